@@ -27,22 +27,12 @@ from typing import get_origin
 
 from piecework.attributes.names_of_other_libraries import ForeignName
 from piecework.train.setting_fields import (
-    Characters,
-    Choice,
-    File,
-    Integer,
-    Number,
-    RulesFile,
     Setting,
-    Switch,
-    Text,
-    Tokens,
     Variant,
     settings_of,
 )
 from piecework.train.trainers import TRAINERS
 
-MAX_INTEGER = 2**31  # larger limits are those of the machine
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "reference"
 REFERENCE = ROOT / "python" / "piecework" / "reference"
@@ -254,34 +244,10 @@ def settings_row(name: str, about: Setting, default: object) -> str:
         f"`{name}`",
         f"`{option}`" if option else "",
         f"{about.none}" if default is None else f"`{default!r}`",
-        values_of(about),
+        about.values,
         about.help,
     )
     return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
-
-
-def values_of(about: Setting) -> str:
-    """Return what values a setting takes."""
-    match about:
-        case Integer() if about.most > MAX_INTEGER:
-            return f"at least {about.least}"
-        case Integer():
-            return f"{about.least} to {about.most:,}"
-        case Number():
-            return about.expected.removeprefix("a number ")
-        case Choice():
-            return ", ".join(f"`{name}`" for name in about.names)
-        case Variant():
-            return ", ".join(f"`{kind.__name__}`" for kind in about.kinds.values())
-        case _:
-            return {
-                Switch: "true or false",
-                Text: "a string",
-                Tokens: "strings",
-                Characters: "characters",
-                File: "a path",
-                RulesFile: "a path, or `NormalizationRules`",
-            }[type(about)]
 
 
 PAGES: dict[str, Callable[[], str]] = {

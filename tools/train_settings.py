@@ -12,34 +12,14 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 from piecework.train.setting_fields import (
-    Characters,
     Choice,
-    File,
-    Integer,
-    Number,
-    RulesFile,
     Setting,
-    Switch,
-    Text,
-    Tokens,
-    Variant,
     settings_of,
 )
 from piecework.train.trainers import TRAINERS
 
 FILE = Path(__file__).parent.parent / "python" / "piecework" / "train" / "settings.py"
 LINE = 100
-TYPES: dict[type[Setting], str] = {
-    Switch: "bool",
-    Integer: "int",
-    Number: "float",
-    Text: "str",
-    Tokens: "Sequence[str]",
-    Characters: "Sequence[str]",
-    Variant: "Learner",
-    File: "PathLike",
-    RulesFile: "PathLike | NormalizationRules",
-}
 HEAD = '''"""Types of the keyword arguments that `Tokenizer.train` passes to trainers.
 
 Written by tools/train_settings.py from the fields of the trainers, as type checkers cannot make them.
@@ -129,7 +109,7 @@ def type_of(abouts: list[Setting]) -> str:
         names = dict.fromkeys(f'"{name}"' for about in abouts for name in about.names)
         kind = f"Literal[{', '.join(names)}]"
     else:
-        [kind] = {TYPES[type(about)]: None for about in abouts}
+        [kind] = {about.annotation for about in abouts}
     return f"{kind} | None" if any(about.none for about in abouts) else kind
 
 

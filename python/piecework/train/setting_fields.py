@@ -11,7 +11,7 @@ import math
 import os
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import KW_ONLY, dataclass, field, fields
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from piecework._internal import validation as checks
 from piecework.errors import ArgumentError
@@ -20,6 +20,7 @@ from piecework.normalization_rules import NormalizationRules
 Instance = TypeVar("Instance")
 
 _MAX_U32 = 2**32 - 1
+_MAX_SHOWN = 2**31  # larger limits are those of the machine
 
 
 @dataclass(frozen=True)
@@ -27,14 +28,23 @@ class Setting:
     """What a field says of its values besides the default.
 
     `none` is the meaning of None, "" if None is not a value. `option` is the flag of the command line, by
-    default that of the name; None if there is none. `metavar` stands for the value in the help.
+    default that of the name; None if there is none. `metavar` stands for the value in the help. Each kind
+    has the `annotation` of its values for type checkers; `words` say which they are.
     """
+
+    annotation: ClassVar[str]
+    words: ClassVar[str]
 
     help: str
     _: KW_ONLY
     none: str = ""
     option: str | None = ""
     metavar: str | None = None
+
+    @property
+    def values(self) -> str:
+        """Which values these are, in words."""
+        return self.words
 
     def checked(self, name: str, value: Any) -> Any:
         """Return a value as it is stored; raise `ArgumentError` unless it is valid."""
@@ -44,6 +54,8 @@ class Setting:
 @dataclass(frozen=True)
 class Switch(Setting):
     """True or False."""
+
+    annotation, words = "bool", "true or false"
 
     def checked(self, name: str, value: Any) -> bool:
         """Return the value."""
@@ -56,8 +68,17 @@ class Switch(Setting):
 class Integer(Setting):
     """An integer from `least` to `most`; integers of numpy are accepted."""
 
+    annotation = "int"
+
     least: int
     most: int = _MAX_U32
+
+    @property
+    def values(self) -> str:
+        """Which values these are, in words."""
+        if self.most > _MAX_SHOWN:
+            return f"at least {self.least}"
+        return f"{self.least} to {self.most:,}"
 
     def checked(self, name: str, value: Any) -> int:
         """Return the number as an int."""
@@ -71,10 +92,17 @@ class Integer(Setting):
 class Number(Setting):
     """A number of at least `least`, or above `above`, and at most `most`, or below `below`."""
 
+    annotation = "float"
+
     least: float = -math.inf
     above: float = -math.inf
     most: float = math.inf
     below: float = math.inf
+
+    @property
+    def values(self) -> str:
+        """Which values these are, in words."""
+        return self.expected.removeprefix("a number ")
 
     def checked(self, name: str, value: Any) -> float:
         """Return the number; no range has NaN."""
@@ -100,6 +128,11 @@ class Choice(Setting):
 
     names: Collection[str]
 
+    @property
+    def values(self) -> str:
+        """Which values these are, in words."""
+        return ", ".join(f"`{name}`" for name in self.names)
+
     def checked(self, name: str, value: Any) -> str:
         """Return the name."""
         checks.check_choice(name, value, self.names)
@@ -109,6 +142,8 @@ class Choice(Setting):
 @dataclass(frozen=True)
 class Text(Setting):
     """A string, of at least one character unless `can_be_empty`."""
+
+    annotation, words = "str", "a string"
 
     can_be_empty: bool = True
 
@@ -124,6 +159,8 @@ class Text(Setting):
 class Tokens(Setting):
     """Distinct strings of at least one character."""
 
+    annotation, words = "Sequence[str]", "strings"
+
     def checked(self, name: str, value: Any) -> tuple[str, ...]:
         """Return the strings as a tuple."""
         return checks.distinct_tokens(name, value)
@@ -132,6 +169,8 @@ class Tokens(Setting):
 @dataclass(frozen=True)
 class Characters(Setting):
     """Distinct characters, as one string or as several."""
+
+    annotation, words = "Sequence[str]", "characters"
 
     def checked(self, name: str, value: Any) -> tuple[str, ...]:
         """Return the characters as a tuple."""
@@ -142,8 +181,15 @@ class Characters(Setting):
 class Variant(Setting):
     """A value of one of several kinds with settings of their own; `check` raises for others."""
 
+    annotation = "Learner"
+
     kinds: Mapping[str, type]
     check: Callable[[object], None]
+
+    @property
+    def values(self) -> str:
+        """Which values these are, in words."""
+        return ", ".join(f"`{kind.__name__}`" for kind in self.kinds.values())
 
     def checked(self, name: str, value: Any) -> Any:
         """Return the value."""
@@ -154,6 +200,8 @@ class Variant(Setting):
 @dataclass(frozen=True)
 class File(Setting):
     """A path, or None for no file."""
+
+    annotation, words = "PathLike", "a path"
 
     none: str = "no file"
 
@@ -167,6 +215,8 @@ class File(Setting):
 @dataclass(frozen=True)
 class RulesFile(File):
     """Normalization rules, the path of a file of them, or None for no file."""
+
+    annotation, words = "PathLike | NormalizationRules", "a path, or `NormalizationRules`"
 
     def checked(self, name: str, value: Any) -> Any:
         """Return the rules or the path."""
