@@ -40,6 +40,26 @@ def last_symbols(word: pw.analysis.ExplainedWord) -> list[str]:
 # ---- the merges
 
 
+def test_the_tables_of_a_model_are_built_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    built = []
+
+    class Counted(MergeTable):
+        def __init__(self, model: pw.spec.BPE) -> None:
+            built.append(model)
+            super().__init__(model)
+
+    monkeypatch.setattr(sys.modules[Explainer.__module__], "MergeTable", Counted)
+    tok, other = (
+        pw.Tokenizer(pw.spec.BPE({"h": 0, "u": 1, token: 2}, (tuple(token),)))
+        for token in ("hu", "uh")
+    )
+    steps = [explain(tok, text).words[0].merges for text in ("hu", "hu", "uh")]
+    assert len(built) == 1
+    assert [len(each or ()) for each in steps] == [1, 1, 0]
+    assert len(explain(other, "uh").words[0].merges or ()) == 1
+    assert len(built) == 2
+
+
 def test_merges_of_the_worked_example() -> None:
     [word] = explain(pw.Tokenizer(HUG), "hugs").words
     assert word.symbols == ("h", "u", "g", "s")

@@ -35,9 +35,10 @@ def explain(tokenizer: Tokenizer, text: str) -> Explanation:
     >>> [(step.rank, step.left, step.right) for step in word.merges]
     [(0, 'u', 'g'), (1, 'h', 'ug')]
 
-    The first 100,000 characters of words have their segmentation step by step.
+    The first 100,000 characters of words have their segmentation step by step. Calls with the tokenizer of
+    the call before use its tables again.
     """
-    return Explainer(tokenizer).explain(text)
+    return _explainer_of(tokenizer).explain(text)
 
 
 class Explainer:
@@ -54,7 +55,7 @@ class Explainer:
         spec = tokenizer.spec
         self._contents = {token.content for token in spec.added_tokens}
         self._is_byte_level = is_byte_level(spec)
-        self._word = _explainer(spec.model)
+        self._word = _word_explainer(spec.model)
         self._scores = _scores(spec.model)
 
     def explain(self, text: str) -> Explanation:
@@ -100,6 +101,11 @@ class Explainer:
             yield ExplainedToken(id, token, span, text, word, score)
 
 
+@lru_cache(1)
+def _explainer_of(tokenizer: Tokenizer) -> Explainer:
+    return Explainer(tokenizer)
+
+
 def _split_at_added_tokens(text: str, added: Sequence[Span]) -> Iterator[tuple[int, str, bool]]:
     """Split a text at its added tokens; yield (start, part, whether the part is an added token)."""
     end = 0
@@ -115,7 +121,7 @@ def _normalized(tokenizer: Tokenizer, text: str, added: Sequence[Span]) -> str:
     return "".join(part if is_added else tokenizer.normalize(part) for _, part, is_added in parts)
 
 
-def _explainer(model: Model) -> Callable[[str], ExplainedWord]:
+def _word_explainer(model: Model) -> Callable[[str], ExplainedWord]:
     """Return the function that explains a word; tables of the model are built once, words are kept."""
     kept = lru_cache(_WORDS_KEPT)
     if isinstance(model, WordPiece):
