@@ -3,11 +3,11 @@
 Calls raise the exceptions of `piecework.errors`. Encoding, decoding, counting, training and reading files
 release the GIL while they compute; `Core.encode_text` keeps it for a text under 1024 bytes.
 
-Settings cross as keyword arguments, as typed objects (`SeededSampling`), or, those of learning, as a dict
-with the fields of the Rust structure; an unknown or missing field raises `ArgumentError`. Only whole
-specifications and pipelines are JSON text, in the shape of `tokenizer.json`: the `data` of `Core.from_json`,
-the result of `Core.to_json`, the `pipeline` of `read_tiktoken` and `read_vocab_merges`, the `stages` of a
-`GgufPipeline`, and the `pipeline_json` of `WordCounter`.
+Settings cross as keyword arguments, as typed objects (`SeededSampling`), or, those of lengths, counting and
+learning, as a dict with the fields of the Rust structure; an unknown or missing field raises `ArgumentError`.
+Only whole specifications and pipelines are JSON text, in the shape of `tokenizer.json`: the `data` of
+`Core.from_json`, the result of `Core.to_json`, the `pipeline` of `read_tiktoken` and `read_vocab_merges`, the
+`stages` of a `GgufPipeline`, and the `pipeline_json` of `WordCounter`.
 
 Ids and offsets of a batch cross as numpy arrays without a copy. The lists of an `Encoding` are made when they
 are first read.
@@ -19,6 +19,7 @@ from typing import Any, TypeAlias, TypedDict, overload
 import numpy as np
 import numpy.typing as npt
 
+from piecework._internal.seeded_sampling import SeededSampling
 from piecework.errors import ArgumentError
 from piecework.io.gguf_pipelines import GgufPipeline
 from piecework.spec import SpecialInText
@@ -76,6 +77,19 @@ class Core:
 
         `parse_special`: the ids of the special tokens recognised in the text, None for all.
         `sampling` draws the segmentation at random.
+        """
+
+    def encode_within(
+        self,
+        text: str,
+        *,
+        spans: Sequence[tuple[int, int]],
+        everywhere: Sequence[int],
+        add_special_tokens: bool,
+    ) -> Encoding:
+        """Encode a text in which added tokens match within `spans` only, and some of them everywhere.
+
+        `spans` are bytes of the text as UTF-8, in order and without overlap; `everywhere` holds ids.
         """
 
     def encode_text(self, text: str, add_special_tokens: bool, parse_special: bool) -> Encoding:
@@ -169,34 +183,18 @@ class Core:
     def with_word_cache_budget(self, bytes: int) -> Core:
         """Return a core whose word caches take at most `bytes` bytes in each thread."""
 
-    def with_truncation(
-        self,
-        max_length: int | None,
-        *,
-        stride: int = 0,
-        strategy: str = "longest_first",
-        direction: str = "right",
-    ) -> Core:
-        """Return a core that cuts encodings to `max_length` tokens; None cuts nothing.
+    def with_truncation(self, settings: Mapping[str, object] | None) -> Core:
+        """Return a core that truncates encodings by the fields of `Truncation`; None truncates nothing.
 
         It shares the compiled tables with this one. Raises `ArgumentError` when the length leaves no room
         for the special tokens or for the stride.
         """
 
-    def with_padding(
-        self,
-        pad_id: int | None,
-        *,
-        pad_token: str = "",
-        pad_type_id: int = 0,
-        length: int | None = None,
-        direction: str = "right",
-        pad_to_multiple_of: int | None = None,
-    ) -> Core:
-        """Return a core that pads encodings with `pad_id`; None pads nothing.
+    def with_padding(self, settings: Mapping[str, object] | None) -> Core:
+        """Return a core that pads encodings by the fields of `Padding`; None pads nothing.
 
-        It shares the compiled tables with this one. `length=None` pads to the longest row of a batch. Raises
-        `ArgumentError` for a length of 0 or of more than 1048576 tokens.
+        It shares the compiled tables with this one. A `length` of None pads to the longest row of a batch.
+        Raises `ArgumentError` for a length of 0 or of more than 1048576 tokens.
         """
 
     def shares_tables_with(self, other: Core) -> bool:
@@ -219,6 +217,12 @@ class Core:
 
     def normalize(self, text: str) -> str:
         """Apply the normalizer alone."""
+
+    def normalize_with_offsets(self, text: str) -> tuple[str, list[int]]:
+        """Normalize a text; return the index of the original character for each character, and for the end.
+
+        A text that normalizes to nothing has the end alone, or no index if only leading spaces were removed.
+        """
 
     def pre_tokenize(self, text: str) -> list[tuple[str, tuple[int, int]]]:
         """Normalize and split a text; return words with their character offsets in the original text."""
@@ -326,19 +330,6 @@ def find_special(
 ) -> tuple[int, int] | None:
     """Return row and id of the first text that contains one of these special tokens (None: any)."""
 
-def encode_within(
-    core: Core,
-    text: str,
-    *,
-    spans: Sequence[tuple[int, int]],
-    everywhere: Sequence[int],
-    add_special_tokens: bool,
-) -> Encoding:
-    """Encode a text in which added tokens match within `spans` only, and some of them everywhere.
-
-    `spans` are bytes of the text as UTF-8, in order and without overlap; `everywhere` holds ids.
-    """
-
 def core_without_pieces(core: Core, ids: Sequence[int]) -> Core | None:
     """Return a core whose Unigram model never makes some pieces from text; None for other models."""
 
@@ -378,29 +369,6 @@ def panic_in_loading_for_tests() -> Core:
 
 def available_processors() -> int:
     """Return the number of CPUs available to the process, by CPU affinity and control group."""
-
-class SeededSampling:
-    """The settings of random segmentation for the texts of one call."""
-
-    def __init__(
-        self, alpha: float, *, seed: int, nbest_size: int | None = None, text_index: int = 0
-    ) -> None: ...
-    @property
-    def alpha(self) -> float:
-        """The share of merges left out (BPE), or the exponent of the scores (Unigram)."""
-
-    @property
-    def nbest_size(self) -> int | None:
-        """How many of the best segmentations to draw from; None for all."""
-
-    @property
-    def seed(self) -> int: ...
-    @property
-    def text_index(self) -> int:
-        """The index of the first text; seed and index determine how a text is segmented."""
-
-    def at(self, text_index: int) -> SeededSampling:
-        """Return the same settings for the text with another index."""
 
 class Xxh128:
     """An XXH3 checksum of 128 bits."""
@@ -508,9 +476,6 @@ class RawBatch:
     token_count: int
     def row(self, row: int) -> list[int]:
         """Return the ids of one row, without numpy until an array is read."""
-
-    def encoding(self, row: int, token_of: Callable[[int], str | None], pad_token: str) -> Encoding:
-        """Return one row as an `Encoding`; `token_of` maps an id to its token."""
 
     def lists(self) -> list[list[int]]:
         """Return a list of ids for each row, without numpy until an array is read."""
@@ -692,6 +657,11 @@ class Encoding:
     def _repr_html_(self) -> str:
         """Return the tokens as HTML: spans over the original text, with ids on hover."""
 
+def encoding_of_row(
+    batch: RawBatch, row: int, token_of: Callable[[int], str | None], pad_token: str
+) -> Encoding:
+    """Return a row of a batch as an `Encoding`; `token_of` maps an id to its token."""
+
 def missing_column(name: str) -> ArgumentError:
     """Return the error for a column that a batch did not keep."""
 
@@ -788,12 +758,6 @@ def piece_segmentations(
 ) -> list[tuple[list[tuple[int, str, tuple[int, int]]], float, float, float | None]]:
     """List up to `n` segmentations like `segmentations`, each in the form of `pieces`."""
 
-def normalize_with_offsets(core: Core, text: str) -> tuple[str, list[int]]:
-    """Normalize a text; return the index of the original character for each character, and for the end.
-
-    A text that normalizes to nothing has the end alone, or no index if only leading spaces were removed.
-    """
-
 class CounterState(TypedDict):
     """The state of a `WordCounter`.
 
@@ -814,26 +778,17 @@ class WordCounter:
         self,
         pipeline_json: str,
         num_threads: int,
-        functions: Sequence[Callable[[str], Any]] = (),
-        *,
-        keep_line_ends: bool,
-        max_bytes: int | None = None,
-        reserved: str = "",
-        with_counts: bool = False,
-        sample: tuple[float, int] | None = None,
-        max_word_length: int | None = None,
-        memory: int | None = None,
-        folder: str | None = None,
-        durable: bool = False,
+        functions: Sequence[Callable[[str], Any]],
+        settings: Mapping[str, object],
     ) -> None:
         """Compile `pipeline_json`, an object with `normalizer` and `pre_tokenizer` as in `tokenizer.json`.
 
-        `functions` are those of `Core.from_json`. With `keep_line_ends`, the line ends of a block belong to
-        its texts. Texts of more than `max_bytes` bytes of UTF-8 and texts that contain `reserved` are
-        skipped. With `with_counts`, each text ends with a tab and its count, from 1 to 2**64 - 1; empty
-        texts are skipped. `sample` is (share, seed); words of more than `max_word_length` characters are
-        skipped. Word counts over `memory` bytes are written as runs in `folder`; with `durable`, each run is
-        complete on disk before counting continues.
+        `functions` are those of `Core.from_json`. `settings` has fields of `CounterSettings`. With
+        `keep_line_ends`, the line ends of a block belong to its texts. Texts of more than `max_bytes` bytes
+        of UTF-8 and texts that contain `reserved` are skipped. With `with_counts`, each text ends with a tab
+        and its count, from 1 to 2**64 - 1; empty texts are skipped. `sample` is (share, seed); words of more
+        than `max_word_length` characters are skipped. Word counts over `memory` bytes are written as runs in
+        `folder`; with `durable`, each run is complete on disk before counting continues.
         """
 
     def add_texts(
@@ -917,9 +872,17 @@ _Merges: TypeAlias = tuple[
 ]
 
 class LearningLog:
-    """What a trainer has learned so far, readable while it runs."""
+    """What a trainer has learned so far, readable while it runs, after what an earlier run had learned."""
 
-    def __init__(self) -> None: ...
+    def __init__(
+        self,
+        *,
+        merges: _Merges | None = None,
+        choices: npt.NDArray[np.uint64] | None = None,
+        round: tuple[list[tuple[str, float]], list[tuple[int, float]]] | None = None,
+    ) -> None:
+        """Begin with what an earlier run with the same counts and settings had learned."""
+
     def merges(self) -> _Merges:
         """Return the merges so far: left, right and merged ids, counts and scores."""
 
@@ -964,17 +927,14 @@ def learn_wordpiece(
     *,
     progress: Callable[[int, int], None] | None,
     sizes: Sequence[int] | None = None,
-    earlier: _Merges | None = None,
-    earlier_choices: npt.NDArray[np.uint64] | None = None,
     log: LearningLog | None = None,
 ) -> list[LearnedEntries]:
     """Learn a WordPiece vocabulary; calls `progress(done, total)` a few times a second.
 
     `settings` has the fields of `WordPieceTrainSpec`, those of the learner as a mapping with its `name` in
     `LEARNERS`. A learner that prunes can learn several `sizes`, of which `vocab_size` is the largest; the
-    result has one item for each size, else one item. `earlier` and `earlier_choices` are the merges or the
-    choices of an earlier run with the same counts and settings, which are applied first. `log` receives all
-    merges and choices. Only pruning and top-down learners use more than one thread.
+    result has one item for each size, else one item. The trainer begins with what an earlier run left in
+    `log`, which receives all merges and choices. Only pruning and top-down learners use more than one thread.
     """
 
 def learn_bpe(
@@ -982,7 +942,6 @@ def learn_bpe(
     settings: Mapping[str, object],
     *,
     progress: Callable[[int, int], None] | None,
-    earlier: _Merges | None = None,
     log: LearningLog | None = None,
 ) -> LearnedEntries:
     """Learn a BPE vocabulary and its merges; `settings` has the fields of `BpeTrainSpec`."""
@@ -1000,12 +959,11 @@ def learn_unigram(
     *,
     num_threads: int,
     progress: Callable[[int, int], None] | None,
-    earlier: tuple[list[tuple[str, float]], list[tuple[int, float]]] | None = None,
     log: LearningLog | None = None,
 ) -> LearnedPieces:
     """Learn a Unigram vocabulary; `settings` has the fields of `UnigramTrainSpec`.
 
-    `progress` is that of `learn_wordpiece`, and `earlier` the last round of an earlier run.
+    `progress` is that of `learn_wordpiece`; `log` begins with the last round of an earlier run.
     """
 
 def learn_sentencepiece(
@@ -1014,13 +972,11 @@ def learn_sentencepiece(
     *,
     num_threads: int,
     progress: Callable[[int, int], None] | None,
-    earlier: tuple[list[tuple[str, float]], list[tuple[int, float]]] | None = None,
-    earlier_merges: _Merges | None = None,
     log: LearningLog | None = None,
 ) -> LearnedPieces:
     """Learn the pieces of a SentencePiece model.
 
     `settings` has the fields of `SentencePieceTrainSpec`; `vocab_size` None keeps all pieces of a word or
     character model. Returns fewer than `vocab_size` pieces where `hard_vocab_limit` is off.
-    `earlier` is the last round of an earlier run (Unigram), `earlier_merges` its merges (BPE).
+    `log` begins with the last round (Unigram) or the merges (BPE) of an earlier run.
     """

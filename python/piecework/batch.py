@@ -13,7 +13,7 @@ from piecework._internal.lazy import np, npt, typing
 from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.validation import check_choice
 from piecework.attributes.names_of_other_libraries import WithForeignNames, add_foreign_names
-from piecework.encoding import Encoding, missing_column
+from piecework.encoding import Encoding, encoding_of_row, missing_column
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.rows import rectangles
 from piecework.rows.arrow_tables import arrow_table
@@ -402,7 +402,7 @@ class Batch(metaclass=WithForeignNames):
         index = row.__index__()
         if not -len(self) <= index < len(self):
             raise IndexError(f"row {index} of a batch of {len(self)}")
-        return self._raw.encoding(index % len(self), self._token_of, self._filling[1])
+        return encoding_of_row(self._raw, index % len(self), self._token_of, self._filling[1])
 
     def __iter__(self) -> Iterator[Encoding]:
         return (self[row] for row in range(len(self)))

@@ -9,9 +9,10 @@ from __future__ import annotations
 import math
 from collections.abc import Collection
 
-from piecework._core import SeededSampling, scores, segmentations
 from piecework._core import entropy as core_entropy
+from piecework._core import scores, segmentations
 from piecework._internal.lazy import hints, pw
+from piecework._internal.seeded_sampling import SeededSampling
 from piecework._internal.validation import check_type, id_list
 from piecework.errors import ArgumentError
 from piecework.sampling import Sampling, Segmentation, check_alpha, check_segmentations, resolved

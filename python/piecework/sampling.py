@@ -11,8 +11,9 @@ import secrets
 from dataclasses import dataclass
 from typing import TypeAlias
 
-from piecework._core import Core, SeededSampling, piece_segmentations, pieces
+from piecework._core import Core, piece_segmentations, pieces
 from piecework._internal.lazy import pw
+from piecework._internal.seeded_sampling import SeededSampling
 from piecework._internal.validation import check_number, check_type
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError
@@ -133,7 +134,7 @@ def resolved(
         return None
     seed = secrets.randbits(64) if sampling.seed is None else sampling.seed
     size = nbest_size if nbest_size and nbest_size > 0 else None
-    return SeededSampling(strength, seed=seed, nbest_size=size)
+    return SeededSampling(strength, seed, size)
 
 
 def _strength(sampling: Sampling, by_score: bool) -> float | None:

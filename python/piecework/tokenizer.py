@@ -10,14 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
-from piecework._core import (
-    Core,
-    SeededSampling,
-    TextColumn,
-    decode_bytes,
-    normalize_with_offsets,
-    token_bytes,
-)
+from piecework._core import Core, TextColumn, decode_bytes, token_bytes
 from piecework._internal.lazy import hints, np, pw, typing
 from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.surrogates import first_surrogate
@@ -63,6 +56,7 @@ from piecework.rows.text_columns import split_pairs, text_rows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from piecework._internal.seeded_sampling import SeededSampling
     from piecework.train.plan import Plan
 
     AnyTokenizer = typing.TypeVar("AnyTokenizer", bound="Tokenizer")
@@ -883,7 +877,7 @@ class Tokenizer(metaclass=WithForeignNames):
         more than characters. A text that normalizes to nothing has no offset, or with SentencePiece's
         normalizer the end that `sentencepiece` returns.
         """
-        return normalize_with_offsets(self._core, text)
+        return self._core.normalize_with_offsets(text)
 
     def pre_tokenize(self, text: str) -> list[tuple[str, tuple[int, int]]]:
         """Normalize and split a text; return each word with its character span in the original text.

@@ -145,8 +145,8 @@ def test_a_run_interrupted_after_any_choice_continues_to_the_same_result(
         return
     choices = choices_of(trainer, counts)
     made = data.draw(st.integers(0, len(choices)))
-    log = LearningLog()
-    (learned,) = trainer._run(counts, 1, progress=None, earlier_choices=choices[:made], log=log)
+    log = LearningLog(choices=choices[:made])
+    (learned,) = trainer._run(counts, 1, progress=None, log=log)
     assert (tuple(learned.vocab), learned.stopped_early) == (
         expected.entries,
         expected.stopped_early,
@@ -180,7 +180,8 @@ def test_every_size_of_one_pruning_run_equals_a_run_with_the_same_seeds(
     assert largest.learn_sizes(counts, sizes) == expected
     choices = choices_of(largest, counts, sizes=sizes)
     made = data.draw(st.integers(0, len(choices)))
-    learned = largest._run(counts, 1, progress=None, sizes=sizes, earlier_choices=choices[:made])
+    log = LearningLog(choices=choices[:made])
+    learned = largest._run(counts, 1, progress=None, sizes=sizes, log=log)
     assert [tuple(one.vocab) for one in learned] == [one.entries for one in expected.values()]
     compared()
 
@@ -263,9 +264,8 @@ def test_sentencepiece_bpe_continues_after_any_merge(words: Words, data: st.Data
         return
     merges = log.merges()
     made = data.draw(st.integers(0, len(merges[0])))
-    again = LearningLog()
-    earlier = tuple(column[:made] for column in merges)
-    learned = trainer._run(counts, 1, progress=None, earlier_merges=earlier, log=again)
+    again = LearningLog(merges=tuple(column[:made] for column in merges))
+    learned = trainer._run(counts, 1, progress=None, log=again)
     assert learned.pieces == expected.pieces
     assert [column.tolist() for column in again.merges()] == [c.tolist() for c in merges]
     compared()
@@ -475,7 +475,7 @@ def test_merges_that_the_counts_do_not_yield_are_refused() -> None:
                     "ties": "lowest-ids",
                 },
                 progress=None,
-                earlier=columns,
+                log=LearningLog(merges=columns),
             )
 
 
@@ -489,7 +489,7 @@ def test_a_changed_choice_is_refused_or_another_vocabulary(data: st.DataObject) 
     at = data.draw(st.integers(0, len(choices) - 1))
     choices[at] = data.draw(st.integers(2, 2**64 - 2))
     with suppress(ArgumentError):  # other choices can be possible ones
-        trainer._run(COUNTS, 1, progress=None, earlier_choices=choices)
+        trainer._run(COUNTS, 1, progress=None, log=LearningLog(choices=choices))
 
 
 @pytest.mark.parametrize("wrong", [[0], [2**64 - 1], [2**64 - 2], [1 << 32], [2**32 - 1] * 9])
@@ -497,11 +497,12 @@ def test_a_wrong_choice_is_named(wrong: list[int]) -> None:
     import numpy as np
 
     trainer = WordPieceTrainer(vocab_size=24, min_frequency=1)
+    log = LearningLog(choices=np.array(wrong, np.uint64))
     with pytest.raises(ArgumentError, match="choice 1 of the checkpoint"):
-        trainer._run(COUNTS, 1, progress=None, earlier_choices=np.array(wrong, np.uint64))
+        trainer._run(COUNTS, 1, progress=None, log=log)
     more = np.append(choices_of(trainer, COUNTS), np.uint64(2**64 - 1))
     with pytest.raises(ArgumentError, match=f"choice {len(more)} of the checkpoint"):
-        trainer._run(COUNTS, 1, progress=None, earlier_choices=more)
+        trainer._run(COUNTS, 1, progress=None, log=LearningLog(choices=more))
 
 
 @pytest.mark.parametrize(

@@ -1,34 +1,79 @@
 //! Encoded batches: flat columns that are converted into numpy arrays at their first use, or into lists without numpy.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use numpy::PyArray1;
-use piecework_catch_panics::catch_panics;
-use piecework_core::engine::batch::BatchIds;
+use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods};
+use piecework_catch_panics::python;
+use piecework_core::engine::batch::{BatchIds, Spans};
 use pyo3::exceptions::PyIndexError;
 use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
 use pyo3::types::PyList;
 
-use crate::batch_columns::BatchColumns;
-use crate::encoding::{Encoding, Row};
-use crate::lazy_array::LazyArray;
+use crate::arrays::need_numpy;
+use crate::errors::bad_argument;
 use crate::numbers::Numbers;
 
 /// The columns of an encoded batch.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct RawBatch {
-    columns: Arc<BatchColumns>,
+    /// The ids of all rows.
+    #[pyo3(get)]
+    pub(crate) ids: LazyArray<u32>,
+    /// The index of the first token of each row, and the number of tokens.
+    #[pyo3(get)]
+    pub(crate) row_offsets: LazyArray<i64>,
+    /// Type ids; None when all are 0.
+    #[pyo3(get)]
+    pub(crate) type_ids: Option<LazyArray<u8>>,
+    /// 1 for tokens and 0 for padding; None without padding.
+    #[pyo3(get)]
+    pub(crate) attention_mask: Option<LazyArray<u8>>,
+    /// Start and end of each token; None unless encoded with `offsets`.
+    #[pyo3(get)]
+    pub(crate) offsets: Option<LazyArray<u32>>,
+    /// The word of each token or -1; None unless encoded with `offsets`.
+    #[pyo3(get)]
+    pub(crate) word_ids: Option<LazyArray<i32>>,
+    /// The sequence of each token or -1; None unless encoded with `offsets` and pairs.
+    #[pyo3(get)]
+    pub(crate) sequence_ids: Option<LazyArray<i8>>,
+    /// The index of the text of each row; None unless encoded with `overflow`.
+    #[pyo3(get)]
+    pub(crate) samples: Option<LazyArray<i64>>,
+    /// The number of tokens of all rows.
+    #[pyo3(get)]
+    token_count: usize,
+    rows: usize,
+    numbers: Arc<Numbers>,
 }
 
 impl RawBatch {
     /// Wrap the result of the encoder.
     pub(crate) fn new(batch: BatchIds, numbers: Arc<Numbers>) -> Self {
-        Self { columns: Arc::new(BatchColumns::of(batch, numbers)) }
+        let (offsets, word_ids, sequence_ids) = match batch.spans {
+            Some(Spans { offsets, word_ids, sequence_ids }) => {
+                (Some(offsets.into_flattened()), Some(word_ids), sequence_ids)
+            }
+            None => (None, None, None),
+        };
+        Self {
+            token_count: batch.ids.len(),
+            rows: batch.row_offsets.len().saturating_sub(1),
+            ids: batch.ids.into(),
+            row_offsets: batch.row_offsets.into(),
+            type_ids: batch.type_ids.map(LazyArray::from),
+            attention_mask: batch.attention_mask.map(LazyArray::from),
+            offsets: offsets.map(LazyArray::from),
+            word_ids: word_ids.map(LazyArray::from),
+            sequence_ids: sequence_ids.map(LazyArray::from),
+            samples: batch.samples.map(LazyArray::from),
+            numbers,
+        }
     }
 }
 
-#[catch_panics]
-#[pymethods]
+#[python]
 impl RawBatch {
     /// Wrap contiguous arrays.
     #[staticmethod]
@@ -40,107 +85,120 @@ impl RawBatch {
     fn of_arrays(
         ids: Bound<'_, PyArray1<u32>>,
         row_offsets: Bound<'_, PyArray1<i64>>,
-        type_ids: Option<Bound<'_, PyArray1<u8>>>,
-        attention_mask: Option<Bound<'_, PyArray1<u8>>>,
-        offsets: Option<Bound<'_, PyArray1<u32>>>,
-        word_ids: Option<Bound<'_, PyArray1<i32>>>,
-        sequence_ids: Option<Bound<'_, PyArray1<i8>>>,
-        samples: Option<Bound<'_, PyArray1<i64>>>,
+        type_ids: Option<LazyArray<u8>>,
+        attention_mask: Option<LazyArray<u8>>,
+        offsets: Option<LazyArray<u32>>,
+        word_ids: Option<LazyArray<i32>>,
+        sequence_ids: Option<LazyArray<i8>>,
+        samples: Option<LazyArray<i64>>,
     ) -> PyResult<Self> {
-        let columns = BatchColumns {
+        Ok(Self {
+            token_count: ids.len()?,
             rows: row_offsets.len()?.saturating_sub(1),
-            tokens: ids.len()?,
-            ids: LazyArray::of_array(ids),
-            row_offsets: LazyArray::of_array(row_offsets),
-            type_ids: type_ids.map(LazyArray::of_array),
-            attention_mask: attention_mask.map(LazyArray::of_array),
-            spans: offsets.map(LazyArray::of_array).zip(word_ids.map(LazyArray::of_array)),
-            sequence_ids: sequence_ids.map(LazyArray::of_array),
-            samples: samples.map(LazyArray::of_array),
+            ids: ids.extract()?,
+            row_offsets: row_offsets.extract()?,
+            type_ids,
+            attention_mask,
+            offsets,
+            word_ids,
+            sequence_ids,
+            samples,
             numbers: Arc::default(),
-        };
-        Ok(Self { columns: Arc::new(columns) })
-    }
-
-    /// Ids of all rows.
-    #[getter]
-    fn ids<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u32>>> {
-        self.columns.ids.array(py).cloned()
-    }
-
-    /// The index of the first token of each row, and the number of tokens.
-    #[getter]
-    fn row_offsets<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<i64>>> {
-        self.columns.row_offsets.array(py).cloned()
-    }
-
-    /// Type ids, None when all are 0.
-    #[getter]
-    fn type_ids<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<u8>>>> {
-        self.columns.type_ids.as_ref().map(|types| types.array(py).cloned()).transpose()
-    }
-
-    /// 1 for tokens and 0 for padding, None without padding.
-    #[getter]
-    fn attention_mask<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<u8>>>> {
-        self.columns.attention_mask.as_ref().map(|mask| mask.array(py).cloned()).transpose()
-    }
-
-    /// Start and end of each token, None unless encoded with `offsets`.
-    #[getter]
-    fn offsets<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<u32>>>> {
-        self.columns.spans.as_ref().map(|(offsets, _)| offsets.array(py).cloned()).transpose()
-    }
-
-    /// The word of each token or -1, None unless encoded with `offsets`.
-    #[getter]
-    fn word_ids<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<i32>>>> {
-        self.columns.spans.as_ref().map(|(_, words)| words.array(py).cloned()).transpose()
-    }
-
-    /// The sequence of each token or -1, None unless encoded with `offsets` and pairs.
-    #[getter]
-    fn sequence_ids<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<i8>>>> {
-        self.columns.sequence_ids.as_ref().map(|sequences| sequences.array(py).cloned()).transpose()
-    }
-
-    /// The index of the text of each row, None unless encoded with `overflow`.
-    #[getter]
-    fn samples<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyArray1<i64>>>> {
-        self.columns.samples.as_ref().map(|samples| samples.array(py).cloned()).transpose()
-    }
-
-    /// The number of tokens of all rows.
-    #[getter]
-    fn token_count(&self) -> usize {
-        self.columns.tokens
+        })
     }
 
     /// Return a list of ids for each row.
     fn lists<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyList>> {
-        self.columns.lists(py)
+        self.ids.read(py, |ids| {
+            let rows = self.row_offsets.read(py, |offsets| rows(ids, offsets))??;
+            let lists = rows.into_iter().map(|row| self.numbers.list(py, row.iter().copied()));
+            PyList::new(py, lists.collect::<PyResult<Vec<_>>>()?)
+        })?
     }
 
     /// Return the ids of one row.
-    fn row<'py>(&self, py: Python<'py>, row: usize) -> PyResult<Bound<'py, PyList>> {
-        self.columns.row(py, row)
-    }
-
-    /// Return one row as an `Encoding`; `token_of` maps an id to its token.
-    fn encoding(
-        slf: &Bound<'_, Self>,
-        row: usize,
-        token_of: Py<PyAny>,
-        pad_token: String,
-    ) -> PyResult<Encoding> {
-        if row >= slf.get().columns.rows {
-            return Err(PyIndexError::new_err(row));
-        }
-        let columns = Arc::clone(&slf.get().columns);
-        Encoding::of_row(slf.py(), Row { columns, row, token_of, pad_token })
+    pub(crate) fn row<'py>(&self, py: Python<'py>, row: usize) -> PyResult<Bound<'py, PyList>> {
+        self.ids.read(py, |ids| {
+            let of_row = |offsets: &[i64]| offsets.get(row..row + 2).map(|two| rows(ids, two));
+            let found = self.row_offsets.read(py, of_row)?.ok_or_else(|| PyIndexError::new_err(row))?;
+            self.numbers.list(py, found?.into_iter().flatten().copied().collect::<Vec<_>>().into_iter())
+        })?
     }
 
     fn __len__(&self) -> usize {
-        self.columns.rows
+        self.rows
+    }
+}
+
+/// Return the ids of each row.
+pub(crate) fn rows<'i>(ids: &'i [u32], row_offsets: &[i64]) -> PyResult<Vec<&'i [u32]>> {
+    let row = |two: &[i64]| {
+        let (start, end) = (usize::try_from(two[0]).ok()?, usize::try_from(two[1]).ok()?);
+        ids.get(start..end)
+    };
+    let rows: Option<Vec<&[u32]>> = row_offsets.windows(2).map(row).collect();
+    rows.ok_or_else(|| {
+        bad_argument("row_offsets", "an offset beyond the ids", "ascending offsets up to the number of ids")
+    })
+}
+
+/// A vector that is moved into a numpy array when the array is first requested.
+pub(crate) struct LazyArray<T> {
+    values: Mutex<Option<Arc<Vec<T>>>>,
+    array: PyOnceLock<Py<PyArray1<T>>>,
+}
+
+impl<T: Element + Clone> LazyArray<T> {
+    /// Return the array; the values are copied only while another thread reads them.
+    fn array<'py>(&self, py: Python<'py>) -> PyResult<&Bound<'py, PyArray1<T>>> {
+        if self.array.get(py).is_none() {
+            need_numpy(py)?;
+        }
+        let array = self.array.get_or_init(py, || {
+            let values = self.values().take().map_or_else(Vec::new, Arc::unwrap_or_clone);
+            values.into_pyarray(py).unbind()
+        });
+        Ok(array.bind(py))
+    }
+
+    /// Read the values, from the array once there is one.
+    pub(crate) fn read<R>(&self, py: Python<'_>, work: impl FnOnce(&[T]) -> R) -> PyResult<R> {
+        let values = self.values().clone();
+        match values {
+            Some(values) => Ok(work(&values)),
+            None => Ok(work(self.array(py)?.try_readonly()?.as_slice()?)),
+        }
+    }
+
+    /// Lock the values; no Python code runs under this lock.
+    fn values(&self) -> MutexGuard<'_, Option<Arc<Vec<T>>>> {
+        self.values.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl<T> From<Vec<T>> for LazyArray<T> {
+    fn from(values: Vec<T>) -> Self {
+        Self { values: Mutex::new(Some(Arc::new(values))), array: PyOnceLock::new() }
+    }
+}
+
+impl<'py, T: Element> FromPyObject<'_, 'py> for LazyArray<T> {
+    type Error = PyErr;
+
+    fn extract(object: Borrowed<'_, 'py, PyAny>) -> PyResult<Self> {
+        let values = object.cast::<PyArray1<T>>()?;
+        let array = PyOnceLock::new();
+        array.get_or_init(object.py(), || values.to_owned().unbind());
+        Ok(Self { values: Mutex::new(None), array })
+    }
+}
+
+impl<'py, T: Element + Clone> IntoPyObject<'py> for &LazyArray<T> {
+    type Target = PyArray1<T>;
+    type Output = Bound<'py, PyArray1<T>>;
+    type Error = PyErr;
+
+    fn into_pyobject(self, py: Python<'py>) -> PyResult<Self::Output> {
+        self.array(py).cloned()
     }
 }

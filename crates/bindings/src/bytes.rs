@@ -1,27 +1,26 @@
 //! Tokens as bytes, and the search for special tokens in texts.
 
-use piecework_catch_panics::catch_panics;
+use piecework_catch_panics::python;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::core::Core;
 use crate::errors::raise;
-use crate::input::{selector, Borrowed, InputRows};
+use crate::input::{Borrowed, InputRows};
+use crate::options::selector;
 use crate::release::ReleaseGil;
 
 /// Return the bytes of a token; `None` for an unknown id.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn token_bytes<'py>(py: Python<'py>, core: &Core, id: u32) -> Option<Bound<'py, PyBytes>> {
     let mut bytes = Vec::new();
-    core.encoder.tokenizer().token_bytes_into(id, &mut bytes).then(|| PyBytes::new(py, &bytes))
+    core.tokenizer().token_bytes_into(id, &mut bytes).then(|| PyBytes::new(py, &bytes))
 }
 
 /// Return every entry of the model's vocabulary as bytes, with its id.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn vocab_bytes<'py>(py: Python<'py>, core: &Core) -> Vec<(u32, Bound<'py, PyBytes>)> {
-    let tokenizer = core.encoder.tokenizer();
+    let tokenizer = core.tokenizer();
     let mut bytes = Vec::new();
     let mut entry = |id| {
         bytes.clear();
@@ -32,27 +31,24 @@ pub(crate) fn vocab_bytes<'py>(py: Python<'py>, core: &Core) -> Vec<(u32, Bound<
 }
 
 /// Decode ids into bytes.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn decode_bytes<'py>(
     py: Python<'py>,
     core: &Core,
     ids: Vec<u32>,
 ) -> PyResult<Bound<'py, PyBytes>> {
-    let bytes = py.release(|| core.encoder.tokenizer().decode_bytes(&ids)).map_err(raise)?;
+    let bytes = py.release(|| core.tokenizer().decode_bytes(&ids)).map_err(raise)?;
     Ok(PyBytes::new(py, &bytes))
 }
 
 /// Segment bytes as one word.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn encode_word_of_bytes(py: Python<'_>, core: &Core, word: &[u8]) -> Vec<u32> {
-    py.release(|| core.encoder.tokenizer().encode_word_of_bytes(word))
+    py.release(|| core.tokenizer().encode_word_of_bytes(word))
 }
 
 /// Find the first text that contains one of these special tokens; return its row and the id.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn find_special(
     py: Python<'_>,
     core: &Core,
@@ -62,7 +58,7 @@ pub(crate) fn find_special(
     let text_rows = InputRows::take(texts, false, "texts")?;
     let rows = text_rows.borrow("texts")?;
     let selector = selector(special);
-    let tokenizer = core.encoder.tokenizer();
+    let tokenizer = core.tokenizer();
     let mut texts = rows.iter().enumerate().flat_map(|(row, text): (usize, &Borrowed<'_, &str>)| {
         text.input().texts().map(move |text| (row, text))
     });

@@ -3,7 +3,7 @@
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use piecework_catch_panics::catch_panics;
+use piecework_catch_panics::python;
 use piecework_core::engine::Tokenizer;
 use piecework_core::error::Error;
 use piecework_core::table_sections::Array;
@@ -16,37 +16,33 @@ use crate::errors::{raise, system_error};
 use crate::release::ReleaseGil;
 
 /// Whether a file begins like a compiled cache.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn is_cache(head: &[u8]) -> bool {
     cache::is_cache(head)
 }
 
 /// Return a fingerprint of the source files.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn fingerprint<'py>(py: Python<'py>, sources: Vec<Vec<u8>>) -> Bound<'py, PyBytes> {
     let sources: Vec<&[u8]> = sources.iter().map(Vec::as_slice).collect();
     PyBytes::new(py, &cache::fingerprint(&sources))
 }
 
 /// Write a compiled cache.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn write_cache(
     py: Python<'_>,
     core: &Core,
     special_in_text: &str,
     key: &[u8],
 ) -> PyResult<Vec<u8>> {
-    let tokenizer = core.encoder.tokenizer();
+    let tokenizer = core.tokenizer();
     let write = || cache::write(&tokenizer.spec(), &tokenizer.store(), special_in_text, key);
     py.release(write).map_err(raise)
 }
 
 /// Read a compiled cache and its `special_in_text` setting; `None` if it has another key.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn read_cache(
     py: Python<'_>,
     path: PathBuf,

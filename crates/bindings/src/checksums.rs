@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use piecework_catch_panics::catch_panics;
+use piecework_catch_panics::python;
 use pyo3::prelude::*;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -15,8 +15,7 @@ pub struct Xxh128 {
     state: Mutex<Box<Xxh3>>,
 }
 
-#[catch_panics]
-#[pymethods]
+#[python]
 impl Xxh128 {
     /// Start a checksum.
     #[new]

@@ -5,7 +5,8 @@ use std::ops::Range;
 
 use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
 use piecework_capsules::{column_of_array, column_of_stream};
-use piecework_catch_panics::catch_panics;
+use piecework_catch_panics::python;
+use piecework_core::engine::batch::MAX_TEXT_BYTES;
 use piecework_core::error::{Error, ErrorKind};
 use piecework_formats::json_lines::{read_block, TextField, UnreadLine};
 use piecework_formats::text_rows::TextRows;
@@ -17,7 +18,6 @@ use pyo3::types::{PyIterator, PyList, PyTuple};
 use crate::errors::{bad_argument, null_text, raise};
 use crate::release::ReleaseGil;
 use crate::strings::string;
-use crate::text::check_size;
 
 /// The index of the line, and the bytes at which it starts and ends.
 type Unread = (usize, usize, usize);
@@ -46,8 +46,7 @@ pub(crate) enum BorrowedColumn<'py> {
     Lines(&'py TextRows),
 }
 
-#[catch_panics]
-#[pymethods]
+#[python]
 impl TextColumn {
     /// Borrow an Arrow column of strings by `__arrow_c_stream__` or `__arrow_c_array__`.
     #[staticmethod]
@@ -237,4 +236,12 @@ fn text<'r>(bytes: Option<&'r [u8]>, place: &str, row: usize) -> PyResult<&'r st
     })?;
     check_size(text, place)?;
     Ok(text)
+}
+
+/// Reject a text of 4 GiB or more.
+pub(crate) fn check_size(text: &str, place: impl Fn() -> String) -> PyResult<()> {
+    if text.len() > MAX_TEXT_BYTES {
+        return Err(bad_argument(place(), format!("{} bytes", text.len()), "less than 4 GiB in one text"));
+    }
+    Ok(())
 }

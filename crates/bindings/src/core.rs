@@ -4,31 +4,30 @@ use std::ops::Deref;
 use std::sync::Arc;
 
 use numpy::PyReadonlyArray1;
-use piecework_catch_panics::catch_panics;
+use piecework_catch_panics::python;
 use piecework_core::engine::batch::{ExtraColumns, Source};
-use piecework_core::engine::{Input, Options, Origin, Tokenizer};
+use piecework_core::engine::{
+    decoding_chunks, DecodeStreams, Filling, Input, Options, Origin, SpannedWord, Tokenizer,
+};
 use piecework_core::error::Error;
-use piecework_core::spec::{Padding, TokenizerSpec};
+use piecework_core::spec::{Padding, TokenizerSpec, Truncation};
+use piecework_core::stages::added_tokens::Selector;
 use piecework_core::stages::decode::StreamState;
 use piecework_formats::{tokenizer_json, vocab_txt};
 use pyo3::prelude::*;
-use pyo3::types::{PyDict, PyList};
+use pyo3::types::{IntoPyDict, PyDict, PyList};
 
-use crate::batch::RawBatch;
-use crate::batch_columns::rows;
+use crate::batch::{rows, RawBatch};
 use crate::custom::functions as custom_functions;
-use crate::decoding::decoded_rows;
 use crate::encoding::Encoding;
 use crate::errors::{bad_argument, raise};
-use crate::input::{borrowed, selector, Borrowed, InputObject, InputRows};
-use crate::lengths::{filling, parse_direction, truncation};
+use crate::input::{borrow, borrowed, Borrowed, InputObject, InputRows};
+use crate::options::{drawn, selector, settings_of, SeededSampling};
 use crate::release::ReleaseGil;
-use crate::sampling::{drawn, SeededSampling};
 use crate::shared_tokenizer::SharedTokenizer;
-use crate::stages::{normalized, words};
 use crate::stream::RawDecodeStream;
+use crate::strings::string;
 use crate::threads::thread_count;
-use crate::vocabulary::{entry_count, ids_by_token, ids_of_special_tokens};
 
 /// A compiled tokenizer in Python: a handle that dereferences to it.
 #[pyclass(frozen, module = "piecework._core")]
@@ -45,6 +44,38 @@ impl Core {
     /// Wrap a tokenizer that has the same vocabulary.
     pub(crate) fn sharing(&self, tokenizer: Tokenizer) -> Self {
         Self { shared: Arc::new(self.shared.sharing(tokenizer)) }
+    }
+}
+
+impl Core {
+    /// Encode one text or pair with every field.
+    fn encode_fields(
+        &self,
+        text: Bound<'_, PyAny>,
+        pair: Option<Bound<'_, PyAny>>,
+        is_pretokenized: bool,
+        options: Options<'_>,
+    ) -> PyResult<Encoding> {
+        let py = text.py();
+        let text_object = InputObject::take(&text, is_pretokenized, || "text".into())?;
+        let take_pair = |pair| InputObject::take(pair, is_pretokenized, || "pair".into());
+        let pair_object = pair.as_ref().map(take_pair).transpose()?;
+        let input = borrowed(&text_object, "text")?;
+        let second = pair_object.as_ref().map(|object| borrowed(object, "pair")).transpose()?;
+        let encode = || {
+            self.encoder.with_scratch(|scratch| {
+                let second = second.as_ref().map(Borrowed::input);
+                self.tokenizer().encode(input.input(), second, options, scratch)
+            })
+        };
+        let fields = py.release(encode).map_err(raise)?;
+        let pair = pair.map(Bound::unbind);
+        Encoding::of_fields(py, &self.shared, fields, Some(text.clone().unbind()), pair)
+    }
+
+    /// Return a core that truncates and pads by other settings and shares the tables.
+    fn with_lengths(&self, truncation: Option<Truncation>, padding: Option<Padding>) -> PyResult<Self> {
+        Ok(self.sharing(self.tokenizer().with_lengths(truncation, padding).map_err(raise)?))
     }
 }
 
@@ -70,8 +101,7 @@ pub(crate) fn compile(
     Ok(Core::of(tokenizer))
 }
 
-#[catch_panics]
-#[pymethods]
+#[python]
 impl Core {
     /// Read and compile a `tokenizer.json`; `source` names the file in errors.
     #[staticmethod]
@@ -100,38 +130,38 @@ impl Core {
             "ranks" => Origin::Ranks,
             other => return Err(bad_argument("origin", other, "document, lines or ranks")),
         };
-        let warnings = py.release(|| self.encoder.tokenizer().warnings(origin));
+        let warnings = py.release(|| self.tokenizer().warnings(origin));
         Ok(warnings.iter().map(ToString::to_string).collect())
     }
 
     /// Write the specification as `tokenizer.json` text.
     fn to_json(&self, py: Python<'_>, pretty: bool) -> String {
-        py.release(|| tokenizer_json::write(&self.encoder.tokenizer().spec(), pretty))
+        py.release(|| tokenizer_json::write(&self.tokenizer().spec(), pretty))
     }
 
     /// Write the stages as a `tokenizer.json` whose model has no entries.
     fn stages_to_json(&self) -> String {
-        tokenizer_json::write(&self.encoder.tokenizer().stages_spec(), false)
+        tokenizer_json::write(&self.tokenizer().stages_spec(), false)
     }
 
     /// Return a core with the stages of a `tokenizer.json` that shares the tables of the model; the model of `data` is
     /// ignored.
     fn with_stages(&self, py: Python<'_>, data: &[u8], functions: Vec<Py<PyAny>>) -> PyResult<Self> {
         let functions = custom_functions(functions);
-        let compiled = py
-            .release(|| self.encoder.tokenizer().with_stages(tokenizer_json::read_with(data, &functions)?));
+        let compiled =
+            py.release(|| self.tokenizer().with_stages(tokenizer_json::read_with(data, &functions)?));
         Ok(Self::of(compiled.map_err(raise)?))
     }
 
     /// Write one token a line in id order. Raises `VocabularyError` when the ids have gaps.
     fn to_vocab_txt(&self) -> PyResult<Vec<u8>> {
-        vocab_txt::write(&self.encoder.tokenizer().spec().model.vocab()).map_err(raise)
+        vocab_txt::write(&self.tokenizer().spec().model.vocab()).map_err(raise)
     }
 
     /// Encode one text or pair with every field.
     #[pyo3(signature = (text, pair, *, add_special_tokens, is_pretokenized, parse_special, sampling))]
     fn encode(
-        slf: &Bound<'_, Self>,
+        &self,
         text: Bound<'_, PyAny>,
         pair: Option<Bound<'_, PyAny>>,
         add_special_tokens: bool,
@@ -139,28 +169,23 @@ impl Core {
         parse_special: Option<Vec<u32>>,
         sampling: Option<SeededSampling>,
     ) -> PyResult<Encoding> {
-        let text_object = InputObject::take(&text, is_pretokenized, || "text".into())?;
-        let take_pair = |pair| InputObject::take(pair, is_pretokenized, || "pair".into());
-        let pair_object = pair.as_ref().map(take_pair).transpose()?;
-        let input = borrowed(&text_object, "text")?;
-        let second = pair_object.as_ref().map(|object| borrowed(object, "pair")).transpose()?;
         let parse_special = &selector(parse_special);
         let options = Options { add_special_tokens, parse_special, sampling: drawn(sampling) };
-        let encoder = &slf.get().encoder;
-        let encode = || {
-            encoder.with_scratch(|scratch| {
-                let second = second.as_ref().map(Borrowed::input);
-                encoder.tokenizer().encode(input.input(), second, options, scratch)
-            })
-        };
-        let fields = slf.py().release(encode).map_err(raise)?;
-        Encoding::of_fields(
-            slf.py(),
-            &slf.get().shared,
-            fields,
-            Some(text.clone().unbind()),
-            pair.clone().map(Bound::unbind),
-        )
+        self.encode_fields(text, pair, is_pretokenized, options)
+    }
+
+    /// Encode a text; added tokens match within byte `spans`, and those with the ids `everywhere` in all of it.
+    #[pyo3(signature = (text, *, spans, everywhere, add_special_tokens))]
+    fn encode_within(
+        &self,
+        text: Bound<'_, PyAny>,
+        spans: Vec<(u32, u32)>,
+        everywhere: Vec<u32>,
+        add_special_tokens: bool,
+    ) -> PyResult<Encoding> {
+        let parse_special = &Selector::within(spans, everywhere).map_err(raise)?;
+        let options = Options { add_special_tokens, parse_special, sampling: None };
+        self.encode_fields(text, None, false, options)
     }
 
     /// Encode one text into ids; the other fields of the encoding are computed at their first use.
@@ -243,7 +268,7 @@ impl Core {
         skip_special_tokens: bool,
         clean_up: Option<bool>,
     ) -> PyResult<String> {
-        py.release(|| self.encoder.tokenizer().decode(&ids, skip_special_tokens, clean_up)).map_err(raise)
+        py.release(|| self.tokenizer().decode(&ids, skip_special_tokens, clean_up)).map_err(raise)
     }
 
     /// Decode the rows of a flat batch.
@@ -256,7 +281,12 @@ impl Core {
         clean_up: Option<bool>,
     ) -> PyResult<Bound<'py, PyList>> {
         let rows = rows(ids.as_slice()?, row_offsets.as_slice()?)?;
-        decoded_rows(py, self.encoder.tokenizer(), &rows, skip_special_tokens, clean_up)
+        let (mut strings, mut units) = (Vec::with_capacity(rows.len()), Vec::new());
+        for chunk in decoding_chunks(&rows) {
+            let decoded = py.release(|| self.tokenizer().decode_rows(chunk, skip_special_tokens, clean_up));
+            strings.extend(decoded.map_err(raise)?.iter().map(|bytes| string(py, bytes, &mut units)));
+        }
+        PyList::new(py, strings)
     }
 
     /// Return a decoding stream for each list of `prefill`, positioned after its ids.
@@ -266,8 +296,8 @@ impl Core {
         skip_special_tokens: bool,
         clean_up: Option<bool>,
     ) -> PyResult<RawDecodeStream> {
-        RawDecodeStream::begin(Arc::clone(&self.shared), &prefill, skip_special_tokens, clean_up)
-            .map_err(raise)
+        let streams = DecodeStreams::begin(self.tokenizer(), &prefill, skip_special_tokens, clean_up);
+        Ok(RawDecodeStream::of(streams.map_err(raise)?, &self.shared))
     }
 
     /// Return decoding streams that continue from what `RawDecodeStream.state` returned.
@@ -277,33 +307,33 @@ impl Core {
         skip_special_tokens: bool,
         clean_up: Option<bool>,
     ) -> PyResult<RawDecodeStream> {
-        let tokenizer = Arc::clone(&self.shared);
-        RawDecodeStream::continued(tokenizer, states, skip_special_tokens, clean_up).ok_or_else(|| {
-            bad_argument("states", "a state that no stream has", "one of RawDecodeStream.state")
-        })
+        let streams = DecodeStreams::continued(states, skip_special_tokens, clean_up);
+        let wrong = || bad_argument("states", "a state that no stream has", "one of RawDecodeStream.state");
+        Ok(RawDecodeStream::of(streams.ok_or_else(wrong)?, &self.shared))
     }
 
     /// Return the settings that pad a rectangle: the id, its token, its type id and the side.
     fn filling(&self, pad_tokens: Vec<String>) -> (Option<u32>, &str, u32, &'static str) {
-        filling(self.encoder.tokenizer(), &pad_tokens)
+        let Filling { id, token, type_id, direction } = self.tokenizer().filling(&pad_tokens);
+        (id, token, type_id, direction.name())
     }
 
     /// The dropout of a BPE model: the probability that a merge is skipped.
     #[getter]
     fn dropout(&self) -> Option<f64> {
-        self.encoder.tokenizer().dropout()
+        self.tokenizer().dropout()
     }
 
     /// Whether the tokenizer neither truncates, nor pads, nor applies dropout.
     #[getter]
     fn is_plain(&self) -> bool {
-        self.encoder.tokenizer().keeps_rows()
+        self.tokenizer().keeps_rows()
     }
 
     /// Whether the model scores segmentations (Unigram); samples then follow the scores.
     #[getter]
     fn scores_segmentations(&self) -> bool {
-        self.encoder.tokenizer().model().scores_segmentations()
+        self.tokenizer().model().scores_segmentations()
     }
 
     /// Whether the fields of an encoding can be computed after its ids: the tokenizer neither pads, nor applies dropout.
@@ -314,109 +344,88 @@ impl Core {
 
     /// Return a core whose word caches take at most `bytes` bytes in each thread.
     fn with_word_cache_budget(&self, bytes: usize) -> Self {
-        if bytes == self.encoder.tokenizer().cache_budget() {
+        if bytes == self.tokenizer().cache_budget() {
             return Self { shared: Arc::clone(&self.shared) };
         }
-        self.sharing(self.encoder.tokenizer().clone().with_cache_budget(bytes))
+        self.sharing(self.tokenizer().clone().with_cache_budget(bytes))
     }
 
-    /// Return a core that truncates encodings to `max_length` tokens and shares the tables; None truncates nothing.
-    #[pyo3(signature = (max_length, *, stride=0, strategy="longest_first", direction="right"))]
-    fn with_truncation(
-        &self,
-        max_length: Option<usize>,
-        stride: usize,
-        strategy: &str,
-        direction: &str,
-    ) -> PyResult<Self> {
-        let truncation = truncation(max_length, stride, strategy, direction)?;
-        let tokenizer = self.encoder.tokenizer();
-        let padding = tokenizer.padding().cloned();
-        Ok(self.sharing(tokenizer.with_lengths(truncation, padding).map_err(raise)?))
+    /// Return a core that truncates encodings by the fields of `Truncation`; None truncates nothing.
+    fn with_truncation(&self, settings: Option<Bound<'_, PyAny>>) -> PyResult<Self> {
+        let truncation = settings.as_ref().map(settings_of).transpose()?;
+        self.with_lengths(truncation, self.tokenizer().padding().cloned())
     }
 
-    /// Return a core that pads encodings with `pad_id` and shares the tables; None pads nothing.
-    #[pyo3(signature = (
-        pad_id, *, pad_token="", pad_type_id=0, length=None, direction="right", pad_to_multiple_of=None
-    ))]
-    fn with_padding(
-        &self,
-        pad_id: Option<u32>,
-        pad_token: &str,
-        pad_type_id: u8,
-        length: Option<usize>,
-        direction: &str,
-        pad_to_multiple_of: Option<usize>,
-    ) -> PyResult<Self> {
-        let direction = parse_direction(direction)?;
-        let padding = pad_id.map(|pad_id| Padding {
-            length,
-            direction,
-            pad_to_multiple_of,
-            pad_id,
-            pad_type_id: pad_type_id.into(),
-            pad_token: pad_token.to_owned(),
-        });
-        let tokenizer = self.encoder.tokenizer();
-        let truncation = tokenizer.truncation().cloned();
-        Ok(self.sharing(tokenizer.with_lengths(truncation, padding).map_err(raise)?))
+    /// Return a core that pads encodings by the fields of `Padding`; None pads nothing.
+    fn with_padding(&self, settings: Option<Bound<'_, PyAny>>) -> PyResult<Self> {
+        let padding = settings.as_ref().map(settings_of).transpose()?;
+        self.with_lengths(self.tokenizer().truncation().cloned(), padding)
     }
 
     /// Whether both cores use the same compiled tables in memory.
     fn shares_tables_with(&self, other: &Self) -> bool {
-        self.encoder.tokenizer().shares_tables_with(other.encoder.tokenizer())
+        self.tokenizer().shares_tables_with(other.encoder.tokenizer())
     }
 
     /// The limit of the word cache of each thread, in bytes.
     #[getter]
     fn cache_budget(&self) -> usize {
-        self.encoder.tokenizer().cache_budget()
+        self.tokenizer().cache_budget()
     }
 
     /// Return the bytes of the shared tables and of the caches of a thread, and the limit of these caches.
     fn memory(&self) -> (usize, usize, usize) {
-        let memory = self.encoder.tokenizer().memory();
+        let memory = self.tokenizer().memory();
         (memory.tables, memory.caches, memory.budget)
     }
 
     /// Return the id of a token; None for an unknown one.
     fn token_to_id(&self, token: &str) -> Option<u32> {
-        self.encoder.tokenizer().id_of(token)
+        self.tokenizer().id_of(token)
     }
 
     /// Return the token of an id; None for an unknown one.
     fn id_to_token(&self, id: u32) -> Option<&str> {
-        self.encoder.tokenizer().token_of(id)
+        self.tokenizer().token_of(id)
     }
 
     /// Return the vocabulary as a dict of tokens to ids.
     fn vocab<'py>(&self, py: Python<'py>, with_added_tokens: bool) -> PyResult<Bound<'py, PyDict>> {
-        ids_by_token(py, self.encoder.tokenizer(), with_added_tokens)
+        self.tokenizer().entries(with_added_tokens).into_py_dict(py)
     }
 
     /// Return the special tokens with their ids.
     fn special_tokens<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        ids_of_special_tokens(py, self.encoder.tokenizer())
+        self.tokenizer().special_tokens().into_py_dict(py)
     }
 
     /// Return the number of vocabulary entries.
     fn vocab_size(&self, with_added_tokens: bool) -> usize {
-        entry_count(self.encoder.tokenizer(), with_added_tokens)
+        self.tokenizer().entry_count(with_added_tokens)
     }
 
     /// Return the smallest number above all ids.
     #[getter]
     fn id_bound(&self) -> u32 {
-        self.encoder.tokenizer().id_bound()
+        self.tokenizer().id_bound()
     }
 
     /// Apply the normalizer alone.
     fn normalize(&self, text: &Bound<'_, PyAny>) -> PyResult<String> {
-        normalized(self.encoder.tokenizer().splitter(), text)
+        self.tokenizer().normalize(borrow(text, || "text".into())?).map_err(raise)
+    }
+
+    /// Normalize a text; return the index of the original character for each character, and for the end.
+    fn normalize_with_offsets(
+        &self,
+        py: Python<'_>,
+        text: &Bound<'_, PyAny>,
+    ) -> PyResult<(String, Vec<u32>)> {
+        self.compute(py, text, Tokenizer::normalize_with_offsets)
     }
 
     /// Normalize and split a text; return words with their character offsets in the original text.
-    fn pre_tokenize(&self, text: &Bound<'_, PyAny>) -> PyResult<Vec<(String, (u32, u32))>> {
-        words(self.encoder.tokenizer().splitter(), text)
+    fn pre_tokenize(&self, text: &Bound<'_, PyAny>) -> PyResult<Vec<SpannedWord>> {
+        self.tokenizer().pre_tokenize(borrow(text, || "text".into())?).map_err(raise)
     }
 }

@@ -1,10 +1,9 @@
 //! Word counts: the counter of a corpus, and the counts as columns.
 
-use std::path::PathBuf;
 use std::sync::Mutex;
 
 use numpy::{PyArray1, PyReadonlyArray1};
-use piecework_catch_panics::catch_panics;
+use piecework_catch_panics::python;
 use piecework_core::error::Error;
 use piecework_core::stages::normalize::Normalizer;
 use piecework_core::stages::pretokenize::PreTokenizer;
@@ -13,14 +12,16 @@ use piecework_formats::tokenizer_json;
 use piecework_train::count;
 use piecework_train::count::Counts;
 use pyo3::prelude::*;
+use pythonize::pythonize;
 
 use crate::arrays::array;
 use crate::columns::TextColumn;
 use crate::custom::functions as custom_functions;
 use crate::errors::{bad_argument, raise};
+use crate::input::{borrow_all, items};
+use crate::options::settings_of;
 use crate::panics::lock;
 use crate::release::ReleaseGil;
-use crate::text::{borrow_all, items};
 use crate::threads::thread_count;
 
 /// Counts the pre-tokens of a corpus.
@@ -30,44 +31,6 @@ pub struct WordCounter {
     counter: Mutex<Option<count::WordCounter>>,
 }
 
-/// The state of a counter that a checkpoint stores.
-#[derive(FromPyObject, IntoPyObject)]
-#[pyo3(from_item_all)]
-struct CounterState {
-    /// Runs as (number, group, words, occurrences).
-    runs: Vec<(u64, u32, u64, u64)>,
-    /// By source: (source, bytes, texts) that `add_texts` counted.
-    added: Vec<(u32, u64, usize)>,
-    /// Texts that are too long, words that are too long, texts outside the sample.
-    left_out: (u64, u64, u64),
-    /// (source, items, replacements): after so many blocks or lists of the source.
-    progress: (u32, u64, u64),
-}
-
-impl CounterState {
-    fn of(counter: &mut count::WordCounter) -> Result<Self, Error> {
-        let runs = counter.write_runs()?.iter();
-        let runs = runs.map(|run| (run.number, run.group, run.words, run.occurrences)).collect();
-        let added = counter.added().map(|(source, (bytes, texts))| (source, bytes, texts)).collect();
-        let count::CountPosition { source, items, replacements } = counter.progress();
-        let progress = (source, items, replacements);
-        Ok(Self { runs, added, left_out: left_out(counter), progress })
-    }
-
-    fn restore(self, counter: &mut count::WordCounter) -> Result<(), Error> {
-        let run = |(number, group, words, occurrences)| {
-            let path = PathBuf::new();
-            count::Run { path, number, group, words, occurrences }
-        };
-        let runs = self.runs.into_iter().map(run).collect();
-        let added = self.added.into_iter().map(|(source, bytes, texts)| (source, (bytes, texts))).collect();
-        let (long_texts, long_words, unsampled_texts) = self.left_out;
-        let left_out = count::LeftOut { long_texts, long_words, unsampled_texts };
-        let (source, items, replacements) = self.progress;
-        counter.restore(runs, added, left_out, count::CountPosition { source, items, replacements })
-    }
-}
-
 impl WordCounter {
     /// Run `work` on the counter.
     fn with<R>(&self, work: impl FnOnce(&mut count::WordCounter) -> Result<R, Error>) -> PyResult<R> {
@@ -75,32 +38,16 @@ impl WordCounter {
     }
 }
 
-#[catch_panics]
-#[pymethods]
+#[python]
 impl WordCounter {
-    /// Make a counter with the normalizer and the pre-tokenizer of a `tokenizer.json`.
-    ///
-    /// Word counts over `memory` bytes are written as runs in `folder`; with `durable`, each run is complete on
-    /// disk before counting continues. `sample` is (share, seed).
+    /// Make a counter with the normalizer and the pre-tokenizer of a `tokenizer.json`, and the fields of
+    /// `CounterSettings`.
     #[new]
-    #[pyo3(signature = (
-        pipeline_json, num_threads, functions=Vec::new(), *, keep_line_ends, max_bytes=None, reserved=String::new(),
-        with_counts=false, sample=None, max_word_length=None, memory=None, folder=None, durable=false
-    ))]
-    #[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python class")]
     fn new(
         pipeline_json: &str,
         num_threads: i64,
         functions: Vec<Py<PyAny>>,
-        keep_line_ends: bool,
-        max_bytes: Option<usize>,
-        reserved: String,
-        with_counts: bool,
-        sample: Option<(f64, u64)>,
-        max_word_length: Option<usize>,
-        memory: Option<usize>,
-        folder: Option<PathBuf>,
-        durable: bool,
+        settings: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let num_threads = thread_count(num_threads)?;
         let (normalizer, pre_tokenizer) =
@@ -110,14 +57,7 @@ impl WordCounter {
             Normalizer::compile(normalizer.as_ref()).map_err(raise)?,
             PreTokenizer::compile(pre_tokenizer.as_ref()).map_err(raise)?,
         );
-        let lines = if keep_line_ends { count::LineEnds::Keep } else { count::LineEnds::Strip };
-        let sample = sample.map(|(share, seed)| count::TextSample::new(share, seed));
-        let max_word_chars = max_word_length;
-        let filter = count::TextFilter { max_bytes, reserved, with_counts, sample, max_word_chars };
-        let mut counter = count::WordCounter::new(splitter, lines, num_threads).with_filter(filter);
-        if let (Some(bytes), Some(folder)) = (memory, folder) {
-            counter = counter.with_memory_limit(bytes, count::SpillFolder::new(folder, durable));
-        }
+        let counter = count::WordCounter::with_settings(splitter, num_threads, settings_of(settings)?);
         Ok(Self { counter: Mutex::new(Some(counter)) })
     }
 
@@ -189,7 +129,8 @@ impl WordCounter {
 
     /// Return what was left out: texts that are too long, words that are too long, texts outside the sample.
     fn left_out(&self, py: Python<'_>) -> PyResult<(u64, u64, u64)> {
-        py.release(|| self.with(|counter| Ok(left_out(counter))))
+        let left_out = py.release(|| self.with(|counter| Ok(counter.left_out())))?;
+        Ok((left_out.long_texts, left_out.long_words, left_out.unsampled_texts))
     }
 
     /// Return whether the last block or list failed, so that a part of it is counted.
@@ -198,13 +139,15 @@ impl WordCounter {
     }
 
     /// Write all word counts as runs and return the state of the counter, a dict.
-    fn checkpoint(&self, py: Python<'_>) -> PyResult<CounterState> {
-        py.release(|| self.with(CounterState::of))
+    fn checkpoint<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        let state = py.release(|| self.with(count::WordCounter::state))?;
+        Ok(pythonize(py, &state)?)
     }
 
     /// Continue from the state of another counter with the same folder.
-    fn restore(&self, py: Python<'_>, state: CounterState) -> PyResult<()> {
-        py.release(|| self.with(|counter| state.restore(counter)))
+    fn restore(&self, py: Python<'_>, state: &Bound<'_, PyAny>) -> PyResult<()> {
+        let state = settings_of(state)?;
+        py.release(|| self.with(|counter| counter.restore(state)))
     }
 
     /// Return the words in order; the counter cannot be used afterwards.
@@ -221,11 +164,6 @@ impl WordCounter {
     }
 }
 
-fn left_out(counter: &count::WordCounter) -> (u64, u64, u64) {
-    let count::LeftOut { long_texts, long_words, unsampled_texts } = counter.left_out();
-    (long_texts, long_words, unsampled_texts)
-}
-
 fn finished() -> PyErr {
     bad_argument("counter", "a finished counter", "a counter before `finish`")
 }
@@ -237,8 +175,7 @@ pub struct OrderedWords {
     words: Mutex<Option<count::OrderedWords>>,
 }
 
-#[catch_panics]
-#[pymethods]
+#[python]
 impl OrderedWords {
     /// Return the next words, at most `max`; none at the end.
     fn next_words(&self, py: Python<'_>, max: usize) -> PyResult<RawCounts> {
@@ -264,8 +201,7 @@ pub struct RawCounts {
     pub(crate) counts: Counts,
 }
 
-#[catch_panics]
-#[pymethods]
+#[python]
 impl RawCounts {
     /// Make counts from columns of equal length.
     #[new]

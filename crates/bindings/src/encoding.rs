@@ -1,168 +1,40 @@
 //! `Encoding`: the ids of one text as a Python list, and its other columns as lists that are made at their first use.
 
-// Python shows this documentation, whose brackets are lists.
-#![allow(rustdoc::broken_intra_doc_links)]
-
 mod column;
 mod columns;
-mod pieces;
-mod row;
+mod source;
 mod text_source;
 
-use std::sync::{Arc, OnceLock};
-
-use piecework_catch_panics::catch_panics;
-use piecework_core::encoding::{token_of_char, tokens_of_word, Encoding as Fields};
+use piecework_catch_panics::python;
+use piecework_core::encoding::{token_of_char, tokens_of_word, Token, NONE};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PySlice, PyTuple};
 
+use crate::batch::RawBatch;
 use crate::errors::{bad_argument, wrong_type};
-use crate::shared_tokenizer::SharedTokenizer;
 
 pub(crate) use column::missing_column;
-use column::{item, listed, missing, optional_item, zipped, Column};
-use columns::{Columns, Source};
-use pieces::pieces_of_tokens;
-pub(crate) use row::Row;
-use text_source::TextSource;
+use column::{listed, missing, Column};
+pub(crate) use columns::Encoding;
+use source::{Row, Source};
 
 /// The maximum number of tokens in a representation.
 const MAX_TOKENS_IN_REPR: usize = 16;
 
-/// One encoded text or pair: parallel lists, one item a token.
-///
-/// >>> import piecework as pw
-/// >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
-/// >>> e = tok.encode("hugs")
-/// >>> e.ids, e.tokens, e.offsets
-/// ([1, 2], ['hug', '##s'], [(0, 3), (3, 4)])
-///
-/// A slice is an `Encoding` of these tokens of the same text.
-///
-/// >>> e[1:].tokens
-/// ['##s']
-///
-/// Encodings are equal if all their lists are, `overflowing` included. They pickle and copy with their lists
-/// and their text, without the tokenizer. They do not hash, as lists can change. A row of a `Batch` has the
-/// columns of its batch; other attributes raise `ArgumentError`, which names the call that makes them.
-///
-/// `Tokenizer.encode` and `Batch` make encodings. The constructor restores one from its `texts` and a dict of
-/// its lists by name.
-#[pyclass(frozen, subclass, mapping, module = "piecework")]
-pub struct Encoding {
-    /// Vocabulary ids.
-    #[pyo3(get)]
-    ids: Py<PyList>,
-    columns: Columns,
+/// Return a row of a batch as an `Encoding`; `token_of` maps an id to its token.
+#[python]
+pub(crate) fn encoding_of_row(
+    batch: Bound<'_, RawBatch>,
+    row: usize,
+    token_of: Py<PyAny>,
+    pad_token: String,
+) -> PyResult<Encoding> {
+    let ids = batch.get().row(batch.py(), row)?;
+    let row = Row { batch: batch.unbind(), row, token_of, pad_token };
+    Ok(Encoding::new(ids, Source::Row(row), None, None))
 }
 
-impl Encoding {
-    fn new(
-        ids: Bound<'_, PyList>,
-        source: Source,
-        text: Option<Py<PyAny>>,
-        pair: Option<Py<PyAny>>,
-    ) -> Self {
-        let columns =
-            Columns { ids: ids.clone().unbind(), source, texts: [text, pair], lists: OnceLock::new() };
-        Self { ids: ids.unbind(), columns }
-    }
-
-    /// Encode one text into ids alone, without padding.
-    #[inline]
-    pub(crate) fn of_text(
-        tokenizer: &Arc<SharedTokenizer>,
-        text: Bound<'_, PyAny>,
-        add_special_tokens: bool,
-        parse_special: bool,
-    ) -> PyResult<Self> {
-        let (ids, source) = TextSource::encode(tokenizer, &text, add_special_tokens, parse_special)?;
-        Ok(Self::new(ids, Source::Text(source), Some(text.unbind()), None))
-    }
-
-    /// Wrap the fields of a text and its pair.
-    pub(crate) fn of_fields(
-        py: Python<'_>,
-        tokenizer: &Arc<SharedTokenizer>,
-        fields: Fields,
-        text: Option<Py<PyAny>>,
-        pair: Option<Py<PyAny>>,
-    ) -> PyResult<Self> {
-        let ids = fields.tokens.iter().map(|token| token.id);
-        let ids = tokenizer.numbers.list(py, ids)?;
-        Ok(Self::new(ids, Source::Fields { tokenizer: Arc::clone(tokenizer), fields }, text, pair))
-    }
-
-    /// Wrap a row of a batch, without its text.
-    pub(crate) fn of_row(py: Python<'_>, row: Row) -> PyResult<Self> {
-        Ok(Self::new(row.ids(py)?, Source::Row(row), None, None))
-    }
-
-    /// Return a column; a column that a batch does not have is an error.
-    fn column<'py>(&self, py: Python<'py>, column: Column) -> PyResult<&Bound<'py, PyList>> {
-        self.find(py, column)?.ok_or_else(|| missing(column.name()))
-    }
-
-    /// Return a column, which is made at its first use; `None` for a column that a batch does not have.
-    fn find<'py>(&self, py: Python<'py>, column: Column) -> PyResult<Option<&Bound<'py, PyList>>> {
-        let columns = &self.columns;
-        columns.find(py, column, || match column {
-            Column::Overflowing => self.windows(py),
-            Column::Pieces => pieces_of_tokens(py, columns),
-            Column::ByteOffsets => columns.offsets_in(py, char::len_utf8),
-            Column::Utf16Offsets => columns.offsets_in(py, char::len_utf16),
-            _ => columns.make_of_tokens(py, column),
-        })
-    }
-
-    /// Wrap the further windows of the text.
-    fn windows<'py>(&self, py: Python<'py>) -> PyResult<Option<Bound<'py, PyList>>> {
-        let Some((tokenizer, windows)) = self.columns.windows(py)? else {
-            return self.columns.make_of_tokens(py, Column::Overflowing);
-        };
-        let window = |fields: Fields| {
-            let [text, pair] = &self.columns.texts;
-            let copied = |text: &Option<Py<PyAny>>| text.as_ref().map(|text| text.clone_ref(py));
-            Bound::new(py, Self::of_fields(py, tokenizer, fields, copied(text), copied(pair))?)
-        };
-        let windows = windows.into_iter().map(window).collect::<PyResult<Vec<_>>>()?;
-        PyList::new(py, windows).map(Some)
-    }
-
-    /// Return the columns that are compared, by name.
-    fn stored<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let columns = PyDict::new(py);
-        columns.set_item("ids", self.ids.bind(py))?;
-        for column in Column::STORED {
-            match self.find(py, column)? {
-                Some(list) => columns.set_item(column.name(), list)?,
-                // A text that was not truncated has no windows, with or without `overflow`.
-                None if column == Column::Overflowing => {
-                    columns.set_item(column.name(), PyList::empty(py))?;
-                }
-                None => {}
-            }
-        }
-        if let Some(n_sequences) = self.columns.sequence_count() {
-            columns.set_item("n_sequences", n_sequences)?;
-        }
-        Ok(columns)
-    }
-
-    /// Return the columns that are compared, and the pieces if they are not the tokens.
-    fn stored_with_pieces<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let columns = self.stored(py)?;
-        if let Some(pieces) = self.find(py, Column::Pieces)? {
-            if !pieces.eq(self.column(py, Column::Tokens)?)? {
-                columns.set_item(Column::Pieces.name(), pieces)?;
-            }
-        }
-        Ok(columns)
-    }
-}
-
-#[catch_panics]
-#[pymethods]
+#[python]
 impl Encoding {
     #[new]
     #[pyo3(signature = (texts, columns))]
@@ -173,7 +45,7 @@ impl Encoding {
         let ids = ids.ok_or_else(|| bad_argument("columns", "no ids", "a list of ids"))?;
         let source = Source::Lists { n_sequences };
         let encoding = Self::new(listed(ids, "ids")?, source, text_at(0), text_at(1));
-        let lists = encoding.columns.lists.get_or_init(Box::default);
+        let lists = encoding.lists.get_or_init(Box::default);
         for column in Column::STORED.into_iter().chain([Column::Pieces]) {
             if let Some(value) = columns.get_item(column.name())? {
                 let _ = lists.slot(column).set(listed(value, column.name())?.unbind());
@@ -272,18 +144,19 @@ impl Encoding {
     /// The text, or the text and its pair; empty for a row of a batch, which keeps no text.
     #[getter]
     fn texts<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
-        PyTuple::new(py, self.columns.texts.iter().flatten().collect::<Vec<_>>())
+        PyTuple::new(py, self.texts.iter().flatten().collect::<Vec<_>>())
     }
 
     /// 1, or 2 for a pair.
     #[getter]
     fn n_sequences(&self) -> PyResult<usize> {
-        self.columns.sequence_count().ok_or_else(|| missing("n_sequences"))
+        self.sequence_count().ok_or_else(|| missing("n_sequences"))
     }
 
     /// Return 0 or 1 for the text a token came from; None for template tokens and beyond the end.
-    fn token_to_sequence(&self, py: Python<'_>, token_index: isize) -> PyResult<Option<usize>> {
-        optional_item(self.column(py, Column::SequenceIds)?, token_index)
+    fn token_to_sequence(&self, py: Python<'_>, token_index: isize) -> PyResult<Option<u32>> {
+        let token = self.token(py, token_index, &[Column::SequenceIds])?;
+        Ok(token.map(|token| token.sequence).filter(|&sequence| sequence != NONE))
     }
 
     /// Return the character span of a token in its text; None for template tokens.
@@ -293,15 +166,9 @@ impl Encoding {
     /// >>> tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
     /// >>> tok.encode("hugs hug").token_to_chars(2)
     /// (5, 8)
-    fn token_to_chars<'py>(
-        &self,
-        py: Python<'py>,
-        token_index: isize,
-    ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        match self.token_to_sequence(py, token_index)? {
-            Some(_) => self.column(py, Column::Offsets)?.get_item(token_index as usize).map(Some),
-            None => Ok(None),
-        }
+    fn token_to_chars(&self, py: Python<'_>, token_index: isize) -> PyResult<Option<(u32, u32)>> {
+        let token = self.token(py, token_index, &[Column::SequenceIds, Column::Offsets])?;
+        Ok(token.filter(|token| token.sequence != NONE).map(|token| (token.start, token.end)))
     }
 
     /// Return the index of the word that a token came from; None for template tokens.
@@ -311,8 +178,9 @@ impl Encoding {
     /// >>> tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
     /// >>> tok.encode("hugs hug").token_to_word(2)
     /// 1
-    fn token_to_word(&self, py: Python<'_>, token_index: isize) -> PyResult<Option<usize>> {
-        optional_item(self.column(py, Column::WordIds)?, token_index)
+    fn token_to_word(&self, py: Python<'_>, token_index: isize) -> PyResult<Option<u32>> {
+        let token = self.token(py, token_index, &[Column::WordIds])?;
+        Ok(token.map(|token| token.word).filter(|&word| word != NONE))
     }
 
     /// Return the first token that covers a character of a text; None if no token covers it.
@@ -330,12 +198,9 @@ impl Encoding {
         char_pos: isize,
         sequence_index: isize,
     ) -> PyResult<Option<usize>> {
-        let (Ok(char), Ok(sequence)) = (usize::try_from(char_pos), usize::try_from(sequence_index)) else {
-            return Ok(None);
-        };
-        let (sequences, offsets) =
-            (self.column(py, Column::SequenceIds)?, self.column(py, Column::Offsets)?);
-        token_of_char(zipped(sequences, offsets), sequence, char)
+        let tokens = self.tokens_with(py, &[Column::SequenceIds, Column::Offsets])?;
+        let place = index(char_pos).zip(index(sequence_index));
+        Ok(place.and_then(|(char, sequence)| token_of_char(tokens, sequence, char)))
     }
 
     /// Return the index of the word that covers a character of a text; None if no token covers it.
@@ -351,9 +216,9 @@ impl Encoding {
         py: Python<'_>,
         char_pos: isize,
         sequence_index: isize,
-    ) -> PyResult<Option<usize>> {
+    ) -> PyResult<Option<u32>> {
         match self.char_to_token(py, char_pos, sequence_index)? {
-            Some(token) => item(self.column(py, Column::WordIds)?, token),
+            Some(token) => self.token_to_word(py, token as isize),
             None => Ok(None),
         }
     }
@@ -372,12 +237,9 @@ impl Encoding {
         word_index: isize,
         sequence_index: isize,
     ) -> PyResult<Option<(usize, usize)>> {
-        let (Ok(word), Ok(sequence)) = (usize::try_from(word_index), usize::try_from(sequence_index))
-        else {
-            return Ok(None);
-        };
-        let (sequences, words) = (self.column(py, Column::SequenceIds)?, self.column(py, Column::WordIds)?);
-        tokens_of_word(zipped(sequences, words), sequence, word)
+        let tokens = self.tokens_with(py, &[Column::SequenceIds, Column::WordIds])?;
+        let place = index(word_index).zip(index(sequence_index));
+        Ok(place.and_then(|(word, sequence)| tokens_of_word(tokens, sequence, word)))
     }
 
     /// Return the characters of a word, from its first token to its last; None for a word without tokens.
@@ -393,14 +255,10 @@ impl Encoding {
         py: Python<'_>,
         word_index: isize,
         sequence_index: isize,
-    ) -> PyResult<Option<(usize, usize)>> {
-        let Some((first, end)) = self.word_to_tokens(py, word_index, sequence_index)? else {
-            return Ok(None);
-        };
-        let offsets = self.column(py, Column::Offsets)?;
-        let (start, _): (usize, usize) = item(offsets, first)?;
-        let (_, end): (usize, usize) = item(offsets, end - 1)?;
-        Ok(Some((start, end)))
+    ) -> PyResult<Option<(u32, u32)>> {
+        let found = self.word_to_tokens(py, word_index, sequence_index)?;
+        let tokens = self.tokens_with(py, &[Column::Offsets])?;
+        Ok(found.map(|(first, end)| (tokens[first].start, tokens[end - 1].end)))
     }
 
     fn __getitem__(&self, py: Python<'_>, index: &Bound<'_, PyAny>) -> PyResult<Self> {
@@ -448,4 +306,17 @@ impl Encoding {
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
         slf.py().import("piecework.rows.encoding_html")?.call_method1("encoding_html", (slf,))
     }
+}
+
+impl Encoding {
+    /// Return a token, `None` beyond the end; a column that a batch does not have is an error.
+    fn token(&self, py: Python<'_>, index: isize, needed: &[Column]) -> PyResult<Option<Token>> {
+        let tokens = self.tokens_with(py, needed)?;
+        Ok(usize::try_from(index).ok().and_then(|index| tokens.get(index).copied()))
+    }
+}
+
+/// Return the index of a character, word or sequence; `None` for one that no encoding has.
+fn index(index: isize) -> Option<u32> {
+    u32::try_from(index).ok().filter(|&index| index != NONE)
 }

@@ -1,7 +1,7 @@
 //! Readers and writers of tokenizer files, except `tokenizer.json`.
 
-use piecework_catch_panics::catch_panics;
-use piecework_core::error::{Error, ErrorKind};
+use piecework_catch_panics::python;
+use piecework_core::error::Error;
 use piecework_core::spec::{PreTokenizerSpec, TokenizerSpec};
 use piecework_core::stages::pretokenize::refuse_empty_matches;
 use piecework_formats::{clip, sentencepiece, tekken, tiktoken, tokenizer_json, vocab_merges};
@@ -10,11 +10,11 @@ use pyo3::types::PyBytes;
 
 use crate::core::{compile, Core};
 use crate::errors::raise;
+use crate::options::settings_of;
 use crate::release::ReleaseGil;
 
 /// Read `.tiktoken` ranks; `pipeline` is an object with a `pre_tokenizer` as in `tokenizer.json`.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn read_tiktoken(
     py: Python<'_>,
     data: &[u8],
@@ -27,22 +27,19 @@ pub(crate) fn read_tiktoken(
 }
 
 /// Read a `tekken.json`.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn read_tekken(py: Python<'_>, data: &[u8], source: &str) -> PyResult<Core> {
     compile(py, source, || tekken::read(data).and_then(checked))
 }
 
 /// Read CLIP's list of merges.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn read_clip(py: Python<'_>, data: &[u8], source: &str) -> PyResult<Core> {
     compile(py, source, || clip::read(data))
 }
 
 /// Read `vocab.json` and `merges.txt`; `sources` name them in errors.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn read_vocab_merges(
     py: Python<'_>,
     vocab: &[u8],
@@ -59,24 +56,20 @@ pub(crate) fn read_vocab_merges(
 }
 
 /// Write `.tiktoken` ranks.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn write_tiktoken(py: Python<'_>, core: &Core) -> PyResult<Vec<u8>> {
-    py.release(|| tiktoken::write(&core.encoder.tokenizer().spec())).map_err(raise)
+    py.release(|| tiktoken::write(&core.tokenizer().spec())).map_err(raise)
 }
 
 /// Write `vocab.json` and `merges.txt`.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn write_vocab_merges(py: Python<'_>, core: &Core) -> PyResult<(Vec<u8>, Vec<u8>)> {
-    py.release(|| vocab_merges::write(&core.encoder.tokenizer().spec())).map_err(raise)
+    py.release(|| vocab_merges::write(&core.tokenizer().spec())).map_err(raise)
 }
 
 /// Read the pre-tokenizer of a pipeline; a pattern that matches the empty string is an error.
 fn pre_tokenizer(pipeline: &[u8]) -> Result<PreTokenizerSpec, Error> {
-    let (_, pre_tokenizer) = tokenizer_json::read_pipeline(pipeline, &[])?;
-    let pre_tokenizer = pre_tokenizer
-        .ok_or_else(|| Error::new(ErrorKind::Argument, "pattern", "nothing", "a pre-tokenizer"))?;
+    let (_, pre_tokenizer) = tokenizer_json::read_splitting_pipeline(pipeline)?;
     refuse_empty_matches(&pre_tokenizer)?;
     Ok(pre_tokenizer)
 }
@@ -89,22 +82,19 @@ fn checked(spec: TokenizerSpec) -> Result<TokenizerSpec, Error> {
 }
 
 /// Whether a file begins like a SentencePiece `.model`.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn is_sentencepiece(data: &[u8]) -> bool {
     sentencepiece::is_model(data)
 }
 
 /// Read a SentencePiece `.model`.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn read_sentencepiece(py: Python<'_>, data: &[u8], source: &str) -> PyResult<Core> {
     compile(py, source, || sentencepiece::read(data))
 }
 
 /// Read the charsmap of a `.model`, and the normalizer flags: dummy prefix, extra whitespace, metaspace.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn read_sentencepiece_normalizer<'py>(
     py: Python<'py>,
     data: &[u8],
@@ -116,60 +106,31 @@ pub(crate) fn read_sentencepiece_normalizer<'py>(
 }
 
 /// Write a SentencePiece `.model`.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn write_sentencepiece(py: Python<'_>, core: &Core) -> PyResult<Vec<u8>> {
-    py.release(|| sentencepiece::write(&core.encoder.tokenizer().spec())).map_err(raise)
+    py.release(|| sentencepiece::write(&core.tokenizer().spec())).map_err(raise)
 }
 
 /// Write the pieces of a SentencePiece model with their scores.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn write_sentencepiece_vocab(core: &Core) -> PyResult<Vec<u8>> {
-    sentencepiece::write_vocab(&core.encoder.tokenizer().spec()).map_err(raise)
+    sentencepiece::write_vocab(&core.tokenizer().spec()).map_err(raise)
 }
 
 /// Read pieces with scores or counts.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn read_sentencepiece_vocab(data: &[u8], source: &str) -> PyResult<Vec<(String, f64)>> {
     sentencepiece::read_vocab(data).map_err(|error| raise(error.within(source)))
 }
 
-/// A setting of SentencePiece's trainer or normalizer: a number, a string or a list of strings.
-#[derive(FromPyObject)]
-pub(crate) enum SettingArgument {
-    Integer(i64),
-    Float(f64),
-    Text(String),
-    Texts(Vec<String>),
-}
-
-impl From<SettingArgument> for sentencepiece::Setting {
-    fn from(argument: SettingArgument) -> Self {
-        match argument {
-            SettingArgument::Integer(value) => Self::Integer(value),
-            SettingArgument::Float(value) => Self::Float(value as f32),
-            SettingArgument::Text(text) => Self::Text(text),
-            SettingArgument::Texts(texts) => Self::Texts(texts),
-        }
-    }
-}
-
-/// Settings with their names.
-type SettingArguments = Vec<(String, SettingArgument)>;
-
-/// Serialize the training settings of a SentencePiece model.
-#[catch_panics]
-#[pyfunction]
+/// Serialize the training settings of a SentencePiece model: lists of names and values.
+#[python]
 pub(crate) fn sentencepiece_settings(
-    trainer: SettingArguments,
-    normalizer: SettingArguments,
-    denormalizer: Option<SettingArguments>,
+    trainer: &Bound<'_, PyAny>,
+    normalizer: &Bound<'_, PyAny>,
+    denormalizer: Option<&Bound<'_, PyAny>>,
 ) -> PyResult<Vec<u8>> {
-    let convert = |arguments: SettingArguments| {
-        arguments.into_iter().map(|(name, setting)| (name, setting.into())).collect::<Vec<_>>()
-    };
-    let denormalizer = denormalizer.map(convert);
-    sentencepiece::settings(&convert(trainer), &convert(normalizer), denormalizer.as_deref()).map_err(raise)
+    let (trainer, normalizer): (Vec<_>, Vec<_>) = (settings_of(trainer)?, settings_of(normalizer)?);
+    let denormalizer: Option<Vec<_>> = denormalizer.map(settings_of).transpose()?;
+    sentencepiece::settings(&trainer, &normalizer, denormalizer.as_deref()).map_err(raise)
 }

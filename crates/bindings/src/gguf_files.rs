@@ -4,8 +4,8 @@ use std::fs::File;
 use std::io::BufReader;
 use std::path::PathBuf;
 
-use piecework_catch_panics::catch_panics;
-use piecework_core::error::{Error, ErrorKind};
+use piecework_catch_panics::python;
+use piecework_core::error::Error;
 use piecework_formats::{gguf, tokenizer_json};
 use pyo3::prelude::*;
 
@@ -26,11 +26,10 @@ pub(crate) struct GgufPipeline {
 
 impl GgufPipeline {
     fn named(self) -> Result<gguf::NamedPipeline, Error> {
-        let (normalizer, pre_tokenizer) = tokenizer_json::read_pipeline(&self.stages, &[])?;
-        let missing = || Error::new(ErrorKind::Argument, "pattern", "nothing", "a pre-tokenizer");
+        let (normalizer, pre_tokenizer) = tokenizer_json::read_splitting_pipeline(&self.stages)?;
         Ok(gguf::NamedPipeline {
             normalizer,
-            pre_tokenizer: pre_tokenizer.ok_or_else(missing)?,
+            pre_tokenizer,
             ignore_merges: self.ignore_merges,
             add_bos: self.add_bos,
             add_sep: self.add_sep,
@@ -40,15 +39,13 @@ impl GgufPipeline {
 }
 
 /// Whether a file begins like a GGUF file.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn is_gguf(head: &[u8]) -> bool {
     gguf::is_gguf(head)
 }
 
 /// Return the length of the key-value section of a file, without reading the values.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn gguf_section_length(py: Python<'_>, path: PathBuf, source: &str) -> PyResult<u64> {
     let open = || File::open(&path).and_then(|file| Ok((file.metadata()?.len(), BufReader::new(file))));
     let (len, reader) = py.release(open).map_err(system_error)?;
@@ -56,8 +53,7 @@ pub(crate) fn gguf_section_length(py: Python<'_>, path: PathBuf, source: &str) -
 }
 
 /// Return the names of the model and of the pre-tokenizer.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn gguf_names(
     py: Python<'_>,
     data: &[u8],
@@ -68,8 +64,7 @@ pub(crate) fn gguf_names(
 }
 
 /// Return the names of roles with their tokens.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn gguf_roles(
     py: Python<'_>,
     data: &[u8],
@@ -79,8 +74,7 @@ pub(crate) fn gguf_roles(
 }
 
 /// Return the names of chat templates with their texts.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn gguf_chat_templates(
     py: Python<'_>,
     data: &[u8],
@@ -90,8 +84,7 @@ pub(crate) fn gguf_chat_templates(
 }
 
 /// Read a GGUF file.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn read_gguf(
     py: Python<'_>,
     data: &[u8],

@@ -1,12 +1,13 @@
-//! The input of the encoder, borrowed from Python: texts or lists of words.
+//! The input of the encoder, borrowed from Python: texts or lists of words; errors name the item.
 
+use piecework_capsules::code_units;
 use piecework_core::engine::batch::Source;
 use piecework_core::engine::Input;
-use piecework_core::stages::added_tokens::Selector;
 use pyo3::prelude::*;
+use pyo3::types::PyString;
 
-use crate::columns::{BorrowedColumn, TextColumn};
-use crate::text::{borrow, borrow_all, items, source, source_of_utf8};
+use crate::columns::{check_size, BorrowedColumn, TextColumn};
+use crate::errors::{bad_argument, wrong_type};
 
 /// Python objects kept alive while their text is borrowed: one string, or the words of one input.
 pub(crate) enum InputObject<'py> {
@@ -69,7 +70,7 @@ impl<'a, 'py> InputRows<'a, 'py> {
 
     /// Borrow every input, each text in the form in which it can be read without a copy.
     pub(crate) fn borrow_sources(&self, place: &str) -> PyResult<Vec<Borrowed<'_, Source<'_>>>> {
-        self.borrow_by(place, |value, place| source(value, place), source_of_utf8)
+        self.borrow_by(place, |value, place| source(value, place), |text| Input::Text(text).into())
     }
 
     /// Borrow every input: objects by `read`, the texts of a column by `of_utf8`.
@@ -122,7 +123,43 @@ pub(crate) fn borrowed<'a>(object: &'a InputObject<'_>, place: &str) -> PyResult
     object.borrow(|| place.to_owned(), |value, place| borrow(value, place))
 }
 
-/// Return the selector of the special tokens that are parsed in text: all, or those with these ids.
-pub(crate) fn selector(parse_special: Option<Vec<u32>>) -> Selector {
-    parse_special.map_or(Selector::All, Selector::only)
+/// Borrow one string in the form in which it can be read without a copy.
+pub(crate) fn source<'a>(value: &'a Bound<'_, PyAny>, place: impl Fn() -> String) -> PyResult<Source<'a>> {
+    let string = string(value, &place)?;
+    match code_units(string) {
+        Some(units) => Ok(Source::Units(units)),
+        None => borrow(value, place).map(|text| Input::Text(text).into()),
+    }
+}
+
+fn string<'a, 'py>(
+    value: &'a Bound<'py, PyAny>,
+    place: impl Fn() -> String,
+) -> PyResult<&'a Bound<'py, PyString>> {
+    value.cast::<PyString>().map_err(|_| wrong_type(place(), value, "str"))
+}
+
+/// Borrow one string.
+pub(crate) fn borrow<'a>(value: &'a Bound<'_, PyAny>, place: impl Fn() -> String) -> PyResult<&'a str> {
+    let string = string(value, &place)?;
+    let text = string
+        .to_str()
+        .map_err(|_| bad_argument(place(), "a lone surrogate", "text that UTF-8 can encode"))?;
+    check_size(text, place)?;
+    Ok(text)
+}
+
+/// Collect the items of a sequence.
+pub(crate) fn items<'py>(values: &Bound<'py, PyAny>, name: &str) -> PyResult<Vec<Bound<'py, PyAny>>> {
+    if values.is_instance_of::<PyString>() {
+        return Err(wrong_type(name.into(), values, "a sequence of str"));
+    }
+    let items = values.try_iter().map_err(|_| wrong_type(name.into(), values, "a sequence of str"))?;
+    items.collect()
+}
+
+/// Borrow every item of a list as text.
+pub(crate) fn borrow_all<'a>(items: &'a [Bound<'_, PyAny>], name: &str) -> PyResult<Vec<&'a str>> {
+    let text = |(i, item): (usize, &'a Bound<'_, PyAny>)| borrow(item, || format!("{name}[{i}]"));
+    items.iter().enumerate().map(text).collect()
 }

@@ -5,22 +5,19 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use numpy::PyReadonlyArray1;
-use piecework_catch_panics::catch_panics;
+use piecework_catch_panics::python;
 use piecework_core::error::Error;
 use piecework_train::merges::{self, ExistingModel};
 use piecework_train::sentencepiece::SentencePieceResume;
-use piecework_train::unigram::{EmStep, UnigramResume};
-use piecework_train::{bpe, check_available, sentencepiece, unigram, wordpiece, Learned, Merge, Resume};
+use piecework_train::unigram::EmStep;
+use piecework_train::{bpe, check_available, sentencepiece, unigram, wordpiece, Learned, Merge};
 use pyo3::prelude::*;
-use pyo3::types::PyDict;
-use pythonize::depythonize;
-use serde::de::DeserializeOwned;
 
 use crate::core::Core;
 use crate::counting::RawCounts;
-use crate::errors::{bad_argument, raise};
-use crate::learning_log::{merges_of, round_of, GivenMerges, LearnedRound, LearningLog};
+use crate::errors::raise;
+use crate::learning_log::LearningLog;
+use crate::options::settings_of;
 use crate::release::ReleaseGil;
 use crate::threads::thread_count;
 
@@ -33,13 +30,12 @@ pub struct LearnedEntries {
     learned: Learned,
 }
 
-#[catch_panics]
-#[pymethods]
+#[python]
 impl LearnedEntries {
     /// The entries in the order of their ids.
     #[getter]
-    fn vocab(&self) -> Vec<&str> {
-        self.learned.vocab.iter().map(String::as_str).collect()
+    fn vocab(&self) -> &[String] {
+        &self.learned.vocab
     }
 
     /// The merges in order: left, right and merged token, count and score.
@@ -67,52 +63,34 @@ impl LearnedEntries {
 }
 
 /// The result of a Unigram or SentencePiece trainer.
-#[pyclass(frozen, module = "piecework._core")]
-pub struct LearnedPieces {
+#[pyclass(frozen, get_all, module = "piecework._core")]
+pub(crate) struct LearnedPieces {
+    /// The pieces with their scores in the order of their ids.
     pieces: Vec<(String, f64)>,
-    steps: Vec<EmStep>,
+    /// The number of pieces and the log-likelihood of each EM step.
+    steps: Vec<(usize, f64)>,
 }
 
-#[catch_panics]
-#[pymethods]
 impl LearnedPieces {
-    /// The pieces with their scores in the order of their ids.
-    #[getter]
-    fn pieces(&self) -> Vec<(&str, f64)> {
-        self.pieces.iter().map(|(piece, score)| (piece.as_str(), *score)).collect()
-    }
-
-    /// The number of pieces and the log-likelihood of each EM step.
-    #[getter]
-    fn steps(&self) -> Vec<(usize, f64)> {
-        self.steps.iter().map(|step| (step.pieces, step.log_likelihood)).collect()
+    fn of(pieces: Vec<(String, f64)>, steps: &[EmStep]) -> Self {
+        let steps = steps.iter().map(|step| (step.pieces, step.log_likelihood)).collect();
+        Self { pieces, steps }
     }
 }
 
 /// Learn a WordPiece vocabulary, or by pruning one of each size.
-#[catch_panics]
-#[pyfunction]
-#[pyo3(signature = (counts, settings, *, progress, sizes=None, earlier=None, earlier_choices=None, log=None))]
-#[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
+#[python]
+#[pyo3(signature = (counts, settings, *, progress, sizes=None, log=None))]
 pub(crate) fn learn_wordpiece(
     py: Python<'_>,
     counts: &RawCounts,
-    settings: &Bound<'_, PyDict>,
+    settings: &Bound<'_, PyAny>,
     progress: Option<Py<PyAny>>,
     sizes: Option<Vec<usize>>,
-    earlier: Option<GivenMerges<'_>>,
-    earlier_choices: Option<PyReadonlyArray1<'_, u64>>,
     log: Option<&LearningLog>,
 ) -> PyResult<Vec<LearnedEntries>> {
-    let spec: wordpiece::WordPieceTrainSpec = spec_of(settings)?;
-    let earlier = merges_of(earlier)?;
-    let choices = earlier_choices.map(|choices| choices.as_slice().map(<[u64]>::to_vec)).transpose()?;
-    let resume = Resume {
-        earlier: &earlier,
-        log: log.map(|log| &log.merges),
-        earlier_choices: choices.as_deref().unwrap_or_default(),
-        choice_log: log.map(|log| &log.choices),
-    };
+    let spec: wordpiece::WordPieceTrainSpec = settings_of(settings)?;
+    let resume = LearningLog::resume(log);
     let learned = watched(py, progress, |pulse| match &sizes {
         Some(sizes) => wordpiece::learn_sizes(&counts.counts, &spec, sizes, resume, pulse),
         None => Ok(vec![wordpiece::resume(&counts.counts, &spec, resume, pulse)?]),
@@ -121,39 +99,34 @@ pub(crate) fn learn_wordpiece(
 }
 
 /// Learn a BPE vocabulary and its merges.
-#[catch_panics]
-#[pyfunction]
-#[pyo3(signature = (counts, settings, *, progress, earlier=None, log=None))]
+#[python]
+#[pyo3(signature = (counts, settings, *, progress, log=None))]
 pub(crate) fn learn_bpe(
     py: Python<'_>,
     counts: &RawCounts,
-    settings: &Bound<'_, PyDict>,
+    settings: &Bound<'_, PyAny>,
     progress: Option<Py<PyAny>>,
-    earlier: Option<GivenMerges<'_>>,
     log: Option<&LearningLog>,
 ) -> PyResult<LearnedEntries> {
-    let spec: bpe::BpeTrainSpec = spec_of(settings)?;
-    let earlier = merges_of(earlier)?;
-    let resume = Resume { earlier: &earlier, log: log.map(|log| &log.merges), ..Resume::default() };
+    let (spec, resume) = (settings_of(settings)?, LearningLog::resume(log));
     let learned = watched(py, progress, |pulse| bpe::resume(&counts.counts, &spec, resume, pulse))?;
     Ok(LearnedEntries { learned })
 }
 
 /// Learn WordPiece entries in addition to those of a tokenizer; tokens with ids in `barriers` are never merged.
-#[catch_panics]
-#[pyfunction]
+#[python]
 #[pyo3(signature = (core, counts, settings, *, continuing_subword_prefix, barriers, progress))]
 pub(crate) fn continue_training(
     py: Python<'_>,
     core: &Core,
     counts: &RawCounts,
-    settings: &Bound<'_, PyDict>,
+    settings: &Bound<'_, PyAny>,
     continuing_subword_prefix: &str,
     barriers: Vec<u32>,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<LearnedEntries> {
-    let settings = spec_of(settings)?;
-    let tokenizer = core.encoder.tokenizer();
+    let settings = settings_of(settings)?;
+    let tokenizer = core.tokenizer();
     let model = ExistingModel { model: tokenizer.model(), vocab: tokenizer.vocab(), barriers: &barriers };
     let prefix = continuing_subword_prefix;
     let learned = watched(py, progress, |pulse| {
@@ -163,89 +136,70 @@ pub(crate) fn continue_training(
 }
 
 /// Learn a Unigram vocabulary, from frequent substrings or from given seeds with their counts.
-#[catch_panics]
-#[pyfunction]
-#[pyo3(signature = (counts, settings, *, num_threads, progress, earlier=None, log=None))]
+#[python]
+#[pyo3(signature = (counts, settings, *, num_threads, progress, log=None))]
 pub(crate) fn learn_unigram(
     py: Python<'_>,
     counts: &RawCounts,
-    settings: &Bound<'_, PyDict>,
+    settings: &Bound<'_, PyAny>,
     num_threads: i64,
     progress: Option<Py<PyAny>>,
-    earlier: Option<LearnedRound>,
     log: Option<&LearningLog>,
 ) -> PyResult<LearnedPieces> {
-    let spec: unigram::UnigramTrainSpec = spec_of(settings)?;
+    let (spec, resume) = (settings_of(settings)?, LearningLog::resume_rounds(log));
     let num_threads = thread_count(num_threads)?;
-    let earlier = earlier.map(round_of);
-    let state = UnigramResume { earlier: earlier.as_ref(), log: log.map(|log| &log.rounds) };
     let learned =
-        watched(py, progress, |pulse| unigram::resume(&counts.counts, &spec, num_threads, state, pulse))?;
-    Ok(LearnedPieces { pieces: learned.pieces, steps: learned.steps })
+        watched(py, progress, |pulse| unigram::resume(&counts.counts, &spec, num_threads, resume, pulse))?;
+    Ok(LearnedPieces::of(learned.pieces, &learned.steps))
 }
 
 /// Learn the pieces of a SentencePiece model.
-#[catch_panics]
-#[pyfunction]
-#[pyo3(signature = (counts, settings, *, num_threads, progress, earlier=None, earlier_merges=None, log=None))]
-#[expect(clippy::too_many_arguments, reason = "the keyword arguments of the Python function")]
+#[python]
+#[pyo3(signature = (counts, settings, *, num_threads, progress, log=None))]
 pub(crate) fn learn_sentencepiece(
     py: Python<'_>,
     counts: &RawCounts,
-    settings: &Bound<'_, PyDict>,
+    settings: &Bound<'_, PyAny>,
     num_threads: i64,
     progress: Option<Py<PyAny>>,
-    earlier: Option<LearnedRound>,
-    earlier_merges: Option<GivenMerges<'_>>,
     log: Option<&LearningLog>,
 ) -> PyResult<LearnedPieces> {
-    let spec: sentencepiece::SentencePieceTrainSpec = spec_of(settings)?;
+    let spec = settings_of(settings)?;
     let num_threads = thread_count(num_threads)?;
-    let round = earlier.map(round_of);
-    let merges = merges_of(earlier_merges)?;
-    let state = SentencePieceResume {
-        rounds: UnigramResume { earlier: round.as_ref(), log: log.map(|log| &log.rounds) },
-        merges: Resume { earlier: &merges, log: log.map(|log| &log.merges), ..Resume::default() },
-    };
+    let (rounds, merges) = (LearningLog::resume_rounds(log), LearningLog::resume(log));
+    let resume = SentencePieceResume { rounds, merges };
     let learned = watched(py, progress, |pulse| {
-        sentencepiece::resume(&counts.counts, &spec, num_threads, state, pulse)
+        sentencepiece::resume(&counts.counts, &spec, num_threads, resume, pulse)
     })?;
     let pieces = learned.pieces.into_iter().map(|(piece, score)| (piece, f64::from(score))).collect();
-    Ok(LearnedPieces { pieces, steps: learned.steps })
+    Ok(LearnedPieces::of(pieces, &learned.steps))
 }
 
 /// Raise `MemoryLimitError` unless the system provides this many bytes, which are released at once.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn check_memory(bytes: usize) -> PyResult<()> {
     check_available(bytes).map_err(raise)
-}
-
-/// Convert a dict of settings; a field that is missing, unknown or of another type is an error.
-fn spec_of<T: DeserializeOwned>(settings: &Bound<'_, PyDict>) -> PyResult<T> {
-    let wrong = |error: pythonize::PythonizeError| {
-        bad_argument("settings", format!("a dict: {error}"), "the settings of the trainer")
-    };
-    depythonize(settings).map_err(wrong)
 }
 
 /// The callback that a trainer calls to report progress.
 type Pulse<'p> = &'p mut dyn FnMut(usize, usize) -> ControlFlow<()>;
 
-/// Run a trainer without the GIL; check for signals and report progress up to ten times a second.
+/// Run a trainer without the GIL; check for signals and report progress up to ten times a second, and at the end.
 fn watched<T: Send>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
     learn: impl FnOnce(Pulse<'_>) -> Result<T, Error> + Send,
 ) -> PyResult<T> {
-    let mut raised = None;
+    let (mut raised, mut unreported) = (None, None);
     let mut last = Instant::now();
     let learned = py.release(|| {
         learn(&mut |done, total| {
             if last.elapsed() < PULSE && done < total {
+                unreported = Some((done, total));
                 return ControlFlow::Continue(());
             }
             last = Instant::now();
+            unreported = None;
             match Python::attach(|py| pulse(py, progress.as_ref(), done, total)) {
                 Ok(()) => ControlFlow::Continue(()),
                 Err(error) => {
@@ -255,10 +209,14 @@ fn watched<T: Send>(
             }
         })
     });
-    match (raised, learned) {
-        (Some(error), _) => Err(error),
-        (None, learned) => learned.map_err(raise),
+    if let Some(error) = raised {
+        return Err(error);
     }
+    let learned = learned.map_err(raise)?;
+    if let Some((done, total)) = unreported {
+        pulse(py, progress.as_ref(), done, total)?;
+    }
+    Ok(learned)
 }
 
 /// Check for signals and report progress.

@@ -1,9 +1,9 @@
 //! The state of running trainers, which Python writes to checkpoints.
 
 use numpy::{PyArray1, PyReadonlyArray1};
-use piecework_catch_panics::catch_panics;
-use piecework_train::unigram::{EmStep, RoundLog, UnigramRound};
-use piecework_train::{ChoiceLog, Merge, MergeLog};
+use piecework_catch_panics::python;
+use piecework_train::unigram::{EmStep, RoundLog, UnigramResume, UnigramRound};
+use piecework_train::{ChoiceLog, Merge, MergeLog, Resume};
 use pyo3::prelude::*;
 
 use crate::arrays::array;
@@ -17,7 +17,7 @@ type MergeColumns<'py> =
     (Column<'py, u32>, Column<'py, u32>, Column<'py, u32>, Column<'py, u64>, Column<'py, f64>);
 
 /// Columns of merges, as Python passes them.
-pub(crate) type GivenMerges<'py> = (
+type GivenMerges<'py> = (
     PyReadonlyArray1<'py, u32>,
     PyReadonlyArray1<'py, u32>,
     PyReadonlyArray1<'py, u32>,
@@ -25,21 +25,56 @@ pub(crate) type GivenMerges<'py> = (
     PyReadonlyArray1<'py, f64>,
 );
 
-/// The merges, choices or rounds of a trainer, readable while it runs.
+/// What a trainer has learned so far, readable while it runs, after what an earlier run had learned.
 #[pyclass(frozen, module = "piecework._core")]
-#[derive(Default)]
 pub struct LearningLog {
-    pub(crate) merges: MergeLog,
-    pub(crate) choices: ChoiceLog,
-    pub(crate) rounds: RoundLog,
+    earlier_merges: Vec<Merge>,
+    earlier_choices: Vec<u64>,
+    earlier_round: Option<UnigramRound>,
+    merges: MergeLog,
+    choices: ChoiceLog,
+    rounds: RoundLog,
 }
 
-#[catch_panics]
-#[pymethods]
 impl LearningLog {
+    /// Return how a trainer that merges or chooses begins, and where it records.
+    pub(crate) fn resume(log: Option<&Self>) -> Resume<'_> {
+        log.map_or_else(Resume::default, |log| Resume {
+            earlier: &log.earlier_merges,
+            log: Some(&log.merges),
+            earlier_choices: &log.earlier_choices,
+            choice_log: Some(&log.choices),
+        })
+    }
+
+    /// Return how a trainer of rounds begins, and where it records.
+    pub(crate) fn resume_rounds(log: Option<&Self>) -> UnigramResume<'_> {
+        UnigramResume {
+            earlier: log.and_then(|log| log.earlier_round.as_ref()),
+            log: log.map(|log| &log.rounds),
+        }
+    }
+}
+
+#[python]
+impl LearningLog {
+    /// Begin with what an earlier run with the same counts and settings had learned.
     #[new]
-    fn new() -> Self {
-        Self::default()
+    #[pyo3(signature = (*, merges=None, choices=None, round=None))]
+    fn new(
+        merges: Option<GivenMerges<'_>>,
+        choices: Option<PyReadonlyArray1<'_, u64>>,
+        round: Option<LearnedRound>,
+    ) -> PyResult<Self> {
+        let choices = choices.map(|choices| choices.as_slice().map(<[u64]>::to_vec)).transpose()?;
+        Ok(Self {
+            earlier_merges: merges.map(merges_of).transpose()?.unwrap_or_default(),
+            earlier_choices: choices.unwrap_or_default(),
+            earlier_round: round.map(round_of),
+            merges: MergeLog::default(),
+            choices: ChoiceLog::default(),
+            rounds: RoundLog::default(),
+        })
     }
 
     /// Return the merges so far: left, right and merged ids, counts and scores.
@@ -69,13 +104,12 @@ impl LearningLog {
 }
 
 /// Return the merges of columns of equal length.
-pub(crate) fn merges_of(columns: Option<GivenMerges<'_>>) -> PyResult<Vec<Merge>> {
-    let Some((left, right, merged, counts, scores)) = columns else { return Ok(Vec::new()) };
+fn merges_of((left, right, merged, counts, scores): GivenMerges<'_>) -> PyResult<Vec<Merge>> {
     let (left, right, merged) = (left.as_slice()?, right.as_slice()?, merged.as_slice()?);
     let (counts, scores) = (counts.as_slice()?, scores.as_slice()?);
     let length = left.len();
     if [right.len(), merged.len(), counts.len(), scores.len()] != [length; 4] {
-        return Err(bad_argument("earlier", "columns of different lengths", "columns of one length"));
+        return Err(bad_argument("merges", "columns of different lengths", "columns of one length"));
     }
     let merge = |row: usize| Merge {
         left: left[row],
@@ -88,10 +122,10 @@ pub(crate) fn merges_of(columns: Option<GivenMerges<'_>>) -> PyResult<Vec<Merge>
 }
 
 /// The pieces with their scores after a round, and (pieces, log-likelihood) of its steps.
-pub(crate) type LearnedRound = (Vec<(String, f64)>, Vec<(usize, f64)>);
+type LearnedRound = (Vec<(String, f64)>, Vec<(usize, f64)>);
 
 /// Return the round of pieces and EM steps.
-pub(crate) fn round_of((pieces, steps): LearnedRound) -> UnigramRound {
+fn round_of((pieces, steps): LearnedRound) -> UnigramRound {
     let step = |(pieces, log_likelihood)| EmStep { pieces, log_likelihood };
     UnigramRound { pieces, steps: steps.into_iter().map(step).collect() }
 }

@@ -6,7 +6,6 @@
 
 mod arrays;
 mod batch;
-mod batch_columns;
 mod bytes;
 mod caches;
 mod checksums;
@@ -14,33 +13,25 @@ mod columns;
 mod core;
 mod counting;
 mod custom;
-mod decoding;
 mod encoding;
 mod errors;
 mod files;
 mod gguf_files;
 mod input;
-mod lazy_array;
 mod learning;
 mod learning_log;
-mod lengths;
 mod levels;
 mod numbers;
+mod options;
 mod panics;
 mod panics_for_tests;
-mod pieces;
 mod release;
 mod rules;
-mod sampling;
 mod segmentations;
-mod segments;
 mod shared_tokenizer;
-mod stages;
 mod stream;
 mod strings;
-mod text;
 mod threads;
-mod vocabulary;
 
 use pyo3::prelude::*;
 
@@ -57,7 +48,7 @@ mod _core {
         columns::TextColumn,
         core::Core,
         counting::{OrderedWords, RawCounts, WordCounter},
-        encoding::{missing_column, Encoding},
+        encoding::{encoding_of_row, missing_column, Encoding},
         files::{
             is_sentencepiece, read_clip, read_sentencepiece, read_sentencepiece_normalizer,
             read_sentencepiece_vocab, read_tekken, read_tiktoken, read_vocab_merges,
@@ -74,11 +65,10 @@ mod _core {
         learning_log::LearningLog,
         levels::{kernel_levels, use_kernel_level},
         panics_for_tests::{panic_for_tests, panic_in_loading_for_tests},
-        pieces::{normalize_with_offsets, piece_segmentations, pieces},
         rules::RawRules,
-        sampling::SeededSampling,
-        segmentations::{entropy, scores, segmentations},
-        segments::{core_without_pieces, encode_within, symbol_ids},
+        segmentations::{
+            core_without_pieces, entropy, piece_segmentations, pieces, scores, segmentations, symbol_ids,
+        },
         stream::RawDecodeStream,
         threads::available_processors,
     };

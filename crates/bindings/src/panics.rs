@@ -1,6 +1,6 @@
 //! Rust panics become `InternalError` in Python.
 //!
-//! The attribute `#[catch_panics]` runs the body of every function that Python calls in `caught`. A panic in a
+//! The attribute `#[python]` runs the body of every function that Python calls in `caught`. A panic in a
 //! thread of a batch is resumed in the calling thread and caught there.
 
 use std::any::Any;

@@ -9,7 +9,7 @@ use std::sync::OnceLock;
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
-use piecework_catch_panics::catch_panics;
+use piecework_catch_panics::python;
 use pyo3::prelude::*;
 
 /// Whether the gate is closed.
@@ -51,8 +51,7 @@ fn pass_gate() {
 }
 
 /// Close the gate; `atexit` calls this before the interpreter shuts down.
-#[catch_panics]
-#[pyfunction]
+#[python]
 fn close_gate(py: Python<'_>) {
     EXITING_THREAD.get_or_init(|| thread::current().id());
     EXITING.store(true, Ordering::SeqCst);

@@ -1,6 +1,6 @@
 //! Normalization rules of SentencePiece: compile, read, apply.
 
-use piecework_catch_panics::catch_panics;
+use piecework_catch_panics::python;
 use piecework_core::error::Error;
 use piecework_core::stages::normalize::Rules;
 use piecework_core::text::{Aligned, CharIndex};
@@ -11,8 +11,8 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 
 use crate::errors::{bad_argument, raise};
+use crate::input::borrow;
 use crate::release::ReleaseGil;
-use crate::text::borrow;
 
 /// Compiled normalization rules.
 #[pyclass(frozen, module = "piecework._core")]
@@ -23,8 +23,7 @@ pub struct RawRules {
 
 type Span = (u32, u32);
 
-#[catch_panics]
-#[pymethods]
+#[python]
 impl RawRules {
     /// Return the rules nmt_nfkc, nfkc, nmt_nfkc_cf, nfkc_cf or identity.
     #[staticmethod]

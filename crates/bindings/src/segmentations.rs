@@ -1,20 +1,23 @@
-//! Segmentations of a text: the n best, random samples, scores and entropy.
+//! Segmentations of a text: the n best and random samples, as encodings or as pieces, their scores and entropy.
 
-use piecework_catch_panics::catch_panics;
-use piecework_core::engine::{Input, Options, ScoredSegmentation, Selection};
+use piecework_catch_panics::python;
+use piecework_core::engine::{Input, Options, ScoredSegmentation, SpannedPiece};
 use pyo3::prelude::*;
 
 use crate::core::Core;
 use crate::encoding::Encoding;
-use crate::input::selector;
-use crate::sampling::{drawn, SeededSampling};
+use crate::errors::raise;
+use crate::options::{drawn, selection, selector, SeededSampling};
+use crate::release::ReleaseGil;
 
 /// An encoding, its score, its log probability, and the log probability that it is sampled.
 type ScoredEncoding = (Encoding, f64, f64, Option<f64>);
 
+/// Pieces, their score, their log probability, and the log probability that they are sampled.
+type ScoredPieces = (Vec<SpannedPiece>, f64, f64, Option<f64>);
+
 /// List the n best segmentations of a text or, with `sampling`, n sampled ones.
-#[catch_panics]
-#[pyfunction]
+#[python]
 #[pyo3(signature = (
     core, text, n, *, sampling, replacement, include_best, add_special_tokens, parse_special
 ))]
@@ -43,22 +46,8 @@ pub(crate) fn segmentations(
     found.into_iter().map(scored).collect()
 }
 
-/// Convert the arguments into the selection of segmentations.
-pub(crate) fn selection(
-    sampling: Option<SeededSampling>,
-    replacement: bool,
-    include_best: bool,
-) -> Selection {
-    match drawn(sampling) {
-        None => Selection::Best,
-        Some(sampling) if replacement => Selection::Sampled(sampling),
-        Some(sampling) => Selection::WithoutReplacement { sampling, include_best },
-    }
-}
-
 /// Compute the entropy of the segmentations of a text, in nats.
-#[catch_panics]
-#[pyfunction]
+#[python]
 #[pyo3(signature = (core, text, *, alpha, parse_special))]
 pub(crate) fn entropy(
     py: Python<'_>,
@@ -75,9 +64,56 @@ pub(crate) fn entropy(
 }
 
 /// Return the score of each id; `None` for an id without one.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn scores(core: &Core, ids: Vec<u32>) -> Vec<Option<f64>> {
-    let model = core.encoder.tokenizer().model();
+    let model = core.tokenizer().model();
     ids.into_iter().map(|id| model.score_of(id)).collect()
+}
+
+/// Segment a text into pieces: id, normalized text, character offsets.
+#[python]
+#[pyo3(signature = (core, text, *, sampling))]
+pub(crate) fn pieces(
+    py: Python<'_>,
+    core: &Core,
+    text: &Bound<'_, PyAny>,
+    sampling: Option<SeededSampling>,
+) -> PyResult<Vec<SpannedPiece>> {
+    let sampling = drawn(sampling);
+    core.compute(py, text, |tokenizer, text, scratch| tokenizer.pieces(text, sampling, scratch))
+}
+
+/// List segmentations of a text, each as its pieces.
+#[python]
+#[pyo3(signature = (core, text, n, *, sampling, replacement, include_best))]
+pub(crate) fn piece_segmentations(
+    py: Python<'_>,
+    core: &Core,
+    text: &Bound<'_, PyAny>,
+    n: usize,
+    sampling: Option<SeededSampling>,
+    replacement: bool,
+    include_best: bool,
+) -> PyResult<Vec<ScoredPieces>> {
+    let selection = selection(sampling, replacement, include_best);
+    let found = core.compute(py, text, |tokenizer, text, scratch| {
+        tokenizer.piece_segmentations(text, n, selection, scratch)
+    })?;
+    let scored = |ScoredSegmentation { tokens, score, log_probability, log_inclusion }| {
+        (tokens, score, log_probability, log_inclusion)
+    };
+    Ok(found.into_iter().map(scored).collect())
+}
+
+/// Return a core whose Unigram model never makes some pieces from text; `None` for other models.
+#[python]
+pub(crate) fn core_without_pieces(py: Python<'_>, core: &Core, ids: Vec<u32>) -> PyResult<Option<Core>> {
+    let compiled = py.release(|| core.tokenizer().without_pieces(&ids)).map_err(raise)?;
+    Ok(compiled.map(|tokenizer| core.sharing(tokenizer)))
+}
+
+/// Return the ids of the control and user-defined pieces of a SentencePiece model.
+#[python]
+pub(crate) fn symbol_ids(core: &Core) -> Vec<u32> {
+    core.tokenizer().symbol_ids()
 }

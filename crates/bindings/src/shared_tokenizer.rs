@@ -9,9 +9,9 @@ use piecework_core::error::Error;
 use pyo3::prelude::*;
 
 use crate::errors::raise;
+use crate::input::borrow;
 use crate::numbers::Numbers;
 use crate::release::ReleaseGil;
-use crate::text::borrow;
 
 /// A compiled tokenizer with the Python integers of its ids.
 pub struct SharedTokenizer {
@@ -31,9 +31,14 @@ impl SharedTokenizer {
         Self { encoder: Encoder::new(tokenizer), numbers: Arc::clone(&self.numbers) }
     }
 
+    /// Return the tokenizer.
+    pub(crate) fn tokenizer(&self) -> &Tokenizer {
+        self.encoder.tokenizer()
+    }
+
     /// Return the string of a token; padding has the string of the padding settings.
     pub(crate) fn token(&self, token: &Token) -> &str {
-        let tokenizer = self.encoder.tokenizer();
+        let tokenizer = self.tokenizer();
         if token.attention {
             return tokenizer.token_of(token.id).unwrap_or_default();
         }
@@ -48,7 +53,7 @@ impl SharedTokenizer {
         work: impl Fn(&Tokenizer, &str, &mut Scratch) -> Result<R, Error> + Sync,
     ) -> PyResult<R> {
         let text = borrow(text, || "text".into())?;
-        let run = |scratch: &mut Scratch| work(self.encoder.tokenizer(), text, scratch);
+        let run = |scratch: &mut Scratch| work(self.tokenizer(), text, scratch);
         py.release(|| self.encoder.with_scratch(run)).map_err(raise)
     }
 }

@@ -1,6 +1,6 @@
 //! Thread counts.
 
-use piecework_catch_panics::catch_panics;
+use piecework_catch_panics::python;
 use pyo3::prelude::*;
 
 use crate::errors::bad_argument;
@@ -14,8 +14,7 @@ pub(crate) fn thread_count(num_threads: i64) -> PyResult<usize> {
 }
 
 /// Return the number of CPUs available to the process, by CPU affinity and control group.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn available_processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

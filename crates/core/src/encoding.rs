@@ -212,38 +212,16 @@ fn balanced(first: usize, second: usize, max: usize) -> (usize, usize) {
 }
 
 /// Find the first token that covers a character of a sequence.
-///
-/// `tokens` reads the sequence of each token and its characters; its first error is returned.
-pub fn token_of_char<E>(
-    tokens: impl IntoIterator<Item = Result<(Option<usize>, (usize, usize)), E>>,
-    sequence: usize,
-    char: usize,
-) -> Result<Option<usize>, E> {
-    for (at, token) in tokens.into_iter().enumerate() {
-        let (of, (start, end)) = token?;
-        if of == Some(sequence) && (start..end).contains(&char) {
-            return Ok(Some(at));
-        }
-    }
-    Ok(None)
+#[must_use]
+pub fn token_of_char(tokens: &[Token], sequence: u32, char: u32) -> Option<usize> {
+    tokens.iter().position(|token| token.sequence == sequence && (token.start..token.end).contains(&char))
 }
 
 /// Find the first token of a word of a sequence, and the one after its last.
-///
-/// `tokens` reads the sequence and the word of each token; its first error is returned.
-pub fn tokens_of_word<E>(
-    tokens: impl IntoIterator<Item = Result<(Option<usize>, Option<usize>), E>>,
-    sequence: usize,
-    word: usize,
-) -> Result<Option<(usize, usize)>, E> {
-    let mut found = None;
-    for (at, token) in tokens.into_iter().enumerate() {
-        if token? == (Some(sequence), Some(word)) {
-            let (first, _) = found.unwrap_or((at, at));
-            found = Some((first, at + 1));
-        }
-    }
-    Ok(found)
+#[must_use]
+pub fn tokens_of_word(tokens: &[Token], sequence: u32, word: u32) -> Option<(usize, usize)> {
+    let is_of_word = |token: &Token| (token.sequence, token.word) == (sequence, word);
+    Some((tokens.iter().position(is_of_word)?, 1 + tokens.iter().rposition(is_of_word)?))
 }
 
 /// Returns the padded length of encodings, the longest of which has `longest` tokens.
@@ -313,16 +291,20 @@ mod tests {
     #[test]
     fn finds_tokens_by_character_and_by_word() {
         // A template token, two tokens of word 0, one that covers no character, and a token of a pair.
-        let chars =
-            [(None, (0, 0)), (Some(0), (0, 3)), (Some(0), (2, 4)), (Some(0), (4, 4)), (Some(1), (0, 4))];
-        let of_char = |sequence, char| token_of_char(chars.map(Ok::<_, Error>), sequence, char).unwrap();
-        assert_eq!([0, 2, 3, 4].map(|char| of_char(0, char)), [Some(1), Some(1), Some(2), None]);
-        assert_eq!([of_char(1, 3), of_char(2, 0)], [Some(4), None]);
-        let words =
-            [(None, None), (Some(0), Some(0)), (Some(0), Some(0)), (Some(0), Some(1)), (Some(1), Some(0))];
-        let of_word = |sequence, word| tokens_of_word(words.map(Ok::<_, Error>), sequence, word).unwrap();
-        assert_eq!([of_word(0, 0), of_word(0, 1), of_word(0, 2)], [Some((1, 3)), Some((3, 4)), None]);
-        assert_eq!(of_word(1, 0), Some((4, 5)));
+        let of_word = |span, word, sequence| Token::of_word(7, span, word, sequence);
+        let tokens = [
+            Token::inserted(1, 0, true),
+            of_word([0, 3], 0, 0),
+            of_word([2, 4], 0, 0),
+            of_word([4, 4], 1, 0),
+            of_word([0, 4], 0, 1),
+        ];
+        let found = [0, 2, 3, 4].map(|char| token_of_char(&tokens, 0, char));
+        assert_eq!(found, [Some(1), Some(1), Some(2), None]);
+        assert_eq!([token_of_char(&tokens, 1, 3), token_of_char(&tokens, 2, 0)], [Some(4), None]);
+        let found = [0, 1, 2].map(|word| tokens_of_word(&tokens, 0, word));
+        assert_eq!(found, [Some((1, 3)), Some((3, 4)), None]);
+        assert_eq!(tokens_of_word(&tokens, 1, 0), Some((4, 5)));
     }
 
     #[test]

@@ -35,14 +35,10 @@ pub(crate) fn tokenizer(
     added_tokens: Vec<AddedToken>,
 ) -> TokenizerSpec {
     TokenizerSpec {
-        truncation: None,
-        padding: None,
         added_tokens,
-        normalizer: None,
         pre_tokenizer: Some(pre_tokenizer),
-        post_processor: None,
         decoder: Some(DecoderSpec::ByteLevel(byte_level(true))),
-        model: ModelSpec::Bpe(model),
+        ..TokenizerSpec::of(ModelSpec::Bpe(model))
     }
 }
 

@@ -46,21 +46,16 @@ pub fn read(bytes: &[u8], lowercase: Option<bool>) -> Result<TokenizerSpec, Erro
 /// Return a BERT tokenizer without normalizer, special tokens and post-processor.
 pub(crate) fn tokenizer(vocab: VocabSpec, unk_token: String) -> TokenizerSpec {
     TokenizerSpec {
-        truncation: None,
-        padding: None,
-        added_tokens: Vec::new(),
-        normalizer: None,
         pre_tokenizer: Some(PreTokenizerSpec::Bert),
-        post_processor: None,
         decoder: Some(DecoderSpec::WordPiece { prefix: "##".into(), cleanup: true }),
-        model: ModelSpec::WordPiece(WordPieceSpec {
+        ..TokenizerSpec::of(ModelSpec::WordPiece(WordPieceSpec {
             vocab,
             unk_token,
             continuing_subword_prefix: "##".into(),
             max_input_chars_per_word: 100,
             unk: UnknownUnit::Word,
             segmentation: Segmentation::Greedy,
-        }),
+        }))
     }
 }
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Sequence
 
-from piecework._core import Core, core_without_pieces, encode_within, find_special, symbol_ids
+from piecework._core import Core, core_without_pieces, find_special, symbol_ids
 from piecework._internal.lazy import pw, typing
 from piecework._internal.surrogates import first_surrogate
 from piecework.chat.results import SegmentedEncoding
@@ -120,8 +120,7 @@ def encode_spans(
     spans = _byte_spans(text, permitted)
 
     def encoded(core: Core) -> Encoding:
-        return encode_within(
-            core,
+        return core.encode_within(
             text,
             spans=spans,
             everywhere=guarded.everywhere,

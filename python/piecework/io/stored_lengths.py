@@ -47,13 +47,11 @@ def core_of_folder(core: Core, settings: FolderSettings) -> Core:
 
     truncation, padding = active_lengths(core)
     if truncation is None and settings.truncation is not None:
-        core = core.with_truncation(
-            **_for_core(vars(Truncation.from_json({**settings.truncation})))
-        )
+        core = core.with_truncation(_for_core(vars(Truncation.from_json({**settings.truncation}))))
     if padding is None and settings.padding is not None:
         stored = _for_core(vars(Padding.from_json({**settings.padding})))
         id = core.token_to_id(stored["pad_token"])  # the vocabulary can have been renumbered
-        core = core.with_padding(**{**stored, **({} if id is None else {"pad_id": id})})
+        core = core.with_padding({**stored, **({} if id is None else {"pad_id": id})})
     return core
 
 
@@ -101,7 +99,7 @@ def truncated(
     check_size("stride", chosen["stride"])
     check_choice("strategy", chosen["strategy"], _STRATEGIES)
     check_choice("side", chosen["side"], _SIDES)
-    return core.with_truncation(**_for_core(chosen)), chosen["side"]
+    return core.with_truncation(_for_core(chosen)), chosen["side"]
 
 
 def _stored_truncation(core: Core, settings: FolderSettings) -> dict[str, Any]:
@@ -145,11 +143,11 @@ def padded(
     if given["pad_id"] is None:
         own = id if given["pad_token"] is None else None
         chosen["pad_id"] = _id_of(core, chosen["pad_token"]) if own is None else own
-    return core.with_padding(**_for_core(chosen)), chosen["side"]
+    return core.with_padding(_for_core(chosen)), chosen["side"]
 
 
 def _for_core(chosen: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments with the name that `tokenizer.json` has for the side."""
+    """Return settings with the name that the core has for the side."""
     return {"direction" if name == "side" else name: value for name, value in chosen.items()}
 
 

@@ -51,7 +51,6 @@ class LearningCheckpoint:
     def __init__(
         self, folder: PathLike, counts: Counts, trainer: Trainer, sizes: Sequence[int] = ()
     ) -> None:
-        self._log = LearningLog()
         assert trainer.resumption is not None, trainer
         self._resumption = trainer.resumption
         self._identity: dict[str, Any] = {
@@ -62,17 +61,15 @@ class LearningCheckpoint:
         self.path = Path(folder) / name
         self._round: Any = None
         self._written = monotonic()
-        self._earlier = self._load()
+        earlier = self._load()
+        self.is_resumed = earlier is not None
+        """Whether the run continues an earlier one."""
+        self._log = LearningLog(**{self._resumption: earlier})
 
     @property
     def arguments(self) -> dict[str, Any]:
         """The keyword arguments of the trainer of the core: where it begins and where it records."""
-        return {self._resumption.argument: self._earlier, "log": self._log}
-
-    @property
-    def is_resumed(self) -> bool:
-        """Whether the run continues an earlier one."""
-        return self._earlier is not None
+        return {"log": self._log}
 
     def progress(self, update: Update) -> Update:
         """Return a progress function that also writes the checkpoint once a minute."""
@@ -117,7 +114,7 @@ class LearningCheckpoint:
             "choices": self._choice_parts,
             "round": self._round_parts,
         }
-        return parts[self._resumption.content]()
+        return parts[self._resumption]()
 
     def _choice_parts(self) -> tuple[dict[str, Any], bytes] | None:
         choices = self._log.choices()
@@ -161,7 +158,7 @@ class LearningCheckpoint:
             raise FormatError(str(self.path), f"is {found}; delete the file to start again")
         self._check_identity(header)
         try:
-            return _READERS[self._resumption.content](header, body)
+            return _READERS[self._resumption](header, body)
         except (ValueError, KeyError, TypeError) as error:
             found, expected = "a damaged checkpoint", "delete the file to start again"
             raise FormatError(str(self.path), f"is {found}; {expected}") from error

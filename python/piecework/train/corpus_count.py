@@ -71,15 +71,17 @@ class CountSettings:
             text,
             thread_count(self.num_threads),
             functions,
-            keep_line_ends=keep_line_ends,
-            max_bytes=self.sentences.max_bytes,
-            reserved=self.sentences.reserved,
-            with_counts=self.sentences.with_counts,
-            sample=None if self.sample is None else (float(self.sample), self.seed),
-            max_word_length=self.max_word_length,
-            memory=int(memory_budget(self.memory) * _SHARE_OF_MAPS),
-            folder=folder,
-            durable=durable,
+            {
+                "keep_line_ends": keep_line_ends,
+                "max_bytes": self.sentences.max_bytes,
+                "reserved": self.sentences.reserved,
+                "with_counts": self.sentences.with_counts,
+                "sample": None if self.sample is None else (float(self.sample), self.seed),
+                "max_word_length": self.max_word_length,
+                "memory": int(memory_budget(self.memory) * _SHARE_OF_MAPS),
+                "folder": folder,
+                "durable": durable,
+            },
         )
 
     def warn_of_left_out(self, counter: WordCounter, stacklevel: int) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from contextlib import AbstractContextManager
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple
 
 from piecework._core import WordCounter, fingerprint
 from piecework._internal.counted import counted
@@ -21,9 +21,6 @@ from piecework.errors import ArgumentError, CorpusError, FormatError
 from piecework.io.atomic_files import atomic_file
 from piecework.io.file_identity import file_identity
 from piecework.io.locked_folder import LOCK_FILE, locked_folder
-
-if TYPE_CHECKING:
-    from piecework._core import CounterState
 
 _STATE_FILE = "counting.json"
 # The names of `SpillFolder` in crates/train/src/count/spilled/mod.rs.
@@ -93,7 +90,7 @@ class CountCheckpoint:
         self._check(state, path)
         try:
             stored = state["counter"]
-            counter.restore(_with_tuples(stored))
+            counter.restore(stored)
             source, items, _ = stored["progress"]
             position = FilePosition(source, items, _text_position(state.get("text")))
         except (KeyError, TypeError, ValueError, OverflowError) as error:
@@ -176,17 +173,6 @@ def delete_count_checkpoint(folder: PathLike) -> None:
         path.unlink(missing_ok=True)
     if not any(folder.iterdir()):
         folder.rmdir()
-
-
-def _with_tuples(stored: Mapping[str, Any]) -> CounterState:
-    """Return the state of a counter from JSON, which has lists for tuples."""
-    state = {
-        "runs": [tuple(run) for run in stored["runs"]],
-        "added": [tuple(source) for source in stored["added"]],
-        "left_out": tuple(stored["left_out"]),
-        "progress": tuple(stored["progress"]),
-    }
-    return cast("CounterState", state)
 
 
 def _to_json(state: Mapping[str, Any]) -> bytes:

@@ -11,7 +11,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, Literal, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 from piecework._internal.renamed_arguments import reject_former_name
 from piecework._internal.types import Progress, Self
@@ -26,12 +26,8 @@ from piecework.train.presets import AnyPreset
 from piecework.train.sentences import Sentences
 from piecework.train.word_sizes import Amount, WordSizes
 
-
-class Resumption(NamedTuple):
-    """What restores an interrupted run, and the argument of the core that takes it."""
-
-    content: Literal["merges", "choices", "round"]
-    argument: str
+Resumption: TypeAlias = Literal["merges", "choices", "round"]
+"""What restores an interrupted run: the argument of `LearningLog` with its name."""
 
 
 class Trainer(ABC):

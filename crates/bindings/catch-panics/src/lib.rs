@@ -1,4 +1,4 @@
-//! The attribute `#[catch_panics]`, for functions that Python calls.
+//! The attribute `#[python]`, for functions that Python calls.
 
 #![forbid(unsafe_code)]
 
@@ -6,16 +6,20 @@ use proc_macro::TokenStream;
 use quote::ToTokens;
 use syn::{parse_macro_input, parse_quote, Block, ImplItem, Item, ReturnType, Signature, Type};
 
-/// Make a function, or every function of an `impl` block, return an error if it panics.
+/// Make a function a `#[pyfunction]`, or an `impl` block `#[pymethods]`, that raises an exception if it panics.
 ///
-/// Write it above `#[pyfunction]` or `#[pymethods]`. The body runs in `crate::panics::caught`, which the crate
-/// defines. A function that returns `T` is changed to return `PyResult<T>`.
+/// Each body runs in `crate::panics::caught`, which the crate defines. A function that returns `T` is changed to return
+/// `PyResult<T>`.
 #[proc_macro_attribute]
-pub fn catch_panics(_: TokenStream, item: TokenStream) -> TokenStream {
+pub fn python(_: TokenStream, item: TokenStream) -> TokenStream {
     let mut item = parse_macro_input!(item as Item);
     match &mut item {
-        Item::Fn(function) => wrap(&mut function.sig, &mut function.block),
+        Item::Fn(function) => {
+            function.attrs.insert(0, parse_quote!(#[::pyo3::pyfunction]));
+            wrap(&mut function.sig, &mut function.block);
+        }
         Item::Impl(methods) => {
+            methods.attrs.insert(0, parse_quote!(#[::pyo3::pymethods]));
             for method in &mut methods.items {
                 if let ImplItem::Fn(method) = method {
                     wrap(&mut method.sig, &mut method.block);

@@ -2,7 +2,7 @@
 
 use std::sync::OnceLock;
 
-use piecework_catch_panics::catch_panics;
+use piecework_catch_panics::python;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 
@@ -74,37 +74,8 @@ pub(super) fn listed<'py>(value: Bound<'py, PyAny>, name: &str) -> PyResult<Boun
     value.cast_into::<PyList>().map_err(|error| wrong_type(name.into(), &error.into_inner(), "list"))
 }
 
-/// Return an item of a list.
-pub(super) fn item<'py, T: for<'a> FromPyObject<'a, 'py>>(
-    list: &Bound<'py, PyList>,
-    at: usize,
-) -> PyResult<T> {
-    list.get_item(at)?.extract().map_err(Into::into)
-}
-
-/// Return an item of a list; `None` if the index is out of range.
-pub(super) fn optional_item(list: &Bound<'_, PyList>, at: isize) -> PyResult<Option<usize>> {
-    match usize::try_from(at).ok().filter(|&at| at < list.len()) {
-        Some(at) => item(list, at),
-        None => Ok(None),
-    }
-}
-
-/// Return the items of two lists side by side.
-pub(super) fn zipped<'a, 'py, A, B>(
-    one: &'a Bound<'py, PyList>,
-    two: &'a Bound<'py, PyList>,
-) -> impl Iterator<Item = PyResult<(A, B)>> + use<'a, 'py, A, B>
-where
-    A: for<'b> FromPyObject<'b, 'py>,
-    B: for<'b> FromPyObject<'b, 'py>,
-{
-    (0..one.len()).map(|at| Ok((item(one, at)?, item(two, at)?)))
-}
-
 /// Return the error for a column that a batch does not have.
-#[catch_panics]
-#[pyfunction]
+#[python]
 pub(crate) fn missing_column(py: Python<'_>, name: &str) -> Py<PyAny> {
     missing(name).into_value(py).into_any()
 }

@@ -10,9 +10,9 @@ use pyo3::prelude::*;
 use pyo3::types::PyList;
 
 use crate::errors::raise;
+use crate::input::source;
 use crate::release::ReleaseGil;
 use crate::shared_tokenizer::SharedTokenizer;
-use crate::text::source;
 
 /// The size below which texts are encoded without releasing the GIL.
 const SHORT_TEXT_BYTES: usize = 1024;

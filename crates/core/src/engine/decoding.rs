@@ -8,6 +8,24 @@ use crate::error::Error;
 use crate::stages::decode::{DecodeInput, DecodeTable};
 use crate::stages::normalize::Normalizer;
 
+/// The number of ids that are decoded into bytes at once, before the bytes are converted into strings.
+const IDS_PER_CHUNK: usize = 1 << 15;
+
+/// Split rows into chunks of at most 32,768 ids or of one row, whose decoded bytes fit into the CPU caches.
+pub fn decoding_chunks<'r, 'i>(mut rows: &'r [&'i [u32]]) -> impl Iterator<Item = &'r [&'i [u32]]> {
+    std::iter::from_fn(move || {
+        let mut ids = 0;
+        let is_within = |row: &&&[u32]| {
+            ids += row.len();
+            ids <= IDS_PER_CHUNK
+        };
+        let count = rows.iter().take_while(is_within).count().max(1);
+        let (chunk, rest) = rows.split_at_checked(count)?;
+        rows = rest;
+        Some(chunk)
+    })
+}
+
 /// The concatenated texts of many rows.
 #[derive(Clone, Debug, Default)]
 pub struct DecodedRows {

@@ -11,9 +11,7 @@ use super::scratch::{Memory, Scratch, DEFAULT_CACHE_BUDGET};
 use super::stages::{CompiledModel, Stages};
 use crate::error::Error;
 use crate::model::Model;
-use crate::spec::{
-    AddedToken, ModelSpec, Padding, PieceType, PostProcessorSpec, ScoredPiece, TokenizerSpec, Truncation,
-};
+use crate::spec::{AddedToken, ModelSpec, Padding, PostProcessorSpec, TokenizerSpec, Truncation};
 use crate::stages::split::Splitter;
 use crate::table_sections::TableSections;
 use crate::vocab::Vocab;
@@ -264,37 +262,6 @@ impl Tokenizer {
     #[must_use]
     pub fn padding(&self) -> Option<&Padding> {
         self.padding.as_ref()
-    }
-
-    /// Return the id that pads short rows.
-    ///
-    /// It is that of the padding settings, of the padding piece that a SentencePiece model declares, or of the special
-    /// token with one of the customary `names` if there is exactly one.
-    #[must_use]
-    pub fn pad_id(&self, names: &[String]) -> Option<u32> {
-        if let Some(padding) = &self.padding {
-            return Some(padding.pad_id);
-        }
-        if let ModelSpec::SentencePiece(spec) = &*self.stages().model_spec {
-            let is_pad =
-                |piece: &ScoredPiece| piece.kind == PieceType::Control && piece.text == spec.pad_piece;
-            if let Some(id) = spec.pieces.iter().position(is_pad) {
-                return Some(id as u32);
-            }
-        }
-        let mut special =
-            self.added_tokens().iter().filter(|token| token.special && names.contains(&token.content));
-        special.next().filter(|_| special.next().is_none()).map(|token| token.id)
-    }
-
-    /// Return the ids of the control and user-defined pieces of a SentencePiece model, in order.
-    #[must_use]
-    pub fn symbol_ids(&self) -> Vec<u32> {
-        let ModelSpec::SentencePiece(spec) = &*self.stages().model_spec else { return Vec::new() };
-        let is_symbol =
-            |piece: &ScoredPiece| matches!(piece.kind, PieceType::Control | PieceType::UserDefined);
-        let ids = spec.pieces.iter().zip(0..);
-        ids.filter(|(piece, _)| is_symbol(piece)).map(|(_, id)| id).collect()
     }
 
     /// Return whether rows can have type ids other than 0.

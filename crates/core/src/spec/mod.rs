@@ -9,6 +9,8 @@ mod post_processors;
 mod pre_tokenizers;
 mod sentencepiece;
 
+use serde::Deserialize;
+
 use crate::error::{Error, ErrorKind};
 
 pub use custom::{CharSpan, CustomSpec, CustomWords, Rewritten, TextFunction};
@@ -58,6 +60,23 @@ pub struct TokenizerSpec {
     pub model: ModelSpec,
 }
 
+impl TokenizerSpec {
+    /// Return a specification of a model alone, without other stages.
+    #[must_use]
+    pub fn of(model: ModelSpec) -> Self {
+        Self {
+            truncation: None,
+            padding: None,
+            added_tokens: Vec::new(),
+            normalizer: None,
+            pre_tokenizer: None,
+            post_processor: None,
+            decoder: None,
+            model,
+        }
+    }
+}
+
 /// Copies a borrowed specification.
 impl From<&TokenizerSpec> for TokenizerSpec {
     fn from(spec: &TokenizerSpec) -> Self {
@@ -66,7 +85,8 @@ impl From<&TokenizerSpec> for TokenizerSpec {
 }
 
 /// The end of a sequence that truncation shortens or padding extends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
 pub enum Direction {
     /// The beginning of the sequence.
     Left,
@@ -74,8 +94,20 @@ pub enum Direction {
     Right,
 }
 
+impl Direction {
+    /// Return the name of the end: `left` or `right`.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Left => "left",
+            Self::Right => "right",
+        }
+    }
+}
+
 /// The sequence of a pair that truncation shortens.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum TruncationStrategy {
     /// The longer sequence, down to the length of the other, then both.
     LongestFirst,
@@ -86,7 +118,8 @@ pub enum TruncationStrategy {
 }
 
 /// Settings of truncation.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Truncation {
     /// The end that loses tokens.
     pub direction: Direction,
@@ -99,7 +132,8 @@ pub struct Truncation {
 }
 
 /// Settings of padding.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Padding {
     /// The length in tokens (`Fixed`); `None` is the longest encoding of the batch (`BatchLongest`).
     pub length: Option<usize>,

@@ -128,6 +128,12 @@ impl<'a> CharIndex<'a> {
             None => offset,
         }
     }
+
+    /// Convert a byte span into a span in characters.
+    #[must_use]
+    pub fn span_of(&self, (start, end): (u32, u32)) -> (u32, u32) {
+        (self.chars_before(start), self.chars_before(end))
+    }
 }
 
 /// Return the number of units before each character of a text, and of all, given the units of a character.

@@ -52,14 +52,9 @@ pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
     let decoder = read_decoder(&file, &trainer, &normalizer, &pieces)?;
     let model = read_model(&file, &trainer, pieces)?;
     Ok(TokenizerSpec {
-        truncation: None,
-        padding: None,
-        added_tokens: Vec::new(),
         normalizer: Some(NormalizerSpec::SentencePiece(normalizer)),
-        pre_tokenizer: None,
-        post_processor: None,
         decoder: Some(DecoderSpec::SentencePiece(decoder)),
-        model: ModelSpec::SentencePiece(model),
+        ..TokenizerSpec::of(ModelSpec::SentencePiece(model))
     })
 }
 

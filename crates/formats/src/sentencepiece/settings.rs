@@ -1,14 +1,18 @@
 //! The training settings in a `.model`: named settings to the bytes that a specification keeps as `rest`.
 
 use piecework_core::error::{Error, ErrorKind};
+use serde::Deserialize;
 
 use super::message::{put_field, Field, Message, WireValue};
 use super::schema::{DENORMALIZER, NORMALIZER, NORMALIZER_SETTINGS, TRAINER, TRAINER_SETTINGS};
 
 /// The value of a setting.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Deserialize)]
+#[serde(untagged)]
 pub enum Setting {
-    /// A flag, an enumeration or an integer; negative ones take ten bytes.
+    /// A flag.
+    Flag(bool),
+    /// An enumeration or an integer; negative ones take ten bytes.
     Integer(i64),
     /// A 32-bit float.
     Float(f32),
@@ -64,6 +68,7 @@ fn message(given: &[NamedSetting], known: &[Field], place: &str) -> Result<Vec<u
 fn put(number: u32, setting: &Setting, out: &mut Vec<u8>) {
     let mut put = |value: &WireValue<'_>| put_field(number, value, out);
     match setting {
+        Setting::Flag(value) => put(&WireValue::Varint((*value).into())),
         Setting::Integer(value) => put(&WireValue::Varint(*value as u64)),
         Setting::Float(value) => put(&WireValue::Fixed32(value.to_le_bytes())),
         Setting::Text(text) => put(&WireValue::Bytes(text.as_bytes().into())),

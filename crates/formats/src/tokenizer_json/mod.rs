@@ -25,5 +25,5 @@ mod write;
 mod tests;
 
 pub(crate) use models::{read_model, write_model};
-pub use read::{read, read_pipeline, read_with};
+pub use read::{read, read_pipeline, read_splitting_pipeline, read_with};
 pub use write::write;

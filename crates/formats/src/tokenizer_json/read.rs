@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use piecework_core::error::Error;
+use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{NormalizerSpec, PreTokenizerSpec, TextFunction, TokenizerSpec};
 
 use super::custom::Functions;
@@ -38,6 +38,13 @@ pub fn read_with(bytes: &[u8], functions: &[Arc<dyn TextFunction>]) -> Result<To
         decoder: optional(&root, "decoder", decoders::read)?,
         model: models::read(&root.get("model")?)?,
     })
+}
+
+/// Read an object with a normalizer and a pre-tokenizer only; the latter must be there.
+pub fn read_splitting_pipeline(bytes: &[u8]) -> Result<(Option<NormalizerSpec>, PreTokenizerSpec), Error> {
+    let (normalizer, pre_tokenizer) = read_pipeline(bytes, &[])?;
+    let missing = || Error::new(ErrorKind::Argument, "pattern", "nothing", "a pre-tokenizer");
+    Ok((normalizer, pre_tokenizer.ok_or_else(missing)?))
 }
 
 /// Read an object with a normalizer and a pre-tokenizer only.

@@ -25,7 +25,9 @@ pub use counts::Counts;
 pub use ordered_words::OrderedWords;
 pub use sample::TextSample;
 pub use spilled::{GroupWeights, Run, SpillFolder};
-pub use word_counter::{CountPosition, LeftOut, LineEnds, TextFilter, WordCounter};
+pub use word_counter::{
+    CountPosition, CounterSettings, CounterState, LeftOut, LineEnds, TextFilter, WordCounter,
+};
 
 #[cfg(test)]
 mod tests;

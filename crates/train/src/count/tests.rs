@@ -144,12 +144,12 @@ proptest! {
         let limited = || counter(2).with_memory_limit(limit, folder.spill());
         let mut first = limited();
         texts[..stop].iter().zip(0..).for_each(|(text, source)| add(&mut first, source, text));
-        let state = first.write_runs().expect("a writable folder").to_vec();
+        let state = first.state().expect("a writable folder");
         // What the first counter does after its checkpoint is lost.
         texts[stop..].iter().zip(0..).for_each(|(text, source)| add(&mut first, source, text));
         drop(first);
         let mut second = limited();
-        second.restore(state, first_added(), super::LeftOut::default(), super::CountPosition::default()).expect("a memory limit");
+        second.restore(state).expect("a memory limit");
         texts.iter().zip(0..).skip(stop).for_each(|(text, source)| add(&mut second, source, text));
         prop_assert_eq!(finish(second, &GroupWeights::UNIT), counted(counter(1), &texts));
     }
@@ -192,10 +192,6 @@ proptest! {
         let words = limited.finish(&GroupWeights::UNIT).and_then(super::OrderedWords::into_counts);
         prop_assert_eq!(words.expect_err("damaged").kind, ErrorKind::Format);
     }
-}
-
-fn first_added() -> rustc_hash::FxHashMap<u32, (u64, usize)> {
-    rustc_hash::FxHashMap::default()
 }
 
 /// Distinct words of numbers, one line each.

@@ -4,9 +4,11 @@
 //! emptied. Merging adds counts and takes the smaller first position, so the result does not depend on which
 //! thread counted which text, or on when a map was written.
 
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
 
 use super::count_map::CountMap;
 use super::counts::{Counts, SOURCE_SHIFT};
@@ -93,6 +95,44 @@ pub struct CountPosition {
     pub replacements: u64,
 }
 
+/// The state of a counter that a checkpoint stores.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CounterState {
+    /// Runs as (number, group, words, occurrences).
+    pub runs: Vec<(u64, u32, u64, u64)>,
+    /// By source: (source, bytes, texts) that `add_texts` counted.
+    pub added: Vec<(u32, u64, usize)>,
+    /// Texts that are too long, words that are too long, texts outside the sample.
+    pub left_out: (u64, u64, u64),
+    /// (source, items, replacements): after so many blocks or lists of the source.
+    pub progress: (u32, u64, u64),
+}
+
+/// The settings of a counter, as a caller passes them.
+#[derive(Clone, Debug, Default, PartialEq, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub struct CounterSettings {
+    /// Whether the line ends of a block belong to its texts.
+    pub keep_line_ends: bool,
+    /// Skip texts with more bytes.
+    pub max_bytes: Option<usize>,
+    /// Skip texts that contain this string; empty skips none.
+    pub reserved: String,
+    /// Each text ends with a tab and its count; empty texts are skipped.
+    pub with_counts: bool,
+    /// The share of the texts to count, and its seed; `None` counts all.
+    pub sample: Option<(f64, u64)>,
+    /// Do not count words of more characters.
+    pub max_word_length: Option<usize>,
+    /// Word counts over so many bytes are written as runs in `folder`.
+    pub memory: Option<usize>,
+    /// The folder of the runs.
+    pub folder: Option<PathBuf>,
+    /// Whether each run is complete on disk before counting continues.
+    pub durable: bool,
+}
+
 /// What a counter has left out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct LeftOut {
@@ -140,6 +180,25 @@ impl WordCounter {
         }
     }
 
+    /// Return a counter with these settings.
+    #[must_use]
+    pub fn with_settings(splitter: Splitter, num_threads: usize, settings: CounterSettings) -> Self {
+        let lines = if settings.keep_line_ends { LineEnds::Keep } else { LineEnds::Strip };
+        let counter = Self::new(splitter, lines, num_threads).with_filter(TextFilter {
+            max_bytes: settings.max_bytes,
+            reserved: settings.reserved,
+            with_counts: settings.with_counts,
+            sample: settings.sample.map(|(share, seed)| TextSample::new(share, seed)),
+            max_word_chars: settings.max_word_length,
+        });
+        match settings.memory.zip(settings.folder) {
+            Some((bytes, folder)) => {
+                counter.with_memory_limit(bytes, SpillFolder::new(folder, settings.durable))
+            }
+            None => counter,
+        }
+    }
+
     /// Return the same counter with a filter of texts.
     #[must_use]
     pub fn with_filter(self, filter: TextFilter) -> Self {
@@ -175,11 +234,6 @@ impl WordCounter {
         self.progress
     }
 
-    /// By source, the bytes and the texts that `add_texts` has counted.
-    pub fn added(&self) -> impl Iterator<Item = (u32, (u64, usize))> + '_ {
-        self.added.iter().map(|(source, added)| (*source, *added))
-    }
-
     /// Count the following sources as another group; needs a memory limit.
     pub fn start_group(&mut self, group: u32) -> Result<(), Error> {
         if group != self.group {
@@ -196,22 +250,32 @@ impl WordCounter {
         Ok(&self.runs)
     }
 
-    /// Continue after an interrupted counter with the same folder, from its runs, its `added`, what it left out
-    /// and its progress; the paths of the runs are ignored.
-    pub fn restore(
-        &mut self,
-        runs: Vec<Run>,
-        added: FxHashMap<u32, (u64, usize)>,
-        left_out: LeftOut,
-        progress: CountPosition,
-    ) -> Result<(), Error> {
+    /// Write all word counts as runs and return the state of the counter; needs a memory limit.
+    pub fn state(&mut self) -> Result<CounterState, Error> {
+        let runs = self.write_runs()?.iter();
+        let runs = runs.map(|run| (run.number, run.group, run.words, run.occurrences)).collect();
+        let added = self.added.iter().map(|(source, (bytes, texts))| (*source, *bytes, *texts)).collect();
+        let LeftOut { long_texts, long_words, unsampled_texts } = self.left_out();
+        let CountPosition { source, items, replacements } = self.progress;
+        let left_out = (long_texts, long_words, unsampled_texts);
+        Ok(CounterState { runs, added, left_out, progress: (source, items, replacements) })
+    }
+
+    /// Continue from the state of an interrupted counter with the same folder.
+    pub fn restore(&mut self, state: CounterState) -> Result<(), Error> {
         let limit = self.limit.as_ref().ok_or_else(no_limit)?;
-        let located = runs.into_iter().map(|run| Run { path: limit.folder.run_path(run.number), ..run });
-        self.runs = located.collect();
+        let run = |(number, group, words, occurrences)| {
+            let path = limit.folder.run_path(number);
+            Run { path, number, group, words, occurrences }
+        };
+        self.runs = state.runs.into_iter().map(run).collect();
         self.next_run = self.runs.iter().map(|run| run.number + 1).max().unwrap_or_default().into();
-        self.added = added;
-        self.threads[0].left_out = left_out;
-        self.progress = progress;
+        let added = state.added.into_iter();
+        self.added = added.map(|(source, bytes, texts)| (source, (bytes, texts))).collect();
+        let (long_texts, long_words, unsampled_texts) = state.left_out;
+        self.threads[0].left_out = LeftOut { long_texts, long_words, unsampled_texts };
+        let (source, items, replacements) = state.progress;
+        self.progress = CountPosition { source, items, replacements };
         Ok(())
     }
 

@@ -47,7 +47,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
     @property
     def resumption(self) -> Resumption:
         """What a checkpoint stores: the merges."""
-        return Resumption("merges", "earlier")
+        return "merges"
 
     def memory(self, words: WordSizes) -> Amount:
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""

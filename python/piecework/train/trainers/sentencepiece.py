@@ -410,10 +410,7 @@ class SentencePieceTrainer(Trainer):
     @property
     def resumption(self) -> Resumption | None:
         """What a checkpoint stores: a round, merges, or nothing for models that rank units."""
-        resumptions = {
-            "unigram": Resumption("round", "earlier"),
-            "bpe": Resumption("merges", "earlier_merges"),
-        }
+        resumptions: dict[str, Resumption] = {"unigram": "round", "bpe": "merges"}
         return resumptions.get(self.model_type)
 
     def memory(self, words: WordSizes) -> Amount:

@@ -155,7 +155,7 @@ class UnigramTrainer(PresetTrainer):
     @property
     def resumption(self) -> Resumption:
         """What a checkpoint stores: the pieces and scores after a round."""
-        return Resumption("round", "earlier")
+        return "round"
 
     def memory(self, words: WordSizes) -> Amount:
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""

@@ -141,9 +141,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     @property
     def resumption(self) -> Resumption:
         """What a checkpoint stores: the merges, or the choices of a learner that merges no pairs."""
-        if self.merges_pairs:
-            return Resumption("merges", "earlier")
-        return Resumption("choices", "earlier_choices")
+        return "merges" if self.merges_pairs else "choices"
 
     @property
     def checkpoint_settings(self) -> dict[str, Any]:

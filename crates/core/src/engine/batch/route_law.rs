@@ -37,8 +37,6 @@ fn spec(
 ) -> TokenizerSpec {
     let [cls, sep] = names.map(str::to_owned);
     TokenizerSpec {
-        truncation: None,
-        padding: None,
         added_tokens: vec![
             AddedToken { lstrip: true, ..AddedToken::special("<x>", 5000) },
             AddedToken { rstrip: true, ..AddedToken::special("<y>", 5001) },
@@ -47,8 +45,7 @@ fn spec(
         normalizer,
         pre_tokenizer,
         post_processor: Some(PostProcessorSpec::Bert { sep: (sep, 2), cls: (cls, 1) }),
-        decoder: None,
-        model,
+        ..TokenizerSpec::of(model)
     }
 }
 

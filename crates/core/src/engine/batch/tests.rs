@@ -18,8 +18,6 @@ fn framed(
     pre_tokenizer: PreTokenizerSpec,
 ) -> TokenizerSpec {
     TokenizerSpec {
-        truncation: None,
-        padding: None,
         added_tokens: vec![AddedToken {
             id: 1000,
             content: "<x>".into(),
@@ -32,8 +30,7 @@ fn framed(
         normalizer,
         pre_tokenizer: Some(pre_tokenizer),
         post_processor: Some(PostProcessorSpec::Bert { sep: ("b".into(), a + 1), cls: ("a".into(), a) }),
-        decoder: None,
-        model,
+        ..TokenizerSpec::of(model)
     }
 }
 

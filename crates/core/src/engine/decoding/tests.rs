@@ -108,14 +108,9 @@ fn pipeline(decoder: Option<DecoderSpec>) -> Tokenizer {
         special,
     };
     let spec = TokenizerSpec {
-        truncation: None,
-        padding: None,
         added_tokens: vec![added(0, true), added(8, false), added(54, true)],
-        normalizer: None,
-        pre_tokenizer: None,
-        post_processor: None,
         decoder,
-        model: ModelSpec::Char(CharSpec { vocab, unk_token: "[UNK]".into() }),
+        ..TokenizerSpec::of(ModelSpec::Char(CharSpec { vocab, unk_token: "[UNK]".into() }))
     };
     Tokenizer::compile(&spec).unwrap()
 }

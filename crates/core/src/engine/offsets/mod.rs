@@ -163,14 +163,8 @@ mod tests {
 
     fn pipeline(model: ModelSpec) -> Tokenizer {
         Tokenizer::compile(TokenizerSpec {
-            truncation: None,
-            padding: None,
-            added_tokens: Vec::new(),
-            normalizer: None,
             pre_tokenizer: Some(PreTokenizerSpec::WhitespaceSplit),
-            post_processor: None,
-            decoder: None,
-            model,
+            ..TokenizerSpec::of(model)
         })
         .unwrap()
     }

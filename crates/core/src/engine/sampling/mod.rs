@@ -168,7 +168,7 @@ impl Tokenizer {
         options: Options<'_>,
         scratch: &mut Scratch,
     ) -> Result<Vec<ScoredSegmentation<Encoding>>, Error> {
-        let input = self.pre_tokenize(input, options, &mut scratch.split)?;
+        let input = self.pre_tokenize_input(input, options, &mut scratch.split)?;
         self.stages().select(&input.words(), n, selection, |path| {
             scratch.added_spaces.clear();
             let sequence = self.write_path(&input, path, 0, &mut scratch.added_spaces);
@@ -184,7 +184,7 @@ impl Tokenizer {
         options: Options<'_>,
         scratch: &mut Scratch,
     ) -> Result<f64, Error> {
-        let input = self.pre_tokenize(input, options, &mut scratch.split)?;
+        let input = self.pre_tokenize_input(input, options, &mut scratch.split)?;
         let segmentations = self.stages().model.segmentations(&input.words())?;
         Ok(segmentations.entropy(alpha))
     }
@@ -198,12 +198,12 @@ impl Tokenizer {
         sampling: (Sampling, usize),
         scratch: &mut Scratch,
     ) -> Result<Encoding, Error> {
-        let input = self.pre_tokenize(input, options, &mut scratch.split)?;
+        let input = self.pre_tokenize_input(input, options, &mut scratch.split)?;
         let path = self.stages().sample_of_best(&input.words(), sequence, sampling)?;
         Ok(self.write_path(&input, &path, sequence, &mut scratch.added_spaces))
     }
 
-    fn pre_tokenize<'t>(
+    fn pre_tokenize_input<'t>(
         &self,
         input: Input<'t>,
         options: Options<'_>,
@@ -264,14 +264,8 @@ mod tests {
         let vocab = scores.map(|(token, id)| ((*token).to_owned(), -f64::from(id))).collect();
         let model = ModelSpec::Unigram(UnigramSpec { vocab, unk_id: Some(0), byte_fallback: false });
         Tokenizer::compile(TokenizerSpec {
-            truncation: None,
-            padding: None,
-            added_tokens: Vec::new(),
-            normalizer: None,
             pre_tokenizer: Some(PreTokenizerSpec::WhitespaceSplit),
-            post_processor: None,
-            decoder: None,
-            model,
+            ..TokenizerSpec::of(model)
         })
         .unwrap()
     }

@@ -62,11 +62,24 @@ impl Selector {
         Self::Only(ids.into_iter().collect())
     }
 
-    /// Select matches within byte spans of the original text, which are in order and do not overlap, and
-    /// `everywhere` those of the tokens with these ids.
-    #[must_use]
-    pub fn within(spans: Vec<(u32, u32)>, everywhere: Vec<u32>) -> Self {
-        Self::Within(PermittedSpans { spans, everywhere: everywhere.into_iter().collect() })
+    /// Select matches within byte spans of the original text, and `everywhere` those of the tokens with these ids.
+    ///
+    /// Fails if the spans are out of order or overlap.
+    pub fn within(spans: Vec<(u32, u32)>, everywhere: Vec<u32>) -> Result<Self, Error> {
+        let mut done = 0;
+        for &(start, end) in &spans {
+            if start < done || end < start {
+                let found = format!("the span ({start}, {end})");
+                return Err(Error::new(
+                    ErrorKind::Argument,
+                    "spans",
+                    found,
+                    "spans in order without overlap",
+                ));
+            }
+            done = end;
+        }
+        Ok(Self::Within(PermittedSpans { spans, everywhere: everywhere.into_iter().collect() }))
     }
 
     /// Return whether a match depends on its position in the original text.

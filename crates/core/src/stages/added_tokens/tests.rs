@@ -101,7 +101,7 @@ fn normalized_tokens_match_in_normalized_text() {
 #[test]
 fn positions_do_not_matter_where_no_token_matches_normalized_text() {
     let raw_only = compiled(&[token("foo", 1)]);
-    let selector = Selector::within(vec![(0, 1)], Vec::new());
+    let selector = Selector::within(vec![(0, 1)], Vec::new()).unwrap();
     assert_eq!(raw_only.normalized_segments("foo", &selector).collect::<Vec<_>>(), [Text(0, 3)]);
 }
 
@@ -116,14 +116,18 @@ fn duplicate_and_huge_tokens_are_refused() {
 #[test]
 fn tokens_match_within_permitted_spans_only() {
     let tokens = [token("[A]", 1), token("[A][B]", 2), token("]", 4)];
-    let within =
-        |spans: &[(u32, u32)], text| split_by(&tokens, &Selector::within(spans.to_vec(), vec![]), text);
+    let within = |spans: &[(u32, u32)], text| {
+        split_by(&tokens, &Selector::within(spans.to_vec(), vec![]).unwrap(), text)
+    };
     assert_eq!(within(&[(0, 3)], "[A][B]"), [Token(1, 0, 3), Text(3, 6)], "the longest within one span");
     assert_eq!(within(&[(0, 2), (2, 3)], "[A]"), [Text(0, 2), Token(4, 2, 3)], "not across two spans");
     assert_eq!(within(&[(3, 7)], "[A]x[A]"), [Text(0, 4), Token(1, 4, 7)]);
     assert_eq!(within(&[], "[A]"), [Text(0, 3)]);
-    let everywhere = Selector::within(vec![], vec![4]);
+    let everywhere = Selector::within(vec![], vec![4]).unwrap();
     assert_eq!(split_by(&tokens, &everywhere, "[A]"), [Text(0, 2), Token(4, 2, 3)]);
+    for spans in [[(0, 3), (2, 4)], [(3, 4), (0, 3)], [(0, 1), (3, 2)]] {
+        assert!(Selector::within(spans.to_vec(), vec![]).is_err());
+    }
 }
 
 #[test]
@@ -135,7 +139,7 @@ fn tokens_of_normalized_text_are_permitted_by_their_source() {
     text.push_unchanged("ab", 10);
     text.push_unchanged("ab", 20);
     let mut segments = Vec::new();
-    let selector = Selector::within(vec![(20, 22)], vec![]);
+    let selector = Selector::within(vec![(20, 22)], vec![]).unwrap();
     segments.extend(added.aligned_segments(&text, &selector));
     assert_eq!(segments, [Text(0, 2), Token(1, 2, 4)]);
 }

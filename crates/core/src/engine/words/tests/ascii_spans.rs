@@ -68,16 +68,7 @@ fn compiled(
     pre_tokenizer: PreTokenizerSpec,
     model: ModelSpec,
 ) -> Tokenizer {
-    let spec = TokenizerSpec {
-        truncation: None,
-        padding: None,
-        added_tokens: Vec::new(),
-        normalizer,
-        pre_tokenizer: Some(pre_tokenizer),
-        post_processor: None,
-        decoder: None,
-        model,
-    };
+    let spec = TokenizerSpec { normalizer, pre_tokenizer: Some(pre_tokenizer), ..TokenizerSpec::of(model) };
     Tokenizer::compile(&spec).unwrap()
 }
 

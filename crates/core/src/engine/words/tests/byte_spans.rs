@@ -128,14 +128,9 @@ fn both(source: &str) -> (Tokenizer, Definition) {
     let end = definition.ids.len() as u32;
     definition.ids.insert(END.into(), end);
     let spec = TokenizerSpec {
-        truncation: None,
-        padding: None,
         added_tokens: vec![AddedToken::special(END, end)],
-        normalizer: None,
         pre_tokenizer: Some(pre_tokenizer),
-        post_processor: None,
-        decoder: None,
-        model: ModelSpec::Bpe(model),
+        ..TokenizerSpec::of(ModelSpec::Bpe(model))
     };
     (Tokenizer::compile(&spec).unwrap(), definition)
 }

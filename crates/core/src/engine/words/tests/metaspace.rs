@@ -44,16 +44,7 @@ fn check(spec: &TokenizerSpec, texts: &[String]) -> Result<(), TestCaseError> {
 }
 
 fn tokenizer(model: ModelSpec) -> TokenizerSpec {
-    TokenizerSpec {
-        truncation: None,
-        padding: None,
-        added_tokens: Vec::new(),
-        normalizer: None,
-        pre_tokenizer: None,
-        post_processor: None,
-        decoder: None,
-        model,
-    }
+    TokenizerSpec::of(model)
 }
 
 fn normalizer_with(

@@ -1,0 +1,55 @@
+//! Settings that Python passes: the options of a call, and dicts with the fields of a structure.
+
+use piecework_core::engine::Selection;
+use piecework_core::model::Sampling;
+use piecework_core::stages::added_tokens::Selector;
+use pyo3::prelude::*;
+use pythonize::{depythonize, PythonizeError};
+use serde::de::DeserializeOwned;
+
+use crate::errors::bad_argument;
+
+/// The settings of random segmentation for the texts of one call: a Python object with these attributes.
+#[derive(FromPyObject)]
+pub(crate) struct SeededSampling {
+    alpha: f64,
+    nbest_size: Option<usize>,
+    seed: u64,
+    text_index: u64,
+}
+
+/// Convert the settings for the core; `None` selects the best segmentation.
+pub(crate) fn drawn(sampling: Option<SeededSampling>) -> Option<Sampling> {
+    let convert = |SeededSampling { alpha, nbest_size, seed, text_index }| Sampling {
+        alpha,
+        nbest: nbest_size,
+        seed,
+        row: text_index,
+    };
+    sampling.map(convert)
+}
+
+/// Convert the arguments into the selection of segmentations.
+pub(crate) fn selection(
+    sampling: Option<SeededSampling>,
+    replacement: bool,
+    include_best: bool,
+) -> Selection {
+    match drawn(sampling) {
+        None => Selection::Best,
+        Some(sampling) if replacement => Selection::Sampled(sampling),
+        Some(sampling) => Selection::WithoutReplacement { sampling, include_best },
+    }
+}
+
+/// Return the selector of the special tokens that are parsed in text: all, or those with these ids.
+pub(crate) fn selector(parse_special: Option<Vec<u32>>) -> Selector {
+    parse_special.map_or(Selector::All, Selector::only)
+}
+
+/// Convert a dict or a list of settings; a field that is missing, unknown or of another type is an error.
+pub(crate) fn settings_of<T: DeserializeOwned>(settings: &Bound<'_, PyAny>) -> PyResult<T> {
+    depythonize(settings).map_err(|error: PythonizeError| {
+        bad_argument("settings", error.to_string(), "a dict with the fields of the settings")
+    })
+}
