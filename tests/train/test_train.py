@@ -29,6 +29,7 @@ from piecework.spec import (
 )
 from piecework.train import (
     PRESETS,
+    BPETrainer,
     CharTrainer,
     Merges,
     Preset,
@@ -175,6 +176,19 @@ def test_inputs_that_are_no_counts_are_rejected(trainer: pw.train.Trainer) -> No
 def test_the_warning_of_stopping_early_names_the_reason() -> None:
     with pytest.warns(pw.errors.TrainingWarning, match=r"stopped early: .*of 1000"):
         WordPieceTrainer(vocab_size=1000).learn(HUGS)
+
+
+@pytest.mark.parametrize("trainer", [WordPieceTrainer(learner=Merges()), BPETrainer()])
+def test_progress_ends_with_the_entries_of_a_run_that_stops_early(
+    trainer: pw.train.Trainer,
+) -> None:
+    reports: list[tuple[int, int]] = []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", pw.errors.TrainingWarning)
+        model = replace(trainer, vocab_size=1000).learn(
+            HUGS, progress=lambda *one: reports.append(one)
+        )
+    assert reports[-1] == (len(model.vocab), 1000)
 
 
 def test_pmi_on_rare_pairs_is_warned_of() -> None:
