@@ -7,15 +7,22 @@ from collections.abc import Iterable, Iterator, Sequence
 from piecework._core import RawDecodeStream
 from piecework._internal.lazy import hints, pw
 from piecework._internal.validation import id_list, listed
-from piecework.errors import ArgumentError, InputTypeError
+from piecework.errors import ArgumentError, InputTypeError, InvalidUtf8Error
 
 
 class _Streams:
     """Decoding streams that can be copied, and pickled with their tokenizer."""
 
-    def __init__(self, raw: RawDecodeStream, tokenizer: pw.Tokenizer) -> None:
+    def __init__(
+        self,
+        raw: RawDecodeStream,
+        tokenizer: pw.Tokenizer,
+        errors: Sequence[hints.DecodingErrors] = (),
+    ) -> None:
+        """Wrap streams; `errors` has what each does with invalid bytes, and is empty for U+FFFD."""
         self._raw = raw
         self._tokenizer = tokenizer
+        self._errors = errors
 
     def _step(self, ids: Sequence[int | None]) -> list[str | None]:
         try:
@@ -25,19 +32,24 @@ class _Streams:
             raise
 
     def __copy__(self) -> hints.Self:
-        return type(self)(self._raw.copy(), self._tokenizer)
+        from copy import copy  # decoding needs none of it
+
+        return type(self)(self._raw.copy(), self._tokenizer, list(map(copy, self._errors)))
 
     def __deepcopy__(self, memo: object) -> hints.Self:
         return self.__copy__()
 
     def __reduce__(self) -> hints.Any:
-        return _unpickled, (type(self), self._tokenizer, self._raw.state())
+        return _unpickled, (type(self), self._tokenizer, self._raw.state(), self._errors)
 
 
 def _unpickled(
-    cls: type[_Streams], tokenizer: pw.Tokenizer, state: tuple[hints.Any, ...], *more: hints.Any
+    cls: type[_Streams],
+    tokenizer: pw.Tokenizer,
+    state: tuple[hints.Any, ...],
+    errors: Sequence[hints.DecodingErrors],
 ) -> _Streams:
-    return cls(tokenizer._core.continue_decode_stream(*state), tokenizer, *more)
+    return cls(tokenizer._core.continue_decode_stream(*state), tokenizer, errors)
 
 
 class DecodeStream(_Streams):
@@ -55,15 +67,6 @@ class DecodeStream(_Streams):
     with its tokenizer, to continue in another process.
     """
 
-    def __init__(
-        self,
-        raw: RawDecodeStream,
-        tokenizer: pw.Tokenizer,
-        errors: hints.DecodingErrors | None = None,
-    ) -> None:
-        super().__init__(raw, tokenizer)
-        self._errors = errors
-
     def step(self, id: int) -> str | None:
         """Add the next id; return the text that it adds, None while a character is incomplete.
 
@@ -79,12 +82,12 @@ class DecodeStream(_Streams):
             raise InputTypeError("id", type(id).__name__, "an id") from None
         if id is None:  # which `DecodeStreams` accepts
             raise InputTypeError("id", "NoneType", "an id; finish() ends the stream")
-        return text if self._errors is None else self._errors.text_of([id], text)
+        return self._errors[0].text_of([id], text) if self._errors else text
 
     def finish(self) -> str | None:
         """Return the text of incomplete characters, None if there is none, and reset the stream."""
         text = self._raw.finish()[0]
-        return text if self._errors is None else self._errors.text_of((), text, is_end=True)
+        return self._errors[0].text_of((), text, is_end=True) if self._errors else text
 
     def feed(self, ids: Iterable[int]) -> Iterator[str]:
         """Yield the texts that ids add, and at the end the text of incomplete characters."""
@@ -93,14 +96,6 @@ class DecodeStream(_Streams):
                 yield text
         if (rest := self.finish()) is not None:
             yield rest
-
-    def __copy__(self) -> hints.Self:
-        from copy import copy  # decoding needs none of it
-
-        return type(self)(self._raw.copy(), self._tokenizer, copy(self._errors))
-
-    def __reduce__(self) -> hints.Any:
-        return _unpickled, (type(self), self._tokenizer, self._raw.state(), self._errors)
 
 
 class DecodeStreams(_Streams):
@@ -116,10 +111,32 @@ class DecodeStreams(_Streams):
         """Add the next id of each sequence, None for a finished one; return the text that each adds.
 
         Ids that are not in the vocabulary are skipped. Raises `InputTypeError` for another type, and
-        `ArgumentError` for another number of ids; the streams are then unchanged.
+        `ArgumentError` for another number of ids; the streams are then unchanged. With
+        `encoding_errors="strict"`, raises `InvalidUtf8Error` after it has added the ids of all sequences.
         """
-        return self._step(ids)
+        texts = self._step(ids)
+        if not self._errors:
+            return texts
+        added: list[tuple[int, ...]] = [() if id is None else (id,) for id in ids]
+        return self._checked(added, texts, is_end=False)
 
     def finish(self) -> list[str | None]:
         """Return the text of incomplete characters of each sequence, and reset the streams."""
-        return self._raw.finish()
+        texts = self._raw.finish()
+        return self._checked([()] * len(texts), texts, is_end=True) if self._errors else texts
+
+    def _checked(
+        self, ids: list[tuple[int, ...]], texts: list[str | None], *, is_end: bool
+    ) -> list[str | None]:
+        """Return the text of each sequence without U+FFFD for invalid bytes; raise after the last one."""
+        found: list[str | None] = []
+        raised: InvalidUtf8Error | None = None
+        for row, errors in enumerate(self._errors):
+            try:
+                place = f"ids[{row}]"
+                found.append(errors.text_of(ids[row], texts[row], is_end=is_end, place=place))
+            except InvalidUtf8Error as error:
+                raised = raised or error
+        if raised is not None:
+            raise raised
+        return found

@@ -72,6 +72,7 @@ def decode_streams(
     *,
     skip_special_tokens: bool = True,
     clean_up: bool | None = None,
+    encoding_errors: typing.Literal["replace", "ignore", "strict"] = "replace",
 ) -> DecodeStreams:
     """Return a stream that decodes several sequences side by side, one for each list of `prefills`.
 
@@ -79,11 +80,18 @@ def decode_streams(
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
     >>> pw.stages.decode_streams(tok, [[1], []]).step([2, 1])
     [' b', 'a']
+
+    The other arguments are those of `Tokenizer.decode`.
     """
     given = listed(prefills, "prefills", "ids")
     rows = [id_list(row, f"prefills[{i}]") for i, row in enumerate(given)]
     raw = tokenizer._core.decode_stream(rows, skip_special_tokens, clean_up)
-    return DecodeStreams(raw, tokenizer)
+    if encoding_errors == "replace":
+        return DecodeStreams(raw, tokenizer)
+    from piecework.vocabulary.decoding import stream_errors
+
+    errors = stream_errors(tokenizer, rows, skip_special_tokens, encoding_errors)
+    return DecodeStreams(raw, tokenizer, errors)
 
 
 def with_word_ids(

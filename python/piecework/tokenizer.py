@@ -1000,11 +1000,10 @@ class Tokenizer(metaclass=WithForeignNames):
         raw = self._core.decode_stream([ids], skip_special_tokens, clean_up)
         if encoding_errors == "replace":
             return DecodeStream(raw, self)
-        from piecework.vocabulary.decoding import StreamErrors
+        from piecework.vocabulary.decoding import stream_errors
 
-        return DecodeStream(
-            raw, self, StreamErrors(self, ids, skip_special_tokens, encoding_errors)
-        )
+        errors = stream_errors(self, [ids], skip_special_tokens, encoding_errors)
+        return DecodeStream(raw, self, errors)
 
     # ---- vocabulary
 

@@ -116,6 +116,44 @@ def test_streams_side_by_side_are_streams_alone(kind: str) -> None:
     assert ["".join(texts) for texts in found] == [tok.decode(row) for row in rows]
 
 
+@given(data=st.data())
+def test_streams_side_by_side_handle_invalid_bytes_as_streams_alone(data: st.DataObject) -> None:
+    tok = tokenizer("byte-bpe")
+    id = st.integers(0, tok.get_vocab_size() - 1)
+    row = st.lists(id, max_size=6)
+    prefills = data.draw(st.lists(row, min_size=1, max_size=3))
+    rows = [data.draw(row) for _ in prefills]
+    streams = pw.stages.decode_streams(tok, prefills, encoding_errors="ignore")
+    alone = [tok.decode_stream(prefill, encoding_errors="ignore") for prefill in prefills]
+    for at in range(max(map(len, rows))):
+        restored = pickle.loads(pickle.dumps(streams))
+        copy.copy(streams).step(data.draw(st.lists(id, min_size=len(rows), max_size=len(rows))))
+        streams = data.draw(st.sampled_from([streams, restored]))
+        ids = [row[at] if at < len(row) else None for row in rows]
+        expected = [
+            None if id is None else one.step(id) for one, id in zip(alone, ids, strict=True)
+        ]
+        assert streams.step(ids) == expected
+    assert streams.finish() == [one.finish() for one in alone]
+
+
+def test_strict_streams_side_by_side_name_the_sequence_and_go_on() -> None:
+    tok = tokenizer("byte-bpe")
+    lead, rest = ids_of("byte-bpe", "ß")
+    streams = pw.stages.decode_streams(tok, [[], [], []], encoding_errors="strict")
+    assert streams.step([lead, lead, lead]) == [None, None, None]
+    assert streams.step([rest, lead, None]) == ["ß", None, None]
+    with pytest.raises(pw.errors.InvalidUtf8Error, match=r"ids\[1\]"):
+        streams.step([lead, rest, rest])
+    assert streams.step([rest, lead, lead]) == ["ß", None, None]
+    assert streams.step([None, None, rest]) == [None, None, "ß"]
+    with pytest.raises(pw.errors.InvalidUtf8Error, match=r"ids\[1\]"):
+        streams.finish()
+    assert streams.finish() == [None, None, None]
+    with pytest.raises(pw.errors.ArgumentError, match="encoding_errors"):
+        pw.stages.decode_streams(tok, [[]], encoding_errors="lenient")  # type: ignore[arg-type]
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_stream_continues_after_given_ids(kind: str) -> None:
     tok = tokenizer(kind)

@@ -40,7 +40,7 @@ class DecodingErrors(Protocol):
     """What to do with bytes that are not UTF-8; `vocabulary.decoding` has it."""
 
     def text_of(
-        self, ids: Iterable[int], text: str | None, *, is_end: bool = False
+        self, ids: Iterable[int], text: str | None, *, is_end: bool = False, place: str = "ids"
     ) -> str | None: ...
 
 

@@ -132,6 +132,20 @@ def _without_errors(text: str, data: bytes, encoding_errors: str, place: str) ->
     return text.replace("\ufffd", "")
 
 
+def stream_errors(
+    tokenizer: pw.Tokenizer,
+    prefills: Iterable[Iterable[int]],
+    skip_special_tokens: bool,
+    encoding_errors: str,
+) -> list[StreamErrors]:
+    """Return what each stream does with bytes that are not UTF-8."""
+    check_choice("encoding_errors", encoding_errors, ("replace", "ignore", "strict"))
+    return [
+        StreamErrors(tokenizer, prefill, skip_special_tokens, encoding_errors)
+        for prefill in prefills
+    ]
+
+
 class StreamErrors:
     """What a `DecodeStream` does with bytes that are not UTF-8: "ignore" drops them, "strict" raises."""
 
@@ -142,7 +156,6 @@ class StreamErrors:
         skip_special_tokens: bool,
         encoding_errors: str,
     ) -> None:
-        check_choice("encoding_errors", encoding_errors, ("replace", "ignore", "strict"))
         self._tokenizer = tokenizer
         self._spec = tokenizer.spec
         self._skipped = tokenizer.special_token_ids if skip_special_tokens else ()
@@ -151,15 +164,20 @@ class StreamErrors:
         decoder.decode(self._bytes_of(prefill))
         self._pending = decoder.getstate()[0]  # the bytes of an incomplete character
 
-    def text_of(self, ids: Iterable[int], text: str | None, *, is_end: bool = False) -> str | None:
-        """Return the text that the stream adds for `ids`, from the text with U+FFFD; None for no text."""
+    def text_of(
+        self, ids: Iterable[int], text: str | None, *, is_end: bool = False, place: str = "ids"
+    ) -> str | None:
+        """Return the text that the stream adds for `ids`, from the text with U+FFFD; None for no text.
+
+        `place` names the ids in errors.
+        """
         self._pending += self._bytes_of(ids)
         if text is None:
             return None
         data = self._pending
         end = len(data) if is_end else _end_of_text(data, text)
         self._pending = data[end:]
-        return _without_errors(text, data[:end], self._encoding_errors, "ids") or None
+        return _without_errors(text, data[:end], self._encoding_errors, place) or None
 
     def _bytes_of(self, ids: Iterable[int]) -> bytes:
         tokens = (self._tokenizer.id_to_token(id) for id in ids if id not in self._skipped)
