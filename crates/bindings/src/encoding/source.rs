@@ -74,15 +74,15 @@ impl Row {
 
     /// Return the tokens of the row, with defaults for columns that the batch does not have.
     pub(super) fn tokens(&self, py: Python<'_>) -> PyResult<Vec<Token>> {
-        let batch = self.batch.get();
-        let ids = self.values(py, Some(&batch.ids), 1, 0)?;
-        let types = self.values(py, batch.type_ids.as_ref(), 1, 0)?;
-        let mask = self.values(py, batch.attention_mask.as_ref(), 1, 1)?;
-        let offsets = self.values(py, batch.offsets.as_ref(), 2, 0)?;
-        let words = self.values(py, batch.word_ids.as_ref(), 1, -1)?;
+        let (batch, row) = (self.batch.get(), self.range(py)?);
+        let ids = values(py, Some(&batch.ids), &row, 1, 0)?;
+        let types = values(py, batch.type_ids.as_ref(), &row, 1, 0)?;
+        let mask = values(py, batch.attention_mask.as_ref(), &row, 1, 1)?;
+        let offsets = values(py, batch.offsets.as_ref(), &row, 2, 0)?;
+        let words = values(py, batch.word_ids.as_ref(), &row, 1, -1)?;
         // Without pairs, every token of a word belongs to sequence 0.
         let sequences = match &batch.sequence_ids {
-            Some(sequences) => self.values(py, Some(sequences), 1, -1)?,
+            Some(sequences) => values(py, Some(sequences), &row, 1, -1)?,
             None => words.iter().map(|&word| if word < 0 { -1 } else { 0 }).collect(),
         };
         let token = |at: usize| Token {
@@ -99,23 +99,6 @@ impl Row {
         Ok((0..ids.len()).map(token).collect())
     }
 
-    /// Copy the values of the row from a column with `width` values for each token; `default` without a column.
-    fn values<T: Element + Copy>(
-        &self,
-        py: Python<'_>,
-        column: Option<&LazyArray<T>>,
-        width: usize,
-        default: T,
-    ) -> PyResult<Vec<T>> {
-        let range = self.range(py)?;
-        let Some(column) = column else { return Ok(vec![default; range.len() * width]) };
-        let of_row = |values: &[T]| Some(values.get(range.start * width..range.end * width)?.to_vec());
-        column.read(py, of_row)?.ok_or_else(|| {
-            let expected = "ascending offsets up to the number of tokens";
-            bad_argument("row_offsets", "an offset beyond the tokens", expected)
-        })
-    }
-
     /// Return the indices of the tokens of the row.
     fn range(&self, py: Python<'_>) -> PyResult<Range<usize>> {
         let bounds = |offsets: &[i64]| Some((*offsets.get(self.row)?, *offsets.get(self.row + 1)?));
@@ -124,4 +107,20 @@ impl Row {
             found.and_then(|(start, end)| Some(usize::try_from(start).ok()?..usize::try_from(end).ok()?));
         range.ok_or_else(|| PyIndexError::new_err(self.row))
     }
+}
+
+/// Copy the values of a row from a column with `width` values for each token; `default` without a column.
+fn values<T: Element + Copy>(
+    py: Python<'_>,
+    column: Option<&LazyArray<T>>,
+    row: &Range<usize>,
+    width: usize,
+    default: T,
+) -> PyResult<Vec<T>> {
+    let Some(column) = column else { return Ok(vec![default; row.len() * width]) };
+    let of_row = |values: &[T]| Some(values.get(row.start * width..row.end * width)?.to_vec());
+    column.read(py, of_row)?.ok_or_else(|| {
+        let expected = "ascending offsets up to the number of tokens";
+        bad_argument("row_offsets", "an offset beyond the tokens", expected)
+    })
 }
