@@ -339,7 +339,7 @@ impl Core {
     /// Whether the fields of an encoding can be computed after its ids: the tokenizer neither pads, nor applies dropout.
     #[getter]
     fn has_late_fields(&self) -> bool {
-        self.encoder.tokenizer().has_late_fields()
+        self.tokenizer().has_late_fields()
     }
 
     /// Return a core whose word caches take at most `bytes` bytes in each thread.
@@ -364,7 +364,7 @@ impl Core {
 
     /// Whether both cores use the same compiled tables in memory.
     fn shares_tables_with(&self, other: &Self) -> bool {
-        self.tokenizer().shares_tables_with(other.encoder.tokenizer())
+        self.tokenizer().shares_tables_with(other.tokenizer())
     }
 
     /// The limit of the word cache of each thread, in bytes.

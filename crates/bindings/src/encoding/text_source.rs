@@ -66,7 +66,7 @@ impl TextSource {
 
     /// Return the fields of the windows that truncation cuts off: the whole text is encoded.
     pub(super) fn windows(&self, py: Python<'_>, text: Option<&Py<PyAny>>) -> PyResult<Vec<Fields>> {
-        if !self.tokenizer.encoder.tokenizer().truncates() {
+        if !self.tokenizer.tokenizer().truncates() {
             return Ok(Vec::new());
         }
         let whole = self.compute(py, text, |tokenizer, text, options, scratch| {
