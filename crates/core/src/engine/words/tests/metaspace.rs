@@ -360,6 +360,18 @@ fn parts_with_more_ids_than_a_cache_entry_equal_the_definition() {
 }
 
 #[test]
+fn long_runs_of_single_characters() {
+    let pieces: Vec<(String, i32)> = [METASPACE, "a", "\u{3b1}", "\u{3b2}"]
+        .into_iter()
+        .zip(0..)
+        .map(|(text, at)| (text.into(), at))
+        .collect();
+    let spec = sentencepiece(SentencePieceKind::Unigram, &pieces, normalizer_with(rules(), true, true));
+    let run = "\u{3b1}\u{3b2}".repeat(500);
+    check(&spec, &[run.clone(), format!("a {run}"), format!("{run} a {run}{run}")]).unwrap();
+}
+
+#[test]
 fn thousands_of_words_equal_the_definition() {
     let pairs: Vec<(usize, usize)> = (0..60).map(|at| (at * 7 % 31, at * 5 % 23)).collect();
     let pieces = [
