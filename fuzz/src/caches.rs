@@ -35,7 +35,7 @@ pub(crate) fn write_and_damage(spec: &TokenizerSpec, tokenizer: &Tokenizer, call
     let read = cache::read(&file.clone().into());
     let restored = read.and_then(|cached| {
         assert!(cached.spec == *spec, "the specification read differs from the one written");
-        calls.time(|| Tokenizer::restore(cached.spec, cached.vocab, &cached.parts))
+        calls.time(|| Tokenizer::restore(cached.spec, cached.vocab, &cached.parts, cached.read_entries))
     });
     match restored {
         Ok(restored) => texts::encode_and_decode(&restored, calls),
@@ -67,7 +67,7 @@ fn use_forged(file: &[u8], random: &mut Rng, calls: &mut Calls) {
     forged[CHECKSUM..CHECKED_FROM].copy_from_slice(&checksum.to_ne_bytes());
     let restore = || {
         let cached = cache::read(&forged.into())?;
-        Tokenizer::restore(cached.spec, cached.vocab, &cached.parts)
+        Tokenizer::restore(cached.spec, cached.vocab, &cached.parts, cached.read_entries)
     };
     if let Ok(restored) = calls.time(restore) {
         texts::encode_and_decode(&restored, calls);

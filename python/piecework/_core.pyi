@@ -230,13 +230,20 @@ class Core:
 def read_tiktoken(
     data: bytes,
     source: str,
-    pipeline: bytes,
+    pipeline: bytes | list[str],
     special_tokens: Sequence[tuple[str, int]],
 ) -> Core:
-    """Read `.tiktoken` ranks; `pipeline` is a JSON object with a `pre_tokenizer` as in `tokenizer.json`."""
+    """Read `.tiktoken` ranks.
+
+    `pipeline` is a JSON object with a `pre_tokenizer` as in `tokenizer.json`, or the regular expressions that
+    split a text in turn.
+    """
 
 def read_tekken(data: bytes, source: str) -> Core:
     """Read a `tekken.json`."""
+
+def is_ranks(data: bytes) -> bool:
+    """Tell whether the first line of a file is a token of tiktoken and its rank."""
 
 def is_sentencepiece(data: bytes) -> bool:
     """Tell whether a file begins like a SentencePiece `.model`."""
@@ -305,7 +312,10 @@ def read_vocab_merges(
     pipeline: bytes | None,
     special_tokens: Sequence[str] | None,
 ) -> Core:
-    """Read `vocab.json` and `merges.txt`; `sources` name them in errors, `pipeline` as in `read_tiktoken`."""
+    """Read `vocab.json` and `merges.txt`; `sources` name them in errors.
+
+    `pipeline` is JSON as in `read_tiktoken`.
+    """
 
 def write_tiktoken(core: Core) -> bytes:
     """Write `.tiktoken` ranks. Raises `VocabularyError` when the ids do not determine the merges."""

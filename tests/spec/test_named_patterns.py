@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import gzip
 import json
+from base64 import b64encode
 from itertools import pairwise
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -39,6 +41,17 @@ def test_every_pattern_keeps_all_bytes_in_order(name: str) -> None:
     assert spans[0][0] == 0
     assert spans[-1][1] == len(text)
     assert all(before[1] == after[0] for before, after in pairwise(spans))
+
+
+@pytest.mark.parametrize("name", pw.spec.NAMED_PATTERNS)
+def test_ranks_are_read_with_the_pre_tokenizer_of_the_name(name: str, tmp_path: Path) -> None:
+    path = tmp_path / "bytes.tiktoken"
+    path.write_bytes(b"".join(b64encode(bytes([id])) + b" %d\n" % id for id in range(256)))
+    expected = pw.spec.named_pre_tokenizer(name)
+    patterns = pw.spec.NAMED_PATTERNS[name]
+    for pattern, pre_tokenizer in ((name, expected), (patterns, pw.spec.split_bytes(patterns))):
+        tok = pw.Tokenizer.load(path, pattern=pattern, special_tokens={})
+        assert tok.spec.pre_tokenizer == pre_tokenizer
 
 
 def test_digits_are_cut_as_the_model_does() -> None:

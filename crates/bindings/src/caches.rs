@@ -55,7 +55,8 @@ pub(crate) fn read_cache(
         if key.is_some_and(|key| key != cached.key) {
             return Ok(None);
         }
-        Ok(Some((Tokenizer::restore(cached.spec, cached.vocab, &cached.parts)?, cached.special_in_text)))
+        let cache::CompiledCache { spec, vocab, parts, read_entries, special_in_text, .. } = cached;
+        Ok(Some((Tokenizer::restore(spec, vocab, &parts, read_entries)?, special_in_text)))
     };
     let found = py.release(read).map_err(|error| raise(error.within(source)))?;
     Ok(found.map(|(tokenizer, special)| (Core::of(tokenizer), special)))

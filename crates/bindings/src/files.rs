@@ -6,6 +6,7 @@ use piecework_core::spec::{PreTokenizerSpec, TokenizerSpec};
 use piecework_core::stages::pretokenize::refuse_empty_matches;
 use piecework_formats::{clip, sentencepiece, tekken, tiktoken, tokenizer_json, vocab_merges};
 use pyo3::prelude::*;
+use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::core::{compile, Core};
@@ -13,16 +14,37 @@ use crate::errors::raise;
 use crate::options::settings_of;
 use crate::release::ReleaseGil;
 
-/// Read `.tiktoken` ranks; `pipeline` is an object with a `pre_tokenizer` as in `tokenizer.json`.
+/// How ranks split text: a JSON object with a `pre_tokenizer` as in `tokenizer.json`, or regular expressions that split
+/// it in turn.
+#[derive(FromPyObject)]
+pub(crate) enum PipelineArgument {
+    Json(PyBackedBytes),
+    Patterns(Vec<String>),
+}
+
+impl PipelineArgument {
+    fn pre_tokenizer(self) -> Result<PreTokenizerSpec, Error> {
+        match self {
+            Self::Json(json) => pre_tokenizer(&json),
+            Self::Patterns(patterns) => {
+                let pre_tokenizer = tiktoken::pre_tokenizer(patterns);
+                refuse_empty_matches(&pre_tokenizer)?;
+                Ok(pre_tokenizer)
+            }
+        }
+    }
+}
+
+/// Read `.tiktoken` ranks.
 #[python]
 pub(crate) fn read_tiktoken(
     py: Python<'_>,
     data: &[u8],
     source: &str,
-    pipeline: &[u8],
+    pipeline: PipelineArgument,
     special_tokens: Vec<(String, u32)>,
 ) -> PyResult<Core> {
-    let pre_tokenizer = py.release(|| pre_tokenizer(pipeline)).map_err(raise)?;
+    let pre_tokenizer = py.release(|| pipeline.pre_tokenizer()).map_err(raise)?;
     compile(py, source, || tiktoken::read(data, pre_tokenizer, &special_tokens))
 }
 
@@ -79,6 +101,12 @@ fn checked(spec: TokenizerSpec) -> Result<TokenizerSpec, Error> {
     let checked = spec.pre_tokenizer.as_ref().map_or(Ok(()), refuse_empty_matches);
     checked.map_err(|error| Error { place: "config.pattern".into(), ..error })?;
     Ok(spec)
+}
+
+/// Whether the first line of a file is a token of tiktoken and its rank.
+#[python]
+pub(crate) fn is_ranks(data: &[u8]) -> bool {
+    tiktoken::is_ranks(data)
 }
 
 /// Whether a file begins like a SentencePiece `.model`.

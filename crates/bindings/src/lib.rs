@@ -50,7 +50,7 @@ mod _core {
         counting::{OrderedWords, RawCounts, WordCounter},
         encoding::{encoding_of_row, missing_column, Encoding},
         files::{
-            is_sentencepiece, read_clip, read_sentencepiece, read_sentencepiece_normalizer,
+            is_ranks, is_sentencepiece, read_clip, read_sentencepiece, read_sentencepiece_normalizer,
             read_sentencepiece_vocab, read_tekken, read_tiktoken, read_vocab_merges,
             sentencepiece_settings, write_sentencepiece, write_sentencepiece_vocab, write_tiktoken,
             write_vocab_merges,

@@ -7,6 +7,9 @@ pub use piecework_kernels::array::{Array, Plain};
 
 use crate::error::{Error, ErrorKind};
 
+/// The name of the section with the ids of both tokens of each merge of a BPE model.
+pub const MERGES: &str = "model.merges";
+
 /// Named arrays in the order of insertion.
 #[derive(Clone, Debug, Default)]
 pub struct TableSections(Vec<(String, Array<u8>)>);
@@ -21,6 +24,11 @@ impl TableSections {
     #[must_use]
     pub fn has(&self, name: &str) -> bool {
         self.0.iter().any(|(other, _)| other == name)
+    }
+
+    /// Return the arrays with some names, which share their memory.
+    pub(crate) fn only(&self, names: &[&str]) -> Self {
+        Self(self.0.iter().filter(|(name, _)| names.contains(&name.as_str())).cloned().collect())
     }
 
     /// Return the array with a name. Fails if there is none, or if its length is no multiple of the item size.

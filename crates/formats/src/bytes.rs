@@ -5,16 +5,13 @@ use piecework_core::spec::{
     AddedToken, BpeSpec, ByteLevelSpec, DecoderSpec, ModelSpec, PatternSpec, PreTokenizerSpec,
     SplitBehavior, TokenizerSpec,
 };
-use piecework_core::text::{byte_of_printable, printable_of};
+use piecework_core::text::printable_of;
 
 /// Return the printable characters of bytes (GPT-2's mapping).
 pub(crate) fn printable(bytes: &[u8]) -> String {
-    bytes.iter().map(|&byte| printable_of(byte)).collect()
-}
-
-/// Return the bytes of printable characters, or `None` for other characters.
-pub(crate) fn from_printable(text: &str) -> Option<Vec<u8>> {
-    text.chars().map(byte_of_printable).collect()
+    let mut text = String::with_capacity(2 * bytes.len());
+    text.extend(bytes.iter().map(|&byte| printable_of(byte)));
+    text
 }
 
 /// Check that there is a token for every byte; the error names the lowest byte without one.

@@ -6,7 +6,8 @@
 use foldhash::{HashMap, HashMapExt};
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{
-    AddedToken, BpeSpec, NormalizerSpec, PatternSpec, PostProcessorSpec, SplitBehavior, TokenizerSpec,
+    AddedToken, BpeSpec, MergeList, NormalizerSpec, PatternSpec, PostProcessorSpec, SplitBehavior,
+    TokenizerSpec,
 };
 use piecework_core::text::printable_of;
 
@@ -28,8 +29,7 @@ pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
         return Err(Error::new(ErrorKind::Format, place, found, format!("at least {MERGES}")));
     }
     check_once(&lines[..MERGES])?;
-    let merges: Vec<(String, String)> =
-        lines[..MERGES].iter().map(|(_, left, right)| ((*left).to_owned(), (*right).to_owned())).collect();
+    let merges: MergeList = lines[..MERGES].iter().map(|&(_, left, right)| (left, right)).collect();
     let entries = entries_of(&merges);
     let special_tokens = [START, END]
         .iter()
@@ -60,7 +60,7 @@ fn check_once(lines: &[Merge<'_>]) -> Result<(), Error> {
     Ok(())
 }
 
-fn entries_of(merges: &[(String, String)]) -> Vec<String> {
+fn entries_of(merges: &MergeList) -> Vec<String> {
     let mut alphabet: Vec<char> = (0..=255).map(printable_of).collect();
     // Bytes that are printable themselves come first; all others follow from U+0100 on.
     alphabet.sort_unstable();

@@ -3,14 +3,12 @@
 //! Special tokens have the first ids. The id of another token is its rank plus the number of special tokens.
 //! Files list more tokens than the vocabulary has; those beyond its size are ignored.
 
-use base64::engine::general_purpose::STANDARD;
-use base64::Engine;
 use piecework_core::error::Error;
 use piecework_core::spec::{AddedToken, SplitBehavior, TokenizerSpec};
 
 use crate::bytes::{split_bytes, tokenizer};
 use crate::json::{parse, Field};
-use crate::ranks::{RankedToken, Ranks};
+use crate::ranks::{RankedTokens, Ranks};
 
 /// The special tokens of files that do not list them, up to version 7.
 const IMPLIED: [&str; 20] = [
@@ -73,20 +71,19 @@ fn read_ranks(vocab: &Field, count: usize) -> Result<Ranks, Error> {
         let expected = format!("the {count} tokens that the sizes in config ask for");
         return Err(vocab.contradiction(format!("{listed} tokens"), expected));
     }
-    let mut entries = Vec::with_capacity(count);
+    let mut tokens = RankedTokens::default();
     for (number, entry) in vocab.items()?.take(count).enumerate() {
         let rank = entry.get("rank")?;
         if rank.size()? != number {
             return Err(rank.error(format!("{number}, its place in the list")));
         }
         let bytes = entry.get("token_bytes")?;
-        let token = STANDARD.decode(bytes.text()?).map_err(|_| bytes.error("base64"))?;
-        if token.is_empty() {
+        let len = tokens.push_base64(bytes.text()?.as_bytes(), rank.id()?, number);
+        if len.ok_or_else(|| bytes.error("base64"))? == 0 {
             return Err(bytes.error("at least one byte in base64"));
         }
-        entries.push(RankedToken { token, rank: rank.id()?, number });
     }
-    Ranks::new(entries, |number| format!("vocab[{number}]"))
+    Ranks::new(tokens, |number| format!("vocab[{number}]"))
 }
 
 /// Return the special tokens of the file, or the implied ones, and fillers up to their number.
@@ -129,6 +126,8 @@ fn implied(config: &Field) -> Result<Vec<AddedToken>, Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use base64::engine::general_purpose::STANDARD;
+    use base64::Engine;
     use piecework_core::spec::ModelSpec;
 
     fn file(config: &str, extra: &str) -> String {
@@ -150,7 +149,7 @@ mod tests {
         let spec = read(file(SIZES, "").as_bytes()).unwrap();
         let ModelSpec::Bpe(model) = &spec.model else { panic!("ranks are BPE") };
         assert_eq!(model.vocab.last(), Some(&("in".to_owned(), 286)));
-        assert_eq!(model.merges, [("i".to_owned(), "n".to_owned())]);
+        assert_eq!(model.merges, [("i", "n")].into_iter().collect());
         assert_eq!(spec.added_tokens.len(), 30);
         assert_eq!(spec.added_tokens[1].content, "<s>");
         assert_eq!(spec.added_tokens[29].content, "<SPECIAL_29>");

@@ -7,13 +7,33 @@ use std::collections::HashSet;
 use base64::engine::general_purpose::STANDARD;
 use base64::Engine;
 use piecework_core::error::{Error, ErrorKind};
-use piecework_core::spec::{AddedToken, BpeSpec, ModelSpec, PreTokenizerSpec, TokenizerSpec};
+use piecework_core::spec::{
+    AddedToken, BpeSpec, MergeList, ModelSpec, PatternSpec, PreTokenizerSpec, SplitBehavior, TokenizerSpec,
+};
 
-use crate::bytes::tokenizer;
-use crate::ranks::{RankedToken, Ranks};
+use crate::bytes::{byte_level, tokenizer};
+use crate::ranks::{RankedTokens, Ranks};
 
 /// The empty token in Whisper's files.
 const EMPTY: &[u8] = b"=";
+
+/// Return whether the first line of a file is a token in base64, a space and a rank.
+#[must_use]
+pub fn is_ranks(bytes: &[u8]) -> bool {
+    let is_space = |byte: &u8| byte.is_ascii_whitespace() || *byte == 0x0B;
+    let is_digit = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'/');
+    let skip = |bytes: &'_ [u8], is_skipped: &dyn Fn(&u8) -> bool| {
+        bytes.iter().position(|byte| !is_skipped(byte)).unwrap_or(bytes.len())
+    };
+    let token = &bytes[skip(bytes, &is_space)..];
+    let digits = skip(token, &is_digit);
+    let padding = skip(&token[digits..], &|byte| *byte == b'=');
+    let Some((b' ', rank)) = token[digits + padding..].split_first() else { return false };
+    let rank_len = skip(rank, &u8::is_ascii_digit);
+    let rest = &rank[rank_len..];
+    let space = skip(rest, &is_space);
+    digits > 0 && padding <= 2 && rank_len > 0 && (space == rest.len() || rest[..space].contains(&b'\n'))
+}
 
 /// Read ranks as a tokenizer with a pre-tokenizer and special tokens.
 ///
@@ -25,18 +45,31 @@ pub fn read(
 ) -> Result<TokenizerSpec, Error> {
     let lines =
         (1..).zip(bytes.split(|&byte| byte == b'\n')).map(|(number, line)| (number, line.trim_ascii()));
-    let entries = lines.filter(|(_, line)| !line.is_empty()).map(|(number, line)| read_line(number, line));
-    let ranks = Ranks::new(entries.collect::<Result<_, _>>()?, place_of)?;
+    let mut tokens = RankedTokens::default();
+    for (number, line) in lines.filter(|(_, line)| !line.is_empty()) {
+        read_line(number, line, &mut tokens)?;
+    }
+    let ranks = Ranks::new(tokens, place_of)?;
     let special_tokens =
         special_tokens.iter().map(|(content, id)| AddedToken::special(content, *id)).collect();
     Ok(tokenizer(ranks.into_model(0), pre_tokenizer, special_tokens))
+}
+
+/// Return the pre-tokenizer of regular expressions that split a text in turn.
+#[must_use]
+pub fn pre_tokenizer(patterns: Vec<String>) -> PreTokenizerSpec {
+    let (behavior, invert) = (SplitBehavior::Isolated, false);
+    let split =
+        |pattern| PreTokenizerSpec::Split { pattern: PatternSpec::Regex(pattern), behavior, invert };
+    let last = PreTokenizerSpec::ByteLevel(byte_level(false));
+    PreTokenizerSpec::Sequence(patterns.into_iter().map(split).chain([last]).collect())
 }
 
 fn place_of(number: usize) -> String {
     format!("line {number}")
 }
 
-fn read_line(number: usize, line: &[u8]) -> Result<RankedToken, Error> {
+fn read_line(number: usize, line: &[u8], tokens: &mut RankedTokens) -> Result<(), Error> {
     let invalid = || {
         let shown: String = String::from_utf8_lossy(line).chars().take(60).collect();
         let expected = "a token in base64, a space and its rank";
@@ -47,8 +80,8 @@ fn read_line(number: usize, line: &[u8]) -> Result<RankedToken, Error> {
         return Err(invalid());
     };
     let rank = std::str::from_utf8(rank).ok().and_then(|rank| rank.parse().ok()).ok_or_else(invalid)?;
-    let token = if token == EMPTY { Vec::new() } else { STANDARD.decode(token).map_err(|_| invalid())? };
-    Ok(RankedToken { token, rank, number })
+    let token = if token == EMPTY { b"" } else { token };
+    tokens.push_base64(token, rank, number).map(drop).ok_or_else(invalid)
 }
 
 /// Write the ids of a byte-level tokenizer as ranks, without the added tokens.
@@ -102,8 +135,7 @@ fn check_merges(model: &BpeSpec, ranks: &Ranks) -> Result<(), Error> {
     let expected = ranks.merges();
     let differs = |&at: &usize| expected.get(at) != model.merges.get(at);
     let Some(at) = (0..expected.len().max(model.merges.len())).find(differs) else { return Ok(()) };
-    let shown =
-        |merges: &[(String, String)]| merges.get(at).map_or("no merge".into(), |pair| format!("{pair:?}"));
+    let shown = |merges: &MergeList| merges.get(at).map_or("no merge".into(), |pair| format!("{pair:?}"));
     let expected = format!("{}, which the ids as ranks stand for", shown(&expected));
     Err(refused(&format!("model.merges[{at}]"), &shown(&model.merges), &expected))
 }
@@ -115,7 +147,6 @@ fn refused(place: &str, found: &str, expected: &str) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bytes::byte_level;
 
     fn file(longer: &[&str]) -> String {
         let bytes = (0..=255u8).map(|byte| vec![byte]);
@@ -137,6 +168,27 @@ mod tests {
     }
 
     #[test]
+    fn a_first_line_of_a_token_and_a_rank_is_recognized() {
+        for ranks in ["IQ== 0", " \r\n\x0bIQ== 0\n", "IQ 10 \t\nnot a rank", "a/+ 7\r\n"] {
+            assert!(is_ranks(ranks.as_bytes()), "{ranks:?}");
+        }
+        for other in [
+            "",
+            "IQ==",
+            "IQ==  0",
+            "IQ=== 0",
+            "== 0",
+            "IQ== 0 1\n",
+            "IQ== 0x",
+            "I_Q 0",
+            "{\"a\": 0}",
+            "a b\n",
+        ] {
+            assert!(!is_ranks(other.as_bytes()), "{other:?}");
+        }
+    }
+
+    #[test]
     fn names_the_line_at_fault() {
         let error = |text: &str| read_all(text).unwrap_err().to_string();
         let text = file(&["in"]);
@@ -155,7 +207,7 @@ mod tests {
     fn rejects_merges_that_ranks_cannot_express() {
         let mut spec = read_all(&file(&["bc", "ab", "abc"])).unwrap();
         if let ModelSpec::Bpe(model) = &mut spec.model {
-            model.merges[2] = ("ab".into(), "c".into());
+            model.merges = [("b", "c"), ("a", "b"), ("ab", "c")].into_iter().collect();
         }
         let error = write(&spec).unwrap_err();
         assert_eq!(error.place, "model.merges[2]");

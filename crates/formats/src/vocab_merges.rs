@@ -8,7 +8,7 @@
 use foldhash::{HashMap, HashMapExt, HashSet};
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{
-    AddedToken, BertNormalizerSpec, BpeSpec, Cleaning, DecoderSpec, ModelSpec, NormalizerSpec,
+    AddedToken, BertNormalizerSpec, BpeSpec, Cleaning, DecoderSpec, MergeList, ModelSpec, NormalizerSpec,
     PreTokenizerSpec, TokenizerSpec, VocabSpec,
 };
 use serde_json::{Map, Value};
@@ -111,7 +111,7 @@ fn read_vocab(bytes: &[u8]) -> Result<VocabSpec, Error> {
 }
 
 /// Check that each merge occurs once and that its left, right and merged tokens are entries.
-fn check_merges(lines: Vec<Merge>, ids: &HashMap<&str, u32>) -> Result<Vec<(String, String)>, Error> {
+fn check_merges(lines: Vec<Merge>, ids: &HashMap<&str, u32>) -> Result<MergeList, Error> {
     let mut first_line = HashMap::with_capacity(lines.len());
     let invalid = |number, found, expected: &str| {
         Err(Error::new(ErrorKind::Vocabulary, line_of(number), found, expected))
@@ -126,13 +126,13 @@ fn check_merges(lines: Vec<Merge>, ids: &HashMap<&str, u32>) -> Result<Vec<(Stri
             return invalid(number, format!("the merge of line {first} again"), "each merge once");
         }
     }
-    Ok(lines.into_iter().map(|(_, left, right)| (left.to_owned(), right.to_owned())).collect())
+    Ok(lines.into_iter().map(|(_, left, right)| (left, right)).collect())
 }
 
 fn special_tokens(
     vocab: &VocabSpec,
     ids: &HashMap<&str, u32>,
-    merges: &[(String, String)],
+    merges: &MergeList,
     wanted: Option<Vec<String>>,
 ) -> Result<Vec<AddedToken>, Error> {
     if let Some(wanted) = wanted {

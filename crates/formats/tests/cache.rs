@@ -6,7 +6,7 @@ use piecework_core::spec::TokenizerSpec;
 use piecework_core::stages::added_tokens::Selector;
 use piecework_core::table_sections::Array;
 
-use piecework_formats::cache::{fingerprint, read, write};
+use piecework_formats::cache::{fingerprint, read, write, CompiledCache};
 use piecework_formats::{sentencepiece, tokenizer_json, vocab_txt};
 
 const MODELS: [&str; 6] = [
@@ -47,9 +47,10 @@ fn what_is_read_is_what_was_written() {
     for model in MODELS {
         let spec = document(model);
         let cached = read(&written(&spec).into()).unwrap();
-        assert_eq!(cached.spec, spec);
         assert_eq!((cached.special_in_text.as_str(), cached.key.as_slice()), ("text", b"key".as_slice()));
-        let restored = Tokenizer::restore(cached.spec, cached.vocab, &cached.parts).unwrap();
+        let CompiledCache { spec: stored, vocab, parts, read_entries, .. } = cached;
+        let restored = Tokenizer::restore(stored, vocab, &parts, read_entries).unwrap();
+        assert_eq!(restored.spec(), spec);
         assert_eq!(ids(restored), ids(Tokenizer::compile(&spec).unwrap()), "{model}");
     }
 }
@@ -111,7 +112,8 @@ fn models_of_sentencepiece_keep_every_field() {
         let spec = document(&model);
         let cached = read(&written(&spec).into()).unwrap();
         assert_eq!(cached.spec, spec);
-        let restored = Tokenizer::restore(cached.spec, cached.vocab, &cached.parts).unwrap();
+        let restored =
+            Tokenizer::restore(cached.spec, cached.vocab, &cached.parts, cached.read_entries).unwrap();
         assert_eq!(ids(restored), ids(Tokenizer::compile(&spec).unwrap()), "{kind}");
     }
     assert!(!sentencepiece::is_model(&written(&document(MODELS[4]))));

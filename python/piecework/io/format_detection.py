@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from piecework._core import is_cache, is_gguf, is_sentencepiece
+from piecework._core import is_cache, is_gguf, is_ranks, is_sentencepiece
 from piecework._internal.validation import PathLike
 from piecework.io.load_options import LoadOptions
 from piecework.io.names import resolve_name
@@ -38,7 +38,6 @@ _FORMAT_OF_SUFFIX = {
 PIECEWORK_FILE_HEAD = b'{"piecework":1,"special_in_text":"'
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
-_RANK_LINE = rb"\s*[A-Za-z0-9+/]+={0,2} \d+\s*(\n|$)"
 _FLAT_OBJECT = rb'\{\s*"[^"\\]*(?:\\.[^"\\]*)*"\s*:\s*\d'
 # The regular expression engine needs many bytes of memory for each character of a key.
 _MAX_MATCHED_BYTES = 1 << 16
@@ -81,7 +80,7 @@ def detect_format(data: bytes, options: LoadOptions) -> str:
         return VOCAB_MERGES
     if is_gguf(data[:8]):
         return GGUF
-    if options.encoding_name is not None or _is_ranks(data):
+    if options.encoding_name is not None or is_ranks(data):
         return TIKTOKEN_RANKS
     if is_sentencepiece(data):
         return SENTENCEPIECE_MODEL
@@ -114,17 +113,6 @@ def _line_format(data: bytes) -> str:
     if b"bpe_simple_vocab_16e6" in first_line:
         return CLIP_MERGES
     return MERGES_TXT if first_line.startswith(b"#version") else VOCAB_TXT
-
-
-def _is_ranks(data: bytes) -> bool:
-    """Return whether the first line is a base64 token, a space and a rank."""
-    # Importing `re` takes as long as loading a small file; this check decides for most files.
-    line, line_end, _ = data[:1024].lstrip().partition(b"\n")
-    if line.startswith(b"{") or (line_end and b" " not in line):
-        return False
-    import re
-
-    return re.match(_RANK_LINE, data) is not None
 
 
 def _is_flat_object(head: bytes) -> bool:

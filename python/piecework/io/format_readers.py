@@ -7,7 +7,6 @@ format, name it in `format_detection` and add a reader to `READERS`.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Mapping
 
 from piecework._core import (
     Core,
@@ -18,6 +17,7 @@ from piecework._core import (
     read_tiktoken,
     read_vocab_merges,
 )
+from piecework._internal.abstract import Callable, Mapping
 from piecework._internal.validation import path_text
 from piecework.errors import ArgumentError, FormatError, FormatWarning
 from piecework.io.compiled_cache import CoreAndSpecial
@@ -39,12 +39,18 @@ from piecework.io.format_detection import (
 from piecework.io.gguf_files import compile_gguf, model_options
 from piecework.io.load_options import LoadOptions, shortened
 from piecework.io.source_bytes import gunzipped, source_bytes
+from piecework.split_patterns import GPT2_PATTERN, PATTERNS
 
 # Formats that contain their pipeline are read without importing `piecework.spec`.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from piecework.spec import PreTokenizer, SentencePieceNormalizer, SpecialInText
 
+# `ByteLevel(add_prefix_space=False)`, which has this pattern.
+_GPT2_PIPELINE = (
+    b'{"pre_tokenizer": {"type": "ByteLevel",'
+    b' "add_prefix_space": false, "trim_offsets": true, "use_regex": true}}'
+)
 _PIECEWORK_FILE_MIDDLE = b'","tokenizer":'
 # Frames from the caller of `Tokenizer.load` to a reader: load, read_tokenizer, _read, reader.
 _FRAMES_TO_CALLER = 5
@@ -204,14 +210,13 @@ def read_tiktoken_ranks(data: bytes, source: str, options: LoadOptions) -> CoreA
 
     if not isinstance(special, Mapping):
         raise ArgumentError("special_tokens", shortened(special), "a mapping from tokens to ids")
-    pipeline = _pipeline_json(pre_tokenizer_for(options.pattern))
-    core = read_tiktoken(data, source, pipeline, list(special.items()))
+    core = read_tiktoken(data, source, _pipeline_of(options.pattern), list(special.items()))
     return warned(core, data, source, "ranks", _FRAMES_TO_CALLER), "refuse"
 
 
 def check_ranks(data: bytes, source: str) -> None:
     """Raise `FormatError` with the line of invalid ranks, whatever options they still need."""
-    read_tiktoken(data, source, _pipeline_json(pre_tokenizer_for("gpt2")), [])
+    read_tiktoken(data, source, _GPT2_PIPELINE, [])
 
 
 def compile_ranks(
@@ -275,6 +280,16 @@ def warned(core: Core, data: bytes, source: str, origin: str, stacklevel: int) -
     for message in core.warnings(origin, data):
         warnings.warn(f"{source}: {message}", FormatWarning, stacklevel=stacklevel + 1)
     return core
+
+
+def _pipeline_of(pattern: str | tuple[str, ...]) -> bytes | list[str]:
+    """Return the `pipeline` of `read_tiktoken` for a pattern, without importing `spec` if it is a string."""
+    if not isinstance(pattern, str):
+        return _pipeline_json(pre_tokenizer_for(pattern))
+    patterns = PATTERNS.get(pattern)
+    if patterns == (GPT2_PATTERN,):
+        return _GPT2_PIPELINE
+    return [pattern] if patterns is None else list(patterns)
 
 
 def _pipeline_json(pre_tokenizer: PreTokenizer) -> bytes:

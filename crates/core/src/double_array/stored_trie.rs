@@ -19,6 +19,11 @@ impl Trie {
         sections.put(ENTRIES, &self.entries);
     }
 
+    /// Return the sections of a trie among others.
+    pub(crate) fn stored_sections(all: &TableSections) -> TableSections {
+        all.only(&[UNITS, ENTRIES])
+    }
+
     /// Read the trie of some sets of keys, each key once, from `sections` if they contain it; else build it.
     pub(crate) fn restore_or_build<const SETS: usize>(
         sections: &TableSections,

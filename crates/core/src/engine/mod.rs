@@ -3,6 +3,7 @@
 //! ```text
 //! tokenizer              the compiled tokenizer: stages and a route, shared by all threads
 //! stages                 the compiled stages, and the text that reaches the model
+//! model_source           the specification of the model, which a compiled cache reads at first use
 //! scratch                the mutable state of one thread
 //! input                  the texts of a call, and its options
 //! checks                 limits of ids, truncation and padding
@@ -44,6 +45,7 @@ mod first_stages;
 mod given_texts;
 mod input;
 mod misses;
+mod model_source;
 mod offsets;
 mod route;
 mod rows;
@@ -64,6 +66,7 @@ pub use decoding::{decoding_chunks, text_of, DecodedRows};
 pub use first_stages::SpannedWord;
 pub use given_texts::offsets_in;
 pub use input::{estimated_tokens, Input, Options};
+pub use model_source::ReadEntries;
 pub use offsets::Row;
 pub use sampling::{ScoredSegmentation, Selection, SpannedPiece};
 pub use scratch::{Memory, Scratch};

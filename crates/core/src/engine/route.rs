@@ -133,6 +133,6 @@ impl Route {
 
 /// Return whether the tokens of a byte-level text are its bytes in their order.
 fn has_bytes_in_order(stages: &Stages) -> bool {
-    let ModelSpec::Bpe(spec) = &*stages.model_spec else { return false };
+    let ModelSpec::Bpe(spec) = stages.model_spec.settings() else { return false };
     stages.splitter.splits_raw() && !spec.has_affixes() && !spec.byte_fallback
 }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use foldhash::HashMap;
 use rustc_hash::FxHashMap;
 
+use super::model_source::{ModelSource, ReadEntries};
 use super::token_lengths::TokenLengths;
 use super::Options;
 use crate::error::Error;
@@ -26,7 +27,7 @@ pub(super) struct Stages {
     pub(super) added_tokens: AddedTokens,
     pub(super) splitter: Splitter,
     pub(super) model: Arc<Model>,
-    pub(super) model_spec: Arc<ModelSpec>,
+    pub(super) model_spec: Arc<ModelSource>,
     pub(super) vocab: Arc<Vocab>,
     pub(super) post_processor: PostProcessor,
     pub(super) decoder: Decoder,
@@ -43,7 +44,7 @@ pub(super) struct Stages {
 #[derive(Clone)]
 pub(super) struct CompiledModel {
     model: Arc<Model>,
-    spec: Arc<ModelSpec>,
+    spec: Arc<ModelSource>,
     vocab: Arc<Vocab>,
 }
 
@@ -51,12 +52,25 @@ impl CompiledModel {
     /// Compile a model, with the tables that `tables` has.
     pub(super) fn compile(spec: ModelSpec, vocab: Vocab, tables: &TableSections) -> Result<Self, Error> {
         let model = Model::compile(&spec, &vocab, tables)?;
-        Ok(Self { model: Arc::new(model), spec: Arc::new(spec), vocab: Arc::new(vocab) })
+        Ok(Self { model: Arc::new(model), spec: Arc::new(ModelSource::of(spec)), vocab: Arc::new(vocab) })
+    }
+
+    /// Compile a model of a compiled cache, whose specification `read` completes.
+    pub(super) fn restore(
+        settings: ModelSpec,
+        vocab: Vocab,
+        tables: &TableSections,
+        read: ReadEntries,
+    ) -> Result<Self, Error> {
+        let model = Arc::new(Model::compile(&settings, &vocab, tables)?);
+        let vocab = Arc::new(vocab);
+        let spec = Arc::new(ModelSource::stored(settings, read, &vocab, tables));
+        Ok(Self { model, spec, vocab })
     }
 
     /// Return the same without the matches of some pieces of a Unigram model; `None` for other models.
     pub(super) fn without_pieces(self, ids: &[u32]) -> Result<Option<Self>, Error> {
-        let model = Model::compile_without(&self.spec, &self.vocab, ids)?;
+        let model = Model::compile_without(self.spec.whole(), &self.vocab, ids)?;
         Ok(model.map(|model| Self { model: Arc::new(model), ..self }))
     }
 
@@ -149,7 +163,7 @@ impl Stages {
 
     /// Return how many bytes of a word each entry covers, by id; empty if entries do not say so.
     pub(super) fn token_lengths(&self) -> &[u16] {
-        self.token_lengths.get(&self.model_spec, &self.splitter, &self.vocab)
+        self.token_lengths.get(self.model_spec.settings(), &self.splitter, &self.vocab)
     }
 
     /// Return the spaces of an added token at a span of the text where it was found; `None` if nothing is trimmed.

@@ -6,6 +6,7 @@ use super::checks::{check_added_tokens, check_lengths, check_padding_id, check_p
 use super::cuts::Cuts;
 use super::decode_tables::DecodeTables;
 use super::input::Options;
+use super::model_source::ReadEntries;
 use super::route::Route;
 use super::scratch::{Memory, Scratch, DEFAULT_CACHE_BUDGET};
 use super::stages::{CompiledModel, Stages};
@@ -46,16 +47,27 @@ impl Tokenizer {
     }
 
     /// Rebuild a tokenizer from the tables of [`Tokenizer::store`] and the specification it was compiled from.
-    pub fn restore(spec: TokenizerSpec, vocab: Vocab, tables: &TableSections) -> Result<Self, Error> {
-        Self::with_tables(vocab, spec, tables)
+    ///
+    /// The model of `spec` may lack its entries; then `read` adds them, and does not fail for these tables.
+    pub fn restore(
+        mut spec: TokenizerSpec,
+        vocab: Vocab,
+        tables: &TableSections,
+        read: Option<ReadEntries>,
+    ) -> Result<Self, Error> {
+        let Some(read) = read else { return Self::with_tables(vocab, spec, tables) };
+        check_added_tokens(&spec.added_tokens, &vocab)?;
+        let settings = std::mem::replace(&mut spec.model, ModelSpec::empty());
+        Self::assemble(spec, CompiledModel::restore(settings, vocab, tables, read)?)
     }
 
     /// Return the tables that take long to build.
     #[must_use]
     pub fn store(&self) -> TableSections {
         let mut tables = TableSections::default();
-        self.stages().vocab.store(&mut tables);
-        self.stages().model.store(&mut tables);
+        let Stages { vocab, model, .. } = self.stages();
+        vocab.store(&mut tables);
+        model.store(vocab, &mut tables);
         tables
     }
 
@@ -176,7 +188,7 @@ impl Tokenizer {
     /// Return the specification that the tokenizer was compiled from.
     #[must_use]
     pub fn spec(&self) -> TokenizerSpec {
-        self.spec_with(self.stages().model_spec.as_ref().clone())
+        self.spec_with(self.stages().model_spec.whole().clone())
     }
 
     /// Return the specification of the other stages, with a model that has no entries.
@@ -273,7 +285,7 @@ impl Tokenizer {
     /// Return the dropout of a BPE model, if it has one.
     #[must_use]
     pub fn dropout(&self) -> Option<f64> {
-        match &*self.stages().model_spec {
+        match self.stages().model_spec.settings() {
             ModelSpec::Bpe(spec) => spec.dropout,
             _ => None,
         }

@@ -51,7 +51,7 @@ impl Tokenizer {
     /// Return a warning for an empty token, which no text contains. Some byte-level vocabularies fill a gap in the ids
     /// with one (Whisper), so they are excluded.
     fn empty_token(&self, origin: Origin) -> Option<Error> {
-        let is_usual = matches!(*self.stages().model_spec, ModelSpec::Bpe(_));
+        let is_usual = matches!(self.stages().model_spec.settings(), ModelSpec::Bpe(_));
         let id = self.stages().vocab.id_of("").filter(|_| !is_usual)?;
         Some(match origin {
             Origin::Lines { has_blank: false } => return None,
@@ -70,7 +70,7 @@ impl Tokenizer {
     }
 
     fn no_word(&self) -> Option<Error> {
-        match &*self.stages().model_spec {
+        match self.stages().model_spec.settings() {
             ModelSpec::WordPiece(spec) if spec.max_input_chars_per_word == 0 => {
                 let found = "0, which makes every word unknown";
                 Some(warning("model.max_input_chars_per_word", found, "at least 1"))

@@ -42,7 +42,7 @@ impl Model {
         ids: &mut Vec<u32>,
     ) {
         if let Self::WordPiece(model) = self {
-            if model.run_batch(bytes, words, ids) {
+            if model.run_batch(bytes, words, vocab, ids) {
                 return;
             }
         }

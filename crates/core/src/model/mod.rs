@@ -103,9 +103,9 @@ impl Model {
     }
 
     /// Add the table sections of tables that take long to build.
-    pub fn store(&self, sections: &mut TableSections) {
+    pub fn store(&self, vocab: &Vocab, sections: &mut TableSections) {
         match self {
-            Self::WordPiece(model) => model.store(sections),
+            Self::WordPiece(model) => model.store(vocab, sections),
             Self::Unigram(model) => model.store(sections),
             Self::UnigramF32(model) => model.store(sections),
             Self::Bpe(model) => model.store(sections),
@@ -182,7 +182,7 @@ impl Model {
     pub fn run(&self, word: &str, vocab: &Vocab, scratch: &mut ModelScratch, out: &mut impl TokenSink) {
         let ModelScratch { suffixes, bpe, scored_bpe, unigram, unigram_f32, rng, .. } = scratch;
         match self {
-            Self::WordPiece(model) => model.run(word, suffixes, out),
+            Self::WordPiece(model) => model.run(word, vocab, suffixes, out),
             Self::Word(model) => model.run(word, vocab, out),
             Self::Char(model) => model.run(word, vocab, out),
             Self::Bpe(model) => model.run(word, vocab, bpe, rng.as_mut(), out),

@@ -2,6 +2,7 @@
 
 mod custom;
 mod decoders;
+mod merge_list;
 mod models;
 mod normalizers;
 mod patterns;
@@ -15,6 +16,7 @@ use crate::error::{Error, ErrorKind};
 
 pub use custom::{CharSpan, CustomSpec, CustomWords, Rewritten, TextFunction};
 pub use decoders::DecoderSpec;
+pub use merge_list::MergeList;
 pub use models::{
     BpeSpec, CharSpec, ModelSpec, Segmentation, UnigramSpec, UnknownUnit, VocabSpec, WordPieceSpec,
     WordSpec,

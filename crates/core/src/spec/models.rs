@@ -4,7 +4,7 @@ use std::borrow::Cow;
 
 use serde::Deserialize;
 
-use super::SentencePieceSpec;
+use super::{MergeList, SentencePieceSpec};
 
 /// A vocabulary: (token, id) pairs in file order.
 pub type VocabSpec = Vec<(String, u32)>;
@@ -32,7 +32,7 @@ pub struct BpeSpec {
     /// The tokens and their ids.
     pub vocab: VocabSpec,
     /// The pairs of tokens to merge, by merge rank.
-    pub merges: Vec<(String, String)>,
+    pub merges: MergeList,
     /// The share of merges that training libraries skip at random; encoding ignores it.
     pub dropout: Option<f64>,
     /// The token for unknown characters.

@@ -4,10 +4,10 @@
 
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{
-    BpeSpec, CharSpec, ModelSpec, PieceType, ScoredPiece, SentencePieceSpec, UnigramSpec, VocabSpec,
-    WordPieceSpec, WordSpec,
+    BpeSpec, CharSpec, MergeList, ModelSpec, PieceType, ScoredPiece, SentencePieceSpec, UnigramSpec,
+    VocabSpec, WordPieceSpec, WordSpec,
 };
-use piecework_core::table_sections::{damaged, TableSections};
+use piecework_core::table_sections::{damaged, TableSections, MERGES};
 use piecework_core::vocab::Vocab;
 
 use crate::json::all;
@@ -15,7 +15,6 @@ use crate::tokenizer_json::{read_model, write_model};
 
 const MODEL: &str = "model";
 const IDS: &str = "model.ids";
-const MERGES: &str = "model.merges";
 const UNK_ID: &str = "model.unk_id";
 const SCORES: &str = "model.scores";
 const PIECE_SCORES: &str = "model.piece_scores";
@@ -56,9 +55,18 @@ pub(super) fn add(model: &ModelSpec, sections: &mut TableSections) -> Result<(),
     Ok(())
 }
 
-/// Restore a model from its sections and its vocabulary.
-pub(super) fn get(vocab: &Vocab, sections: &TableSections) -> Result<ModelSpec, Error> {
-    let mut model = read_model(&sections.get::<u8>(MODEL)?)?;
+/// Read the settings of a model, without its entries.
+pub(super) fn settings(sections: &TableSections) -> Result<ModelSpec, Error> {
+    read_model(&sections.get::<u8>(MODEL)?)
+}
+
+/// Return the model of these settings with the entries of its sections and its vocabulary.
+pub(super) fn with_entries(
+    settings: &ModelSpec,
+    vocab: &Vocab,
+    sections: &TableSections,
+) -> Result<ModelSpec, Error> {
+    let mut model = settings.clone();
     match &mut model {
         ModelSpec::WordPiece(WordPieceSpec { vocab: entries, .. })
         | ModelSpec::Word(WordSpec { vocab: entries, .. })
@@ -93,7 +101,7 @@ fn settings_of(model: &ModelSpec) -> ModelSpec {
         // A merge keeps a model without any from being read as one of characters.
         ModelSpec::Bpe(spec) => ModelSpec::Bpe(BpeSpec {
             vocab,
-            merges: vec![(String::new(), String::new())],
+            merges: MergeList::from_iter([("", "")]),
             unk_token: spec.unk_token.clone(),
             continuing_subword_prefix: spec.continuing_subword_prefix.clone(),
             end_of_word_suffix: spec.end_of_word_suffix.clone(),
@@ -120,13 +128,24 @@ fn merges_as_ids(spec: &BpeSpec) -> Result<Vec<[u32; 2]>, Error> {
     spec.merges.iter().map(|(left, right)| Ok([id_of(left)?, id_of(right)?])).collect()
 }
 
-fn merges(vocab: &Vocab, sections: &TableSections) -> Result<Vec<(String, String)>, Error> {
-    let pair = |&[left, right]: &[u32; 2]| Ok((token(vocab, left)?, token(vocab, right)?));
-    all(sections.get::<[u32; 2]>(MERGES)?.iter().map(pair))
+fn merges(vocab: &Vocab, sections: &TableSections) -> Result<MergeList, Error> {
+    let ids = sections.get::<[u32; 2]>(MERGES)?;
+    let mut merges = MergeList::with_capacity(ids.len(), 0);
+    for &[left, right] in ids.iter() {
+        merges.push(token(vocab, left)?, token(vocab, right)?);
+    }
+    Ok(merges)
 }
 
-/// Entries in the order of the file they come from: every id of the vocabulary once.
+/// Return the entries in the order of the file they come from.
 fn entries_of_ids(vocab: &Vocab, sections: &TableSections) -> Result<VocabSpec, Error> {
+    let ids = sections.get::<u32>(IDS)?;
+    check_ids(vocab, sections)?;
+    all(ids.iter().map(|&id| Ok((token(vocab, id)?.to_owned(), id))))
+}
+
+/// Check that every id of the vocabulary is listed once.
+pub(super) fn check_ids(vocab: &Vocab, sections: &TableSections) -> Result<(), Error> {
     let ids = sections.get::<u32>(IDS)?;
     let mut is_listed = vec![false; vocab.id_bound()];
     let is_new =
@@ -134,11 +153,11 @@ fn entries_of_ids(vocab: &Vocab, sections: &TableSections) -> Result<VocabSpec, 
     if ids.len() != vocab.len() || !ids.iter().all(is_new) {
         return Err(damaged(IDS, format!("{} ids for {} entries", ids.len(), vocab.len())));
     }
-    all(ids.iter().map(|&id| Ok((token(vocab, id)?, id))))
+    Ok(())
 }
 
 fn listed(vocab: &Vocab, scores: &[f64]) -> Result<Vec<(String, f64)>, Error> {
-    all(scores.iter().enumerate().map(|(id, score)| Ok((token(vocab, id as u32)?, *score))))
+    all(scores.iter().enumerate().map(|(id, score)| Ok((token(vocab, id as u32)?.to_owned(), *score))))
 }
 
 /// Lists have a value for every id.
@@ -153,14 +172,14 @@ fn pieces(vocab: &Vocab, sections: &TableSections) -> Result<Vec<ScoredPiece>, E
     let (scores, types) = (sections.get::<f32>(PIECE_SCORES)?, sections.get::<u8>(PIECE_TYPES)?);
     let piece = |(id, (&score, &kind)): (usize, (&f32, &u8))| {
         let kind = TYPES.get(usize::from(kind)).ok_or_else(|| damaged(PIECE_TYPES, kind.to_string()))?;
-        Ok(ScoredPiece { text: token(vocab, id as u32)?, score, kind: *kind })
+        Ok(ScoredPiece { text: token(vocab, id as u32)?.to_owned(), score, kind: *kind })
     };
     check_len(PIECE_SCORES, scores.len(), vocab)?;
     check_len(PIECE_TYPES, types.len(), vocab)?;
     all(scores.iter().zip(types.iter()).enumerate().map(piece))
 }
 
-fn token(vocab: &Vocab, id: u32) -> Result<String, Error> {
-    let token = vocab.token_of(id).map(str::to_owned);
+fn token(vocab: &Vocab, id: u32) -> Result<&str, Error> {
+    let token = vocab.token_of(id);
     token.ok_or_else(|| Error::new(ErrorKind::Format, MODEL, format!("id {id}"), "the id of an entry"))
 }

@@ -19,11 +19,16 @@ use crate::tokenizer_json;
 
 pub use container::is_cache;
 
+/// Adds the entries of the sections to the settings of a model.
+pub type ReadEntries = fn(&ModelSpec, &Vocab, &TableSections) -> Result<ModelSpec, Error>;
+
 /// What a cache holds.
 #[derive(Debug)]
 pub struct CompiledCache {
-    /// What the tables were built from.
+    /// What the tables were built from; if there is `read_entries`, without the entries of the model.
     pub spec: TokenizerSpec,
+    /// Adds the entries of the model to `spec`, and does not fail for `vocab` and `parts`.
+    pub read_entries: Option<ReadEntries>,
     /// The entries of its model, compiled.
     pub vocab: Vocab,
     /// The other tables, as named arrays.
@@ -59,7 +64,11 @@ pub fn write(
     parts.iter().for_each(|(name, values)| sections.put(name, values));
     // What cannot be read back as it was must not be written: custom stages, say.
     let read = read_sections(sections.clone())?;
-    if read.spec != *spec {
+    let model = match read.read_entries {
+        Some(read_entries) => read_entries(&read.spec.model, &read.vocab, &read.parts)?,
+        None => read.spec.model.clone(),
+    };
+    if (TokenizerSpec { model, ..read.spec }) != *spec {
         let expected = "a specification that a file can hold";
         return Err(Error::new(
             ErrorKind::Vocabulary,
@@ -93,12 +102,27 @@ fn read_sections(parts: TableSections) -> Result<CompiledCache, Error> {
     };
     let mut spec = tokenizer_json::read(&parts.get::<u8>(SPEC)?)?;
     let vocab = Vocab::restore(&parts)?;
-    spec.model = entries::get(&vocab, &parts)?;
+    let settings = entries::settings(&parts)?;
+    let read_entries = if let ModelSpec::Bpe(_) = settings {
+        entries::check_ids(&vocab, &parts)?;
+        spec.model = settings;
+        Some(entries::with_entries as ReadEntries)
+    } else {
+        spec.model = entries::with_entries(&settings, &vocab, &parts)?;
+        None
+    };
     let special_in_text = text(SPECIAL_IN_TEXT)?;
     if !TREATMENTS.contains(&special_in_text.as_str()) {
         return Err(damaged(SPECIAL_IN_TEXT, special_in_text));
     }
-    Ok(CompiledCache { spec, vocab, special_in_text, key: parts.get::<u8>(KEY)?.to_vec(), parts })
+    Ok(CompiledCache {
+        spec,
+        read_entries,
+        vocab,
+        special_in_text,
+        key: parts.get::<u8>(KEY)?.to_vec(),
+        parts,
+    })
 }
 
 /// Everything but the model.

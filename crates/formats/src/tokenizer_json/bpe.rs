@@ -1,12 +1,12 @@
 //! The BPE model, and the character model, which is one without merges.
 
 use piecework_core::error::Error;
-use piecework_core::spec::{BpeSpec, CharSpec, ModelSpec, VocabSpec};
+use piecework_core::spec::{BpeSpec, CharSpec, MergeList, ModelSpec, VocabSpec};
 use serde::ser::{Serialize, SerializeMap, Serializer};
 
 use super::shared::optional;
 use super::vocab::{read_vocab, VocabJson};
-use crate::json::{all, Field};
+use crate::json::Field;
 
 const FIELDS: [&str; 10] = [
     "type",
@@ -69,31 +69,34 @@ fn shortest(single: f32) -> f64 {
 }
 
 /// Read merges: all pairs, or all in the older form `"a b"`, which may include `#version` lines.
-fn read_merges(field: &Field) -> Result<Vec<(String, String)>, Error> {
-    if field.items()?.next().is_some_and(|first| first.is_text()) {
-        let lines = field.items()?.map(|merge| split_merge(&merge));
-        return lines.filter_map(Result::transpose).collect();
+fn read_merges(field: &Field) -> Result<MergeList, Error> {
+    let are_texts = field.items()?.next().is_some_and(|first| first.is_text());
+    let mut merges = MergeList::with_capacity(field.items()?.len(), 0);
+    for merge in field.items()? {
+        if are_texts {
+            push_line(&merge, &mut merges)?;
+        } else {
+            let [left, right] = merge.pair("a pair of entries, as the merges before it")?;
+            merges.push(left.text()?, right.text()?);
+        }
     }
-    let pair = |merge: Field| {
-        let [left, right] = merge.pair("a pair of entries, as the merges before it")?;
-        Ok((left.text()?.to_owned(), right.text()?.to_owned()))
-    };
-    all(field.items()?.map(pair))
+    Ok(merges)
 }
 
-fn split_merge(field: &Field) -> Result<Option<(String, String)>, Error> {
+fn push_line(field: &Field, merges: &mut MergeList) -> Result<(), Error> {
     let expected = "two entries with one space between them, as the merges before it";
     if !field.is_text() {
         return Err(field.error(expected));
     }
     let line = field.text()?;
     if line.starts_with("#version") {
-        return Ok(None);
+        return Ok(());
     }
     match line.split_once(' ') {
-        Some((left, right)) if !right.contains(' ') => Ok(Some((left.to_owned(), right.to_owned()))),
-        _ => Err(field.error(expected)),
+        Some((left, right)) if !right.contains(' ') => merges.push(left, right),
+        _ => return Err(field.error(expected)),
     }
+    Ok(())
 }
 
 /// A BPE model for writing; fields in the order of the file.
@@ -107,7 +110,17 @@ pub(super) struct BpeJson<'a> {
     byte_fallback: bool,
     ignore_merges: bool,
     vocab: &'a [(String, u32)],
-    merges: &'a [(String, String)],
+    merges: MergesJson<'a>,
+}
+
+/// Merges for writing; `None` for a model that has none.
+#[derive(Default)]
+struct MergesJson<'a>(Option<&'a MergeList>);
+
+impl Serialize for MergesJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_seq(self.0.into_iter().flat_map(MergeList::iter))
+    }
 }
 
 impl<'a> BpeJson<'a> {
@@ -121,7 +134,7 @@ impl<'a> BpeJson<'a> {
             byte_fallback: spec.byte_fallback,
             ignore_merges: spec.ignore_merges,
             vocab: &spec.vocab,
-            merges: &spec.merges,
+            merges: MergesJson(Some(&spec.merges)),
         }
     }
 
@@ -148,7 +161,7 @@ impl Serialize for BpeJson<'_> {
         fields.serialize_entry("byte_fallback", &self.byte_fallback)?;
         fields.serialize_entry("ignore_merges", &self.ignore_merges)?;
         fields.serialize_entry("vocab", &VocabJson(self.vocab))?;
-        fields.serialize_entry("merges", self.merges)?;
+        fields.serialize_entry("merges", &self.merges)?;
         fields.end()
     }
 }

@@ -73,11 +73,10 @@ fn byte_level(
         ("Ġab", "cc"),
         ("e", "e"),
     ];
-    let merges = merges.map(|(left, right)| (left.to_string(), right.to_string()));
     let merged = merges.iter().map(|(left, right)| format!("{left}{right}"));
     let model = BpeSpec {
         vocab: bytes.chain(merged).zip(0..).collect(),
-        merges: merges.to_vec(),
+        merges: merges.into_iter().collect(),
         ..BpeSpec::default()
     };
     let bytes = ByteLevelSpec { add_prefix_space, trim_offsets: true, use_regex: pattern.is_none() };
@@ -209,13 +208,12 @@ fn metaspace_bpe() -> TokenizerSpec {
         ("c", "c"),
         ("\u{2581}", "\u{2581}"),
     ];
-    let merges: Vec<_> = merges.map(|(left, right)| (left.to_owned(), right.to_owned())).to_vec();
     let mut entries: Vec<String> = PIECES[..4].iter().map(|&piece| piece.into()).collect();
     entries.extend("abce.1漢\u{e9}".chars().map(String::from));
     entries.extend(merges.iter().map(|(left, right)| format!("{left}{right}")));
     let model = BpeSpec {
         vocab: entries.into_iter().zip(0..).collect(),
-        merges,
+        merges: merges.into_iter().collect(),
         unk_token: Some("<unk>".into()),
         fuse_unk: true,
         ..BpeSpec::default()

@@ -61,11 +61,10 @@ fn byte_level() -> TokenizerSpec {
     let bytes = (0..=255).map(|byte| printable_of(byte).to_string());
     let merges =
         [("a", "b"), ("c", "c"), ("ab", "ab"), ("Ġ", "ab"), ("cc", "a"), ("Ã", "©"), ("Ġab", "cc")];
-    let merges = merges.map(|(left, right)| (left.to_string(), right.to_string()));
     let joined = merges.iter().map(|(left, right)| format!("{left}{right}"));
     let model = ModelSpec::Bpe(BpeSpec {
         vocab: bytes.chain(joined).zip(0..).collect(),
-        merges: merges.to_vec(),
+        merges: merges.into_iter().collect(),
         ..BpeSpec::default()
     });
     let spec = ByteLevelSpec { add_prefix_space: false, trim_offsets: true, use_regex: true };

@@ -2,6 +2,7 @@
 
 use crate::error::{Error, ErrorKind};
 use crate::spec::BpeSpec;
+use crate::table_sections::{TableSections, MERGES};
 use crate::vocab::Vocab;
 
 /// The rank of a pair without a merge, higher than all others.
@@ -27,26 +28,52 @@ pub(super) struct Merges {
 }
 
 impl Merges {
-    /// Look up the tokens of all merges.
-    pub(super) fn compile(spec: &BpeSpec, vocab: &Vocab) -> Result<Self, Error> {
-        if spec.merges.len() >= NO_RANK as usize {
-            let found = format!("{} merges", spec.merges.len());
+    /// Look up the tokens of all merges, or take their ids from `sections` if these contain them.
+    pub(super) fn compile(spec: &BpeSpec, vocab: &Vocab, sections: &TableSections) -> Result<Self, Error> {
+        let prefix = spec.continuing_subword_prefix.as_deref().unwrap_or_default();
+        if sections.has(MERGES) {
+            let pairs = sections.get::<[u32; 2]>(MERGES)?;
+            let token = |id| vocab.token_of(id).ok_or_else(|| InvalidMerge::without_token(id));
+            let sides = |&[left, right]: &[u32; 2]| {
+                let tokens = [token(left)?, token(right)?];
+                check_sides(tokens)?;
+                Ok([(tokens[0], left), (tokens[1], right)])
+            };
+            return Self::collect(pairs.len(), pairs.iter().map(sides), prefix, vocab);
+        }
+        let side = |token| Ok((token, vocab.id_of(token).ok_or_else(|| InvalidMerge::absent(token))?));
+        let sides = |(left, right)| {
+            check_sides([left, right])?;
+            Ok([side(left)?, side(right)?])
+        };
+        Self::collect(spec.merges.len(), spec.merges.iter().map(sides), prefix, vocab)
+    }
+
+    /// Collect merges whose two tokens are given with their ids.
+    fn collect<'t>(
+        count: usize,
+        merges: impl Iterator<Item = Result<[(&'t str, u32); 2], InvalidMerge>>,
+        prefix: &str,
+        vocab: &Vocab,
+    ) -> Result<Self, Error> {
+        if count >= NO_RANK as usize {
+            let found = format!("{count} merges");
             return Err(Error::new(ErrorKind::Vocabulary, "model.merges", found, "fewer"));
         }
-        let prefix = spec.continuing_subword_prefix.as_deref().unwrap_or_default();
-        let list = Vec::with_capacity(spec.merges.len());
-        let mut merges = Self { list, may_repeat: false, duplicate: None };
-        let (mut printable, mut likely) = (String::new(), 0);
-        for (rank, (left, right)) in spec.merges.iter().enumerate() {
+        let mut collected = Self { list: Vec::with_capacity(count), may_repeat: false, duplicate: None };
+        let (mut joined, mut likely) = (String::new(), 0);
+        for (rank, sides) in merges.enumerate() {
             let place = format_args!("model.merges[{rank}]");
-            let merge = entries_of(left, right, prefix, likely, vocab, &mut printable);
+            let merge = sides.and_then(|sides| {
+                collected.may_repeat |= sides[1].0.len() == prefix.len();
+                merge_of(sides, prefix, likely, vocab, &mut joined)
+            });
             let merge = merge.map_err(|error| error.into_error(place))?;
             likely = merge.merged + 1;
-            merges.list.push(merge);
-            merges.may_repeat |= right.len() == prefix.len();
+            collected.list.push(merge);
         }
-        merges.duplicate = first_duplicate(&merges.list, vocab.id_bound());
-        Ok(merges)
+        collected.duplicate = first_duplicate(&collected.list, vocab.id_bound());
+        Ok(collected)
     }
 }
 
@@ -82,28 +109,34 @@ impl InvalidMerge {
         Self { found, expected: "two entries of the vocabulary that join to an entry" }
     }
 
+    fn without_token(id: u32) -> Self {
+        Self { found: format!("{id}, which is the id of no token"), expected: "ids of entries" }
+    }
+
     fn into_error(self, place: std::fmt::Arguments) -> Error {
         Error::new(ErrorKind::Vocabulary, place.to_string(), self.found, self.expected)
     }
 }
 
-/// Return the tokens of a merge. Remove the prefix of the right token by its length alone, like `tokenizers`. Compare
-/// the merged text with the token `likely` before looking it up: most vocabularies number tokens in the order of their
-/// merges.
-fn entries_of(
-    left: &str,
-    right: &str,
+/// Reject a merge with an empty token.
+fn check_sides([left, right]: [&str; 2]) -> Result<(), InvalidMerge> {
+    if !left.is_empty() && !right.is_empty() {
+        return Ok(());
+    }
+    let found = format!("{left:?} and {right:?}");
+    Err(InvalidMerge { found, expected: "two entries, neither of them empty" })
+}
+
+/// Return the ids of a merge of two tokens. Remove the prefix of the right token by its length alone, like `tokenizers`.
+/// Compare the merged text with the token `likely` before looking it up: most vocabularies number tokens in the order of
+/// their merges.
+fn merge_of(
+    [(left, left_id), (right, right_id)]: [(&str, u32); 2],
     prefix: &str,
     likely: u32,
     vocab: &Vocab,
-    merged: &mut String,
+    joined: &mut String,
 ) -> Result<MergeIds, InvalidMerge> {
-    if left.is_empty() || right.is_empty() {
-        let found = format!("{left:?} and {right:?}");
-        return Err(InvalidMerge { found, expected: "two entries, neither of them empty" });
-    }
-    let id_of = |token: &str| vocab.id_of(token).ok_or_else(|| InvalidMerge::absent(token));
-    let (left_id, right_id) = (id_of(left)?, id_of(right)?);
     let bare = right.get(prefix.len()..).ok_or_else(|| InvalidMerge {
         found: format!("{right:?} on the right, which does not begin with {prefix:?}"),
         expected: "an entry with the continuing_subword_prefix",
@@ -112,8 +145,9 @@ fn entries_of(
     if vocab.token_of(likely).is_some_and(is_join) {
         return Ok(MergeIds { left: left_id, right: right_id, merged: likely });
     }
-    merged.clear();
-    merged.push_str(left);
-    merged.push_str(bare);
-    Ok(MergeIds { left: left_id, right: right_id, merged: id_of(merged)? })
+    joined.clear();
+    joined.push_str(left);
+    joined.push_str(bare);
+    let merged = vocab.id_of(joined).ok_or_else(|| InvalidMerge::absent(joined))?;
+    Ok(MergeIds { left: left_id, right: right_id, merged })
 }

@@ -98,7 +98,7 @@ impl Bpe {
     /// Return the same, with the tables that `sections` contains.
     pub(super) fn restore(spec: &BpeSpec, vocab: &Vocab, sections: &TableSections) -> Result<Self, Error> {
         check_dropout(spec.dropout)?;
-        let merges = Merges::compile(spec, vocab)?;
+        let merges = Merges::compile(spec, vocab, sections)?;
         let chars = CharLevel::compile(spec, vocab, &merges.list, sections);
         let bytes =
             if chars.is_none() { byte_level::compile(spec, vocab, &merges.list, sections) } else { None };

@@ -52,20 +52,26 @@ struct WordBatch<'w> {
 
 impl WordPiece {
     /// The greedy longest match of words of `bytes`; a dead end makes the whole word unknown.
-    pub(super) fn greedy_match_batch(&self, bytes: &[u8], words: &mut [BatchWord], ids: &mut Vec<u32>) {
+    pub(super) fn greedy_match_batch(
+        &self,
+        matcher: &LinMaxMatch,
+        bytes: &[u8],
+        words: &mut [BatchWord],
+        ids: &mut Vec<u32>,
+    ) {
         let before = ids.len();
         // A word has no more ids than bytes.
         ids.resize(before + bytes.len(), 0);
         let (ids, active) = (&mut ids[before..], [ActiveWord::default(); MAX_INTERLEAVED]);
         let mut batch = WordBatch { bytes, words, ids, before, active, count: 0, next: 0 };
-        while self.admit(&mut batch) {
-            self.step_all(&mut batch);
+        while self.admit(matcher, &mut batch) {
+            self.step_all(matcher, &mut batch);
         }
     }
 
     /// Start words while there are free places; return whether any word is active.
     #[inline]
-    fn admit(&self, batch: &mut WordBatch<'_>) -> bool {
+    fn admit(&self, matcher: &LinMaxMatch, batch: &mut WordBatch<'_>) -> bool {
         while batch.count < MAX_INTERLEAVED && batch.next < batch.words.len() {
             let (number, word) = (batch.next, &mut batch.words[batch.next]);
             let (from, to) = word.bytes;
@@ -76,7 +82,7 @@ impl WordPiece {
             if self.is_too_long(&batch.bytes[from..to]) {
                 word.ids = self.unknown(batch.before, from, batch.ids);
             } else {
-                batch.active[batch.count] = self.matcher.begin(number, *word, batch.bytes);
+                batch.active[batch.count] = matcher.begin(number, *word, batch.bytes);
                 batch.count += 1;
             }
         }
@@ -85,11 +91,11 @@ impl WordPiece {
 
     /// Advance each active word by a step.
     #[inline]
-    fn step_all(&self, batch: &mut WordBatch<'_>) {
+    fn step_all(&self, matcher: &LinMaxMatch, batch: &mut WordBatch<'_>) {
         let mut at = 0;
         while at < batch.count {
             let active_word = &mut batch.active[at];
-            let step = self.matcher.step(active_word, batch.bytes, batch.ids);
+            let step = matcher.step(active_word, batch.bytes, batch.ids);
             if matches!(step, Outcome::Continue) {
                 at += 1;
                 continue;

@@ -5,11 +5,15 @@
 //!
 //! ```text
 //! lin_max_match  the states with failure links and pops
+//! late_tables    these states, built after the first words
+//! first_words    the first words, matched by lookups
 //! interleaved    many words in turns
 //! shortest       the fewest tokens
 //! ```
 
+mod first_words;
 mod interleaved;
+mod late_tables;
 mod lin_max_match;
 mod shortest;
 
@@ -17,6 +21,7 @@ pub(super) use self::shortest::BestSuffix;
 
 use piecework_unicode::{char_count, CodePointMap, CodePointMapBuilder};
 
+use self::late_tables::{can_wait, LateTables, MatchTables, LOOKUPS};
 use self::lin_max_match::{LinMaxMatch, INSIDE, START};
 use self::shortest::FewestTokens;
 use super::{BatchWord, TokenSink, TokenSpan};
@@ -29,17 +34,16 @@ use crate::vocab::Vocab;
 /// The compiled WordPiece model.
 #[derive(Clone, Debug)]
 pub struct WordPiece {
-    trie: Trie,
-    matcher: LinMaxMatch,
+    tables: LateTables,
+    prefix: String,
     /// The ids of words of one character; `None` if even these are too long.
     chars: Option<CodePointMap<u32>>,
     unk_id: u32,
     unk: UnknownUnit,
     segmentation: Segmentation,
     max_chars: usize,
-    /// The length in bytes of each token and of the continuation prefix.
+    /// The length in bytes of each token.
     entry_lens: Vec<u32>,
-    prefix_len: u32,
 }
 
 impl WordPiece {
@@ -48,7 +52,7 @@ impl WordPiece {
         self.unk_id
     }
 
-    /// Build the trie and its failure links. The unknown token must be in the vocabulary.
+    /// Compile the model. The unknown token must be in the vocabulary.
     pub fn compile(spec: &WordPieceSpec, vocab: &Vocab) -> Result<Self, Error> {
         Self::restore(spec, vocab, &TableSections::default())
     }
@@ -61,46 +65,46 @@ impl WordPiece {
     ) -> Result<Self, Error> {
         let unk_id = vocab.require(&spec.unk_token, "model.unk_token")?;
         let prefix = spec.continuing_subword_prefix.as_str();
-        let at_start = vocab.iter().map(|(token, id)| (token.as_bytes(), id)).collect();
-        let inside = vocab
-            .iter()
-            .filter_map(|(token, id)| Some((token.strip_prefix(prefix)?.as_bytes(), id)))
-            .collect();
-        let (trie, order) = Trie::restore_or_build(sections, [at_start, inside])?;
-        let matcher = LinMaxMatch::compute(&trie, &order)?;
+        let tables = if can_wait(spec, vocab) {
+            LateTables::later(sections)
+        } else {
+            LateTables::built(MatchTables::build(vocab, prefix, sections)?)
+        };
         let mut entry_lens = Vec::new();
         for (token, id) in vocab.iter() {
             entry_lens.resize(id as usize, 0);
             entry_lens.push(token.len() as u32);
         }
         Ok(Self {
-            trie,
-            matcher,
+            tables,
+            prefix: prefix.to_owned(),
             chars: (spec.max_input_chars_per_word > 0).then(|| ids_of_chars(vocab, unk_id)),
             unk_id,
             unk: spec.unk,
             segmentation: spec.segmentation,
             max_chars: spec.max_input_chars_per_word,
             entry_lens,
-            prefix_len: prefix.len() as u32,
         })
     }
 
     /// Return the number of bytes that a token at byte `start` of a word covers.
     #[inline]
     fn len_of(&self, id: u32, start: u32) -> u32 {
-        let marked = if start > 0 { self.prefix_len } else { 0 };
+        let marked = if start > 0 { self.prefix.len() as u32 } else { 0 };
         self.entry_lens.get(id as usize).map_or(0, |len| len - marked.min(*len))
     }
 
     /// Add the table sections of the trie.
-    pub(super) fn store(&self, sections: &mut TableSections) {
-        self.trie.store(sections);
+    pub(super) fn store(&self, vocab: &Vocab, sections: &mut TableSections) {
+        if let Some(tables) = self.tables.get().or_else(|| self.make_tables(vocab)) {
+            tables.trie.store(sections);
+        }
     }
 
     /// Return the bytes of memory of the tables derived from the trie.
     pub(super) fn derived_bytes(&self) -> usize {
-        self.matcher.bytes() + self.chars.as_ref().map_or(0, CodePointMap::memory)
+        self.tables.get().map_or(0, |tables| tables.matcher.bytes())
+            + self.chars.as_ref().map_or(0, CodePointMap::memory)
     }
 
     /// Return the id of a word of one character.
@@ -111,15 +115,24 @@ impl WordPiece {
 
     /// Segment one non-empty word.
     #[inline]
-    pub(super) fn run(&self, word: &str, suffixes: &mut Vec<BestSuffix>, out: &mut impl TokenSink) {
+    pub(super) fn run(
+        &self,
+        word: &str,
+        vocab: &Vocab,
+        suffixes: &mut Vec<BestSuffix>,
+        out: &mut impl TokenSink,
+    ) {
         if self.is_too_long(word.as_bytes()) {
             self.push_unknown(word, out);
             return;
         }
+        let Some(MatchTables { trie, matcher }) = self.tables(vocab) else {
+            return self.match_by_lookups(word, vocab, out);
+        };
         match (self.segmentation, self.unk) {
-            (Segmentation::Greedy, UnknownUnit::Word) => self.greedy_match(word, out),
-            (Segmentation::Greedy, UnknownUnit::Char) => self.greedy_match_by_char(word, out),
-            (Segmentation::Shortest, _) => self.shortest_match(word, suffixes, out),
+            (Segmentation::Greedy, UnknownUnit::Word) => self.greedy_match(matcher, word, out),
+            (Segmentation::Greedy, UnknownUnit::Char) => self.greedy_match_by_char(matcher, word, out),
+            (Segmentation::Shortest, _) => self.shortest_match(trie, word, suffixes, out),
         }
     }
 
@@ -129,13 +142,27 @@ impl WordPiece {
         word.len() > self.max_chars && char_count(word) as usize > self.max_chars
     }
 
-    /// Segment words of `bytes` in turns. Return `false` for settings that only [`WordPiece::run`] supports.
-    pub(super) fn run_batch(&self, bytes: &[u8], words: &mut [BatchWord], ids: &mut Vec<u32>) -> bool {
-        let is_plain = matches!((self.segmentation, self.unk), (Segmentation::Greedy, UnknownUnit::Word));
-        if is_plain {
-            self.greedy_match_batch(bytes, words, ids);
+    /// Segment words of `bytes` in turns. Return `false` for settings that only [`WordPiece::run`] supports, and for the
+    /// first words.
+    pub(super) fn run_batch(
+        &self,
+        bytes: &[u8],
+        words: &mut [BatchWord],
+        vocab: &Vocab,
+        ids: &mut Vec<u32>,
+    ) -> bool {
+        if !matches!((self.segmentation, self.unk), (Segmentation::Greedy, UnknownUnit::Word)) {
+            return false;
         }
-        is_plain
+        let tables = match self.tables.get() {
+            // Each word is counted when it is looked up.
+            None if words.len() <= LOOKUPS => return false,
+            None => self.make_tables(vocab),
+            tables => tables,
+        };
+        let Some(tables) = tables else { return false };
+        self.greedy_match_batch(&tables.matcher, bytes, words, ids);
+        true
     }
 
     fn push_unknown(&self, word: &str, out: &mut impl TokenSink) {
@@ -143,17 +170,17 @@ impl WordPiece {
     }
 
     /// The greedy longest match; a dead end makes the whole word unknown.
-    fn greedy_match(&self, word: &str, out: &mut impl TokenSink) {
+    fn greedy_match(&self, matcher: &LinMaxMatch, word: &str, out: &mut impl TokenSink) {
         let checkpoint = out.checkpoint();
         let mut state = START;
         let mut done = 0;
         for &byte in word.as_bytes() {
             loop {
-                if let Some(next) = self.matcher.child(state, byte) {
+                if let Some(next) = matcher.child(state, byte) {
                     state = next;
                     break;
                 }
-                match self.pop(state, &mut done, out) {
+                match self.pop(matcher, state, &mut done, out) {
                     Some(next) => state = next,
                     None => {
                         out.rollback(checkpoint);
@@ -163,7 +190,7 @@ impl WordPiece {
             }
         }
         while state != INSIDE {
-            match self.pop(state, &mut done, out) {
+            match self.pop(matcher, state, &mut done, out) {
                 Some(next) => state = next,
                 None => {
                     out.rollback(checkpoint);
@@ -174,15 +201,15 @@ impl WordPiece {
     }
 
     /// The greedy longest match; a dead end makes the first unmatched character unknown.
-    fn greedy_match_by_char(&self, word: &str, out: &mut impl TokenSink) {
+    fn greedy_match_by_char(&self, matcher: &LinMaxMatch, word: &str, out: &mut impl TokenSink) {
         let bytes = word.as_bytes();
         let mut state = START;
         let (mut done, mut at) = (0u32, 0usize);
         while at < bytes.len() || state != INSIDE {
-            if let Some(next) = bytes.get(at).and_then(|&byte| self.matcher.child(state, byte)) {
+            if let Some(next) = bytes.get(at).and_then(|&byte| matcher.child(state, byte)) {
                 state = next;
                 at += 1;
-            } else if let Some(next) = self.pop(state, &mut done, out) {
+            } else if let Some(next) = self.pop(matcher, state, &mut done, out) {
                 state = next;
             } else {
                 let start = done;
@@ -195,8 +222,14 @@ impl WordPiece {
     }
 
     /// The fewest tokens; a word without a segmentation is unknown.
-    fn shortest_match(&self, word: &str, suffixes: &mut Vec<BestSuffix>, out: &mut impl TokenSink) {
-        let tokens = FewestTokens { trie: &self.trie, unk_id: self.unk_id, unk: self.unk };
+    fn shortest_match(
+        &self,
+        trie: &Trie,
+        word: &str,
+        suffixes: &mut Vec<BestSuffix>,
+        out: &mut impl TokenSink,
+    ) {
+        let tokens = FewestTokens { trie, unk_id: self.unk_id, unk: self.unk };
         if !tokens.append(word, suffixes, out) {
             self.push_unknown(word, out);
         }
@@ -204,8 +237,14 @@ impl WordPiece {
 
     /// Append the failure pops of a state; return its failure link, `None` at a dead end.
     #[inline]
-    fn pop(&self, state: u32, done: &mut u32, out: &mut impl TokenSink) -> Option<u32> {
-        let (pops, next) = self.matcher.failure(state);
+    fn pop(
+        &self,
+        matcher: &LinMaxMatch,
+        state: u32,
+        done: &mut u32,
+        out: &mut impl TokenSink,
+    ) -> Option<u32> {
+        let (pops, next) = matcher.failure(state);
         for &id in pops {
             let start = *done;
             *done += self.len_of(id, start);

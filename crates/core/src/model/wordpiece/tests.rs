@@ -17,8 +17,14 @@ fn spec(tokens: &[&str], unk: UnknownUnit, segmentation: Segmentation) -> WordPi
 
 fn pieces(spec: &WordPieceSpec, word: &str) -> Vec<String> {
     let vocab = Vocab::compile(&spec.vocab).unwrap();
-    let mut out: Vec<TokenSpan> = Vec::new();
-    WordPiece::compile(spec, &vocab).unwrap().run(word, &mut Vec::new(), &mut out);
+    let (mut out, mut first): (Vec<TokenSpan>, Vec<TokenSpan>) = (Vec::new(), Vec::new());
+    let model = WordPiece::compile(spec, &vocab).unwrap();
+    let is_built = model.tables.get().is_some();
+    assert_eq!(is_built, spec.segmentation == Segmentation::Shortest);
+    model.run(word, &vocab, &mut Vec::new(), &mut first);
+    model.make_tables(&vocab).unwrap();
+    model.run(word, &vocab, &mut Vec::new(), &mut out);
+    assert_eq!(first, out, "before and after the tables are built");
     let spans_join_up = out.windows(2).all(|two| two[0].end == two[1].start);
     assert!(spans_join_up && out.last().is_none_or(|last| last.end as usize == word.len()));
     out.iter().map(|piece| vocab.token_of(piece.id).unwrap().to_string()).collect()
@@ -81,11 +87,29 @@ fn words_of_one_character_have_the_ids_of_longest_match() {
             let model = WordPiece::compile(&spec, &vocab).unwrap();
             for c in "abé漢字#\u{10ffff}\u{e9}\u{ea}".chars() {
                 let mut walked: Vec<u32> = Vec::new();
-                model.run(&c.to_string(), &mut Vec::new(), &mut walked);
+                model.run(&c.to_string(), &vocab, &mut Vec::new(), &mut walked);
                 assert_eq!(walked, [model.id_of_char(c)], "{c:?} {most}");
             }
         }
     }
+}
+
+#[test]
+fn the_tables_are_built_after_the_first_words() {
+    let spec = spec(&["[UNK]", "a", "##b"], UnknownUnit::Word, Segmentation::Greedy);
+    let vocab = Vocab::compile(&spec.vocab).unwrap();
+    let model = Model::WordPiece(WordPiece::compile(&spec, &vocab).unwrap());
+    let is_built = |model: &Model| matches!(model, Model::WordPiece(model) if model.tables.get().is_some());
+    let (mut scratch, mut ids) = (ModelScratch::default(), Vec::new());
+    let mut word = BatchWord { bytes: (0, 3), ids: (0, 0) };
+    for count in 1..=LOOKUPS + 1 {
+        model.run_batch(b"abb", std::slice::from_mut(&mut word), &vocab, &mut scratch, &mut ids);
+        assert_eq!(is_built(&model), count > LOOKUPS);
+    }
+    assert_eq!(ids, [1, 2, 2].repeat(LOOKUPS + 1));
+    let model = Model::WordPiece(WordPiece::compile(&spec, &vocab).unwrap());
+    model.run_batch(b"abb", &mut [word; LOOKUPS + 1], &vocab, &mut scratch, &mut ids);
+    assert!(is_built(&model));
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn with_single_space(normalizer: &SentencePieceNormalizer, stages: &Stages) -> O
     let (pairs, separators) = (adjacency_of(stages), normalizer.boundary_spaces());
     let splits = ascii_splits_of(pairs.as_ref(), stages);
     let mut rules = WordRules::new(Arc::new(SingleSpace), separators, splits, stages)?;
-    match (&*stages.model, &*stages.model_spec) {
+    match (&*stages.model, stages.model_spec.whole()) {
         // The model splits a miss into parts itself.
         (Model::UnigramF32(model), ModelSpec::SentencePiece(spec)) => {
             rules.scanner.single_chars = SingleChars::of(normalizer, model, spec);
@@ -96,7 +96,7 @@ fn with_spaces_before(
     let pairs = adjacency_of(stages);
     let splits = ascii_splits_of(pairs.as_ref(), stages);
     let pairs = pairs.filter(|_| !matches!(&*stages.model, Model::UnigramF32(_)));
-    let runs = pairs.as_ref().map(|pairs| SpaceRuns::of(&merges_of(&stages.model_spec), pairs));
+    let runs = pairs.as_ref().map(|pairs| SpaceRuns::of(&merges_of(stages.model_spec.whole()), pairs));
     let layout = Arc::new(SpacesBefore { dummy_prefix, runs });
     let rules = WordRules::new(layout, separators, splits, stages)?;
     Some(WordRules { pairs, ..rules })
@@ -116,7 +116,7 @@ fn splits_at_whitespace(pre_tokenizer: &PreTokenizerSpec) -> bool {
 /// Return when BPE over whole escaped texts adds a `▁`; `None` for other pipelines, and if a merge crosses the
 /// boundary before a `▁`.
 fn bpe_dummy_prefix(stages: &Stages) -> Option<DummyPrefix> {
-    let ModelSpec::Bpe(model) = &*stages.model_spec else { return None };
+    let ModelSpec::Bpe(model) = stages.model_spec.whole() else { return None };
     if !splits_at_metaspace(model) {
         return None;
     }
@@ -175,7 +175,7 @@ fn splits_at_metaspace(model: &BpeSpec) -> bool {
 fn has_plain_merges(model: &BpeSpec) -> bool {
     let is_plain = |affix: &Option<String>| affix.as_deref().is_none_or(str::is_empty);
     let is_not_text =
-        |entry: &String| byte_of_entry(entry).is_some() || Some(entry) == model.unk_token.as_ref();
+        |entry: &str| byte_of_entry(entry).is_some() || Some(entry) == model.unk_token.as_deref();
     !model.ignore_merges
         && has_all_unknown(model)
         && is_plain(&model.continuing_subword_prefix)
@@ -220,7 +220,7 @@ fn symbols_of(normalizer: &Normalizer) -> &[String] {
 
 /// Return the pairs of characters that are adjacent in a piece; `None` if segmentations of parts cannot be joined.
 fn adjacency_of(stages: &Stages) -> Option<CharAdjacency> {
-    match &*stages.model_spec {
+    match stages.model_spec.whole() {
         ModelSpec::SentencePiece(model) => {
             // Unigram ignores unused pieces, and BPE with such pieces has no split rule.
             let is_found = |kind| matches!(kind, PieceType::Normal | PieceType::UserDefined);

@@ -123,8 +123,11 @@ fn both(source: &str) -> (Tokenizer, Definition) {
         };
         pre_tokenizer = PreTokenizerSpec::Sequence(vec![split, pre_tokenizer]);
     }
-    let model =
-        BpeSpec { vocab: definition.ids.clone().into_iter().collect(), merges, ..BpeSpec::default() };
+    let model = BpeSpec {
+        vocab: definition.ids.clone().into_iter().collect(),
+        merges: merges.into_iter().collect(),
+        ..BpeSpec::default()
+    };
     let end = definition.ids.len() as u32;
     definition.ids.insert(END.into(), end);
     let spec = TokenizerSpec {

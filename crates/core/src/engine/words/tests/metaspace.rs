@@ -123,7 +123,7 @@ fn bpe(pairs: &[(usize, usize)]) -> ModelSpec {
     }
     ModelSpec::Bpe(BpeSpec {
         vocab: entries.into_iter().zip(0..).collect(),
-        merges,
+        merges: merges.into_iter().collect(),
         unk_token: Some("<unk>".into()),
         fuse_unk: true,
         ..BpeSpec::default()

@@ -1,7 +1,9 @@
 //! Build the tables of [`BacktrackingBpe`] from merges.
 
 use super::split_table::SplitTable;
+use super::token_bytes::TokenBytes;
 use super::token_trie::TokenTrie;
+use super::trie_slot::TrieSlot;
 use super::{stored_trie, streaming, BacktrackingBpe, MergeIds};
 use crate::model::ByteAdjacency;
 use crate::table_sections::TableSections;
@@ -41,40 +43,14 @@ impl BacktrackingBpe {
         let byte_pairs = is_byte_level.then(|| split_table.byte_pairs());
         let texts = texts.all();
         let byte_adjacency = is_byte_level.then(|| ByteAdjacency::of(texts.iter().copied()));
-        let trie = stored_trie::restore(rules.stored, &texts, first_whole as u32)
-            .or_else(|| TokenTrie::of(&texts, first_whole as u32))?;
+        let trie = if is_byte_level {
+            TrieSlot::later(rules.stored)
+        } else {
+            let stored = stored_trie::restore(rules.stored, &texts, first_whole as u32);
+            TrieSlot::built(stored.or_else(|| TokenTrie::of(&texts, first_whole as u32))?)
+        };
         let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
         let chunk_len = streaming::chunk_len(longest);
         Some(Self { split_table, trie, entries, byte_pairs, byte_adjacency, longest, chunk_len })
-    }
-}
-
-/// The bytes of tokens, concatenated.
-#[derive(Default)]
-struct TokenBytes {
-    bytes: Vec<u8>,
-    ends: Vec<usize>,
-}
-
-impl TokenBytes {
-    fn push(&mut self, push_bytes: impl FnOnce(&mut Vec<u8>)) {
-        push_bytes(&mut self.bytes);
-        self.ends.push(self.bytes.len());
-    }
-
-    /// Append the bytes of two earlier tokens as one token.
-    fn push_merged(&mut self, left: u32, right: u32) {
-        for number in [left, right] {
-            self.bytes.extend_from_within(self.span(number as usize));
-        }
-        self.ends.push(self.bytes.len());
-    }
-
-    fn span(&self, number: usize) -> std::ops::Range<usize> {
-        number.checked_sub(1).map_or(0, |before| self.ends[before])..self.ends[number]
-    }
-
-    fn all(&self) -> Vec<&[u8]> {
-        (0..self.ends.len()).map(|number| &self.bytes[self.span(number)]).collect()
     }
 }

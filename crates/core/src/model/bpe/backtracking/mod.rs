@@ -18,6 +18,9 @@
 //! merge_table       the number that two tokens merge to
 //! valid_pair_cache  recent decisions about pairs
 //! token_trie        the longest token that a text begins with, and its next shorter prefix
+//! trie_slot         the trie, or the table sections that may contain it
+//! late_trie         builds the trie at its first lookup
+//! token_bytes       the bytes of tokens
 //! stored_trie       the table sections of the trie
 //! scratch           the state of one walk
 //! streaming         the decided prefix of a long word
@@ -35,6 +38,7 @@
 mod compile;
 mod fallback;
 mod interleaved;
+mod late_trie;
 mod merge_table;
 mod scratch;
 mod split_table;
@@ -44,7 +48,9 @@ mod stored_trie;
 mod streaming;
 #[cfg(test)]
 mod test_models;
+mod token_bytes;
 mod token_trie;
+mod trie_slot;
 mod valid_pair_cache;
 
 use piecework_kernels::merges::BytePairMap;
@@ -53,7 +59,8 @@ pub(in crate::model) use self::compile::MergeRules;
 pub(super) use self::interleaved::MergeBatches;
 pub(in crate::model) use self::scratch::BacktrackingScratch;
 pub(in crate::model) use self::split_table::SplitTable;
-use self::token_trie::{TokenMatch, TokenTrie};
+use self::token_trie::TokenMatch;
+use self::trie_slot::TrieSlot;
 use super::merges::MergeIds;
 use crate::model::ByteAdjacency;
 use crate::table_sections::TableSections;
@@ -62,7 +69,7 @@ use crate::table_sections::TableSections;
 #[derive(Clone, Debug)]
 pub(in crate::model) struct BacktrackingBpe {
     split_table: SplitTable,
-    trie: TokenTrie,
+    trie: TrieSlot,
     /// The ids of tokens by number, then of those that only match whole words.
     entries: Vec<u32>,
     /// The pairs of bytes that merge, for byte-level models in which merges make all tokens: their short words are
@@ -86,13 +93,14 @@ impl BacktrackingBpe {
         scratch: &mut BacktrackingScratch,
         mut found: impl FnMut(u32, usize),
     ) -> usize {
-        let (longest, read_len) = self.trie.longest(word);
+        let trie = self.trie();
+        let (longest, read_len) = trie.longest(word);
         if longest.len as usize == word.len() {
             found(self.entries[longest.entry as usize], word.len());
             return word.len();
         }
         if read_len as usize == word.len() {
-            if let Some(entry) = self.trie.whole(word) {
+            if let Some(entry) = trie.whole(word) {
                 found(self.entries[entry as usize], word.len());
                 return word.len();
             }
@@ -108,7 +116,7 @@ impl BacktrackingBpe {
 
     /// Return whether a word begins with a symbol of the model.
     pub(in crate::model) fn starts_with_symbol(&self, word: &[u8]) -> bool {
-        self.trie.longest(word).0.len > 0
+        self.trie().longest(word).0.len > 0
     }
 
     /// Segment a word from its longest first token on.
@@ -150,8 +158,9 @@ impl BacktrackingBpe {
         mut at: usize,
         scratch: &mut BacktrackingScratch,
     ) -> Option<usize> {
+        let trie = self.trie();
         while at < end {
-            let (longest, read_len) = self.trie.longest(&word[at..]);
+            let (longest, read_len) = trie.longest(&word[at..]);
             if longest.len == 0 {
                 break;
             }
@@ -177,13 +186,13 @@ impl BacktrackingBpe {
                 return Some(end);
             }
             scratch.spend(1)?;
-            next = self.trie.next_prefix(next.entry);
+            next = self.trie().next_prefix(next.entry);
             while next.len == 0 {
                 scratch.set_dead_end(at)?;
                 let last = scratch.tokens.pop()?;
                 scratch.spend(1)?;
                 at -= last.len as usize;
-                next = self.trie.next_prefix(last.entry);
+                next = self.trie().next_prefix(last.entry);
             }
         }
     }
@@ -201,7 +210,7 @@ impl BacktrackingBpe {
 
     /// Add the table sections of the trie.
     pub(in crate::model) fn store(&self, sections: &mut TableSections) {
-        stored_trie::store(&self.trie, sections);
+        stored_trie::store(self.trie(), sections);
     }
 
     /// Return the bytes of memory of the other tables.

@@ -18,6 +18,11 @@ pub(super) fn store(trie: &TokenTrie, sections: &mut TableSections) {
     sections.put(NEXT_PREFIXES, &next_prefix.collect::<Vec<_>>().into());
 }
 
+/// Return the sections of a trie among others.
+pub(super) fn sections(all: &TableSections) -> TableSections {
+    all.only(&[NODES, ENTRIES, NEXT_PREFIXES])
+}
+
 /// Read the trie of these texts, if the sections contain it.
 pub(super) fn restore(sections: &TableSections, texts: &[&[u8]], first_whole: u32) -> Option<TokenTrie> {
     let next_prefix = sections.get::<[u32; 2]>(NEXT_PREFIXES).ok()?;

@@ -40,12 +40,13 @@ impl BacktrackingBpe {
 
     /// Return the positions after each first symbol of a word.
     fn symbol_ends<'w>(&'w self, word: &'w [u8]) -> impl Iterator<Item = usize> + 'w {
-        let end_of_next = |&at: &usize| {
-            let (mut found, _) = self.trie.longest(&word[at..]);
+        let trie = self.trie();
+        let end_of_next = move |&at: &usize| {
+            let (mut found, _) = trie.longest(&word[at..]);
             let mut len = 0;
             while found.len > 0 {
                 len = found.len as usize;
-                found = self.trie.next_prefix(found.entry);
+                found = trie.next_prefix(found.entry);
             }
             (len > 0).then_some(at + len)
         };

@@ -2,7 +2,7 @@
 //! token that is a token too.
 
 use crate::double_array::{
-    build_breadth_first, sorted_keys, CompactNode, SortedKey, TrieLayout, TrieStep, MAX_BASE,
+    build_breadth_first, sorted_keys, CompactNode, SortedKey, TrieLayout, TrieStep, BLOCK, MAX_BASE,
 };
 
 pub(super) const ROOT: usize = 0;
@@ -43,6 +43,13 @@ impl TokenTrie {
         }
         let TokenTrieBuilder { nodes, entries, next_prefix, .. } = states;
         Some(Self { nodes, entries, next_prefix })
+    }
+
+    /// Return a trie without tokens.
+    pub(super) fn empty() -> Self {
+        // No byte leads to a slot with another label.
+        let nodes = (0..=255u8).map(|slot| CompactNode::with_label(!slot)).collect();
+        Self { nodes, entries: vec![NONE; BLOCK], next_prefix: Vec::new() }
     }
 
     /// Return the longest token at the start of `bytes`, and the number of bytes read.

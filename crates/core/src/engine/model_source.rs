@@ -1,0 +1,54 @@
+//! The specification of a compiled model, whole or as a compiled cache stores it.
+
+use std::sync::{Arc, OnceLock};
+
+use crate::error::Error;
+use crate::spec::ModelSpec;
+use crate::table_sections::TableSections;
+use crate::vocab::Vocab;
+
+/// Adds the entries of a compiled cache to the settings of its model.
+pub type ReadEntries = fn(&ModelSpec, &Vocab, &TableSections) -> Result<ModelSpec, Error>;
+
+/// The specification of a model. That of a compiled cache gets its entries when they are first needed: encoding needs
+/// only the compiled tables.
+#[derive(Debug)]
+pub(super) struct ModelSource {
+    settings: ModelSpec,
+    stored: Option<(ReadEntries, Arc<Vocab>, TableSections)>,
+    whole: OnceLock<ModelSpec>,
+}
+
+impl ModelSource {
+    /// Return a specification that is whole.
+    pub(super) fn of(spec: ModelSpec) -> Self {
+        Self { settings: spec, stored: None, whole: OnceLock::new() }
+    }
+
+    /// Return the specification that `read` makes of these settings, without errors.
+    pub(super) fn stored(
+        settings: ModelSpec,
+        read: ReadEntries,
+        vocab: &Arc<Vocab>,
+        tables: &TableSections,
+    ) -> Self {
+        let stored = (read, Arc::clone(vocab), tables.clone());
+        Self { settings, stored: Some(stored), whole: OnceLock::new() }
+    }
+
+    /// Return the kind and the settings; the entries may be missing.
+    pub(super) fn settings(&self) -> &ModelSpec {
+        &self.settings
+    }
+
+    /// Return the whole specification. Two threads may both make it: waiting for another thread would block forever
+    /// after a fork.
+    pub(super) fn whole(&self) -> &ModelSpec {
+        let Some((read, vocab, tables)) = &self.stored else { return &self.settings };
+        if let Some(spec) = self.whole.get() {
+            return spec;
+        }
+        let spec = read(&self.settings, vocab, tables).unwrap_or_else(|_| self.settings.clone());
+        self.whole.get_or_init(|| spec)
+    }
+}

@@ -1,0 +1,81 @@
+"""The split patterns of well-known byte-level models, as text, by name.
+
+Each name maps to the regular expressions that split a text in turn, in the syntax of `tokenizer.json`.
+They are the patterns that the owners of the models publish. If two equivalent forms are in use, it is the
+one that every regex engine reads alike: without `$` and without possessive repetition. `cl100k-r2l` and
+`o200k-r2l` are not of a model: they group the digits of a number from the right.
+
+Sources: Radford et al. 2019 (GPT-2), reference code; the encodings of tiktoken (cl100k, o200k); the
+tokenizer files of Llama 3, Qwen 2 to 3.5, DeepSeek V3, BLOOM and Mistral Nemo (tekken); the code of Kimi K2.
+Right to left: Singh and Strouse 2024, "Tokenization counts" (arXiv 2402.14903).
+
+Apart from `spec`, because loading ranks needs the text alone, and `spec` takes longer to import than most
+files to load.
+"""
+
+from __future__ import annotations
+
+GPT2_PATTERN = r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"
+
+_CONTRACTION = "(?i:'s|'t|'re|'ve|'m|'ll|'d)"
+_SPACES = r"\s*[\r\n]+|\s+(?!\S)|\s+"
+_MARKS = r" ?[^\s\p{L}\p{N}]+[\r\n]*"
+_CL100K = _CONTRACTION + r"|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|" + _MARKS + "|" + _SPACES
+_QWEN2 = _CL100K.replace("{1,3}", "")
+_QWEN35 = "|".join(
+    (
+        _CONTRACTION,
+        r"[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+",
+        r"\p{N}",
+        r" ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*",
+        _SPACES,
+    )
+)
+
+_UPPER = r"[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]"
+_LOWER = r"[\p{Ll}\p{Lm}\p{Lo}\p{M}]"
+_MARKS_AND_SLASHES = r" ?[^\s\p{L}\p{N}]+[\r\n/]*"
+
+
+def _cased(ending: str, digits: str) -> str:
+    """Return the pattern of o200k and tekken, which split words before capitals."""
+    before = r"[^\r\n\p{L}\p{N}]?"
+    words = (f"{before}{_UPPER}*{_LOWER}+{ending}", f"{before}{_UPPER}+{_LOWER}*{ending}")
+    return "|".join((*words, digits, _MARKS_AND_SLASHES, _SPACES))
+
+
+def _digits_from_the_right(pattern: str) -> str:
+    """Return a pattern that groups the digits of a number from its end, as commas do: 1 234 567."""
+    return pattern.replace(r"\p{N}{1,3}|", r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))|")
+
+
+_O200K = _cased(_CONTRACTION + "?", r"\p{N}{1,3}")
+# With runs of Han characters as words, and without slashes after symbols.
+_KIMI_K2 = r"[\p{Han}]+|" + _O200K.replace(r"\p{M}]", r"\p{M}&&[^\p{Han}]]").replace("n/]", "n]")
+_DEEPSEEK_V3 = (
+    r"\p{N}{1,3}",
+    "[一-龥぀-ゟ゠-ヿ]+",
+    r"""[!"#$%&'()*+,\-./:;<=>?@\[\\\]^_`{|}~][A-Za-z]+"""
+    "|[^\r\n\\p{L}\\p{P}\\p{S}]?[\\p{L}\\p{M}]+| ?[\\p{P}\\p{S}]+[\r\n]*|\\s*[\r\n]+"
+    r"|\s+(?!\S)|\s+",
+)
+
+PATTERNS: dict[str, tuple[str, ...]] = {
+    "gpt2": (GPT2_PATTERN,),
+    "r50k": (GPT2_PATTERN,),
+    "p50k": (GPT2_PATTERN,),
+    "cl100k": (_CL100K,),
+    "llama3": (_CL100K,),
+    "o200k": (_O200K,),
+    "cl100k-r2l": (_digits_from_the_right(_CL100K),),
+    "o200k-r2l": (_digits_from_the_right(_O200K),),
+    "tekken": (_cased("", r"\p{N}"),),
+    "qwen2": (_QWEN2,),
+    "qwen2.5": (_QWEN2,),
+    "qwen3": (_QWEN2,),
+    "qwen3.5": (_QWEN35,),
+    "deepseek-v3": _DEEPSEEK_V3,
+    "kimi-k2": (_KIMI_K2,),
+    "bloom": (r" ?[^(\s|[.,!?…。，、।۔،])]+",),
+}
+"""The patterns by name. `spec.NAMED_PATTERNS` is the same, read-only."""
