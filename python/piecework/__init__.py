@@ -108,6 +108,19 @@ def __getattr__(name: str) -> Any:
 
 def _import_core_names() -> None:
     """Import the names of `_CORE_NAMES` into this module."""
+    import gc
+
+    # Modules leave no garbage, and looking for it takes a quarter of the time of importing them.
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        _import_core_modules()
+    finally:
+        if was_enabled:
+            gc.enable()
+
+
+def _import_core_modules() -> None:
     try:
         from piecework._core import UNICODE_VERSION, __version__
     except ModuleNotFoundError as error:

@@ -6,9 +6,8 @@ numpy is imported. An `Encoding` is made only for a row that is read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-
 from piecework._core import RawBatch
+from piecework._internal.abstract import Callable, Iterator, Sequence
 from piecework._internal.lazy import np, npt, typing
 from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.validation import check_choice

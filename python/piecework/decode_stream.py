@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-
 from piecework._core import RawDecodeStream
+from piecework._internal.abstract import Iterable, Iterator, Sequence
 from piecework._internal.lazy import hints, pw
 from piecework._internal.validation import id_list, listed
 from piecework.errors import ArgumentError, InputTypeError, InvalidUtf8Error

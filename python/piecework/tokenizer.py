@@ -8,9 +8,9 @@ kind of model or one task is `function(tokenizer, ...)` in `lattice`, `vocabular
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 
 from piecework._core import Core, TextColumn, decode_bytes, token_bytes
+from piecework._internal.abstract import Callable, Collection, Iterable, Mapping, Sequence
 from piecework._internal.lazy import hints, np, pw, typing
 from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.surrogates import first_surrogate

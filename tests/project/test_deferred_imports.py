@@ -37,7 +37,7 @@ ROOT_NAMES = {
     "piecework.encoding",
     "piecework.tokenizer",
 }
-ROOT_NAMES |= {"piecework.sampling", "importlib", "importlib.metadata"}
+ROOT_NAMES |= {"piecework.sampling", "gc", "importlib", "importlib.metadata"}
 COMMANDS = {
     "piecework.cli.app",
     "piecework.cli.completion",

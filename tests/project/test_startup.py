@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from base64 import b64encode
 from pathlib import Path
+
+import pytest
 
 import piecework as pw
 
@@ -21,6 +24,7 @@ print(*set(sys.modules) - before)
 """
 
 HEAVY = {
+    "collections",
     "numpy",
     "dataclasses",
     "re",
@@ -38,7 +42,7 @@ HEAVY = {
     "piecework.cli",
 }
 # A millisecond or two together: a batch may wait for them, a text need not.
-LESS_HEAVY = {"contextlib", "functools", "importlib", "math"}
+LESS_HEAVY = {"contextlib", "functools", "importlib", "math", "operator"}
 
 
 def test_loading_and_encoding_imports_nothing_heavy(tmp_path: Path) -> None:
@@ -53,6 +57,48 @@ def test_loading_and_encoding_imports_nothing_heavy(tmp_path: Path) -> None:
     one_text, batch = map(set, map(str.split, done.stdout.splitlines()))
     assert not (HEAVY | LESS_HEAVY) & one_text
     assert not HEAVY & batch
+
+
+LOAD_RANKS = """
+import sys
+before = set(sys.modules)
+import piecework as pw
+tok = pw.Tokenizer.load(sys.argv[1], pattern=sys.argv[2], special_tokens={})
+assert tok.encode("hug").ids == [104, 117, 103]
+print(*set(sys.modules) - before)
+"""
+
+
+@pytest.mark.parametrize("pattern", ["gpt2", "cl100k", r"\w+|\W+"])
+def test_loading_ranks_imports_nothing_heavy(tmp_path: Path, pattern: str) -> None:
+    path = tmp_path / "bytes.tiktoken"
+    path.write_bytes(b"".join(b64encode(bytes([id])) + b" %d\n" % id for id in range(256)))
+    done = subprocess.run(
+        [sys.executable, "-c", LOAD_RANKS, str(path), pattern],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert not (HEAVY | LESS_HEAVY) & set(done.stdout.split())
+
+
+PAUSED = """
+import gc
+import sys
+if sys.argv[1] == "off":
+    gc.disable()
+import piecework as pw
+pw.Tokenizer
+print(gc.isenabled())
+"""
+
+
+@pytest.mark.parametrize(("setting", "found"), [("on", "True"), ("off", "False")])
+def test_the_garbage_collector_is_as_before_the_import(setting: str, found: str) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", PAUSED, setting], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.strip() == found
 
 
 WITHOUT_NUMPY = """

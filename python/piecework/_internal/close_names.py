@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from piecework._internal.abstract import Iterable
 
 _MOST = 3
 

@@ -6,7 +6,7 @@ of them by these stand-ins (`np.uint32`, `pw.Sampling`), so that `typing.get_typ
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from piecework._internal.abstract import Callable, Mapping, Sequence
 
 TYPE_CHECKING = (
     False  # importing `typing` takes longer than importing all of this package's own modules

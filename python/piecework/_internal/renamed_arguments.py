@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-
+from piecework._internal.abstract import Callable, Iterable, Mapping
 from piecework._internal.lazy import typing
 from piecework.errors import ArgumentError
 

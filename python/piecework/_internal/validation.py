@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable, Sequence
-from operator import index
 
+from piecework._internal.abstract import Collection, Iterable, Sequence
 from piecework._internal.close_names import one_of
 from piecework._internal.lazy import hints, np, typing
 from piecework._internal.surrogates import first_surrogate
@@ -125,8 +124,8 @@ def whole_number(name: str, value: object, least: int) -> int:
     if isinstance(value, bool):
         raise ArgumentError(name, repr(value), expected)
     try:
-        number = index(value)  # type: ignore[arg-type]
-    except TypeError:
+        number: int = value.__index__()  # type: ignore[attr-defined]
+    except (AttributeError, TypeError):
         raise ArgumentError(name, repr(value), expected) from None
     if not least <= number <= _MAX_U32:
         raise ArgumentError(name, str(number), f"{expected} and at most {_MAX_U32}")

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
-
 from piecework._core import Core, TextColumn, find_special
-from piecework._internal.lazy import hints, pw, typing
+from piecework._internal.abstract import Collection, Iterable
+from piecework._internal.lazy import hints, pw
 from piecework._internal.validation import check_choice
 from piecework.errors import ArgumentError, InputTypeError, SpecialTokenError
 from piecework.rows.text_columns import text_rows

@@ -7,8 +7,7 @@ dependency for consumers such as polars, but needs `unsafe` callbacks that may r
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
+from piecework._internal.abstract import Mapping
 from piecework._internal.extras import import_extra
 from piecework._internal.lazy import np, npt, typing
 

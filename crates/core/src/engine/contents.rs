@@ -40,7 +40,7 @@ impl Tokenizer {
     /// Return the ids of the control and user-defined pieces of a SentencePiece model, in order.
     #[must_use]
     pub fn symbol_ids(&self) -> Vec<u32> {
-        let ModelSpec::SentencePiece(spec) = &*self.stages().model_spec else { return Vec::new() };
+        let ModelSpec::SentencePiece(spec) = self.stages().model_spec.whole() else { return Vec::new() };
         let is_symbol =
             |piece: &ScoredPiece| matches!(piece.kind, PieceType::Control | PieceType::UserDefined);
         let ids = spec.pieces.iter().zip(0..);
@@ -73,7 +73,7 @@ impl Tokenizer {
         if let Some(padding) = &self.padding {
             return Some(padding.pad_id);
         }
-        if let ModelSpec::SentencePiece(spec) = &*self.stages().model_spec {
+        if let ModelSpec::SentencePiece(spec) = self.stages().model_spec.whole() {
             let is_pad =
                 |piece: &ScoredPiece| piece.kind == PieceType::Control && piece.text == spec.pad_piece;
             if let Some(id) = spec.pieces.iter().position(is_pad) {
