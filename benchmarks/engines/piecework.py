@@ -44,13 +44,27 @@ def use_level(name: str) -> None:
 
 def start(path: Path) -> str:
     """Return the program that a user would write to import and load."""
-    return f"import piecework; piecework.Tokenizer.load({str(_source(path))!r})"
+    return f"import piecework; piecework.Tokenizer.load({_arguments(path)})"
 
 
 def start_cached(path: Path) -> str:
     """Return the same where the first such program keeps its tables in a file, which others read."""
-    source, cache = str(_source(path)), str(path.with_suffix(".pwc"))
-    return f"import piecework; piecework.Tokenizer.load({source!r}, compiled_cache={cache!r})"
+    cache = str(path.with_suffix(".pwc"))
+    return (
+        f"import piecework; piecework.Tokenizer.load({_arguments(path)}, compiled_cache={cache!r})"
+    )
+
+
+def _arguments(path: Path) -> str:
+    """Return the arguments of `load` in a program; ranks are read as ranks if they are the published file."""
+    ranks = path.with_suffix(".tiktoken")
+    if (
+        ranks.exists()
+        and path.stem in pw.spec.NAMED_PATTERNS
+        and not path.with_suffix(".merges.txt").exists()
+    ):
+        return f"{str(ranks)!r}, pattern={path.stem!r}, special_tokens={{}}"
+    return repr(str(_source(path)))
 
 
 def load(path: Path) -> Any:

@@ -5,6 +5,7 @@ Where an engine keeps built tables in a cache, also with that.
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -39,8 +40,15 @@ def started(body: str) -> tuple[float, float]:
 
 
 def run(command: list[str]) -> subprocess.CompletedProcess[str]:
-    """Run a program to its end; its last line is the error if it fails."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    """Run a program to its end; its last line is the error if it fails.
+
+    Modules are compiled to bytecode once, as pip does when it installs a package: otherwise a checkout of
+    this library would compile them in every process, and installed peers would not.
+    """
+    environment = {
+        name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"
+    }
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     if done.returncode:
         raise RuntimeError((done.stderr.strip() or "no message").splitlines()[-1])
     return done
