@@ -1,5 +1,8 @@
 //! `Encoding`: the ids of one text as a Python list, and its other columns as lists that are made at their first use.
 
+// Python shows this documentation, whose brackets are lists.
+#![allow(rustdoc::broken_intra_doc_links)]
+
 mod column;
 mod columns;
 mod source;

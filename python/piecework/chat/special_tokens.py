@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from piecework._core import Core, TextColumn, find_special
 from piecework._internal.abstract import Collection, Iterable
-from piecework._internal.lazy import hints, pw
+from piecework._internal.lazy import hints, pw, typing  # noqa: F401, in the text of `Rows`
 from piecework._internal.validation import check_choice
 from piecework.errors import ArgumentError, InputTypeError, SpecialTokenError
 from piecework.rows.text_columns import text_rows

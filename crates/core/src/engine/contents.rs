@@ -47,7 +47,7 @@ impl Tokenizer {
         ids.filter(|(piece, _)| is_symbol(piece)).map(|(_, id)| id).collect()
     }
 
-    /// Return how short rows are padded: by the settings of padding, else with the id of [`Self::pad_id`].
+    /// Return how short rows are padded: by the settings of padding, else with the id of `pad_id`.
     #[must_use]
     pub fn filling(&self, names: &[String]) -> Filling<'_> {
         let id = self.pad_id(names);
