@@ -4,14 +4,31 @@
 //! Both sides, all strategies, with and without special tokens; ids, offsets, pairs, lists of words, code units, a single
 //! text, and the fields of a text that are read late.
 
+use std::sync::LazyLock;
+
 use piecework_kernels::code_units::CodeUnits;
 use proptest::prelude::*;
 
 use super::route_law::{any_texts, FIXTURES};
 use super::*;
 use crate::encoding::Encoding;
-use crate::spec::{Direction, Truncation, TruncationStrategy};
+use crate::spec::{AddedToken, Direction, Truncation, TruncationStrategy};
 use crate::stages::added_tokens::Selector;
+
+/// Fixtures whose added tokens leave the text after them alone, so that it can be cut on the left; and such fixtures with an
+/// added token across a space, or with one that looks back from a space.
+static WITH_OTHER_TOKENS: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
+    let across = AddedToken::special("b c", 5005);
+    let looks_back = AddedToken { single_word: true, ..AddedToken::special(" a", 5006) };
+    let with = |tokenizer: &Tokenizer, token: &Option<AddedToken>| {
+        let mut spec = tokenizer.spec();
+        spec.added_tokens.iter_mut().for_each(|token| token.rstrip = false);
+        spec.added_tokens.extend(token.clone());
+        Tokenizer::compile(spec).unwrap()
+    };
+    let tokens = [None, Some(across), None, Some(looks_back), None, None, None];
+    FIXTURES.iter().zip(tokens.iter().cycle()).map(|(tokenizer, token)| with(tokenizer, token)).collect()
+});
 
 fn any_truncation() -> impl Strategy<Value = Truncation> {
     use TruncationStrategy::{LongestFirst, OnlyFirst, OnlySecond};
@@ -101,6 +118,25 @@ fn cases() -> u32 {
     std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(24)
 }
 
+/// Return the names of the routes of which a fixture is cut at one side.
+fn routes_cut_at(side: Direction) -> Vec<&'static str> {
+    let is_cut = |tokenizer: &&Tokenizer| {
+        tokenizer.cuts().is_some_and(|cuts| side == Direction::Right || cuts.allow_rests())
+    };
+    let all = FIXTURES.iter().chain(WITH_OTHER_TOKENS.iter());
+    let mut names: Vec<&str> = all.filter(is_cut).map(Tokenizer::route_name).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+#[test]
+fn each_route_has_fixtures_that_are_cut() {
+    let both = ["bert", "byte-level", "generic", "metaspace"];
+    assert_eq!(routes_cut_at(Direction::Left), both);
+    assert_eq!(routes_cut_at(Direction::Right), [&both[..], &["sentencepiece-unigram"]].concat());
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(cases()))]
 
@@ -110,7 +146,7 @@ proptest! {
         truncation in any_truncation(),
         add_special_tokens in any::<bool>(),
     ) {
-        for tokenizer in FIXTURES.iter() {
+        for tokenizer in FIXTURES.iter().chain(WITH_OTHER_TOKENS.iter()) {
             check(tokenizer, &texts, &truncation, add_special_tokens);
         }
     }
