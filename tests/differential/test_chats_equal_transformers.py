@@ -12,7 +12,7 @@ import pytest
 
 import piecework as pw
 from tests.chats import CHATML, CONVERSATIONS, TEMPLATES, TOOLS, chat_tokenizer
-from tests.data import data_dir, need
+from tests.data import find, need
 from tests.short_vocabularies import read_short
 
 transformers = pytest.importorskip("transformers")
@@ -137,8 +137,8 @@ WITH_ESCAPES = ("meetkai-functionary-medium-v3.1.jinja",)
 
 def published() -> list[str]:
     """Return the names of published templates in the test data."""
-    folder = data_dir()
-    files = sorted((folder / "chat-templates").glob("*.jinja")) if folder else []
+    folder = find("chat-templates")
+    files = sorted(folder.glob("*.jinja")) if folder else []
     return [file.name for file in files]
 
 

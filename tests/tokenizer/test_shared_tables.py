@@ -79,12 +79,11 @@ def test_settings_are_rejected_as_when_they_are_compiled() -> None:
         with pytest.raises(ArgumentError) as shared:
             tok.with_truncation(max_length, stride=stride)
         assert str(shared.value) == str(compiled.value)
-    for length in (0, 1 << 30):
-        with pytest.raises(ArgumentError) as compiled:
-            pw.Tokenizer.from_spec(replace(tok.spec, padding=pw.spec.Padding(length)))
-        with pytest.raises(ArgumentError) as shared:
-            tok.with_padding(length)
-        assert str(shared.value) == str(compiled.value)
+    with pytest.raises(ArgumentError) as compiled:
+        pw.Tokenizer.from_spec(replace(tok.spec, padding=pw.spec.Padding(1 << 30)))
+    with pytest.raises(ArgumentError) as shared:
+        tok.with_padding(1 << 30)
+    assert str(shared.value) == str(compiled.value)
 
 
 @pytest.mark.parametrize("pad_type_id", [-1, 256, 1 << 70])
