@@ -39,6 +39,15 @@ pub struct CompiledCache {
     pub key: Vec<u8>,
 }
 
+impl CompiledCache {
+    /// Return the specification with the entries of its model.
+    pub fn whole_spec(&self) -> Result<TokenizerSpec, Error> {
+        let Some(read_entries) = self.read_entries else { return Ok(self.spec.clone()) };
+        let model = read_entries(&self.spec.model, &self.vocab, &self.parts)?;
+        Ok(TokenizerSpec { model, ..self.spec.clone() })
+    }
+}
+
 const SPEC: &str = "spec";
 const SPECIAL_IN_TEXT: &str = "special_in_text";
 const KEY: &str = "key";
@@ -64,11 +73,7 @@ pub fn write(
     parts.iter().for_each(|(name, values)| sections.put(name, values));
     // What cannot be read back as it was must not be written: custom stages, say.
     let read = read_sections(sections.clone())?;
-    let model = match read.read_entries {
-        Some(read_entries) => read_entries(&read.spec.model, &read.vocab, &read.parts)?,
-        None => read.spec.model.clone(),
-    };
-    if (TokenizerSpec { model, ..read.spec }) != *spec {
+    if read.whole_spec()? != *spec {
         let expected = "a specification that a file can hold";
         return Err(Error::new(
             ErrorKind::Vocabulary,
