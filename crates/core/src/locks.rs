@@ -1,6 +1,23 @@
-//! Locks that nobody waits for, and that stay usable after a panic.
+//! Locks that nobody waits for, and that stay usable after a panic: waiting for another thread would block forever after a
+//! fork.
 
-use std::sync::{Mutex, MutexGuard, TryLockError};
+use std::sync::{Mutex, MutexGuard, OnceLock, TryLockError};
+
+/// Return a value that is made at its first use. Two threads may both make it; that of the first one counts.
+#[inline]
+pub(crate) fn get_or_make<T>(value: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
+    match value.get() {
+        Some(value) => value,
+        None => make_now(value, make),
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn make_now<T>(value: &OnceLock<T>, make: impl FnOnce() -> T) -> &T {
+    let made = make();
+    value.get_or_init(|| made)
+}
 
 /// Lock without waiting; `None` while another thread holds the lock.
 ///

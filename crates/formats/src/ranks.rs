@@ -49,14 +49,14 @@ pub(crate) struct RankedTokens {
 }
 
 impl RankedTokens {
-    /// Append a token in base64; returns its length, or `None` if it is not base64.
+    /// Append a token in base64. Return its length, or `None` if it is not base64.
     pub(crate) fn push_base64(&mut self, token: &[u8], rank: u32, number: usize) -> Option<usize> {
         let start = self.bytes.len();
         STANDARD.decode_vec(token, &mut self.bytes).ok()?;
         Some(self.end_token(start, rank, number))
     }
 
-    /// Append a token in printable characters; returns `false` for other characters.
+    /// Append a token in printable characters. Return `false` for other characters.
     fn push_printable(&mut self, token: &str, rank: u32) -> bool {
         let start = self.bytes.len();
         self.bytes.extend(token.chars().map_while(byte_of_printable));
@@ -64,7 +64,7 @@ impl RankedTokens {
         token.chars().nth(len).is_none()
     }
 
-    /// End a token whose bytes are appended; returns its length.
+    /// End a token whose bytes are appended. Return its length.
     fn end_token(&mut self, start: usize, rank: u32, number: usize) -> usize {
         let len = self.bytes.len() - start;
         self.tokens.push(RankedToken { start, len, rank, number });
@@ -205,7 +205,7 @@ impl RankTable {
         Ok(table)
     }
 
-    /// Insert a token; returns whether it is in the table already.
+    /// Insert a token. Return whether it is in the table already.
     fn insert(&mut self, text: &[u8], len: usize, rank: u32) -> bool {
         match len {
             2 => std::mem::replace(&mut self.of_two[two(text)], rank) != NO_RANK,
@@ -258,7 +258,7 @@ struct RankMerger {
 }
 
 impl RankMerger {
-    /// Run rank-BPE on the first `len` bytes until two symbols are left; returns their boundary, or `None` if more are
+    /// Run rank-BPE on the first `len` bytes until two symbols are left. Return their boundary, or `None` if more are
     /// left.
     fn last_boundary(&mut self, text: &[u8], len: usize, table: &RankTable) -> Option<usize> {
         let Self { boundaries, ranks } = self;

@@ -3,6 +3,7 @@
 use std::sync::{Arc, OnceLock};
 
 use crate::error::Error;
+use crate::locks::get_or_make;
 use crate::spec::ModelSpec;
 use crate::table_sections::TableSections;
 use crate::vocab::Vocab;
@@ -41,14 +42,11 @@ impl ModelSource {
         &self.settings
     }
 
-    /// Return the whole specification. Two threads may both make it: waiting for another thread would block forever
-    /// after a fork.
+    /// Return the whole specification.
     pub(super) fn whole(&self) -> &ModelSpec {
         let Some((read, vocab, tables)) = &self.stored else { return &self.settings };
-        if let Some(spec) = self.whole.get() {
-            return spec;
-        }
-        let spec = read(&self.settings, vocab, tables).unwrap_or_else(|_| self.settings.clone());
-        self.whole.get_or_init(|| spec)
+        get_or_make(&self.whole, || {
+            read(&self.settings, vocab, tables).unwrap_or_else(|_| self.settings.clone())
+        })
     }
 }

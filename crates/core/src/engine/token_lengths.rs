@@ -4,6 +4,7 @@ use std::sync::OnceLock;
 
 use piecework_unicode::char_count;
 
+use crate::locks::get_or_make;
 use crate::spec::{BpeSpec, ModelSpec, UnknownUnit, WordPieceSpec};
 use crate::stages::split::Splitter;
 use crate::vocab::Vocab;
@@ -28,7 +29,7 @@ impl TokenLengths {
             ModelSpec::WordPiece(spec) if spec.unk == UnknownUnit::Word => wordpiece_lengths(spec, vocab),
             _ => Vec::new(),
         };
-        self.0.get_or_init(compute)
+        get_or_make::<Vec<u16>>(&self.0, compute)
     }
 }
 

@@ -11,7 +11,7 @@ pub struct MergeList {
 }
 
 impl MergeList {
-    /// Return an empty list with capacity for so many merges, and for the bytes of their tokens.
+    /// Return an empty list with capacity for a number of merges, and for the bytes of their tokens.
     #[must_use]
     pub fn with_capacity(merges: usize, bytes: usize) -> Self {
         Self { text: String::with_capacity(bytes), ends: Vec::with_capacity(merges) }

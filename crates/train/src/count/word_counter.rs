@@ -125,7 +125,7 @@ pub struct CounterSettings {
     pub sample: Option<(f64, u64)>,
     /// Do not count words of more characters.
     pub max_word_length: Option<usize>,
-    /// Word counts over so many bytes are written as runs in `folder`.
+    /// The most bytes of word counts in memory; more are written as runs in `folder`.
     pub memory: Option<usize>,
     /// The folder of the runs.
     pub folder: Option<PathBuf>,

@@ -5,6 +5,7 @@ use std::sync::OnceLock;
 
 use super::merges::{MergeIds, Merges, NO_RANK};
 use super::symbols::{MergeLookup, Symbol};
+use crate::locks::get_or_make;
 
 /// All merges. The table of pairs is built at its first lookup: backtracking needs none.
 #[derive(Clone, Debug)]
@@ -50,19 +51,9 @@ impl MergeRanks {
         Self { merges, table: OnceLock::new() }
     }
 
-    /// Return the table. Two threads may both build it: waiting for another thread would block forever after a fork.
     #[inline]
     fn table(&self) -> &RankTable {
-        match self.table.get() {
-            Some(table) => table,
-            None => self.make_table(),
-        }
-    }
-
-    #[cold]
-    fn make_table(&self) -> &RankTable {
-        let table = RankTable::of(&self.merges);
-        self.table.get_or_init(|| table)
+        get_or_make(&self.table, || RankTable::of(&self.merges))
     }
 
     /// Return whether no merge makes a pair that has a lower rank.

@@ -5,6 +5,7 @@
 
 use super::late_tables::MatchTables;
 use super::WordPiece;
+use crate::locks::get_or_make;
 use crate::model::{TokenSink, TokenSpan};
 use crate::spec::UnknownUnit;
 use crate::table_sections::TableSections;
@@ -21,13 +22,13 @@ impl WordPiece {
         }
     }
 
-    /// Build the tables. Two threads may both build them: waiting for another thread would block forever after a fork.
+    /// Build the tables.
     #[cold]
     pub(super) fn make_tables(&self, vocab: &Vocab) -> Option<&MatchTables> {
         let build = |stored: &TableSections| MatchTables::build(vocab, &self.prefix, stored);
         let tables = build(&self.tables.stored).or_else(|_| build(&TableSections::default()));
         // `can_wait` checked that there is no error; lookups would replace the tables.
-        tables.ok().map(|tables| self.tables.tables.get_or_init(|| tables))
+        tables.ok().map(|tables| get_or_make(&self.tables.tables, || tables))
     }
 
     /// The greedy longest match, by lookups of every prefix of the rest, the longest first.

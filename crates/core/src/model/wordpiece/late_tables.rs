@@ -10,7 +10,7 @@ use crate::spec::{Segmentation, WordPieceSpec};
 use crate::table_sections::TableSections;
 use crate::vocab::Vocab;
 
-/// So many words are matched by lookups. They take about as long as building the trie takes for one word in a hundred.
+/// The number of words that are matched by lookups before the tables are built.
 pub(super) const LOOKUPS: usize = 64;
 /// The longest word, in characters, that is matched by lookups, which take quadratic time.
 const MAX_CHARS: usize = 256;
@@ -56,7 +56,7 @@ impl LateTables {
     }
 
     /// Return tables that are built after the first words, or read from these sections.
-    pub(super) fn later(stored: &TableSections) -> Self {
+    pub(super) fn unbuilt(stored: &TableSections) -> Self {
         let (tables, stored) = (OnceLock::new(), Trie::stored_sections(stored));
         Self { tables, stored, lookups: AtomicU32::new(LOOKUPS as u32) }
     }

@@ -66,7 +66,7 @@ impl WordPiece {
         let unk_id = vocab.require(&spec.unk_token, "model.unk_token")?;
         let prefix = spec.continuing_subword_prefix.as_str();
         let tables = if can_wait(spec, vocab) {
-            LateTables::later(sections)
+            LateTables::unbuilt(sections)
         } else {
             LateTables::built(MatchTables::build(vocab, prefix, sections)?)
         };

@@ -1,9 +1,9 @@
 //! Build the tables of [`BacktrackingBpe`] from merges.
 
+use super::late_trie::LateTrie;
 use super::split_table::SplitTable;
 use super::token_bytes::TokenBytes;
 use super::token_trie::TokenTrie;
-use super::trie_slot::TrieSlot;
 use super::{stored_trie, streaming, BacktrackingBpe, MergeIds};
 use crate::model::ByteAdjacency;
 use crate::table_sections::TableSections;
@@ -44,10 +44,10 @@ impl BacktrackingBpe {
         let texts = texts.all();
         let byte_adjacency = is_byte_level.then(|| ByteAdjacency::of(texts.iter().copied()));
         let trie = if is_byte_level {
-            TrieSlot::later(rules.stored)
+            LateTrie::unbuilt(rules.stored)
         } else {
             let stored = stored_trie::restore(rules.stored, &texts, first_whole as u32);
-            TrieSlot::built(stored.or_else(|| TokenTrie::of(&texts, first_whole as u32))?)
+            LateTrie::built(stored.or_else(|| TokenTrie::of(&texts, first_whole as u32))?)
         };
         let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
         let chunk_len = streaming::chunk_len(longest);

@@ -18,8 +18,7 @@
 //! merge_table       the number that two tokens merge to
 //! valid_pair_cache  recent decisions about pairs
 //! token_trie        the longest token that a text begins with, and its next shorter prefix
-//! trie_slot         the trie, or the table sections that may contain it
-//! late_trie         builds the trie at its first lookup
+//! late_trie         the trie, built at its first lookup or read from table sections
 //! token_bytes       the bytes of tokens
 //! stored_trie       the table sections of the trie
 //! scratch           the state of one walk
@@ -50,17 +49,16 @@ mod streaming;
 mod test_models;
 mod token_bytes;
 mod token_trie;
-mod trie_slot;
 mod valid_pair_cache;
 
 use piecework_kernels::merges::BytePairMap;
 
 pub(in crate::model) use self::compile::MergeRules;
 pub(super) use self::interleaved::MergeBatches;
+use self::late_trie::LateTrie;
 pub(in crate::model) use self::scratch::BacktrackingScratch;
 pub(in crate::model) use self::split_table::SplitTable;
-use self::token_trie::TokenMatch;
-use self::trie_slot::TrieSlot;
+use self::token_trie::{TokenMatch, TokenTrie};
 use super::merges::MergeIds;
 use crate::model::ByteAdjacency;
 use crate::table_sections::TableSections;
@@ -69,7 +67,7 @@ use crate::table_sections::TableSections;
 #[derive(Clone, Debug)]
 pub(in crate::model) struct BacktrackingBpe {
     split_table: SplitTable,
-    trie: TrieSlot,
+    trie: LateTrie,
     /// The ids of tokens by number, then of those that only match whole words.
     entries: Vec<u32>,
     /// The pairs of bytes that merge, for byte-level models in which merges make all tokens: their short words are
@@ -117,6 +115,11 @@ impl BacktrackingBpe {
     /// Return whether a word begins with a symbol of the model.
     pub(in crate::model) fn starts_with_symbol(&self, word: &[u8]) -> bool {
         self.trie().longest(word).0.len > 0
+    }
+
+    #[inline]
+    fn trie(&self) -> &TokenTrie {
+        self.trie.get(&self.split_table)
     }
 
     /// Segment a word from its longest first token on.
