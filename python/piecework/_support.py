@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from piecework.corpus.reader import CorpusReader
     from piecework.corpus.rows import ReadOptions, Utf8Errors
     from piecework.corpus.skipped import OnError
+    from piecework.export.chats import MASK_NAME
     from piecework.io.atomic_files import atomic_file, atomic_stream, check_writable
     from piecework.io.format_detection import SENTENCEPIECE_MODEL, VOCAB_MERGES, file_format
     from piecework.io.format_readers import read_normalizer
@@ -118,6 +119,7 @@ __getattr__ = lazy_names(
         "piecework.corpus.reader": "CorpusReader".split(),
         "piecework.corpus.rows": "ReadOptions Utf8Errors".split(),
         "piecework.corpus.skipped": "OnError".split(),
+        "piecework.export.chats": "MASK_NAME".split(),
         "piecework.io.atomic_files": "atomic_file atomic_stream check_writable".split(),
         "piecework.io.format_detection": "SENTENCEPIECE_MODEL VOCAB_MERGES file_format".split(),
         "piecework.io.format_readers": "read_normalizer".split(),

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from piecework import Tokenizer
-from piecework._support import check_type, import_extra, without_nulls
+from piecework._support import MASK_NAME, check_type, import_extra, without_nulls
 from piecework.chat import ChatFormat
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.export import encode_chats
@@ -146,7 +146,7 @@ class EncodeChatsFunction:
         offsets = pa.array(encoded.batch.row_offsets, pa.int32())
         of_rows = {"input_ids": encoded.batch.ids.astype("int32")}
         if self.chat.has_mask:
-            of_rows["assistant_masks"] = encoded.assistant_masks.astype("int8")
+            of_rows[MASK_NAME] = encoded.assistant_masks.astype("int8")
         for name, values in of_rows.items():
             columns[name] = pa.ListArray.from_arrays(offsets, pa.array(values))
         return pa.table(columns)

@@ -19,9 +19,6 @@ from piecework.errors import ArgumentError, InputTypeError
 IGNORED_LABEL = -100
 """The label that the losses of torch ignore."""
 
-MASKS = "assistant_masks"
-"""The key of masks of the tokens to learn."""
-
 _FILLINGS = {"special_tokens_mask": 1, "word_ids": -1, "sequence_ids": -1}
 _OF_TOKENS = ("attention_mask", "token_type_ids", "special_tokens_mask")
 _NAMES = {"label": "labels", "label_ids": "labels"}
@@ -162,8 +159,10 @@ class Collator:
             raise ArgumentError("items[0]", problem)
         for key, values in rows.items():
             columns[_NAMES.get(key, key)] = _column(values, f"items: {key!r}")
-        if MASKS in columns:
-            columns["labels"] = self._labels(ids, columns.pop(MASKS), "labels" in columns)
+        if support.MASK_NAME in columns:
+            columns["labels"] = self._labels(
+                ids, columns.pop(support.MASK_NAME), "labels" in columns
+            )
         return ids, columns
 
     def _conversations(
@@ -180,10 +179,10 @@ class Collator:
         """Return the ids where a mask is 1."""
         if has_labels:
             raise ArgumentError(
-                "items", f"must not have both labels and {MASKS}, which become labels"
+                "items", f"must not have both labels and {support.MASK_NAME}, which become labels"
             )
         if not isinstance(masks, Rows) or not np.array_equal(masks.lengths, ids.lengths):
-            raise ArgumentError(f"items: {MASKS!r}", "must have one number for each id")
+            raise ArgumentError(f"items: {support.MASK_NAME!r}", "must have one number for each id")
         return Rows(np.where(masks.values != 0, ids.values, self.label_pad), ids.lengths)
 
     def _encoded(self, texts: list[Any]) -> tuple[Rows, dict[str, Column]]:
