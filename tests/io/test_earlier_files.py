@@ -76,3 +76,19 @@ def test_an_earlier_tokenizer_is_retrained_by_any_learner(counts: pw.Counts) -> 
     size = len(EXPECTED["vocabularies"][0])
     merged = tokenizer.train_new_from_iterator(texts, vocab_size=size, learner=Merges())
     assert list(merged.get_vocab()) == EXPECTED["vocabularies"][0]
+
+
+def test_a_file_of_a_later_layout_is_refused(tmp_path: Path) -> None:
+    data = (FOLDER / "tokenizer.piecework").read_bytes()
+    later = tmp_path / "later.piecework"
+    later.write_bytes(data.replace(b'{"piecework":1,', b'{"piecework":12,', 1))
+    with pytest.raises(pw.errors.FormatError, match=r"a later version; update piecework$"):
+        pw.Tokenizer.load(later)
+
+
+def test_a_cache_of_another_version_is_refused(tmp_path: Path) -> None:
+    data = (FOLDER / "tokenizer.pwc").read_bytes()
+    other = tmp_path / "other.pwc"
+    other.write_bytes(data.replace(pw.__version__.encode(), b"0.0.9", 1))
+    with pytest.raises(pw.errors.FormatError, match=r"version: found 0\.0\.9, expected .*anew"):
+        pw.Tokenizer.load(other)

@@ -35,7 +35,9 @@ _FORMAT_OF_SUFFIX = {
     ".piecework": PIECEWORK_FILE,
 }
 # The first bytes of a `.piecework` file, which no reader of a tokenizer.json accepts.
-PIECEWORK_FILE_HEAD = b'{"piecework":1,"special_in_text":"'
+_LAYOUT_KEY = b'{"piecework":'
+_KEY_AFTER_LAYOUT = b',"special_in_text":"'
+PIECEWORK_FILE_HEAD = _LAYOUT_KEY + b"1" + _KEY_AFTER_LAYOUT
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 _FLAT_OBJECT = rb'\{\s*"[^"\\]*(?:\\.[^"\\]*)*"\s*:\s*\d'
@@ -97,7 +99,7 @@ def format_of_name(source: str) -> str | None:
 
 
 def _json_format(data: bytes, head: bytes) -> str:
-    if head.startswith(PIECEWORK_FILE_HEAD):
+    if _begins_as_piecework_file(head):
         return PIECEWORK_FILE
     # Nearly every tokenizer.json begins with its version: no regular expression, no scan of the file.
     if _begins_with_version(head):
@@ -113,6 +115,14 @@ def _line_format(data: bytes) -> str:
     if b"bpe_simple_vocab_16e6" in first_line:
         return CLIP_MERGES
     return MERGES_TXT if first_line.startswith(b"#version") else VOCAB_TXT
+
+
+def _begins_as_piecework_file(head: bytes) -> bool:
+    """Return whether data begin as a `.piecework` file, of this layout or of a later one."""
+    if not head.startswith(_LAYOUT_KEY):
+        return False
+    layout, key, _ = head[len(_LAYOUT_KEY) : 64].partition(_KEY_AFTER_LAYOUT)
+    return layout.isdigit() and bool(key)
 
 
 def _is_flat_object(head: bytes) -> bool:

@@ -77,6 +77,8 @@ def read_piecework_file(data: bytes, source: str, options: LoadOptions) -> CoreA
     """Read a `.piecework` file, which `Tokenizer.save` wrote."""
     options.reject_unused((), "a .piecework file, which contains this setting")
     data = data.lstrip(BYTE_ORDER_MARK + b" \t\r\n")
+    if not data.startswith(PIECEWORK_FILE_HEAD):
+        raise FormatError(source, "is a .piecework file of a later version; update piecework")
     treatment, middle, text = data.removeprefix(PIECEWORK_FILE_HEAD).partition(
         _PIECEWORK_FILE_MIDDLE
     )
