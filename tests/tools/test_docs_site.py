@@ -11,6 +11,7 @@ import pytest
 FOLDER = Path(__file__).parents[2] / "tools" / "docs_site"
 sys.path.insert(0, str(FOLDER))
 
+import charts  # noqa: E402
 import checks  # noqa: E402
 import navigation  # noqa: E402
 import notebooks  # noqa: E402
@@ -51,6 +52,23 @@ def test_outputs_of_notebooks_are_shown() -> None:
     shown = [part for cell in cells for part in notebooks.parts_of(cell)]
     assert shown[1] == "```text\n1\n```"
     assert shown[3] == '<div class="cell-output"><p>\n</p></div>'
+
+
+def test_a_chart_has_the_figures_of_its_page() -> None:
+    page = (sources.ROOT / "docs/explanation/benchmarks.md").read_text(encoding="utf-8")
+    case = {"vocabulary": "WordPiece, bert-base-uncased", "text": "English documentation"}
+    case["pass"] = "encode, warm caches"
+    rows = [row for row in charts.encoding()["rows"] if case.items() <= row.items()]
+    speeds = {row["library"]: row["value"] for row in rows}
+    shown = f"{speeds['piecework']:.0f} / 105 / 250 | {speeds['tokenizers']:.1f} / 3.8 / 4.0"
+    assert f"{shown} | tokie {speeds['tokie']:.0f}" in page
+
+
+def test_every_chart_of_a_page_gets_its_figures() -> None:
+    page = (sources.ROOT / "docs/explanation/benchmarks.md").read_text(encoding="utf-8")
+    made = charts.with_charts(page)
+    assert made.count('<script type="application/json">') == len(charts.CHARTS)
+    assert all(chart()["rows"] for chart in charts.CHARTS.values())
 
 
 @pytest.mark.parametrize(

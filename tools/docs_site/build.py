@@ -16,10 +16,13 @@ import sys
 from pathlib import Path
 
 from api_pages import write_api_pages
+from charts import with_charts
 from checks import faults
 from navigation import Nav, navigation
 from notebooks import notebook_page
 from sources import write_pages
+
+from piecework.analysis.report import chart_scripts
 
 HERE = Path(__file__).resolve().parent
 
@@ -46,12 +49,15 @@ def write_sources(folder: Path) -> Nav:
     write_pages(pages, markdown)
     api = write_api_pages(pages)
     shutil.copytree(HERE / "assets", pages / "assets")
+    (pages / "assets" / "vega.js").write_text(chart_scripts(), encoding="utf-8")
     return navigation(api)
 
 
 def markdown(file: Path) -> str:
     """Return a file of the repository as Markdown."""
-    return notebook_page(file) if file.suffix == ".ipynb" else file.read_text(encoding="utf-8")
+    if file.suffix == ".ipynb":
+        return notebook_page(file)
+    return with_charts(file.read_text(encoding="utf-8"))
 
 
 def write_settings(folder: Path, nav: Nav) -> None:

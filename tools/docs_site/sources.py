@@ -22,7 +22,7 @@ PLACES = {
     "ARCHITECTURE.md": "project/architecture.md",
     "CONTRIBUTING.md": "project/contributing.md",
     "SECURITY.md": "project/security.md",
-    "benchmarks/README.md": "benchmarks/index.md",
+    "benchmarks/README.md": "benchmarks/method.md",
     "benchmarks/OPTIMIZATIONS.md": "benchmarks/optimizations.md",
     "benchmarks/record/README.md": "benchmarks/record.md",
     "conformance/README.md": "reference/conformance-cases.md",
