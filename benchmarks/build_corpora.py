@@ -10,7 +10,6 @@ minutes and 600 MB of disk.
 
 from __future__ import annotations
 
-import os
 import random
 import re
 import sys
@@ -19,7 +18,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import Any
 
-from corpora import BUILT, FOLDER_NAME, grouped
+from corpora import corpus_folder, grouped
 from extract import text_of
 from packages import MissingPackageError, debian_archive, debian_files, sha256, zip_files
 from tables import read_toml
@@ -39,7 +38,7 @@ DAMAGE = re.compile(r"[\x00-\x1f\x7f\ufffd]")
 def main(names: Sequence[str]) -> None:
     """Build the corpora named, or all."""
     plans = read_toml(HERE / "corpora.toml")
-    folder = Path(os.environ.get(FOLDER_NAME, BUILT))
+    folder = corpus_folder()
     folder.mkdir(parents=True, exist_ok=True)
     for name in names or plans:
         if name not in plans:

@@ -16,9 +16,14 @@ FOLDER_NAME = "PIECEWORK_BENCH_CORPORA"
 BUILT = Path(__file__).parent.parent / "build" / "benchmarks" / "corpora"
 
 
+def corpus_folder() -> Path:
+    """Return the folder of the corpora."""
+    return Path(os.environ.get(FOLDER_NAME, BUILT))
+
+
 def built_corpus(name: str) -> Path | None:
     """Return the corpus of that name, None when it has not been built."""
-    path = Path(os.environ.get(FOLDER_NAME, BUILT)) / f"{name}.txt"
+    path = corpus_folder() / f"{name}.txt"
     return path if path.is_file() else None
 
 

@@ -1,0 +1,151 @@
+"""A small causal transformer: trained on ids once, and asked how many bits other ids cost.
+
+Pre-norm blocks with rotary positions, causal attention and a feed-forward layer of four times the width, no
+biases; the table of input embeddings is the table of outputs. AdamW, warm-up and cosine decay to zero,
+clipped gradients, float32. Windows of `context` ids are taken from the stream in order, each id once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from typing import cast
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from judging.recipe import Recipe
+from judging.text import Integers
+
+
+class Block(nn.Module):
+    """Attention and a feed-forward layer, each added to its input."""
+
+    def __init__(self, recipe: Recipe) -> None:
+        super().__init__()
+        width = recipe.width
+        self.heads = recipe.heads
+        self.before_attention, self.before_feeding = nn.RMSNorm(width), nn.RMSNorm(width)
+        self.attention = nn.Linear(width, 3 * width, bias=False)
+        self.mixed = nn.Linear(width, width, bias=False)
+        self.up = nn.Linear(width, 4 * width, bias=False)
+        self.down = nn.Linear(4 * width, width, bias=False)
+
+    def forward(self, x: Tensor, rotation: tuple[Tensor, Tensor]) -> Tensor:
+        """Return the output of the block for inputs of shape (batch, context, width)."""
+        batch, length, width = x.shape
+        projected = self.attention(self.before_attention(x))
+        query, key, value = (
+            part.view(batch, length, self.heads, -1).transpose(1, 2)
+            for part in projected.split(width, dim=-1)
+        )
+        attended = functional.scaled_dot_product_attention(
+            rotated(query, rotation), rotated(key, rotation), value, is_causal=True
+        )
+        x = x + self.mixed(attended.transpose(1, 2).reshape(batch, length, width))
+        return x + cast(Tensor, self.down(functional.gelu(self.up(self.before_feeding(x)))))
+
+
+def rotated(x: Tensor, rotation: tuple[Tensor, Tensor]) -> Tensor:
+    """Rotate each pair of columns by an angle that grows with the position."""
+    cosine, sine = (part[: x.shape[-2]] for part in rotation)
+    first, second = x.chunk(2, dim=-1)
+    return torch.cat([first * cosine - second * sine, second * cosine + first * sine], dim=-1)
+
+
+class Transformer(nn.Module):
+    """The model: `forward` returns a logit for each entry after each id."""
+
+    def __init__(self, entries: int, recipe: Recipe) -> None:
+        super().__init__()
+        self.embeddings = nn.Embedding(entries, recipe.width)
+        self.blocks = nn.ModuleList(Block(recipe) for _ in range(recipe.layers))
+        self.last = nn.RMSNorm(recipe.width)
+        half = recipe.width // recipe.heads // 2
+        speeds = 10_000.0 ** (-torch.arange(half) / half)
+        angles = torch.outer(torch.arange(recipe.context), speeds)
+        self.rotation = angles.cos(), angles.sin()
+        for name, parameter in self.named_parameters():
+            if parameter.dim() == 2:
+                residual = name.endswith(("mixed.weight", "down.weight"))
+                nn.init.normal_(
+                    parameter, std=0.02 / math.sqrt(2 * recipe.layers) if residual else 0.02
+                )
+
+    def forward(self, ids: Tensor) -> Tensor:
+        """Return logits of shape (batch, context, entries)."""
+        x = self.embeddings(ids)
+        for block in self.blocks:
+            x = block(x, self.rotation)
+        return functional.linear(self.last(x), self.embeddings.weight)
+
+
+def trained(ids: Integers, entries: int, recipe: Recipe, seed: int) -> Transformer:
+    """Train a model on a stream of ids, each seen once as a target."""
+    torch.manual_seed(seed)
+    model = Transformer(entries, recipe)
+    tables = [parameter for parameter in model.parameters() if parameter.dim() == 2]
+    others = [parameter for parameter in model.parameters() if parameter.dim() != 2]
+    optimizer = torch.optim.AdamW(
+        [
+            {"params": tables, "weight_decay": recipe.weight_decay},
+            {"params": others, "weight_decay": 0.0},
+        ],
+        lr=recipe.learning_rate,
+        betas=(0.9, 0.95),
+    )
+    batches = list(windows(ids, recipe))
+    for step, (inputs, targets) in enumerate(batches):
+        for group in optimizer.param_groups:
+            group["lr"] = recipe.learning_rate * rate_at(step, len(batches), recipe.warmup)
+        loss = functional.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
+        optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+    return model
+
+
+def windows(ids: Integers, recipe: Recipe) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield the batches of a stream: windows of ids, and the ids after them."""
+    rows = (len(ids) - 1) // recipe.context
+    used = torch.from_numpy(ids[: rows * recipe.context + 1])
+    inputs, targets = used[:-1].view(rows, -1), used[1:].view(rows, -1)
+    yield from zip(inputs.split(recipe.batch), targets.split(recipe.batch), strict=True)
+
+
+def rate_at(step: int, steps: int, warmup: float) -> float:
+    """Return the learning rate of a step as a share of the highest.
+
+    >>> [round(rate_at(step, 10, 0.2), 2) for step in range(10)]
+    [0.5, 1.0, 1.0, 0.96, 0.85, 0.69, 0.5, 0.31, 0.15, 0.04]
+    """
+    rising = max(warmup * steps, 1)
+    if step < rising:
+        return min((step + 1) / rising, 1.0)
+    return 0.5 + 0.5 * math.cos(math.pi * (step - rising) / (steps - rising))
+
+
+def bits(model: Transformer, ids: Integers, recipe: Recipe) -> np.ndarray:
+    """Return the bits of each id after the first, with half a context before it at least, where there is one.
+
+    Windows overlap by half, and the second half of each is kept.
+    """
+    stream, half = torch.from_numpy(ids), recipe.context // 2
+    found = np.empty(len(ids) - 1)
+    starts = torch.arange(0, max(len(found) - recipe.context, 0) + half, half)
+    starts = starts.clamp(max=max(len(found) - recipe.context, 0))
+    length = min(recipe.context, len(found))
+    with torch.no_grad():
+        for chunk in starts.split(2 * recipe.batch):
+            places = chunk[:, None] + torch.arange(length)
+            logits = model(stream[places])
+            costs = functional.cross_entropy(
+                logits.flatten(0, 1), stream[places + 1].flatten(), reduction="none"
+            ).view(len(chunk), -1)
+            for start, row in zip(chunk.tolist(), costs.numpy(), strict=True):
+                kept = half if start else 0
+                found[start + kept : start + length] = row[kept:]
+    return found / math.log(2)

@@ -1,0 +1,209 @@
+"""A language model as judge of vocabularies: bits per byte of held-out novels under each, run by run.
+
+    build/torch-venv/bin/python benchmarks/language_model.py --minutes 60
+
+A small transformer is trained under each vocabulary: once on equal text, and once with equal compute. Each
+run takes some six minutes on two cores and appends a line to the record. The next call continues with the
+runs that the record lacks; a run that was interrupted starts again. `language_model.toml` has the matrix and
+the recipe, `novels.py` writes the texts, and `language_model_report.py` prints the tables.
+
+Bits per byte are those of lowercase words with a space or newline after each, the same bytes for every
+vocabulary. Words with unknown characters cost 8 bits more for each of their bytes. The record also has the
+bits of an n-gram model of the same ids (`judging/kneser_ney.py`).
+
+Needs torch and sentencepiece: `make build/torch-venv/.tools`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import sys
+import tempfile
+import time
+from collections.abc import Mapping
+from datetime import date
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+sys.path.append(str(Path(__file__).parents[1] / "python"))
+
+import numpy as np
+
+import piecework as pw
+from corpora import built_corpus
+from judging.kneser_ney import KneserNey
+from judging.matrix import (
+    RECORD,
+    Run,
+    append_record,
+    missing,
+    read_definition,
+    read_record,
+    recipe_checksum,
+)
+from judging.recipe import Recipe
+from judging.text import Integers, Text, TextTooShortError, read_text
+from judging.vocabularies import Vocabulary, VocabularyTooSmallError, learn
+from machine import machine
+from small_corpora import small_corpus
+
+# A run is started if this many times the seconds of the longest one are left.
+MARGIN = 1.1
+SMALL, SMALL_LINES = "small-novels", 100
+
+
+def main() -> None:
+    """Make the runs that the record lacks, as many as the time allows."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    amount = parser.add_mutually_exclusive_group(required=True)
+    amount.add_argument("--minutes", type=float, help="start no run that would end later")
+    amount.add_argument("--next", action="store_true", help="make the next run")
+    amount.add_argument("--list", action="store_true", help="list the runs that are missing")
+    parser.add_argument("--record", type=Path, default=RECORD)
+    parser.add_argument("--smoke", action="store_true", help="runs of seconds, on small text")
+    options = parser.parse_args()
+    definition = read_definition(options.smoke)
+    try:
+        paths = {language: corpus(name) for language, name in definition["corpora"].items()}
+        checksums = {language: checksum(path) for language, path in paths.items()}
+        todo = missing(definition, read_record(options.record), checksums)
+        if options.list:
+            print(*todo, sep="\n")
+            return
+        make_runs(todo, definition, paths, options)
+    except (TextTooShortError, VocabularyTooSmallError, MissingCorpusError) as error:
+        sys.exit(f"language_model.py: {error}")
+
+
+class MissingCorpusError(Exception):
+    """A text is not there; the message says how it is made."""
+
+
+def corpus(name: str) -> Path:
+    """Return the path of a corpus."""
+    if name == SMALL:
+        return small_novels(Path(tempfile.gettempdir()))
+    if path := built_corpus(name):
+        return path
+    raise MissingCorpusError(f"the corpus {name!r} is missing: write it with benchmarks/novels.py")
+
+
+def small_novels(folder: Path) -> Path:
+    """Write text that every machine can make, as if it were novels; return its path."""
+    lines = small_corpus("english", folder).read_text(encoding="utf-8").split("\n")
+    path = folder / f"{SMALL}.txt"
+    starts = range(0, len(lines), SMALL_LINES)
+    novels = ("\n".join(lines[start : start + SMALL_LINES]) for start in starts)
+    path.write_text("\n\n".join(novels), encoding="utf-8")
+    return path
+
+
+@cache
+def checksum(path: Path) -> str:
+    """Return the checksum of a text, as records have it."""
+    return hashlib.sha256(path.read_bytes()).hexdigest()[:12]
+
+
+def make_runs(
+    todo: list[Run],
+    definition: Mapping[str, Any],
+    paths: Mapping[str, Path],
+    options: argparse.Namespace,
+) -> None:
+    """Make runs until the time is over, and print a line for each."""
+    start, longest, made = time.monotonic(), 0.0, 0
+    for run in todo:
+        left = 60 * (options.minutes or 0) - (time.monotonic() - start)
+        if made and (options.next or left < MARGIN * longest):
+            break
+        begun = time.monotonic()
+        text = words_of(paths[run.language], **definition["text"])
+        result = made_run(run, text, definition)
+        longest = max(longest, time.monotonic() - begun)
+        made += 1
+        append_record(options.record, {**result, "text": checksum(paths[run.language])})
+        print(
+            f"{run.language} {run.size} {run.budget} {run.learner} seed {run.seed}: "
+            f"{result['bits_per_byte']:.4f} bits a byte, {longest:.0f} s",
+            flush=True,
+        )
+    print(f"{made} runs made, {len(todo) - made} missing")
+
+
+@cache
+def words_of(path: Path, training_megabytes: float, held_out_kilobytes: float) -> Text:
+    """Return the words of a text, read once."""
+    text = path.read_text(encoding="utf-8")
+    return read_text(text, int(training_megabytes * 1e6), int(held_out_kilobytes * 1e3))
+
+
+def made_run(run: Run, text: Text, definition: Mapping[str, Any]) -> dict[str, Any]:
+    """Learn the vocabulary, train both models, and return the record."""
+    import torch
+
+    from judging.transformer import bits, trained
+
+    start = time.monotonic()
+    recipe = Recipe(**definition["recipe"])
+    vocabulary = learn(run.learner, text, run.size)
+    training, used = training_ids(run, text, vocabulary, recipe)
+    held_out = vocabulary.stream(np.concatenate([[text.line_end], text.held_out]))
+    size = int(text.word_bytes[text.held_out].sum())
+    unknown_bits = float(vocabulary.extra_bits[text.held_out].sum())
+    model = trained(training, vocabulary.size, recipe, run.seed)
+    found = bits(model, held_out, recipe).sum() + unknown_bits
+    n_grams = KneserNey.learn(training, vocabulary.size).bits(held_out).sum() + unknown_bits
+    return {
+        **vars(run),
+        "bits_per_byte": found / size,
+        "kneser_ney": n_grams / size,
+        "unknown_bits_per_byte": unknown_bits / size,
+        "held_out_bytes": size,
+        "held_out_ids": len(held_out) - 1,
+        "training_ids": len(training),
+        "training_bytes": used,
+        "block_parameters": recipe.block_parameters,
+        "embedding_parameters": vocabulary.size * recipe.width,
+        "seconds": round(time.monotonic() - start, 1),
+        "recipe": recipe_checksum(definition),
+        "date": date.today().isoformat(),
+        "versions": {"piecework": pw.__version__, "torch": torch.__version__},
+        "threads": torch.get_num_threads(),
+        "processor": machine()["processor"],
+    }
+
+
+def training_ids(
+    run: Run, text: Text, vocabulary: Vocabulary, recipe: Recipe
+) -> tuple[Integers, int]:
+    """Return the ids of documents in the order of a seed, as many as the budget allows, and their bytes.
+
+    Raises `TextTooShortError` if no document would be read once only.
+    """
+    order, _ = text.documents(run.seed)
+    order_bytes = np.cumsum(text.word_bytes[order])
+    if run.budget == "text":
+        spent, allowed, setting = order_bytes, int(recipe.text_megabytes * 1e6), "text_megabytes"
+    else:
+        spent, allowed = (
+            np.cumsum(vocabulary.lengths(order)),
+            recipe.ids_of_compute(vocabulary.size),
+        )
+        setting = "teraflop"
+    if spent[-1] < allowed:
+        used = f"{order_bytes[-1] / 1e6:.1f} MB, which are {spent[-1]:,} of the {allowed:,}"
+        unit = "bytes" if run.budget == "text" else "ids"
+        raise TextTooShortError(
+            f"{run.learner}, {run.language}, {run.size} entries: documents have {used} {unit} of {setting}; "
+            f"set {setting} lower or training_megabytes higher, with as much text"
+        )
+    words = int(np.searchsorted(spent, allowed)) + 1
+    return vocabulary.stream(order[:words]), int(order_bytes[words - 1])
+
+
+if __name__ == "__main__":
+    main()

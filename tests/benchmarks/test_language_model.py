@@ -1,0 +1,357 @@
+"""The matrix of the language model: its text, vocabularies, n-gram model, record and tables."""
+
+from __future__ import annotations
+
+import doctest
+import itertools
+import subprocess
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import language_model
+import language_model_report as report
+import novels
+from judging import kneser_ney
+from judging.kneser_ney import KneserNey
+from judging.matrix import (
+    Run,
+    append_record,
+    missing,
+    planned,
+    read_definition,
+    read_record,
+    recipe_checksum,
+)
+from judging.recipe import Recipe
+from judging.text import Text, TextTooShortError, first_lines, read_text
+from judging.vocabularies import BITS_OF_A_BYTE, LEARNERS, VocabularyTooSmallError, learn
+from language_model import MissingCorpusError, corpus, training_ids
+
+TEXTS = {
+    number: "\n".join(f"Novel {number} has line {line}, isn't it?" for line in range(40))
+    for number in range(20)
+}
+
+
+@pytest.fixture(scope="module")
+def text(english_corpus: Path) -> Text:
+    lines = english_corpus.read_text(encoding="utf-8").split("\n")[:6000]
+    parts = ["\n".join(lines[start : start + 100]) for start in range(0, len(lines), 100)]
+    parts.insert(9, "\n".join(["ḧere is a rare word"] * 9))  # held out
+    return read_text("\n\n".join(parts), 150_000, 9_000)
+
+
+@pytest.mark.parametrize("module", [kneser_ney, novels, report])
+def test_examples(module: Any) -> None:
+    assert doctest.testmod(module).failed == 0
+
+
+# ---- text
+
+
+def test_every_tenth_novel_is_held_out() -> None:
+    text = read_text("\n\n".join(TEXTS.values()), 6_000, 1_000)
+    said = {text.words[index] for index in text.held_out.tolist() if index < text.line_end}
+    assert {"9", "19"} <= said
+    assert text.word_bytes[text.held_out].sum() <= 1_000 * 1.5  # a space beside punctuation
+    trained = np.concatenate(text.training)
+    rows = np.split(trained, np.flatnonzero(trained == text.line_end) + 1)[:-1]
+    lines = {" ".join(text.words[index] for index in row[:-1].tolist()) for row in rows}
+    assert "novel 3 has line 0 , isn ' t it ?" in lines
+    assert not any(line.startswith(("novel 9 ", "novel 19 ")) for line in lines)
+
+
+def test_novels_give_as_many_bytes_and_longer_ones_what_short_ones_lack() -> None:
+    novels = [["a" * 9] * 100, ["b" * 9] * 3, ["c" * 9] * 100]
+    chosen = first_lines(novels, 1_000, "setting")
+    assert [len(novel) for novel in chosen] == [48, 3, 48]
+
+
+@pytest.mark.parametrize(
+    ("training", "held_out", "setting"),
+    [(100_000, 1_000, "training_megabytes"), (6_000, 9_000, "held_out_kilobytes")],
+)
+def test_a_short_text_is_an_error_that_names_the_setting(
+    training: int, held_out: int, setting: str
+) -> None:
+    with pytest.raises(TextTooShortError, match=f"set {setting} lower"):
+        read_text("\n\n".join(TEXTS.values()), training, held_out)
+    with pytest.raises(TextTooShortError, match="empty line between novels"):
+        read_text("one novel only\n" * 1000, 1_000, 1_000)
+
+
+def test_documents_are_in_the_order_of_the_seed(text: Text) -> None:
+    first, ends = text.documents(1)
+    again, other = text.documents(1)[0], text.documents(2)[0]
+    assert np.array_equal(first, again)
+    assert not np.array_equal(first, other)
+    assert np.array_equal(np.sort(first), np.sort(other))
+    assert ends[-1] == len(first)
+
+
+# ---- vocabularies
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_ids_of_a_vocabulary_are_the_words_again(learner: str, text: Text) -> None:
+    vocabulary = learn(learner, text, 600)
+    assert vocabulary.size == 601
+    rows = np.split(vocabulary.ids, vocabulary.starts[1:-1])
+    # No two known words have the same ids: nothing is lost but unknown words.
+    known = [tuple(row) for row, bits in zip(rows, vocabulary.extra_bits, strict=True) if not bits]
+    assert len(set(known)) == len(known)
+    assert rows[text.line_end].tolist() == [600]
+    assert max(itertools.chain.from_iterable(known[:-1])) < 600
+    order = text.held_out
+    assert np.array_equal(
+        vocabulary.stream(order), np.concatenate([rows[index] for index in order])
+    )
+
+
+@pytest.mark.parametrize("learner", LEARNERS)
+def test_an_unknown_word_is_one_token_and_eight_bits_a_byte(learner: str, text: Text) -> None:
+    vocabulary = learn(learner, text, 600)
+    index = text.words.index("ḧere")
+    row = vocabulary.ids[vocabulary.starts[index] : vocabulary.starts[index + 1]]
+    if learner == "byte-bpe":
+        assert vocabulary.extra_bits[index] == 0
+        assert len(row) > 1
+    else:
+        assert row.tolist() == [0]
+        assert vocabulary.extra_bits[index] == BITS_OF_A_BYTE * len("ḧere ".encode())
+
+
+def test_a_vocabulary_too_small_for_its_alphabet_is_an_error(text: Text) -> None:
+    with pytest.raises(VocabularyTooSmallError, match="set sizes to 512 or more"):
+        learn("byte-bpe", text, 300)
+    with pytest.raises(VocabularyTooSmallError, match="or give text with fewer characters"):
+        learn("pruning", text, 2 * len(text.alphabet))
+
+
+# ---- budgets
+
+
+RECIPE = Recipe(2, 24, 2, 32, 4, 1e-3, 0.1, 0.1, text_megabytes=0.03, teraflop=0.002)
+
+
+def test_budgets_are_equal_bytes_and_equal_ids(text: Text) -> None:
+    spent = {}
+    for learner in ("frequency", "byte-bpe"):
+        vocabulary = learn(learner, text, 600)
+        for budget in ("text", "compute"):
+            run = Run("english", 600, budget, learner, 1)
+            ids, used = training_ids(run, text, vocabulary, RECIPE)
+            spent[learner, budget] = used if budget == "text" else len(ids)
+    assert spent["frequency", "text"] == spent["byte-bpe", "text"]
+    assert 30_000 <= spent["frequency", "text"] < 30_100
+    wanted = RECIPE.ids_of_compute(601)
+    for learner in ("frequency", "byte-bpe"):
+        assert wanted <= spent[learner, "compute"] < wanted + 40
+
+
+@pytest.mark.parametrize(
+    ("budget", "recipe", "message"),
+    [
+        ("text", replace(RECIPE, text_megabytes=1), "bytes of text_megabytes; set text_megabytes"),
+        ("compute", replace(RECIPE, teraflop=1), "ids of teraflop; set teraflop lower"),
+    ],
+)
+def test_too_little_text_for_a_budget_is_an_error(
+    budget: str, recipe: Recipe, message: str, text: Text
+) -> None:
+    run = Run("english", 600, budget, "frequency", 1)
+    with pytest.raises(TextTooShortError, match=message):
+        training_ids(run, text, learn("frequency", text, 600), recipe)
+
+
+# ---- the n-gram model
+
+
+@pytest.mark.parametrize("order", [1, 2, 3, 4])
+def test_probabilities_add_up_to_one(order: int) -> None:
+    random = np.random.default_rng(order)
+    ids = random.integers(0, 7, 500) ** 2 // 8
+    model = KneserNey.learn(ids, 7, order)
+    for context in random.integers(0, 7, (20, 5)):
+        each = [2.0 ** -model.bits(np.array([*context, id]))[-1] for id in range(7)]
+        assert sum(each) == pytest.approx(1)
+        assert min(each) > 0
+
+
+def test_bits_are_those_of_the_formula() -> None:
+    ids = np.array([0, 1, 0, 1, 0, 2, 0, 1, 2, 2])
+    model = KneserNey.learn(ids, 4, 2)
+    pairs = list(itertools.pairwise(ids.tolist()))
+    single = kneser_ney.discounts_of(
+        np.array([len({a for a, b in pairs if b == id}) for id in range(3)])
+    )
+    double = kneser_ney.discounts_of(np.array([pairs.count(pair) for pair in set(pairs)]))
+
+    def lower(id: int) -> float:
+        before = [len({a for a, b in pairs if b == each}) for each in range(4)]
+        left = sum(single[min(count, 3)] for count in before) / sum(before)
+        return (before[id] - single[min(before[id], 3)]) / sum(before) + left / 4
+
+    def higher(first: int, id: int) -> float:
+        seen = {pair: pairs.count(pair) for pair in pairs if pair[0] == first}
+        count, total = seen.get((first, id), 0), sum(seen.values())
+        left = sum(double[min(each, 3)] for each in seen.values()) / total
+        return (count - double[min(count, 3)]) / total + left * lower(id)
+
+    for pair in [(0, 1), (0, 3), (1, 2), (2, 2)]:
+        assert 2.0 ** -model.bits(np.array(pair))[0] == pytest.approx(higher(*pair))
+
+
+def test_numbers_of_n_grams_must_fit() -> None:
+    with pytest.raises(ValueError, match="use a lower order"):
+        KneserNey.learn(np.arange(9), 60_000)
+
+
+# ---- the matrix and its record
+
+
+def made(run: Run, definition: dict[str, Any], bits: float = 2.0) -> dict[str, Any]:
+    return {
+        **asdict(run),
+        "bits_per_byte": bits,
+        "kneser_ney": bits + 0.25,
+        "held_out_bytes": 300,
+        "held_out_ids": 100,
+        "recipe": recipe_checksum(definition),
+        "text": f"text of {run.language}",
+    }
+
+
+def test_all_learners_come_before_more_seeds() -> None:
+    definition = read_definition()
+    runs = list(planned(definition))
+    once = len(definition["learners"]) * len(definition["corpora"]) * 2 * 2
+    assert len(set(runs)) == len(runs)
+    assert {run.seed for run in runs[:once]} == {1}
+    assert {run.learner for run in runs[once:]} == set(definition["main_learners"])
+    assert set(definition["main_learners"]) <= set(definition["learners"]) == set(LEARNERS)
+    assert report.BASELINE in definition["main_learners"]
+
+
+def test_an_interrupted_matrix_continues(tmp_path: Path) -> None:
+    definition, path = read_definition(), tmp_path / "record.jsonl"
+    checksums = {language: f"text of {language}" for language in definition["corpora"]}
+    runs = list(planned(definition))
+    for run in runs[:3]:
+        append_record(path, made(run, definition))
+    assert missing(definition, read_record(path), checksums) == runs[3:]
+    whole = path.read_bytes()
+    path.write_bytes(whole + b'{"language": "eng')  # stopped while writing
+    assert missing(definition, read_record(path), checksums) == runs[3:]
+    append_record(path, made(runs[3], definition))
+    assert path.read_bytes().startswith(whole)
+    assert missing(definition, read_record(path), checksums) == runs[4:]
+
+
+def test_another_recipe_or_text_is_another_matrix() -> None:
+    definition = read_definition()
+    runs = list(planned(definition))
+    records = [made(run, definition) for run in runs]
+    checksums = {language: f"text of {language}" for language in definition["corpora"]}
+    assert missing(definition, records, checksums) == []
+    other = {**definition, "recipe": {**definition["recipe"], "layers": 5}}
+    assert missing(other, records, checksums) == runs
+    changed = missing(definition, records, {**checksums, "czech": "another"})
+    assert changed == [run for run in runs if run.language == "czech"]
+
+
+def test_a_missing_corpus_is_an_error_that_says_how_it_is_made(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PIECEWORK_BENCH_CORPORA", str(tmp_path))
+    with pytest.raises(MissingCorpusError, match=r"'novels-english'.*novels\.py"):
+        corpus("novels-english")
+
+
+def test_the_smoke_definition_changes_only_what_it_names() -> None:
+    usual, smoke = read_definition(), read_definition(smoke=True)
+    assert usual.keys() == smoke.keys()
+    assert usual["recipe"].keys() == smoke["recipe"].keys()
+    assert smoke["recipe"]["learning_rate"] == usual["recipe"]["learning_rate"]
+    assert language_model.SMALL in smoke["corpora"].values()
+
+
+# ---- the tables
+
+
+def records_of(bits: dict[str, list[float]]) -> list[dict[str, Any]]:
+    definition = read_definition()
+    return [
+        made(Run(language, size, budget, learner, seed), definition, value)
+        for language in ("english", "czech")
+        for size in (2000, 8000)
+        for budget in ("text", "compute")
+        for learner, values in bits.items()
+        for seed, value in enumerate(values, 1)
+    ]
+
+
+def test_tables_have_paired_differences_and_their_spread() -> None:
+    # The seeds differ by more than the learners, which differ by the same for each seed.
+    bits = {"pruning": [2.0, 2.1, 2.2], "frequency": [2.02, 2.121, 2.219], "byte-bpe": [2.5]}
+    found = report.figures(records_of(bits))
+    assert "| pruning | 2.1000 ± 0.1000 | 3 | - | 3.000 |" in found
+    assert "| frequency | 2.1200 ± 0.0995 | 3 | +0.0200 ± 0.0010 | 3.000 |" in found
+    assert "| byte-bpe | 2.5000 | 1 | +0.5000 | 3.000 |" in found
+    assert "| better in all | pruning |" in found
+    assert "| Czech, 8,000 entries, equal compute | 3 | +1.00 |" in found
+
+
+def test_a_difference_within_the_spread_decides_nothing() -> None:
+    bits = {"pruning": [2.0, 2.1, 2.2], "frequency": [2.02, 2.2, 2.21]}
+    assert "| better in all | neither |" in report.figures(records_of(bits))
+    two = {name: values[:2] for name, values in bits.items()}
+    assert "No pair of learners has 3 seeds yet" in report.figures(records_of(two))
+
+
+def test_figures_replace_the_old_ones_of_the_page() -> None:
+    page = report.PAGE.read_text(encoding="utf-8")
+    changed = report.with_figures(page, "\nNew tables.\n\n")
+    assert "New tables." in changed
+    again = report.with_figures(changed, page.partition(report.START)[2].partition(report.END)[0])
+    assert again == page
+
+
+def test_the_chart_says_what_it_shows() -> None:
+    bits = {"pruning": [2.0, 2.1], "unigram": [1.9]}
+    shown = " ".join(report.texts(report.in_both_themes(report.chart(records_of(bits)))))
+    for words in (
+        "equal text",
+        "equal compute",
+        "Czech",
+        "8,000 entries",
+        "unigram",
+        "from pruning",
+    ):
+        assert words in shown
+
+
+# ---- the novels
+
+
+def test_novels_of_a_clone_are_written_as_text(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    clone = tmp_path / "clone"
+    (clone / "level1").mkdir(parents=True)
+    for name, words in (("a", "One <hi>two</hi>"), ("b", "Three"), ("c", "x " * 1_100_000)):
+        body = f"<text><body><head>I</head><p>{words}\n<note>no</note>four.</p></body></text>"
+        markup = f'<?xml version="1.0"?><TEI xmlns="http://www.tei-c.org/ns/1.0">{body}</TEI>'
+        (clone / "level1" / f"{name}.xml").write_text(markup)
+    git = ["git", "-C", str(clone), "-c", "user.name=a", "-c", "user.email=a@example.org"]
+    for command in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "novels"]):
+        subprocess.run([*git, *command], check=True)
+    monkeypatch.setenv("PIECEWORK_BENCH_CORPORA", str(tmp_path))
+    monkeypatch.setattr("sys.argv", ["novels.py", str(clone), "both"])
+    novels.main()
+    assert (tmp_path / "both.txt").read_text() == "I\nOne two four.\n\nI\nThree four.\n"
+    assert "2 novels" in capsys.readouterr().out

@@ -1,0 +1,123 @@
+"""The transformer that judges vocabularies, and runs that are seconds long."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import torch
+
+from tests.benchmarks.made_up_records import BENCHMARKS
+
+sys.path.append(str(BENCHMARKS))
+
+from judging.matrix import read_record
+from judging.recipe import Recipe
+from judging.transformer import Transformer, bits, trained, windows
+
+RECIPE = Recipe(2, 24, 2, 16, 4, 3e-3, 0.1, 0.1, text_megabytes=0.1, teraflop=0.1)
+ENTRIES = 11
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_thread() -> Iterator[None]:
+    """Small products are slower on several threads."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(1)
+    yield
+    torch.set_num_threads(before)
+
+
+@pytest.fixture(scope="module")
+def ids() -> Any:
+    """A stream with a rule: each id is three more than the one before the last, and sometimes any other."""
+    random = np.random.default_rng(0)
+    stream = [1, 2]
+    for chance in random.random(6_000):
+        stream.append(int(chance * 1000) % ENTRIES if chance < 0.1 else (stream[-2] + 3) % ENTRIES)
+    return np.array(stream)
+
+
+def test_parameters_are_those_that_the_recipe_counts() -> None:
+    model = Transformer(ENTRIES, RECIPE)
+    total = sum(parameter.numel() for parameter in model.parameters())
+    assert total == RECIPE.block_parameters + ENTRIES * RECIPE.width
+
+
+def test_a_window_has_the_ids_after_its_inputs(ids: Any) -> None:
+    batches = list(windows(ids, RECIPE))
+    inputs = torch.cat([inputs.flatten() for inputs, _ in batches])
+    targets = torch.cat([targets.flatten() for _, targets in batches])
+    assert torch.equal(inputs[1:], targets[:-1])
+    assert len(ids) - 1 - RECIPE.context < len(inputs) <= len(ids) - 1
+
+
+def test_a_trained_model_has_learned_the_rule(ids: Any) -> None:
+    untrained = bits(Transformer(ENTRIES, RECIPE), ids[5000:], RECIPE)
+    assert untrained.mean() == pytest.approx(np.log2(ENTRIES), abs=0.1)
+    learned = bits(trained(ids[:5000], ENTRIES, RECIPE, seed=1), ids[5000:], RECIPE)
+    assert learned.mean() < 0.9 * untrained.mean()
+
+
+def test_the_same_seed_gives_the_same_model(ids: Any) -> None:
+    first, again, other = (trained(ids[:800], ENTRIES, RECIPE, seed) for seed in (1, 1, 2))
+    assert torch.equal(first.embeddings.weight, again.embeddings.weight)
+    assert not torch.equal(first.embeddings.weight, other.embeddings.weight)
+
+
+@pytest.mark.parametrize("length", [2, 9, 17, 18, 24, 25, 100, 133])
+def test_each_id_has_half_a_context_before_it(ids: Any, length: int) -> None:
+    torch.manual_seed(3)
+    model = Transformer(ENTRIES, replace(RECIPE, layers=1))
+    found = bits(model, ids[:length], RECIPE)
+    half = RECIPE.context // 2
+    for target in range(1, length):
+        # The context of an id is one of those that are long enough.
+        costs = []
+        for start in range(max(target - RECIPE.context, 0), max(target - half, 0) + 1):
+            with torch.no_grad():
+                logits = model(torch.from_numpy(ids[start:target])[None])[0, -1]
+            costs.append(-float(torch.log_softmax(logits, -1)[ids[target]]) / np.log(2))
+        assert np.abs(np.array(costs) - found[target - 1]).min() < 1e-4
+
+
+def test_an_id_does_not_depend_on_later_ones(ids: Any) -> None:
+    model = Transformer(ENTRIES, RECIPE)
+    changed = ids[:60].copy()
+    changed[40:] = 0
+    assert np.allclose(
+        bits(model, changed, RECIPE)[:39], bits(model, ids[:60], RECIPE)[:39], atol=1e-4
+    )
+
+
+def run_script(*arguments: object) -> str:
+    command = [
+        sys.executable,
+        str(BENCHMARKS / "language_model.py"),
+        "--smoke",
+        *map(str, arguments),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.slow
+def test_runs_continue_where_the_record_ends(tmp_path: Path) -> None:
+    record = tmp_path / "record.jsonl"
+    assert run_script("--list", "--record", record).count("Run(") == 4
+    assert "1 runs made, 3 missing" in run_script("--next", "--record", record)
+    whole = record.read_text()
+    record.write_text(whole + whole[:50])
+    assert "3 runs made, 0 missing" in run_script("--minutes", 10, "--record", record)
+    records = read_record(record)
+    assert record.read_text().startswith(whole)
+    assert len({(each["learner"], each["budget"]) for each in records}) == 4
+    assert all(0 < each["kneser_ney"] < each["bits_per_byte"] < 8 for each in records)
+    assert "0 runs made, 0 missing" in run_script("--next", "--record", record)
