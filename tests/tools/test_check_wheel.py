@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import importlib.util
+import importlib
 import io
 import tarfile
 import zipfile
@@ -28,16 +28,14 @@ WHEEL = "piecework-0.1.0-cp310-abi3-macosx_11_0_arm64.whl"
 INFO = "piecework-0.1.0.dist-info"
 
 
-def load_tool() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("check_wheel", ROOT / "tools/check_wheel.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
+def load_tool(name: str) -> ModuleType:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(ROOT / "tools"))
+        return importlib.import_module(name)
 
 
-TOOL = load_tool()
+TOOL = load_tool("check_wheel")
+USE = load_tool("use_wheel")
 
 
 def wheel_files() -> dict[str, str]:
@@ -46,6 +44,8 @@ def wheel_files() -> dict[str, str]:
         "piecework/_core.abi3.so": "",
         f"{INFO}/METADATA": METADATA,
         f"{INFO}/licenses/LICENSE": "",
+        f"{INFO}/licenses/{TOOL.NOTICES}": (ROOT / TOOL.NOTICES).read_text(encoding="utf-8"),
+        f"{INFO}/sboms/{TOOL.SBOM}": (ROOT / TOOL.SBOM).read_text(encoding="utf-8"),
         f"{INFO}/entry_points.txt": "[console_scripts]\npiecework=piecework.cli:main\n",
     }
 
@@ -75,6 +75,7 @@ def test_a_complete_wheel_has_no_problems(tmp_path: Path) -> None:
     [
         *("piecework/py.typed", "piecework/_core.pyi", "piecework/_core.abi3.so"),
         *("piecework/batch.py", f"{INFO}/licenses/LICENSE"),
+        *(f"{INFO}/licenses/{TOOL.NOTICES}", f"{INFO}/sboms/{TOOL.SBOM}"),
     ],
 )
 def test_a_missing_file_is_named(missing: str, tmp_path: Path) -> None:
@@ -91,12 +92,49 @@ def test_other_problems_of_a_wheel_are_named(tmp_path: Path) -> None:
     assert "expected cp310-abi3" in found
     (found,) = problems_of_wheel(tmp_path, {**files, f"{INFO}/entry_points.txt": ""})
     assert "command `piecework` is missing" in found
+    (found,) = problems_of_wheel(tmp_path, {**files, f"{INFO}/sboms/{TOOL.SBOM}": "{}"})
+    assert f"expected that of {TOOL.SBOM} in git" in found
     for field in ("Requires-Python", "License-Expression", "License-File", "Classifier"):
         metadata = "".join(
             line for line in METADATA.splitlines(keepends=True) if not line.startswith(field)
         )
         (found,) = problems_of_wheel(tmp_path, {**files, f"{INFO}/METADATA": metadata})
         assert f"metadata field {field}:" in found
+
+
+@pytest.mark.parametrize(
+    ("name", "module"),
+    [
+        ("cp310-abi3-win_arm64", "_core.pyd"),
+        ("cp310-abi3-musllinux_1_2_x86_64", "_core.abi3.so"),
+        ("cp313-cp313t-manylinux_2_17_x86_64", "_core.cpython-313t-x86_64-linux-gnu.so"),
+        ("cp314-cp314t-macosx_11_0_arm64", "_core.cpython-314t-darwin.so"),
+        ("cp314-cp314t-win_amd64", "_core.cp314t-win_amd64.pyd"),
+    ],
+)
+def test_each_kind_of_wheel_has_its_module(name: str, module: str) -> None:
+    package = Path(f"piecework-0.1.0-{name}.whl")
+    assert TOOL.module_of(package) == f"piecework/{module}"
+    assert TOOL.re.search(TOOL.PYTHON_TAGS, package.name)
+
+
+def test_the_bill_of_materials_obeys_its_schema() -> None:
+    pytest.importorskip("cyclonedx", reason="cyclonedx is installed by `make wheel`")
+    bom = (ROOT / TOOL.SBOM).read_text(encoding="utf-8")
+    assert list(TOOL.schema_problems(bom)) == []
+    assert list(TOOL.schema_problems(bom.replace('"library"', '"liberty"'))) != []
+
+
+def test_a_wheel_that_this_machine_cannot_use_says_why(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    package = Path("piecework-0.1.0-cp310-abi3-{}.whl")
+    for tag, reason in {
+        "macosx_10_12_x86_64": "needs a machine of its platform",
+        "manylinux_2_17_ppc64le": "needs qemu-ppc64le-static (apt install qemu-user-static)",
+    }.items():
+        assert reason in USE.use(Path(str(package).format(tag)), tmp_path)
 
 
 def test_problems_of_an_sdist_are_named(tmp_path: Path) -> None:
@@ -115,17 +153,17 @@ def test_a_path_without_rust_keeps_the_other_programs(tmp_path: Path) -> None:
     tools.mkdir()
     for program in ("cargo", "rustc", "rustup", "bash"):
         (tools / program).write_text("")
-    kept = Path(TOOL.without_rust_tools(str(tools), tmp_path / "links"))
+    kept = Path(USE.without_rust_tools(str(tools), tmp_path / "links"))
     assert [program.name for program in kept.iterdir()] == ["bash"]
-    assert TOOL.without_rust_tools(str(kept), tmp_path / "unused") == str(kept)
+    assert USE.without_rust_tools(str(kept), tmp_path / "unused") == str(kept)
 
 
 def test_console_examples_are_compared() -> None:
     block = "$ echo one two\none ...\n$ true\n"
-    assert list(TOOL.commands(block)) == [("echo one two", "one ...\n"), ("true", "")]
+    assert list(USE.commands(block)) == [("echo one two", "one ...\n"), ("true", "")]
     work, environment = ROOT, {"PATH": "/usr/bin:/bin"}
-    TOOL.run_command("echo one two", "one ...\n", work, environment)
+    USE.run_command("echo one two", "one ...\n", work, environment)
     with pytest.raises(SystemExit, match="expected 'two"):
-        TOOL.run_command("echo one two", "two ...\n", work, environment)
+        USE.run_command("echo one two", "two ...\n", work, environment)
     with pytest.raises(SystemExit, match="failed"):
-        TOOL.run_command("exit 3", "", work, environment)
+        USE.run_command("exit 3", "", work, environment)
