@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import email
 import email.message
+import io
 import re
 import subprocess
 import sys
@@ -63,6 +64,8 @@ def wheel_problems(package: Path) -> Iterator[str]:
         yield f"found {package.stat().st_size} bytes, expected at most {MAX_WHEEL_BYTES}"
     if "manylinux" in package.name:
         yield from manylinux_problems(package)
+    if "musllinux" in package.name:
+        yield from musllinux_problems(package)
     with zipfile.ZipFile(package) as wheel:
         names = set(wheel.namelist())
         (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
@@ -123,6 +126,17 @@ def manylinux_problems(package: Path) -> Iterator[str]:
         yield f"auditwheel show: found no platform tag: {output}{done.stderr}"
     elif not package.stem.endswith(found[1]):
         yield f"auditwheel show: found {found[1]}, expected the tag of the file name"
+
+
+def musllinux_problems(package: Path) -> Iterator[str]:
+    """Yield a problem if the module needs another library than musl; auditwheel finds those of glibc only."""
+    from elftools.elf.elffile import ELFFile
+
+    with zipfile.ZipFile(package) as wheel, wheel.open(module_of(package)) as module:
+        dynamic = ELFFile(io.BytesIO(module.read())).get_section_by_name(".dynamic")
+        needed = {tag.needed for tag in dynamic.iter_tags() if tag.entry.d_tag == "DT_NEEDED"}
+    if needed != {"libc.so"}:
+        yield f"needs {', '.join(sorted(needed))}, expected libc.so, which is that of musl"
 
 
 def sdist_problems(package: Path) -> Iterator[str]:

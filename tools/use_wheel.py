@@ -200,7 +200,7 @@ def load_by_musl(package: Path, folder: Path, root: Path, processor: str) -> str
     """Load the module of a wheel by musl; exit if it needs a symbol that neither musl nor Python has."""
     with zipfile.ZipFile(package) as wheel:
         module = Path(wheel.extract("piecework/_core.abi3.so", folder))
-    libc = root / f"usr/lib/{processor}-linux-musl/libc.so"
+    libc = root / f"lib/ld-musl-{processor}.so.1"
     needed = symbols(module, defined=False)
     of_python = {name for name in needed if name.startswith(("Py", "_Py"))}
     if unknown := sorted(needed - of_python - symbols(libc, defined=True)):
@@ -209,7 +209,9 @@ def load_by_musl(package: Path, folder: Path, root: Path, processor: str) -> str
     source.write_text(LOADER % "\n".join(f"char {name}[256];" for name in sorted(of_python)))
     zig = [sys.executable, "-m", "ziglang", "cc", "-target", f"{processor}-linux-musl"]
     environment = dict(os.environ)
-    run([*zig, "-dynamic", "-rdynamic", "-o", str(program), str(source)], folder, environment)
+    run(
+        [*zig, "-O2", "-dynamic", "-rdynamic", "-o", str(program), str(source)], folder, environment
+    )
     loading = [*emulator(root, processor), str(libc), str(program), str(module)]
     assert run(loading, folder, environment) == "loaded\n"
     return f"its module loads under musl for {processor}, which has all {len(needed)} symbols"
