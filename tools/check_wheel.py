@@ -153,7 +153,7 @@ def sdist_problems(package: Path) -> Iterator[str]:
         name for name in tracked if re.match(r"(crates/.*\.(rs|toml)|python/.*\.pyi?)$", name)
     }
     needed |= {"LICENSE", "README.md", "Cargo.toml", "Cargo.lock", "pyproject.toml"}
-    needed |= {"python/piecework/py.typed"}
+    needed |= {"python/piecework/py.typed", SBOM, NOTICES}
     yield from (f"{name} is missing" for name in sorted(needed - members.keys()))
     extra = members.keys() - tracked - {"PKG-INFO"}
     yield from (f"{name} is not in git" for name in sorted(extra))

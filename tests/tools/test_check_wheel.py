@@ -143,7 +143,7 @@ def test_problems_of_an_sdist_are_named(tmp_path: Path) -> None:
     assert problems_of_sdist(tmp_path, {**files, "python/piecework/_core.abi3.so": ""}) == [
         "python/piecework/_core.abi3.so is not in git"
     ]
-    for missing in ("LICENSE", "README.md", "Cargo.lock", "crates/kernels/capsules/Cargo.toml"):
+    for missing in ("LICENSE", TOOL.SBOM, "Cargo.lock", "crates/kernels/capsules/Cargo.toml"):
         rest = {name: text for name, text in files.items() if name != missing}
         assert problems_of_sdist(tmp_path, rest) == [f"{missing} is missing"]
 
