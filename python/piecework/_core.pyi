@@ -242,11 +242,14 @@ def read_tiktoken(
 def read_tekken(data: bytes, source: str) -> Core:
     """Read a `tekken.json`."""
 
-def is_ranks(data: bytes) -> bool:
-    """Tell whether the first line of a file is a token of tiktoken and its rank."""
+def detect_format(data: bytes) -> str:
+    """Return the name of the format of a file that is not compressed, as in `io.format_detection`."""
 
-def is_sentencepiece(data: bytes) -> bool:
-    """Tell whether a file begins like a SentencePiece `.model`."""
+def read_piecework_file(data: bytes, source: str) -> tuple[Core, SpecialInText]:
+    """Read a `.piecework` file and its `special_in_text` setting."""
+
+def write_piecework_file(core: Core, special_in_text: str) -> bytes:
+    """Write a `.piecework` file: settings that a tokenizer.json lacks, and the rest."""
 
 def read_sentencepiece(data: bytes, source: str) -> Core:
     """Read a SentencePiece `.model`; errors name the file and the field."""

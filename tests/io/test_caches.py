@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import pickle
 from pathlib import Path
@@ -113,6 +114,18 @@ def test_settings_are_refused_for_what_says_everything(tmp_path: Path) -> None:
         pw.Tokenizer.load(tmp_path / "x.pwc", lowercase=True)
     with pytest.raises(FileError, match="no such file"):
         pw.Tokenizer.load(tmp_path / "absent.pwc")
+
+
+def test_a_compressed_cache_is_refused(tmp_path: Path) -> None:
+    TOKENIZERS["wordpiece"].save(tmp_path / "x.pwc")
+    packed = gzip.compress((tmp_path / "x.pwc").read_bytes())
+    (tmp_path / "x.gz").write_bytes(packed)
+    for load in (
+        lambda: pw.Tokenizer.load(tmp_path / "x.gz"),
+        lambda: pw.Tokenizer.from_bytes(packed),
+    ):
+        with pytest.raises(FormatError, match="is a compiled cache that is compressed; unpack it"):
+            load()
 
 
 def test_a_cache_under_another_name_is_read_only_when_asked(tmp_path: Path) -> None:

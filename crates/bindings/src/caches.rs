@@ -13,6 +13,7 @@ use pyo3::types::PyBytes;
 
 use crate::core::Core;
 use crate::errors::{raise, system_error};
+use crate::files::treatment;
 use crate::release::ReleaseGil;
 
 /// Whether a file begins like a compiled cache.
@@ -36,7 +37,7 @@ pub(crate) fn write_cache(
     special_in_text: &str,
     key: &[u8],
 ) -> PyResult<Vec<u8>> {
-    let tokenizer = core.tokenizer();
+    let (tokenizer, special_in_text) = (core.tokenizer(), treatment(special_in_text)?);
     let write = || cache::write(&tokenizer.spec(), &tokenizer.store(), special_in_text, key);
     py.release(write).map_err(raise)
 }
@@ -48,7 +49,7 @@ pub(crate) fn read_cache(
     path: PathBuf,
     source: &str,
     key: Option<&[u8]>,
-) -> PyResult<Option<(Core, String)>> {
+) -> PyResult<Option<(Core, &'static str)>> {
     let bytes = py.release(|| read_whole(&path)).map_err(system_error)?;
     let read = || -> Result<_, Error> {
         let cached = cache::read(&bytes)?;
@@ -59,7 +60,7 @@ pub(crate) fn read_cache(
         Ok(Some((Tokenizer::restore(spec, vocab, &parts, read_entries)?, special_in_text)))
     };
     let found = py.release(read).map_err(|error| raise(error.within(source)))?;
-    Ok(found.map(|(tokenizer, special)| (Core::of(tokenizer), special)))
+    Ok(found.map(|(tokenizer, special)| (Core::of(tokenizer), special.name())))
 }
 
 /// Read a file into memory; a mapped file could change or shrink while it is in use.

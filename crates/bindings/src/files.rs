@@ -2,15 +2,17 @@
 
 use piecework_catch_panics::python;
 use piecework_core::error::Error;
-use piecework_core::spec::{PreTokenizerSpec, TokenizerSpec};
+use piecework_core::spec::{PreTokenizerSpec, SpecialInText, TokenizerSpec};
 use piecework_core::stages::pretokenize::refuse_empty_matches;
-use piecework_formats::{clip, sentencepiece, tekken, tiktoken, tokenizer_json, vocab_merges};
+use piecework_formats::{
+    clip, detect, piecework_file, sentencepiece, tekken, tiktoken, tokenizer_json, vocab_merges,
+};
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::core::{compile, Core};
-use crate::errors::raise;
+use crate::errors::{bad_argument, raise};
 use crate::options::settings_of;
 use crate::release::ReleaseGil;
 
@@ -103,16 +105,43 @@ fn checked(spec: TokenizerSpec) -> Result<TokenizerSpec, Error> {
     Ok(spec)
 }
 
-/// Whether the first line of a file is a token of tiktoken and its rank.
+/// Return the name of the format of a file that is not compressed.
 #[python]
-pub(crate) fn is_ranks(data: &[u8]) -> bool {
-    tiktoken::is_ranks(data)
+pub(crate) fn detect_format(py: Python<'_>, data: &[u8]) -> &'static str {
+    py.release(|| detect(data)).name()
 }
 
-/// Whether a file begins like a SentencePiece `.model`.
+/// Read a `.piecework` file and its `special_in_text` setting.
 #[python]
-pub(crate) fn is_sentencepiece(data: &[u8]) -> bool {
-    sentencepiece::is_model(data)
+pub(crate) fn read_piecework_file(
+    py: Python<'_>,
+    data: &[u8],
+    source: &str,
+) -> PyResult<(Core, &'static str)> {
+    let mut special_in_text = SpecialInText::default();
+    let core = compile(py, source, || {
+        let (spec, treatment) = piecework_file::read(data)?;
+        special_in_text = treatment;
+        Ok(spec)
+    })?;
+    Ok((core, special_in_text.name()))
+}
+
+/// Write a `.piecework` file.
+#[python]
+pub(crate) fn write_piecework_file(
+    py: Python<'_>,
+    core: &Core,
+    special_in_text: &str,
+) -> PyResult<Vec<u8>> {
+    let special_in_text = treatment(special_in_text)?;
+    Ok(py.release(|| piecework_file::write(&core.tokenizer().spec(), special_in_text)))
+}
+
+/// Return the treatment of special tokens with a name.
+pub(crate) fn treatment(name: &str) -> PyResult<SpecialInText> {
+    let names = SpecialInText::ALL.map(SpecialInText::name).join(", ");
+    SpecialInText::named(name).ok_or_else(|| bad_argument("special_in_text", name, &names))
 }
 
 /// Read a SentencePiece `.model`.

@@ -50,10 +50,10 @@ mod _core {
         counting::{OrderedWords, RawCounts, WordCounter},
         encoding::{encoding_of_row, missing_column, Encoding},
         files::{
-            is_ranks, is_sentencepiece, read_clip, read_sentencepiece, read_sentencepiece_normalizer,
-            read_sentencepiece_vocab, read_tekken, read_tiktoken, read_vocab_merges,
-            sentencepiece_settings, write_sentencepiece, write_sentencepiece_vocab, write_tiktoken,
-            write_vocab_merges,
+            detect_format, read_clip, read_piecework_file, read_sentencepiece,
+            read_sentencepiece_normalizer, read_sentencepiece_vocab, read_tekken, read_tiktoken,
+            read_vocab_merges, sentencepiece_settings, write_piecework_file, write_sentencepiece,
+            write_sentencepiece_vocab, write_tiktoken, write_vocab_merges,
         },
         gguf_files::{
             gguf_chat_templates, gguf_names, gguf_roles, gguf_section_length, is_gguf, read_gguf,

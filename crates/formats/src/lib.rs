@@ -3,6 +3,7 @@
 #![forbid(unsafe_code)]
 
 mod bytes;
+mod detect;
 mod json;
 mod merges_txt;
 mod ranks;
@@ -13,6 +14,7 @@ pub mod clip;
 pub mod gguf;
 pub mod json_lines;
 pub mod normalization_rules;
+pub mod piecework_file;
 pub mod sentencepiece;
 pub mod tekken;
 pub mod text_rows;
@@ -20,3 +22,5 @@ pub mod tiktoken;
 pub mod tokenizer_json;
 pub mod vocab_merges;
 pub mod vocab_txt;
+
+pub use detect::{detect, Format};

@@ -11,6 +11,7 @@ import warnings
 from piecework._core import (
     Core,
     read_clip,
+    read_piecework_file,
     read_sentencepiece,
     read_sentencepiece_normalizer,
     read_tekken,
@@ -27,7 +28,6 @@ from piecework.io.format_detection import (
     GGUF,
     MERGES_TXT,
     PIECEWORK_FILE,
-    PIECEWORK_FILE_HEAD,
     SENTENCEPIECE_MODEL,
     TEKKEN_JSON,
     TIKTOKEN_RANKS,
@@ -44,14 +44,13 @@ from piecework.split_patterns import GPT2_PATTERN, PATTERNS
 # Formats that contain their pipeline are read without importing `piecework.spec`.
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from piecework.spec import PreTokenizer, SentencePieceNormalizer, SpecialInText
+    from piecework.spec import PreTokenizer, SentencePieceNormalizer
 
 # `ByteLevel(add_prefix_space=False)`, which has this pattern.
 _GPT2_PIPELINE = (
     b'{"pre_tokenizer": {"type": "ByteLevel",'
     b' "add_prefix_space": false, "trim_offsets": true, "use_regex": true}}'
 )
-_PIECEWORK_FILE_MIDDLE = b'","tokenizer":'
 # Frames from the caller of `Tokenizer.load` to a reader: load, read_tokenizer, _read, reader.
 _FRAMES_TO_CALLER = 5
 
@@ -73,28 +72,10 @@ def read_tekken_json(data: bytes, source: str, options: LoadOptions) -> CoreAndS
     return read_tekken(data.removeprefix(BYTE_ORDER_MARK), source), "text"
 
 
-def read_piecework_file(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
+def read_saved_file(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     """Read a `.piecework` file, which `Tokenizer.save` wrote."""
     options.reject_unused((), "a .piecework file, which contains this setting")
-    data = data.lstrip(BYTE_ORDER_MARK + b" \t\r\n")
-    if not data.startswith(PIECEWORK_FILE_HEAD):
-        raise FormatError(source, "is a .piecework file of a later version; update piecework")
-    treatment, middle, text = data.removeprefix(PIECEWORK_FILE_HEAD).partition(
-        _PIECEWORK_FILE_MIDDLE
-    )
-    treatments: tuple[SpecialInText, ...] = ("parse", "text", "refuse")
-    for known in treatments:
-        if treatment == known.encode() and middle and text.rstrip().endswith(b"}"):
-            return Core.from_json(text.rstrip()[:-1], source), known
-    problem = "is damaged: it does not begin as a .piecework file that `save` wrote"
-    raise FormatError(source, problem)
-
-
-def piecework_file(core: Core, special_in_text: SpecialInText) -> bytes:
-    """Return the content of a `.piecework` file: settings that a tokenizer.json lacks, and the rest."""
-    text = core.to_json(False).encode()
-    head = PIECEWORK_FILE_HEAD + special_in_text.encode()
-    return b"".join((head, _PIECEWORK_FILE_MIDDLE, text, b"}\n"))
+    return read_piecework_file(data, source)
 
 
 def reject_vocab_json(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
@@ -303,7 +284,7 @@ def _pipeline_json(pre_tokenizer: PreTokenizer) -> bytes:
 READERS: dict[str, Callable[[bytes, str, LoadOptions], CoreAndSpecial]] = {
     TOKENIZER_JSON: read_tokenizer_json,
     TEKKEN_JSON: read_tekken_json,
-    PIECEWORK_FILE: read_piecework_file,
+    PIECEWORK_FILE: read_saved_file,
     VOCAB_JSON: reject_vocab_json,
     VOCAB_TXT: read_vocab_txt,
     CLIP_MERGES: read_clip_merges,

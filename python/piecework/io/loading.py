@@ -10,7 +10,13 @@ from piecework._core import fingerprint, is_cache
 from piecework._internal.validation import PathLike, check_choice, check_type, path_text
 from piecework.errors import ArgumentError, FormatError
 from piecework.io.compiled_cache import SUFFIX, CoreAndSpecial, read_compiled, read_through_cache
-from piecework.io.format_detection import TIKTOKEN_RANKS, VOCAB_TXT, detect_format, format_of_name
+from piecework.io.format_detection import (
+    COMPILED_CACHE,
+    TIKTOKEN_RANKS,
+    VOCAB_TXT,
+    detect_format,
+    format_of_name,
+)
 from piecework.io.format_readers import READERS, check_ranks
 from piecework.io.load_options import LoadOptions
 from piecework.io.source_bytes import files_of_directory, gunzipped, source_bytes
@@ -67,6 +73,8 @@ def _read(
     data: bytes, source: str, options: LoadOptions, format: str | None = None
 ) -> CoreAndSpecial:
     detected = format or detect_format(data, options)
+    if detected == COMPILED_CACHE:
+        raise FormatError(source, "is a compiled cache that is compressed; unpack it first")
     try:
         return READERS[detected](data, source, options)
     except (FormatError, ArgumentError) as error:

@@ -11,6 +11,7 @@ import warnings
 
 from piecework._core import (
     write_cache,
+    write_piecework_file,
     write_sentencepiece,
     write_sentencepiece_vocab,
     write_tiktoken,
@@ -20,7 +21,6 @@ from piecework._internal.lazy import pw
 from piecework._internal.validation import PathLike, encodable_path, path_text
 from piecework.errors import ArgumentError, PortabilityError, VocabularyError
 from piecework.io.atomic_files import atomic_file, write_bytes
-from piecework.io.format_readers import piecework_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -241,7 +241,7 @@ def _piecework_file(tokenizer: pw.Tokenizer) -> bytes:
     from piecework.spec.custom import refuse_custom_stages
 
     refuse_custom_stages(tokenizer.spec.normalizer, tokenizer.spec.pre_tokenizer)
-    return piecework_file(tokenizer._core, tokenizer._special_in_text)
+    return write_piecework_file(tokenizer._core, tokenizer._special_in_text)
 
 
 _WRITERS: dict[str, Callable[[pw.Tokenizer], bytes]] = {

@@ -9,6 +9,7 @@ mod patterns;
 mod post_processors;
 mod pre_tokenizers;
 mod sentencepiece;
+mod special_in_text;
 
 use serde::Deserialize;
 
@@ -29,6 +30,7 @@ pub use sentencepiece::{
     PieceType, ScoredPiece, SentencePieceDecoderSpec, SentencePieceKind, SentencePieceNormalizerSpec,
     SentencePieceSpec,
 };
+pub use special_in_text::SpecialInText;
 
 /// The most steps of one stage, including the steps of nested sequences.
 pub const MAX_STEPS: usize = 1024;
@@ -133,6 +135,19 @@ pub struct Truncation {
     pub stride: usize,
 }
 
+impl Truncation {
+    /// Return the settings that keep the first `max_length` tokens, of a pair first those of the shorter sequence.
+    #[must_use]
+    pub fn to(max_length: usize) -> Self {
+        Self {
+            direction: Direction::Right,
+            max_length,
+            strategy: TruncationStrategy::LongestFirst,
+            stride: 0,
+        }
+    }
+}
+
 /// Settings of padding.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -149,6 +164,21 @@ pub struct Padding {
     pub pad_type_id: u32,
     /// The padding token.
     pub pad_token: String,
+}
+
+impl Padding {
+    /// Return the settings that pad at the end, to the longest encoding of a batch.
+    #[must_use]
+    pub fn with(pad_token: &str, pad_id: u32) -> Self {
+        Self {
+            length: None,
+            direction: Direction::Right,
+            pad_to_multiple_of: None,
+            pad_id,
+            pad_type_id: 0,
+            pad_token: pad_token.to_owned(),
+        }
+    }
 }
 
 /// A token that is matched whole, before the model segments the text around it.

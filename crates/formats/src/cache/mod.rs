@@ -10,7 +10,7 @@ mod entries;
 use std::hash::Hasher;
 
 use piecework_core::error::{Error, ErrorKind};
-use piecework_core::spec::{ModelSpec, TokenizerSpec, WordSpec};
+use piecework_core::spec::{ModelSpec, SpecialInText, TokenizerSpec, WordSpec};
 use piecework_core::table_sections::{damaged, Array, TableSections};
 use piecework_core::vocab::Vocab;
 use xxhash_rust::xxh3::Xxh3;
@@ -34,7 +34,7 @@ pub struct CompiledCache {
     /// The other tables, as named arrays.
     pub parts: TableSections,
     /// What the tokenizer does with special tokens in text.
-    pub special_in_text: String,
+    pub special_in_text: SpecialInText,
     /// What the writer knew of the source; see [`fingerprint`].
     pub key: Vec<u8>,
 }
@@ -52,21 +52,18 @@ const SPEC: &str = "spec";
 const SPECIAL_IN_TEXT: &str = "special_in_text";
 const KEY: &str = "key";
 
-/// What a tokenizer may do with special tokens in text.
-const TREATMENTS: [&str; 3] = ["parse", "text", "refuse"];
-
 /// Write a cache; `parts` are the tables of the tokenizer of this specification.
 ///
 /// Custom stages are an error: a file cannot hold their functions.
 pub fn write(
     spec: &TokenizerSpec,
     parts: &TableSections,
-    special_in_text: &str,
+    special_in_text: SpecialInText,
     key: &[u8],
 ) -> Result<Vec<u8>, Error> {
     let mut sections = TableSections::default();
     let bytes = |text: &[u8]| Array::from(text.to_vec());
-    sections.put(SPECIAL_IN_TEXT, &bytes(special_in_text.as_bytes()));
+    sections.put(SPECIAL_IN_TEXT, &bytes(special_in_text.name().as_bytes()));
     sections.put(KEY, &bytes(key));
     sections.put(SPEC, &bytes(tokenizer_json::write(&stages_of(spec), false).as_bytes()));
     entries::add(&spec.model, &mut sections)?;
@@ -116,10 +113,9 @@ fn read_sections(parts: TableSections) -> Result<CompiledCache, Error> {
         spec.model = entries::with_entries(&settings, &vocab, &parts)?;
         None
     };
-    let special_in_text = text(SPECIAL_IN_TEXT)?;
-    if !TREATMENTS.contains(&special_in_text.as_str()) {
-        return Err(damaged(SPECIAL_IN_TEXT, special_in_text));
-    }
+    let treatment = text(SPECIAL_IN_TEXT)?;
+    let special_in_text =
+        SpecialInText::named(&treatment).ok_or_else(|| damaged(SPECIAL_IN_TEXT, treatment))?;
     Ok(CompiledCache {
         spec,
         read_entries,
