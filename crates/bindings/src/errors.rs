@@ -19,6 +19,7 @@ pub(crate) fn raise(error: Error) -> PyErr {
     let class = match error.kind {
         ErrorKind::Argument => "ArgumentError",
         ErrorKind::Format => "FormatError",
+        ErrorKind::SpecialToken => "SpecialTokenError",
         ErrorKind::Vocabulary => "VocabularyError",
         ErrorKind::Corpus => "CorpusError",
         ErrorKind::Utf8 => "InvalidUtf8Error",

@@ -11,6 +11,8 @@ pub enum ErrorKind {
     Argument,
     /// A tokenizer file is malformed, unknown or contradicts itself.
     Format,
+    /// A text contains a special token, and neither tokenizer nor call says how to treat it.
+    SpecialToken,
     /// A vocabulary has duplicates, lacks its unknown token, or is otherwise unusable.
     Vocabulary,
     /// The training text is empty or cannot be read as asked.

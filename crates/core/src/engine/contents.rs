@@ -47,6 +47,14 @@ impl Tokenizer {
         ids.filter(|(piece, _)| is_symbol(piece)).map(|(_, id)| id).collect()
     }
 
+    /// Return the control pieces of a SentencePiece model, in order.
+    #[must_use]
+    pub fn control_pieces(&self) -> Vec<String> {
+        let ModelSpec::SentencePiece(spec) = self.stages().model_spec.whole() else { return Vec::new() };
+        let control = spec.pieces.iter().filter(|piece| piece.kind == PieceType::Control);
+        control.map(|piece| piece.text.clone()).collect()
+    }
+
     /// Return how short rows are padded: by the settings of padding, else with the id of `pad_id`.
     #[must_use]
     pub fn filling(&self, names: &[String]) -> Filling<'_> {

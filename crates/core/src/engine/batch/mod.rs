@@ -3,6 +3,7 @@
 mod columns;
 mod offsets;
 mod ordered_collector;
+mod prompts;
 #[cfg(test)]
 mod route_law;
 mod sources;
@@ -12,6 +13,7 @@ mod tests;
 mod truncation_law;
 
 pub use columns::{BatchIds, ExtraColumns, Spans};
+pub use prompts::Prompts;
 pub use sources::{Source, MAX_TEXT_BYTES};
 
 use std::ops::Range;
