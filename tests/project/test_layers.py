@@ -56,6 +56,7 @@ CRATE_MAY_USE = {
     "core": {"kernels", "unicode", "regex"},
     "train": {"kernels", "unicode", "core"},
     "formats": {"unicode", "core"},
+    "piecework": {"core", "train", "formats"},
     "bindings/catch-panics": set(),
     "bindings": {"kernels", "capsules", "unicode", "core", "train", "formats", "catch-panics"},
 }

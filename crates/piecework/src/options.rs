@@ -1,0 +1,141 @@
+//! The options of encoding and decoding.
+
+/// The special tokens that are recognized where they are written in a text.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ParseSpecial {
+    /// All of them, as in `tokenizers`.
+    All,
+    /// None of them: the safe choice for text of users.
+    Nothing,
+    /// These tokens.
+    Only(Vec<String>),
+}
+
+/// The options of encoding.
+///
+/// ```
+/// use piecework::{EncodeOptions, ParseSpecial, Tokenizer};
+///
+/// let tokenizer = Tokenizer::from_bytes(b"[UNK]\n[CLS]\n[SEP]\nbe\n")?;
+/// let options = EncodeOptions::new().add_special_tokens(false).parse_special(ParseSpecial::Nothing);
+/// assert_eq!(tokenizer.encode("be [SEP]")?.ids(), [1, 3, 2, 2]);
+/// assert_eq!(tokenizer.encode_with("be [SEP]", &options)?.ids(), [3, 0, 0, 0]);
+/// # Ok::<(), piecework::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EncodeOptions {
+    pub(crate) add_special_tokens: bool,
+    pub(crate) parse_special: Option<ParseSpecial>,
+    pub(crate) offsets: bool,
+    pub(crate) overflow: bool,
+    pub(crate) num_threads: Option<usize>,
+}
+
+impl Default for EncodeOptions {
+    fn default() -> Self {
+        Self {
+            add_special_tokens: true,
+            parse_special: None,
+            offsets: false,
+            overflow: false,
+            num_threads: None,
+        }
+    }
+}
+
+impl EncodeOptions {
+    /// Return the options that [`Tokenizer::encode`](crate::Tokenizer::encode) uses.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Set whether the post-processor inserts special tokens, such as `[CLS]` and `[SEP]`. It does by default.
+    #[must_use]
+    pub fn add_special_tokens(mut self, add_special_tokens: bool) -> Self {
+        self.add_special_tokens = add_special_tokens;
+        self
+    }
+
+    /// Set the special tokens that are recognized in text. By default this is a property of the tokenizer: see
+    /// [`Tokenizer::with_special_in_text`](crate::Tokenizer::with_special_in_text).
+    #[must_use]
+    pub fn parse_special(mut self, parse_special: ParseSpecial) -> Self {
+        self.parse_special = Some(parse_special);
+        self
+    }
+
+    /// Set whether a [`Batch`](crate::Batch) has offsets, word ids and sequence ids. An
+    /// [`Encoding`](crate::Encoding) always has them.
+    #[must_use]
+    pub fn offsets(mut self, offsets: bool) -> Self {
+        self.offsets = offsets;
+        self
+    }
+
+    /// Set whether a batch has a row for each window of a truncated text. By default it has the first window only.
+    #[must_use]
+    pub fn overflow(mut self, overflow: bool) -> Self {
+        self.overflow = overflow;
+        self
+    }
+
+    /// Set the most threads of a batch. By default it is the number of CPUs; a thread is started for every 64 KiB of
+    /// text at most, so small batches run in the calling thread.
+    #[must_use]
+    pub fn num_threads(mut self, num_threads: usize) -> Self {
+        self.num_threads = Some(num_threads);
+        self
+    }
+
+    /// Return the number of threads.
+    pub(crate) fn threads(&self) -> usize {
+        let processors = || std::thread::available_parallelism().map_or(1, Into::into);
+        self.num_threads.unwrap_or_else(processors).max(1)
+    }
+}
+
+/// The options of decoding.
+///
+/// ```
+/// use piecework::{DecodeOptions, Tokenizer};
+///
+/// let tokenizer = Tokenizer::from_bytes(b"[UNK]\n[CLS]\n[SEP]\nbe\n")?;
+/// assert_eq!(tokenizer.decode(&[1, 3, 2])?, "be");
+/// let options = DecodeOptions::new().skip_special_tokens(false);
+/// assert_eq!(tokenizer.decode_with(&[1, 3, 2], &options)?, "[CLS] be [SEP]");
+/// # Ok::<(), piecework::Error>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DecodeOptions {
+    pub(crate) skip_special_tokens: bool,
+    pub(crate) clean_up: Option<bool>,
+}
+
+impl Default for DecodeOptions {
+    fn default() -> Self {
+        Self { skip_special_tokens: true, clean_up: None }
+    }
+}
+
+impl DecodeOptions {
+    /// Return the options that [`Tokenizer::decode`](crate::Tokenizer::decode) uses.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Set whether special tokens are left out of the text. They are by default.
+    #[must_use]
+    pub fn skip_special_tokens(mut self, skip_special_tokens: bool) -> Self {
+        self.skip_special_tokens = skip_special_tokens;
+        self
+    }
+
+    /// Set whether spaces before punctuation and in contractions are removed. By default the decoder decides.
+    #[must_use]
+    pub fn clean_up(mut self, clean_up: bool) -> Self {
+        self.clean_up = Some(clean_up);
+        self
+    }
+}

@@ -1,0 +1,126 @@
+//! Encodings, batches and streams of one tokenizer agree with each other.
+
+use piecework::spec::{Padding, Truncation};
+use piecework::{DecodeOptions, EncodeInput, EncodeOptions, ErrorKind, ParseSpecial, Tokenizer};
+
+const TEXTS: [&str; 5] = ["to be", "", "bes \u{E9}\u{1F917} to", "[SEP] be", "be\u{4E2D}be"];
+
+fn tokenizer() -> Tokenizer {
+    let file = "[PAD]\n[UNK]\n[CLS]\n[SEP]\nto\nbe\n##s\ne\n中\n";
+    Tokenizer::from_bytes(file.as_bytes()).expect("a vocabulary")
+}
+
+#[test]
+fn handles_are_shared_between_threads() {
+    fn check<T: Clone + Send + Sync + 'static>() {}
+    check::<Tokenizer>();
+    let tokenizer = tokenizer();
+    assert!(tokenizer.clone().core().shares_tables_with(tokenizer.core()));
+    let truncated = tokenizer.with_truncation(Truncation::to(3)).unwrap();
+    assert!(truncated.core().shares_tables_with(tokenizer.core()));
+}
+
+#[test]
+fn every_call_gives_the_same_ids() {
+    let tokenizer = tokenizer();
+    let options = EncodeOptions::new().offsets(true).num_threads(3);
+    let batch = tokenizer.encode_batch_with(TEXTS, &options).unwrap();
+    let counts = tokenizer.count_batch(TEXTS).unwrap();
+    for (row, text) in TEXTS.into_iter().enumerate() {
+        let encoding = tokenizer.encode(text).unwrap();
+        assert_eq!(encoding.ids(), batch.row(row));
+        assert_eq!(encoding.ids(), tokenizer.encode_ids(text).unwrap());
+        assert_eq!([encoding.len(), counts[row]], [tokenizer.count(text).unwrap(); 2]);
+        assert_eq!(encoding.offsets(), &batch.offsets().unwrap()[batch.range(row)]);
+        let word_ids = encoding.word_ids().into_iter().map(|word| word.map_or(-1, |word| word as i32));
+        assert_eq!(word_ids.collect::<Vec<_>>(), batch.word_ids().unwrap()[batch.range(row)]);
+    }
+}
+
+#[test]
+fn offsets_are_bytes_of_the_text() {
+    let text = TEXTS[2];
+    let encoding = tokenizer().encode(text).unwrap();
+    let slices: Vec<&str> = encoding.offsets().iter().map(|&(start, end)| &text[start..end]).collect();
+    assert_eq!(slices, ["", "be", "s", "\u{E9}\u{1F917}", "to", ""]);
+    assert_eq!(encoding.char_offsets()[3..5], [(4, 6), (7, 9)]);
+}
+
+#[test]
+fn pairs_and_words_have_their_own_offsets() {
+    let tokenizer = tokenizer();
+    let (words, second) = (["\u{E9}", "bes"], "中 to");
+    let input = EncodeInput::words(&words).with_pair(second);
+    let encoding = tokenizer.encode(input).unwrap();
+    assert_eq!(encoding.tokens(), ["[CLS]", "e", "be", "##s", "[SEP]", "中", "to", "[SEP]"]);
+    let offsets = [(0, 0), (0, 2), (0, 2), (2, 3), (0, 0), (0, 3), (4, 6), (0, 0)];
+    assert_eq!(encoding.offsets(), offsets);
+    assert_eq!(encoding.sequence_ids()[4..6], [None, Some(1)]);
+    let options = EncodeOptions::new().offsets(true);
+    let batch = tokenizer.encode_batch_with([input, ("to", "be").into()], &options).unwrap();
+    assert_eq!(batch.offsets().unwrap()[..8], offsets);
+    assert_eq!(batch.sequence_ids().unwrap()[4..6], [-1, 1]);
+    assert_eq!(batch.type_ids().unwrap()[..8], [0, 0, 0, 0, 0, 1, 1, 1]);
+}
+
+#[test]
+fn windows_become_rows() {
+    let truncation = Truncation { stride: 1, ..Truncation::to(4) };
+    let tokenizer = tokenizer().with_truncation(truncation).unwrap();
+    let options = EncodeOptions::new().overflow(true).offsets(true);
+    let batch = tokenizer.encode_batch_with(["to be\u{E9} to", "be"], &options).unwrap();
+    let encoding = tokenizer.encode("to be\u{E9} to").unwrap();
+    assert_eq!(batch.overflow_to_sample_mapping(), [0, 0, 1]);
+    assert_eq!(batch.row(1), encoding.overflowing()[0].ids());
+    assert_eq!(batch.offsets().unwrap()[batch.range(1)], *encoding.overflowing()[0].offsets());
+    let padded = tokenizer.with_padding(Padding::with("[PAD]", 0)).unwrap().without_truncation().unwrap();
+    let batch = padded.encode_batch(["to", "to to"]).unwrap();
+    assert_eq!(batch.row(0), [2, 4, 3, 0]);
+    assert_eq!(padded.encode("to").unwrap().attention_mask(), [1, 1, 1]);
+    assert_eq!(padded.without_padding().unwrap().encode_batch(["to", "to to"]).unwrap().row(0), [2, 4, 3]);
+}
+
+#[test]
+fn wrong_arguments_are_errors() {
+    let tokenizer = tokenizer();
+    let only = |token: &str| EncodeOptions::new().parse_special(ParseSpecial::Only(vec![token.into()]));
+    assert_eq!(tokenizer.encode_ids_with("[SEP] [CLS]", &only("[SEP]")).unwrap()[1..3], [3, 1]);
+    let error = tokenizer.encode_with("to", &only("to")).unwrap_err();
+    assert_eq!((error.kind, &*error.place), (ErrorKind::Argument, "parse_special"));
+    let mixed = [EncodeInput::from(("to", "be")), "to".into()];
+    assert_eq!(tokenizer.encode_batch(mixed).unwrap_err().place, "texts[1]");
+    assert_eq!(tokenizer.count_batch([("to", "be")]).unwrap_err().place, "texts");
+    assert!(tokenizer.with_truncation(Truncation::to(1)).is_err());
+    assert!(tokenizer.decode_bytes(&[99]).is_err());
+}
+
+#[test]
+fn a_stream_gives_the_text_of_its_ids() {
+    let tokenizer = tokenizer();
+    let ids = tokenizer.encode_ids("to bes be").unwrap();
+    let mut stream = tokenizer.decode_stream(&[]).unwrap();
+    let mut text = String::new();
+    for &id in &ids {
+        text.extend(stream.step(id).unwrap());
+    }
+    text.extend(stream.finish().unwrap());
+    assert_eq!(text, tokenizer.decode(&ids).unwrap());
+    let options = DecodeOptions::new().skip_special_tokens(false);
+    assert_eq!(tokenizer.decode_with(&ids, &options).unwrap(), "[CLS] to bes be [SEP]");
+    let texts = tokenizer.decode_batch(tokenizer.encode_batch(TEXTS).unwrap().iter()).unwrap();
+    assert_eq!(texts[0], "to be");
+    let mut stream = tokenizer.decode_stream(&ids[..2]).unwrap();
+    assert_eq!(stream.step(ids[2]).unwrap().as_deref(), Some(" be"));
+    assert_eq!(stream.step(99).unwrap(), None);
+}
+
+#[test]
+fn entries_are_looked_up() {
+    let tokenizer = tokenizer();
+    assert_eq!((tokenizer.token_to_id("be"), tokenizer.id_to_token(5)), (Some(5), Some("be")));
+    assert_eq!((tokenizer.token_to_id("or"), tokenizer.id_to_token(99)), (None, None));
+    assert_eq!(tokenizer.token_bytes(8).as_deref(), Some("中".as_bytes()));
+    assert_eq!(tokenizer.vocab_size(), 9);
+    assert_eq!(tokenizer.vocab().filter(|(token, _)| *token == "[SEP]").count(), 2);
+    assert!(format!("{tokenizer:?}").contains("bert"));
+}
