@@ -41,7 +41,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MATURIN := VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release release-page test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser java-runtime test-data test-full test-levels test-faults test-neon test-miri lint docs docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release release-page test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser java-runtime test-data test-full test-levels test-faults test-neon test-miri lint docs test-docs docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -74,6 +74,7 @@ help:
 	@echo "make deny         check licenses, sources, duplicates and advisories of crates (compiles cargo-deny)"
 	@echo "make check-release  check that dist/ has all files of a release"
 	@echo "make docs         build the documentation site into build/docs/site; links and anchors are checked"
+	@echo "make test-docs    build the site and run its tests in Chromium, served and as files"
 	@echo "make docs-check   run the examples of the docstrings, the README and docs/"
 	@echo "make bench        compare with other libraries, in ten minutes (quiet machine)"
 	@echo "make bench-full   the same to the last repetition, and keep the record"
@@ -215,6 +216,9 @@ build/test-data/.fetched: $(wildcard tools/test_data/*) | $(VENV)/.test-tools
 
 docs: $(VENV)/.built $(VENV)/.test-tools $(DOCS_VENV)/.tools
 	$(BIN)/python tools/docs_site/build.py --zensical $(DOCS_VENV)/bin/zensical build/docs
+
+test-docs: docs $(BROWSER_VENV)/.tools
+	PYTHONPATH=python $(BROWSER_VENV)/bin/python -m pytest tests/site $(PYTEST)
 
 docs-check: $(VENV)/.built $(VENV)/.test-tools
 	$(BIN)/python -m pytest python/piecework tests/project/test_docs.py

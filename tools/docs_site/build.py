@@ -20,11 +20,13 @@ from charts import with_charts
 from checks import faults
 from navigation import Nav, navigation
 from notebooks import notebook_page
-from sources import write_pages
+from sources import ROOT, write_pages
+from steppers import bundle, theme, with_steps
 
 from piecework.analysis.report import chart_scripts
 
 HERE = Path(__file__).resolve().parent
+PLAYGROUND = ROOT / "build" / "playground"
 
 
 def main() -> None:
@@ -36,6 +38,10 @@ def main() -> None:
     nav = write_sources(options.folder)
     write_settings(options.folder, nav)
     run_generator(options.folder, options.zensical)
+    if PLAYGROUND.exists():
+        shutil.copytree(PLAYGROUND, options.folder / "site" / "playground")
+    else:
+        print("without the playground: make playground-page builds it")
     found = faults(options.folder / "site")
     if found:
         sys.exit("\n".join(found))
@@ -48,16 +54,23 @@ def write_sources(folder: Path) -> Nav:
     shutil.rmtree(pages, ignore_errors=True)
     write_pages(pages, markdown)
     api = write_api_pages(pages)
-    shutil.copytree(HERE / "assets", pages / "assets")
-    (pages / "assets" / "vega.js").write_text(chart_scripts(), encoding="utf-8")
+    write_assets(pages / "assets")
     return navigation(api)
+
+
+def write_assets(folder: Path) -> None:
+    """Write the scripts and styles of the pages."""
+    shutil.copytree(HERE / "assets", folder)
+    (folder / "vega.js").write_text(chart_scripts(), encoding="utf-8")
+    (folder / "steppers.js").write_text(bundle(PLAYGROUND.exists()), encoding="utf-8")
+    (folder / "steppers.css").write_text(theme(), encoding="utf-8")
 
 
 def markdown(file: Path) -> str:
     """Return a file of the repository as Markdown."""
     if file.suffix == ".ipynb":
         return notebook_page(file)
-    return with_charts(file.read_text(encoding="utf-8"))
+    return with_steps(with_charts(file.read_text(encoding="utf-8")))
 
 
 def write_settings(folder: Path, nav: Nav) -> None:

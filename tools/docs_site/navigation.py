@@ -77,7 +77,8 @@ def linked_pages(text: str, index: str) -> Iterator[dict[str, str]]:
 def title_of(link: str, file: str) -> str:
     """Return the title of a page in the navigation: its heading, or the text of the link to a notebook."""
     if file.endswith(".ipynb"):
-        return " ".join(link.split()).capitalize()
+        title = " ".join(link.split())
+        return title[0].upper() + title[1:]
     heading = re.search(r"^# (.+)$", (ROOT / file).read_text(encoding="utf-8"), re.MULTILINE)
     assert heading, f"{file} has no heading"
     return heading[1].replace("`", "")

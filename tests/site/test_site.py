@@ -1,0 +1,112 @@
+"""The built site in a real browser, served and as files: no network, no errors, search, charts, steppers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+Open = Callable[..., Any]
+# A page of each kind.
+PAGES = (
+    "index.html",
+    "contents.html",
+    "tutorial/how-wordpiece-learns.html",
+    "tutorial/how-a-word-is-split.html",
+    "notebooks/watch-wordpiece-learn.html",
+    "how-to/index.html",
+    "how-to/from-transformers.html",
+    "reference/command-line.html",
+    "reference/training-settings.html",
+    "reference/api/Tokenizer.html",
+    "reference/api/piecework.train.html",
+    "explanation/training.html",
+    "explanation/errata.html",
+    "explanation/benchmarks.html",
+    "project/changelog.html",
+    "decisions/0071-the-site.html",
+)
+NARROW = {"width": 390, "height": 844}
+OVERFLOWING = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
+SEARCH = "document.activeElement.shadowRoot"
+
+
+@pytest.fixture(params=["files", "served"])
+def site(request: pytest.FixtureRequest) -> str:
+    address: str = request.getfixturevalue(request.param)
+    return address
+
+
+@pytest.mark.parametrize("path", PAGES)
+def test_pages_load_nothing_from_elsewhere_and_fit_a_phone(
+    site: str, opened: Open, path: str
+) -> None:
+    requests: list[str] = []
+    page = opened("about:blank", viewport=NARROW)
+    page.on("request", lambda request: requests.append(request.url))
+    page.goto(site + path)
+    page.wait_for_load_state("networkidle")
+    assert [one for one in requests if not one.startswith((site, "data:", "blob:"))] == []
+    assert not page.evaluate(OVERFLOWING)
+    assert page.locator("h1").count() == 1
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("path", PAGES)
+def test_pages_are_accessible(served: str, opened: Open, path: str, scheme: str) -> None:
+    page = opened(served + path, color_scheme=scheme)
+    page.wait_for_load_state("networkidle")
+    found = Axe().run(page).response["violations"]
+    grave = [one for one in found if one["impact"] in ("serious", "critical")]
+    assert [(one["id"], [node["target"] for node in one["nodes"]][:3]) for one in grave] == []
+
+
+def test_search_finds_pages(site: str, opened: Open) -> None:
+    page = opened(site + "index.html")
+    page.wait_for_load_state("networkidle")
+    page.keyboard.press("Control+k")
+    page.wait_for_function(f"{SEARCH}?.querySelector('input')")
+    page.keyboard.type("longest match first", delay=20)
+    page.wait_for_function(f"{SEARCH}.querySelectorAll('ol li').length > 0")
+    assert page.evaluate(f"{SEARCH}.querySelector('input').value") == "longest match first"
+    page.wait_for_function(f"{SEARCH}.querySelector('ol').innerText.includes('Errata')")
+
+
+def test_charts_follow_their_choices(site: str, opened: Open) -> None:
+    page = opened(site + "explanation/benchmarks.html")
+    chart = page.locator("[data-chart=encoding]")
+    page.wait_for_function("document.querySelectorAll('.chart svg').length === 4")
+    assert chart.locator("svg").get_by_text("242", exact=True).count() == 1
+    chart.get_by_label("vocabulary").select_option("byte-level BPE, GPT-2")
+    chart.locator("svg").get_by_text("198", exact=True).wait_for()
+    chart.get_by_text("The same as a table").click()
+    assert chart.locator("tbody tr").first.inner_text().split() == ["piecework", "198"]
+
+
+def test_recorded_steppers_step(files: str, opened: Open) -> None:
+    page = opened(files + "tutorial/how-wordpiece-learns.html")
+    stepper = page.locator("[data-stepper] .stepper").first
+    assert "before step 1 of 7" in stepper.inner_text()
+    stepper.get_by_role("button", name="Next step").click()
+    assert "step 1 of 7" in stepper.inner_text()
+    stepper.get_by_role("slider").press("ArrowRight")
+    assert stepper.get_by_role("heading", name="Next: hu + ##gs").is_visible()
+
+
+def test_a_typed_word_is_searched(site: str, opened: Open) -> None:
+    page = opened(site + "tutorial/how-a-word-is-split.html")
+    search = page.locator("[data-word-search] .stepper").first
+    tokens = search.locator(".word > p .chip")
+    assert tokens.all_inner_texts() == ["b", "##u", "##gs"]
+    search.get_by_label("Word").fill("bum")
+    assert "no prefix of 'm' at position 2 is an entry" in search.inner_text()
+    search.get_by_label("Entries").fill("[UNK] b ##um")
+    assert tokens.all_inner_texts() == ["b", "##um"]
+
+
+def test_examples_of_docstrings_are_code(files: str, opened: Open) -> None:
+    page = opened(files + "reference/api/Tokenizer.html")
+    assert page.locator("pre", has_text=">>> import piecework as pw").count() > 10
+    assert page.locator("blockquote").count() == 0
