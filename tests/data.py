@@ -22,11 +22,14 @@ NO_PACKAGE = "no package carries it"
 # What `make test-data` cannot fetch.
 UNPACKAGED = (
     "corpora/sigmorphon2022",
+    "corpora/udhr-all-languages.tsv.gz",
     "golden/mistral-common",
     "golden/subword-nmt",
     "golden/transformers",
     "vocab/albert-v2",
     "vocab/bert-base-cased",
+    "vocab/bert-base-chinese/tokenizer.json",
+    "vocab/bert-base-uncased/tokenizer.json",
     "vocab/mistral-7b-v0.1",
     "vocab/openai-gpt",
     "vocab/roberta-base",

@@ -210,7 +210,7 @@ def test_published_vocabularies_have_the_ids_of_their_owners(
     code, out, err = cli("verify", str(path), corpus, "--against", library, "--json", *options)
     [found] = json.loads(out)["against"]
     assert (code, found["differences"], found["name"]) == (0, [], library), err
-    assert found["texts"] > 100
+    assert found["texts"] > 50  # the fewest that packages carry are 87
     assert found["ids"] > 40 * found["texts"]
 
 
