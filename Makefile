@@ -41,7 +41,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MATURIN := VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release release-page test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser java-runtime test-data test-full test-levels test-faults test-neon test-miri lint docs test-docs docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release release-page test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser java-runtime test-data test-full test-levels test-faults test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -252,7 +252,10 @@ test-miri:
 	  echo "make test-miri needs Miri: rustup toolchain install nightly --component miri,rust-src" >&2; exit 1; }
 	cargo +nightly miri test --package piecework-kernels --lib
 
-lint: $(VENV)/.built $(VENV)/.test-tools $(VENV)/.lint-tools
+# Two halves, for `make -j 2`: mypy has one thread.
+lint: lint-python lint-rust
+
+lint-python: $(VENV)/.built $(VENV)/.test-tools $(VENV)/.lint-tools
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -261,6 +264,8 @@ lint: $(VENV)/.built $(VENV)/.test-tools $(VENV)/.lint-tools
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format CITATION.cff
 	$(BIN)/zizmor --offline --quiet .github
+
+lint-rust:
 	cargo fmt --all --check
 	cargo clippy --locked --workspace --all-targets --quiet -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --no-deps --document-private-items --quiet
