@@ -86,6 +86,7 @@ class Tokenizer(metaclass=WithForeignNames):
     _guarded: typing.Any
     _prompts: tuple[Core, tuple[pw.spec.AddedToken, ...]] | None
     _has_late_fields: bool
+    _dropout: float | None
 
     # ---- make one
 
@@ -1734,6 +1735,7 @@ class Tokenizer(metaclass=WithForeignNames):
         self._has_late_fields = (
             core.has_late_fields and not functions and special_in_text != "refuse"
         )
+        self._dropout = core.dropout
         self._parses = special_in_text == "parse"
         self._encode_text = core.encode_text
 
@@ -1743,11 +1745,11 @@ class Tokenizer(metaclass=WithForeignNames):
 
     def _drawn(self, sampling: pw.Sampling | None) -> SeededSampling | None:
         """Return the sampling settings for the core, None for the one best segmentation."""
-        if sampling is None and not self._core.dropout:
+        if sampling is None and not self._dropout:
             return None
         from piecework.sampling import resolved
 
-        return resolved(sampling, self._core.dropout, self._core.scores_segmentations)
+        return resolved(sampling, self._dropout, self._core.scores_segmentations)
 
     def _recognized(
         self,

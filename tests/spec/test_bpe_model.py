@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 from collections import Counter
 from dataclasses import replace
 from typing import Any
@@ -134,6 +135,24 @@ def test_a_models_own_dropout_is_followed(tok: pw.Tokenizer) -> None:
     assert batch[3].ids == batch.to_lists()[3]
     for nothing in (None, 0.0):
         assert with_dropout(tok, nothing).encode(TEXTS[3]).ids == tok.encode(TEXTS[3]).ids
+
+
+def test_tokenizers_made_from_another_one_follow_the_dropout_of_their_own_model(
+    tok: pw.Tokenizer,
+) -> None:
+    dropping = with_dropout(tok, 1.0)
+    characters = [tok.encode(TEXTS[0], sampling=pw.Sampling(dropout=1)).ids]
+    made = [
+        dropping.with_word_cache_budget(1 << 16),
+        dropping.with_truncation(100),
+        dropping.with_normalizer(None),
+        dropping.with_added_tokens(["<new>"]),
+        dropping.with_special_in_text("refuse"),
+        pickle.loads(pickle.dumps(dropping)),
+    ]
+    assert [one.encode_batch(TEXTS[:1]).to_lists() for one in made] == [characters] * len(made)
+    plain = with_dropout(dropping, None).with_truncation(100)
+    assert plain.encode_batch(TEXTS[:1]).to_lists() == [tok.encode(TEXTS[0]).ids]
 
 
 def test_segmentations_are_as_frequent_as_in_tokenizers() -> None:
