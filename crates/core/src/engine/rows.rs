@@ -100,7 +100,7 @@ impl Tokenizer {
         out: &mut Vec<u32>,
     ) -> Result<(), Error> {
         out.extend_from_slice(&frame.before);
-        self.stages().model.begin(None, 0, &mut scratch.model)?;
+        scratch.model.begin_unsampled();
         let result = match self.route_for(options) {
             Some(route) => route.ids(self.stages(), input, options, scratch, out),
             None => definition::ids(self.stages(), input, options, scratch, out),

@@ -21,6 +21,11 @@ pub struct ModelScratch {
 }
 
 impl ModelScratch {
+    /// Prepare for a text whose segmentations are not sampled.
+    pub(crate) fn begin_unsampled(&mut self) {
+        self.rng = None;
+    }
+
     /// Return an error if a word since the last call could not be segmented. Such a word has no pieces.
     pub fn check(&mut self) -> Result<(), Error> {
         if std::mem::take(&mut self.unigram.missing_unk) {
