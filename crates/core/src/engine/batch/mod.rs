@@ -214,7 +214,7 @@ impl<'r> RowEncoder<'r> {
             if extra.spans { Tokenizer::frame_of_aligned_rows } else { Tokenizer::frame_of_rows };
         let is_single = pairs.is_none() && !extra.overflow && !has_type_column(tokenizer, false);
         let frame = is_single.then(|| frame_of(tokenizer, options)).flatten();
-        let is_cut = pairs.is_none() && !extra.overflow;
+        let is_cut = tokenizer.truncates() && pairs.is_none() && !extra.overflow;
         let excerpts = is_cut.then(|| tokenizer.excerpts(false, extra.spans, options)).flatten();
         Self { tokenizer, sources, pairs, options, extra, frame, excerpts }
     }
