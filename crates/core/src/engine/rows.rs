@@ -74,7 +74,7 @@ impl Tokenizer {
     /// Return the ids around each row if cache misses of several rows can be segmented in one batch: every word has ids, and
     /// every row can be truncated.
     #[must_use]
-    pub fn frame_of_rows(&self, options: Options<'_>) -> Option<Frame> {
+    pub fn frame_of_rows(&self, options: Options<'_>) -> Option<&Frame> {
         let is_second = |truncation: &Truncation| truncation.strategy == TruncationStrategy::OnlySecond;
         let may_wait =
             !self.truncation.as_ref().is_some_and(is_second) && self.stages().model.never_fails();
@@ -84,7 +84,7 @@ impl Tokenizer {
 
     /// Return the same if the ids of rows can be aligned by [`Tokenizer::aligned_row`].
     #[must_use]
-    pub fn frame_of_aligned_rows(&self, options: Options<'_>) -> Option<Frame> {
+    pub fn frame_of_aligned_rows(&self, options: Options<'_>) -> Option<&Frame> {
         self.aligning_route(options).filter(|_| self.truncation.is_none())?;
         self.frame_of_rows(options).filter(|frame| !frame.trims)
     }

@@ -195,7 +195,7 @@ struct RowEncoder<'r> {
     options: Options<'r>,
     extra: ExtraColumns,
     /// The special tokens around each row, if cache misses of several rows can be segmented in one batch.
-    frame: Option<Frame>,
+    frame: Option<&'r Frame>,
     /// How the texts without pairs are cut.
     excerpts: Option<Excerpts<'r>>,
 }
@@ -263,7 +263,7 @@ impl<'r> RowEncoder<'r> {
         scratch: &mut Scratch,
         batch: &mut BatchIds,
     ) -> Result<(), Error> {
-        if let (Some(frame), true) = (&self.frame, self.extra.spans) {
+        if let (Some(frame), true) = (self.frame, self.extra.spans) {
             return self.encode_aligned(rows, frame, stop, scratch, batch);
         }
         let from = batch.row_offsets.len();
@@ -281,7 +281,7 @@ impl<'r> RowEncoder<'r> {
             .iter_mut()
             .zip(shifts)
             .for_each(|(offset, shift)| *offset += shift as i64);
-        if let (Some(frame), Some(truncation)) = (&self.frame, self.tokenizer.truncation()) {
+        if let (Some(frame), Some(truncation)) = (self.frame, self.tokenizer.truncation()) {
             batch.truncate_rows(from - 1, frame, truncation);
         }
         result
@@ -336,7 +336,7 @@ impl<'r> RowEncoder<'r> {
                 self.tokenizer.end_row(scratch);
                 Ok(())
             }
-            _ => match &self.frame {
+            _ => match self.frame {
                 Some(frame) => self.with_input((row, text), scratch, |input, scratch| {
                     let options = self.options.at_row(row);
                     self.tokenizer.append_row(input, frame, options, scratch, &mut batch.ids)

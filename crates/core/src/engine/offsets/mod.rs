@@ -92,7 +92,7 @@ impl Tokenizer {
     ) -> Result<Encoding, Error> {
         let frame = self.stages().post_processor.frame_of_one(options.add_special_tokens);
         let frame = frame.filter(|_| self.keeps_rows() && options.sampling.is_none());
-        if let Some(ids) = frame.as_ref().and_then(|frame| frame.strip(row)) {
+        if let Some(ids) = frame.and_then(|frame| frame.strip(row)) {
             scratch.added_spaces.clear();
             if self.align(Input::Text(text), ids, options, scratch)? {
                 let tokens = scratch.aligned.tokens(ids, 0);

@@ -13,6 +13,9 @@ pub struct PostProcessor {
     spec: Option<PostProcessorSpec>,
     single: FrameItems,
     pair: FrameItems,
+    /// The ids around one sequence, with and without special tokens.
+    frame: Option<Frame>,
+    bare_frame: Option<Frame>,
 }
 
 /// The ids around one sequence.
@@ -39,6 +42,8 @@ impl Frame {
 struct FrameItems {
     framed: Vec<FrameItem>,
     bare: Vec<FrameItem>,
+    /// Whether any of both lists has a type id other than 0.
+    has_type_ids: bool,
 }
 
 /// The most tokens of all overflowing windows.
@@ -49,13 +54,9 @@ impl PostProcessor {
     /// follow another processor.
     pub fn compile(spec: Option<&PostProcessorSpec>) -> Result<Self, Error> {
         check_steps(spec.map_or(0, step_count), "post_processor")?;
-        let arrangement = |sequences: usize| -> Result<FrameItems, Error> {
-            Ok(FrameItems {
-                framed: arrange(spec, sequences, true)?,
-                bare: arrange(spec, sequences, false)?,
-            })
-        };
-        Ok(Self { spec: spec.map(in_order_of_names), single: arrangement(1)?, pair: arrangement(2)? })
+        let (single, pair) = (FrameItems::of(spec, 1)?, FrameItems::of(spec, 2)?);
+        let (frame, bare_frame) = (frame_of(&single.framed), frame_of(&single.bare));
+        Ok(Self { spec: spec.map(in_order_of_names), single, pair, frame, bare_frame })
     }
 
     /// Return the specification that it was compiled from, with the tokens of templates in the order of their names.
@@ -73,8 +74,7 @@ impl PostProcessor {
     /// Return whether it assigns type ids other than 0.
     #[must_use]
     pub fn has_type_ids(&self, is_pair: bool) -> bool {
-        let both = [true, false].map(|framed| self.items(is_pair, framed));
-        both.into_iter().flatten().any(|item| item.type_id() != 0)
+        self.items_of(is_pair).has_type_ids
     }
 
     /// Return whether it trims the offsets of any sequence.
@@ -89,14 +89,12 @@ impl PostProcessor {
 
     /// Return the ids around one sequence, unless the sequence is repeated.
     #[must_use]
-    pub fn frame_of_one(&self, add_special_tokens: bool) -> Option<Frame> {
-        let items = self.items(false, add_special_tokens);
-        let is_sequence = |item: &FrameItem| matches!(item, FrameItem::Sequence { .. });
-        let at = items.iter().position(is_sequence)?;
-        let (before, after) = (&items[..at], &items[at + 1..]);
-        let trims = items[at].trims();
-        let comes_once = !after.iter().any(is_sequence);
-        comes_once.then(|| Frame { before: inserted(before), after: inserted(after), trims })
+    pub fn frame_of_one(&self, add_special_tokens: bool) -> Option<&Frame> {
+        if add_special_tokens {
+            self.frame.as_ref()
+        } else {
+            self.bare_frame.as_ref()
+        }
     }
 
     /// Call `emit` for each run of ids with its type id; omits special tokens unless `add_special_tokens`
@@ -182,12 +180,29 @@ impl PostProcessor {
     }
 
     fn items(&self, is_pair: bool, add_special_tokens: bool) -> &[FrameItem] {
-        let arrangement = if is_pair { &self.pair } else { &self.single };
+        let FrameItems { framed, bare, .. } = self.items_of(is_pair);
         if add_special_tokens {
-            &arrangement.framed
+            framed
         } else {
-            &arrangement.bare
+            bare
         }
+    }
+
+    fn items_of(&self, is_pair: bool) -> &FrameItems {
+        if is_pair {
+            &self.pair
+        } else {
+            &self.single
+        }
+    }
+}
+
+impl FrameItems {
+    /// Arrange one sequence or two.
+    fn of(spec: Option<&PostProcessorSpec>, sequences: usize) -> Result<Self, Error> {
+        let (framed, bare) = (arrange(spec, sequences, true)?, arrange(spec, sequences, false)?);
+        let has_type_ids = framed.iter().chain(&bare).any(|item| item.type_id() != 0);
+        Ok(Self { framed, bare, has_type_ids })
     }
 }
 
@@ -212,6 +227,16 @@ fn step_count(spec: &PostProcessorSpec) -> usize {
         PostProcessorSpec::Sequence(stages) => stages.iter().map(step_count).sum(),
         _ => 1,
     }
+}
+
+/// Return the ids around one sequence, unless the sequence is repeated.
+fn frame_of(items: &[FrameItem]) -> Option<Frame> {
+    let is_sequence = |item: &FrameItem| matches!(item, FrameItem::Sequence { .. });
+    let at = items.iter().position(is_sequence)?;
+    let (before, after) = (&items[..at], &items[at + 1..]);
+    let trims = items[at].trims();
+    let comes_once = !after.iter().any(is_sequence);
+    comes_once.then(|| Frame { before: inserted(before), after: inserted(after), trims })
 }
 
 /// Return the ids of inserted tokens.

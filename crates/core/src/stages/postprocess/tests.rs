@@ -42,14 +42,30 @@ fn bert_and_roberta_frame_pairs() {
     let processor = PostProcessor::compile(Some(&roberta(true, true))).unwrap();
     assert_eq!((processor.inserted(false), processor.inserted(true)), (2, 4));
     assert!(!processor.has_type_ids(true));
+    let processor = PostProcessor::compile(Some(&bert())).unwrap();
+    assert!(processor.has_type_ids(true) && !processor.has_type_ids(false));
+}
+
+#[test]
+fn type_ids_of_special_tokens_and_of_rows_without_them_count() {
+    use TemplatePiece::{Sequence, Special};
+    let has_type_ids = |single: Vec<TemplatePiece>| {
+        let pair = vec![Sequence(0, 0), Sequence(1, 0)];
+        let processor = PostProcessor::compile(Some(&template(single, pair))).unwrap();
+        [processor.has_type_ids(false), processor.has_type_ids(true)]
+    };
+    assert_eq!(has_type_ids(vec![Sequence(0, 0), Special("X".into(), 0)]), [false, false]);
+    assert_eq!(has_type_ids(vec![Sequence(0, 0), Special("X".into(), 1)]), [true, false]);
+    assert_eq!(has_type_ids(vec![Sequence(0, 1)]), [true, false]);
 }
 
 #[test]
 fn a_frame_is_the_ids_around_a_single_sequence() {
     use TemplatePiece::{Sequence, Special};
     let frame = |spec: &PostProcessorSpec, specials: bool| {
-        let frame = PostProcessor::compile(Some(spec)).unwrap().frame_of_one(specials)?;
-        Some((frame.before, frame.after))
+        let processor = PostProcessor::compile(Some(spec)).unwrap();
+        let frame = processor.frame_of_one(specials)?;
+        Some((frame.before.clone(), frame.after.clone()))
     };
     assert_eq!(frame(&bert(), true), Some((vec![1], vec![2])));
     assert_eq!(frame(&bert(), false), Some((vec![], vec![])));
@@ -59,7 +75,7 @@ fn a_frame_is_the_ids_around_a_single_sequence() {
     assert_eq!(frame(&around, true), Some((vec![3, 4], vec![3, 4])));
     assert_eq!(frame(&template(vec![Sequence(0, 0), Sequence(0, 0)], pair), true), None);
     assert_eq!(
-        PostProcessor::compile(None).unwrap().frame_of_one(true).map(|frame| frame.before),
+        PostProcessor::compile(None).unwrap().frame_of_one(true).map(|frame| frame.before.clone()),
         Some(vec![])
     );
 }
