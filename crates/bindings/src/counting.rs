@@ -19,10 +19,9 @@ use crate::columns::TextColumn;
 use crate::custom::functions as custom_functions;
 use crate::errors::{bad_argument, raise};
 use crate::input::{borrow_all, items};
-use crate::options::settings_of;
+use crate::options::{settings_of, thread_count};
 use crate::panics::lock;
 use crate::release::ReleaseGil;
-use crate::threads::thread_count;
 
 /// Counts the pre-tokens of a corpus.
 #[pyclass(frozen, module = "piecework._core")]

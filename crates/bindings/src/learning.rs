@@ -17,9 +17,8 @@ use crate::core::Core;
 use crate::counting::RawCounts;
 use crate::errors::raise;
 use crate::learning_log::LearningLog;
-use crate::options::settings_of;
+use crate::options::{settings_of, thread_count};
 use crate::release::ReleaseGil;
-use crate::threads::thread_count;
 
 /// The interval between checks for signals.
 const PULSE: Duration = Duration::from_millis(100);

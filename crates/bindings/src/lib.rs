@@ -31,7 +31,6 @@ mod segmentations;
 mod shared_tokenizer;
 mod stream;
 mod strings;
-mod threads;
 
 use pyo3::prelude::*;
 
@@ -64,13 +63,13 @@ mod _core {
         },
         learning_log::LearningLog,
         levels::{kernel_levels, use_kernel_level},
+        options::available_processors,
         panics_for_tests::{panic_for_tests, panic_in_loading_for_tests},
         rules::RawRules,
         segmentations::{
             core_without_pieces, entropy, piece_segmentations, pieces, scores, segmentations, symbol_ids,
         },
         stream::RawDecodeStream,
-        threads::available_processors,
     };
 
     #[pymodule_init]

@@ -1,5 +1,6 @@
-//! Settings that Python passes: the options of a call, and dicts with the fields of a structure.
+//! Settings that Python passes: the options of a call, numbers of threads, and dicts with the fields of a structure.
 
+use piecework_catch_panics::python;
 use piecework_core::engine::Selection;
 use piecework_core::model::Sampling;
 use piecework_core::stages::added_tokens::Selector;
@@ -52,4 +53,18 @@ pub(crate) fn settings_of<T: DeserializeOwned>(settings: &Bound<'_, PyAny>) -> P
     depythonize(settings).map_err(|error: PythonizeError| {
         bad_argument("settings", error.to_string(), "a dict with the fields of the settings")
     })
+}
+
+/// Check a thread count. Python code resolves None and the environment variable before the call.
+pub(crate) fn thread_count(num_threads: i64) -> PyResult<usize> {
+    if (1..=4096).contains(&num_threads) {
+        return Ok(num_threads as usize);
+    }
+    Err(bad_argument("num_threads", num_threads.to_string(), "1 to 4096, or None"))
+}
+
+/// Return the number of CPUs available to the process, by CPU affinity and control group.
+#[python]
+pub(crate) fn available_processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }
