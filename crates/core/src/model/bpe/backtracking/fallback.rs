@@ -6,8 +6,8 @@ use super::super::merge_by_heap;
 use super::super::merge_by_rank;
 use super::super::symbols::{MergeLookup, Symbol};
 use super::super::MergeScratch;
-use super::merge_table::NONE;
 use super::split_table::SplitTable;
+use super::split_table::NONE;
 use super::BacktrackingBpe;
 
 /// The longest word, in bytes, that is merged by a heap, which needs no memory for each rank.

@@ -14,8 +14,7 @@
 //!
 //! ```text
 //! compile           builds the tables
-//! split_table       the two sides of each token, and which pairs of tokens are valid
-//! merge_table       the number that two tokens merge to
+//! split_table       the two sides of each token, what two tokens merge to, and which pairs are valid
 //! valid_pair_cache  recent decisions about pairs
 //! token_trie        the longest token that a text begins with, and its next shorter prefix
 //! late_trie         the trie, built at its first lookup or read from table sections
@@ -38,7 +37,6 @@ mod compile;
 mod fallback;
 mod interleaved;
 mod late_trie;
-mod merge_table;
 mod scratch;
 mod split_table;
 #[cfg(test)]

@@ -1,4 +1,4 @@
-//! The left and the right side that each token is merged from, and which pairs of tokens are valid.
+//! The left and the right side that each token is merged from, what two tokens merge to, and which pairs are valid.
 //!
 //! Tokens are numbered in the order of their merges, after the first symbols.
 //!
@@ -9,13 +9,19 @@
 //! merge that replaces the left one, or not after the merge that replaces the right one, since the leftmost of equal
 //! merges comes first. The number of tests is at most the length of both lists.
 
-use piecework_kernels::merges::{BytePairMap, PairMap, NUMBER_BOUND};
+use piecework_kernels::merges::{hash, BytePairMap, PairMap, NUMBER_BOUND};
+use piecework_kernels::prefetch::prefetch_read;
 
-use super::merge_table::{MergeTable, NONE};
 use super::MergeIds;
+
+/// No number.
+pub(super) const NONE: u32 = u32::MAX;
 
 /// The bucket of a merge is prefetched so many merges ahead.
 const PREFETCH_DISTANCE: usize = 16;
+
+/// The base-2 logarithm of the filter's bits for each pair, at least.
+const FILTER_BITS: u32 = 3;
 
 /// The sides of each number and the merges.
 #[derive(Clone, Debug)]
@@ -138,12 +144,12 @@ impl SplitTable {
 
     /// Return the merge table without its filter.
     pub(super) fn pairs(&self) -> &PairMap {
-        self.merges.pairs()
+        &self.merges.pairs
     }
 
     /// Return the same, by value.
     pub(in crate::model) fn into_pairs(self) -> PairMap {
-        self.merges.into_pairs()
+        self.merges.pairs
     }
 
     /// Return whether no merge crosses the boundary between two tokens.
@@ -170,6 +176,63 @@ impl SplitTable {
     /// Return the bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.lefts.as_slice()) + size_of_val(self.rights.as_slice()) + self.merges.bytes()
+    }
+}
+
+/// The number that two tokens merge to, in a hash table behind a Bloom filter.
+#[derive(Clone, Debug)]
+struct MergeTable {
+    pairs: PairMap,
+    /// A Bloom filter with two bits in one word for each pair, which excludes most pairs without a merge.
+    filter: Vec<u64>,
+    shift: u32,
+}
+
+impl MergeTable {
+    fn with_capacity(pairs: usize) -> Self {
+        let words = (pairs << FILTER_BITS).next_power_of_two().max(64) / 64;
+        let shift = 64 - (words * 64).ilog2();
+        Self { pairs: PairMap::with_capacity(pairs), filter: vec![0; words], shift }
+    }
+
+    /// Add a pair that is not in the table.
+    fn insert(&mut self, left: u32, right: u32, merged: u32) {
+        self.pairs.insert(left, right, merged);
+        let (word, bits) = self.filter_bits(hash(left, right));
+        self.filter[word] |= bits;
+    }
+
+    /// Prefetch the filter and the bucket of a pair.
+    #[inline]
+    fn prefetch(&self, left: u32, right: u32) {
+        let (word, _) = self.filter_bits(hash(left, right));
+        prefetch_read(&self.filter[word]);
+        self.pairs.prefetch(left, right);
+    }
+
+    /// Return the number that two tokens merge to, or `NONE`.
+    #[inline]
+    fn merged(&self, left: u32, right: u32) -> u32 {
+        let (word, bits) = self.filter_bits(hash(left, right));
+        if self.filter[word] & bits != bits {
+            return NONE;
+        }
+        match self.pairs.get(left, right) {
+            NUMBER_BOUND => NONE,
+            merged => merged,
+        }
+    }
+
+    #[inline]
+    fn filter_bits(&self, hash: u64) -> (usize, u64) {
+        let bits = hash >> (self.shift - 6);
+        let word = (hash >> self.shift >> 6) as usize;
+        (word, 1 << (bits & 63) | 1 << (bits >> 6 & 63))
+    }
+
+    /// Return the bytes of memory.
+    fn bytes(&self) -> usize {
+        self.pairs.bytes() + size_of_val(self.filter.as_slice())
     }
 }
 
