@@ -3,8 +3,7 @@
 //! Building the trie takes half of the time of loading. A program that encodes a short text and ends never needs it, and
 //! the first text of every other one does not wait for it.
 
-use super::late_tables::MatchTables;
-use super::WordPiece;
+use super::{MatchTables, WordPiece};
 use crate::locks::get_or_make;
 use crate::model::{TokenSink, TokenSpan};
 use crate::spec::UnknownUnit;
