@@ -1,8 +1,7 @@
 //! What one word contributes to the losses of the entries.
 
 use super::candidates::Candidates;
-use super::present::VocabularyChange;
-use super::segmentation::{CandidateSegmenter, FewestScratch};
+use super::segmentation::{CandidateSegmenter, FewestScratch, VocabularyChange};
 use super::token_cost::{CostRule, ONE};
 use crate::substrings::DistinctWord;
 use piecework_core::spec::Segmentation;

@@ -4,7 +4,7 @@ use std::ops::AddAssign;
 
 use super::candidates::Candidates;
 use super::effects::{EffectScratch, WordCosts};
-use super::present::VocabularyChange;
+use super::segmentation::VocabularyChange;
 use crate::substrings::inner_starts;
 use crate::substrings::DistinctWord;
 use crate::substrings::NONE;

@@ -14,7 +14,7 @@ use super::candidates::Candidates;
 use super::effects::{EffectScratch, WordCosts, WordEffects};
 use super::gains::{Gain, GainSums};
 use super::loss_queue::LossQueue;
-use super::present::VocabularyChange;
+use super::segmentation::VocabularyChange;
 use super::token_cost::{CostRule, ONE};
 use crate::progress::Progress;
 use crate::thread_team::{threads_within, total, ThreadTeam};

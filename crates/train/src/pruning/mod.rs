@@ -2,8 +2,7 @@
 //!
 //! ```text
 //! candidates     characters and seeds, and which of them match at a position
-//! present        which candidates are in the vocabulary
-//! segmentation   longest match, or the fewest tokens
+//! segmentation   longest match, or the fewest tokens, by the candidates that are in the vocabulary
 //! token_cost     1 + balance x surprisal, in fixed point
 //! effects        what one word contributes to the losses
 //! gains          what absent entries would save
@@ -24,7 +23,6 @@ mod effects;
 mod gains;
 mod loss_queue;
 mod losses;
-mod present;
 mod pruner;
 mod segmentation;
 #[cfg(test)]
