@@ -11,11 +11,9 @@
 use std::sync::{Mutex, PoisonError};
 
 use super::candidates::Candidates;
-use super::effects::{EffectScratch, WordCosts, WordEffects};
-use super::gains::{Gain, GainSums};
+use super::effects::{CostRule, EffectScratch, Gain, GainSums, WordCosts, WordEffects, ONE};
 use super::loss_queue::LossQueue;
 use super::segmentation::VocabularyChange;
-use super::token_cost::{CostRule, ONE};
 use crate::progress::Progress;
 use crate::thread_team::{threads_within, total, ThreadTeam};
 use piecework_core::error::Error;

@@ -3,9 +3,7 @@
 //! ```text
 //! candidates     characters and seeds, and which of them match at a position
 //! segmentation   longest match, or the fewest tokens, by the candidates that are in the vocabulary
-//! token_cost     1 + balance x surprisal, in fixed point
-//! effects        what one word contributes to the losses
-//! gains          what absent entries would save
+//! effects        what one word contributes to the losses, and what absent entries would save in it
 //! loss_queue     the entries in the order of their losses
 //! losses         what the removal of each entry costs, kept up to date
 //! pruner         the removals, what is put back, and the choices of an earlier run
@@ -20,14 +18,12 @@
 
 mod candidates;
 mod effects;
-mod gains;
 mod loss_queue;
 mod losses;
 mod pruner;
 mod segmentation;
 #[cfg(test)]
 mod tests;
-mod token_cost;
 
 use std::cmp::Reverse;
 use std::ops::Range;

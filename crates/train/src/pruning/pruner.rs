@@ -7,8 +7,8 @@
 use std::cmp::Reverse;
 
 use super::candidates::Candidates;
+use super::effects::CostRule;
 use super::losses::Losses;
-use super::token_cost::CostRule;
 use crate::progress::Progress;
 use crate::resume::Choices;
 use crate::substrings::NONE;

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use proptest::collection::{btree_map, vec};
 use proptest::prelude::*;
 
+use super::effects::CostRule;
 use super::losses::Losses;
-use super::token_cost::CostRule;
 use super::*;
 use crate::count::Counts;
 use crate::wordpiece::{begin, Learner, Pruning};
