@@ -4,8 +4,7 @@
 //! candidates     characters and seeds, and which of them match at a position
 //! segmentation   longest match, or the fewest tokens, by the candidates that are in the vocabulary
 //! effects        what one word contributes to the losses, and what absent entries would save in it
-//! loss_queue     the entries in the order of their losses
-//! losses         what the removal of each entry costs, kept up to date
+//! losses         what the removal of each entry costs, kept up to date, and the cheapest entry
 //! pruner         the removals, what is put back, and the choices of an earlier run
 //! ```
 //!
@@ -18,7 +17,6 @@
 
 mod candidates;
 mod effects;
-mod loss_queue;
 mod losses;
 mod pruner;
 mod segmentation;
