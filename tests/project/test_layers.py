@@ -355,7 +355,7 @@ FIXED_HASHES = {
     "train/src/count/word_counter.rs",
     "train/src/unigram/ranked_alphabet.rs",
     "train/src/sentencepiece/alphabet.rs",
-    "train/src/char_forms.rs",
+    "train/src/alphabet.rs",
     "train/src/merges/extend.rs",
     "train/src/sentencepiece/mod.rs",
     "train/src/substrings/word_text.rs",

@@ -1,4 +1,5 @@
-//! The alphabet: the characters that are entries, and their positions in words.
+//! The alphabet: the characters that are entries, their positions in words, and their entries there: bare, or with a prefix
+//! and a suffix.
 //!
 //! Occurrences are weighted by word counts. A limit keeps the first characters by (required, count
 //! descending, code point).
@@ -6,10 +7,13 @@
 use std::cmp::Reverse;
 
 use foldhash::{HashMap, HashSet};
+use rustc_hash::FxHashMap;
 use serde::{Deserialize, Deserializer};
 
-use super::progress::Progress;
 use crate::count::Counts;
+use crate::entries::Entries;
+use crate::merges::PackedWords;
+use crate::progress::Progress;
 use piecework_core::error::{Error, ErrorKind};
 
 /// The order of the entries of single characters in the vocabulary.
@@ -191,4 +195,110 @@ fn most_frequent(mut kept: HashMap<char, CharUsage>, limit: Option<usize>) -> Ha
         kept.remove(character);
     }
     kept
+}
+
+/// The strings that mark characters by their position in a word; often empty.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Affixes<'a> {
+    /// Precedes characters that do not begin a word.
+    pub(super) prefix: &'a str,
+    /// Follows characters that end a word.
+    pub(super) suffix: &'a str,
+}
+
+impl Affixes<'_> {
+    fn form(self, c: char, position: CharPosition) -> String {
+        let prefix = if position.first { "" } else { self.prefix };
+        let suffix = if position.last { self.suffix } else { "" };
+        format!("{prefix}{c}{suffix}")
+    }
+
+    /// Return the entries of the alphabet in vocabulary order.
+    ///
+    /// With `all_bare`, as in `tokenizers`, all bare characters precede the forms with prefix or suffix that occur.
+    /// Otherwise each character has the forms in which it occurs, or both if it is required, and all forms are
+    /// sorted together. `order` then arranges them; `initial` is the initial alphabet.
+    pub(super) fn alphabet_entries(
+        self,
+        counts: &Counts,
+        alphabet: &Alphabet,
+        all_bare: bool,
+        order: AlphabetOrder,
+        initial: &[char],
+    ) -> Vec<String> {
+        let mut entries: Vec<String> = alphabet
+            .select(|usage| all_bare || usage.begins_words() || usage.required)
+            .map(String::from)
+            .collect();
+        let mut affixed: Vec<String> = Vec::new();
+        for position in CharPosition::ALL {
+            let is_used = |usage: &CharUsage| match all_bare {
+                true => usage.at(position),
+                false => !position.first && (usage.at(position) || usage.required),
+            };
+            affixed.extend(alphabet.select(is_used).map(|c| self.form(c, position)));
+        }
+        entries.sort_unstable();
+        affixed.sort_unstable();
+        entries.append(&mut affixed);
+        if !all_bare && order != AlphabetOrder::WordStartsFirst {
+            entries.sort_unstable();
+        }
+        order.arrange(&mut entries, counts, initial, |c, position| self.form(c, position));
+        entries
+    }
+}
+
+/// Looks up the entry of a character by its position in a word, and caches it.
+pub(super) struct CharForms<'a> {
+    entries: &'a Entries,
+    alphabet: &'a Alphabet,
+    affixes: Affixes<'a>,
+    known: FxHashMap<char, [Option<u32>; 4]>,
+}
+
+impl<'a> CharForms<'a> {
+    pub(super) fn new(entries: &'a Entries, alphabet: &'a Alphabet, affixes: Affixes<'a>) -> Self {
+        Self { entries, alphabet, affixes, known: FxHashMap::default() }
+    }
+
+    /// Segment the words, of `chars` characters in all, into characters.
+    ///
+    /// Characters outside the alphabet are skipped or, with `whole_words`, the words that contain them.
+    pub(super) fn segment(
+        &mut self,
+        counts: &Counts,
+        chars: usize,
+        whole_words: bool,
+        progress: &mut Progress<'_>,
+    ) -> Result<PackedWords, Error> {
+        let mut words = PackedWords::with_capacity(chars, counts.len())?;
+        for (word, count) in counts.iter() {
+            progress.advance(word.len())?;
+            if !whole_words || self.alphabet.contains_all(word) {
+                words.push(
+                    char_positions(word).filter_map(|(c, position)| self.entry(c, position)),
+                    count,
+                )?;
+            }
+        }
+        words.numbered()
+    }
+
+    #[inline]
+    fn entry(&mut self, c: char, position: CharPosition) -> Option<u32> {
+        match self.known.get(&c) {
+            Some(entries) => entries[position.index()],
+            None => self.look_up(c)[position.index()],
+        }
+    }
+
+    fn look_up(&mut self, c: char) -> [Option<u32>; 4] {
+        let Self { entries, alphabet, affixes, known } = self;
+        let found = CharPosition::ALL.map(|position| {
+            alphabet.contains(c).then(|| entries.find(&affixes.form(c, position))).flatten()
+        });
+        known.insert(c, found);
+        found
+    }
 }

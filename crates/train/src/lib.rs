@@ -2,8 +2,7 @@
 //!
 //! ```text
 //! count            a corpus to word counts
-//! alphabet         the characters that are entries, and their positions in words
-//! char_forms       the entries of single characters, with prefix and suffix
+//! alphabet         the characters that are entries, and their entries by position in a word
 //! entries          the entries during training: strings, ids, merged strings
 //! memory           reservations that fail with an error
 //! resume           training that continues after the merges or choices of an earlier run
@@ -29,7 +28,6 @@
 
 mod alphabet;
 pub mod bpe;
-mod char_forms;
 pub mod count;
 mod entries;
 mod learned;

@@ -13,8 +13,7 @@ use std::ops::ControlFlow;
 
 use serde::Deserialize;
 
-use crate::alphabet::{characters, Alphabet};
-use crate::char_forms::{Affixes, CharForms};
+use crate::alphabet::{characters, Affixes, Alphabet, CharForms};
 use crate::count::Counts;
 use crate::entries::Entries;
 use crate::learned::{check_counts, first_entries};

@@ -1,6 +1,6 @@
 //! The learner that merges pairs of entries, which are characters at the start.
 
-use crate::char_forms::CharForms;
+use crate::alphabet::CharForms;
 use crate::count::Counts;
 use crate::merges::{self, EntryLimits, MergeSettings, PairScore};
 use crate::progress::Progress;

@@ -2,8 +2,7 @@
 
 use serde::Deserialize;
 
-use crate::alphabet::{characters, Alphabet};
-use crate::char_forms::Affixes;
+use crate::alphabet::{characters, Affixes, Alphabet};
 use crate::count::Counts;
 use crate::entries::Entries;
 use crate::merges::{PairScore, Ties};
