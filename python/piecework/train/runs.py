@@ -80,23 +80,24 @@ class TrainingRun:
         """Count the words of texts and learn from them."""
         plan = self.plan
         plan.trainer.check_can_encode()
-        samples: Reservoir[str] = Reservoir(plan.tests, plan.sentences.seed)
-        if plan.tests:
-            strings = (text for rows in rows_of_texts(texts) for text in rows.texts)
-            texts = samples.sample_while_iterating(strings, plan.sentences.keep)
-        counts = count_texts(
-            texts,
-            preset=plan.pipeline,
-            num_threads=self.num_threads,
-            progress=self.progress,
-            sentences=plan.sentences,
-            memory=self.memory,
-        )
-        spec = self.from_counts(counts)
         if not plan.tests:
-            return spec
+            return self._from_counted(texts)
+        samples: Reservoir[str] = Reservoir(plan.tests, plan.sentences.seed)
+        strings = (text for rows in rows_of_texts(texts) for text in rows.texts)
+        spec = self._from_counted(samples.sample_while_iterating(strings, plan.sentences.keep))
         sentences = [plan.sentences.text_of(line) for line in samples.drawn]
         return _with_self_test(spec, sentences, self.tokens_of)
+
+    def _from_counted(self, texts: Iterable[str | Sequence[str]] | Texts) -> TokenizerSpec:
+        counts = count_texts(
+            texts,
+            preset=self.plan.pipeline,
+            num_threads=self.num_threads,
+            progress=self.progress,
+            sentences=self.plan.sentences,
+            memory=self.memory,
+        )
+        return self.from_counts(counts)
 
     def from_counts(self, counts: Counts) -> TokenizerSpec:
         """Learn from word counts."""
