@@ -25,10 +25,6 @@ OLDEST_RUST := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
 CARGO_DENY := build/cargo-tools/bin/cargo-deny
 # What `make deny` checks; without the network: make deny DENY='licenses bans sources'.
 DENY ?= advisories licenses bans sources
-# How tests for 64-bit ARM are linked and run where the machine is another.
-ARM := aarch64-unknown-linux-gnu
-ARM_LINKER ?= aarch64-linux-gnu-gcc
-ARM_RUNNER ?= qemu-aarch64-static -L /usr/aarch64-linux-gnu
 
 # What a rebuild depends on. Python sources are used in place and need none.
 SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml $(wildcard Cargo.lock) pyproject.toml
@@ -68,7 +64,7 @@ help:
 	@echo "make test-full    run the comparisons with other libraries at full size (hours; for a nightly run)"
 	@echo "make test-levels  run the comparisons again with each older kind of instructions"
 	@echo "make test-faults  kill counting, learning and encoding fifty times at random moments and compare their files"
-	@echo "make test-neon    run the Rust tests as on 64-bit ARM (cross compiler and qemu)"
+	@echo "make test-neon    run the Rust tests as on 64-bit ARM (zig, and qemu on other machines)"
 	@echo "make test-miri    run the Rust tests of the kernels under Miri (nightly toolchain with miri)"
 	@echo "make lint         run the formatters, linters, type checker and layer contracts"
 	@echo "make deny         check licenses, sources, duplicates and advisories of crates (compiles cargo-deny)"
@@ -238,12 +234,8 @@ test-faults: export PIECEWORK_FAULT_ROUNDS := 50
 test-faults: $(VENV)/.built $(VENV)/.test-tools
 	$(BIN)/python -m pytest --numprocesses logical tests/train/large_counts tests/train/test_killed_learning.py tests/export/encode_corpus $(PYTEST)
 
-# An emulator is slow: properties are tried on fewer cases unless PROPTEST_CASES says otherwise.
-test-neon: export PROPTEST_CASES ?= 16
-test-neon: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_LINKER := $(ARM_LINKER)
-test-neon: export CARGO_TARGET_AARCH64_UNKNOWN_LINUX_GNU_RUNNER := $(ARM_RUNNER)
 test-neon:
-	cargo test --target $(ARM) --package piecework-kernels --package piecework-unicode --package piecework-regex --package piecework-core --lib --quiet
+	@$(PYTHON) tools/test_neon.py
 
 # Miri interprets the definitions of the kernels, in place of SIMD, and the Arrow import, on fewer cases.
 # No test has to be left out: nothing maps a file.

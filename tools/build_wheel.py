@@ -20,7 +20,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = ROOT / "build/wheel-venv"
-GROUPS = ("wheel", "cross-wheel")
+GROUPS = ("wheel", "cross")
 # Rust target -> the platform tag that pip reads in the name of the wheel.
 PLATFORM_TAGS = {
     "x86_64-unknown-linux-gnu": "manylinux2014_x86_64.manylinux_2_17_x86_64",
@@ -123,15 +123,21 @@ def build(target: str, compiler: str, interpreter: str | None, out: Path) -> Pat
         command += ["--zig", "--compatibility", COMPATIBILITY[target.rpartition("-")[2]]]
     if interpreter:
         command += ["--interpreter", interpreter]
-    if not has_compiled_library(compiler, target):
-        command += ["-Z", "build-std=std,panic_unwind"]
-        environment["RUSTC_BOOTSTRAP"] = "1"  # allows -Z
+    command += standard_library(target, compiler, environment)
     fresh = ROOT / "build/wheel" / target
     shutil.rmtree(fresh, ignore_errors=True)
     run([*command, "--out", str(fresh)], environment)
     (built,) = fresh.glob("*.whl")
     out.mkdir(parents=True, exist_ok=True)
     return Path(shutil.move(built, out / built.name))
+
+
+def standard_library(target: str, compiler: str, environment: dict[str, str]) -> list[str]:
+    """Return the options that compile the standard library, none if it is compiled already."""
+    if has_compiled_library(compiler, target):
+        return []
+    environment["RUSTC_BOOTSTRAP"] = "1"  # allows -Z
+    return ["-Z", "build-std=std,panic_unwind"]
 
 
 def build_environment(target: str, compiler: str) -> dict[str, str]:
