@@ -54,7 +54,8 @@ def main() -> None:
     if arguments.unchecked:
         return
     run([tool("python"), "-m", "twine", "check", "--strict", str(wheel)])
-    run([tool("python"), str(ROOT / "tools/check_wheel.py"), str(wheel)])
+    given = ["--interpreter", arguments.interpreter] if arguments.interpreter else []
+    run([tool("python"), str(ROOT / "tools/check_wheel.py"), *given, str(wheel)])
 
 
 # ---- what the machine has

@@ -41,14 +41,16 @@ def main() -> None:
     """Check the file that the command line names."""
     parser = argparse.ArgumentParser(description="Check a wheel or an sdist of piecework.")
     parser.add_argument("package", type=Path, help="a .whl or a .tar.gz")
-    package = parser.parse_args().package.resolve()
+    parser.add_argument("--interpreter", help="the Python that a free-threaded wheel is for")
+    arguments = parser.parse_args()
+    package = arguments.package.resolve()
     is_wheel = package.suffix == ".whl"
     problems = list(wheel_problems(package) if is_wheel else sdist_problems(package))
     problems += schema_problems((ROOT / SBOM).read_text(encoding="utf-8"))
     if problems:
         sys.exit("\n".join(f"{package.name}: {problem}" for problem in problems))
     with tempfile.TemporaryDirectory() as folder:
-        shown = use(package, Path(folder))
+        shown = use(package, Path(folder), arguments.interpreter)
     print(f"{package.name}: {package.stat().st_size / 1e6:.1f} MB, {shown}")
 
 

@@ -16,7 +16,6 @@ import re
 import shutil
 import subprocess
 import sys
-import venv
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -49,10 +48,13 @@ for code in json.load(sys.stdin):
 """
 
 
-def use(package: Path, folder: Path) -> str:
-    """Use a package where this machine can; return what was shown, for people."""
-    if package.suffix != ".whl" or is_for_this_python(package):
-        use_installed(package, folder)
+def use(package: Path, folder: Path, interpreter: str | None = None) -> str:
+    """Use a package where this machine can; return what was shown, for people.
+
+    `interpreter` is a Python for which the wheel is, None if that is this one or one of another platform.
+    """
+    if package.suffix != ".whl" or interpreter or is_for_this_python(package):
+        use_installed(package, folder, interpreter or sys.executable)
         return "installs and runs the first lines of README.md"
     found = re.search(r"(manylinux|musllinux)_[\d_]+_(\w+)\.whl$", package.name)
     if found is None:
@@ -77,9 +79,9 @@ def is_for_this_python(package: Path) -> bool:
 # ---- on this platform
 
 
-def use_installed(package: Path, folder: Path) -> None:
+def use_installed(package: Path, folder: Path, interpreter: str) -> None:
     """Install the package into a new environment and run the README with it."""
-    venv.create(folder / "venv", with_pip=True)
+    run([interpreter, "-m", "venv", str(folder / "venv")], folder, dict(os.environ))
     programs = folder / "venv" / ("Scripts" if os.name == "nt" else "bin")
     environment = clean_environment(folder, programs, without_rust=package.suffix == ".whl")
     run(
