@@ -1,4 +1,4 @@
-"""Install a wheel or an sdist, run the first lines of the README with it, and say where that was.
+"""Install a wheel or an sdist, run the README and a smoke test with it, and say where that was.
 
 A package for this platform is installed in a new virtual environment; a wheel is used with a PATH that has
 neither cargo nor rustc. For Linux wheels of other platforms, `tools/foreign_root.sh` unpacks packages of
@@ -55,7 +55,7 @@ def use(package: Path, folder: Path, interpreter: str | None = None) -> str:
     """
     if package.suffix != ".whl" or interpreter or is_for_this_python(package):
         use_installed(package, folder, interpreter or sys.executable)
-        return "installs and runs the first lines of README.md"
+        return "installs, runs the first lines of README.md and the smoke test"
     found = re.search(r"(manylinux|musllinux)_[\d_]+_(\w+)\.whl$", package.name)
     if found is None:
         return "not used: it needs a machine of its platform"
@@ -68,7 +68,9 @@ def use(package: Path, folder: Path, interpreter: str | None = None) -> str:
     if library == "musllinux":
         return load_by_musl(package, folder, root, processor)
     use_emulated(package, folder, root, processor)
-    return f"runs the first lines of README.md in Debian's Python for {processor}"
+    return (
+        f"runs the first lines of README.md and the smoke test in Debian's Python for {processor}"
+    )
 
 
 def is_for_this_python(package: Path) -> bool:
@@ -89,11 +91,11 @@ def use_installed(package: Path, folder: Path, interpreter: str) -> None:
         folder,
         environment,
     )
-    run_readme([str(programs / "python")], folder, environment)
+    run_examples([str(programs / "python")], folder, environment)
 
 
-def run_readme(python: list[str], folder: Path, environment: dict[str, str]) -> None:
-    """Run the examples of the README, in a folder outside of the checkout, and compare what they print."""
+def run_examples(python: list[str], folder: Path, environment: dict[str, str]) -> None:
+    """Run the README and the smoke test in a folder outside of the checkout; exit if a result differs."""
     work = folder / "work"
     work.mkdir()
     corpus = [sys.executable, str(ROOT / "tools/quickstart_corpus.py"), "corpus.txt"]
@@ -108,6 +110,7 @@ def run_readme(python: list[str], folder: Path, environment: dict[str, str]) -> 
     run([*python, "-c", RUN_BLOCKS, str(ROOT)], work, environment, stdin=json.dumps(code))
     for command, expected in (each for block in console for each in commands(block)):
         run_command(command, expected, work, environment)
+    run([*python, str(ROOT / "tools/smoke_test.py"), "corpus.txt"], work, environment)
 
 
 def clean_environment(folder: Path, programs: Path, *, without_rust: bool) -> dict[str, str]:
@@ -174,7 +177,7 @@ def use_emulated(package: Path, folder: Path, root: Path, processor: str) -> Non
     choice = ["--only-binary=:all:", f"--python-version={version}", *accepted]
     target = ["--quiet", f"--target={packages}", *choice]
     run([sys.executable, "-m", "pip", "install", *target, str(package)], folder, environment)
-    run_readme(python, folder, environment | {"PYTHONPATH": str(packages)})
+    run_examples(python, folder, environment | {"PYTHONPATH": str(packages)})
 
 
 def write_program(path: Path, command: list[str]) -> None:
