@@ -250,3 +250,18 @@ def test_modules_that_contradict_the_map_do_not_change() -> None:
     embedding = torch.nn.ModuleDict({"tokens": torch.nn.Embedding(len(tok), 4)})
     resize_embeddings(embedding, id_map, tables=["tokens.weight"])
     assert embedding["tokens"].num_embeddings == len(id_map.old_ids)
+
+
+def test_a_module_and_a_file_have_the_same_rows_of_a_donor(tmp_path: Path) -> None:
+    tok = gpt_tokenizer()
+    larger, id_map = pw.vocabulary.add_words(tok, WORDS)
+    donor = np.random.default_rng(0).normal(size=(len(larger), 12)).astype(np.float32)
+    donor[id_map.added[0]] = np.nan
+    model = gpt2(len(tok), tied=False)
+    model.save_pretrained(tmp_path)
+    settings: Any = {"init": "omp", "donor": donor, "num_anchors": 4}
+    resize_embeddings(tmp_path, id_map, **settings)
+    resize_embeddings(model, id_map, **settings)
+    loaded = AutoModelForCausalLM.from_pretrained(tmp_path)
+    for name, tensor in model.state_dict().items():
+        assert torch.equal(tensor, loaded.state_dict()[name]), name

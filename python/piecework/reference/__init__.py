@@ -26,6 +26,7 @@ The stages of a whole tokenizer, in the order of the data:
     tokenizer              all stages together: text -> ids -> text
     drift                  where ids differ from those of their own text
     healing                the last ids of a prompt that a longer token could replace
+    matching_pursuit       a vector as a sum of a few others, for rows of embedding tables
 
 Learners with the options of real trainers:
 

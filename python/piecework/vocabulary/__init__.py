@@ -14,6 +14,7 @@
 - `components`: convert SentencePiece to components of tokenizer.json, and back
 - `decoding`: the bytes of each token, and those that it adds to a text
 - `embeddings`: move the rows of a model to new ids, in files and in torch modules (`module_embeddings`)
+- `transplantation`, `matching_pursuit`: tokens that two tokenizers share, and rows from a donor model
 - `table_names`, `new_rows`: which tables have a row for each token, and the rows of added tokens
 - `safetensors`, `model_config`: the files of a model
 """
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from piecework.vocabulary.pruning import prune
     from piecework.vocabulary.restriction import restrict
     from piecework.vocabulary.shrinking import shrink
+    from piecework.vocabulary.transplantation import donor_rows, map_between
     from piecework.vocabulary.unigram_scores import to_unigram
     from piecework.vocabulary.words import add_words
 
@@ -53,7 +55,9 @@ __all__ = [
     "as_sentencepiece",
     "bos_eos_template",
     "decoded_bytes",
+    "donor_rows",
     "extend",
+    "map_between",
     "prune",
     "remove_pieces",
     "resize_embeddings",
@@ -79,6 +83,7 @@ __getattr__ = lazy_names(
         "pruning": ("prune",),
         "restriction": ("restrict",),
         "shrinking": ("shrink",),
+        "transplantation": ("donor_rows", "map_between"),
         "unigram_scores": ("to_unigram",),
         "words": ("add_words",),
     },

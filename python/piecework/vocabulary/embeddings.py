@@ -13,7 +13,7 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from piecework._internal.validation import PathLike, check_type, file_path
+from piecework._internal.validation import PathLike, check_type, file_path, whole_number
 from piecework.errors import ArgumentError, FileError, FormatError, InputTypeError, PieceworkError
 from piecework.io.atomic_files import atomic_file, check_writable
 from piecework.io.load_options import LoadOptions
@@ -22,7 +22,7 @@ from piecework.io.read_file import json_object
 from piecework.vocabulary.id_map import IdMap, check_id_map
 from piecework.vocabulary.model_config import resized_config
 from piecework.vocabulary.module_embeddings import resize_module
-from piecework.vocabulary.new_rows import NewRows, RowInit, check_init
+from piecework.vocabulary.new_rows import NewRows, RowInit, RowRule, check_init
 from piecework.vocabulary.safetensors import (
     SafetensorsFile,
     TableFile,
@@ -31,9 +31,11 @@ from piecework.vocabulary.safetensors import (
     write_resized,
 )
 from piecework.vocabulary.table_names import token_tables
+from piecework.vocabulary.transplantation import donor_combinations
 
 _MODEL, _INDEX = "model.safetensors", "model.safetensors.index.json"
 _CONFIGS = ("config.json", "generation_config.json")
+_NUM_ANCHORS = 16
 
 
 class ResizedTable(NamedTuple):
@@ -55,6 +57,8 @@ def resize_embeddings(
     output: PathLike | None = None,
     init: RowInit = "mean-of-pieces",
     seed: int = 0,
+    donor: Any = None,
+    num_anchors: int | None = None,
     tables: Collection[str] | None = None,
     drop_extra_rows: bool = False,
 ) -> tuple[ResizedTable, ...]:
@@ -91,7 +95,13 @@ def resize_embeddings(
     - "mean-of-pieces": the mean of the rows of `id_map.sources`, or "mean" without them;
     - "mean": the mean of all old rows;
     - "normal": random draws with the mean and the variance of each column, from `seed`;
-    - "zeros".
+    - "zeros";
+    - "omp": the sum of old rows that comes nearest to the row of `donor`, by orthogonal matching pursuit
+      (arXiv 2506.06607). In the table of another model, the row of an added token is near a sum of the rows
+      of `num_anchors` kept tokens, each times a number; the sum of their old rows, times the same numbers, is
+      its row. "mean-of-pieces" for a token that the donor lacks. `donor` has a row for each new id, NaN for a
+      token that the donor lacks, as `donor_rows` returns it; the numbers are the same for all tables.
+      `num_anchors` is 16 by default; more follow the donor more closely, and its noise.
 
     Input and output tables and output biases are found by the names of transformers; `tables` names others.
     Their types are float64, float32, float16 or bfloat16. A table has one row for each old id. With
@@ -103,8 +113,8 @@ def resize_embeddings(
     """
     check_type("id_map", id_map, IdMap, "IdMap")
     check_id_map(id_map)
-    check_init(init)
-    settings = _Settings(id_map, init, seed, tables, drop_extra_rows)
+    rule = _rule(id_map, init, seed, donor, num_anchors)
+    settings = _Settings(id_map, rule, tables, drop_extra_rows)
     if not isinstance(model, str | os.PathLike):
         if not hasattr(model, "named_modules"):
             expected = "a path of safetensors or a torch module"
@@ -112,18 +122,31 @@ def resize_embeddings(
         if output is not None:
             problem = "= does not apply to a torch module, which is changed in place"
             raise ArgumentError("output", problem)
-        found = resize_module(model, id_map, init, seed, settings.tables_of)
+        found = resize_module(model, id_map, rule, settings.tables_of)
         return tuple(ResizedTable(*table) for table in found)
     source = file_path(model, "model")
     plan = _plan_folder(source, settings) if os.path.isdir(source) else _plan_file(source, settings)
     return _write(plan, source if output is None else file_path(output, "output"))
 
 
+def _rule(id_map: IdMap, init: RowInit, seed: int, donor: Any, num_anchors: int | None) -> RowRule:
+    """Return the rule of new rows; raise for arguments that do not fit together."""
+    check_init(init)
+    if init != "omp":
+        for name, value in (("donor", donor), ("num_anchors", num_anchors)):
+            if value is not None:
+                raise ArgumentError(name, f'= applies to init="omp" only, not to {init!r}')
+        return RowRule(init, seed)
+    if donor is None:
+        raise ArgumentError("init", '="omp" needs donor=, the rows of vocabulary.donor_rows')
+    size = _NUM_ANCHORS if num_anchors is None else whole_number("num_anchors", num_anchors, 1)
+    return RowRule(init, seed, donor_combinations(id_map, donor, size))
+
+
 @dataclass(frozen=True)
 class _Settings:
     id_map: IdMap
-    init: RowInit
-    seed: int
+    rule: RowRule
     tables: Collection[str] | None
     drop_extra_rows: bool
 
@@ -272,7 +295,7 @@ def _rules(
     rules = {}
     for name, rows in tables.items():
         table = TableFile(stream, file, name, rows)
-        rules[name] = table, NewRows(table, settings.id_map, settings.init, settings.seed)
+        rules[name] = table, NewRows(table, settings.id_map, settings.rule)
     return rules
 
 

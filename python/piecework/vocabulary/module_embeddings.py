@@ -12,13 +12,13 @@ from piecework._internal.extras import import_extra
 from piecework.errors import FormatError
 from piecework.vocabulary.id_map import IdMap
 from piecework.vocabulary.model_config import resized_config
-from piecework.vocabulary.new_rows import NewRows, RowInit, Rows
+from piecework.vocabulary.new_rows import NewRows, RowRule, Rows
 
 TablesOf = Callable[[Mapping[str, tuple[int, ...]], str], dict[str, int]]
 
 
 def resize_module(
-    module: Any, id_map: IdMap, init: RowInit, seed: int, tables_of: TablesOf
+    module: Any, id_map: IdMap, rule: RowRule, tables_of: TablesOf
 ) -> list[tuple[str, int, int]]:
     """Replace the tables of a module; return their names, and their numbers of rows before and after.
 
@@ -40,7 +40,7 @@ def resize_module(
     for name in found:
         tensor = tensors[name][2]
         if id(tensor) not in replaced:
-            replaced[id(tensor)] = _resized(torch, tensor, id_map, old_ids, init, seed)
+            replaced[id(tensor)] = _resized(torch, tensor, id_map, old_ids, rule)
     # Several names can lead to one parameter of one submodule, so all owners are visited.
     for _, (owner, attribute, tensor) in _tensors(module):
         if id(tensor) in replaced:
@@ -83,8 +83,7 @@ def _resized(
     tensor: Any,
     id_map: IdMap,
     old_ids: npt.NDArray[np.int64],
-    init: RowInit,
-    seed: int,
+    rule: RowRule,
 ) -> Any:
     with torch.no_grad():
         old = tensor.detach()
@@ -95,8 +94,8 @@ def _resized(
         places = torch.as_tensor(kept, device=old.device)
         new[places] = flat[torch.as_tensor(old_ids[kept], device=old.device)]
         if len(id_map.added):
-            rule = NewRows(_TensorRows(flat), id_map, init, seed)
-            rows = torch.from_numpy(rule.rows(np.flatnonzero(old_ids < 0)))
+            made = NewRows(_TensorRows(flat), id_map, rule)
+            rows = torch.from_numpy(made.rows(np.flatnonzero(old_ids < 0)))
             if old.dtype != torch.float64:
                 rows = rows.float()
             new[torch.as_tensor(np.flatnonzero(old_ids < 0), device=old.device)] = rows.to(
