@@ -8,6 +8,9 @@ from typing import Any
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
+import piecework as pw
+from tests.site.conftest import SITE
+
 Open = Callable[..., Any]
 # A page of each kind.
 PAGES = (
@@ -95,6 +98,19 @@ def test_recorded_steppers_step(files: str, opened: Open) -> None:
     assert stepper.get_by_role("heading", name="Next: hu + ##gs").is_visible()
 
 
+def test_served_steppers_learn_from_another_text(served: str, opened: Open) -> None:
+    if not (SITE / "playground").exists():
+        pytest.skip("the site has no playground: make playground-page builds it")
+    page = opened(served + "tutorial/three-learners.html")
+    stepper = page.locator("[data-stepper=bpe] .stepper")
+    stepper.scroll_into_view_if_needed()
+    stepper.get_by_role("heading", name="Next: u + g").wait_for()
+    stepper.get_by_role("textbox").fill("aa aa ab")
+    stepper.get_by_role("heading", name="Next: a + a").wait_for()
+    stepper.get_by_role("button", name="Next step").click()
+    assert "step 1 of 2" in stepper.inner_text()
+
+
 def test_a_typed_word_is_searched(site: str, opened: Open) -> None:
     page = opened(site + "tutorial/how-a-word-is-split.html")
     search = page.locator("[data-word-search] .stepper").first
@@ -104,6 +120,29 @@ def test_a_typed_word_is_searched(site: str, opened: Open) -> None:
     assert "no prefix of 'm' at position 2 is an entry" in search.inner_text()
     search.get_by_label("Entries").fill("[UNK] b ##um")
     assert tokens.all_inner_texts() == ["b", "##um"]
+
+
+def test_the_search_finds_the_tokens_of_a_tokenizer(files: str, opened: Open) -> None:
+    page = opened(files + "tutorial/how-a-word-is-split.html")
+    search = page.locator("[data-word-search] .stepper").first
+    entries = search.get_by_label("Entries").input_value().split()
+    tok = pw.Tokenizer(pw.spec.WordPiece({token: id for id, token in enumerate(entries)}))
+    for word in (
+        "hugs",
+        "hug",
+        "h",
+        "bugs",
+        "pugs",
+        "mug",
+        "hm",
+        "bun",
+        "shug",
+        "ughug",
+        "hugé",
+        "😀",
+    ):
+        search.get_by_label("Word").fill(word)
+        assert search.locator(".word > p .chip").all_inner_texts() == tok.encode(word).tokens
 
 
 def test_examples_of_docstrings_are_code(files: str, opened: Open) -> None:

@@ -6,6 +6,7 @@ Each class of `reference_pages.CLASSES` and each module of `reference_pages.MODU
 from __future__ import annotations
 
 import inspect
+import re
 import sys
 from collections.abc import Iterator
 from importlib import import_module
@@ -19,7 +20,9 @@ FOLDER = "reference/api"
 
 
 def write_api_pages(folder: Path) -> list[dict[str, str]]:
-    """Write the pages into a folder; return their titles and paths."""
+    """Write the pages into a folder, and links to them into the index; return their titles and paths."""
+    index = folder / "reference/python-api.md"
+    index.write_text(with_api_links(index.read_text(encoding="utf-8")), encoding="utf-8")
     (folder / FOLDER).mkdir(parents=True)
     nav = []
     for title, text in (*class_pages(), *module_pages()):
@@ -53,6 +56,15 @@ def names_of(module: ModuleType) -> list[str]:
         for name in found
         if not inspect.ismodule(getattr(module, name)) and not (is_main and name in CLASSES)
     )
+
+
+def with_api_links(index: str) -> str:
+    """Return the index of the API with a link from each heading to its page.
+
+    >>> with_api_links("## `Batch`")
+    '## [`Batch`](api/Batch.md)'
+    """
+    return re.sub(r"^## `([\w.]+)`$", r"## [`\1`](api/\1.md)", index, flags=re.MULTILINE)
 
 
 def entry(path: str, *, heading: bool = True, members: bool = True) -> str:

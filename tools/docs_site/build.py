@@ -55,7 +55,8 @@ def write_sources(folder: Path) -> Nav:
     write_pages(pages, markdown)
     api = write_api_pages(pages)
     write_assets(pages / "assets")
-    return navigation(api)
+    nav = navigation(api)
+    return [*nav, {"Playground": "playground/index.html"}] if PLAYGROUND.exists() else nav
 
 
 def write_assets(folder: Path) -> None:
