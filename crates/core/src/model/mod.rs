@@ -233,13 +233,7 @@ impl Model {
                 return;
             }
         }
-        for word in words.iter_mut().filter(|word| word.bytes.0 < word.bytes.1) {
-            let start = ids.len();
-            if let Ok(text) = std::str::from_utf8(&bytes[word.bytes.0..word.bytes.1]) {
-                self.run(text, vocab, scratch, ids);
-            }
-            word.ids = (start, ids.len());
-        }
+        run_each(bytes, words, ids, |word, ids| self.run(word, vocab, scratch, ids));
     }
 
     /// Segment one non-empty word with a byte-level vocabulary, whose tokens contain printable characters instead of
@@ -272,7 +266,8 @@ impl Model {
         }
     }
 
-    /// Segment byte-level words of `bytes` like `run_byte_level`, several at a time, and set the span of the ids of each.
+    /// Segment byte-level words of `bytes` like `run_byte_level`, several at a time, and set the span of the ids of each. Words
+    /// without bytes keep their span.
     pub fn run_byte_level_batch(
         &self,
         bytes: &[u8],
@@ -286,12 +281,23 @@ impl Model {
                 return;
             }
         }
-        for word in words {
-            let start = ids.len();
-            if let Ok(text) = std::str::from_utf8(&bytes[word.bytes.0..word.bytes.1]) {
-                self.run_byte_level(text, vocab, scratch, ids);
-            }
-            word.ids = (start, ids.len());
+        run_each(bytes, words, ids, |word, ids| self.run_byte_level(word, vocab, scratch, ids));
+    }
+}
+
+/// Segment the words of `bytes` one after the other and set the span of the ids of each. Words without bytes keep their
+/// span.
+fn run_each(
+    bytes: &[u8],
+    words: &mut [BatchWord],
+    ids: &mut Vec<u32>,
+    mut run: impl FnMut(&str, &mut Vec<u32>),
+) {
+    for word in words.iter_mut().filter(|word| word.bytes.0 < word.bytes.1) {
+        let start = ids.len();
+        if let Ok(text) = std::str::from_utf8(&bytes[word.bytes.0..word.bytes.1]) {
+            run(text, ids);
         }
+        word.ids = (start, ids.len());
     }
 }
