@@ -15,12 +15,11 @@
 //! ```text
 //! compile           builds the tables
 //! split_table       the two sides of each token, what two tokens merge to, and which pairs are valid
-//! valid_pair_cache  recent decisions about pairs
 //! token_trie        the longest token that a text begins with, and its next shorter prefix
 //! late_trie         the trie, built at its first lookup or read from table sections
 //! token_bytes       the bytes of tokens
 //! stored_trie       the table sections of the trie
-//! scratch           the state of one walk
+//! scratch           the state of walks, and recent decisions about pairs
 //! streaming         the decided prefix of a long word
 //! fallback          merges the rest of words that take too many steps
 //! interleaved       batches of short words
@@ -47,7 +46,6 @@ mod streaming;
 mod test_models;
 mod token_bytes;
 mod token_trie;
-mod valid_pair_cache;
 
 use piecework_kernels::merges::BytePairMap;
 
