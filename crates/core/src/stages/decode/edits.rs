@@ -1,7 +1,103 @@
-//! `Replace`, `Strip` and `Fuse`: edits that treat all tokens alike.
+//! Decoders that edit the texts of tokens: `WordPiece`, `BPEDecoder`, `Metaspace` and `CTC` turn markers of words and
+//! continuations into spaces; `Replace`, `Strip` and `Fuse` treat all tokens alike.
 
 use super::token_texts::{DecodeStageError, TokenTexts};
 use crate::text::Pattern;
+
+/// Texts and their replacements, in the order of application.
+const CLEAN_UP: [(&str, &str); 11] = [
+    (" .", "."),
+    (" ?", "?"),
+    (" !", "!"),
+    (" ,", ","),
+    (" ' ", "'"),
+    (" n't", "n't"),
+    (" 'm", "'m"),
+    (" do not", " don't"),
+    (" 's", "'s"),
+    (" 've", "'ve"),
+    (" 're", "'re"),
+];
+
+/// `WordPiece`: put a space before every token except the first and continuations.
+pub(super) fn word_piece<'t>(
+    tokens: impl Iterator<Item = &'t str>,
+    prefix: &str,
+    clean_up: bool,
+    out: &mut TokenTexts,
+) {
+    for (at, token) in tokens.enumerate() {
+        let continued = token.strip_prefix(prefix).filter(|_| at > 0);
+        let text = out.open();
+        let start = text.len();
+        if at > 0 && continued.is_none() {
+            text.push(' ');
+        }
+        text.push_str(continued.unwrap_or(token));
+        if clean_up {
+            clean_up_from(text, start);
+        }
+        out.end();
+    }
+}
+
+/// `BPEDecoder`: replace every `suffix` by a space, and by nothing in the last token.
+pub(super) fn bpe<'t>(tokens: impl Iterator<Item = &'t str>, suffix: &str, out: &mut TokenTexts) {
+    let mut tokens = tokens.peekable();
+    while let Some(token) = tokens.next() {
+        let replacement = if tokens.peek().is_some() { " " } else { "" };
+        if token.contains(suffix) {
+            out.push(&token.replace(suffix, replacement));
+        } else {
+            out.push(token);
+        }
+    }
+}
+
+/// `Metaspace`: replace every `replacement` by a space, and by nothing in the first token if
+/// `strips_first` is set.
+pub(super) fn metaspace<'t>(
+    tokens: impl Iterator<Item = &'t str>,
+    replacement: char,
+    strips_first: bool,
+    out: &mut TokenTexts,
+) {
+    for (at, token) in tokens.enumerate() {
+        let text = out.open();
+        for (nth, part) in token.split(replacement).enumerate() {
+            if nth > 0 && !(at == 0 && strips_first) {
+                text.push(' ');
+            }
+            text.push_str(part);
+        }
+        out.end();
+    }
+}
+
+/// `CTC` (connectionist temporal classification): remove repeated tokens and blanks; with `clean_up` also
+/// cleans up and replaces word delimiters by spaces.
+pub(super) fn ctc<'t>(
+    tokens: impl Iterator<Item = &'t str>,
+    pad_token: &str,
+    word_delimiter_token: &str,
+    clean_up: bool,
+    out: &mut TokenTexts,
+) {
+    let mut previous = None;
+    for token in tokens {
+        if previous.replace(token) == Some(token) {
+            continue;
+        }
+        let mut text = token.replace(pad_token, "");
+        if clean_up {
+            clean_up_from(&mut text, 0);
+            text = text.replace(word_delimiter_token, " ");
+        }
+        if !text.is_empty() {
+            out.push(&text);
+        }
+    }
+}
 
 /// `Replace`: replace every match by `content`; empty tokens stay empty. Fails as soon as the output
 /// exceeds `max` bytes.
@@ -61,4 +157,26 @@ pub(super) fn strip<'t>(
 pub(super) fn fuse<'t>(tokens: impl Iterator<Item = &'t str>, out: &mut TokenTexts) {
     out.open().extend(tokens);
     out.end();
+}
+
+/// Clean up tokenization spaces: remove spaces before punctuation and English contractions, from byte `start`
+/// on.
+pub(super) fn clean_up_from(text: &mut String, start: usize) {
+    if !may_need_clean_up(&text.as_bytes()[start..]) {
+        return;
+    }
+    for (old, new) in CLEAN_UP {
+        if text[start..].contains(old) {
+            let cleaned = text[start..].replace(old, new);
+            text.truncate(start);
+            text.push_str(&cleaned);
+        }
+    }
+}
+
+/// Return whether the text contains the first two bytes of a text to replace.
+fn may_need_clean_up(bytes: &[u8]) -> bool {
+    let begins =
+        |two: &[u8]| two[0] == b' ' && matches!(two[1], b'.' | b'?' | b'!' | b',' | b'\'' | b'n' | b'd');
+    bytes.windows(2).any(begins)
 }

@@ -7,7 +7,6 @@ mod bytes;
 mod decode_table;
 mod decoder;
 mod edits;
-mod markers;
 mod sentencepiece;
 mod stage;
 mod stream;

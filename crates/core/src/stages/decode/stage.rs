@@ -2,7 +2,7 @@
 
 use super::sentencepiece::SentencePieceDecoder;
 use super::token_texts::{DecodeStageError, TokenTexts};
-use super::{bytes, edits, markers};
+use super::{bytes, edits};
 use crate::error::Error;
 use crate::spec::{DecoderSpec, PrependScheme};
 use crate::text::Pattern;
@@ -33,17 +33,17 @@ impl DecoderStage {
     ) -> Result<(), DecodeStageError> {
         match self {
             Self::WordPiece { prefix, clean_up: own } => {
-                markers::word_piece(tokens, prefix, clean_up.unwrap_or(*own), out);
+                edits::word_piece(tokens, prefix, clean_up.unwrap_or(*own), out);
             }
             Self::ByteLevel => bytes::byte_level(tokens, out),
             Self::ByteFallback => bytes::byte_fallback(tokens, out),
-            Self::Bpe { suffix } => markers::bpe(tokens, suffix, out),
+            Self::Bpe { suffix } => edits::bpe(tokens, suffix, out),
             Self::Metaspace { replacement, strips_first } => {
-                markers::metaspace(tokens, *replacement, *strips_first, out);
+                edits::metaspace(tokens, *replacement, *strips_first, out);
             }
             Self::SentencePiece(decoder) => decoder.run(tokens, max, out),
             Self::Ctc { pad_token, word_delimiter_token, clean_up: own } => {
-                markers::ctc(tokens, pad_token, word_delimiter_token, clean_up.unwrap_or(*own), out);
+                edits::ctc(tokens, pad_token, word_delimiter_token, clean_up.unwrap_or(*own), out);
             }
             Self::Replace { pattern, content } => edits::replace(tokens, pattern, content, max, out)?,
             Self::Fuse => edits::fuse(tokens, out),
