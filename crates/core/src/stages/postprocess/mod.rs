@@ -6,7 +6,6 @@
 mod post_processor;
 mod process;
 mod sub_encoding;
-mod template;
 #[cfg(test)]
 mod tests;
 mod trim;
