@@ -6,7 +6,6 @@
 //! with the byte that leads to it.
 //!
 //! ```text
-//! byte_set     sets of bytes, and the bases of a block that fit some bytes
 //! allocator    assigns bases and slots
 //! builder      sorts keys and places the states of their trie breadth first
 //! node         a state in four bytes
@@ -16,7 +15,6 @@
 
 mod allocator;
 mod builder;
-mod byte_set;
 mod node;
 mod stored_trie;
 mod trie;
