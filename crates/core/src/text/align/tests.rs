@@ -1,6 +1,5 @@
 //! Run cover both texts with as few edits as possible.
 
-use super::search::is_alike;
 use super::*;
 use proptest::prelude::*;
 
