@@ -3,7 +3,6 @@
 //! ```text
 //! checks      checks of a specification
 //! split_rule  where a text can be split before segmentation
-//! writer      pieces to tokens
 //! ```
 //!
 //! [`super::unigram::UnigramF32`], [`super::bpe::ScoredBpe`] and [`super::lookup::PieceLookup`] segment by them. These
@@ -19,10 +18,8 @@ mod split_rule;
 pub(super) mod test_models;
 #[cfg(test)]
 mod tests;
-mod writer;
 
 pub use self::split_rule::SplitRule;
-pub(super) use self::writer::PieceWriter;
 
 use super::bytes::ByteTokens;
 use super::{TokenSink, TokenSpan};
@@ -137,7 +134,7 @@ impl Pieces {
 
     /// Return a writer of the pieces of a text.
     pub(super) fn writer<'a, S: TokenSink>(&'a self, text: &'a str, out: &'a mut S) -> PieceWriter<'a, S> {
-        PieceWriter::new(text, self.unk_id, self.bytes.as_ref(), out)
+        PieceWriter { text, unk_id: self.unk_id, bytes: self.bytes.as_ref(), unknown: None, out }
     }
 
     /// Append the tokens of a path through a text.
@@ -157,6 +154,51 @@ impl Pieces {
     pub fn fuse_unknown(&self, from: usize, is_after_unknown: bool, ids: &mut Vec<u32>) {
         if is_after_unknown && ids.get(from) == Some(&self.unk_id) {
             ids.remove(from);
+        }
+    }
+}
+
+/// Writes pieces from left to right as tokens; fuses unknown ones or replaces them by bytes.
+pub(super) struct PieceWriter<'a, S> {
+    text: &'a str,
+    unk_id: u32,
+    bytes: Option<&'a ByteTokens>,
+    unknown: Option<TokenSpan>,
+    out: &'a mut S,
+}
+
+impl<'a, S: TokenSink> PieceWriter<'a, S> {
+    /// Write a piece that covers these bytes of the text.
+    #[inline]
+    pub(super) fn push(&mut self, id: u32, start: usize, end: usize) {
+        let piece = TokenSpan { id, start: start as u32, end: end as u32 };
+        if id == self.unk_id {
+            return self.push_unknown(piece);
+        }
+        self.finish();
+        self.out.push(piece);
+    }
+
+    /// Write the pending unknown token.
+    #[inline]
+    pub(super) fn finish(&mut self) {
+        if let Some(unknown) = self.unknown.take() {
+            self.out.push(unknown);
+        }
+    }
+
+    #[cold]
+    fn push_unknown(&mut self, piece: TokenSpan) {
+        let Some(bytes) = self.bytes else {
+            let start = self.unknown.map_or(piece.start, |before| before.start);
+            self.unknown = Some(TokenSpan { start, ..piece });
+            return;
+        };
+        // The last byte has the span of the text, the others an empty one, as in `sentencepiece`.
+        let text = &self.text.as_bytes()[piece.start as usize..piece.end as usize];
+        for (at, &byte) in text.iter().enumerate() {
+            let end = if at + 1 == text.len() { piece.end } else { piece.start };
+            self.out.push(TokenSpan { id: bytes.id(byte), end, ..piece });
         }
     }
 }
