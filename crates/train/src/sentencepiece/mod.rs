@@ -3,18 +3,17 @@
 //! Sources: Kudo and Richardson 2018, "SentencePiece"; the trainers of sentencepiece 0.2.3.
 //!
 //! ```text
-//! spec              settings
-//! alphabet          the characters that must be pieces
-//! frequency_models  word and character models
+//! spec      settings
+//! alphabet  the characters that must be pieces
 //! ```
 //!
 //! Unigram and BPE models are trained by `unigram` and `merges` within the rules for pieces. Pieces never cross
 //! symbols, unknown characters or the delimiter.
 
 mod alphabet;
-mod frequency_models;
 mod spec;
 
+use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
 use rustc_hash::FxHashMap;
@@ -30,8 +29,10 @@ use crate::{Merge, Resume};
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::SentencePieceKind;
 
-pub use frequency_models::PieceScore;
 pub use spec::SentencePieceTrainSpec;
+
+/// A piece and its score.
+pub type PieceScore = (String, f32);
 
 /// The result of SentencePiece training.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -144,13 +145,11 @@ impl TrainingInput<'_> {
         resume: SentencePieceResume<'_>,
         progress: &mut Progress<'_>,
     ) -> Result<LearnedPieces, Error> {
-        let Self { counts, splitter, alphabet } = self;
-        let size = spec.learned();
         let pieces = match spec.kind {
             SentencePieceKind::Unigram => return self.unigram(spec, num_threads, resume.rounds, progress),
             SentencePieceKind::Bpe => self.bpe(spec, resume.merges.earlier, progress)?,
-            SentencePieceKind::Word => frequency_models::words(counts, splitter, alphabet, size, progress)?,
-            SentencePieceKind::Char => frequency_models::characters(alphabet, size),
+            SentencePieceKind::Word => self.words(spec.learned(), progress)?,
+            SentencePieceKind::Char => self.characters(spec.learned()),
         };
         Ok(LearnedPieces { pieces, steps: Vec::new() })
     }
@@ -235,4 +234,41 @@ impl TrainingInput<'_> {
         }
         words.numbered()
     }
+
+    /// Return the most frequent characters, scored by log probability.
+    fn characters(&self, size: usize) -> Vec<PieceScore> {
+        let ranked = self.alphabet.ranked();
+        let total = ranked.iter().map(|&(_, count)| count).sum();
+        let kept = ranked.iter().take(size);
+        kept.map(|&(character, count)| (character.to_string(), log_share(count, total))).collect()
+    }
+
+    /// Return the most frequent words without unknown characters, scored by log probability.
+    fn words(&self, size: usize, progress: &mut Progress<'_>) -> Result<Vec<PieceScore>, Error> {
+        let Self { counts, splitter, alphabet } = self;
+        let mut total = 0;
+        let mut whole = Vec::new();
+        for (word, count) in counts.iter() {
+            progress.advance(word.len())?;
+            total += count;
+            let mut is_whole = false;
+            splitter.known_parts(
+                word,
+                |c| alphabet.contains(c),
+                |part| is_whole |= part.len() == word.len(),
+            );
+            if is_whole {
+                whole.push((word, count));
+            }
+        }
+        whole.sort_unstable_by_key(|&(word, count)| (Reverse(count), word));
+        whole.truncate(size);
+        Ok(whole.into_iter().map(|(word, count)| (word.to_owned(), log_share(count, total))).collect())
+    }
+}
+
+/// Return the logarithm of count / total, as a difference of 32-bit logarithms; a count of 0 means 1.
+fn log_share(count: u64, total: u64) -> f32 {
+    let logarithm = |count: u64| f64::from(count.max(1) as f32).ln() as f32;
+    logarithm(count) - logarithm(total)
 }
