@@ -3,7 +3,6 @@
 //! ```text
 //! counts        word counts as trainers read them and as shards merge
 //! count_map     word counts while they are collected
-//! frequent      the words that occur often enough, and a digest of counts
 //! merge         counts from columns, and sums of counts
 //! sample        a random sample of texts
 //! spilled       sorted runs of words in files, and their merge
@@ -13,7 +12,6 @@
 
 mod count_map;
 mod counts;
-mod frequent;
 mod merge;
 mod ordered_words;
 mod sample;
