@@ -161,7 +161,7 @@ pub(super) fn fuse<'t>(tokens: impl Iterator<Item = &'t str>, out: &mut TokenTex
 
 /// Clean up tokenization spaces: remove spaces before punctuation and English contractions, from byte `start`
 /// on.
-pub(super) fn clean_up_from(text: &mut String, start: usize) {
+fn clean_up_from(text: &mut String, start: usize) {
     if !may_need_clean_up(&text.as_bytes()[start..]) {
         return;
     }
