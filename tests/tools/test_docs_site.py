@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import doctest
+import re
 import sys
 from pathlib import Path
 
@@ -16,6 +17,7 @@ import checks  # noqa: E402
 import navigation  # noqa: E402
 import notebooks  # noqa: E402
 import sources  # noqa: E402
+import steppers  # noqa: E402
 
 
 def test_examples_of_the_docstrings() -> None:
@@ -75,6 +77,28 @@ def test_every_chart_of_a_page_gets_its_figures() -> None:
         ]
         assert rows
         assert len(set(rows)) == len(rows)
+
+
+def test_every_stepper_of_a_page_gets_its_steps() -> None:
+    pages = [sources.ROOT / page for page in sources.places() if page.endswith(".md")]
+    texts = [page.read_text(encoding="utf-8") for page in pages]
+    places = sum(text.count("\n<div data-stepper=") for text in texts)
+    assert sum(steppers.with_steps(text).count("data-steps>") for text in texts) == places > 5
+
+
+def test_the_scripts_of_the_playground_are_joined() -> None:
+    script = steppers.bundle(has_playground=True)
+    assert not re.search(r"^(import|export)\b", script, re.MULTILINE)
+    for name in ("dom", "span_diagram", "merge_replay", "unigram_replay", "word_views", "steppers"):
+        assert script.count(f"const module_{name} = ") == 1
+    assert "globalThis.hasPlayground = true;" in script
+
+
+def test_the_colors_of_steppers_follow_the_palette_of_the_site() -> None:
+    light, dark = steppers.theme().split("\n\n")
+    assert "--paper: #faf9f6;" in light
+    assert dark.startswith('[data-md-color-scheme="slate"]')
+    assert "--paper: #15171a;" in dark
 
 
 @pytest.mark.parametrize(

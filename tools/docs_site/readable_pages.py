@@ -1,7 +1,7 @@
 """Extension of griffe: docstrings and defaults as Markdown shows them.
 
 The examples of docstrings become blocks of code, and a field of a trainer has its default instead of the call
-that declares it.
+that declares it. `**unknown`, which catches the keywords of other libraries for their error, is left out.
 """
 
 from __future__ import annotations
@@ -22,6 +22,12 @@ class ReadablePages(griffe.Extension):
         """Put a fence around each example of the docstring of an object."""
         if obj.docstring:
             obj.docstring.value = with_fences(obj.docstring.value)
+
+    def on_function_instance(self, *, func: griffe.Function, **_: Any) -> None:
+        """Leave out the keywords that a function rejects."""
+        unknown = [one.name for one in func.parameters if str(one.annotation).endswith("NoReturn")]
+        for name in unknown:
+            del func.parameters[name]
 
     def on_attribute_instance(self, *, attr: griffe.Attribute, **_: Any) -> None:
         """Replace the call `setting(default, ...)` by its default."""
