@@ -2,11 +2,11 @@
 
 use std::ops::Range;
 
-use piecework_core::encoding::{Token, NONE};
+use piecework_core::encoding::{NONE, Token};
 use piecework_core::engine::batch::{BatchIds, Spans};
 
-use crate::offsets::byte_offsets;
 use crate::EncodeInput;
+use crate::offsets::byte_offsets;
 
 /// Many encoded texts: rows of ids in one column, and further columns with an item for each id.
 ///

@@ -1,6 +1,6 @@
 //! Decode.
 
-use piecework_core::engine::{decoding_chunks, text_of, DecodeStreams};
+use piecework_core::engine::{DecodeStreams, decoding_chunks, text_of};
 use piecework_core::error::Error;
 
 use crate::{DecodeOptions, DecodeStream, Tokenizer};

@@ -2,7 +2,7 @@
 
 use piecework_core::engine::batch::{ExtraColumns, Source};
 use piecework_core::engine::{self, Input};
-use piecework_core::error::{shortened, Error, ErrorKind};
+use piecework_core::error::{Error, ErrorKind, shortened};
 use piecework_core::spec::SpecialInText;
 use piecework_core::stages::added_tokens::Selector;
 

@@ -1,7 +1,7 @@
 //! What can be encoded: a text, a pair of texts, or words.
 
-use piecework_core::engine::batch::MAX_TEXT_BYTES;
 use piecework_core::engine::Input;
+use piecework_core::engine::batch::MAX_TEXT_BYTES;
 use piecework_core::error::{Error, ErrorKind};
 
 /// A text or the words of a text, alone or with a second one.

@@ -2,11 +2,11 @@
 
 use std::fmt;
 
-use piecework_core::encoding::{Encoding as Fields, Token, NONE};
+use piecework_core::encoding::{Encoding as Fields, NONE, Token};
 use piecework_core::engine::Input;
 
-use crate::offsets::byte_offsets;
 use crate::Tokenizer;
+use crate::offsets::byte_offsets;
 
 /// An encoded text: one item for each token in every field.
 ///

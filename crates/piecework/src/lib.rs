@@ -83,10 +83,33 @@ pub use options::{DecodeOptions, EncodeOptions, ParseSpecial};
 pub use segments::SegmentedEncoding;
 pub use tokenizer::Tokenizer;
 
+/// The engine. Its interface follows the needs of this library and changes with it.
 pub use piecework_core as core;
 pub use piecework_core::error::{Error, ErrorKind};
 pub use piecework_core::spec;
+/// Tokenizer files as specifications, and back: what [`Tokenizer::from_bytes`] uses.
 #[cfg(feature = "formats")]
 pub use piecework_formats as formats;
+/// Vocabularies from texts: count words, then learn entries. Settings are data; the result does not depend on threads.
+///
+/// ```
+/// use std::ops::ControlFlow;
+///
+/// use piecework::training::count::{GroupWeights, LineEnds, WordCounter};
+/// use piecework::training::wordpiece::{learn, WordPieceTrainSpec};
+/// use piecework::Tokenizer;
+///
+/// // BERT's normalizer and pre-tokenizer split the texts into words.
+/// let splitter = Tokenizer::from_bytes(b"[UNK]\n")?.core().splitter().clone();
+/// let mut counter = WordCounter::new(splitter, LineEnds::Strip, 1);
+/// counter.add_texts(&["To be or not to be", "to be"], 0)?;
+/// let counts = counter.finish(&GroupWeights::UNIT)?.into_counts()?;
+///
+/// let settings = WordPieceTrainSpec { vocab_size: 16, ..WordPieceTrainSpec::default() };
+/// let learned = learn(&counts, &settings, &mut |_, _| ControlFlow::Continue(()))?;
+/// let tokenizer = Tokenizer::from_bytes(learned.vocab.join("\n").as_bytes())?;
+/// assert_eq!(tokenizer.encode("to be")?.tokens(), ["[CLS]", "to", "be", "[SEP]"]);
+/// # Ok::<(), piecework::Error>(())
+/// ```
 #[cfg(feature = "training")]
 pub use piecework_train as training;

@@ -10,8 +10,8 @@ use piecework_core::spec::{SpecialInText, TokenizerSpec};
 use piecework_core::stages::pretokenize::refuse_empty_matches;
 use piecework_core::table_sections::Array;
 use piecework_formats::{
-    cache, clip, detect, gguf, piecework_file, sentencepiece, tekken, tiktoken, tokenizer_json,
-    vocab_merges, vocab_txt, Format,
+    Format, cache, clip, detect, gguf, piecework_file, sentencepiece, tekken, tiktoken, tokenizer_json,
+    vocab_merges, vocab_txt,
 };
 
 use crate::Tokenizer;

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use piecework_core::engine::batch::Prompts;
 use piecework_core::engine::Input;
+use piecework_core::engine::batch::Prompts;
 use piecework_core::error::Error;
 
 use crate::{EncodeInput, Encoding, Tokenizer};
