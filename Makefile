@@ -37,7 +37,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MATURIN := VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release release-page test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser java-runtime test-data test-full test-levels test-faults test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release release-page test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-faults test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -60,6 +60,9 @@ help:
 	@echo "make test-spark   run the tests on Spark, which needs Java 17 (600 MB, in build/spark-venv)"
 	@echo "make test-remote  run the tests that read from S3, against a local server (150 MB, in build/remote-venv)"
 	@echo "make test-browser run the tests of the playground in Chromium (apt install chromium; 150 MB, in build/browser-venv)"
+	@echo "make test-rust-server  start the example server in Rust and compare its ids (60 crates, in build/rust-server)"
+	@echo "make bench-rust   compare the crate with tokenizers and fastokens (250 crates, in build/rust-benchmark)"
+	@echo "make publish-check  package the crates as for crates.io, and compile the packages"
 	@echo "make test-data    fetch published vocabularies and corpora for the tests (180 MB of downloads)"
 	@echo "make test-full    run the comparisons with other libraries at full size (hours; for a nightly run)"
 	@echo "make test-levels  run the comparisons again with each older kind of instructions"
@@ -84,7 +87,7 @@ build: $(VENV)/.built
 
 # One core links the package; beside it, `make -j 2 build rust-tests` compiles the tests on the others.
 rust-tests: $(VENV)/.tools
-	cargo test --profile checks --workspace --quiet --no-run
+	cargo test --profile checks --workspace --features piecework/training --quiet --no-run
 
 # The same profile and folder as `build`, so cargo compiles nothing twice. `--auditwheel check` fails where a
 # repair would be needed.
@@ -139,7 +142,7 @@ $(CARGO_DENY):
 
 # PYTEST holds further options, such as --require-data.
 test: $(VENV)/.built $(VENV)/.test-tools
-	cargo test --profile checks --workspace --quiet
+	cargo test --profile checks --workspace --features piecework/training --quiet
 	$(BIN)/python -m pytest --numprocesses logical --dist worksteal $(PYTEST)
 
 test-fast: $(VENV)/.built $(VENV)/.test-tools
@@ -197,6 +200,13 @@ test-remote: $(VENV)/.built $(REMOTE_VENV)/.tools
 
 test-browser: $(VENV)/.built $(BROWSER_VENV)/.tools
 	PYTHONPATH=python $(BROWSER_VENV)/bin/python -m pytest tests/browser $(PYTEST)
+
+test-rust-server:
+	cargo test --locked --quiet --manifest-path examples/server/Cargo.toml --target-dir build/rust-server
+
+# Packages as crates.io would get them; VERIFY=--no-verify does not compile them.
+publish-check:
+	cargo publish --workspace --dry-run --locked --allow-dirty $(VERIFY)
 
 java-runtime:
 	@java -version > /dev/null 2>&1 || { \
@@ -267,6 +277,14 @@ bench: $(VENV)/.built $(VENV)/.test-tools
 
 bench-full: $(VENV)/.built $(VENV)/.test-tools
 	$(BIN)/python benchmarks/run.py --record
+
+# RUST_TEXTS are the texts of the comparison.
+RUST_DATA := $(if $(PIECEWORK_DATA),$(PIECEWORK_DATA),build/test-data)
+RUST_TEXTS ?= $(RUST_DATA)/corpora/wikitext-2/valid.txt
+bench-rust:
+	gunzip --stdout $(RUST_DATA)/vocab/gpt2/tokenizer.json.gz > build/gpt2.json
+	cargo run --release --locked --quiet --manifest-path benchmarks/rust/Cargo.toml --target-dir build/rust-benchmark -- \
+	  $(RUST_DATA)/vocab/bert-base-uncased/vocab.txt build/gpt2.json $(RUST_TEXTS)
 
 corpora: $(VENV)/.tools
 	$(BIN)/python benchmarks/build_corpora.py
