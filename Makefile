@@ -37,7 +37,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MATURIN := VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release release-page test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-faults test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates release-page test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-faults test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -124,6 +124,9 @@ sdist: $(VENV)/.wheel-tools
 # Everything that is published is there, and the tag is that of the version.
 check-release:
 	$(PYTHON) tools/check_release.py dist $(if $(TAG),--tag "$(TAG)")
+
+publish-crates:
+	cargo publish --workspace --locked
 
 release-page:
 	gh release create "$(TAG)" dist/* --draft --verify-tag --title "piecework $(TAG)" --notes "See CHANGELOG.md."
