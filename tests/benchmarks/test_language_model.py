@@ -14,6 +14,7 @@ import pytest
 
 import language_model
 import language_model_report as report
+import n_gram_bits
 import novels
 from judging import kneser_ney
 from judging.kneser_ney import KneserNey
@@ -209,6 +210,18 @@ def test_bits_are_those_of_the_formula() -> None:
 def test_numbers_of_n_grams_must_fit() -> None:
     with pytest.raises(ValueError, match="use a lower order"):
         KneserNey.learn(np.arange(9), 60_000)
+
+
+def test_the_table_of_the_n_gram_model_has_each_learner(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(n_gram_bits, "read_definition", lambda: read_definition(smoke=True))
+    n_gram_bits.main()
+    rows = [line.split(" | ") for line in capsys.readouterr().out.splitlines() if "±" in line]
+    assert [row[0] for row in rows] == ["| pruning", "| byte-bpe"] * 2
+    bits = [float(row[1].partition(" ")[0]) for row in rows]
+    assert 1 < bits[0] < 4
+    assert abs(bits[1]) < 0.5
 
 
 # ---- the matrix and its record
