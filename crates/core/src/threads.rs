@@ -87,15 +87,27 @@ pub(crate) fn map_chunks<T: Send, R: Send>(
         let mine = mine.into_iter().chain(std::iter::from_fn(next));
         mine.map(|(at, chunk)| (at, work(chunk))).collect::<Vec<_>>()
     };
-    let mut results: Vec<(usize, R)> = thread::scope(|scope| {
-        let run = &run;
-        let threads: Vec<_> = (0..others).map(|_| scope.spawn(move || run(None))).collect();
-        let mut results = run(first);
-        results.extend(threads.into_iter().flat_map(join_thread));
-        results
-    });
+    let (mut results, others) = run_with_helpers(others, || run(None), || run(first));
+    results.extend(others.into_iter().flatten());
     results.sort_unstable_by_key(|(at, _)| *at);
     results.into_iter().map(|(_, result)| result).collect()
+}
+
+/// Runs `lead` on the calling thread and `help` on `helpers` others, and returns their results.
+///
+/// WebAssembly has no threads: there `lead` alone does all the work.
+pub fn run_with_helpers<L, H: Send>(
+    helpers: usize,
+    help: impl Fn() -> H + Sync,
+    lead: impl FnOnce() -> L,
+) -> (L, Vec<H>) {
+    if helpers == 0 || cfg!(target_family = "wasm") {
+        return (lead(), Vec::new());
+    }
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..helpers).map(|_| scope.spawn(&help)).collect();
+        (lead(), threads.into_iter().map(join_thread).collect())
+    })
 }
 
 fn is_interrupted(error: &Error) -> bool {

@@ -16,7 +16,7 @@ pub(super) struct Progress<'a> {
     done: usize,
     total: usize,
     work: usize,
-    last: Instant,
+    last: LastCall,
     merges: Option<&'a MergeLog>,
 }
 
@@ -26,7 +26,7 @@ impl<'a> Progress<'a> {
         total: usize,
         call: &'a mut dyn FnMut(usize, usize) -> ControlFlow<()>,
     ) -> Result<Self, Error> {
-        let mut progress = Self { call, done: 0, total, work: 0, last: Instant::now(), merges: None };
+        let mut progress = Self { call, done: 0, total, work: 0, last: LastCall::now(), merges: None };
         progress.report()?;
         Ok(progress)
     }
@@ -61,7 +61,7 @@ impl<'a> Progress<'a> {
     /// Call the caller if enough time has passed; for use after a long step that counts no work.
     pub(super) fn check(&mut self) -> Result<(), Error> {
         self.work = 0;
-        if self.last.elapsed() < CALL_EVERY {
+        if !self.last.is_long_ago() {
             return Ok(());
         }
         self.report()
@@ -74,12 +74,25 @@ impl<'a> Progress<'a> {
     }
 
     fn report(&mut self) -> Result<(), Error> {
-        self.last = Instant::now();
+        self.last = LastCall::now();
         match (self.call)(self.done, self.total) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => {
                 Err(Error::new(ErrorKind::Interrupted, "training", "a request to stop", ""))
             }
         }
+    }
+}
+
+/// When the caller was called. WebAssembly has no clock: there every call is long ago.
+struct LastCall(Option<Instant>);
+
+impl LastCall {
+    fn now() -> Self {
+        Self((!cfg!(target_family = "wasm")).then(Instant::now))
+    }
+
+    fn is_long_ago(&self) -> bool {
+        self.0.is_none_or(|last| last.elapsed() >= CALL_EVERY)
     }
 }

@@ -1,12 +1,11 @@
 //! Work by several threads in parts of fixed size, so that results do not depend on the number of threads.
 
 use std::ops::{AddAssign, Range};
-use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::thread;
 
 use crate::progress::Progress;
 use piecework_core::error::Error;
+use piecework_core::threads::run_with_helpers;
 
 /// Items in a part.
 const PART: usize = 1024;
@@ -58,22 +57,19 @@ impl<'w, 'p> ThreadTeam<'w, 'p> {
             }
             state
         };
-        thread::scope(|scope| {
-            let helpers = self.threads.min(parts.max(1)) - 1;
-            let threads: Vec<_> = (0..helpers).map(|_| scope.spawn(help)).collect();
+        let helpers = self.threads.min(parts.max(1)) - 1;
+        let lead = || {
             let mut own = state();
-            let mut outcome = Ok(());
-            while let Some((part, range)) = take().filter(|_| outcome.is_ok()) {
+            while let Some((part, range)) = take() {
                 work(&mut own, part, range);
-                outcome = self.progress.advance(WORK);
+                let outcome = self.progress.advance(WORK);
                 stopped.fetch_or(outcome.is_err(), Ordering::Relaxed);
+                outcome?;
             }
-            let others = threads
-                .into_iter()
-                .map(|thread| thread.join().unwrap_or_else(|panic| resume_unwind(panic)));
-            let states = std::iter::once(own).chain(others).collect();
-            outcome.map(|()| states)
-        })
+            Ok(own)
+        };
+        let (own, others) = run_with_helpers(helpers, help, lead);
+        Ok(std::iter::once(own?).chain(others).collect())
     }
 }
 

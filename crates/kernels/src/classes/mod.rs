@@ -14,7 +14,7 @@ pub mod scalar;
 #[cfg(test)]
 mod tests;
 
-use crate::level::{Level, Set};
+use crate::level::Level;
 
 pub use byte_classes::{ByteClasses, BLOCK};
 
@@ -39,13 +39,13 @@ pub fn class_masks_at<const N: usize>(
     match level.set() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a level exists only where the processor has its instructions.
-        Set::Avx512 => unsafe { avx512::class_masks(bytes, classes, masks) },
+        crate::level::Set::Avx512 => unsafe { avx512::class_masks(bytes, classes, masks) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
-        Set::Avx2 => unsafe { avx2::class_masks(bytes, classes, masks) },
+        crate::level::Set::Avx2 => unsafe { avx2::class_masks(bytes, classes, masks) },
         #[cfg(target_arch = "aarch64")]
         // SAFETY: as above; NEON is part of every 64-bit ARM.
-        Set::Neon => unsafe { neon::class_masks(bytes, classes, masks) },
+        crate::level::Set::Neon => unsafe { neon::class_masks(bytes, classes, masks) },
         _ => scalar::class_masks(bytes, classes, masks),
     }
 }

@@ -17,7 +17,7 @@ pub mod scalar;
 #[cfg(test)]
 mod tests;
 
-use crate::level::{Level, Set};
+use crate::level::Level;
 
 /// Append a text as UTF-16 in the byte order of the machine; returns whether the text is UTF-8.
 ///
@@ -33,13 +33,13 @@ pub fn append_at(level: Level, text: &[u8], units: &mut Vec<u8>) -> bool {
     match level.set() {
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a level exists only where the processor has its instructions.
-        Set::Avx512 => unsafe { avx512::append(text, units) },
+        crate::level::Set::Avx512 => unsafe { avx512::append(text, units) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
-        Set::Avx2 => unsafe { avx2::append(text, units) },
+        crate::level::Set::Avx2 => unsafe { avx2::append(text, units) },
         #[cfg(target_arch = "aarch64")]
         // SAFETY: as above; NEON is part of every 64-bit ARM.
-        Set::Neon => unsafe { neon::append(text, units) },
+        crate::level::Set::Neon => unsafe { neon::append(text, units) },
         _ => scalar::append(text, units),
     }
 }
