@@ -52,6 +52,7 @@ impl LearningLog {
         UnigramResume {
             earlier: log.and_then(|log| log.earlier_round.as_ref()),
             log: log.map(|log| &log.rounds),
+            steps: None,
         }
     }
 }

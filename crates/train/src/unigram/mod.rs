@@ -15,6 +15,7 @@
 //! text_lattice      forward-backward and Viterbi over the segmentations of a text
 //! expectation       E-step and M-step
 //! pruning           the pruning loss of each piece
+//! steps             the steps of a run as data
 //! ```
 //!
 //! Expected counts are summed as integers, so the result depends neither on the number of threads nor on the
@@ -28,6 +29,7 @@ mod reserved_entries;
 mod seeds;
 mod segment_text;
 mod spec;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod text_lattice;
@@ -48,6 +50,7 @@ use reserved_entries::ReservedEntries;
 use segment_text::SegmentText;
 
 pub use spec::UnigramTrainSpec;
+pub use steps::{StepLog, StepValues, UnigramStep};
 
 /// The ratio of the pieces that pruning leaves to the entries of the vocabulary.
 const SURPLUS: f64 = 1.1;
@@ -102,6 +105,8 @@ pub struct UnigramResume<'r> {
     pub earlier: Option<&'r UnigramRound>,
     /// Receives each round.
     pub log: Option<&'r RoundLog>,
+    /// Receives each step.
+    pub steps: Option<&'r StepLog>,
 }
 
 /// Learn a Unigram vocabulary of `vocab_size` entries from word counts, or of fewer if `hard_limit` is not set.
@@ -173,8 +178,8 @@ pub(crate) fn learn_within(
         reserved.check_supply(&corpus, &pieces, spec)?;
     }
     let mut trainer =
-        UnigramTrainer { spec, corpus: &corpus, num_threads, wanted, steps: Vec::new(), log: resume.log };
-    let pieces = trainer.run(pieces, resume.earlier, progress)?;
+        UnigramTrainer { spec, corpus: &corpus, num_threads, wanted, steps: Vec::new(), resume };
+    let pieces = trainer.run(pieces, progress)?;
     Ok(LearnedUnigram { pieces: reserved.choose(&corpus, &pieces), steps: trainer.steps })
 }
 
@@ -185,20 +190,15 @@ struct UnigramTrainer<'a> {
     /// The least number of pieces.
     wanted: usize,
     steps: Vec<EmStep>,
-    log: Option<&'a RoundLog>,
+    resume: UnigramResume<'a>,
 }
 
 impl UnigramTrainer<'_> {
     /// Estimate and prune until the pieces are few enough.
-    fn run(
-        &mut self,
-        mut pieces: PieceSet,
-        earlier: Option<&UnigramRound>,
-        progress: &mut Progress<'_>,
-    ) -> Result<PieceSet, Error> {
+    fn run(&mut self, mut pieces: PieceSet, progress: &mut Progress<'_>) -> Result<PieceSet, Error> {
         let target = (self.spec.vocab_size as f64 * SURPLUS) as usize;
         let seeds = pieces.len();
-        if let Some(round) = earlier {
+        if let Some(round) = self.resume.earlier {
             pieces.restore(self.corpus, &round.pieces)?;
             self.steps.clone_from(&round.steps);
         }
@@ -211,8 +211,8 @@ impl UnigramTrainer<'_> {
             }
             let size = ((self.spec.shrinking_factor * pieces.len() as f64) as usize).max(target);
             let mut team = ThreadTeam::new(self.num_threads, progress);
-            pruning::prune(&mut pieces, self.corpus, size, self.wanted, &mut team)?;
-            if let Some(log) = self.log {
+            pruning::prune(&mut pieces, self.corpus, size, self.wanted, self.resume.steps, &mut team)?;
+            if let Some(log) = self.resume.log {
                 log.set(UnigramRound { pieces: pieces.named(self.corpus), steps: self.steps.clone() });
             }
             progress.reach(done(seeds, pieces.len(), target, self.spec.vocab_size));
@@ -223,7 +223,14 @@ impl UnigramTrainer<'_> {
         let mut team = ThreadTeam::new(self.num_threads, progress);
         let expected = expectation::expect(pieces, self.corpus, &mut team)?;
         self.steps.push(EmStep { pieces: pieces.len(), log_likelihood: expected.log_likelihood });
+        if let Some(log) = self.resume.steps {
+            let counts = expected.counts.iter().map(|&count| count as f64 / expected.one).collect();
+            log.begin(pieces, self.corpus, StepValues::Expected(counts));
+        }
         expectation::maximize(pieces, &expected, self.wanted);
+        if let Some(log) = self.resume.steps {
+            log.end(pieces, self.corpus);
+        }
         Ok(())
     }
 }

@@ -5,6 +5,7 @@
 
 use super::piece_set::{PieceSet, NONE};
 use super::segment_text::SegmentText;
+use super::steps::{StepLog, StepValues};
 use super::text_lattice::{LatticeScratch, TextLattice};
 use crate::thread_team::{total, ThreadTeam};
 use piecework_core::error::Error;
@@ -26,10 +27,16 @@ pub(super) fn prune(
     corpus: &SegmentText,
     size: usize,
     wanted: usize,
+    log: Option<&StepLog>,
     team: &mut ThreadTeam<'_, '_>,
 ) -> Result<(), Error> {
     let counts = counts_in_best(pieces, corpus, team)?;
     let decisions = decisions(pieces, corpus, &counts, team)?;
+    if let Some(log) = log {
+        let values = counts.iter().zip(&decisions);
+        let values = values.map(|(&count, &decision)| (count as f64 / corpus.one_use, rank(decision)));
+        log.begin(pieces, corpus, StepValues::Losses(values.collect()));
+    }
     let mut order: Vec<usize> = (0..pieces.len()).collect();
     order.sort_by(|&one, &two| {
         rank(decisions[two]).total_cmp(&rank(decisions[one])).then_with(|| match decisions[one] {
@@ -45,6 +52,9 @@ pub(super) fn prune(
     let mut kept = vec![false; pieces.len()];
     order.into_iter().for_each(|piece| kept[piece] = true);
     pieces.retain(|piece| kept[piece]);
+    if let Some(log) = log {
+        log.end(pieces, corpus);
+    }
     Ok(())
 }
 
