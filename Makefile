@@ -26,8 +26,15 @@ CARGO_DENY := build/cargo-tools/bin/cargo-deny
 # What `make deny` checks; without the network: make deny DENY='licenses bans sources'.
 DENY ?= advisories licenses bans sources
 
+# The module for browsers is built with the sources of the standard library, which Debian packages for its own Rust.
+WASM := build/wasm
+WASM_CARGO ?= /usr/bin/cargo
+WASM_RUSTC ?= /usr/bin/rustc
+WASM_LINKER ?= wasm-ld-19
+WASM_TARGET := wasm32-unknown-unknown
+
 # What a rebuild depends on. Python sources are used in place and need none.
-SOURCES := $(shell find crates -name '*.rs' -o -name Cargo.toml) Cargo.toml $(wildcard Cargo.lock) pyproject.toml
+SOURCES := $(shell find crates -path crates/wasm -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print) Cargo.toml $(wildcard Cargo.lock) pyproject.toml
 
 # The bindings must be built against the interpreter they will be loaded by.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
@@ -37,7 +44,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MATURIN := VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates release-page test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-faults test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates release-page test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser wasm playground-page test-wasm test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-faults test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -313,6 +320,20 @@ $(VENV)/.built: $(SOURCES) | $(VENV)/.tools
 	@echo "Building piecework into $(VENV) (a minute or two the first time) ..."
 	@$(MATURIN) develop --release --quiet > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log >&2; exit 1; }
 	@touch $@
+
+$(WASM)/.built: $(SOURCES) $(wildcard crates/wasm/* crates/wasm/src/* crates/wasm/src/*/*) tools/wasm-bindgen/Cargo.lock tools/wasm-bindgen/src/main.rs
+	@tools/check_wasm_toolchain.sh $(WASM_CARGO) $(WASM_RUSTC) $(WASM_LINKER)
+	@echo "Building the WebAssembly module into $(WASM) (some minutes the first time) ..."
+	@cargo build --quiet --locked --manifest-path tools/wasm-bindgen/Cargo.toml --target-dir build/wasm-bindgen
+	@CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$(WASM_LINKER) RUSTC_BOOTSTRAP=1 RUSTC=$(WASM_RUSTC) $(WASM_CARGO) build --quiet --locked \
+	  -Z build-std=std,panic_abort --target $(WASM_TARGET) --profile wasm --package piecework-wasm --target-dir build/wasm-target
+	@build/wasm-bindgen/debug/wasm-bindgen-tool build/wasm-target/$(WASM_TARGET)/wasm/piecework_wasm.wasm $(WASM) piecework
+	@cp crates/wasm/package.json LICENSE $(WASM)
+	@touch $@
+
+PLAYGROUND := $(wildcard python/piecework/playground/*.py python/piecework/playground/static/* python/piecework/analysis/page_files/*)
+build/playground/index.html: $(WASM)/.built $(VENV)/.built tools/playground_page.py $(PLAYGROUND)
+	@$(BIN)/python tools/playground_page.py $(WASM) build/playground
 
 # The requirements are read from pyproject.toml, so that installing them never builds the package again.
 $(VENV)/.test-tools: pyproject.toml | $(VENV)/.built

@@ -59,6 +59,7 @@ CRATE_MAY_USE = {
     "piecework": {"core", "train", "formats"},
     "bindings/catch-panics": set(),
     "bindings": {"kernels", "capsules", "unicode", "core", "train", "formats", "catch-panics"},
+    "wasm": {"core", "train", "formats"},
 }
 FACADES = {"lib", "mod"}
 UNSAFE = {"kernels", "kernels/capsules"}

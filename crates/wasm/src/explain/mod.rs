@@ -1,0 +1,189 @@
+//! How each word of a text is segmented, as data for drawings.
+//!
+//! ```text
+//! wordpiece  the prefixes that longest match tries
+//! merges     the merges of BPE, in order
+//! lattice    the pieces of Unigram that occur in a word, and the best paths
+//! ```
+
+mod lattice;
+mod merges;
+mod wordpiece;
+
+use piecework_core::encoding::Token;
+use piecework_core::engine::{Input, Options, Tokenizer};
+use piecework_core::error::Error;
+use piecework_core::spec::{ModelSpec, SentencePieceKind};
+use piecework_core::stages::added_tokens::Selector;
+use serde::Serialize;
+use wasm_bindgen::prelude::*;
+
+use crate::readable::{text_of_bytes, ReadableTokens};
+pub(crate) use lattice::{ScoredPieces, WordLattice};
+use merges::{MergeStep, Merger};
+use wordpiece::WordSearch;
+
+#[wasm_bindgen(typescript_custom_section)]
+const TYPES: &str = r#"
+/** What `Tokenizer.explain` returns; names and values are those of `explain` in the Python package. */
+export interface Explanation {
+  words: ExplainedWord[];
+}
+/** A word with its span in characters of the text, and how the model segments it; null for other models. */
+export interface ExplainedWord {
+  word: string;
+  span: [number, number];
+  symbols: string[];
+  /** Null for a word of more than 500 symbols. */
+  merges: { rank: number; at: number; left: string; right: string; token: string }[] | null;
+  search: {
+    positions: { start: number; tried: string[]; match: string | null }[];
+    tokens: string[];
+    greedy: string[] | null;
+    shortest: string[] | null;
+    unknown_because: string | null;
+  } | null;
+  lattice: WordLattice | null;
+  note: string | null;
+}
+export interface WordLattice {
+  edges: { piece: string; start: number; end: number; score: number; is_known: boolean; is_best: boolean }[];
+  best: string[];
+  segmentations: [string[], number][];
+}
+"#;
+
+/// The words of a text.
+#[derive(Serialize)]
+pub(crate) struct Explanation {
+    words: Vec<ExplainedWord>,
+}
+
+/// A word as the model receives it, with its span in characters of the text.
+#[derive(Default, Serialize)]
+struct ExplainedWord {
+    word: String,
+    span: (usize, usize),
+    symbols: Vec<String>,
+    merges: Option<Vec<MergeStep>>,
+    search: Option<WordSearch>,
+    lattice: Option<WordLattice>,
+    note: Option<String>,
+}
+
+impl ExplainedWord {
+    fn new(word: &str) -> Self {
+        Self { word: word.to_owned(), merges: Some(Vec::new()), ..Self::default() }
+    }
+
+    /// Write byte-level symbols as text.
+    fn spell_out(&mut self) {
+        let texts = self.symbols.iter_mut().chain([&mut self.word]);
+        texts.for_each(|text| *text = text_of_bytes(text));
+        self.merges.iter_mut().flatten().for_each(MergeStep::spell_out);
+    }
+}
+
+/// The tables that explain the words of one tokenizer.
+pub(crate) struct Explainer {
+    model: ModelSpec,
+    kind: ExplainedModel,
+}
+
+enum ExplainedModel {
+    Search,
+    Merges(Merger),
+    Lattice(ScoredPieces),
+    Whole,
+}
+
+impl Explainer {
+    pub(crate) fn new(tokenizer: &Tokenizer) -> Self {
+        let model = tokenizer.spec().model;
+        let kind = match &model {
+            ModelSpec::WordPiece(_) => ExplainedModel::Search,
+            ModelSpec::Bpe(spec) => ExplainedModel::Merges(Merger::of_bpe(spec)),
+            ModelSpec::Unigram(spec) => ExplainedModel::Lattice(ScoredPieces::of_unigram(spec)),
+            ModelSpec::SentencePiece(spec) => match spec.kind {
+                SentencePieceKind::Unigram => ExplainedModel::Lattice(ScoredPieces::of_sentencepiece(spec)),
+                SentencePieceKind::Bpe => ExplainedModel::Merges(Merger::of_sentencepiece(spec)),
+                _ => ExplainedModel::Whole,
+            },
+            ModelSpec::Word(_) | ModelSpec::Char(_) => ExplainedModel::Whole,
+        };
+        Self { model, kind }
+    }
+
+    /// Explain the words of a text.
+    pub(crate) fn explain(
+        &self,
+        tokenizer: &Tokenizer,
+        readable: &ReadableTokens,
+        text: &str,
+    ) -> Result<Explanation, Error> {
+        let mut words = Vec::new();
+        let (mut from, chars) = (0, text.chars().count());
+        for (start, end) in added_spans(tokenizer, text)? {
+            self.push_words(tokenizer, text, (from, start), &mut words)?;
+            let mut added = ExplainedWord::new(&slice(text, start, end));
+            added.span = (start, end);
+            words.push(added);
+            from = end;
+        }
+        self.push_words(tokenizer, text, (from, chars), &mut words)?;
+        if readable.is_byte_level() {
+            words.iter_mut().for_each(ExplainedWord::spell_out);
+        }
+        Ok(Explanation { words })
+    }
+
+    fn push_words(
+        &self,
+        tokenizer: &Tokenizer,
+        text: &str,
+        (from, to): (usize, usize),
+        words: &mut Vec<ExplainedWord>,
+    ) -> Result<(), Error> {
+        for (word, (start, end)) in tokenizer.pre_tokenize(&slice(text, from, to))? {
+            let mut explained = self.word(tokenizer, &word);
+            explained.span = (from + start as usize, from + end as usize);
+            words.push(explained);
+        }
+        Ok(())
+    }
+
+    fn word(&self, tokenizer: &Tokenizer, word: &str) -> ExplainedWord {
+        let mut explained = ExplainedWord::new(word);
+        match (&self.kind, &self.model) {
+            (ExplainedModel::Search, ModelSpec::WordPiece(spec)) => {
+                explained.search = WordSearch::of(word, spec, tokenizer.vocab());
+            }
+            (ExplainedModel::Merges(merger), model) => {
+                explained.symbols = merger.symbols(word, model, tokenizer.vocab());
+                explained.merges = merger.steps(&explained.symbols);
+                explained.note = merger.note(word, model, tokenizer.vocab());
+            }
+            (ExplainedModel::Lattice(pieces), _) => explained.lattice = pieces.lattice(word),
+            _ => {}
+        }
+        explained
+    }
+}
+
+/// Return the spans of added tokens in a text, in characters.
+fn added_spans(tokenizer: &Tokenizer, text: &str) -> Result<Vec<(usize, usize)>, Error> {
+    let options = Options { add_special_tokens: false, parse_special: &Selector::All, sampling: None };
+    let encoding = tokenizer.encode(Input::Text(text), None, options, &mut tokenizer.scratch())?;
+    let is_added = |token: &&Token| {
+        let name = tokenizer.token_of(token.id).unwrap_or_default();
+        let span = slice(text, token.start as usize, token.end as usize);
+        tokenizer.added_tokens().iter().any(|added| added.content == name) && span.trim() == name
+    };
+    let spans = encoding.tokens.iter().filter(is_added);
+    Ok(spans.map(|token| (token.start as usize, token.end as usize)).collect())
+}
+
+/// Return the characters of a text from `start` to `end`.
+fn slice(text: &str, start: usize, end: usize) -> String {
+    text.chars().skip(start).take(end.saturating_sub(start)).collect()
+}
