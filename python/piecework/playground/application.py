@@ -13,7 +13,13 @@ from piecework.errors import ArgumentError, MissingExtraError, PieceworkError
 from piecework.playground.comparison import comparison
 from piecework.playground.encoded_text import encoded_text
 from piecework.playground.guards import LOOPBACK, App, Guard
-from piecework.playground.limits import SECONDS, TEXT_BYTES, THREADS
+from piecework.playground.limits import (
+    CORPUS_CHARS,
+    SECONDS,
+    TEXT_BYTES,
+    THREADS,
+    VOCAB_SIZE,
+)
 from piecework.playground.page import STATIC, page
 from piecework.playground.served_tokenizer import Draw, ServedTokenizer
 from piecework.playground.training_replay import presets_of_learners, training_replay
@@ -89,7 +95,9 @@ class _Answers:
     async def tokenizers(self, request: Any) -> Any:
         """Return what the page shows of each tokenizer, and the presets of learners."""
         found = await self._run(lambda: [one.describe() for one in self._tokenizers])
-        about = {"tokenizers": found, "presets": presets_of_learners(), "version": pw.__version__}
+        limits = {"corpusChars": CORPUS_CHARS, "vocabSize": VOCAB_SIZE}
+        about = {"tokenizers": found, "presets": presets_of_learners(), "limits": limits}
+        about["version"] = pw.__version__
         return self._responses.JSONResponse(about)
 
     async def encode(self, request: Any) -> Any:

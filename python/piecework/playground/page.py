@@ -13,6 +13,11 @@ from piecework.playground.limits import PAGE_CHARS, PAGE_TOKENS, check_length
 from piecework.playground.served_tokenizer import ServedTokenizer
 
 STATIC = Path(__file__).parent / "static"
+_STATIC_POLICY = (
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
+    "require-trusted-types-for 'script'; trusted-types piecework-worker"
+)
 
 
 def page(tokenizers: Sequence[ServedTokenizer], text: str | None) -> str:
@@ -21,9 +26,24 @@ def page(tokenizers: Sequence[ServedTokenizer], text: str | None) -> str:
     >>> "Type or paste" in page([], None)
     True
     """
-    template = Template((STATIC / "page.html").read_text(encoding="utf-8"))
     tables = "\n".join(_tables(tokenizers, text or ""))
-    return template.substitute(text=escape(text or "", quote=True), tables=tables)
+    return _filled(text=escape(text or "", quote=True), tables=tables, backend="server", policy="")
+
+
+def static_page() -> str:
+    """Return the HTML of the page without a server, whose tokenizers run in the browser.
+
+    >>> 'data-backend="browser"' in static_page()
+    True
+    """
+    tables = '<p class="error">This page needs JavaScript and WebAssembly.</p>'
+    policy = f'<meta http-equiv="Content-Security-Policy" content="{_STATIC_POLICY}">\n'
+    return _filled(text="", tables=tables, backend="browser", policy=policy)
+
+
+def _filled(**values: str) -> str:
+    template = Template((STATIC / "page.html").read_text(encoding="utf-8"))
+    return template.substitute(values)
 
 
 def _tables(tokenizers: Sequence[ServedTokenizer], text: str) -> Iterator[str]:

@@ -24,7 +24,7 @@ PRESETS: Mapping[str, str] = {
     "characters": "nothing changed; lines are not split",
 }
 """The presets of the page, and what they do to a text."""
-_DEFAULTS = {"bpe": "whitespace"}  # symbols without a marker, as in published examples
+DEFAULTS = {"bpe": "whitespace"}  # symbols without a marker, as in published examples
 
 Special: TypeAlias = tuple[str, ...]
 
@@ -105,7 +105,7 @@ def training_replay(
     if isinstance(corpus, pw.Counts):
         counts = corpus
     else:
-        plan = Plan.of(trainer, None, preset or _DEFAULTS.get(learner), {})
+        plan = Plan.of(trainer, None, preset or DEFAULTS.get(learner), {})
         counts = pw.count_texts(corpus, preset=plan.pipeline, sentences=plan.sentences)
         split_by = _effect(plan, corpus)
     shown = _word(counts, word) if trainer.kind == "unigram" else None

@@ -7,26 +7,22 @@ import { TokenStream } from "./token_stream.js";
 
 const SMALL = 20000;
 const LARGE = 50000;
+const MOST = 4000000;
 const PAUSE = 120;
 const MOST_NAMES = 4;
 
 export class EncodeView {
   /** `changed()` is called after a change of the state that belongs into the address. */
   constructor(tokenizers, changed, say) {
-    this.tokenizers = tokenizers;
     this.changed = changed;
     this.say = say;
     this.text = document.getElementById("text");
-    this.hidden = new Set();
-    this.panels = tokenizers.map((tokenizer, i) => this.panel(tokenizer, i));
-    document.getElementById("streams").append(...this.panels.map((panel) => panel.root));
     this.details = new Details(document.getElementById("details"), () => this.unmark());
     this.workspace = document.getElementById("workspace");
     this.failure = document.getElementById("failure");
-    this.addOptions();
     this.isBusy = false;
     this.isStale = false;
-    this.shown = null;
+    this.setTokenizers(tokenizers);
     this.updateLater = afterPause(PAUSE, () => this.update());
     this.text.addEventListener("input", () => {
       if (this.text.value.length > SMALL) this.updateLater();
@@ -42,11 +38,26 @@ export class EncodeView {
     });
   }
 
+  /** Replace the tokenizers; all of them are shown. */
+  setTokenizers(tokenizers) {
+    this.tokenizers = tokenizers;
+    this.hidden = new Set();
+    this.shown = null;
+    this.panels = tokenizers.map((tokenizer, i) => this.panel(tokenizer, i));
+    document.getElementById("streams").replaceChildren(...this.panels.map((panel) => panel.root));
+    this.details.clear();
+    this.addOptions();
+  }
+
   /** Insert a large text at once: editors of browsers take seconds for many lines. */
   paste(event) {
     const pasted = event.clipboardData?.getData("text/plain") ?? "";
     if (pasted.length < LARGE) return;
     event.preventDefault();
+    if (pasted.length > MOST) {
+      this.setFailure(`The pasted text has ${grouped(pasted.length)} characters; this page takes at most ${grouped(MOST)}.`);
+      return;
+    }
     this.text.setRangeText(pasted, this.text.selectionStart, this.text.selectionEnd, "end");
     this.text.dispatchEvent(new Event("input"));
   }
@@ -89,9 +100,9 @@ export class EncodeView {
       }),
     );
     this.toggles = shown.map(([input]) => input);
-    const [special, specialLabel] = check(specialTokensOf(this.tokenizers), false, () => this.update());
+    const [special, specialLabel] = check(specialTokensOf(this.tokenizers), this.special?.checked ?? false, () => this.update());
     specialLabel.hidden = !this.tokenizers.some(({ added }) => added?.length);
-    const [rings, ringsLabel] = check("rings: only here", true, () => {
+    const [rings, ringsLabel] = check("rings: only here", this.rings?.checked ?? true, () => {
       this.showOptions();
       this.changed();
     });
@@ -99,7 +110,7 @@ export class EncodeView {
     if (this.tokenizers.length < 2) ringsLabel.hidden = true;
     const names = this.tokenizers.length > 1 ? shown.map(([, label]) => label) : [];
     const first = () => this.panels[this.chosen[0]]?.stream.root.focus();
-    document.getElementById("options").append(
+    document.getElementById("options").replaceChildren(
       element("button", { type: "button", class: "skip", on: { click: first } }, "Skip to the tokens"),
       names.length ? element("span", { class: "group", role: "group", "aria-label": "Tokenizers" }, ...names) : "",
       element("span", { class: "group", role: "group", "aria-label": "Display" }, specialLabel, ringsLabel),
@@ -157,8 +168,10 @@ export class EncodeView {
     try {
       do {
         this.isStale = false;
-        const text = this.text.value;
-        await this.show(text, await encode(text, this.chosen, this.special.checked));
+        const [text, panels] = [this.text.value, this.panels];
+        const found = await encode(text, this.chosen, this.special.checked);
+        if (panels !== this.panels) this.isStale = true;
+        else await this.show(text, found);
         this.setFailure("");
         this.say("");
       } while (this.isStale);

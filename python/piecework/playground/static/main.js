@@ -3,7 +3,8 @@
 import { CompareView } from "./compare_view.js";
 import { EncodeView } from "./encode_view.js";
 import { readFragment, writeFragment } from "./permalink.js";
-import { loadTokenizers } from "./requests.js";
+import { FilesView } from "./files_view.js";
+import { compare, files, loadTokenizers } from "./requests.js";
 import { TrainingView } from "./training_view.js";
 import { afterPause, element } from "./dom.js";
 
@@ -13,6 +14,9 @@ const EXAMPLE =
   "日本語の文章 · Привет, мир! · 👩‍🚀 🇨🇭";
 const NOTICE = 4000;
 const VIEWS = ["encode", "compare", "training"];
+const NO_COMPARISON =
+  "A comparison with measures and charts needs Python: install piecework, and run piecework serve with your files. " +
+  "This page shows the tokens of several tokenizers side by side.";
 
 const tabs = VIEWS.map((view) => document.getElementById(`${view}-tab`));
 const panels = VIEWS.map((view) => document.getElementById(view));
@@ -37,30 +41,38 @@ async function start() {
   let encodeView;
   let compareView;
   let trainingView;
+  let filesView;
   const write = () => {
     const views = { compare: compareView, training: trainingView };
-    const state = view in views ? { view, ...views[view].state } : encodeView.state;
+    const state = view in views ? { view, ...views[view]?.state } : encodeView.state;
     if (writeFragment(state)) return;
     say("This text is too long for a link; the address has only the settings.");
     setTimeout(say, NOTICE, "");
   };
   const changed = afterPause(250, write);
-  const { tokenizers, presets } = await loadTokenizers();
+  const { tokenizers, presets, limits } = await loadTokenizers();
   tokenizers.forEach((tokenizer, index) => (tokenizer.index = index));
   document.documentElement.classList.add("scripted");
   encodeView = new EncodeView(tokenizers, changed, say);
-  compareView = new CompareView(document.getElementById("compare"), tokenizers, changed);
-  trainingView = new TrainingView(document.getElementById("training"), presets, changed);
+  const comparison = document.getElementById("compare");
+  if (compare) compareView = new CompareView(comparison, tokenizers, changed);
+  else comparison.append(element("p", { class: "note" }, NO_COMPARISON));
+  const use = files && ((name) => filesView.update(files.addTrained(name)));
+  trainingView = new TrainingView(document.getElementById("training"), presets, limits, changed, use);
+  if (files) filesView = openedFiles(tokenizers, encodeView);
 
   // What was typed before the scripts were loaded stays.
   const field = document.getElementById("text");
   const typed = field.value === field.defaultValue ? undefined : field.value;
 
+  const setComparison = (text) => {
+    if (compareView) compareView.state = { text };
+  };
   const restore = (_, early) => {
     const state = readFragment();
     select(state.view);
     if (view === "training") trainingView.state = state;
-    else if (view === "compare") compareView.state = { text: state.text ?? EXAMPLE };
+    else if (view === "compare") setComparison(state.text ?? EXAMPLE);
     else {
       encodeView.state = { ...state, text: early ?? state.text ?? (field.value || EXAMPLE) };
     }
@@ -68,7 +80,7 @@ async function start() {
   const open = (name, focus) => {
     select(name, focus);
     if (view === "training" && !trainingView.isStarted) trainingView.state = {};
-    if (view === "compare" && !compareView.isStarted) compareView.state = { text: encodeView.state.text || EXAMPLE };
+    if (view === "compare" && !compareView?.isStarted) setComparison(encodeView.state.text || EXAMPLE);
     if (view === "encode" && !encodeView.shown) encodeView.state = { text: EXAMPLE };
     changed();
   };
@@ -81,6 +93,21 @@ async function start() {
   });
   addEventListener("hashchange", restore);
   restore(null, typed);
+}
+
+/** Return the view of the files of the static page, which changes the tokenizers. */
+function openedFiles(tokenizers, encodeView) {
+  const root = document.getElementById("files");
+  root.hidden = false;
+  const filesView = new FilesView(root, files, (found) => {
+    found.forEach((tokenizer, index) => (tokenizer.index = index));
+    filesView.show(found);
+    encodeView.setTokenizers(found);
+    select("encode");
+    encodeView.update();
+  });
+  filesView.show(tokenizers);
+  return filesView;
 }
 
 start().catch((error) => say(error.message, true));

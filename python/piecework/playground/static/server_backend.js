@@ -1,4 +1,4 @@
-// Requests to the server of this page. Texts are the body, settings are in the query.
+// The answers to the requests of the page from `piecework serve`. Texts are the body, settings are in the query.
 
 import { TokenColumns } from "./token_columns.js";
 
@@ -22,12 +22,12 @@ async function answerOf(request) {
 }
 
 function post(path, settings, text) {
-  return answerOf(fetch(`/api/${path}?${new URLSearchParams(settings)}`, { method: "POST", body: text }));
+  return answerOf(fetch(`api/${path}?${new URLSearchParams(settings)}`, { method: "POST", body: text }));
 }
 
 /** Return the descriptions of the tokenizers, and learner -> preset -> what it does. */
 export async function loadTokenizers() {
-  return (await answerOf(fetch("/api/tokenizers"))).json();
+  return (await answerOf(fetch("api/tokenizers"))).json();
 }
 
 /** Return index of a tokenizer -> its `TokenColumns` for a text. */
@@ -75,3 +75,6 @@ export async function train(settings, text) {
 export async function compare(text, indices) {
   return (await post("compare", { tokenizers: indices.join(",") }, text)).json();
 }
+
+/** A server reads its files itself. */
+export const files = undefined;

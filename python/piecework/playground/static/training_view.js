@@ -2,7 +2,7 @@
 
 import { element, grouped, visible } from "./dom.js";
 import { MergeReplay } from "./merge_replay.js";
-import { train } from "./requests.js";
+import { files, train } from "./requests.js";
 import { UnigramReplay } from "./unigram_replay.js";
 
 const LEARNERS = {
@@ -18,10 +18,14 @@ const SIZES = { course: 70, hugs: 15, "": 100 };
 const PLAY = 900;
 
 export class TrainingView {
-  /** `presets` are learner -> names of presets; `changed()` is called after a change of the state in the address. */
-  constructor(root, presets, changed) {
+  /**
+   * `presets` are learner -> names of presets, `limits` the most characters of a corpus and entries of a vocabulary.
+   * `changed()` is called after a change of the state in the address, `use(name)` to encode with what was trained.
+   */
+  constructor(root, presets, limits, changed, use) {
     this.root = root;
     this.changed = changed;
+    this.use = use;
     this.isStarted = false;
     this.latest = 0;
     const choice = (options) =>
@@ -32,8 +36,8 @@ export class TrainingView {
     this.preset = element("select");
     this.presetField = element("label", {}, "Preset ", this.preset);
     this.splitting = element("p", { class: "note", id: "splitting", role: "status" });
-    this.size = element("input", { type: "number", min: 1, max: 2000, value: 70 });
-    this.text = element("textarea", { rows: 3, maxlength: 10000, spellcheck: "false", "aria-label": "Your text" });
+    this.size = element("input", { type: "number", min: 1, max: limits.vocabSize, value: 70 });
+    this.text = element("textarea", { rows: 3, maxlength: limits.corpusChars, spellcheck: "false", "aria-label": "Your text" });
     this.text.value = "low low low low low lower lower newest newest newest newest newest newest widest widest widest";
     this.slider = element("input", { type: "range", min: 0, max: 0, value: 0, "aria-label": "Step" });
     this.position = element("output", { class: "number" });
@@ -55,6 +59,8 @@ export class TrainingView {
       this.play,
       this.position,
       this.predictLabel,
+      use ? button("Encode with it", "Encode with the trained tokenizer", () => this.encode()) : "",
+      use ? button("Download", "Download it as a tokenizer.json", () => this.download()) : "",
     );
     this.steps.hidden = true;
     root.append(
@@ -172,6 +178,17 @@ export class TrainingView {
       this.steps.hidden = true;
       this.message.textContent = error.message;
     }
+  }
+
+  /** Add the trained tokenizer to those that encode. */
+  encode() {
+    return this.use(`${LEARNERS[this.learner.value]}, ${grouped(this.trace.vocab.length)} tokens`);
+  }
+
+  async download() {
+    const address = URL.createObjectURL(new Blob([await files.saveTrained()], { type: "application/json" }));
+    element("a", { href: address, download: "tokenizer.json" }).click();
+    setTimeout(() => URL.revokeObjectURL(address), 1000);
   }
 
   show() {

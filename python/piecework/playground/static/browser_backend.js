@@ -1,0 +1,144 @@
+// The answers to the requests of the static page: a worker with WebAssembly computes them, and nothing leaves the page.
+
+import { TokenColumns } from "./token_columns.js";
+import { grouped } from "./dom.js";
+import { CORPUS_CHARS, VOCAB_SIZE, checkLength, loadPageData, trainIn } from "./worker_training.js";
+import { WorkerClient } from "./worker_client.js";
+
+const FILE_BYTES = 64 * 2 ** 20;
+const TEXT_CHARS = 4_000_000;
+
+/** The tokenizers of the page: name, description or error, files, and key in the worker. */
+const opened = [];
+const client = new WorkerClient(() =>
+  opened.filter(({ error }) => !error).map(({ key, sources, ranks }) => ["open", key, sources, ranks]),
+);
+const data = loadPageData();
+let latest = 0;
+
+/** Return the descriptions of the tokenizers, learner -> preset -> what it does, and the limits of training. */
+export async function loadTokenizers() {
+  const { presets, tokenizers, version } = await data;
+  for (const { name, file } of tokenizers) {
+    const found = await fetch(new URL(file, import.meta.url));
+    await add(name, [{ name, data: new Uint8Array(await found.arrayBuffer()) }]);
+  }
+  const limits = { corpusChars: CORPUS_CHARS, vocabSize: VOCAB_SIZE };
+  return { tokenizers: described(), presets, limits, version };
+}
+
+function described() {
+  return opened.map(({ name, description, error }) => ({ name, ...description, error }));
+}
+
+async function add(name, sources, ranks) {
+  const entry = { name, sources, ranks, key: ++latest };
+  try {
+    entry.description = await client.call("open", entry.key, sources, ranks);
+  } catch (error) {
+    if (error.name === "Cancelled") throw error;
+    entry.error = error.message;
+  }
+  opened.push(entry);
+}
+
+/** Return index of a tokenizer -> its `TokenColumns` for a text. */
+export async function encode(text, indices, special) {
+  if (!indices.length) return new Map();
+  checkLength("text", text, TEXT_CHARS);
+  const found = await client.call("encode", indices.map(keyOf), text, special);
+  return new Map(
+    found.map(({ header, ids, starts, ends, flags }, i) => [
+      indices[i],
+      new TokenColumns({ ...header, index: indices[i] }, ids, starts, ends, flags),
+    ]),
+  );
+}
+
+function keyOf(index) {
+  return opened[index].key;
+}
+
+/** Return how each word of a text is segmented. */
+export function explain(tokenizer, text) {
+  return client.call("explain", keyOf(tokenizer), text);
+}
+
+/** Return the best segmentations of a text, or samples. */
+export function segmentations(tokenizer, text, settings) {
+  return client.call("segmentations", keyOf(tokenizer), text, settings);
+}
+
+/** Return the steps of a learner. */
+export async function train(settings, text) {
+  return trainIn(client, await data, settings, text);
+}
+
+/** A comparison with charts needs Python. */
+export const compare = undefined;
+
+export const files = {
+  /** Open tokenizer files, a vocab.json together with its merges.txt; return the new descriptions. */
+  async open(list) {
+    const sources = await Promise.all([...list].map(sourceOf));
+    for (const [name, group] of await grouping(sources)) {
+      const problem = group.find(({ error }) => error)?.error;
+      if (problem) opened.push({ name, error: problem });
+      else await add(name, group, await ranksOf(group[0]));
+    }
+    return described();
+  },
+
+  /** Close a tokenizer; return the descriptions of the others. */
+  async close(index) {
+    const [{ key, error }] = opened.splice(index, 1);
+    if (!error) await client.call("close", key);
+    return described();
+  },
+
+  /** Add the tokenizer that was trained last; return the descriptions. */
+  async addTrained(name) {
+    await add(name, [{ name, data: new TextEncoder().encode(await client.call("saveTrained")) }]);
+    return described();
+  },
+
+  /** Return the tokenizer that was trained last, as a tokenizer.json. */
+  saveTrained: () => client.call("saveTrained"),
+
+  cancel: () => client.cancel(),
+
+  /** Call `changed(isBusy)` when the worker begins and ends to work. */
+  watch(changed) {
+    client.busy = changed;
+  },
+};
+
+async function sourceOf(file) {
+  if (file.size > FILE_BYTES) {
+    const found = `${file.name} has ${grouped(file.size)} bytes; the limit of this page is ${grouped(FILE_BYTES)}`;
+    return { name: file.name, error: `${found}. A tokenizer is seldom larger than 40 MB; is this a model?` };
+  }
+  try {
+    return { name: file.name, data: new Uint8Array(await file.arrayBuffer()) };
+  } catch (error) {
+    return { name: file.name, error: `${file.name}: the browser cannot read it (${error.message})` };
+  }
+}
+
+/** Return the files of each tokenizer under its name: a vocab.json with a merges.txt, others alone. */
+async function grouping(sources) {
+  const formats = await Promise.all(sources.map(({ data: bytes }) => (bytes ? client.call("formatOf", bytes) : "")));
+  const find = (format) => sources.find((_, i) => formats[i] === format);
+  const [vocab, merges] = [find("vocab.json"), find("merges.txt")];
+  if (!vocab || !merges) return sources.map((one) => [one.name, [one]]);
+  const others = sources.filter((one) => one !== vocab && one !== merges);
+  return [[vocab.name, [vocab, merges]], ...others.map((one) => [one.name, [one]])];
+}
+
+/** Return the pattern and special tokens of published tiktoken ranks, which their content identifies. */
+async function ranksOf({ data: bytes }) {
+  if ((await client.call("formatOf", bytes)) !== "tiktoken ranks" || !globalThis.crypto?.subtle) return undefined;
+  const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
+  const hash = [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+  return (await data).encodings[hash];
+}

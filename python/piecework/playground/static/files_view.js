@@ -1,0 +1,90 @@
+// The files of the static page: a drop zone, a button, the open tokenizers, and what the worker does.
+
+import { element } from "./dom.js";
+
+const PATIENCE = 500;
+
+export class FilesView {
+  /** `files` is what the backend exports; `changed(tokenizers)` is called with new descriptions. */
+  constructor(root, files, changed) {
+    this.files = files;
+    this.changed = changed;
+    this.input = element("input", { type: "file", multiple: true, id: "file", class: "skip" });
+    this.input.addEventListener("change", () => this.open(this.input.files));
+    this.list = element("ul", { class: "files", "aria-label": "Open tokenizers" });
+    this.progress = element("span", { class: "progress", role: "status" });
+    this.message = element("p", { class: "error", role: "alert" });
+    root.append(
+      element(
+        "p",
+        { class: "drop" },
+        element("button", { type: "button", on: { click: () => this.input.click() } }, "Open tokenizer files"),
+        this.input,
+        element(
+          "span",
+          { class: "note" },
+          "or drop them here: tokenizer.json, vocab.txt, .model, .tiktoken, tekken.json, or vocab.json with merges.txt. ",
+          "They stay in this page: nothing is sent anywhere.",
+        ),
+        this.progress,
+      ),
+      this.list,
+      this.message,
+    );
+    this.acceptDrops(document.documentElement);
+    files.watch((isBusy) => this.showProgress(isBusy));
+  }
+
+  acceptDrops(target) {
+    const hasFiles = (event) => event.dataTransfer?.types.includes("Files");
+    target.addEventListener("dragover", (event) => {
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      target.classList.add("dropping");
+    });
+    target.addEventListener("dragleave", (event) => {
+      if (!event.relatedTarget) target.classList.remove("dropping");
+    });
+    target.addEventListener("drop", (event) => {
+      if (!hasFiles(event)) return;
+      event.preventDefault();
+      target.classList.remove("dropping");
+      this.open(event.dataTransfer.files);
+    });
+  }
+
+  /** Open files, and show what they are or why they cannot be read. */
+  async open(list) {
+    if (!list.length) return;
+    await this.update(this.files.open(list));
+    this.input.value = "";
+  }
+
+  async update(request) {
+    this.message.textContent = "";
+    try {
+      this.changed(await request);
+    } catch (error) {
+      this.message.textContent = error.message;
+    }
+  }
+
+  /** List the tokenizers, each with a button that closes it. */
+  show(tokenizers) {
+    const items = tokenizers.map(({ name }, index) => {
+      const close = () => this.update(this.files.close(index)).then(() => this.input.previousSibling?.focus());
+      const label = `Close ${name}`;
+      return element("li", {}, name, element("button", { type: "button", class: "close", "aria-label": label, on: { click: close } }, "✕"));
+    });
+    this.list.replaceChildren(...items);
+  }
+
+  /** After half a second of work, offer to cancel it. */
+  showProgress(isBusy) {
+    clearTimeout(this.timer);
+    if (!isBusy) return this.progress.replaceChildren();
+    const cancel = element("button", { type: "button", on: { click: () => this.files.cancel() } }, "Cancel");
+    this.timer = setTimeout(() => this.progress.replaceChildren("Working … ", cancel), PATIENCE);
+    return undefined;
+  }
+}

@@ -1,0 +1,111 @@
+// The worker of the static page: the tokenizers, and the functions that the page calls.
+
+import init, { Tokenizer, panicMessage, train, version } from "./wasm/piecework.js";
+
+const ONLY_HERE = 1;
+const TEMPLATE = 4;
+const SPAN = 2 ** 26; // a span is one number: start * SPAN + end
+
+const tokenizers = new Map();
+let trained = null;
+
+const functions = {
+  version,
+
+  /** Load a tokenizer from its files under a key; return its description. */
+  open(key, files, ranks) {
+    tokenizers.get(key)?.free();
+    tokenizers.delete(key);
+    const tokenizer = loaded(files, ranks);
+    tokenizers.set(key, tokenizer);
+    return tokenizer.describe();
+  },
+
+  close(key) {
+    tokenizers.get(key)?.free();
+    tokenizers.delete(key);
+  },
+
+  formatOf: (data) => Tokenizer.formatOf(data),
+
+  /** Return the columns of the tokens of a text by several tokenizers. */
+  encode(keys, text, special) {
+    const columns = keys.map((key) => columnsOf(tokenizers.get(key).encode(text, special)));
+    if (columns.length > 1) markOnlyHere(columns);
+    return columns;
+  },
+
+  decode: (key, ids) => tokenizers.get(key).decode(ids),
+  explain: (key, text) => tokenizers.get(key).explain(text),
+
+  segmentations(key, text, { draw, n, alpha, seed }) {
+    return tokenizers.get(key).segmentations(text, draw, Number(n), Number(alpha ?? 0.1), Number(seed ?? 0));
+  },
+
+  train(text, learner, vocabSize, template, steps, word) {
+    const training = train(text, learner, vocabSize, template, steps, word);
+    const { trace } = training;
+    trained?.free();
+    trained = training.tokenizer();
+    return trace;
+  },
+
+  /** Return the last trained tokenizer as a tokenizer.json. */
+  saveTrained: () => trained.save(),
+};
+
+function loaded(files, ranks) {
+  const [first, second] = files;
+  if (ranks) return Tokenizer.loadRanks(first.data, first.name, ranks.pipeline, ranks.tokens, new Uint32Array(ranks.ids));
+  if (second) return Tokenizer.loadMerges(first.data, second.data, first.name, second.name);
+  return Tokenizer.load(first.data, first.name);
+}
+
+function columnsOf(tokens) {
+  const { ids, starts, ends, flags, distinct, unknown } = tokens;
+  const header = { count: ids.length, distinct, unknown, onlyHere: 0, tokens: tokens.tokens };
+  tokens.free();
+  return { header, ids, starts, ends, flags };
+}
+
+function spansOf({ starts, ends, flags }) {
+  const spans = new Set();
+  for (let i = 0; i < starts.length; i++) if (!(flags[i] & TEMPLATE)) spans.add(starts[i] * SPAN + ends[i]);
+  return spans;
+}
+
+/** Mark the tokens with spans that no other tokenizer has. */
+function markOnlyHere(columns) {
+  const spans = columns.map(spansOf);
+  columns.forEach(({ header, starts, ends, flags }, at) => {
+    const others = spans.filter((_, other) => other !== at);
+    for (let i = 0; i < starts.length; i++) {
+      const span = starts[i] * SPAN + ends[i];
+      if (flags[i] & TEMPLATE || others.some((found) => found.has(span))) continue;
+      flags[i] |= ONLY_HERE;
+      header.onlyHere++;
+    }
+  });
+}
+
+const ready = (async () => {
+  if (typeof WebAssembly !== "object") throw new Error("This browser has no WebAssembly, which this page needs.");
+  try {
+    await init();
+  } catch (error) {
+    if (!(error instanceof WebAssembly.CompileError)) throw error;
+    throw new Error("The WebAssembly of this browser is too old. The page needs no SIMD, but a browser of 2022 or newer.");
+  }
+})();
+// Each call reports the error.
+ready.catch(() => {});
+
+self.addEventListener("message", async ({ data: { id, name, given } }) => {
+  try {
+    await ready;
+    self.postMessage({ id, result: functions[name](...given) });
+  } catch (error) {
+    if (error instanceof WebAssembly.RuntimeError) self.postMessage({ panic: panicMessage() });
+    else self.postMessage({ id, error: { message: error.message ?? String(error), name: error.name } });
+  }
+});

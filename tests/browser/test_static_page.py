@@ -1,0 +1,287 @@
+"""The static page in Chromium: files, encoding, training, errors, keyboard, small screens."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+
+import piecework as pw
+from tests.browser.test_playground import PASTE, SHOWN, tokens_of
+from tests.playground.tokenizers import HOSTILE, byte_bpe, hostile, wordpiece
+
+PAGE = Path(__file__).parent.parent.parent / "build" / "playground"
+pytestmark = pytest.mark.skipif(
+    not (PAGE / "index.html").is_file(), reason="make playground-page has not written the page"
+)
+
+Open = Callable[..., Any]
+
+
+class Handler(SimpleHTTPRequestHandler):
+    """Serves the folder under /some/where/, as a site would, without a log."""
+
+    def translate_path(self, path: str) -> str:
+        return super().translate_path(path.removeprefix("/some/where"))
+
+    def log_message(self, *given: object) -> None:
+        """Print nothing."""
+
+
+@pytest.fixture(scope="module")
+def address() -> Iterator[str]:
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(PAGE)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}/some/where/"
+    server.shutdown()
+    thread.join()
+    server.server_close()
+
+
+@pytest.fixture
+def page(address: str, opened: Open) -> Any:
+    """The page, ready to encode; every request must be for one of its own files."""
+    found = opened(address)
+    found.wait_for_selector("#stream-0 .t")
+    yield found
+    requested = found.evaluate(
+        "() => performance.getEntriesByType('resource').map((one) => one.name)"
+    )
+    assert requested
+    assert [name for name in requested if not name.startswith((address, "blob:"))] == []
+
+
+def file(name: str, data: bytes) -> dict[str, Any]:
+    return {"name": name, "mimeType": "application/octet-stream", "buffer": data}
+
+
+def open_files(page: Any, *files: dict[str, Any]) -> None:
+    page.set_input_files("#file", list(files))
+
+
+def type_text(page: Any, text: str, first: str) -> None:
+    """Type a text and wait until the first stream begins with a token."""
+    page.fill("#text", text)
+    expect(page.locator("#stream-0 .t").first).to_have_text(first)
+
+
+def close_examples(page: Any) -> None:
+    for name in ("WordPiece example", "BPE example", "Unigram example"):
+        page.get_by_label(f"Close {name}").click()
+
+
+def test_a_file_is_opened_and_encodes_as_the_package(page: Any) -> None:
+    close_examples(page)
+    open_files(page, file("mine.json", wordpiece().to_str().encode()))
+    type_text(page, "hugs, unhappy 日本 café", "hugs")
+    assert tokens_of(page, 0) == "hugs , un hap py 日本 café".split()
+    expect(page.locator("#streams h2")).to_have_text(["mine.json"])
+    page.get_by_label("special tokens ([CLS] [SEP])").check()
+    expect(page.locator("#stream-0 .t").first).to_have_text("[CLS]")
+
+
+def test_several_files_are_compared(page: Any) -> None:
+    close_examples(page)
+    data = byte_bpe().to_str().encode()
+    open_files(page, file("a.json", wordpiece().to_str().encode()), file("b.json", data))
+    type_text(page, "hugs hug", "hugs")
+    shown = page.evaluate(SHOWN)
+    own = [[token for token, is_own in one["tokens"] if is_own] for one in shown]
+    assert own == [["hugs", "hug"], ["hug", "s", " hug"]]
+
+
+def test_a_dropped_file_is_opened(page: Any) -> None:
+    text = wordpiece().to_str()
+    page.evaluate(
+        """(text) => {
+            const data = new DataTransfer();
+            data.items.add(new File([text], 'dropped.json'));
+            for (const type of ['dragover', 'drop']) {
+                const event = new DragEvent(type, { dataTransfer: data, bubbles: true, cancelable: true });
+                document.body.dispatchEvent(event);
+            }
+        }""",
+        text,
+    )
+    expect(page.locator("#streams h2").last).to_have_text("dropped.json")
+
+
+def test_a_vocabulary_comes_with_its_merges(page: Any) -> None:
+    close_examples(page)
+    model = byte_bpe().spec.model
+    assert isinstance(model, pw.spec.BPE)
+    merges = "\n".join(["#version: 0.2", *map(" ".join, model.merges)])
+    open_files(
+        page,
+        file("merges.txt", merges.encode()),
+        file("vocab.json", json.dumps(model.vocab).encode()),
+    )
+    type_text(page, "hug hug", "hug")
+    assert tokens_of(page, 0) == ["hug", " hug"]
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "message"),
+    [
+        ("broken.json", b'{"model": {"type": "BPE", "vocab"', "broken.json: "),
+        ("vocab.json", b'{"a": 0}', "which needs its merges.txt"),
+        ("x.tiktoken", b"IQ== 0\n", "which needs a pattern and special tokens"),
+    ],
+)
+def test_a_file_that_does_not_load_says_why(
+    page: Any, name: str, data: bytes, message: str
+) -> None:
+    open_files(page, file(name, data))
+    expect(page.locator("#streams .panel .error")).to_contain_text(message)
+    page.fill("#text", "still alive")
+    expect(page.locator("#stream-0 .t").first).to_have_text("still")
+
+
+def test_a_large_file_is_refused_before_it_is_read(page: Any) -> None:
+    page.evaluate(
+        """() => {
+            const data = new DataTransfer();
+            const file = new File(['x'], 'model.gguf');
+            Object.defineProperty(file, 'size', { value: 200 * 2 ** 20 });
+            data.items.add(file);
+            const drop = new DragEvent('drop', { bubbles: true, cancelable: true });
+            const given = { files: [file], types: ['Files'] };
+            Object.defineProperty(drop, 'dataTransfer', { value: given });
+            document.body.dispatchEvent(drop);
+        }"""
+    )
+    found = "model.gguf has 209,715,200 bytes; the limit of this page is 67,108,864"
+    expect(page.locator("#streams .panel .error")).to_contain_text(found)
+
+
+def test_a_text_of_20_mb_is_refused_at_once(page: Any) -> None:
+    page.evaluate(f"() => ({PASTE})('all work and no play '.repeat(1_000_000))")
+    expect(page.locator("#failure")).to_contain_text(
+        "21,000,000 characters; this page takes at most 4,000,000"
+    )
+    type_text(page, "hello", "hello")
+
+
+def test_work_can_be_cancelled_and_the_page_goes_on(page: Any) -> None:
+    page.evaluate(f"() => ({PASTE})('The quick brown fox 日本語 '.repeat(160_000))")
+    page.get_by_role("button", name="Cancel").click()
+    expect(page.locator("#failure")).to_contain_text("Cancelled.")
+    page.fill("#text", "hello")
+    expect(page.locator("#failure")).to_be_empty()
+    assert "".join(tokens_of(page, 1)) == "hello"
+
+
+def test_words_are_explained_by_every_kind_of_model(page: Any) -> None:
+    page.fill("#text", "tokenization")
+    for stream in range(3):
+        page.locator(f"#stream-{stream} .t").first.click()
+        expect(page.locator("#details .word .diagram")).to_be_visible()
+    page.get_by_text("Other segmentations").scroll_into_view_if_needed()
+
+
+def test_a_text_is_learned_stepped_through_and_used(page: Any) -> None:
+    page.get_by_role("tab", name="Training").click()
+    page.get_by_label("Corpus").select_option("")
+    page.get_by_label("Learner").select_option("bpe")
+    page.get_by_label("Your text").fill("low low low lower lowest newest newest")
+    page.get_by_label("Vocabulary").fill("20")
+    page.get_by_role("button", name="Train", exact=True).click()
+    expect(page.locator("#training .steps output")).to_have_text("before step 1 of 10")
+    page.get_by_role("button", name="Next step").click()
+    expect(page.locator("#training .chip.new").first).to_have_text("lo")
+    page.get_by_role("button", name="Encode with the trained tokenizer").click()
+    expect(page.locator("#streams h2").last).to_have_text("BPE, 20 tokens")
+    page.fill("#text", "lowest")
+    expect(page.locator("#stream-3 .t").first).to_be_visible()
+    with page.expect_download() as download:
+        page.get_by_role("tab", name="Training").click()
+        page.get_by_role("button", name="Download it as a tokenizer.json").click()
+    assert pw.Tokenizer.load(download.value.path()).get_vocab_size() == 20
+
+
+def test_the_published_example_has_its_first_merge(page: Any) -> None:
+    page.get_by_role("tab", name="Training").click()
+    expect(page.locator("#training h2", has_text="Next:")).to_have_text("Next: a + ##b")
+    page.get_by_label("Learner").select_option("unigram")
+    expect(page.locator("#training h2", has_text="seeds")).to_be_visible()
+
+
+def test_what_needs_python_says_so(page: Any) -> None:
+    page.get_by_role("tab", name="Compare").click()
+    expect(page.locator("#compare")).to_contain_text("needs Python")
+
+
+def test_a_panic_is_reported_and_the_worker_replaced(address: str, opened: Open) -> None:
+    page = opened(address)
+    page.wait_for_selector("#stream-0 .t")
+    message = page.evaluate(
+        """async (address) => {
+            const { WorkerClient } = await import(`${address}static/worker_client.js`);
+            const { files } = await import(`${address}static/requests.js`);
+            const client = new WorkerClient();
+            const first = client.call('version');
+            client.answered({ panic: 'a test' });
+            const error = await first.catch((error) => error.message);
+            return [error, await client.call('version').catch((error) => error.message)];
+        }""",
+        address,
+    )
+    assert message[0].startswith("piecework stopped: a test")
+    assert "report" in message[0]
+
+
+def test_hostile_tokens_and_names_do_not_become_markup(page: Any) -> None:
+    close_examples(page)
+    open_files(page, file(HOSTILE[1].replace("/", ""), hostile().to_str().encode()))
+    page.fill("#text", " ".join(HOSTILE))
+    expect(page.locator("#stream-0 .t").first).to_have_text(HOSTILE[0])
+    assert page.evaluate("() => window.hacked") is None
+
+
+def test_the_keyboard_reaches_everything(page: Any) -> None:
+    page.locator("#files button").first.focus()
+    page.keyboard.press("Tab")
+    labels = []
+    for _ in range(8):
+        labels.append(
+            page.evaluate("() => document.activeElement.ariaLabel ?? document.activeElement.id")
+        )
+        page.keyboard.press("Tab")
+    assert {"Close WordPiece example", "Close Unigram example", "text"} <= set(labels)
+
+
+def test_a_small_screen_needs_no_sideways_scrolling(address: str, opened: Open) -> None:
+    page = opened(address, viewport={"width": 390, "height": 844})
+    page.wait_for_selector("#stream-0 .t")
+    for tab in ("Encode", "Compare", "Training"):
+        page.get_by_role("tab", name=tab).click()
+        page.wait_for_timeout(300)
+        assert page.evaluate("() => document.documentElement.scrollWidth") <= 390, tab
+
+
+def test_a_page_of_text_has_steppers(page: Any, address: str) -> None:
+    steps = page.evaluate(
+        """async (address) => {
+            const root = document.createElement('div');
+            Object.assign(root.dataset, { stepper: 'bpe', size: '20', step: '2' });
+            root.textContent = 'low low lower lowest newest newest';
+            document.body.prepend(root);
+            await import(`${address}static/stepper.js`);
+        }""",
+        address,
+    )
+    assert steps is None
+    stepper = page.locator("[data-stepper]")
+    expect(stepper.locator("output")).to_have_text("step 2 of 10")
+    stepper.get_by_label("Next step").click()
+    expect(stepper.locator("output")).to_have_text("step 3 of 10")
+    stepper.get_by_label("Text to learn from").fill("")
+    expect(stepper.locator(".error")).to_contain_text("corpus has no words")

@@ -1,0 +1,129 @@
+"""Write the playground as a static page: `python tools/playground_page.py MODULE FOLDER`.
+
+MODULE is the folder with the WebAssembly module that `make wasm` builds. FOLDER gets the page, which works
+under any address and asks for nothing but its own files:
+
+    index.html, page/    the page and the style that reports share with it
+    static/              its scripts, the module, and page_data.json: presets, examples, published encodings
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import sys
+from pathlib import Path
+from pydoc_data import topics
+from typing import Any
+
+import piecework as pw
+from piecework._support import Plan
+from piecework.analysis.report import PAGE_FILES
+from piecework.playground.limits import VOCAB_SIZE
+from piecework.playground.page import STATIC, static_page
+from piecework.playground.training_replay import (
+    DEFAULTS,
+    LEARNERS,
+    presets_of_learners,
+)
+from piecework.spec import ENCODINGS, named_encoding, named_pre_tokenizer
+
+SPECIAL = ("[UNK]",)
+EXAMPLE_SIZE = 4_000
+MODULE_FILES = ("piecework.js", "piecework.d.ts", "piecework_bg.wasm")
+
+
+def write_page(module: Path, folder: Path) -> None:
+    """Write the page with the module of a folder."""
+    shutil.rmtree(folder, ignore_errors=True)
+    scripts = folder / "static"
+    shutil.copytree(
+        STATIC, scripts, ignore=shutil.ignore_patterns("page.html", "server_backend.js")
+    )
+    shutil.copytree(PAGE_FILES, folder / "page", ignore=shutil.ignore_patterns("*.js", "*.html"))
+    (scripts / "wasm").mkdir()
+    for name in MODULE_FILES:
+        shutil.copy(module / name, scripts / "wasm")
+    (folder / "index.html").write_text(static_page(), encoding="utf-8")
+    data = page_data()
+    data["tokenizers"] = [*write_examples(scripts)]
+    (scripts / "page_data.json").write_text(json.dumps(data, ensure_ascii=False), encoding="utf-8")
+
+
+def page_data() -> dict[str, Any]:
+    """Return what the scripts need of the package: presets, templates, examples, encodings."""
+    presets = presets_of_learners()
+    templates = {
+        learner: {name: template(learner, name) for name in {*names, default_preset(learner)}}
+        for learner, names in presets.items()
+    }
+    return {
+        "version": pw.__version__,
+        "presets": presets,
+        "templates": templates,
+        "defaults": {learner: default_preset(learner) for learner in LEARNERS},
+        "examples": {name: example(name) for name in pw.analysis.training.EXAMPLES},
+        "encodings": {encoding["sha256"]: encoding for encoding in map(published, ENCODINGS)},
+    }
+
+
+def default_preset(learner: str) -> str:
+    """Return the preset that a learner has without another."""
+    if learner in DEFAULTS:
+        return DEFAULTS[learner]
+    preset = Plan.of(LEARNERS[learner](VOCAB_SIZE, SPECIAL), None, None, {}).preset
+    assert preset is not None
+    return preset.name
+
+
+def template(learner: str, preset: str, special: tuple[str, ...] = SPECIAL) -> str:
+    """Return a tokenizer.json with everything but the learned vocabulary."""
+    plan = Plan.of(LEARNERS[learner](VOCAB_SIZE, special), None, preset, {})
+    return pw.Tokenizer.from_spec(plan.smallest_spec()).to_str()
+
+
+def example(name: str) -> dict[str, Any]:
+    """Return the text of a published example, and the templates of learners that take its published words."""
+    found = pw.analysis.training_example(name)
+    special = found.trainer.special_tokens
+    if found.texts:
+        learners = [learner for learner in LEARNERS if learner.startswith("wordpiece")]
+        templates = {learner: template(learner, found.preset, special) for learner in learners}
+        return {"text": "\n".join(found.texts), "templates": templates}
+    words = " ".join(word for word, count in found.counts for _ in range(count))
+    return {
+        "text": words,
+        "templates": {learner: template(learner, "whitespace", special) for learner in LEARNERS},
+    }
+
+
+def published(name: str) -> dict[str, Any]:
+    """Return the hash of published ranks, and what their file lacks."""
+    encoding = named_encoding(name)
+    pipeline = {"pre_tokenizer": named_pre_tokenizer(encoding.pattern).to_json()}
+    special = encoding.special_tokens
+    return {
+        "name": name,
+        "sha256": encoding.sha256,
+        "pipeline": json.dumps(pipeline),
+        "tokens": [*special],
+        "ids": [*special.values()],
+    }
+
+
+def write_examples(folder: Path) -> list[dict[str, str]]:
+    """Train the tokenizers that the page has before a file is opened, on text that comes with Python."""
+    texts = [topic for _, topic in sorted(topics.topics.items())]
+    files = []
+    for name, model in (("WordPiece", "wordpiece"), ("BPE", "byte-bpe"), ("Unigram", "unigram")):
+        tokenizer = pw.Tokenizer.train_from_iterator(
+            texts, model=model, vocab_size=EXAMPLE_SIZE, progress=False
+        )
+        file = f"example_{model}.json"
+        tokenizer.save(folder / file)
+        files.append({"name": f"{name} example", "file": f"./{file}"})
+    return files
+
+
+if __name__ == "__main__":
+    write_page(Path(sys.argv[1]), Path(sys.argv[2]))
