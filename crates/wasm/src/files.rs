@@ -1,16 +1,15 @@
-//! The format of a file, from its content, and its specification.
+//! Files to specifications.
 
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{PreTokenizerSpec, TokenizerSpec};
 use piecework_core::stages::pretokenize::refuse_empty_matches;
 use piecework_formats::{
-    cache, clip, gguf, sentencepiece, tekken, tiktoken, tokenizer_json, vocab_merges, vocab_txt,
+    clip, detect, gguf, piecework_file, sentencepiece, tekken, tiktoken, tokenizer_json, vocab_merges,
+    vocab_txt, Format,
 };
 
 const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
-const PIECEWORK_FILE_HEAD: &[u8] = b"{\"piecework\":1,\"special_in_text\":\"";
 const GZIP: &[u8] = b"\x1f\x8b";
-
 const HEAD_BYTES: usize = 64;
 const AGAIN: &str = "a tokenizer file: download it again";
 /// The beginning of files that are often in place of tokenizers, in lower case; what they are, and what to open instead.
@@ -22,81 +21,24 @@ const OTHER_FILES: [(&[u8], &str, &str); 5] = [
     (b"<?xml", "an XML document, such as an error of a server", AGAIN),
 ];
 
-/// The formats of tokenizer files.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Format {
-    TokenizerJson,
-    TekkenJson,
-    PieceworkFile,
-    VocabJson,
-    VocabTxt,
-    ClipMerges,
-    MergesTxt,
-    SentencePiece,
-    TiktokenRanks,
-    Gguf,
-    CompiledCache,
-    Gzip,
-}
-
-impl Format {
-    /// Return the format of a file; its name decides nothing.
-    pub(crate) fn of(data: &[u8]) -> Self {
-        if data.starts_with(GZIP) {
-            return Self::Gzip;
-        }
-        if cache::is_cache(data) {
-            return Self::CompiledCache;
-        }
-        if gguf::is_gguf(&data[..data.len().min(8)]) {
-            return Self::Gguf;
-        }
-        if tiktoken::is_ranks(data) {
-            return Self::TiktokenRanks;
-        }
-        if sentencepiece::is_model(data) {
-            return Self::SentencePiece;
-        }
-        let head = without_mark(data).trim_ascii_start();
-        if head.starts_with(b"{") {
-            return of_json(data, head);
-        }
-        let first_line = data.split(|&byte| byte == b'\n').next().unwrap_or_default();
-        if contains(first_line, b"bpe_simple_vocab_16e6") {
-            Self::ClipMerges
-        } else if first_line.starts_with(b"#version") {
-            Self::MergesTxt
-        } else {
-            Self::VocabTxt
-        }
+/// Return the name of the format of a file.
+pub(crate) fn format_name(data: &[u8]) -> &'static str {
+    if data.starts_with(GZIP) {
+        return "gzip";
     }
-
-    /// Return the name of the format.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Self::TokenizerJson => "tokenizer.json",
-            Self::TekkenJson => "tekken.json",
-            Self::PieceworkFile => "piecework file",
-            Self::VocabJson => "vocab.json",
-            Self::VocabTxt => "vocab.txt",
-            Self::ClipMerges => "CLIP merges",
-            Self::MergesTxt => "merges.txt",
-            Self::SentencePiece => "SentencePiece .model",
-            Self::TiktokenRanks => "tiktoken ranks",
-            Self::Gguf => "GGUF",
-            Self::CompiledCache => "compiled cache",
-            Self::Gzip => "gzip",
-        }
-    }
+    detect(data).name()
 }
 
 /// Read a file that needs nothing beside it; `source` names it in errors.
 pub(crate) fn read(data: &[u8], source: &str) -> Result<TokenizerSpec, Error> {
-    let format = Format::of(data);
+    if data.starts_with(GZIP) {
+        return Err(needs(source, "gzip", "to be unpacked first"));
+    }
+    let format = detect(data);
     let read = match format {
         Format::TokenizerJson => tokenizer_json::read(without_mark(data)),
         Format::TekkenJson => tekken::read(without_mark(data)).and_then(checked),
-        Format::PieceworkFile => tokenizer_json::read(inside_piecework_file(data)),
+        Format::PieceworkFile => piecework_file::read(data).map(|(spec, _)| spec),
         Format::VocabTxt => match other_kind(data) {
             Some((found, expected)) => {
                 return Err(Error::new(ErrorKind::Format, source, found, expected));
@@ -104,13 +46,14 @@ pub(crate) fn read(data: &[u8], source: &str) -> Result<TokenizerSpec, Error> {
             None => vocab_txt::read(data, None),
         },
         Format::ClipMerges => clip::read(data),
-        Format::SentencePiece => sentencepiece::read(data),
+        Format::SentencePieceModel => sentencepiece::read(data),
         Format::Gguf => gguf::read(data, None, None),
-        Format::VocabJson => return Err(needs(source, format, "its merges.txt")),
-        Format::MergesTxt => return Err(needs(source, format, "its vocab.json")),
-        Format::TiktokenRanks => return Err(needs(source, format, "a pattern and special tokens")),
-        Format::CompiledCache => return Err(needs(source, format, "the file that it was made from")),
-        Format::Gzip => return Err(needs(source, format, "to be unpacked first")),
+        Format::VocabJson => return Err(needs(source, format.name(), "its merges.txt")),
+        Format::MergesTxt => return Err(needs(source, format.name(), "its vocab.json")),
+        Format::TiktokenRanks => return Err(needs(source, format.name(), "a pattern and special tokens")),
+        Format::CompiledCache => {
+            return Err(needs(source, format.name(), "the file that it was made from"))
+        }
     };
     read.map_err(|error| error.within(source))
 }
@@ -159,51 +102,11 @@ fn checked(spec: TokenizerSpec) -> Result<TokenizerSpec, Error> {
     Ok(spec)
 }
 
-fn needs(source: &str, format: Format, missing: &str) -> Error {
-    let found = format!("{}, which needs {missing}", format.name());
+fn needs(source: &str, format: &str, missing: &str) -> Error {
+    let found = format!("{format}, which needs {missing}");
     Error::new(ErrorKind::Format, source, found, "")
-}
-
-fn of_json(data: &[u8], head: &[u8]) -> Format {
-    if head.starts_with(PIECEWORK_FILE_HEAD) {
-        Format::PieceworkFile
-    } else if is_flat_object(head) {
-        Format::VocabJson
-    } else if contains(data, b"\"token_bytes\"") && contains(data, b"\"default_vocab_size\"") {
-        Format::TekkenJson
-    } else {
-        Format::TokenizerJson
-    }
-}
-
-/// Return whether the first value of a JSON object is a number, as in a vocab.json.
-fn is_flat_object(head: &[u8]) -> bool {
-    let Some(key) = head[1..].trim_ascii_start().strip_prefix(b"\"") else { return false };
-    let mut is_escaped = false;
-    let end = key.iter().position(|&byte| {
-        let is_end = byte == b'"' && !is_escaped;
-        is_escaped = byte == b'\\' && !is_escaped;
-        is_end
-    });
-    let rest = end.map_or(&b""[..], |end| key[end + 1..].trim_ascii_start());
-    let value = rest.strip_prefix(b":").unwrap_or_default().trim_ascii_start();
-    value.first().is_some_and(u8::is_ascii_digit)
-}
-
-fn inside_piecework_file(data: &[u8]) -> &[u8] {
-    let start = find(data, b"\"tokenizer\":").map_or(0, |at| at + b"\"tokenizer\":".len());
-    let text = data[start..].trim_ascii_end();
-    text.strip_suffix(b"}").unwrap_or(text)
 }
 
 fn without_mark(data: &[u8]) -> &[u8] {
     data.strip_prefix(BYTE_ORDER_MARK).unwrap_or(data)
-}
-
-fn contains(data: &[u8], part: &[u8]) -> bool {
-    find(data, part).is_some()
-}
-
-fn find(data: &[u8], part: &[u8]) -> Option<usize> {
-    data.windows(part.len()).position(|window| window == part)
 }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! errors     core errors as JavaScript errors with the sentences of the Python package
-//! files      the format of a file, and its specification
+//! files      files to specifications
 //! tokenizer  the class `Tokenizer`
 //! tokens     the tokens of a text as columns
 //! readable   tokens as text

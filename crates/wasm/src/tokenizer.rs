@@ -14,7 +14,7 @@ use wasm_bindgen::prelude::*;
 
 use crate::errors::thrown;
 use crate::explain::Explainer;
-use crate::files::{read, read_merges, read_ranks, Format};
+use crate::files::{format_name, read, read_merges, read_ranks};
 use crate::json::to_js;
 use crate::readable::ReadableTokens;
 use crate::tokens::Tokens;
@@ -115,7 +115,7 @@ impl Tokenizer {
     #[wasm_bindgen(js_name = formatOf)]
     #[must_use]
     pub fn format_of(data: &[u8]) -> String {
-        Format::of(data).name().to_owned()
+        format_name(data).to_owned()
     }
 
     /// Return what a page shows of the tokenizer.
