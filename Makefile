@@ -26,11 +26,12 @@ CARGO_DENY := build/cargo-tools/bin/cargo-deny
 # What `make deny` checks; without the network: make deny DENY='licenses bans sources'.
 DENY ?= advisories licenses bans sources
 
-# The module for browsers is built with the sources of the standard library, which Debian packages for its own Rust.
+# The module for browsers is built with the sources of the standard library, which Debian packages for its own Rust, and
+# rustup as a component.
 WASM := build/wasm
-WASM_CARGO ?= /usr/bin/cargo
-WASM_RUSTC ?= /usr/bin/rustc
-WASM_LINKER ?= wasm-ld-19
+WASM_CARGO ?= $(firstword $(wildcard /usr/bin/cargo) cargo)
+WASM_RUSTC ?= $(firstword $(wildcard /usr/bin/rustc) rustc)
+WASM_LINKER ?= $(firstword $(wildcard /usr/bin/wasm-ld-19) wasm-ld)
 WASM_TARGET := wasm32-unknown-unknown
 
 # What a rebuild depends on. Python sources are used in place and need none.
@@ -70,6 +71,9 @@ help:
 	@echo "make test-rust-server  start the example server in Rust and compare its ids (60 crates, in build/rust-server)"
 	@echo "make bench-rust   compare the crate with tokenizers and fastokens (250 crates, in build/rust-benchmark)"
 	@echo "make publish-check  package the crates as for crates.io, and compile the packages"
+	@echo "make wasm         build the WebAssembly module (apt install rustc-web cargo-web rust-web-src lld-19)"
+	@echo "make playground-page  write the playground as a static page into build/playground"
+	@echo "make test-wasm    run the module in node and the static page in Chromium (apt install nodejs chromium)"
 	@echo "make test-data    fetch published vocabularies and corpora for the tests (180 MB of downloads)"
 	@echo "make test-full    run the comparisons with other libraries at full size (hours; for a nightly run)"
 	@echo "make test-levels  run the comparisons again with each older kind of instructions"
@@ -217,6 +221,18 @@ test-rust-server:
 # Packages as crates.io would get them; VERIFY=--no-verify does not compile them.
 publish-check:
 	cargo publish --workspace --dry-run --locked --allow-dirty $(VERIFY)
+
+wasm: $(WASM)/.built
+
+playground-page: build/playground/index.html
+
+# Without Chromium, the module is tested in node alone.
+test-wasm: build/playground/index.html $(VENV)/.test-tools $(BROWSER_VENV)/.tools
+	$(BIN)/python -m pytest tests/wasm $(PYTEST)
+	@for browser in chromium chromium-browser google-chrome; do \
+	  command -v $$browser > /dev/null || continue; \
+	  PYTHONPATH=python exec $(BROWSER_VENV)/bin/python -m pytest tests/browser/test_static_page.py $(PYTEST); \
+	done; echo "NOT RUN: the static page needs chromium (apt install chromium)"
 
 java-runtime:
 	@java -version > /dev/null 2>&1 || { \

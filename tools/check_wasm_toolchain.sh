@@ -3,7 +3,7 @@
 for tool in "$@"; do
   command -v "$tool" > /dev/null && continue
   echo "make wasm needs $tool: apt install rustc-web cargo-web rust-web-src lld-19" >&2
-  echo "or name others: make wasm WASM_CARGO=... WASM_RUSTC=... WASM_LINKER=..." >&2
+  echo "or, with rustup: rustup component add rust-src, and lld" >&2
   exit 1
 done
 sysroot=$("$2" --print sysroot)
