@@ -34,6 +34,7 @@ fn class_of(kind: ErrorKind) -> &'static str {
     match kind {
         ErrorKind::Argument => "ArgumentError",
         ErrorKind::Format => "FormatError",
+        ErrorKind::SpecialToken => "SpecialTokenError",
         ErrorKind::Vocabulary => "VocabularyError",
         ErrorKind::Corpus => "CorpusError",
         ErrorKind::Utf8 => "InvalidUtf8Error",
