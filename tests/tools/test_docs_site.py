@@ -72,11 +72,11 @@ def test_every_chart_of_a_page_gets_its_figures() -> None:
     made = charts.with_charts(page)
     assert made.count('<script type="application/json">') == len(charts.CHARTS)
     for chart in charts.CHARTS.values():
-        rows = [
-            tuple(row[name] for name in (*chart()["fields"], "library")) for row in chart()["rows"]
-        ]
-        assert rows
-        assert len(set(rows)) == len(rows)
+        data = chart()
+        names = (*data["fields"], "library")
+        bars = [tuple(row[name] for name in names) for row in data["rows"]]
+        assert bars
+        assert len(set(bars)) == len(bars)
 
 
 def test_every_stepper_of_a_page_gets_its_steps() -> None:
