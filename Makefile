@@ -246,7 +246,8 @@ build/test-data/.fetched: $(wildcard tools/test_data/*) | $(VENV)/.test-tools
 	@$(BIN)/python tools/test_data/fetch.py build/test-data
 	@touch $@
 
-docs: $(VENV)/.built $(VENV)/.test-tools $(DOCS_VENV)/.tools
+# The site has the playground if it was built before; it is then built again where it is old.
+docs: $(VENV)/.built $(VENV)/.test-tools $(DOCS_VENV)/.tools $(wildcard build/playground/index.html)
 	$(BIN)/python tools/docs_site/build.py --zensical $(DOCS_VENV)/bin/zensical build/docs
 
 test-docs: docs $(BROWSER_VENV)/.tools
