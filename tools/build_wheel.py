@@ -143,8 +143,12 @@ def standard_library(target: str, compiler: str, environment: dict[str, str]) ->
 
 def build_environment(target: str, compiler: str) -> dict[str, str]:
     """Return the variables of a build that does not depend on time and place."""
-    environment = dict(os.environ)
-    environment.pop("RUSTFLAGS", None)
+    # The Makefile names a Python to build against; a wheel is built against none, or against --interpreter.
+    environment = {
+        name: value
+        for name, value in os.environ.items()
+        if name not in ("PYO3_PYTHON", "RUSTFLAGS")
+    }
     commit_time = output(["git", "-C", str(ROOT), "log", "-1", "--format=%ct"])
     environment.setdefault("SOURCE_DATE_EPOCH", commit_time)
     flags = [f"--remap-path-prefix={path}={name}" for path, name in places(compiler)]
