@@ -33,6 +33,8 @@ IN_EVERY_WHEEL = (
 )
 # One wheel for all versions of Python; one for each free-threaded version, which cannot load the former.
 PYTHON_TAGS = r"-(cp310-abi3|(cp3\d+)-\2t)-(manylinux|musllinux|macosx|win)"
+# Crates for programs in Rust and JavaScript, which the Python package does not use.
+CRATES_OF_OTHERS = ("crates/piecework/", "crates/wasm/")
 SBOM = "piecework.cdx.json"
 NOTICES = "THIRD-PARTY-NOTICES"
 
@@ -152,12 +154,17 @@ def sdist_problems(package: Path) -> Iterator[str]:
         yield from metadata_problems(email.message_from_bytes(info.read()))
     tracked = git_files(".")
     needed = {
-        name for name in tracked if re.match(r"(crates/.*\.(rs|toml)|python/.*\.pyi?)$", name)
+        name
+        for name in tracked
+        if re.match(r"(crates/.*\.(rs|toml)|python/.*\.pyi?)$", name)
+        and not name.startswith(CRATES_OF_OTHERS)
     }
     needed |= {"LICENSE", "README.md", "Cargo.toml", "Cargo.lock", "pyproject.toml"}
     needed |= {"python/piecework/py.typed", SBOM, NOTICES}
     yield from (f"{name} is missing" for name in sorted(needed - members.keys()))
-    extra = members.keys() - tracked - {"PKG-INFO"}
+    # maturin puts the README that the manifests name into each crate.
+    copies = {name for name in members if re.fullmatch(r"crates/\w+/README\.md", name)}
+    extra = members.keys() - tracked - {"PKG-INFO"} - copies
     yield from (f"{name} is not in git" for name in sorted(extra))
 
 
