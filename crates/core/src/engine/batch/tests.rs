@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::model::Sampling;
 use crate::spec::{
     AddedToken, BertNormalizerSpec, BpeSpec, ByteLevelSpec, Cleaning, ModelSpec, NormalizerSpec,
     PostProcessorSpec, PreTokenizerSpec, Segmentation, TokenizerSpec, UnknownUnit, WordPieceSpec,
@@ -188,4 +189,17 @@ fn the_scratch_of_a_long_text_is_not_kept() {
     assert!(encoder.first.lock().unwrap().is_none());
     assert_eq!(encode("a"), 1);
     assert!(encoder.first.lock().unwrap().is_some());
+}
+
+#[test]
+fn rows_after_sampled_ones_have_the_best_segmentation() {
+    let encoder = Encoder::new(Tokenizer::compile(byte_level()).unwrap());
+    let encode = |sampling| {
+        let options = Options { add_special_tokens: false, parse_special: &Selector::All, sampling };
+        let texts = [Source::from(Input::Text("abab"))];
+        encoder.encode(&texts, None, options, ExtraColumns::default(), 1).unwrap().ids
+    };
+    let no_merges = Sampling { alpha: 1.0, nbest: None, seed: 0, row: 0 };
+    assert_eq!(encode(Some(no_merges)).len(), 4);
+    assert_eq!(encode(None).len(), 1);
 }
