@@ -351,6 +351,8 @@ $(WASM)/.built: $(SOURCES) $(wildcard crates/wasm/* crates/wasm/src/* crates/was
 PLAYGROUND := $(wildcard python/piecework/playground/*.py python/piecework/playground/static/* python/piecework/analysis/page_files/*)
 build/playground/index.html: $(WASM)/.built $(VENV)/.built tools/playground_page.py $(PLAYGROUND)
 	@$(BIN)/python tools/playground_page.py $(WASM) build/playground
+	@cp LICENSE build/playground
+	@$(BIN)/python tools/third_party.py --webassembly build/playground/THIRD-PARTY-NOTICES
 
 # The requirements are read from pyproject.toml, so that installing them never builds the package again.
 $(VENV)/.test-tools: pyproject.toml | $(VENV)/.built

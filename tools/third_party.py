@@ -2,6 +2,7 @@
 
     python tools/third_party.py           # write THIRD-PARTY-NOTICES and piecework.cdx.json
     python tools/third_party.py --check   # exit code 1 when a file differs
+    python tools/third_party.py --webassembly FILE   # write the notices of the JavaScript module
 
 Both come from Cargo.lock and the sources of the crates. `piecework.cdx.json` is CycloneDX 1.6 without time
 and serial number, so that it is the same wherever it is made.
@@ -25,11 +26,12 @@ else:
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = "piecework-bindings"
+WEBASSEMBLY_PACKAGE = "piecework-wasm"
 NOTICES = ROOT / "THIRD-PARTY-NOTICES"
 SBOM = ROOT / "piecework.cdx.json"
 RULE = "\n" + "-" * 80 + "\n"
 INTRODUCTION = """\
-The extension module of piecework contains code of these packages. Of licenses to choose from, MIT is chosen
+The compiled module of piecework contains code of these packages. Of licenses to choose from, MIT is chosen
 where it is offered. piecework itself is licensed as LICENSE says.
 """
 STANDARD_LIBRARY = """\
@@ -50,7 +52,12 @@ def main() -> None:
         description="Write THIRD-PARTY-NOTICES and piecework.cdx.json."
     )
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
-    check = parser.parse_args().check
+    parser.add_argument("--webassembly", type=Path, metavar="FILE", help="write its notices")
+    given = parser.parse_args()
+    if given.webassembly:
+        given.webassembly.write_text(notices(linked_crates(WEBASSEMBLY_PACKAGE)), encoding="utf-8")
+        return
+    check = given.check
     crates = linked_crates()
     stale = [
         path.name
@@ -72,8 +79,8 @@ def is_current(path: Path, text: str, check: bool) -> bool:
 # ---- crates
 
 
-def linked_crates() -> list[dict[str, Any]]:
-    """Return the crates that are linked into the extension module, sorted, each with its `needs`.
+def linked_crates(package: str = PACKAGE) -> list[dict[str, Any]]:
+    """Return the crates that are linked into a compiled module, sorted, each with its `needs`.
 
     Macros and build scripts run while compiling, and leave no code of their own.
     """
@@ -89,7 +96,7 @@ def linked_crates() -> list[dict[str, Any]]:
             and not is_macro(crates[dependency["pkg"]])
         ]
     found: dict[str, dict[str, Any]] = {}
-    waiting = [identity for identity, crate in crates.items() if crate["name"] == PACKAGE]
+    waiting = [identity for identity, crate in crates.items() if crate["name"] == package]
     while waiting:
         crate = crates[waiting.pop()]
         if crate["id"] not in found:
