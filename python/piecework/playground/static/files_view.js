@@ -5,7 +5,7 @@ import { element } from "./dom.js";
 const PATIENCE = 500;
 
 export class FilesView {
-  /** `files` is what the backend exports; `changed(tokenizers)` is called with new descriptions. */
+  /** `files` is what the backend exports; `changed(tokenizers, isLonger)` is called with new descriptions. */
   constructor(root, files, changed) {
     this.files = files;
     this.changed = changed;
@@ -60,10 +60,14 @@ export class FilesView {
     this.input.value = "";
   }
 
+  /** Show the tokenizers that a request leads to, and the errors of new ones. */
   async update(request) {
     this.message.textContent = "";
     try {
-      this.changed(await request);
+      const tokenizers = await request;
+      const added = tokenizers.slice(this.list.childElementCount);
+      this.message.textContent = added.map(({ error }) => error ?? "").join(" ").trim();
+      this.changed(tokenizers, added.length > 0);
     } catch (error) {
       this.message.textContent = error.message;
     }

@@ -13,6 +13,7 @@ const EXAMPLE =
   "def tokenize(text):\n    return text.split()  # 3.14159\n" +
   "日本語の文章 · Привет, мир! · 👩‍🚀 🇨🇭";
 const NOTICE = 4000;
+const DRAWN = 200;
 const VIEWS = ["encode", "compare", "training"];
 const NO_COMPARISON =
   "A comparison with measures and charts needs Python: install piecework, and run piecework serve with your files. " +
@@ -99,12 +100,15 @@ async function start() {
 function openedFiles(tokenizers, encodeView) {
   const root = document.getElementById("files");
   root.hidden = false;
-  const filesView = new FilesView(root, files, (found) => {
+  const filesView = new FilesView(root, files, async (found, isLonger) => {
     found.forEach((tokenizer, index) => (tokenizer.index = index));
     filesView.show(found);
     encodeView.setTokenizers(found);
     select("encode");
-    encodeView.update();
+    await encodeView.update();
+    const last = encodeView.panels.at(-1)?.root;
+    // Panels before it grow when their tokens are drawn.
+    if (isLonger) setTimeout(() => last.scrollIntoView({ block: "nearest" }), DRAWN);
   });
   filesView.show(tokenizers);
   return filesView;

@@ -68,24 +68,46 @@ function columnsOf(tokens) {
   return { header, ids, starts, ends, flags };
 }
 
+/** Return a number for each span, -1 for tokens that the post-processor added. */
 function spansOf({ starts, ends, flags }) {
-  const spans = new Set();
-  for (let i = 0; i < starts.length; i++) if (!(flags[i] & TEMPLATE)) spans.add(starts[i] * SPAN + ends[i]);
+  const spans = new Float64Array(starts.length);
+  for (let i = 0; i < spans.length; i++) spans[i] = flags[i] & TEMPLATE ? -1 : starts[i] * SPAN + ends[i];
   return spans;
 }
 
 /** Mark the tokens with spans that no other tokenizer has. */
 function markOnlyHere(columns) {
   const spans = columns.map(spansOf);
-  columns.forEach(({ header, starts, ends, flags }, at) => {
-    const others = spans.filter((_, other) => other !== at);
-    for (let i = 0; i < starts.length; i++) {
-      const span = starts[i] * SPAN + ends[i];
-      if (flags[i] & TEMPLATE || others.some((found) => found.has(span))) continue;
+  const ordered = spans.map((one) => one.slice().sort());
+  columns.forEach(({ header, flags }, at) => {
+    const isShared = new Uint8Array(flags.length);
+    ordered.forEach((other, i) => i !== at && markShared(spans[at], other, isShared));
+    for (let i = 0; i < flags.length; i++) {
+      if (flags[i] & TEMPLATE || isShared[i]) continue;
       flags[i] |= ONLY_HERE;
       header.onlyHere++;
     }
   });
+}
+
+/** Mark the spans that are among others, which are in order; the spans nearly are. */
+function markShared(spans, others, isShared) {
+  let at = 0;
+  for (let i = 0; i < spans.length; i++) {
+    if (i && spans[i] < spans[i - 1]) at = firstFrom(others, spans[i]);
+    while (at < others.length && others[at] < spans[i]) at++;
+    if (others[at] === spans[i]) isShared[i] = 1;
+  }
+}
+
+function firstFrom(numbers, least) {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (numbers[middle] < least) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 const ready = (async () => {
