@@ -14,7 +14,6 @@ import os
 import shutil
 import subprocess
 import sys
-import venv
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -99,7 +98,7 @@ def install_tools() -> None:
     if mark.exists() and mark.stat().st_mtime >= pyproject.stat().st_mtime:
         return
     print(f"Installing maturin, zig and what checks wheels into {ENVIRONMENT} ...", flush=True)
-    venv.create(ENVIRONMENT, with_pip=True)
+    run([sys.executable, "-m", "venv", str(ENVIRONMENT)])
     if sys.version_info < (3, 11):
         run([tool("python"), "-m", "pip", "install", "--quiet", "tomli>=2"])
     script = str(ROOT / "tools/requirements.py")

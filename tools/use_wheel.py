@@ -137,7 +137,7 @@ def clean_environment(folder: Path, programs: Path, *, without_rust: bool) -> di
 
 def without_rust_tools(directory: str, links: Path) -> str:
     """Return a directory of the PATH, or one with links to all its programs but those of Rust."""
-    if not any(Path(directory, tool).exists() for tool in RUST):
+    if not any(shutil.which(tool, path=directory) for tool in RUST):
         return directory
     links.mkdir()
     for program in Path(directory).iterdir():
@@ -249,7 +249,9 @@ def commands(block: str) -> Iterator[tuple[str, str]]:
 
 def run_command(command: str, expected: str, work: Path, environment: dict[str, str]) -> None:
     """Run a shell command and compare its output; `...` stands for any text."""
-    output = run(["bash", "-c", command], work, environment)
+    # On Windows, another bash comes before the PATH.
+    bash = shutil.which("bash", path=environment["PATH"]) or "bash"
+    output = run([bash, "-c", command], work, environment)
     pattern = ".*".join(map(re.escape, expected.strip().split("...")))
     if expected and not re.fullmatch(pattern, output.strip(), re.DOTALL):
         sys.exit(f"{command}\nfound {output!r}, expected {expected!r}")

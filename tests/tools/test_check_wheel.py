@@ -153,6 +153,7 @@ def test_a_path_without_rust_keeps_the_other_programs(tmp_path: Path) -> None:
     tools.mkdir()
     for program in ("cargo", "rustc", "rustup", "bash"):
         (tools / program).write_text("")
+        (tools / program).chmod(0o755)
     kept = Path(USE.without_rust_tools(str(tools), tmp_path / "links"))
     assert [program.name for program in kept.iterdir()] == ["bash"]
     assert USE.without_rust_tools(str(kept), tmp_path / "unused") == str(kept)
