@@ -8,7 +8,7 @@ use piecework_core::error::Error;
 use piecework_core::spec::{ByteLevelSpec, PreTokenizerSpec, TokenizerSpec};
 use piecework_core::text::printable_of;
 use piecework_formats::vocab_merges::Settings;
-use piecework_formats::{gguf, sentencepiece, tiktoken, tokenizer_json, vocab_merges, vocab_txt};
+use piecework_formats::{detect, gguf, sentencepiece, tiktoken, tokenizer_json, vocab_merges, vocab_txt};
 
 use crate::damage;
 
@@ -67,6 +67,7 @@ impl Kind {
 
     /// Read a file; panics if the specification cannot be written and read again.
     pub(crate) fn read(self, bytes: &[u8]) -> Option<TokenizerSpec> {
+        let _ = detect(bytes);
         let spec = match self {
             Self::Json => tokenizer_json::read(bytes),
             Self::Model => sentencepiece::read(bytes),

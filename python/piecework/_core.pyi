@@ -79,19 +79,6 @@ class Core:
         `sampling` draws the segmentation at random.
         """
 
-    def encode_within(
-        self,
-        text: str,
-        *,
-        spans: Sequence[tuple[int, int]],
-        everywhere: Sequence[int],
-        add_special_tokens: bool,
-    ) -> Encoding:
-        """Encode a text in which added tokens match within `spans` only, and some of them everywhere.
-
-        `spans` are bytes of the text as UTF-8, in order and without overlap; `everywhere` holds ids.
-        """
-
     def encode_text(self, text: str, add_special_tokens: bool, parse_special: bool) -> Encoding:
         """Encode one text into ids; the other fields of the encoding are made when they are first read.
 
@@ -342,12 +329,6 @@ def find_special(
     core: Core, texts: Sequence[str] | TextColumn, special: Sequence[int] | None
 ) -> tuple[int, int] | None:
     """Return row and id of the first text that contains one of these special tokens (None: any)."""
-
-def core_without_pieces(core: Core, ids: Sequence[int]) -> Core | None:
-    """Return a core whose Unigram model never makes some pieces from text; None for other models."""
-
-def symbol_ids(core: Core) -> list[int]:
-    """Return the ids of the control and user-defined pieces of a SentencePiece model."""
 
 def kernel_levels() -> list[str]:
     """Return the names of the instruction sets that this CPU supports; the last one is the default."""
@@ -698,6 +679,31 @@ class RawDecodeStream:
 
     def finish(self) -> list[str | None]:
         """Return the text that each sequence still buffers."""
+
+class RawPrompts:
+    """Encodes prompts with a tokenizer: text without permission never becomes a guarded token.
+
+    These are the special tokens, those that are no added tokens included: tokens of a role, of the
+    post-processor and of padding, control pieces of SentencePiece, and pieces of a Unigram model with a
+    customary name, such as `</s>`. So are the user-defined symbols and the other added tokens in `markers`;
+    None stands for all except whitespace.
+    """
+
+    def __init__(self, core: Core, roles: Sequence[str], markers: Sequence[str] | None) -> None:
+        """Prepare a tokenizer. Raises `ArgumentError` for a marker that is not an added token."""
+
+    @property
+    def special(self) -> list[str]:
+        """The special tokens that are added tokens of prompts."""
+
+    def encode(
+        self, text: str, permitted: Sequence[tuple[int, int]], *, add_special_tokens: bool
+    ) -> Encoding:
+        """Encode a text in which guarded tokens match within the permitted spans of characters only.
+
+        A Unigram model segments other text without guarded pieces. Raises `SpecialTokenError` if another
+        model makes a guarded token from it.
+        """
 
 class RawRules:
     """Compiled normalization rules of SentencePiece; the longest match at each position applies."""

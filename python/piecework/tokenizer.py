@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import warnings
 
-from piecework._core import Core, TextColumn, decode_bytes, token_bytes
+from piecework._core import Core, RawPrompts, TextColumn, decode_bytes, token_bytes
 from piecework._internal.abstract import Callable, Collection, Iterable, Mapping, Sequence
 from piecework._internal.lazy import hints, np, pw, typing
 from piecework._internal.renamed_arguments import renamed_arguments
@@ -83,8 +83,7 @@ class Tokenizer(metaclass=WithForeignNames):
     _spec: pw.TokenizerSpec | None
     _fingerprint: str | None
     _filling: Filling | None
-    _guarded: typing.Any
-    _prompts: tuple[Core, tuple[pw.spec.AddedToken, ...]] | None
+    _prompts: RawPrompts | None
     _has_late_fields: bool
     _dropout: float | None
 
@@ -755,8 +754,7 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         from piecework.chat.segments import encode_segments
 
-        guarded = self._guarded_tokens(markers)
-        return encode_segments(segments, guarded, self._unk_id_of_model, add_special_tokens)
+        return encode_segments(segments, self._prompts_with(markers), add_special_tokens)
 
     def apply_chat_template(
         self,
@@ -826,35 +824,19 @@ class Tokenizer(metaclass=WithForeignNames):
         )
         from piecework.chat.chat_encoding import assistant_finder, encode_chat
 
-        guarded = self._guarded_tokens(markers)
-        spans_of = assistant_finder(template, messages, special_tokens, guarded, mask)
-        return encode_chat(prompt, guarded, self._unk_id_of_model, spans_of)
+        prompts = self._prompts_with(markers)
+        spans_of = assistant_finder(template, messages, special_tokens, prompts, mask)
+        return encode_chat(prompt, prompts, spans_of)
 
-    def _unk_id_of_model(self) -> int | None:
-        """Return the id for unknown characters; the role `unk_token` may name another special token."""
-        token = getattr(self.spec.model, "unk_token", None)
-        return None if token is None else self.token_to_id(token)
+    def _prompts_with(self, markers: Collection[str] | None) -> RawPrompts:
+        """Return what encodes prompts; that without markers is kept."""
+        from piecework.chat.segments import prompts_of
 
-    def _guarded_tokens(self, markers: Collection[str] | None) -> typing.Any:
-        from piecework.chat.segments import GuardedTokens
-
-        if self._prompts is None:
-            self._prompts = self._prompt_tokens()
-        core, added_tokens = self._prompts
         if markers is not None:
-            return GuardedTokens(self._core, core, added_tokens, markers)
-        if self._guarded is None:
-            self._guarded = GuardedTokens(self._core, core, added_tokens, None)
-        return self._guarded
-
-    def _prompt_tokens(self) -> tuple[Core, tuple[pw.spec.AddedToken, ...]]:
-        """Return the core for prompts, in which all special tokens are added tokens, and these."""
-        from piecework.chat.prompt_tokens import prompt_stages
-
-        changes = prompt_stages(self.spec, self._role_tokens().values(), self.get_vocab())
-        if not changes:
-            return self._core, ()
-        return self._replaced(**changes)._core, changes["added_tokens"]
+            return prompts_of(self._core, self._role_tokens().values(), markers)
+        if self._prompts is None:
+            self._prompts = prompts_of(self._core, self._role_tokens().values(), None)
+        return self._prompts
 
     def normalize(self, text: str) -> str:
         """Apply the normalizer alone.
@@ -1730,7 +1712,7 @@ class Tokenizer(metaclass=WithForeignNames):
         self._special_in_text = special_in_text
         self._settings = NO_SETTINGS
         self._all_roles, self._spec, self._fingerprint, self._filling = None, None, None, None
-        self._guarded, self._prompts = None, None
+        self._prompts = None
         # One plain text goes straight to the core; see docs/decisions/0015.
         self._has_late_fields = (
             core.has_late_fields and not functions and special_in_text != "refuse"

@@ -81,7 +81,8 @@ def test_a_word_that_is_a_token_known_by_role_raises() -> None:
     tok = tok.with_roles(sep_token="[SEP]")
     assert tok.encode_segments([("a [SEP]", True)]).ids == [1, 2]
     with pytest.raises(
-        pw.errors.SpecialTokenError, match=r"the model makes the token '\[SEP\]' from the text"
+        pw.errors.SpecialTokenError,
+        match=r'the text "\[SEP\]", of which the model makes the token "\[SEP\]"',
     ):
         tok.encode_segments([("a [SEP]", False)])
 
@@ -120,12 +121,14 @@ def test_a_user_defined_character_is_text_of_users() -> None:
     text = 'Be short. (Not "long".)'
     assert tok.encode_segments([(text, False)]).ids == tok.encode(text).ids
     with pytest.raises(
-        pw.errors.SpecialTokenError, match="the model makes the token '<eop>' from the text"
+        pw.errors.SpecialTokenError,
+        match='the text "<eop>", of which the model makes the token "<eop>"',
     ):
         tok.encode_segments([("<eop>", False)])
     assert tok.encode_segments([("<eop>", False)], markers=[]).ids == tok.encode("<eop>").ids
     with pytest.raises(
-        pw.errors.SpecialTokenError, match="the model makes the token '<eop>' from the text"
+        pw.errors.SpecialTokenError,
+        match='the text "<eop>", of which the model makes the token "<eop>"',
     ):
         tok.encode_segments([("<eop>", False)], markers=["<eop>"])
 

@@ -24,7 +24,6 @@ CHATS = {
     "datetime",
     "piecework.chat.chat_encoding",
     "piecework.chat.environment",
-    "piecework.chat.prompt_tokens",
     "piecework.chat.rendering",
     "piecework.chat.segments",
 }

@@ -11,7 +11,6 @@ use piecework_core::engine::{
 };
 use piecework_core::error::Error;
 use piecework_core::spec::{Padding, TokenizerSpec, Truncation};
-use piecework_core::stages::added_tokens::Selector;
 use piecework_core::stages::decode::StreamState;
 use piecework_formats::{tokenizer_json, vocab_txt};
 use pyo3::prelude::*;
@@ -171,20 +170,6 @@ impl Core {
         let parse_special = &selector(parse_special);
         let options = Options { add_special_tokens, parse_special, sampling: drawn(sampling) };
         self.encode_fields(text, pair, is_pretokenized, options)
-    }
-
-    /// Encode a text; added tokens match within byte `spans`, and those with the ids `everywhere` in all of it.
-    #[pyo3(signature = (text, *, spans, everywhere, add_special_tokens))]
-    fn encode_within(
-        &self,
-        text: Bound<'_, PyAny>,
-        spans: Vec<(u32, u32)>,
-        everywhere: Vec<u32>,
-        add_special_tokens: bool,
-    ) -> PyResult<Encoding> {
-        let parse_special = &Selector::within(spans, everywhere).map_err(raise)?;
-        let options = Options { add_special_tokens, parse_special, sampling: None };
-        self.encode_fields(text, None, false, options)
     }
 
     /// Encode one text into ids; the other fields of the encoding are computed at their first use.

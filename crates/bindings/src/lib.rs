@@ -25,6 +25,7 @@ mod numbers;
 mod options;
 mod panics;
 mod panics_for_tests;
+mod prompts;
 mod release;
 mod rules;
 mod segmentations;
@@ -65,10 +66,9 @@ mod _core {
         levels::{kernel_levels, use_kernel_level},
         options::available_processors,
         panics_for_tests::{panic_for_tests, panic_in_loading_for_tests},
+        prompts::RawPrompts,
         rules::RawRules,
-        segmentations::{
-            core_without_pieces, entropy, piece_segmentations, pieces, scores, segmentations, symbol_ids,
-        },
+        segmentations::{entropy, piece_segmentations, pieces, scores, segmentations},
         stream::RawDecodeStream,
     };
 

@@ -6,9 +6,7 @@ use pyo3::prelude::*;
 
 use crate::core::Core;
 use crate::encoding::Encoding;
-use crate::errors::raise;
 use crate::options::{drawn, selection, selector, SeededSampling};
-use crate::release::ReleaseGil;
 
 /// An encoding, its score, its log probability, and the log probability that it is sampled.
 type ScoredEncoding = (Encoding, f64, f64, Option<f64>);
@@ -103,17 +101,4 @@ pub(crate) fn piece_segmentations(
         (tokens, score, log_probability, log_inclusion)
     };
     Ok(found.into_iter().map(scored).collect())
-}
-
-/// Return a core whose Unigram model never makes some pieces from text; `None` for other models.
-#[python]
-pub(crate) fn core_without_pieces(py: Python<'_>, core: &Core, ids: Vec<u32>) -> PyResult<Option<Core>> {
-    let compiled = py.release(|| core.tokenizer().without_pieces(&ids)).map_err(raise)?;
-    Ok(compiled.map(|tokenizer| core.sharing(tokenizer)))
-}
-
-/// Return the ids of the control and user-defined pieces of a SentencePiece model.
-#[python]
-pub(crate) fn symbol_ids(core: &Core) -> Vec<u32> {
-    core.tokenizer().symbol_ids()
 }

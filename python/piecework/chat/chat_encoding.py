@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
+from piecework._core import RawPrompts
 from piecework._internal.lazy import typing
 from piecework.chat.assistant_spans import assistant_spans, checked_parts
 from piecework.chat.environment import has_generation
 from piecework.chat.messages import called_names, is_reply
 from piecework.chat.results import ChatEncoding
-from piecework.chat.segments import GuardedTokens, encode_spans
 from piecework.chat.tracked_text import (
     CONTENT,
     GENERATED,
@@ -31,14 +31,13 @@ _HAS_BIT = {
 
 def encode_chat(
     prompt: TrackedText,
-    guarded: GuardedTokens,
-    unk_id: Callable[[], int | None],
+    prompts: RawPrompts,
     find_assistant: Callable[[TrackedText], tuple[tuple[int, int], ...] | None],
 ) -> ChatEncoding:
     """Encode a prompt; special tokens match in the text of the template only."""
     text = plain(prompt)
     spans = tuple(_spans(prompt.origins, TEMPLATE))
-    encoding = encode_spans(text, spans, guarded, unk_id, add_special_tokens=False)
+    encoding = prompts.encode(text, spans, add_special_tokens=False)
     return ChatEncoding(text, encoding, spans, find_assistant(prompt))
 
 
@@ -46,7 +45,7 @@ def assistant_finder(
     template: str,
     messages: Sequence[Mapping[str, typing.Any]],
     special_tokens: Mapping[str, str],
-    guarded: GuardedTokens,
+    prompts: RawPrompts,
     mask: Collection[str] | None,
 ) -> Callable[[TrackedText], tuple[tuple[int, int], ...] | None]:
     """Return a function from a prompt to the spans of the assistant in it; None if its text is not known.
@@ -67,7 +66,7 @@ def assistant_finder(
             parts,
             frame_of(template, special_tokens),
             names=list(map(called_names, replies)),
-            special=guarded.special,
+            special=prompts.special,
         )
 
     return spans_of

@@ -19,8 +19,6 @@ _NAMED = {
     "cls_token": ("[CLS]", "<cls>"),
     "mask_token": ("[MASK]", "<mask>"),
 }
-CUSTOMARY_NAMES = tuple(name for names in _NAMED.values() for name in names)
-"""The names of special tokens that state a role."""
 
 
 def declared_roles(spec: TokenizerSpec) -> dict[str, str]:

@@ -71,6 +71,12 @@ impl Prompts {
         Ok(Self { prompts: prompts.map(Encoder::new), guarded, without: Default::default() })
     }
 
+    /// Return the special tokens that are added tokens of prompts.
+    pub fn special(&self) -> impl Iterator<Item = &str> {
+        let prompts = self.prompts.iter().flat_map(|encoder| encoder.tokenizer().special_tokens());
+        prompts.map(|(content, _)| content)
+    }
+
     /// Encode a text in which guarded tokens match within the `permitted` byte spans only. `encoder` is one of the
     /// tokenizer that the prompts were prepared for.
     ///
@@ -149,7 +155,8 @@ impl Made<'_> {
             "the text {:?}, of which the model makes the token {token:?} without added tokens",
             shortened(self.text)
         );
-        let expected = "no such text, or the added tokens to guard in markers";
+        let expected =
+            "text of which the model makes no special token (markers= names the added tokens to guard)";
         Error::new(ErrorKind::SpecialToken, "segments", found, expected)
     }
 }
@@ -173,9 +180,9 @@ impl GuardedTokens {
             let is_known = added.iter().any(|token| token.content == *marker)
                 || symbols.iter().any(|(_, symbol)| symbol == marker);
             if !is_known {
-                let found =
-                    format!("{:?}, which is not an added token of the tokenizer", shortened(marker));
-                return Err(Error::new(ErrorKind::Argument, "markers", found, "added tokens"));
+                let (found, expected) =
+                    (format!("{:?}", shortened(marker)), "added tokens of the tokenizer");
+                return Err(Error::new(ErrorKind::Argument, "markers", found, expected));
             }
         }
         let is_marker = |content: &str, by_itself: fn(&str) -> bool| match markers {
