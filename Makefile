@@ -305,10 +305,11 @@ bench: $(VENV)/.built $(VENV)/.test-tools
 bench-full: $(VENV)/.built $(VENV)/.test-tools
 	$(BIN)/python benchmarks/run.py --record
 
-# RUST_TEXTS are the texts of the comparison.
+# RUST_TEXTS are the texts of the comparison: those that the test data has.
 RUST_DATA := $(if $(PIECEWORK_DATA),$(PIECEWORK_DATA),build/test-data)
-RUST_TEXTS ?= $(RUST_DATA)/corpora/wikitext-2/valid.txt
+RUST_TEXTS ?= $(wildcard $(addprefix $(RUST_DATA)/corpora/,wikitext-2/valid.txt tinyshakespeare.txt botchan.txt))
 bench-rust:
+	@mkdir -p build
 	gunzip --stdout $(RUST_DATA)/vocab/gpt2/tokenizer.json.gz > build/gpt2.json
 	cargo run --release --locked --quiet --manifest-path benchmarks/rust/Cargo.toml --target-dir build/rust-benchmark -- \
 	  $(RUST_DATA)/vocab/bert-base-uncased/vocab.txt build/gpt2.json $(RUST_TEXTS)
