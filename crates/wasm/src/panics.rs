@@ -7,7 +7,7 @@ use wasm_bindgen::prelude::*;
 static MESSAGE: Mutex<String> = Mutex::new(String::new());
 
 /// Keep the message of a panic; runs when the module is loaded.
-#[wasm_bindgen(start)]
+#[wasm_bindgen(start, skip_typescript)]
 pub(crate) fn keep_panic_messages() {
     std::panic::set_hook(Box::new(|panic| {
         *MESSAGE.lock().unwrap_or_else(PoisonError::into_inner) = panic.to_string();

@@ -89,8 +89,8 @@ impl Tokenizer {
     pub fn load_merges(
         vocab: &[u8],
         merges: &[u8],
-        vocab_source: &str,
-        merges_source: &str,
+        #[wasm_bindgen(js_name = vocabSource)] vocab_source: &str,
+        #[wasm_bindgen(js_name = mergesSource)] merges_source: &str,
     ) -> Result<Tokenizer, JsValue> {
         Self::compile(read_merges(vocab, merges, (vocab_source, merges_source)), vocab_source)
     }
@@ -104,8 +104,8 @@ impl Tokenizer {
         data: &[u8],
         source: &str,
         pipeline: &str,
-        special_tokens: Vec<String>,
-        special_ids: Vec<u32>,
+        #[wasm_bindgen(js_name = specialTokens)] special_tokens: Vec<String>,
+        #[wasm_bindgen(js_name = specialIds)] special_ids: Vec<u32>,
     ) -> Result<Tokenizer, JsValue> {
         let special: Vec<_> = special_tokens.into_iter().zip(special_ids).collect();
         Self::compile(read_ranks(data, source, pipeline, &special), source)
@@ -132,13 +132,21 @@ impl Tokenizer {
     }
 
     /// Encode a text; `addSpecialTokens` runs the post-processor.
-    pub fn encode(&self, text: &str, add_special_tokens: Option<bool>) -> Result<Tokens, JsValue> {
+    pub fn encode(
+        &self,
+        text: &str,
+        #[wasm_bindgen(js_name = addSpecialTokens)] add_special_tokens: Option<bool>,
+    ) -> Result<Tokens, JsValue> {
         let batch = self.batch(text, add_special_tokens.unwrap_or(false)).map_err(thrown)?;
         Tokens::of(batch, text, self.tokenizer(), &self.readable)
     }
 
     /// Return the text of ids.
-    pub fn decode(&self, ids: &[u32], skip_special_tokens: Option<bool>) -> Result<String, JsValue> {
+    pub fn decode(
+        &self,
+        ids: &[u32],
+        #[wasm_bindgen(js_name = skipSpecialTokens)] skip_special_tokens: Option<bool>,
+    ) -> Result<String, JsValue> {
         self.tokenizer().decode(ids, skip_special_tokens.unwrap_or(false), None).map_err(thrown)
     }
 

@@ -145,14 +145,14 @@ struct Trace<T> {
 
 /// Train on the lines of a text.
 ///
-/// `template` is a tokenizer.json whose model has only special tokens and whatever else; the result has its stages, its
-/// special tokens and the settings of its model. The first `steps` steps are traced, Unigram's with the lattice of
+/// `template` is a tokenizer.json; the result has its stages, its special tokens and the settings of its model, and learned
+/// entries in place of the others. The first `steps` steps are traced, Unigram's with the lattice of
 /// `word`, or of a long word of the text.
 #[wasm_bindgen]
 pub fn train(
     text: &str,
     #[wasm_bindgen(unchecked_param_type = "Learner")] learner: &str,
-    vocab_size: usize,
+    #[wasm_bindgen(js_name = vocabSize)] vocab_size: usize,
     template: &str,
     steps: usize,
     word: Option<String>,
