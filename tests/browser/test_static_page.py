@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import expect
 
 import piecework as pw
-from tests.browser.test_playground import PASTE, SHOWN, tokens_of
+from tests.browser.test_playground import PASTE, SHOWN, broken_rules, tokens_of
 from tests.playground.tokenizers import HOSTILE, byte_bpe, hostile, wordpiece
 
 PAGE = Path(__file__).parent.parent.parent / "build" / "playground"
@@ -267,6 +267,19 @@ def test_a_small_screen_needs_no_sideways_scrolling(address: str, opened: Open) 
         page.get_by_role("tab", name=tab).click()
         page.wait_for_timeout(300)
         assert page.evaluate("() => document.documentElement.scrollWidth") <= 390, tab
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_accessibility_rules_hold(address: str, opened: Open, scheme: str) -> None:
+    # The rules are put into the page as a script, which its policy forbids.
+    page = opened(address, color_scheme=scheme, bypass_csp=True)
+    page.wait_for_selector("#stream-2 .t")
+    open_files(page, file("broken.json", b"{"))
+    expect(page.locator("#files [role=alert]")).to_contain_text("broken.json")
+    for tab in ("Encode", "Compare", "Training"):
+        page.get_by_role("tab", name=tab).click()
+        page.wait_for_timeout(500)
+        assert broken_rules(page) == [], tab
 
 
 def test_a_page_of_text_has_steppers(page: Any, address: str) -> None:

@@ -9,7 +9,7 @@ export class FilesView {
   constructor(root, files, changed) {
     this.files = files;
     this.changed = changed;
-    this.input = element("input", { type: "file", multiple: true, id: "file", class: "skip" });
+    this.input = element("input", { type: "file", multiple: true, id: "file", hidden: true });
     this.input.addEventListener("change", () => this.open(this.input.files));
     this.list = element("ul", { class: "files", "aria-label": "Open tokenizers" });
     this.progress = element("span", { class: "progress", role: "status" });
