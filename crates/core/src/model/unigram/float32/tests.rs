@@ -70,6 +70,38 @@ fn naive_unigram(spec: &SentencePieceSpec, text: &str) -> Vec<u32> {
     ids
 }
 
+/// Two paths through 62 characters that meet at the end only: the sums of one are rounded up, those of the other down, by
+/// almost half the distance `2^(p - 24)` of floats below `2^p`. The exact lead is 21 of these distances.
+fn rounded_apart(p: i32) -> UnigramF32 {
+    let unit = 2f32.powi(p - 24);
+    let m = (2.0 / unit).round();
+    let (up, down, last) = (-(m + 1.4375) * unit, -(m + 0.5625) * unit, -5.5625 * unit);
+    let pieces = [("sa", up), ("ba", up), ("be", up), ("s", down), ("ab", down), ("e", last)];
+    unigram(&spec(SentencePieceKind::Unigram, &pieces.map(|(text, score)| (text, score, NORMAL))))
+}
+
+#[test]
+fn a_margin_excludes_scores_whose_rounding_decides() {
+    let text = format!("s{}e", "ab".repeat(30));
+    for p in 11..=16 {
+        let model = rounded_apart(p);
+        let (mut scratch, mut alone) = (UnigramF32Scratch::default(), Vec::<u32>::new());
+        let (end, score) = model.segment_part(&text, 0, false, &mut scratch, &mut alone);
+        assert_eq!((end, alone.len()), (62, 32));
+        let limit = model.limits()[score.expect("a score").margin as usize];
+        for share in [0.55f32, 0.7, 0.9] {
+            let mut found = Vec::<u32>::new();
+            scratch.score = -(share * 2f32.powi(p)).round();
+            let before = (-scratch.score) as u64 * 64;
+            if model.segment_part_f32(&text, 0, false, &mut scratch, &mut found).is_none() {
+                model.run_next(&text, &mut scratch, &mut found);
+            }
+            assert_eq!(found.len(), 31, "after {before} 64ths rounding decides");
+            assert!(limit <= before, "the margin allows {limit} 64ths");
+        }
+    }
+}
+
 /// A cache of parts: their scores and ids.
 type CachedParts = FxHashMap<String, (PathScore, Vec<u32>)>;
 
