@@ -19,7 +19,7 @@ import inspect
 import pkgutil
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
@@ -39,16 +39,21 @@ HEADING = "### Names and signatures"
 
 def main() -> None:
     """Check the changelog, or write the listing."""
-    parser = argparse.ArgumentParser(description="Compare the public names with the last release.")
+    check_or_write("Compare the public names with the last release.", LISTING, public_api)
+
+
+def check_or_write(description: str, listing: Path, names: Callable[[], dict[str, str]]) -> None:
+    """Check the changelog against a listing of `names`; with `--release`, write the listing."""
+    parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--release", action="store_true", help="write the listing of a release")
     changelog = CHANGELOG.read_text(encoding="utf-8")
     if parser.parse_args().release:
         if unreleased(changelog):
             sys.exit("CHANGELOG.md: found text under [Unreleased], expected it under a version")
-        LISTING.write_text(as_text(public_api()), encoding="utf-8")
+        listing.write_text(as_text(names()), encoding="utf-8")
         return
-    listed = from_text(LISTING.read_text(encoding="utf-8"))
-    if missing := unnamed_changes(listed, public_api(), changelog):
+    listed = from_text(listing.read_text(encoding="utf-8"))
+    if missing := unnamed_changes(listed, names(), changelog):
         sys.exit("\n".join([f"CHANGELOG.md, {HEADING[4:]}: no line for these changes:", *missing]))
 
 

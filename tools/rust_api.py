@@ -10,13 +10,11 @@ crate, and what it re-exports of specifications and errors. The rules are those 
 
 from __future__ import annotations
 
-import argparse
 import re
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from public_api import CHANGELOG, HEADING, as_text, from_text, unnamed_changes, unreleased
+from public_api import check_or_write
 
 ROOT = Path(__file__).parent.parent
 CRATES = ROOT / "crates"
@@ -39,17 +37,7 @@ _USE = re.compile(r"^pub use (.+?);$", re.MULTILINE | re.DOTALL)
 
 def main() -> None:
     """Check the changelog, or write the listing."""
-    parser = argparse.ArgumentParser(description="Compare the Rust names with the last release.")
-    parser.add_argument("--release", action="store_true", help="write the listing of a release")
-    changelog = CHANGELOG.read_text(encoding="utf-8")
-    if parser.parse_args().release:
-        if unreleased(changelog):
-            sys.exit("CHANGELOG.md: found text under [Unreleased], expected it under a version")
-        LISTING.write_text(as_text(rust_api()), encoding="utf-8")
-        return
-    listed = from_text(LISTING.read_text(encoding="utf-8"))
-    if missing := unnamed_changes(listed, rust_api(), changelog):
-        sys.exit("\n".join([f"CHANGELOG.md, {HEADING[4:]}: no line for these changes:", *missing]))
+    check_or_write("Compare the Rust names with the last release.", LISTING, rust_api)
 
 
 def rust_api() -> dict[str, str]:

@@ -9,6 +9,8 @@ import shutil
 import threading
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -51,6 +53,29 @@ def serving(tokenizers: Any) -> Iterator[str]:
         yield address(listener, "127.0.0.1")
         server.should_exit = True
         thread.join()
+
+
+class QuietHandler(SimpleHTTPRequestHandler):
+    """Serves a folder below `prefix`, without a log."""
+
+    prefix = ""
+
+    def translate_path(self, path: str) -> str:
+        return super().translate_path(path.removeprefix(self.prefix))
+
+    def log_message(self, *given: object) -> None:
+        """Print nothing."""
+
+
+def serving_folder(folder: Path, handler: type[QuietHandler] = QuietHandler) -> Iterator[str]:
+    """Serve the files of a folder in a thread; yield the address."""
+    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(handler, directory=str(folder)))
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    yield f"http://127.0.0.1:{server.server_port}{handler.prefix}/"
+    server.shutdown()
+    thread.join()
+    server.server_close()
 
 
 @pytest.fixture(scope="session")

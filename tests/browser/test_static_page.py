@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 import json
-import threading
 from collections.abc import Callable, Iterator
-from functools import partial
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +11,7 @@ import pytest
 from playwright.sync_api import expect
 
 import piecework as pw
+from tests.browser.conftest import QuietHandler, serving_folder
 from tests.browser.test_playground import PASTE, SHOWN, broken_rules, tokens_of
 from tests.playground.tokenizers import HOSTILE, byte_bpe, hostile, wordpiece
 
@@ -25,25 +23,15 @@ pytestmark = pytest.mark.skipif(
 Open = Callable[..., Any]
 
 
-class Handler(SimpleHTTPRequestHandler):
-    """Serves the folder under /some/where/, as a site would, without a log."""
+class Handler(QuietHandler):
+    """Serves the folder as a site would, not at the root."""
 
-    def translate_path(self, path: str) -> str:
-        return super().translate_path(path.removeprefix("/some/where"))
-
-    def log_message(self, *given: object) -> None:
-        """Print nothing."""
+    prefix = "/some/where"
 
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(PAGE)))
-    thread = threading.Thread(target=server.serve_forever)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}/some/where/"
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    yield from serving_folder(PAGE, Handler)
 
 
 @pytest.fixture
