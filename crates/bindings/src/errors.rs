@@ -16,20 +16,12 @@ pub(crate) fn raise(error: Error) -> PyErr {
     let errno = source.and_then(|source| source.downcast_ref::<io::Error>()?.raw_os_error());
     let cause = source.and_then(|source| source.downcast_ref::<PyErr>());
     let cause = cause.map(|cause| Python::attach(|py| cause.clone_ref(py)));
-    let class = match error.kind {
-        ErrorKind::Argument => "ArgumentError",
-        ErrorKind::Format => "FormatError",
-        ErrorKind::SpecialToken => "SpecialTokenError",
-        ErrorKind::Vocabulary => "VocabularyError",
-        ErrorKind::Corpus => "CorpusError",
-        ErrorKind::Utf8 => "InvalidUtf8Error",
-        ErrorKind::Training => "TrainingError",
-        ErrorKind::Memory => "MemoryLimitError",
+    match error.kind {
         ErrorKind::File => return file_error(error.place, &error.found, error.expected, errno),
-        ErrorKind::Stage => "StageError",
         ErrorKind::Interrupted => return cause.unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
-    };
-    let raised = exception(class, error.place, error.found, error.expected);
+        _ => {}
+    }
+    let raised = exception(error.kind.class_name(), error.place, error.found, error.expected);
     if cause.is_some() {
         Python::attach(|py| raised.set_cause(py, cause));
     }

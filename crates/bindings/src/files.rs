@@ -2,8 +2,8 @@
 
 use piecework_catch_panics::python;
 use piecework_core::error::Error;
-use piecework_core::spec::{PreTokenizerSpec, SpecialInText, TokenizerSpec};
-use piecework_core::stages::pretokenize::refuse_empty_matches;
+use piecework_core::spec::{PreTokenizerSpec, SpecialInText};
+use piecework_core::stages::pretokenize::{refuse_empty_matches, without_empty_matches};
 use piecework_formats::{
     clip, detect, piecework_file, sentencepiece, tekken, tiktoken, tokenizer_json, vocab_merges,
 };
@@ -53,7 +53,9 @@ pub(crate) fn read_tiktoken(
 /// Read a `tekken.json`.
 #[python]
 pub(crate) fn read_tekken(py: Python<'_>, data: &[u8], source: &str) -> PyResult<Core> {
-    compile(py, source, || tekken::read(data).and_then(checked))
+    compile(py, source, || {
+        tekken::read(data).and_then(|spec| without_empty_matches(spec, tekken::PATTERN_FIELD))
+    })
 }
 
 /// Read CLIP's list of merges.
@@ -96,13 +98,6 @@ fn pre_tokenizer(pipeline: &[u8]) -> Result<PreTokenizerSpec, Error> {
     let (_, pre_tokenizer) = tokenizer_json::read_splitting_pipeline(pipeline)?;
     refuse_empty_matches(&pre_tokenizer)?;
     Ok(pre_tokenizer)
-}
-
-/// Check the pattern of a `tekken.json`.
-fn checked(spec: TokenizerSpec) -> Result<TokenizerSpec, Error> {
-    let checked = spec.pre_tokenizer.as_ref().map_or(Ok(()), refuse_empty_matches);
-    checked.map_err(|error| Error { place: "config.pattern".into(), ..error })?;
-    Ok(spec)
 }
 
 /// Return the name of the format of a file that is not compressed.

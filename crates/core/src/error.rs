@@ -31,6 +31,26 @@ pub enum ErrorKind {
     Interrupted,
 }
 
+impl ErrorKind {
+    /// Return the name of the class that the Python package has for this kind.
+    #[must_use]
+    pub fn class_name(self) -> &'static str {
+        match self {
+            Self::Argument => "ArgumentError",
+            Self::Format => "FormatError",
+            Self::SpecialToken => "SpecialTokenError",
+            Self::Vocabulary => "VocabularyError",
+            Self::Corpus => "CorpusError",
+            Self::Utf8 => "InvalidUtf8Error",
+            Self::Training => "TrainingError",
+            Self::Memory => "MemoryLimitError",
+            Self::File => "FileError",
+            Self::Stage => "StageError",
+            Self::Interrupted => "Interrupted",
+        }
+    }
+}
+
 /// A problem by its place, what was found there and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {

@@ -40,6 +40,9 @@ const MAX_SPECIAL_TOKENS: usize = 1 << 16;
 const FIELDS: [&str; 8] =
     ["config", "vocab", "special_tokens", "image", "multimodal", "audio", "version", "type"];
 
+/// The field of the pattern. `read` does not compile it; `without_empty_matches` of the core does.
+pub const PATTERN_FIELD: &str = "config.pattern";
+
 /// Read a `tekken.json`.
 pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
     let tree = parse(bytes)?;

@@ -7,7 +7,7 @@ use std::path::Path;
 use piecework_core::engine::{self, Origin};
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{SpecialInText, TokenizerSpec};
-use piecework_core::stages::pretokenize::refuse_empty_matches;
+use piecework_core::stages::pretokenize::{refuse_empty_matches, without_empty_matches};
 use piecework_core::table_sections::Array;
 use piecework_formats::{
     Format, cache, clip, detect, gguf, piecework_file, sentencepiece, tekken, tiktoken, tokenizer_json,
@@ -184,7 +184,10 @@ fn read(
     let spec = match format {
         Format::PieceworkFile => return piecework_file::read(bytes),
         Format::TiktokenRanks => return Ok((read_ranks(bytes, options)?, SpecialInText::Refuse)),
-        Format::TekkenJson => return Ok((checked(tekken::read(bytes)?)?, SpecialInText::Text)),
+        Format::TekkenJson => {
+            let spec = without_empty_matches(tekken::read(bytes)?, tekken::PATTERN_FIELD)?;
+            return Ok((spec, SpecialInText::Text));
+        }
         Format::TokenizerJson => tokenizer_json::read(bytes),
         Format::VocabTxt => vocab_txt::read(bytes, options.lowercase),
         Format::ClipMerges => clip::read(bytes),
@@ -225,13 +228,6 @@ fn read_gguf(bytes: &[u8], options: &LoadOptions) -> Result<TokenizerSpec, Error
         return Err(Error::new(ErrorKind::Format, "tokenizer.ggml.pre", found, expected));
     }
     gguf::read(bytes, None, options.lowercase)
-}
-
-/// Check the pattern of a `tekken.json`.
-fn checked(spec: TokenizerSpec) -> Result<TokenizerSpec, Error> {
-    let checked = spec.pre_tokenizer.as_ref().map_or(Ok(()), refuse_empty_matches);
-    checked.map_err(|error| Error { place: "config.pattern".into(), ..error })?;
-    Ok(spec)
 }
 
 /// Read a compiled cache.

@@ -21,29 +21,12 @@ export interface PieceworkError extends Error {
 /// Make the JavaScript error for a core error.
 pub(crate) fn thrown(error: Error) -> JsValue {
     let made = js_sys::Error::new(&sentence(&error));
-    made.set_name(class_of(error.kind));
+    made.set_name(error.kind.class_name());
     for (name, value) in [("place", error.place), ("found", error.found), ("expected", error.expected)] {
         // An object that was just made takes every property.
         let _ = Reflect::set(&made, &name.into(), &value.into());
     }
     made.into()
-}
-
-/// Return the class that the Python package has for a kind of error.
-fn class_of(kind: ErrorKind) -> &'static str {
-    match kind {
-        ErrorKind::Argument => "ArgumentError",
-        ErrorKind::Format => "FormatError",
-        ErrorKind::SpecialToken => "SpecialTokenError",
-        ErrorKind::Vocabulary => "VocabularyError",
-        ErrorKind::Corpus => "CorpusError",
-        ErrorKind::Utf8 => "InvalidUtf8Error",
-        ErrorKind::Training => "TrainingError",
-        ErrorKind::Memory => "MemoryLimitError",
-        ErrorKind::File => "FileError",
-        ErrorKind::Stage => "StageError",
-        ErrorKind::Interrupted => "Interrupted",
-    }
 }
 
 /// Return the sentence of the Python package about an error.

@@ -2,7 +2,7 @@
 
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{PreTokenizerSpec, TokenizerSpec};
-use piecework_core::stages::pretokenize::refuse_empty_matches;
+use piecework_core::stages::pretokenize::{refuse_empty_matches, without_empty_matches};
 use piecework_formats::{
     clip, detect, gguf, piecework_file, sentencepiece, tekken, tiktoken, tokenizer_json, vocab_merges,
     vocab_txt, Format,
@@ -36,8 +36,10 @@ pub(crate) fn read(data: &[u8], source: &str) -> Result<TokenizerSpec, Error> {
     }
     let format = detect(data);
     let read = match format {
-        Format::TokenizerJson => tokenizer_json::read(without_mark(data)),
-        Format::TekkenJson => tekken::read(without_mark(data)).and_then(checked),
+        Format::TokenizerJson => tokenizer_json::read(data),
+        Format::TekkenJson => {
+            tekken::read(data).and_then(|spec| without_empty_matches(spec, tekken::PATTERN_FIELD))
+        }
         Format::PieceworkFile => piecework_file::read(data).map(|(spec, _)| spec),
         Format::VocabTxt => match other_kind(data) {
             Some((found, expected)) => {
@@ -63,7 +65,7 @@ fn other_kind(data: &[u8]) -> Option<(&'static str, &'static str)> {
     if data.is_empty() {
         return Some(("an empty file", AGAIN));
     }
-    let head = without_mark(data).trim_ascii_start();
+    let head = data.strip_prefix(BYTE_ORDER_MARK).unwrap_or(data).trim_ascii_start();
     let head = head[..head.len().min(HEAD_BYTES)].to_ascii_lowercase();
     let known = OTHER_FILES.iter().find(|(beginning, ..)| head.starts_with(beginning));
     known.map(|&(_, found, expected)| (found, expected))
@@ -95,18 +97,7 @@ fn splitting(pipeline: &str) -> Result<PreTokenizerSpec, Error> {
     Ok(pre_tokenizer)
 }
 
-/// Check the pattern of a `tekken.json`.
-fn checked(spec: TokenizerSpec) -> Result<TokenizerSpec, Error> {
-    let checked = spec.pre_tokenizer.as_ref().map_or(Ok(()), refuse_empty_matches);
-    checked.map_err(|error| Error { place: "config.pattern".into(), ..error })?;
-    Ok(spec)
-}
-
 fn needs(source: &str, format: &str, missing: &str) -> Error {
     let found = format!("{format}, which needs {missing}");
     Error::new(ErrorKind::Format, source, found, "")
-}
-
-fn without_mark(data: &[u8]) -> &[u8] {
-    data.strip_prefix(BYTE_ORDER_MARK).unwrap_or(data)
 }

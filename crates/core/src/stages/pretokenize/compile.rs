@@ -6,7 +6,7 @@ use super::custom::CustomPreTokenizer;
 use super::scanners::{NumberSplit, Scanner, CLIP, DEEPSEEK, DEEPSEEK_CODER};
 use super::stage::PreTokenizerStage;
 use crate::error::{Error, ErrorKind};
-use crate::spec::{ByteLevelSpec, PatternSpec, PreTokenizerSpec, SplitBehavior};
+use crate::spec::{ByteLevelSpec, PatternSpec, PreTokenizerSpec, SplitBehavior, TokenizerSpec};
 use crate::text::Pattern;
 
 /// Append the stages of a specification and their places in the file; a nested sequence is its members.
@@ -156,6 +156,13 @@ pub fn refuse_empty_matches(spec: &PreTokenizerSpec) -> Result<(), Error> {
         PreTokenizerSpec::Split { pattern, .. } => refuse_empty_match(pattern),
         _ => Ok(()),
     }
+}
+
+/// Return a specification whose split patterns match no empty text; `place` is the field of the pattern in the file.
+pub fn without_empty_matches(spec: TokenizerSpec, place: &str) -> Result<TokenizerSpec, Error> {
+    let checked = spec.pre_tokenizer.as_ref().map_or(Ok(()), refuse_empty_matches);
+    checked.map_err(|error| Error { place: place.into(), ..error })?;
+    Ok(spec)
 }
 
 fn refuse_empty_match(spec: &PatternSpec) -> Result<(), Error> {

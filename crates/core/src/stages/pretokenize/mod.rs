@@ -12,7 +12,7 @@ mod stage;
 #[cfg(test)]
 mod tests;
 
-pub use compile::refuse_empty_matches;
+pub use compile::{refuse_empty_matches, without_empty_matches};
 pub use pre_tokenizer::{PreTokenizer, PreTokenizerStages};
 pub use raw::write_printable;
 pub use scanners::{ScanScratch, WordSpans};
