@@ -127,7 +127,7 @@ def _matrix(name: str, value: Any) -> npt.NDArray[Any]:
 
 
 def _token_keys(tokenizer: pw.Tokenizer) -> dict[_Key, int]:
-    """Return the id of each token by what it has in common with those of others, in the order of ids."""
+    """Return the id of each token by its key, which equals that of a matching token; in the order of ids."""
     texts = decoded_bytes(tokenizer)
     seen: Counter[bytes | str] = Counter()
     found: dict[_Key, int] = {}
