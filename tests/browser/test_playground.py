@@ -42,6 +42,8 @@ def wait_until_shown(page: Any) -> None:
     """Wait until all answers have arrived and are shown."""
     page.wait_for_load_state("networkidle")
     page.evaluate("() => new Promise((done) => setTimeout(() => requestAnimationFrame(done), 150))")
+    expect(page.locator("#streams[aria-busy]")).to_have_count(0)
+    page.evaluate("() => new Promise((done) => requestAnimationFrame(() => setTimeout(done)))")
 
 
 def tokens_of(page: Any, stream: int) -> list[str]:
@@ -131,7 +133,7 @@ def test_spaces_at_the_ends_of_lines_are_inside_of_their_panel(site: str, opened
     page = opened(site)
     text = "".join(" " + "hug" * (1 + i % 7) for i in range(800))
     type_text(page, text)
-    assert page.locator("#stream-1 .t").count() > 800
+    page.wait_for_function("document.querySelectorAll('#stream-1 .t').length > 800")
     assert page.evaluate(OUTSIDE) == []
 
 

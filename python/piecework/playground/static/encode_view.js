@@ -17,6 +17,7 @@ export class EncodeView {
     this.changed = changed;
     this.say = say;
     this.text = document.getElementById("text");
+    this.streams = document.getElementById("streams");
     this.details = new Details(document.getElementById("details"), () => this.unmark());
     this.workspace = document.getElementById("workspace");
     this.failure = document.getElementById("failure");
@@ -44,7 +45,7 @@ export class EncodeView {
     this.hidden = new Set();
     this.shown = null;
     this.panels = tokenizers.map((tokenizer, i) => this.panel(tokenizer, i));
-    document.getElementById("streams").replaceChildren(...this.panels.map((panel) => panel.root));
+    this.streams.replaceChildren(...this.panels.map((panel) => panel.root));
     this.details.clear();
     this.addOptions();
   }
@@ -119,7 +120,7 @@ export class EncodeView {
   }
 
   showOptions() {
-    document.getElementById("streams").classList.toggle("rings", this.rings.checked);
+    this.streams.classList.toggle("rings", this.rings.checked);
     this.panels.forEach((panel, i) => (panel.root.hidden = this.hidden.has(i)));
   }
 
@@ -165,6 +166,7 @@ export class EncodeView {
       return;
     }
     this.isBusy = true;
+    this.streams.setAttribute("aria-busy", "true");
     try {
       do {
         this.isStale = false;
@@ -180,6 +182,7 @@ export class EncodeView {
       this.setFailure(error.message);
     } finally {
       this.isBusy = false;
+      this.streams.removeAttribute("aria-busy");
       if (this.isStale) this.update();
     }
   }
