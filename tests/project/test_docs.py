@@ -51,6 +51,7 @@ GENERATORS = {
     "tools/reference_pages.py": ["--check"],
     "tools/train_settings.py": ["--check"],
     "tools/third_party.py": ["--check"],
+    "tools/pypi_page.py": ["--check"],
     "benchmarks/speed_chart.py": ["--check"],
     "benchmarks/language_model_report.py": ["--check"],
 }
