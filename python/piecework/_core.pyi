@@ -965,6 +965,21 @@ def learn_bpe(
 ) -> LearnedEntries:
     """Learn a BPE vocabulary and its merges; `settings` has the fields of `BpeTrainSpec`."""
 
+def learn_bpe_by_source(
+    sources: Sequence[RawCounts],
+    settings: Mapping[str, object],
+    parity: Mapping[str, object],
+    *,
+    parallel: Sequence[RawCounts],
+    progress: Callable[[int, int], None] | None,
+    log: LearningLog | None = None,
+) -> LearnedEntries:
+    """Learn a BPE vocabulary and its merges, each merge chosen by the source with the highest cost.
+
+    `settings` has the fields of `BpeTrainSpec`, `parity` those of `ParitySpec`. `parallel` has the counts of
+    a text for each source, or none.
+    """
+
 class LearnedPieces:
     """The result of a Unigram trainer: entries in id order with their scores, and its steps."""
 

@@ -75,7 +75,7 @@ if TYPE_CHECKING:
     )
     from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER, CHARACTER_OF_BYTE
     from piecework.spec.custom import name_of
-    from piecework.train.count_checkpoint import delete_count_checkpoint
+    from piecework.train.count_checkpoint import delete_count_checkpoint, source_folder
     from piecework.train.counts_detection import is_counts_file
     from piecework.train.learned import Merge
     from piecework.train.plan import Plan, model_of
@@ -143,7 +143,7 @@ __getattr__ = lazy_names(
         ).split(),
         "piecework.spec.byte_alphabet": "BYTE_OF_CHARACTER CHARACTER_OF_BYTE".split(),
         "piecework.spec.custom": "name_of".split(),
-        "piecework.train.count_checkpoint": "delete_count_checkpoint".split(),
+        "piecework.train.count_checkpoint": "delete_count_checkpoint source_folder".split(),
         "piecework.train.counts_detection": "is_counts_file".split(),
         "piecework.train.learned": "Merge".split(),
         "piecework.train.plan": "Plan model_of".split(),

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use piecework_catch_panics::python;
 use piecework_core::error::Error;
+use piecework_train::count::Counts;
 use piecework_train::merges::{self, ExistingModel};
 use piecework_train::sentencepiece::SentencePieceResume;
 use piecework_train::unigram::EmStep;
@@ -110,6 +111,31 @@ pub(crate) fn learn_bpe(
     let (spec, resume) = (settings_of(settings)?, LearningLog::resume(log));
     let learned = watched(py, progress, |pulse| bpe::resume(&counts.counts, &spec, resume, pulse))?;
     Ok(LearnedEntries { learned })
+}
+
+/// Learn a BPE vocabulary and its merges, each merge chosen by the source with the highest cost.
+#[python]
+#[pyo3(signature = (sources, settings, parity, *, parallel, progress, log=None))]
+pub(crate) fn learn_bpe_by_source(
+    py: Python<'_>,
+    sources: Vec<Py<RawCounts>>,
+    settings: &Bound<'_, PyAny>,
+    parity: &Bound<'_, PyAny>,
+    parallel: Vec<Py<RawCounts>>,
+    progress: Option<Py<PyAny>>,
+    log: Option<&LearningLog>,
+) -> PyResult<LearnedEntries> {
+    let (spec, resume) = (settings_of(settings)?, LearningLog::resume(log));
+    let parity = settings_of(parity)?;
+    let (sources, parallel) = (counts_of(&sources), counts_of(&parallel));
+    let counts = bpe::SourceCounts { sources: &sources, parallel: &parallel };
+    let learned =
+        watched(py, progress, |pulse| bpe::learn_by_source(counts, &spec, &parity, resume, pulse))?;
+    Ok(LearnedEntries { learned })
+}
+
+fn counts_of(raw: &[Py<RawCounts>]) -> Vec<&Counts> {
+    raw.iter().map(|raw| &raw.get().counts).collect()
 }
 
 /// Learn WordPiece entries in addition to those of a tokenizer; tokens with ids in `barriers` are never merged.

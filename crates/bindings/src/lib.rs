@@ -59,8 +59,8 @@ mod _core {
             gguf_chat_templates, gguf_names, gguf_roles, gguf_section_length, is_gguf, read_gguf,
         },
         learning::{
-            check_memory, continue_training, learn_bpe, learn_sentencepiece, learn_unigram,
-            learn_wordpiece, LearnedEntries, LearnedPieces,
+            check_memory, continue_training, learn_bpe, learn_bpe_by_source, learn_sentencepiece,
+            learn_unigram, learn_wordpiece, LearnedEntries, LearnedPieces,
         },
         learning_log::LearningLog,
         levels::{kernel_levels, use_kernel_level},

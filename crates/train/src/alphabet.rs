@@ -52,7 +52,7 @@ impl AlphabetOrder {
     pub(super) fn arrange(
         self,
         entries: &mut [String],
-        counts: &Counts,
+        counts: &[&Counts],
         initial: &[char],
         form: impl Fn(char, CharPosition) -> String,
     ) {
@@ -66,7 +66,8 @@ impl AlphabetOrder {
             }
             Self::FirstSeen => {
                 let mut seen: HashSet<(char, usize)> = HashSet::default();
-                for (character, position) in counts.iter().flat_map(|(word, _)| char_positions(word)) {
+                let words = counts.iter().flat_map(|counts| counts.iter());
+                for (character, position) in words.flat_map(|(word, _)| char_positions(word)) {
                     if seen.insert((character, position.index())) {
                         let rank = ranks.len();
                         ranks.entry(form(character, position)).or_insert(rank);
@@ -131,15 +132,15 @@ impl CharUsage {
 }
 
 impl Alphabet {
-    /// Count the characters of all words and keep at most `limit`.
+    /// Count the characters of all words, perhaps of several sources, and keep at most `limit`.
     pub(super) fn choose(
-        counts: &Counts,
+        counts: &[&Counts],
         required: &[char],
         limit: Option<usize>,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
         let mut kept: HashMap<char, CharUsage> = HashMap::default();
-        for (word, count) in counts.iter() {
+        for (word, count) in counts.iter().flat_map(|counts| counts.iter()) {
             progress.advance(word.len())?;
             for (character, position) in char_positions(word) {
                 let usage = kept.entry(character).or_default();
@@ -220,7 +221,7 @@ impl Affixes<'_> {
     /// sorted together. `order` then arranges them; `initial` is the initial alphabet.
     pub(super) fn alphabet_entries(
         self,
-        counts: &Counts,
+        counts: &[&Counts],
         alphabet: &Alphabet,
         all_bare: bool,
         order: AlphabetOrder,
@@ -273,6 +274,18 @@ impl<'a> CharForms<'a> {
         progress: &mut Progress<'_>,
     ) -> Result<PackedWords, Error> {
         let mut words = PackedWords::with_capacity(chars, counts.len())?;
+        self.append(&mut words, counts, whole_words, progress)?;
+        words.numbered()
+    }
+
+    /// Append words as [`segment`](Self::segment) segments them.
+    pub(super) fn append(
+        &mut self,
+        words: &mut PackedWords,
+        counts: &Counts,
+        whole_words: bool,
+        progress: &mut Progress<'_>,
+    ) -> Result<(), Error> {
         for (word, count) in counts.iter() {
             progress.advance(word.len())?;
             if !whole_words || self.alphabet.contains_all(word) {
@@ -282,7 +295,7 @@ impl<'a> CharForms<'a> {
                 )?;
             }
         }
-        words.numbered()
+        Ok(())
     }
 
     #[inline]

@@ -8,6 +8,7 @@ import click
 
 from piecework.cli.options import PRESETS, corpus_options
 from piecework.cli.parameters import InputFile, command
+from piecework.cli.source_counting import parallel_option
 from piecework.cli.training_options import PRESET_MODELS, TrainingCommand, model_option
 from piecework.cli.training_run import run_options, train_tokenizer
 
@@ -17,6 +18,7 @@ Example:
   piecework count corpus/ -o counts.parquet
   piecework train counts.parquet --learner merges --score frequency -o vocab.txt
   piecework train counts.parquet --vocab-size 8k,16k,32k -o 'tokenizer-{size}.json'
+  piecework train en.txt cs.txt hi.txt --model byte-bpe --parity -o tokenizer.json
 """
 
 
@@ -24,6 +26,7 @@ Example:
 @click.argument("corpus", nargs=-1, required=True, type=InputFile())
 @model_option(PRESET_MODELS)
 @corpus_options(PRESETS)
+@parallel_option
 @run_options
 def train(corpus: tuple[str, ...], model: str | None, preset: str | None, **options: Any) -> None:
     """Train a tokenizer on CORPUS.
@@ -31,6 +34,6 @@ def train(corpus: tuple[str, ...], model: str | None, preset: str | None, **opti
     CORPUS: {formats}; directories of these, quoted patterns such as 'data/**/*.jsonl.gz', URLs such as
     s3://bucket/data.jsonl, or - for stdin.
     Counts files of `piecework count` (.parquet, .tsv), recognized by content, work too, with the preset that
-    made them.
+    made them. With --parity, each CORPUS argument is a language.
     """
     train_tokenizer(corpus, model, preset, **options)

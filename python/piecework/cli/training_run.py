@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from shlex import quote
 from typing import Any, TypeVar
 
@@ -35,6 +35,7 @@ from piecework.cli.parameters import (
     quiet_option,
 )
 from piecework.cli.roles import token_roles
+from piecework.cli.source_counting import check_parallel, count_by_source
 from piecework.cli.summaries import (
     Timing,
     changes_of,
@@ -106,6 +107,7 @@ def train_tokenizer(
     roles: tuple[str, ...],
     as_json: bool,
     dry_run: bool,
+    parallel: tuple[str, ...] = (),
     **settings: Any,
 ) -> None:
     """Train a tokenizer with the options of a command, save it, and print a summary."""
@@ -121,6 +123,7 @@ def train_tokenizer(
         found = f"counts of preset {plan.preset.name if plan.preset else SENTENCEPIECE}"
         problem = f"has {found}; piecework train-sentencepiece learns from them"
         raise pw.errors.ArgumentError("CORPUS", problem)
+    check_parallel(parallel, plan.trainer)
     named = token_roles(roles, plan.trainer, path)
     budget = memory_budget(counting["memory"])
     if plan.tests and sizes:
@@ -140,8 +143,14 @@ def train_tokenizer(
     if hint := preset_hint(plan, normalized(plan, texts)):
         note(hint)
     summary = _Summary(plan, timing, texts, as_json)
-    counts = count_on_engine(corpus, plan, reading, engine, address, master, counting)
-    if counts is None and plan.tests:
+
+    def count(paths: Sequence[str], counting: Mapping[str, Any]) -> pw.Counts:
+        counts = count_on_engine(paths, plan, reading, engine, address, master, counting)
+        return counts or count_or_load(
+            paths, plan.pipeline, reading, plan.sentences, counting=_counting(counting, plan)
+        )
+
+    if plan.tests and not engine:
         # The model stores sentences for self-tests, and counts have no sentences.
         learned = pw.Tokenizer.train(
             corpus,
@@ -156,12 +165,11 @@ def train_tokenizer(
         save_trained(learned, path)
         summary.add(learned, path)
     else:
-        counts = counts or count_or_load(
-            corpus,
-            plan.pipeline,
-            reading,
-            plan.sentences,
-            counting=_counting(counting, plan),
+        by_source = plan.trainer.learns_by_source
+        counts = (
+            count_by_source(corpus, parallel, count, counting)
+            if by_source
+            else count(corpus, counting)
         )
         _note_memory(counts, plan, budget)
         for size, learned in _train(

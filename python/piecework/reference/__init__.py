@@ -31,6 +31,7 @@ The stages of a whole tokenizer, in the order of the data:
 Learners with the options of real trainers:
 
     bpe_training           BPE
+    parity_training        BPE in which languages choose the merges in turns
     wordpiece_training     WordPiece by merges; each other learner has a file wordpiece_<name>
     unigram_training       Unigram
     unigram_hard_em        Unigram by the best segmentation only, as surveys print it

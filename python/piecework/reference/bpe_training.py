@@ -66,12 +66,7 @@ def learn(words: Sequence[tuple[str, int]], settings: Settings) -> LearnedBPE:
     """
     kept = alphabet(words, settings)
     splits = [(split(word, kept, settings), count) for word, count in words]
-    symbols = sorted({symbol for entries, _ in splits for symbol in entries})
-    first = in_order([*sorted(kept), *symbols], splits, settings)
-    learned = LearnedBPE(list(dict.fromkeys([*settings.special_tokens, *first])))
-    if len(learned.vocab) > settings.vocab_size:
-        expected = f"at least {len(learned.vocab)}"
-        raise TrainingError("vocab_size", str(settings.vocab_size), expected)
+    learned = LearnedBPE(first_entries(kept, splits, settings))
     while len(learned.vocab) < settings.vocab_size:
         pairs = count_pairs(splits, settings)
         best = max(pairs, key=preference(pairs, learned.vocab, settings), default=None)
@@ -82,6 +77,21 @@ def learn(words: Sequence[tuple[str, int]], settings: Settings) -> LearnedBPE:
         splits = [(merge(entries, best, settings), count) for entries, count in splits]
         learned.vocab = list(dict.fromkeys([*learned.vocab, merged(best, settings)]))
     return learned
+
+
+def first_entries(kept: set[str], splits: Sequence[Split], settings: Settings) -> list[str]:
+    """Return the special tokens and the alphabet; raise `TrainingError` if they are more than `vocab_size`.
+
+    >>> first_entries(set("ab"), [(["b", "a"], 2)], Settings(special_tokens=("<s>",)))
+    ['<s>', 'a', 'b']
+    """
+    symbols = sorted({symbol for entries, _ in splits for symbol in entries})
+    first = in_order([*sorted(kept), *symbols], splits, settings)
+    entries = list(dict.fromkeys([*settings.special_tokens, *first]))
+    if len(entries) > settings.vocab_size:
+        expected = f"at least {len(entries)}"
+        raise TrainingError("vocab_size", str(settings.vocab_size), expected)
+    return entries
 
 
 def in_order(entries: Sequence[str], splits: Sequence[Split], settings: Settings) -> list[str]:

@@ -20,6 +20,8 @@ from piecework.train.presets import PRESETS, Preset
 from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS, SentencePiecePreset
 from piecework.train.sentences import Sentences
 from piecework.train.settings import RetrainSettings, TrainSettings
+from piecework.train.source_counting import count_sources
+from piecework.train.source_counts import SourceCounts
 from piecework.train.trainer import Trainer
 from piecework.train.trainers import (
     BPETrainer,
@@ -60,6 +62,7 @@ __all__ = [
     "SentencePiecePreset",
     "SentencePieceTrainer",
     "Sentences",
+    "SourceCounts",
     "TrainSettings",
     "Trainer",
     "UnigramTrainer",
@@ -67,6 +70,7 @@ __all__ = [
     "WordTrainer",
     "count_files",
     "count_files_to",
+    "count_sources",
     "count_texts",
     "estimated_memory",
     "fit_to_memory",

@@ -54,7 +54,7 @@ class LearningCheckpoint:
         assert trainer.resumption is not None, trainer
         self._resumption = trainer.resumption
         self._identity: dict[str, Any] = {
-            "counts": f"{counts._raw.digest():016x}, {len(counts):,} distinct words",
+            "counts": counts._digest(),
             "settings": _settings_of(trainer, sizes),
         }
         name = f"learning-{trainer.kind}-{trainer.vocab_size}.bin"

@@ -154,8 +154,19 @@ class CountCheckpoint:
             raise CorpusError(f"checkpoint {path}", problem)
 
 
+def source_folder(checkpoint: PathLike, number: int) -> Path:
+    """Return the folder for the state of the count of a source that is counted by itself.
+
+    >>> source_folder("state", 0).as_posix()
+    'state/source-0'
+    """
+    return Path(checkpoint) / f"source-{number}"
+
+
 def delete_count_checkpoint(folder: PathLike) -> None:
     """Delete the state of a count and its runs, and the folder if nothing else is in it.
+
+    The folders of sources that were counted by themselves are deleted in the same way.
 
     Other files stay, also those with names in `.words`.
 
@@ -171,6 +182,8 @@ def delete_count_checkpoint(folder: PathLike) -> None:
     runs = [path for path in folder.iterdir() if _RUN_FILE.fullmatch(path.name)]
     for path in [folder / _STATE_FILE, folder / LOCK_FILE, *runs]:
         path.unlink(missing_ok=True)
+    for path in folder.glob("source-*"):
+        delete_count_checkpoint(path)
     if not any(folder.iterdir()):
         folder.rmdir()
 

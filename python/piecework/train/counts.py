@@ -180,6 +180,20 @@ class Counts:
     def _table(self) -> CountsTable:
         return CountsTable(self.words, self.counts, self.first, self.pipeline)
 
+    # ---- what learners read
+
+    def _digest(self) -> str:
+        """Return a checksum of words, counts and positions, and the number of words."""
+        return f"{self._raw.digest():016x}, {len(self):,} distinct words"
+
+    def _word_sizes(self) -> tuple[npt.NDArray[Any], ...]:
+        """Return the bytes, the characters and the count of each word that a learner reads."""
+        return (*self._raw.lengths(), self.counts)
+
+    def _at_least(self, least: int) -> Counts:
+        """Return the words that occur at least `least` times."""
+        return Counts._of(self._raw.at_least(least), self.pipeline, self.replacements)
+
     # ---- Python protocols
 
     def __len__(self) -> int:

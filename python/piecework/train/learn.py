@@ -18,6 +18,7 @@ from piecework.train.memory import fit_to_memory
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import AnyPreset, preset_of_pipeline
 from piecework.train.sentencepiece_presets import sentencepiece_preset_of
+from piecework.train.source_counts import SourceCounts
 from piecework.train.trainer import Trainer, merging_trainer
 
 
@@ -57,6 +58,7 @@ def learn_spec(
     settings, and `MemoryLimitError` if the budget or the memory of the system is too small.
     """
     trainer.check_can_encode()
+    counts = _read_by(trainer, counts)
     logging = None if training_log is None else merging_trainer(trainer)
     counts, _ = fit_to_memory(counts, trainer, memory)
     chosen = _preset_for(counts, trainer, preset)
@@ -94,6 +96,7 @@ def learn_specs(
     `seed_vocab_size` of the largest. The other arguments are those of `learn_spec`.
     """
     trainer.check_can_encode()
+    counts = _read_by(trainer, counts)
     sized = {size: trainer.sized(size) for size in _checked_sizes(sizes)}
     largest = sized[max(sized)]
     # All sizes learn from the same words: those that the largest vocabulary has memory for.
@@ -113,6 +116,13 @@ def smallest_spec(trainer: Trainer, preset: AnyPreset | None = None) -> Tokenize
     It needs no counts, and shows before a training what a file format can store.
     """
     return trainer.specification(trainer.smallest_model(), trainer.preset_for(preset, None))
+
+
+def _read_by(trainer: Trainer, counts: Counts) -> Counts:
+    """Return the counts that a trainer reads: the sum of the sources, unless it learns by source."""
+    if isinstance(counts, SourceCounts) and not trainer.learns_by_source:
+        return counts.merged()
+    return counts
 
 
 def _checked_sizes(sizes: Sequence[int]) -> list[int]:

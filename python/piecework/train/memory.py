@@ -60,8 +60,8 @@ def estimated_memory(counts: Counts, trainer: Trainer) -> int:
     characters, not on how often they occur. Raises `CorpusError` for counts without words.
     """
     check_counts(counts)
-    text, chars = counts._raw.lengths()
-    totals = [len(counts), text.sum(dtype=np.uint64), chars.sum(dtype=np.uint64)]
+    text, chars, _ = counts._word_sizes()
+    totals = [len(text), text.sum(dtype=np.uint64), chars.sum(dtype=np.uint64)]
     return int(_estimate(trainer, WordSizes(*(np.asarray(total, np.float64) for total in totals))))
 
 
@@ -87,7 +87,7 @@ def fit_to_memory(
         return counts, None
     try:
         least, kept = _least_count(counts, trainer, budget, needed)
-        reduced = Counts._of(counts._raw.at_least(least), counts.pipeline, counts.replacements)
+        reduced = counts._at_least(least)
     except MemoryLimitError:
         raise
     except MemoryError as error:
@@ -107,8 +107,7 @@ def _check_available(needed: int) -> None:
 
 def _least_count(counts: Counts, trainer: Trainer, budget: int, needed: int) -> tuple[int, int]:
     """Return the least k for which learning from words with at least k occurrences fits, and its estimate."""
-    text, chars = counts._raw.lengths()
-    numbers = counts.counts
+    text, chars, numbers = counts._word_sizes()
     values = np.unique(numbers)
     order = np.argsort(numbers, kind="stable")
     starts = np.searchsorted(numbers[order], values)
@@ -116,7 +115,7 @@ def _least_count(counts: Counts, trainer: Trainer, budget: int, needed: int) -> 
     above = [
         np.cumsum(lengths[order][::-1], dtype=np.float64)[::-1][starts] for lengths in (text, chars)
     ]
-    size = WordSizes((len(counts) - starts).astype(np.float64), *above)
+    size = WordSizes((len(numbers) - starts).astype(np.float64), *above)
     copy = size.text + 24 * size.words
     estimates = _estimate(trainer, size) + copy
     fitting = np.flatnonzero(estimates <= budget)

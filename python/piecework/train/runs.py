@@ -16,6 +16,7 @@ from piecework.corpus.skipped import OnError
 from piecework.corpus.urls import is_url
 from piecework.errors import FileError, InputTypeError
 from piecework.spec import SentencePiece, TokenizerSpec
+from piecework.train.corpus_count import CountOptions
 from piecework.train.count_checkpoint import delete_count_checkpoint
 from piecework.train.counting import count_files, count_texts
 from piecework.train.counts import Counts
@@ -23,6 +24,7 @@ from piecework.train.learn import learn_spec, pipeline_of
 from piecework.train.plan import Plan
 from piecework.train.relearn import relearn_spec
 from piecework.train.sentences import Reservoir, texts_of_corpus
+from piecework.train.source_counting import count_paths
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
@@ -58,19 +60,18 @@ class TrainingRun:
         if plan.tests:
             texts = texts_of_corpus(files, plan.sentences, field, encoding_errors, on_error)
             return self.from_texts(texts)
-        counts = count_files(
-            files,
-            preset=plan.pipeline,
-            field=field,
-            encoding_errors=encoding_errors,
-            on_error=on_error,
-            num_threads=self.num_threads,
-            progress=self.progress,
-            sentences=plan.sentences,
-            memory=self.memory,
-            checkpoint=None if plan.sentences.size else self.checkpoint,
-            keep_checkpoint=True,
-        )
+        options: CountOptions = {
+            "field": field,
+            "encoding_errors": encoding_errors,
+            "on_error": on_error,
+            "num_threads": self.num_threads,
+            "sentences": plan.sentences,
+            "memory": self.memory,
+            "checkpoint": None if plan.sentences.size else self.checkpoint,
+            "keep_checkpoint": True,
+        }
+        count = count_paths if plan.trainer.learns_by_source else count_files
+        counts = count(files, preset=plan.pipeline, progress=self.progress, **options)
         spec = self.from_counts(counts)
         if self.checkpoint is not None:
             delete_count_checkpoint(self.checkpoint)

@@ -99,6 +99,11 @@ class Trainer(ABC):
         return False
 
     @property
+    def learns_by_source(self) -> bool:
+        """Whether learning needs the counts of each source: `SourceCounts`."""
+        return False
+
+    @property
     def detail(self) -> str:
         """The learner or the type of model within the kind, "" without one."""
         return ""

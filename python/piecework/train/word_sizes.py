@@ -11,6 +11,9 @@ Amount: TypeAlias = Any  # a float64 array, or one number
 
 _PAIR: Final = 110  # a tracked pair, in the tables of the trainer
 _COUNTED_PAIR: Final = 86  # a pair in the table that counts all of them, while that grows
+_COUNTED_IN_SOURCE: Final = (
+    60  # the count of a pair in one source, and its place in the heap of that source
+)
 _CELLS_PER_PAIR: Final = 8  # characters of the words for each pair in that table, at least
 
 FREQUENCY_POSITIONS: Final = 1.5  # bytes a character: positions of pairs that are tracked by count
@@ -47,6 +50,15 @@ def memory_of_merges(words: WordSizes, position_bytes: float) -> Amount:
 def memory_of_bpe(words: WordSizes) -> Amount:
     """Return the memory of merging the most frequent pair."""
     return memory_of_merges(words, FREQUENCY_POSITIONS)
+
+
+def memory_of_parity(words: WordSizes) -> Amount:
+    """Return the memory of merging the most frequent pair of one source after the other.
+
+    Rare pairs of a large source are tracked as soon as a small source chooses pairs that are as rare.
+    """
+    tracked = (_PAIR + _COUNTED_IN_SOURCE) * (words.chars + words.words) / _CELLS_PER_PAIR
+    return memory_of_bpe(words) + tracked
 
 
 def memory_of_unigram(words: WordSizes) -> Amount:

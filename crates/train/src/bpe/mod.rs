@@ -3,9 +3,10 @@
 //! Source: Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units",
 //! section 3.2.
 //!
-//! `merges` learns; this file has the settings. `tests` compares the result with a naive trainer that counts all
-//! pairs for each merge.
+//! `merges` learns; this file has the settings, and `by_source` those of merges that sources choose in turns.
+//! `tests` compares the result with a naive trainer that counts all pairs for each merge.
 
+mod by_source;
 #[cfg(test)]
 mod tests;
 
@@ -21,6 +22,8 @@ use crate::merges::{self, EntryLimits, MergeSettings, PairScore, Ties};
 use crate::progress::Progress;
 use crate::{AlphabetOrder, Learned, Resume};
 use piecework_core::error::Error;
+
+pub use by_source::{learn_by_source, CostUnit, ParitySpec, SourceCounts};
 
 /// The settings of a BPE trainer.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -52,6 +55,34 @@ pub struct BpeTrainSpec {
 impl BpeTrainSpec {
     fn affixes(&self) -> Affixes<'_> {
         Affixes { prefix: &self.continuing_subword_prefix, suffix: &self.end_of_word_suffix }
+    }
+
+    /// Return the alphabet of counts, and the entries before the first merge.
+    fn start(&self, counts: &[&Counts], progress: &mut Progress<'_>) -> Result<(Alphabet, Entries), Error> {
+        for counts in counts {
+            self.alphabet_order.check(counts)?;
+            self.ties.check(counts, "lowest-ids")?;
+        }
+        let initial = &self.initial_alphabet;
+        let alphabet = Alphabet::choose(counts, initial, self.limit_alphabet, progress)?;
+        let affixes = self.affixes();
+        let entries = first_entries(
+            affixes.prefix,
+            &self.special_tokens,
+            affixes.alphabet_entries(counts, &alphabet, true, self.alphabet_order, initial),
+            self.vocab_size,
+        )?;
+        Ok((alphabet, entries))
+    }
+
+    fn merge_settings(&self) -> MergeSettings {
+        MergeSettings {
+            vocab_size: self.vocab_size,
+            score: PairScore::Frequency,
+            ties: self.ties,
+            min_frequency: self.min_frequency,
+            max_token_length: self.max_token_length,
+        }
     }
 
     /// Return the limits of merged entries, for the first entries: special tokens, and characters in any form.
@@ -105,28 +136,12 @@ pub fn resume(
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     progress.log_merges(resume.log);
     let chars = check_counts(counts, &mut progress)?;
-    spec.alphabet_order.check(counts)?;
-    spec.ties.check(counts, "lowest-ids")?;
-    let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, &mut progress)?;
-    let affixes = spec.affixes();
-    let (order, initial) = (spec.alphabet_order, &spec.initial_alphabet);
-    let entries = first_entries(
-        affixes.prefix,
-        &spec.special_tokens,
-        affixes.alphabet_entries(counts, &alphabet, true, order, initial),
-        spec.vocab_size,
-    )?;
+    let (alphabet, entries) = spec.start(&[counts], &mut progress)?;
     let words =
-        CharForms::new(&entries, &alphabet, affixes).segment(counts, chars, false, &mut progress)?;
-    let settings = MergeSettings {
-        vocab_size: spec.vocab_size,
-        score: PairScore::Frequency,
-        ties: spec.ties,
-        min_frequency: spec.min_frequency,
-        max_token_length: spec.max_token_length,
-    };
+        CharForms::new(&entries, &alphabet, spec.affixes()).segment(counts, chars, false, &mut progress)?;
     let limits = spec.limits(&entries);
-    let learned = merges::learn(words, entries, settings, limits, resume.earlier, &mut progress)?;
+    let learned =
+        merges::learn(words, entries, spec.merge_settings(), limits, resume.earlier, &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
 }

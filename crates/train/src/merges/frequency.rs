@@ -25,53 +25,76 @@ pub(super) fn learn<T: TieBreak>(
     mut state: MergeState,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
-    let mut heap = candidates::<T>(&state);
+    let mut candidates = Candidates::<T>::new(&state, None);
     while !state.is_full() {
-        progress.advance(1)?;
-        let Some((count, order, pair)) = heap.pop() else {
-            if !state.has_untracked() {
-                break;
-            }
-            drop(heap);
+        if let Some((pair, count)) = candidates.pop(&mut state, progress)? {
+            state.merge(pair, count as f64, progress)?;
+            state.gained.iter().for_each(|&pair| candidates.add(&state, pair));
+        } else if state.has_untracked() {
+            drop(candidates);
             state.lower_floor((state.floor() / SPAN).max(state.min_frequency()), progress)?;
-            heap = candidates::<T>(&state);
-            continue;
-        };
-        if state.pairs.count(pair) != count {
-            heap.extend(refreshed::<T>(&state, (count, order, pair)));
-            continue;
+            candidates = Candidates::new(&state, None);
+        } else {
+            break;
         }
-        if state.is_excluded(pair) {
-            continue;
-        }
-        let Some(key) = T::key(&mut state, pair) else { continue };
-        if key != order.0 {
-            heap.push((count, Reverse(key), pair));
-            continue;
-        }
-        state.merge(pair, count as f64, progress)?;
-        heap.extend(state.gained.iter().filter_map(|&pair| candidate::<T>(&state, pair)));
     }
     Ok(state.finish(|state| format!("no pair occurs {} times any more", state.min_frequency())))
 }
 
-/// Return the heap entries of all tracked pairs that reach the floor.
-fn candidates<T: TieBreak>(state: &MergeState) -> BinaryHeap<FrequencyCandidate<T>> {
-    (0..state.pairs.len() as u32).filter_map(|pair| candidate::<T>(state, pair)).collect()
+/// The tracked pairs that reach the floor in the corpus or in a source, the most frequent first.
+pub(super) struct Candidates<T: TieBreak> {
+    source: Option<u32>,
+    heap: BinaryHeap<FrequencyCandidate<T>>,
+}
+
+impl<T: TieBreak> Candidates<T> {
+    /// Begin with all tracked pairs, by their counts in a source or in the corpus.
+    pub(super) fn new(state: &MergeState, source: Option<u32>) -> Self {
+        let candidates =
+            (0..state.pairs.len() as u32).filter_map(|pair| candidate::<T>(state, source, pair));
+        Self { source, heap: candidates.collect() }
+    }
+
+    /// Remove and return the best pair and its count.
+    pub(super) fn pop(
+        &mut self,
+        state: &mut MergeState,
+        progress: &mut Progress<'_>,
+    ) -> Result<Option<(u32, u64)>, Error> {
+        while let Some((count, order, pair)) = self.heap.pop() {
+            progress.advance(1)?;
+            let current = state.count_in(self.source, pair);
+            if current != count {
+                // A pair that gained has a newer heap entry already.
+                if current < count && current >= state.floor() {
+                    self.heap.push((current, order, pair));
+                }
+                continue;
+            }
+            if state.is_excluded(pair) {
+                continue;
+            }
+            let Some(key) = T::key(state, pair) else { continue };
+            if key == order.0 {
+                return Ok(Some((pair, count)));
+            }
+            self.heap.push((count, Reverse(key), pair));
+        }
+        Ok(None)
+    }
+
+    /// Add a pair that gained occurrences, if it reaches the floor.
+    pub(super) fn add(&mut self, state: &MergeState, pair: u32) {
+        self.heap.extend(candidate::<T>(state, self.source, pair));
+    }
 }
 
 /// Return the heap entry of a pair that reaches the floor.
-fn candidate<T: TieBreak>(state: &MergeState, pair: u32) -> Option<FrequencyCandidate<T>> {
-    let count = state.pairs.count(pair);
-    (count >= state.floor()).then(|| (count, Reverse(T::bound(state, pair)), pair))
-}
-
-/// Return a heap entry with the current count; `None` if the pair gained, because then the heap already has
-/// a newer entry.
-fn refreshed<T: TieBreak>(
+fn candidate<T: TieBreak>(
     state: &MergeState,
-    (count, order, pair): FrequencyCandidate<T>,
+    source: Option<u32>,
+    pair: u32,
 ) -> Option<FrequencyCandidate<T>> {
-    let current = state.pairs.count(pair);
-    (current < count && current >= state.floor()).then_some((current, order, pair))
+    let count = state.count_in(source, pair);
+    (count >= state.floor()).then(|| (count, Reverse(T::bound(state, pair)), pair))
 }

@@ -9,6 +9,9 @@
 //! state            words, pairs and entries, updated by each merge; the merges of an earlier run
 //! ties             the order among pairs of equal score
 //! frequency        trainer: the most frequent pair first
+//! sources          the counts of pairs by source
+//! turns            the source that chooses the next merge: the one whose text takes the most tokens
+//! parity           trainer: the most frequent pair of the source whose turn it is
 //! objective        the interface of the scores that `best_first` maximizes
 //! pmi              f(ab) / (f(a) f(b)), exactly
 //! likelihood       the gain of the unigram log-likelihood
@@ -32,13 +35,16 @@ mod objective;
 mod packed_words;
 mod pair_merge;
 mod pair_table;
+mod parity;
 mod pmi;
 mod score_classes;
 mod settings;
+mod sources;
 mod state;
 #[cfg(test)]
 mod tests;
 mod ties;
+mod turns;
 
 use crate::entries::Entries;
 use crate::progress::Progress;
@@ -47,6 +53,7 @@ use piecework_core::error::Error;
 
 use likelihood::Likelihood;
 use pmi::Pmi;
+use sources::Sources;
 use state::MergeState;
 use ties::{FirstSeen, GreatestStrings, LowestIds, ShortestEntries, SmallestStrings, TieBreak};
 
@@ -54,6 +61,7 @@ pub use extend::{continue_training, ExistingModel};
 pub(crate) use packed_words::PackedWords;
 pub(crate) use settings::EntryLimits;
 pub use settings::{MergeSettings, PairScore, Ties};
+pub(crate) use turns::Turns;
 
 /// Merge pairs of segmented words until the vocabulary is full or no pair qualifies.
 ///
@@ -66,8 +74,27 @@ pub(crate) fn learn(
     earlier: &[Merge],
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
-    let state = MergeState::start(words, entries, settings, limits, earlier, progress)?;
-    match settings.ties {
+    let state = MergeState::start(words, entries, settings, limits, None, earlier, progress)?;
+    learn_from(state, progress)
+}
+
+/// Merge the most frequent pair of the source whose turn it is, in all words; else as [`learn`].
+pub(crate) fn learn_by_source(
+    words: PackedWords,
+    entries: Entries,
+    settings: MergeSettings,
+    limits: EntryLimits,
+    turns: Turns,
+    earlier: &[Merge],
+    progress: &mut Progress<'_>,
+) -> Result<Learned, Error> {
+    let sources = Some(Sources::new(turns));
+    let state = MergeState::start(words, entries, settings, limits, sources, earlier, progress)?;
+    learn_from(state, progress)
+}
+
+fn learn_from(state: MergeState, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+    match state.settings.ties {
         Ties::LowestIds => learn_with_ties::<LowestIds>(state, progress),
         Ties::SmallestStrings => learn_with_ties::<SmallestStrings>(state, progress),
         Ties::GreatestStrings => learn_with_ties::<GreatestStrings>(state, progress),
@@ -83,6 +110,7 @@ fn learn_with_ties<T: TieBreak>(state: MergeState, progress: &mut Progress<'_>) 
             let objective = Likelihood::new(state.total_chars);
             best_first::learn::<_, T>(objective, state, progress)
         }
+        PairScore::Frequency if state.sources.is_some() => parity::learn::<T>(state, progress),
         PairScore::Frequency => frequency::learn::<T>(state, progress),
     }
 }

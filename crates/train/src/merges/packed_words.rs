@@ -26,13 +26,23 @@ pub(crate) struct PackedWords {
     counts: Vec<u64>,
     /// By block: the number of separators before it.
     separators: Vec<u32>,
+    /// By source: the end of its cells.
+    ends: Vec<u32>,
+    /// The words after these are measured only: their pairs do not count.
+    counted: usize,
 }
 
 impl PackedWords {
     /// No words, with room for `words` words of `chars` characters in all.
     pub(crate) fn with_capacity(chars: usize, words: usize) -> Result<Self, Error> {
         let cells = chars.saturating_add(words).saturating_add(BLOCK);
-        let mut empty = Self { cells: Vec::new(), counts: Vec::new(), separators: Vec::new() };
+        let mut empty = Self {
+            cells: Vec::new(),
+            counts: Vec::new(),
+            separators: Vec::new(),
+            ends: Vec::new(),
+            counted: usize::MAX,
+        };
         reserve(&mut empty.cells, cells)?;
         reserve(&mut empty.counts, words)?;
         reserve(&mut empty.separators, cells.div_ceil(BLOCK))?;
@@ -55,8 +65,21 @@ impl PackedWords {
         Err(Error::new(ErrorKind::Training, "counts", "2^31 or more characters in distinct words", "fewer"))
     }
 
+    /// End a source: the words since the last one are its words. Without a call, all words are one source.
+    pub(crate) fn end_source(&mut self) {
+        self.ends.push(self.cells.len() as u32);
+    }
+
+    /// Measure the words that follow, but do not count their pairs.
+    pub(crate) fn stop_counting(&mut self) {
+        self.counted = self.counts.len();
+    }
+
     /// Count the separators by block; called after the last `push`.
     pub(crate) fn numbered(mut self) -> Result<Self, Error> {
+        if self.ends.is_empty() {
+            self.end_source();
+        }
         let padding = self.cells.len().next_multiple_of(BLOCK) - self.cells.len();
         reserve(&mut self.cells, padding)?;
         reserve(&mut self.separators, self.cells.len().div_ceil(BLOCK))?;
@@ -77,6 +100,40 @@ impl PackedWords {
     /// Return the number of cells, which bounds the number of pairs.
     pub(super) fn len(&self) -> usize {
         self.cells.len()
+    }
+
+    /// Return the number of sources.
+    pub(super) fn sources(&self) -> usize {
+        self.ends.len()
+    }
+
+    /// Return the number of the ascending positions that are before the end of a source.
+    #[inline]
+    pub(super) fn before_end_of(&self, source: usize, positions: &[u32]) -> usize {
+        positions.partition_point(|&position| position < self.ends[source])
+    }
+
+    /// Return the source of a position.
+    #[inline]
+    pub(super) fn source_at(&self, position: u32) -> u32 {
+        self.ends.partition_point(|&end| end <= position) as u32
+    }
+
+    /// Return the number of entries of each source, weighted by word counts.
+    pub(crate) fn lengths(&self) -> Vec<u64> {
+        let mut lengths = vec![0; self.ends.len()];
+        let (mut at, mut source) = (1, 0);
+        for &count in &self.counts {
+            while at >= self.ends[source] {
+                source += 1;
+            }
+            while self.cells[at as usize] != SEPARATOR {
+                lengths[source] += count;
+                at = self.next(at);
+            }
+            at += 1;
+        }
+        lengths
     }
 
     /// Visit each entry: entry, its length in characters at the start of training, and the count of its word.
@@ -103,7 +160,7 @@ impl PackedWords {
         }
     }
 
-    /// Visit each pair: left entry, right entry, position, and the count of its word.
+    /// Visit each pair: left entry, right entry, position, and the count of its word, 0 if its pairs do not count.
     pub(super) fn visit_pairs(
         &self,
         mut visit: impl FnMut(u32, u32, u32, u64) -> Result<(), Error>,
@@ -115,7 +172,8 @@ impl PackedWords {
                 (at, word) = (next as u32 + 1, word + 1);
                 continue;
             }
-            visit(self.cells[at as usize], self.cells[next], at, self.counts[word])?;
+            let count = if word < self.counted { self.counts[word] } else { 0 };
+            visit(self.cells[at as usize], self.cells[next], at, count)?;
             at = next as u32;
         }
         Ok(())
@@ -142,10 +200,15 @@ impl PackedWords {
         counts.iter_mut().for_each(|count| *count = self.counts[*count as usize]);
     }
 
-    /// Return the count of the word at a position.
+    /// Return the count of the word at a position, 0 if its pairs do not count.
     #[inline]
     pub(super) fn count_at(&self, position: u32) -> u64 {
-        self.counts[self.word_at(position)]
+        let word = self.word_at(position);
+        if word < self.counted {
+            self.counts[word]
+        } else {
+            0
+        }
     }
 
     /// Return the number of the word at a position.

@@ -113,13 +113,28 @@ pub(super) struct NeighbourChanges {
     changes: Vec<NeighbourChange>,
     /// The number of the change, and the position, of each new occurrence.
     gains: Vec<(u32, u32)>,
+    /// The changes of earlier sources.
+    ended: usize,
+    /// By change, if several sources changed: the number of the sum over sources.
+    sums: Vec<u32>,
+    /// By side and neighbour: the sum over sources.
+    totals: Vec<GainedPair>,
 }
 
-/// The changes of the pairs that contain one neighbour, weighted by word counts.
+/// The occurrences and the positions that a pair gained in all sources.
+#[derive(Clone, Copy, Default)]
+pub(super) struct GainedPair {
+    pub(super) gained: u64,
+    pub(super) remerged: u64,
+    pub(super) positions: usize,
+}
+
+/// The changes of the pairs that contain one neighbour in one source, weighted by word counts.
 #[derive(Clone, Copy)]
 pub(super) struct NeighbourChange {
     pub(super) side: Side,
     pub(super) neighbour: u32,
+    pub(super) source: u32,
     /// Occurrences next to the entry of the pair on its side, which the merge has removed.
     pub(super) lost: u64,
     /// Occurrences next to the merged entry, which the merge has created.
@@ -174,12 +189,53 @@ impl NeighbourChanges {
         &self.gains
     }
 
-    /// Remove all changes.
-    pub(super) fn clear(&mut self) {
-        for change in self.changes.drain(..) {
+    /// End the changes of a source; without `counts`, keep their positions only.
+    pub(super) fn end_source(&mut self, source: u32, counts: bool) {
+        for change in &mut self.changes[self.ended..] {
+            self.numbers[change.side as usize][change.neighbour as usize] = 0;
+            change.source = source;
+            if !counts {
+                (change.lost, change.gained, change.remerged) = (0, 0, 0);
+            }
+        }
+        self.ended = self.changes.len();
+    }
+
+    /// Add up the changes of all sources, after the last one ended.
+    pub(super) fn add_up(&mut self) {
+        let source = |change: Option<&NeighbourChange>| change.map(|change| change.source);
+        if source(self.changes.first()) == source(self.changes.last()) {
+            return;
+        }
+        for change in &self.changes {
+            let number = &mut self.numbers[change.side as usize][change.neighbour as usize];
+            if *number == 0 {
+                self.totals.push(GainedPair::default());
+                *number = self.totals.len() as u32;
+            }
+            self.totals[*number as usize - 1] += GainedPair::of(change);
+            self.sums.push(*number - 1);
+        }
+        for change in &self.changes {
             self.numbers[change.side as usize][change.neighbour as usize] = 0;
         }
+    }
+
+    /// Return what the pair of a change gained in all sources.
+    pub(super) fn total(&self, number: usize) -> GainedPair {
+        match self.sums.get(number) {
+            Some(&sum) => self.totals[sum as usize],
+            None => GainedPair::of(&self.changes[number]),
+        }
+    }
+
+    /// Remove all changes.
+    pub(super) fn clear(&mut self) {
+        self.changes.clear();
         self.gains.clear();
+        self.sums.clear();
+        self.totals.clear();
+        self.ended = 0;
     }
 
     #[inline]
@@ -189,6 +245,7 @@ impl NeighbourChanges {
             self.changes.push(NeighbourChange {
                 side,
                 neighbour,
+                source: 0,
                 lost: 0,
                 gained: 0,
                 remerged: 0,
@@ -197,5 +254,19 @@ impl NeighbourChanges {
             *number = self.changes.len() as u32;
         }
         *number - 1
+    }
+}
+
+impl GainedPair {
+    fn of(change: &NeighbourChange) -> Self {
+        Self { gained: change.gained, remerged: change.remerged, positions: change.positions }
+    }
+}
+
+impl AddAssign for GainedPair {
+    fn add_assign(&mut self, other: Self) {
+        self.gained += other.gained;
+        self.remerged += other.remerged;
+        self.positions += other.positions;
     }
 }

@@ -9,6 +9,9 @@
 //! neighbouring entry, so each distinct neighbour takes two table lookups, not each position. A pair of a new
 //! entry has no other occurrences. If the merged entry existed before, its pairs that gain and are untracked
 //! are counted by a pass over the words.
+//!
+//! The words of several sources follow each other, so the positions of a source do too. A pair is merged source
+//! by source, and the changes of each are recorded apart, as `Sources` has the counts of each source.
 
 use foldhash::{fast::RandomState, HashSet};
 use hashbrown::HashMap;
@@ -18,6 +21,7 @@ use super::packed_words::PackedWords;
 use super::pair_merge::{MergedPositions, NeighbourChange, NeighbourChanges, PairMerge, Side};
 use super::pair_table::PairTable;
 use super::settings::{EntryLimits, MergeSettings, PairScore};
+use super::sources::Sources;
 use crate::entries::Entries;
 use crate::memory::check_available;
 use crate::progress::Progress;
@@ -57,6 +61,8 @@ pub(super) struct MergeState {
     /// Pairs that the last merge gave new positions.
     pub(super) gained: Vec<u32>,
     changes: NeighbourChanges,
+    /// The counts by source and whose turn it is, if merges are chosen for sources.
+    pub(super) sources: Option<Sources>,
     /// While merges of an earlier run are applied: their pairs, which alone are tracked.
     replayed: Option<HashSet<u64>>,
     /// Pairs that occur less often may be untracked.
@@ -72,6 +78,7 @@ impl MergeState {
         entries: Entries,
         settings: MergeSettings,
         limits: EntryLimits,
+        sources: Option<Sources>,
         earlier: &[Merge],
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
@@ -87,6 +94,7 @@ impl MergeState {
             merges: Vec::new(),
             gained: Vec::new(),
             changes: NeighbourChanges::default(),
+            sources,
             replayed: None,
             floor: 0,
             adjacent: 0,
@@ -167,7 +175,19 @@ impl MergeState {
         });
         self.pairs = PairTable::of(frequent, &self.words, progress)?;
         (0..self.pairs.len() as u32).for_each(|pair| self.recount_doubled(pair));
-        Ok(())
+        match &mut self.sources {
+            Some(sources) => sources.counts.recount(&self.words, &self.pairs, progress),
+            None => Ok(()),
+        }
+    }
+
+    /// Return the count of a pair in a source, or in the corpus.
+    #[inline]
+    pub(super) fn count_in(&self, source: Option<u32>, pair: u32) -> u64 {
+        match (source, &self.sources) {
+            (Some(source), Some(sources)) => sources.counts.count(pair, source),
+            _ => self.pairs.count(pair),
+        }
     }
 
     /// Every untracked pair that may be merged occurs less often.
@@ -228,6 +248,10 @@ impl MergeState {
             self.check_memory()?;
         }
         let (left, right) = self.pairs.parts(pair);
+        let least = self.min_frequency();
+        if let Some(sources) = &mut self.sources {
+            sources.take_turn(pair, self.merges.len(), least);
+        }
         let count = std::mem::take(self.pairs.count_mut(pair));
         let name = self.entries.merged_string(left, right);
         let (merged, is_new) = self.entries.add(&name);
@@ -242,7 +266,7 @@ impl MergeState {
         self.changes.grow(self.entries.len());
         let positions = self.pairs.take_positions(pair);
         let pair = PairMerge { left, right, merged, overlapping: self.overlapping };
-        let positions = pair.apply(&mut self.words, &positions, &mut self.changes, progress)?;
+        let positions = self.apply(pair, &positions, progress)?;
         if self.settings.score.needs_entry_counts() {
             self.count_merged((left, right), merged, positions);
         }
@@ -270,6 +294,30 @@ impl MergeState {
 
     // ---- changes of a merge
 
+    /// Merge a pair at its positions, source by source, and record the changes around them.
+    fn apply(
+        &mut self,
+        pair: PairMerge,
+        positions: &[u32],
+        progress: &mut Progress<'_>,
+    ) -> Result<MergedPositions, Error> {
+        let (mut start, mut all) = (0, MergedPositions::default());
+        for source in 0..self.words.sources() {
+            let end = self.words.before_end_of(source, positions);
+            if start == end {
+                continue;
+            }
+            let merged =
+                pair.apply(&mut self.words, &positions[start..end], &mut self.changes, progress)?;
+            let counts = self.sources.as_mut().is_none_or(|sources| sources.shorten(source, merged.count));
+            self.changes.end_source(source as u32, counts);
+            all += merged;
+            start = end;
+        }
+        self.changes.add_up();
+        Ok(all)
+    }
+
     /// Apply a merge to the counts of entries.
     fn count_merged(&mut self, (left, right): (u32, u32), merged: u32, positions: MergedPositions) {
         let MergedPositions { number, count } = positions;
@@ -283,6 +331,9 @@ impl MergeState {
     /// Apply the changes of a merge to the table.
     fn apply_changes(&mut self, (left, right): (u32, u32), merged: u32, is_new: bool) -> Result<(), Error> {
         self.gained.clear();
+        if let Some(sources) = &mut self.sources {
+            sources.gained.clear();
+        }
         let (mut gaining, mut has_unknown) = (Vec::with_capacity(self.changes.len()), false);
         for number in 0..self.changes.len() {
             let change = self.changes.change(number);
@@ -292,13 +343,19 @@ impl MergeState {
             };
             if let Some(pair) = self.pairs.find(old.0, old.1).filter(|_| change.lost > 0) {
                 *self.pairs.count_mut(pair) -= change.lost;
+                if let Some(sources) = &mut self.sources {
+                    sources.counts.lose(pair, change.source, change.lost);
+                }
             }
-            let pair = self.gain(new, &change, is_new, &mut has_unknown)?;
+            let pair = self.gain(new, number, is_new, &mut has_unknown)?;
             gaining.push(pair);
             if let Some(pair) = pair.filter(|_| change.positions > 0) {
                 // A doubled pair gains on both sides.
                 if new.0 != new.1 || !self.gained.contains(&pair) {
                     self.gained.push(pair);
+                }
+                if let Some(sources) = &mut self.sources {
+                    sources.gained.push((pair, change.source));
                 }
             }
         }
@@ -317,24 +374,24 @@ impl MergeState {
         Ok(())
     }
 
-    /// Add the occurrences that a pair gained; return the pair if it is tracked.
+    /// Add the occurrences that a pair gained in the source of a change; return the pair if it is tracked.
     ///
     /// Sets `has_unknown` if the pair is untracked and may have reached the floor.
     fn gain(
         &mut self,
         (left, right): (u32, u32),
-        change: &NeighbourChange,
+        number: usize,
         is_new: bool,
         has_unknown: &mut bool,
     ) -> Result<Option<u32>, Error> {
         if let Some(pair) = self.pairs.find(left, right) {
             if left != right || self.overlapping {
-                let count = self.pairs.count_mut(pair);
-                *count = *count + change.gained - change.remerged;
+                self.add_gain(pair, &self.changes.change(number));
             }
             return Ok(Some(pair));
         }
-        let gained = change.gained.saturating_sub(change.remerged);
+        let total = self.changes.total(number);
+        let gained = total.gained.saturating_sub(total.remerged);
         if gained == 0 || !self.is_allowed(left, right) {
             return Ok(None);
         }
@@ -346,9 +403,21 @@ impl MergeState {
             return Ok(None);
         }
         // A pair of a new entry has no other occurrences, and with a floor of 1 no untracked pair has any.
-        (gained >= self.floor)
-            .then(|| self.pairs.insert((left, right), gained, change.positions))
-            .transpose()
+        if gained < self.floor {
+            return Ok(None);
+        }
+        let pair = self.pairs.insert((left, right), 0, total.positions)?;
+        self.add_gain(pair, &self.changes.change(number));
+        Ok(Some(pair))
+    }
+
+    /// Add the occurrences that a tracked pair gained in the source of a change.
+    fn add_gain(&mut self, pair: u32, change: &NeighbourChange) {
+        let count = self.pairs.count_mut(pair);
+        *count = *count + change.gained - change.remerged;
+        if let Some(sources) = &mut self.sources {
+            sources.counts.gain(pair, change.source, change.gained, change.remerged);
+        }
     }
 
     /// Count the untracked pairs of an entry and track the frequent ones.
@@ -375,6 +444,9 @@ impl MergeState {
             let (left, right) = parts(pair);
             if count >= self.floor && self.is_allowed(left, right) {
                 let pair = self.pairs.insert((left, right), count, positions.len())?;
+                if let Some(sources) = &mut self.sources {
+                    sources.track(pair, &positions, &self.words);
+                }
                 positions.into_iter().for_each(|position| self.pairs.add_position(pair, position));
                 self.gained.push(pair);
             }

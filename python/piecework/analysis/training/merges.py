@@ -22,7 +22,7 @@ from piecework.analysis.training.steps import (
     in_corpus_order,
 )
 from piecework.analysis.training.trace import TrainingTrace
-from piecework.errors import InternalError
+from piecework.errors import ArgumentError, InternalError
 from piecework.reference import bpe_training as bpe
 from piecework.reference import wordpiece_training as wordpiece
 from piecework.train import BPETrainer, ByteBPETrainer, Counts, LearnedVocabulary, WordPieceTrainer
@@ -72,6 +72,11 @@ def trace_bpe(
     counts: Counts, trainer: BPETrainer | ByteBPETrainer, wanted: Selection, top: int
 ) -> TrainingTrace:
     """Trace a BPE learner."""
+    if trainer.parity:
+        problem = (
+            "=True has no steps to show; learn without it, or read the merges of `learn_vocabulary`"
+        )
+        raise ArgumentError("parity", problem)
     check_small(counts, MAX_CHARACTERS, "merges")
     name, trainer = trainer.title, trainer.by_characters()
     learned = trainer.learn_vocabulary(counts)

@@ -7,7 +7,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import ClassVar, Final
 
-from piecework._core import learn_bpe
+from piecework._core import learn_bpe, learn_bpe_by_source
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, TrainingWarning
@@ -21,19 +21,23 @@ from piecework.train.presets import Preset
 from piecework.train.setting_fields import (
     Choice,
     Integer,
+    Switch,
     Text,
     check_settings,
     documented,
     setting,
+    settings_of,
 )
+from piecework.train.source_counts import sources_of
 from piecework.train.trainer import Resumption, VocabularyTrainer
 from piecework.train.trainers import common
-from piecework.train.word_sizes import Amount, WordSizes, memory_of_bpe
+from piecework.train.word_sizes import Amount, WordSizes, memory_of_bpe, memory_of_parity
 
 BYTE_ALPHABET: Final[tuple[str, ...]] = tuple(sorted(BYTE_OF_CHARACTER))
 """The 256 characters of the byte-level alphabet in code point order (GPT-2, Radford et al. 2019)."""
 
 _BYTES_BY_VALUE = tuple(sorted(BYTE_OF_CHARACTER, key=BYTE_OF_CHARACTER.__getitem__))
+_PARITY_SETTINGS = ("parity_unit", "parity_window", "global_merges")
 _TIES = ("lowest-ids", "greatest-strings", "first-seen")
 _TIE_CHOICE = Choice(
     "Which of several equally frequent pairs to merge first; first-seen needs counts with positions.",
@@ -41,8 +45,43 @@ _TIE_CHOICE = Choice(
 )
 
 
+_PARITY = Switch(
+    "Choose each merge for the source, such as a language, whose text takes the most tokens; counts need "
+    "sources."
+)
+_PARITY_UNIT = Choice(
+    "Unit of the text of a source, to which its tokens are compared where there are no parallel texts.",
+    names=("bytes", "characters", "words"),
+)
+_PARITY_WINDOW = Integer(
+    "Number of recent merges of which a source chooses at most twice its equal share.",
+    least=1,
+    none="no limit",
+)
+_GLOBAL_MERGES = Integer(
+    "Number of merges that the counts of all sources choose before sources choose in turns.",
+    least=0,
+)
+
+
 class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
     """What the trainers over characters and over bytes share."""
+
+    parity: bool
+    parity_unit: str
+    parity_window: int | None
+    global_merges: int
+
+    @property
+    def learns_by_source(self) -> bool:
+        """Whether sources choose the merges in turns."""
+        return self.parity
+
+    def _check_parity(self) -> None:
+        """Raise `ArgumentError` for settings of parity without it."""
+        for name, (_, default) in settings_of(type(self)).items():
+            if name in _PARITY_SETTINGS and not self.parity and getattr(self, name) != default:
+                raise ArgumentError(name, f"={getattr(self, name)!r} needs parity=True")
 
     @property
     def resumption(self) -> Resumption:
@@ -51,7 +90,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
 
     def memory(self, words: WordSizes) -> Amount:
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""
-        return memory_of_bpe(words)
+        return memory_of_parity(words) if self.parity else memory_of_bpe(words)
 
     @abstractmethod
     def by_characters(self) -> BPETrainer:
@@ -117,9 +156,14 @@ class BPETrainer(_AnyBPETrainer):
             names=ALPHABET_ORDERS,
         ),
     )
+    parity: bool = setting(False, _PARITY)
+    parity_unit: str = setting("bytes", _PARITY_UNIT)
+    parity_window: int | None = setting(None, _PARITY_WINDOW)
+    global_merges: int = setting(0, _GLOBAL_MERGES)
 
     def __post_init__(self) -> None:
         check_settings(self)
+        self._check_parity()
         common.add_unknown_token(self)
 
     def model_of(self, learned: LearnedVocabulary) -> BPE:
@@ -176,25 +220,48 @@ class BPETrainer(_AnyBPETrainer):
         *,
         checkpoint: PathLike | None = None,
     ) -> LearnedVocabulary:
-        """Return the vocabulary and every merge with its count; learns on one thread."""
+        """Return the vocabulary and every merge with its count; learns on one thread.
+
+        With `parity`, the score of a merge is its count in the source that chose it.
+        """
+        return self._learn(counts, progress, checkpoint, byte_level=False)
+
+    def _learn(
+        self,
+        counts: Counts,
+        progress: Progress,
+        checkpoint: PathLike | None,
+        *,
+        byte_level: bool,
+    ) -> LearnedVocabulary:
         common.check_counts(counts)
+        settings = {
+            "vocab_size": self.vocab_size,
+            "min_frequency": self.min_frequency,
+            "limit_alphabet": self.limit_alphabet,
+            "initial_alphabet": "".join(self.initial_alphabet),
+            "special_tokens": self.special_tokens,
+            "continuing_subword_prefix": self.continuing_subword_prefix,
+            "end_of_word_suffix": self.end_of_word_suffix,
+            "max_token_length": self.max_token_length,
+            "alphabet_order": self.alphabet_order,
+            "ties": self.ties,
+        }
+        if not self.parity:
+            with common.resumable(self, counts, progress, checkpoint) as run:
+                return LearnedVocabulary._of(learn_bpe(counts._raw, settings, **run))
+        counts = sources_of(counts, "parity=True")
+        parity = {
+            "unit": self.parity_unit,
+            "byte_level": byte_level,
+            "window": self.parity_window or 0,
+            "global_merges": self.global_merges,
+        }
+        sources, parallel = (
+            [one._raw for one in group.values()] for group in (counts.sources, counts.parallel)
+        )
         with common.resumable(self, counts, progress, checkpoint) as run:
-            learned = learn_bpe(
-                counts._raw,
-                {
-                    "vocab_size": self.vocab_size,
-                    "min_frequency": self.min_frequency,
-                    "limit_alphabet": self.limit_alphabet,
-                    "initial_alphabet": "".join(self.initial_alphabet),
-                    "special_tokens": self.special_tokens,
-                    "continuing_subword_prefix": self.continuing_subword_prefix,
-                    "end_of_word_suffix": self.end_of_word_suffix,
-                    "max_token_length": self.max_token_length,
-                    "alphabet_order": self.alphabet_order,
-                    "ties": self.ties,
-                },
-                **run,
-            )
+            learned = learn_bpe_by_source(sources, settings, parity, parallel=parallel, **run)
         return LearnedVocabulary._of(learned)
 
 
@@ -236,9 +303,14 @@ class ByteBPETrainer(_AnyBPETrainer):
             names=ALPHABET_ORDERS,
         ),
     )
+    parity: bool = setting(False, _PARITY)
+    parity_unit: str = setting("bytes", _PARITY_UNIT)
+    parity_window: int | None = setting(None, _PARITY_WINDOW)
+    global_merges: int = setting(0, _GLOBAL_MERGES)
 
     def __post_init__(self) -> None:
         check_settings(self)
+        self._check_parity()
 
     @property
     def unk_token(self) -> None:
@@ -258,8 +330,7 @@ class ByteBPETrainer(_AnyBPETrainer):
         checkpoint: PathLike | None = None,
     ) -> LearnedVocabulary:
         """Return the vocabulary and every merge, as `BPETrainer.learn_vocabulary` does."""
-        trainer = self.by_characters()
-        return trainer.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
+        return self.by_characters()._learn(counts, progress, checkpoint, byte_level=True)
 
     @property
     def presets(self) -> tuple[str, ...]:
@@ -278,6 +349,10 @@ class ByteBPETrainer(_AnyBPETrainer):
             max_token_length=self.max_token_length,
             ties=self.ties,
             unk_token=None,
+            parity=self.parity,
+            parity_unit=self.parity_unit,
+            parity_window=self.parity_window,
+            global_merges=self.global_merges,
         )
 
 

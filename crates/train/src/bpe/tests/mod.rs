@@ -1,5 +1,7 @@
 //! Comparison with a naive trainer, and worked examples.
 
+mod by_source;
+
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
@@ -33,10 +35,10 @@ fn run_naively(
 ) -> (Vec<String>, Vec<NumberedMerge>) {
     let call = &mut |_, _| ControlFlow::Continue(());
     let mut progress = Progress::start(0, call).expect("a start");
-    let alphabet = Alphabet::choose(counts, &spec.initial_alphabet, spec.limit_alphabet, &mut progress)
+    let alphabet = Alphabet::choose(&[counts], &spec.initial_alphabet, spec.limit_alphabet, &mut progress)
         .expect("an alphabet");
     let first = spec.affixes().alphabet_entries(
-        counts,
+        &[counts],
         &alphabet,
         true,
         spec.alphabet_order,
