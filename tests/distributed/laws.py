@@ -93,6 +93,22 @@ class FileLaws:
         learned = pw.Tokenizer.train_from_counts(counts, vocab_size=400, learner=learner)
         assert learned.to_str() == expected.to_str()
 
+    def test_sources_are_counted_as_in_one_process(self, corpus: list[Path]) -> None:
+        halves = {"one": corpus[:2], "two": corpus[2:4]}
+        expected = pw.train.count_sources(halves, preset="gpt2")
+        counts = pw.train.SourceCounts(
+            {
+                name: self.engine.count_files(files, preset="gpt2", task_bytes=1)
+                for name, files in halves.items()
+            }
+        )
+        assert counts == expected
+        trainer = pw.ByteBPETrainer(vocab_size=400, parity=True, parity_unit="bytes")
+        learned, of_one_process = (
+            pw.Tokenizer.train_from_counts(one, trainer).to_str() for one in (counts, expected)
+        )
+        assert learned == of_one_process
+
     def test_replacements_are_warned_of_once(self, corpus: list[Path]) -> None:
         with pytest.warns(TrainingWarning, match="2 invalid UTF-8 sequences were") as caught:
             self.engine.count_files(corpus, task_bytes=1)

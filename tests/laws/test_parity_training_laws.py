@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -17,6 +18,7 @@ from piecework.reference import parity_training as reference
 from piecework.train import BPETrainer, ByteBPETrainer, Counts, SourceCounts, count_texts
 from tests.laws.counting import compared, compares_some
 from tests.laws.test_bpe_training_laws import Words, train_settings, word_counts
+from tests.laws.test_resumed_learning_laws import interrupted_after
 
 corpora = st.integers(2, 3).flatmap(
     lambda sources: st.tuples(
@@ -44,13 +46,18 @@ def source_counts(sources: Sequence[Words], parallel: Sequence[Words] = ()) -> S
     return SourceCounts(made[0], parallel=made[1])
 
 
+def with_unit(parity: dict[str, Any], parallel: Sequence[Words]) -> dict[str, Any]:
+    """Return the settings without the unit if there are parallel texts."""
+    return parity | {"parity_unit": None} if parallel else parity
+
+
 def learned_by_core(
     sources: Sequence[Words],
     parallel: Sequence[Words],
     how: dict[str, Any],
     parity: dict[str, Any],
 ) -> Any:
-    trainer = BPETrainer(**how, **parity, parity=True, unk_token=None)
+    trainer = BPETrainer(**how, **with_unit(parity, parallel), parity=True, unk_token=None)
     try:
         learned = trainer.learn_vocabulary(source_counts(sources, parallel))
     except TrainingError as error:
@@ -66,9 +73,9 @@ def learned_by_reference(
     how: dict[str, Any],
     parity: dict[str, Any],
 ) -> Any:
-    chosen = bpe_training.Settings(**how)
+    chosen, turns = bpe_training.Settings(**how), reference.Parity(**with_unit(parity, parallel))
     try:
-        learned = reference.learn(sources, chosen, reference.Parity(**parity), parallel)
+        learned = reference.learn(sources, chosen, turns, parallel)
     except TrainingError as error:
         return error.place
     return learned.vocab, learned.merges, learned.pair_counts
@@ -106,6 +113,28 @@ def test_byte_level_text_is_measured_in_the_units_of_its_text(
     assert [(merge.left, merge.right) for merge in learned.merges] == expected.merges
 
 
+@given(corpus=corpora, how=train_settings, parity=parity_settings, data=st.data())
+@settings(deadline=None, max_examples=100)
+def test_a_run_interrupted_at_any_merge_continues_to_the_same_result(
+    tmp_path_factory: pytest.TempPathFactory,
+    corpus: tuple[list[Words], list[Words]],
+    how: dict[str, Any],
+    parity: dict[str, Any],
+    data: st.DataObject,
+) -> None:
+    counts = source_counts(*corpus)
+    trainer = BPETrainer(**how, **with_unit(parity, corpus[1]), parity=True, unk_token=None)
+    try:
+        expected = trainer.learn_vocabulary(counts)
+    except TrainingError:
+        return
+    merges = data.draw(st.integers(0, len(expected.merges)))
+    folder = tmp_path_factory.mktemp("checkpoint")
+    interrupted_after(merges, folder, counts, trainer, expected)
+    assert trainer.learn_vocabulary(counts, checkpoint=folder) == expected
+    assert not list(folder.iterdir()), "a finished run leaves no checkpoint"
+
+
 @given(corpus=corpora, how=train_settings)
 @settings(deadline=None, max_examples=100)
 def test_merges_of_all_sources_first_are_those_of_plain_training(
@@ -113,7 +142,8 @@ def test_merges_of_all_sources_first_are_those_of_plain_training(
 ) -> None:
     counts = source_counts(*corpus)
     both = []
-    for parity in ({}, {"parity": True, "global_merges": 1000}):
+    unit = None if counts.parallel else "words"
+    for parity in ({}, {"parity": True, "global_merges": 1000, "parity_unit": unit}):
         trainer = BPETrainer(**how, **parity, unk_token=None)  # type: ignore[arg-type]
         try:
             learned = trainer.learn_vocabulary(counts)
@@ -152,9 +182,11 @@ def test_the_learned_bytes_are_those_of_every_sharding() -> None:
 
 
 def learned_hash(counts: SourceCounts) -> str:
-    trainer = ByteBPETrainer(vocab_size=300, parity=True, parity_window=10)
+    trainer = ByteBPETrainer(
+        vocab_size=300, parity=True, parity_unit="characters", parity_window=10
+    )
     learned = pw.Tokenizer.train_from_counts(counts, trainer)
     return hashlib.sha256(learned.to_str().encode()).hexdigest()
 
 
-LEARNED_HASH = "90ccb2845a4501f08550c0bde67ce87775e5746eac50f6e4b758854eb0ee998e"
+LEARNED_HASH = "aa7d23e7075801e0e8eab107388156b01a256bd33ac62e0a75560b06371bdbf2"

@@ -52,7 +52,7 @@ def count_by_source(
 def check_parallel(parallel: Sequence[str], trainer: pw.train.Trainer) -> None:
     """Raise `ArgumentError` for parallel texts without parity."""
     if parallel and not trainer.learns_by_source:
-        raise pw.errors.ArgumentError("parallel", f"={parallel[0]} needs --parity")
+        raise pw.errors.ArgumentError("parallel", f"={parallel[0]!r} needs --parity")
 
 
 def _check(corpus: Sequence[str], parallel: Sequence[str], counting: Mapping[str, Any]) -> None:

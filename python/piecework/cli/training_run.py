@@ -183,14 +183,14 @@ def train_tokenizer(
     summary.finish()
 
 
-def _counting(counting: dict[str, Any], plan: Plan) -> dict[str, Any]:
+def _counting(counting: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
     """Return the options for counting; the state of a count is kept until learning ends.
 
     A number of sentences is drawn in memory, without a checkpoint.
     """
     if counting["checkpoint"] is None or plan.sentences.size:
-        return counting | {"checkpoint": None}
-    return counting | {"keep_checkpoint": True}
+        return {**counting, "checkpoint": None}
+    return {**counting, "keep_checkpoint": True}
 
 
 def _sizes(given: dict[str, Any]) -> tuple[int, ...]:

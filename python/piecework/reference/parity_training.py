@@ -43,7 +43,7 @@ Words = Sequence[tuple[str, int]]
 class Parity:
     """How sources choose merges: settings of `BPETrainer` with these names, and whether words are bytes."""
 
-    parity_unit: str = "bytes"
+    parity_unit: str | None = None
     parity_window: int | None = None
     global_merges: int = 0
     byte_level: bool = False
@@ -52,18 +52,18 @@ class Parity:
 def learn(
     sources: Sequence[Words],
     settings: Settings,
-    parity: Parity | None = None,
+    parity: Parity,
     parallel: Sequence[Words] = (),
 ) -> LearnedBPE:
     """Merge pairs that sources choose in turns until the vocabulary is full or no pair is frequent enough.
 
     >>> english, other = [("hug", 90), ("pug", 80)], [("zzyx", 2)]
-    >>> learn([english, other], Settings(vocab_size=10, min_frequency=1)).merges
+    >>> learn([english, other], Settings(vocab_size=10, min_frequency=1), Parity("bytes")).merges
     [('u', 'g'), ('y', 'x'), ('z', 'z')]
 
-    The words of the second source are rare, but they are one token a byte before their turn.
+    The words of the second source are rare, but they are one token a byte before their turn. Costs are
+    compared by `parity_unit`, or by the tokens of `parallel` texts, one for each source.
     """
-    parity = parity or Parity()
     kept = alphabet(list(chain.from_iterable(sources)), settings)
     texts = [[(split(word, kept, settings), count) for word, count in words] for words in sources]
     learned = LearnedBPE(first_entries(kept, list(chain.from_iterable(texts)), settings))
@@ -171,8 +171,8 @@ def tokens(text: Sequence[Split]) -> int:
 def size(words: Words, parity: Parity) -> int:
     """Return the bytes, the characters or the number of words, at least 1.
 
-    >>> size([("é", 3)], Parity()), size([("é", 3)], Parity("characters")), size([("é", 3)], Parity("words"))
-    (6, 3, 3)
+    >>> [size([("é", 3)], Parity(unit)) for unit in ("bytes", "characters", "words")]
+    [6, 3, 3]
     """
     return max(1, sum(_size(word, parity) * count for word, count in words))
 

@@ -30,6 +30,10 @@ class RetrainSettings(TypedDict, total=False):
     alphabet_order: Literal["sorted", "first-seen", "given", "word-starts-first", "byte-values"]
     end_of_word_suffix: str
     ties: Literal["lowest-ids", "greatest-strings", "first-seen"]
+    parity: bool
+    parity_unit: Literal["bytes", "characters", "words"] | None
+    parity_window: int | None
+    global_merges: int
     user_defined_symbols: Sequence[str]
     byte_fallback: bool
     character_coverage: float

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike
@@ -40,8 +41,8 @@ def count_sources(
     for name in ("source_weights", "temperature"):
         if options.get(name) is not None:
             raise ArgumentError(name, "= does not apply to sources that are counted by themselves")
-    first = options.pop("first_source", 0)
-    folder = options.pop("checkpoint", None)
+    shared: dict[str, Any] = {**options}
+    first, folder = shared.pop("first_source", 0), shared.pop("checkpoint", None)
     groups: list[dict[str, Counts]] = [{}, {}]
     number = 0
     for counted, group in zip(groups, (sources, parallel or {}), strict=True):
@@ -53,7 +54,7 @@ def count_sources(
                 progress=progress,
                 first_source=first,
                 checkpoint=None if folder is None else source_folder(folder, number),
-                **options,
+                **shared,
             )
             first += len(files)
             number += 1

@@ -122,7 +122,7 @@ class SourceCounts(Counts):
         mine, theirs = dict(self.sources), dict(other.sources)
         return mine == theirs and dict(self.parallel) == dict(other.parallel)
 
-    __hash__ = None  # type: ignore[assignment]
+    __hash__ = None
 
     def __copy__(self) -> SourceCounts:
         return SourceCounts(self.sources, parallel=self.parallel)
@@ -141,16 +141,26 @@ class SourceCounts(Counts):
 _NO_FILE = "a counts file has no sources; save the counts of each of `sources` in a file of its own"
 
 
-def sources_of(counts: Counts, needed_by: str) -> SourceCounts:
-    """Return counts that have sources; raise `ArgumentError` for others, which says how to count.
+def measured_sources(counts: Counts, parity_unit: str | None) -> SourceCounts:
+    """Return counts with sources whose costs can be compared; raise `ArgumentError` for others.
 
-    >>> sources_of(SourceCounts({"en": Counts(["hug"], [9]), "cs": Counts(["ahoj"], [2])}), "parity=True")
-    SourceCounts(en: 1 word, 9 in total; cs: 1 word, 2 in total)
+    >>> counts = SourceCounts({"en": Counts(["hug"], [9]), "cs": Counts(["ahoj"], [2])})
+    >>> measured_sources(counts, "bytes") is counts
+    True
     """
-    if isinstance(counts, SourceCounts):
-        return counts
-    problem = f"have no sources, which {needed_by} needs; sums and files of counts lose them: "
-    raise ArgumentError("counts", problem + _ONE_FOR_EACH)
+    if not isinstance(counts, SourceCounts):
+        problem = "have no sources, which parity needs; sums and files of counts lose them: "
+        raise ArgumentError("counts", problem + _ONE_FOR_EACH)
+    if not counts.parallel and parity_unit is None:
+        problem = (
+            "have no parallel texts: give a text in each language that says the same, parallel=, or, for "
+            "languages of one script, a parity_unit"
+        )
+        raise ArgumentError("counts", problem)
+    if counts.parallel and parity_unit is not None:
+        problem = f"={parity_unit!r} does not apply to counts with parallel texts, whose tokens are compared"
+        raise ArgumentError("parity_unit", problem)
+    return counts
 
 
 def _sums(one: Mapping[str, Counts], two: Mapping[str, Counts]) -> dict[str, Counts]:
@@ -169,7 +179,7 @@ def _checked(
         raise InputTypeError(name, type(counts).__name__, "a mapping from names to Counts")
     for key, value in counts.items():
         place = f"{name}[{key!r}]"
-        if not isinstance(key, str) or not key:
+        if not key:
             raise ArgumentError(name, f"has the name {key!r}; use strings such as 'en'")
         if type(value) is not Counts:
             expected = "Counts, from count_files or count_texts"

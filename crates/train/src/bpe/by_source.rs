@@ -27,11 +27,12 @@ pub struct SourceCounts<'c> {
 }
 
 /// What the tokens of a source are divided by, where there are no parallel texts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+///
+/// Scripts differ in the bytes and the characters of the same content, so a unit suits sources of one script only.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum CostUnit {
     /// Bytes of UTF-8.
-    #[default]
     Bytes,
     /// Characters.
     Characters,
@@ -43,8 +44,8 @@ pub enum CostUnit {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ParitySpec {
-    /// The unit of costs without parallel texts.
-    pub unit: CostUnit,
+    /// The unit of costs; `None` with parallel texts.
+    pub unit: Option<CostUnit>,
     /// Whether the characters of words stand for bytes.
     pub byte_level: bool,
     /// The number of recent merges of which a source may choose at most twice its equal share; 0 for no limit.
@@ -79,7 +80,7 @@ impl CostUnit {
 ///
 /// ```
 /// use std::ops::ControlFlow;
-/// use piecework_train::bpe::{learn_by_source, BpeTrainSpec, ParitySpec, SourceCounts};
+/// use piecework_train::bpe::{learn_by_source, BpeTrainSpec, CostUnit, ParitySpec, SourceCounts};
 /// use piecework_train::count::Counts;
 /// use piecework_train::Resume;
 /// let english = Counts::from_parts(&["hug", "pug"].map(String::from), &[90, 80], Some(&[0, 1]))?;
@@ -87,13 +88,14 @@ impl CostUnit {
 /// let counts = SourceCounts { sources: &[&english, &other], parallel: &[] };
 /// let spec = BpeTrainSpec { vocab_size: 10, ..BpeTrainSpec::default() };
 /// let progress = &mut |_, _| ControlFlow::Continue(());
-/// let learned = learn_by_source(counts, &spec, &ParitySpec::default(), Resume::default(), progress)?;
+/// let parity = ParitySpec { unit: Some(CostUnit::Bytes), ..ParitySpec::default() };
+/// let learned = learn_by_source(counts, &spec, &parity, Resume::default(), progress)?;
 /// assert_eq!(learned.vocab[7..], ["ug", "yx", "zz"]);
 /// # Ok::<(), piecework_core::error::Error>(())
 /// ```
 ///
-/// Errors: those of [`learn`](super::learn), and `Argument` for fewer than two sources, or for parallel texts that are
-/// not one for each source.
+/// Errors: those of [`learn`](super::learn), and `Argument` for fewer than two sources, for parallel texts that are
+/// not one for each source, and unless there is either a unit or parallel texts.
 pub fn learn_by_source(
     counts: SourceCounts<'_>,
     spec: &BpeTrainSpec,
@@ -103,14 +105,12 @@ pub fn learn_by_source(
 ) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     progress.log_merges(resume.log);
-    check_sources(counts)?;
+    check_sources(counts, parity)?;
     let (alphabet, entries) = spec.start(counts.sources, &mut progress)?;
     let mut forms = CharForms::new(&entries, &alphabet, spec.affixes());
     let words = words_of(counts, &mut forms, &mut progress)?;
-    let sizes = match counts.parallel {
-        [] => counts.sources.iter().map(|counts| parity.unit.size(counts, parity.byte_level)).collect(),
-        texts => vec![1; texts.len()],
-    };
+    let size = |counts: &&Counts| parity.unit.map_or(1, |unit| unit.size(counts, parity.byte_level));
+    let sizes = counts.sources.iter().map(size).collect();
     let turns = Turns::new(&words.lengths(), sizes, parity.global_merges, parity.window);
     let (settings, limits) = (spec.merge_settings(), spec.limits(&entries));
     let learned =
@@ -119,16 +119,21 @@ pub fn learn_by_source(
     Ok(learned)
 }
 
-fn check_sources(counts: SourceCounts<'_>) -> Result<(), Error> {
+fn check_sources(counts: SourceCounts<'_>, parity: &ParitySpec) -> Result<(), Error> {
     let (sources, parallel) = (counts.sources.len(), counts.parallel.len());
+    let error = |place, found: String, expected: String| {
+        Err(Error::new(ErrorKind::Argument, place, found, expected))
+    };
     if sources < 2 {
-        return Err(Error::new(ErrorKind::Argument, "sources", sources.to_string(), "at least 2"));
+        return error("sources", sources.to_string(), "at least 2".to_owned());
     }
-    if parallel != 0 && parallel != sources {
-        let expected = format!("{sources}, one for each source");
-        return Err(Error::new(ErrorKind::Argument, "parallel", format!("{parallel} texts"), expected));
+    match (parallel, parity.unit) {
+        (0, None) => error("parallel", "no texts".to_owned(), "one for each source, or a unit".to_owned()),
+        (0, Some(_)) => Ok(()),
+        (_, Some(_)) => error("unit", "a unit with parallel texts".to_owned(), "one of the two".to_owned()),
+        _ if parallel == sources => Ok(()),
+        _ => error("parallel", format!("{parallel} texts"), format!("{sources}, one for each source")),
     }
-    Ok(())
 }
 
 /// Return the words of all sources, then those of the parallel texts, whose pairs do not count.

@@ -25,15 +25,15 @@ pub(super) fn learn<T: TieBreak>(
     mut state: MergeState,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
-    let mut candidates = Candidates::<T>::new(&state, None);
+    let mut heap = PairHeap::<T>::new(&state, None);
     while !state.is_full() {
-        if let Some((pair, count)) = candidates.pop(&mut state, progress)? {
+        if let Some((pair, count)) = heap.pop(&mut state, progress)? {
             state.merge(pair, count as f64, progress)?;
-            state.gained.iter().for_each(|&pair| candidates.add(&state, pair));
+            state.gained.iter().for_each(|&pair| heap.add(&state, pair));
         } else if state.has_untracked() {
-            drop(candidates);
+            drop(heap);
             state.lower_floor((state.floor() / SPAN).max(state.min_frequency()), progress)?;
-            candidates = Candidates::new(&state, None);
+            heap = PairHeap::new(&state, None);
         } else {
             break;
         }
@@ -42,12 +42,12 @@ pub(super) fn learn<T: TieBreak>(
 }
 
 /// The tracked pairs that reach the floor in the corpus or in a source, the most frequent first.
-pub(super) struct Candidates<T: TieBreak> {
+pub(super) struct PairHeap<T: TieBreak> {
     source: Option<u32>,
     heap: BinaryHeap<FrequencyCandidate<T>>,
 }
 
-impl<T: TieBreak> Candidates<T> {
+impl<T: TieBreak> PairHeap<T> {
     /// Begin with all tracked pairs, by their counts in a source or in the corpus.
     pub(super) fn new(state: &MergeState, source: Option<u32>) -> Self {
         let candidates =

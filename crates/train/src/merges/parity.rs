@@ -2,7 +2,7 @@
 //!
 //! Source: Foroutan et al. 2026, "Parity-Aware Byte-Pair Encoding". Each source has a heap as in `frequency`.
 
-use super::frequency::Candidates;
+use super::frequency::PairHeap;
 use super::state::MergeState;
 use super::ties::TieBreak;
 use super::turns::Turns;
@@ -48,8 +48,8 @@ enum Next {
 
 /// The candidates of the whole corpus, while that chooses, and of each source.
 struct Heaps<T: TieBreak> {
-    corpus: Option<Candidates<T>>,
-    sources: Vec<Candidates<T>>,
+    corpus: Option<PairHeap<T>>,
+    sources: Vec<PairHeap<T>>,
 }
 
 impl<T: TieBreak> Heaps<T> {
@@ -58,8 +58,8 @@ impl<T: TieBreak> Heaps<T> {
         let is_global = turns.is_some_and(|turns| turns.are_global(state.merges.len()));
         let sources = 0..turns.map_or(0, Turns::sources) as u32;
         Self {
-            corpus: is_global.then(|| Candidates::new(state, None)),
-            sources: sources.map(|source| Candidates::new(state, Some(source))).collect(),
+            corpus: is_global.then(|| PairHeap::new(state, None)),
+            sources: sources.map(|source| PairHeap::new(state, Some(source))).collect(),
         }
     }
 
@@ -90,13 +90,19 @@ impl<T: TieBreak> Heaps<T> {
         }
     }
 
-    /// Add the pairs that the last merge gave new positions.
+    /// Add the pairs that the last merge gave new positions to the heaps where their rank may have risen.
     fn add_gained(&mut self, state: &MergeState) {
         if let Some(corpus) = &mut self.corpus {
             state.gained.iter().for_each(|&pair| corpus.add(state, pair));
         }
-        let Some(sources) = &state.sources else { return };
-        for &(pair, source) in &sources.gained {
+        if T::DEPENDS_ON_POSITIONS {
+            for heap in &mut self.sources {
+                state.gained.iter().for_each(|&pair| heap.add(state, pair));
+            }
+            return;
+        }
+        let gained = state.sources.iter().flat_map(|sources| &sources.gained);
+        for &(pair, source) in gained {
             if let Some(heap) = self.sources.get_mut(source as usize) {
                 heap.add(state, pair);
             }

@@ -12,6 +12,8 @@ use super::state::MergeState;
 /// Gives each pair a key; the pair with the least key is merged first.
 pub(super) trait TieBreak {
     type Key: Ord + Clone;
+    /// Whether new positions of a pair can lower its key.
+    const DEPENDS_ON_POSITIONS: bool = false;
 
     /// Return a lower bound of the pair's current key, in constant time.
     fn bound(state: &MergeState, pair: u32) -> Self::Key;
@@ -76,6 +78,7 @@ impl TieBreak for ShortestEntries {
 
 impl TieBreak for FirstSeen {
     type Key = u32;
+    const DEPENDS_ON_POSITIONS: bool = true;
 
     fn bound(state: &MergeState, pair: u32) -> Self::Key {
         state.pairs.first_position_bound(pair)

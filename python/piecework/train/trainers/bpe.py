@@ -28,7 +28,7 @@ from piecework.train.setting_fields import (
     setting,
     settings_of,
 )
-from piecework.train.source_counts import sources_of
+from piecework.train.source_counts import measured_sources
 from piecework.train.trainer import Resumption, VocabularyTrainer
 from piecework.train.trainers import common
 from piecework.train.word_sizes import Amount, WordSizes, memory_of_bpe, memory_of_parity
@@ -50,8 +50,9 @@ _PARITY = Switch(
     "sources."
 )
 _PARITY_UNIT = Choice(
-    "Unit of the text of a source, to which its tokens are compared where there are no parallel texts.",
+    "Unit of text by which the tokens of sources of one script are compared; parallel texts need none.",
     names=("bytes", "characters", "words"),
+    none="the tokens of parallel texts are compared",
 )
 _PARITY_WINDOW = Integer(
     "Number of recent merges of which a source chooses at most twice its equal share.",
@@ -68,7 +69,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
     """What the trainers over characters and over bytes share."""
 
     parity: bool
-    parity_unit: str
+    parity_unit: str | None
     parity_window: int | None
     global_merges: int
 
@@ -157,7 +158,7 @@ class BPETrainer(_AnyBPETrainer):
         ),
     )
     parity: bool = setting(False, _PARITY)
-    parity_unit: str = setting("bytes", _PARITY_UNIT)
+    parity_unit: str | None = setting(None, _PARITY_UNIT)
     parity_window: int | None = setting(None, _PARITY_WINDOW)
     global_merges: int = setting(0, _GLOBAL_MERGES)
 
@@ -250,7 +251,7 @@ class BPETrainer(_AnyBPETrainer):
         if not self.parity:
             with common.resumable(self, counts, progress, checkpoint) as run:
                 return LearnedVocabulary._of(learn_bpe(counts._raw, settings, **run))
-        counts = sources_of(counts, "parity=True")
+        counts = measured_sources(counts, self.parity_unit)
         parity = {
             "unit": self.parity_unit,
             "byte_level": byte_level,
@@ -304,7 +305,7 @@ class ByteBPETrainer(_AnyBPETrainer):
         ),
     )
     parity: bool = setting(False, _PARITY)
-    parity_unit: str = setting("bytes", _PARITY_UNIT)
+    parity_unit: str | None = setting(None, _PARITY_UNIT)
     parity_window: int | None = setting(None, _PARITY_WINDOW)
     global_merges: int = setting(0, _GLOBAL_MERGES)
 

@@ -64,10 +64,8 @@ impl<'c> Naive<'c> {
                 counts.iter().map(|(word, count)| (known(word, spec, &alphabet, &vocab), count, text)),
             );
         }
-        let sizes = match counts.parallel.is_empty() {
-            true => counts.sources.iter().map(|counts| unit_size(counts, parity.unit)).collect(),
-            false => vec![1; counts.sources.len()],
-        };
+        let size = |counts: &&Counts| parity.unit.map_or(1, |unit| unit_size(counts, unit));
+        let sizes = counts.sources.iter().map(size).collect();
         let (chosen_by, finished) = (Vec::new(), BTreeSet::new());
         Self { spec, parity, sources, words, sizes, vocab, chosen_by, finished }
     }
@@ -170,7 +168,8 @@ fn unit_size(counts: &Counts, unit: CostUnit) -> u64 {
 }
 
 fn parities() -> impl Strategy<Value = ParitySpec> {
-    let unit = prop_oneof![Just(CostUnit::Bytes), Just(CostUnit::Characters), Just(CostUnit::Words)];
+    let units = vec![CostUnit::Bytes, CostUnit::Characters, CostUnit::Words];
+    let unit = proptest::sample::select(units).prop_map(Some);
     let window = prop_oneof![Just(0_usize), 1_usize..12];
     let global_merges = prop_oneof![Just(0_usize), 1_usize..9];
     (unit, window, global_merges).prop_map(|(unit, window, global_merges)| ParitySpec {
@@ -200,7 +199,7 @@ fn numbered(learned: &Learned) -> (Vec<NumberedMerge>, Vec<u64>) {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2048))]
+    #![proptest_config(ProptestConfig::with_cases(4096))]
 
     #[test]
     fn merges_in_turns_equal_those_of_counting_anew(
@@ -210,6 +209,7 @@ proptest! {
         stop in 0_usize..40,
     ) {
         let (sources, parallel): (Vec<_>, Vec<_>) = (sources.iter().collect(), parallel.iter().collect());
+        let parity = ParitySpec { unit: parity.unit.filter(|_| parallel.is_empty()), ..parity };
         let counts = SourceCounts { sources: &sources, parallel: &parallel };
         let (vocab, merges, scores) = Naive::new(counts, &spec, &parity).learn();
         let learned = run(counts, &spec, &parity, &[]).expect("a usable corpus");
@@ -239,14 +239,21 @@ fn the_size_of_byte_level_text_is_that_of_its_bytes() {
 #[test]
 fn one_source_and_texts_of_some_sources_are_refused() {
     let (one, spec) = (counts(&[("ab", 2)]), BpeTrainSpec { vocab_size: 9, ..BpeTrainSpec::default() });
-    let error = |sources: &[&Counts], parallel: &[&Counts]| {
-        let counts = SourceCounts { sources, parallel };
-        run(counts, &spec, &ParitySpec::default(), &[]).expect_err("unusable counts")
+    let error = |sources: &[&Counts], parallel: &[&Counts], unit| {
+        let parity = ParitySpec { unit, ..ParitySpec::default() };
+        run(SourceCounts { sources, parallel }, &spec, &parity, &[]).expect_err("unusable counts")
     };
-    assert_eq!(error(&[&one], &[]).to_string(), "sources: found 1, expected at least 2");
+    let place =
+        |sources: &[&Counts], parallel: &[&Counts], unit| error(sources, parallel, unit).to_string();
+    let words = Some(CostUnit::Words);
+    assert_eq!(place(&[&one], &[], words), "sources: found 1, expected at least 2");
     let expected = "parallel: found 1 texts, expected 2, one for each source";
-    assert_eq!(error(&[&one, &one], &[&one]).to_string(), expected);
-    assert_eq!(error(&[&one, &Counts::default()], &[]).kind, ErrorKind::Corpus);
+    assert_eq!(place(&[&one, &one], &[&one], None), expected);
+    let expected = "parallel: found no texts, expected one for each source, or a unit";
+    assert_eq!(place(&[&one, &one], &[], None), expected);
+    let expected = "unit: found a unit with parallel texts, expected one of the two";
+    assert_eq!(place(&[&one, &one], &[&one, &one], words), expected);
+    assert_eq!(error(&[&one, &Counts::default()], &[], words).kind, ErrorKind::Corpus);
 }
 
 #[test]
@@ -254,6 +261,7 @@ fn counts_of_all_sources_fit_64_bits() {
     let many = counts(&[("ab", u64::MAX / 3)]);
     let spec = BpeTrainSpec { vocab_size: 9, ..BpeTrainSpec::default() };
     let counts = SourceCounts { sources: &[&many, &many], parallel: &[] };
-    let error = run(counts, &spec, &ParitySpec::default(), &[]).expect_err("too many");
+    let parity = ParitySpec { unit: Some(CostUnit::Bytes), ..ParitySpec::default() };
+    let error = run(counts, &spec, &parity, &[]).expect_err("too many");
     assert_eq!(error.kind, ErrorKind::Training);
 }
