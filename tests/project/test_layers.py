@@ -35,6 +35,7 @@ FOUNDATION = {
     "double_array",
     "word_key",
     "vocab",
+    "ranks",
     "encoding",
     "locks",
     "threads",
@@ -63,7 +64,7 @@ CRATE_MAY_USE = {
 }
 FACADES = {"lib", "mod"}
 UNSAFE = {"kernels", "kernels/capsules"}
-FORMATS_MAY_USE_OF_CORE = {"spec", "error", "text", "table_sections", "vocab", "double_array"}
+FORMATS_MAY_USE_OF_CORE = {"spec", "error", "text", "table_sections", "vocab", "ranks", "double_array"}
 TRAIN_MAY_NOT_USE_OF_CORE = {"engine"}
 
 

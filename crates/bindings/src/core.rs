@@ -91,8 +91,16 @@ pub(crate) fn compile(
     source: &str,
     read: impl FnOnce() -> Result<TokenizerSpec, Error> + Send,
 ) -> PyResult<Core> {
-    let tokenizer = py.release(|| Tokenizer::compile(read()?));
-    let tokenizer = tokenizer.map_err(|error| match source {
+    make(py, source, || Tokenizer::compile(read()?))
+}
+
+/// Make a tokenizer without the GIL; errors name the source.
+pub(crate) fn make(
+    py: Python<'_>,
+    source: &str,
+    make: impl FnOnce() -> Result<Tokenizer, Error> + Send,
+) -> PyResult<Core> {
+    let tokenizer = py.release(make).map_err(|error| match source {
         "" => raise(error),
         source => raise(error.within(source)),
     })?;

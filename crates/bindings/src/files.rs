@@ -1,6 +1,7 @@
 //! Readers and writers of tokenizer files, except `tokenizer.json`.
 
 use piecework_catch_panics::python;
+use piecework_core::engine::Tokenizer;
 use piecework_core::error::Error;
 use piecework_core::spec::{PreTokenizerSpec, SpecialInText};
 use piecework_core::stages::pretokenize::{refuse_empty_matches, without_empty_matches};
@@ -11,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
-use crate::core::{compile, Core};
+use crate::core::{compile, make, Core};
 use crate::errors::{bad_argument, raise};
 use crate::options::settings_of;
 use crate::release::ReleaseGil;
@@ -47,14 +48,15 @@ pub(crate) fn read_tiktoken(
     special_tokens: Vec<(String, u32)>,
 ) -> PyResult<Core> {
     let pre_tokenizer = py.release(|| pipeline.pre_tokenizer()).map_err(raise)?;
-    compile(py, source, || tiktoken::read(data, pre_tokenizer, &special_tokens))
+    make(py, source, || Tokenizer::compile_ranks(tiktoken::read(data, pre_tokenizer, &special_tokens)?))
 }
 
 /// Read a `tekken.json`.
 #[python]
 pub(crate) fn read_tekken(py: Python<'_>, data: &[u8], source: &str) -> PyResult<Core> {
-    compile(py, source, || {
-        tekken::read(data).and_then(|spec| without_empty_matches(spec, tekken::PATTERN_FIELD))
+    make(py, source, || {
+        let spec = without_empty_matches(tekken::read(data)?, tekken::PATTERN_FIELD)?;
+        Tokenizer::compile_ranks(spec)
     })
 }
 

@@ -6,6 +6,7 @@
 //! ```text
 //! spec            tokenizers as plain data
 //! vocab           tokens to ids and back
+//! ranks           the merges of tokens whose ids are ranks
 //! text            strings, patterns and alignments
 //! stages          what happens around the model
 //! model           words to tokens
@@ -22,6 +23,7 @@ pub mod engine;
 pub mod error;
 mod locks;
 pub mod model;
+pub mod ranks;
 pub mod spec;
 pub mod stages;
 pub mod table_sections;

@@ -9,6 +9,8 @@ use crate::error::{Error, ErrorKind};
 
 /// The name of the section with the ids of both tokens of each merge of a BPE model.
 pub const MERGES: &str = "model.merges";
+/// The name of the section, without content, of a BPE model whose merges are those of its ids as ranks.
+pub const RANKS: &str = "model.ranks";
 
 /// Named arrays in the order of insertion.
 #[derive(Clone, Debug, Default)]

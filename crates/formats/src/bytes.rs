@@ -1,11 +1,13 @@
 //! Shared parts of byte-level formats: tokens as bytes and as printable text, and byte-level pipelines.
 
 use piecework_core::error::{Error, ErrorKind};
+use piecework_core::ranks::RanksSpec;
 use piecework_core::spec::{
     AddedToken, BpeSpec, ByteLevelSpec, DecoderSpec, ModelSpec, PatternSpec, PreTokenizerSpec,
     SplitBehavior, TokenizerSpec,
 };
 use piecework_core::text::printable_of;
+use piecework_core::vocab::Vocab;
 
 /// Return the printable characters of bytes (GPT-2's mapping).
 pub(crate) fn printable(bytes: &[u8]) -> String {
@@ -23,6 +25,15 @@ pub(crate) fn check_alphabet(place: &str, has: impl Fn(u8) -> bool) -> Result<()
             Err(Error::new(ErrorKind::Vocabulary, place, found, "a token for each of the 256 bytes"))
         }
     }
+}
+
+/// Return a tokenizer by ranks, without normalizer and post-processor.
+pub(crate) fn ranks_spec(
+    vocab: Vocab,
+    pre_tokenizer: PreTokenizerSpec,
+    added_tokens: Vec<AddedToken>,
+) -> RanksSpec {
+    RanksSpec { stages: tokenizer(BpeSpec::default(), pre_tokenizer, added_tokens), vocab }
 }
 
 /// Return a byte-level tokenizer without normalizer and post-processor.

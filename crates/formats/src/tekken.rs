@@ -4,11 +4,13 @@
 //! Files list more tokens than the vocabulary has; those beyond its size are ignored.
 
 use piecework_core::error::Error;
-use piecework_core::spec::{AddedToken, SplitBehavior, TokenizerSpec};
+use piecework_core::ranks::RanksSpec;
+use piecework_core::spec::{AddedToken, SplitBehavior};
+use piecework_core::vocab::Vocab;
 
-use crate::bytes::{split_bytes, tokenizer};
+use crate::bytes::{ranks_spec, split_bytes};
 use crate::json::{parse, Field};
-use crate::ranks::{RankedTokens, Ranks};
+use crate::ranks::RankedTokens;
 
 /// The special tokens of files that do not list them, up to version 7.
 const IMPLIED: [&str; 20] = [
@@ -44,7 +46,7 @@ const FIELDS: [&str; 8] =
 pub const PATTERN_FIELD: &str = "config.pattern";
 
 /// Read a `tekken.json`.
-pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
+pub fn read(bytes: &[u8]) -> Result<RanksSpec, Error> {
     let tree = parse(bytes)?;
     let root = Field::root(&tree);
     root.fields(&FIELDS)?;
@@ -57,18 +59,13 @@ pub fn read(bytes: &[u8]) -> Result<TokenizerSpec, Error> {
     let token_count = size.size()?.checked_sub(special_count.size()?);
     let token_count = token_count.ok_or_else(|| size.error("no less than default_num_special_tokens"))?;
     let special_tokens = read_special_tokens(&root, &config, special_count.size()?)?;
-    let ranks = read_ranks(&root.get("vocab")?, token_count)?;
+    let vocab = read_ranks(&root.get("vocab")?, token_count, special_count.size()? as u32)?;
     let pattern = config.get("pattern")?.text()?.to_owned();
-    let shift = special_count.size()? as u32;
-    Ok(tokenizer(
-        ranks.into_model(shift),
-        split_bytes(pattern, SplitBehavior::Isolated, false),
-        special_tokens,
-    ))
+    Ok(ranks_spec(vocab, split_bytes(pattern, SplitBehavior::Isolated, false), special_tokens))
 }
 
-/// Return the first `count` tokens; fails unless the index of each is its rank.
-fn read_ranks(vocab: &Field, count: usize) -> Result<Ranks, Error> {
+/// Return the first `count` tokens, with their ranks and `shift` as ids; fails unless the index of each is its rank.
+fn read_ranks(vocab: &Field, count: usize, shift: u32) -> Result<Vocab, Error> {
     let listed = vocab.items()?.len();
     if listed < count {
         let expected = format!("the {count} tokens that the sizes in config ask for");
@@ -86,7 +83,7 @@ fn read_ranks(vocab: &Field, count: usize) -> Result<Ranks, Error> {
             return Err(bytes.error("at least one byte in base64"));
         }
     }
-    Ranks::new(tokens, |number| format!("vocab[{number}]"))
+    tokens.into_vocab(shift, |number| format!("vocab[{number}]"))
 }
 
 /// Return the special tokens of the file, or the implied ones, and fillers up to their number.
@@ -131,7 +128,7 @@ mod tests {
     use super::*;
     use base64::engine::general_purpose::STANDARD;
     use base64::Engine;
-    use piecework_core::spec::ModelSpec;
+    use piecework_core::spec::{ModelSpec, TokenizerSpec};
 
     fn file(config: &str, extra: &str) -> String {
         let bytes = (0..=255u8).map(|byte| vec![byte]).chain([b"in".to_vec(), b"ing".to_vec()]);
@@ -149,7 +146,7 @@ mod tests {
 
     #[test]
     fn truncates_the_list_and_completes_the_special_tokens() {
-        let spec = read(file(SIZES, "").as_bytes()).unwrap();
+        let spec = TokenizerSpec::from(read(file(SIZES, "").as_bytes()).unwrap());
         let ModelSpec::Bpe(model) = &spec.model else { panic!("ranks are BPE") };
         assert_eq!(model.vocab.last(), Some(&("in".to_owned(), 286)));
         assert_eq!(model.merges, [("i", "n")].into_iter().collect());
@@ -161,7 +158,7 @@ mod tests {
     #[test]
     fn takes_special_tokens_from_the_file() {
         let extra = r#", "special_tokens": [{"rank": 0, "token_str": "<a>", "is_control": true}]"#;
-        let spec = read(file(SIZES, extra).as_bytes()).unwrap();
+        let spec = read(file(SIZES, extra).as_bytes()).unwrap().stages;
         assert_eq!((spec.added_tokens[0].content.as_str(), spec.added_tokens.len()), ("<a>", 30));
     }
 

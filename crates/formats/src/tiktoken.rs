@@ -7,12 +7,15 @@ use std::collections::HashSet;
 use base64::engine::general_purpose::STANDARD;
 use base64::Engine;
 use piecework_core::error::{Error, ErrorKind};
+use piecework_core::ranks::{canonical_merges, canonical_pairs, RanksSpec};
 use piecework_core::spec::{
     AddedToken, BpeSpec, MergeList, ModelSpec, PatternSpec, PreTokenizerSpec, SplitBehavior, TokenizerSpec,
 };
+use piecework_core::text::push_bytes_of_printable;
+use piecework_core::vocab::Vocab;
 
-use crate::bytes::{byte_level, tokenizer};
-use crate::ranks::{RankedTokens, Ranks};
+use crate::bytes::{byte_level, ranks_spec};
+use crate::ranks::{vocab_of_entries, RankedTokens};
 
 /// The empty token in Whisper's files.
 const EMPTY: &[u8] = b"=";
@@ -42,17 +45,17 @@ pub fn read(
     bytes: &[u8],
     pre_tokenizer: PreTokenizerSpec,
     special_tokens: &[(String, u32)],
-) -> Result<TokenizerSpec, Error> {
+) -> Result<RanksSpec, Error> {
     let lines =
         (1..).zip(bytes.split(|&byte| byte == b'\n')).map(|(number, line)| (number, line.trim_ascii()));
-    let mut tokens = RankedTokens::default();
+    let mut tokens = RankedTokens::with_capacity(bytes.len());
     for (number, line) in lines.filter(|(_, line)| !line.is_empty()) {
         read_line(number, line, &mut tokens)?;
     }
-    let ranks = Ranks::new(tokens, place_of)?;
+    let vocab = tokens.into_vocab(0, place_of)?;
     let special_tokens =
         special_tokens.iter().map(|(content, id)| AddedToken::special(content, *id)).collect();
-    Ok(tokenizer(ranks.into_model(0), pre_tokenizer, special_tokens))
+    Ok(ranks_spec(vocab, pre_tokenizer, special_tokens))
 }
 
 /// Return the pre-tokenizer of regular expressions that split a text in turn.
@@ -79,35 +82,43 @@ fn read_line(number: usize, line: &[u8], tokens: &mut RankedTokens) -> Result<()
     let (Some(token), Some(rank), None) = (fields.next(), fields.next(), fields.next()) else {
         return Err(invalid());
     };
-    let rank = std::str::from_utf8(rank).ok().and_then(|rank| rank.parse().ok()).ok_or_else(invalid)?;
+    let rank = number_of(rank).ok_or_else(invalid)?;
     let token = if token == EMPTY { b"" } else { token };
     tokens.push_base64(token, rank, number).map(drop).ok_or_else(invalid)
+}
+
+/// Return the number that decimal digits stand for.
+fn number_of(digits: &[u8]) -> Option<u32> {
+    let digits = digits.iter().map(|digit| digit.is_ascii_digit().then(|| u32::from(digit - b'0')));
+    digits.fold(Some(0_u32), |number, digit| number?.checked_mul(10)?.checked_add(digit?))
 }
 
 /// Write the ids of a byte-level tokenizer as ranks, without the added tokens.
 ///
 /// Fails unless the merges are the canonical pairs of the ranks, because the file would encode differently.
 pub fn write(spec: &TokenizerSpec) -> Result<Vec<u8>, Error> {
-    let ranks = ranks_of(spec)?;
-    let mut text = Vec::new();
-    for (token, rank) in ranks.iter() {
-        let token = if token.is_empty() { "=".to_owned() } else { STANDARD.encode(token) };
+    let vocab = ranks_of(spec)?;
+    let (mut text, mut bytes) = (Vec::new(), Vec::new());
+    for (token, rank) in vocab.iter() {
+        bytes.clear();
+        push_bytes_of_printable(token, &mut bytes);
+        let token = if bytes.is_empty() { "=".to_owned() } else { STANDARD.encode(&bytes) };
         text.extend_from_slice(format!("{token} {rank}\n").as_bytes());
     }
     Ok(text)
 }
 
-/// Return the ranks that encode as a byte-level BPE model does.
-fn ranks_of(spec: &TokenizerSpec) -> Result<Ranks, Error> {
+/// Return the vocabulary of the ranks that encode as a byte-level BPE model does.
+fn ranks_of(spec: &TokenizerSpec) -> Result<Vocab, Error> {
     let ModelSpec::Bpe(model) = &spec.model else {
         return Err(refused("model.type", "a model that is not BPE", "byte-level BPE"));
     };
     check_switches(model)?;
     let added: HashSet<&str> = spec.added_tokens.iter().map(|token| token.content.as_str()).collect();
     let entries = model.vocab.iter().map(|(token, id)| (token.as_str(), *id));
-    let ranks = Ranks::of_vocab(entries.filter(|(token, _)| !added.contains(token)))?;
-    check_merges(model, &ranks)?;
-    Ok(ranks)
+    let vocab = vocab_of_entries(entries.filter(|(token, _)| !added.contains(token)))?;
+    check_merges(model, &vocab)?;
+    Ok(vocab)
 }
 
 fn check_switches(model: &BpeSpec) -> Result<(), Error> {
@@ -125,14 +136,16 @@ fn check_switches(model: &BpeSpec) -> Result<(), Error> {
     Ok(())
 }
 
-fn check_merges(model: &BpeSpec, ranks: &Ranks) -> Result<(), Error> {
+fn check_merges(model: &BpeSpec, vocab: &Vocab) -> Result<(), Error> {
     if !model.ignore_merges {
-        if let Some((token, _)) = ranks.cuts().find(|(_, cut)| cut.is_none()) {
-            let found = format!("{:?}, which no merges make", String::from_utf8_lossy(token));
+        if let Some(pair) = canonical_pairs(vocab).iter().find(|pair| pair.sides.is_none()) {
+            let mut bytes = Vec::new();
+            push_bytes_of_printable(vocab.token_of(pair.token).unwrap_or_default(), &mut bytes);
+            let found = format!("{:?}, which no merges make", String::from_utf8_lossy(&bytes));
             return Err(refused("model.vocab", &found, "entries that merges make, or ignore_merges"));
         }
     }
-    let expected = ranks.merges();
+    let expected = canonical_merges(vocab);
     let differs = |&at: &usize| expected.get(at) != model.merges.get(at);
     let Some(at) = (0..expected.len().max(model.merges.len())).find(differs) else { return Ok(()) };
     let shown = |merges: &MergeList| merges.get(at).map_or("no merge".into(), |pair| format!("{pair:?}"));
@@ -156,7 +169,8 @@ mod tests {
     }
 
     fn read_all(text: &str) -> Result<TokenizerSpec, Error> {
-        read(text.as_bytes(), PreTokenizerSpec::ByteLevel(byte_level(true)), &[("<|end|>".into(), 300)])
+        let pre_tokenizer = PreTokenizerSpec::ByteLevel(byte_level(true));
+        read(text.as_bytes(), pre_tokenizer, &[("<|end|>".into(), 300)]).map(TokenizerSpec::from)
     }
 
     #[test]

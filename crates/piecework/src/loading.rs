@@ -6,6 +6,7 @@ use std::path::Path;
 
 use piecework_core::engine::{self, Origin};
 use piecework_core::error::{Error, ErrorKind};
+use piecework_core::ranks::RanksSpec;
 use piecework_core::spec::{SpecialInText, TokenizerSpec};
 use piecework_core::stages::pretokenize::{refuse_empty_matches, without_empty_matches};
 use piecework_core::table_sections::Array;
@@ -125,8 +126,7 @@ impl Tokenizer {
         if format == Format::CompiledCache {
             return restore(bytes);
         }
-        let (spec, special_in_text) = read(format, bytes, options)?;
-        let tokenizer = engine::Tokenizer::compile(spec)?;
+        let (tokenizer, special_in_text) = compile(format, bytes, options)?;
         Ok(Self::new(tokenizer, special_in_text, origin(format, bytes)))
     }
 
@@ -175,6 +175,26 @@ fn settings_of(format: Format) -> &'static [&'static str] {
     }
 }
 
+/// Read and compile a file; return also what the library that owns the format does with special tokens in text.
+fn compile(
+    format: Format,
+    bytes: &[u8],
+    options: &LoadOptions,
+) -> Result<(engine::Tokenizer, SpecialInText), Error> {
+    let (ranks, special_in_text) = match format {
+        Format::TiktokenRanks => (read_ranks(bytes, options)?, SpecialInText::Refuse),
+        Format::TekkenJson => {
+            let ranks = without_empty_matches(tekken::read(bytes)?, tekken::PATTERN_FIELD)?;
+            (ranks, SpecialInText::Text)
+        }
+        _ => {
+            let (spec, special_in_text) = read(format, bytes, options)?;
+            return Ok((engine::Tokenizer::compile(spec)?, special_in_text));
+        }
+    };
+    Ok((engine::Tokenizer::compile_ranks(ranks)?, special_in_text))
+}
+
 /// Read a file as a specification, and what the library that owns the format does with special tokens in text.
 fn read(
     format: Format,
@@ -183,18 +203,13 @@ fn read(
 ) -> Result<(TokenizerSpec, SpecialInText), Error> {
     let spec = match format {
         Format::PieceworkFile => return piecework_file::read(bytes),
-        Format::TiktokenRanks => return Ok((read_ranks(bytes, options)?, SpecialInText::Refuse)),
-        Format::TekkenJson => {
-            let spec = without_empty_matches(tekken::read(bytes)?, tekken::PATTERN_FIELD)?;
-            return Ok((spec, SpecialInText::Text));
-        }
         Format::TokenizerJson => tokenizer_json::read(bytes),
         Format::VocabTxt => vocab_txt::read(bytes, options.lowercase),
         Format::ClipMerges => clip::read(bytes),
         Format::SentencePieceModel => sentencepiece::read(bytes),
         Format::VocabJson => read_vocab_merges(bytes, options),
         Format::Gguf => read_gguf(bytes, options),
-        Format::MergesTxt | Format::CompiledCache => {
+        Format::MergesTxt | Format::CompiledCache | Format::TiktokenRanks | Format::TekkenJson => {
             let expected = "the vocabulary of these merges, with the merges in the options";
             Err(Error::new(ErrorKind::Format, "byte 0", format.name(), expected))
         }
@@ -202,7 +217,7 @@ fn read(
     Ok((spec?, SpecialInText::Parse))
 }
 
-fn read_ranks(bytes: &[u8], options: &LoadOptions) -> Result<TokenizerSpec, Error> {
+fn read_ranks(bytes: &[u8], options: &LoadOptions) -> Result<RanksSpec, Error> {
     if options.patterns.is_empty() {
         let expected = "the pattern that splits text, in the options; the file does not contain it";
         return Err(Error::new(ErrorKind::Argument, "pattern", "nothing", expected));

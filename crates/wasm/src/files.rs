@@ -38,7 +38,9 @@ pub(crate) fn read(data: &[u8], source: &str) -> Result<TokenizerSpec, Error> {
     let read = match format {
         Format::TokenizerJson => tokenizer_json::read(data),
         Format::TekkenJson => {
-            tekken::read(data).and_then(|spec| without_empty_matches(spec, tekken::PATTERN_FIELD))
+            let spec = tekken::read(data);
+            spec.and_then(|spec| without_empty_matches(spec, tekken::PATTERN_FIELD))
+                .map(TokenizerSpec::from)
         }
         Format::PieceworkFile => piecework_file::read(data).map(|(spec, _)| spec),
         Format::VocabTxt => match other_kind(data) {
@@ -88,7 +90,8 @@ pub(crate) fn read_ranks(
     special_tokens: &[(String, u32)],
 ) -> Result<TokenizerSpec, Error> {
     let pre_tokenizer = splitting(pipeline)?;
-    tiktoken::read(data, pre_tokenizer, special_tokens).map_err(|error| error.within(source))
+    let spec = tiktoken::read(data, pre_tokenizer, special_tokens);
+    spec.map(TokenizerSpec::from).map_err(|error| error.within(source))
 }
 
 fn splitting(pipeline: &str) -> Result<PreTokenizerSpec, Error> {

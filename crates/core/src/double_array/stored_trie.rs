@@ -24,6 +24,11 @@ impl Trie {
         all.only(&[UNITS, ENTRIES])
     }
 
+    /// Return the states of a trie with one root, which is whole, each after its parent.
+    pub(crate) fn steps(&self) -> Vec<TrieStep> {
+        breadth_first(self, 1).unwrap_or_default()
+    }
+
     /// Read the trie of some sets of keys, each key once, from `sections` if they contain it; else build it.
     pub(crate) fn restore_or_build<const SETS: usize>(
         sections: &TableSections,

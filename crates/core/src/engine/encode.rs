@@ -115,7 +115,8 @@ fn byte_level_ids(
             split.normalized.as_str()
         }
     };
-    let (pre_tokenizer, adjacency) = (stages.splitter.pre_tokenizer(), stages.model.byte_adjacency());
+    let pre_tokenizer = stages.splitter.pre_tokenizer();
+    let adjacency = stages.model.byte_adjacency(text.len(), &stages.vocab);
     let segmenter = Segmenter { stages, model, method: Method::Bytes };
     let mut words = CachedWords { cache, lookups, misses, segmenter };
     for segment in stages.added_tokens.normalized_segments(text, options.parse_special) {

@@ -4,6 +4,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::error::Error;
 use crate::locks::get_or_make;
+use crate::ranks::ranked_model;
 use crate::spec::ModelSpec;
 use crate::table_sections::TableSections;
 use crate::vocab::Vocab;
@@ -49,4 +50,16 @@ impl ModelSource {
             read(&self.settings, vocab, tables).unwrap_or_else(|_| self.settings.clone())
         })
     }
+}
+
+/// Return the settings of a model by ranks with its entries and merges.
+pub(super) fn read_ranks(
+    settings: &ModelSpec,
+    vocab: &Vocab,
+    _: &TableSections,
+) -> Result<ModelSpec, Error> {
+    Ok(match settings {
+        ModelSpec::Bpe(settings) => ModelSpec::Bpe(ranked_model(settings, vocab)),
+        other => other.clone(),
+    })
 }

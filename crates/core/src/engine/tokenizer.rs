@@ -6,15 +6,16 @@ use super::checks::{check_added_tokens, check_lengths, check_padding_id, check_p
 use super::cuts::Cuts;
 use super::decode_tables::DecodeTables;
 use super::input::Options;
-use super::model_source::ReadEntries;
+use super::model_source::{self, ReadEntries};
 use super::route::Route;
 use super::scratch::{Memory, Scratch, DEFAULT_CACHE_BUDGET};
 use super::stages::{CompiledModel, Stages};
 use crate::error::Error;
 use crate::model::Model;
-use crate::spec::{AddedToken, ModelSpec, Padding, PostProcessorSpec, TokenizerSpec, Truncation};
+use crate::ranks::RanksSpec;
+use crate::spec::{AddedToken, BpeSpec, ModelSpec, Padding, PostProcessorSpec, TokenizerSpec, Truncation};
 use crate::stages::split::Splitter;
-use crate::table_sections::TableSections;
+use crate::table_sections::{TableSections, RANKS};
 use crate::vocab::Vocab;
 
 /// A compiled tokenizer: immutable and shared by all threads. A clone shares its tables.
@@ -44,6 +45,15 @@ impl Tokenizer {
         let spec = spec.into();
         let vocab = Vocab::of_model(&spec.model)?;
         Self::with_tables(vocab, spec, &TableSections::default())
+    }
+
+    /// Check a specification by ranks and build the tables that its first texts need.
+    pub fn compile_ranks(spec: RanksSpec) -> Result<Self, Error> {
+        let mut tables = TableSections::default();
+        tables.put(RANKS, &Vec::<u8>::new().into());
+        let settings = BpeSpec { ignore_merges: true, ..BpeSpec::default() };
+        let stages = TokenizerSpec { model: ModelSpec::Bpe(settings), ..spec.stages };
+        Self::restore(stages, spec.vocab, &tables, Some(model_source::read_ranks))
     }
 
     /// Rebuild a tokenizer from the tables of [`Tokenizer::store`] and the specification it was compiled from.

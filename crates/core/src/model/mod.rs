@@ -6,6 +6,7 @@
 //! pieces                                  what SentencePiece's models share
 //! segmentations                           sampled, listed and scored segmentations
 //! sampling                                random numbers for these
+//! late_tables                             tables that are built after the first words
 //! adjacency                               where words can be split before segmentation
 //! output                                  the output of a model
 //! scratch                                 the mutable state of one thread
@@ -17,6 +18,7 @@ mod bpe;
 mod bytes;
 #[cfg(test)]
 mod chi_square;
+mod late_tables;
 mod lookup;
 mod output;
 mod pieces;
@@ -107,8 +109,8 @@ impl Model {
             Self::WordPiece(model) => model.store(vocab, sections),
             Self::Unigram(model) => model.store(sections),
             Self::UnigramF32(model) => model.store(sections),
-            Self::Bpe(model) => model.store(sections),
-            Self::ScoredBpe(model) => model.store(sections),
+            Self::Bpe(model) => model.store(vocab, sections),
+            Self::ScoredBpe(model) => model.store(vocab, sections),
             Self::Word(_) | Self::Char(_) | Self::PieceLookup(_) => {}
         }
     }
@@ -257,11 +259,12 @@ impl Model {
         scratch.printable = printable;
     }
 
-    /// Return where byte-level words can be split before segmentation, if the model has such positions.
+    /// Return where words of a byte-level text of `len` bytes can be split before segmentation, if the model has such
+    /// positions.
     #[must_use]
-    pub fn byte_adjacency(&self) -> Option<&ByteAdjacency> {
+    pub fn byte_adjacency(&self, len: usize, vocab: &Vocab) -> Option<&ByteAdjacency> {
         match self {
-            Self::Bpe(model) => model.byte_adjacency(),
+            Self::Bpe(model) => model.byte_adjacency(len, vocab),
             _ => None,
         }
     }
@@ -277,7 +280,7 @@ impl Model {
         ids: &mut Vec<u32>,
     ) {
         if let (Self::Bpe(model), None) = (self, &scratch.rng) {
-            if model.run_bytes_batch(bytes, words, &mut scratch.bpe, ids) {
+            if model.run_bytes_batch(bytes, words, vocab, &mut scratch.bpe, ids) {
                 return;
             }
         }

@@ -3,12 +3,15 @@
 use std::hash::{BuildHasher, Hasher, RandomState};
 
 use foldhash::{HashMap, HashMapExt};
+use piecework_kernels::prefetch::prefetch_read;
 
-use super::limits::{check_sizes, max_id_of};
+use super::limits::{check_lens, check_sizes, max_id_of, MAX_VOCAB_BYTES};
 use super::table::{find, hash, Vocab, EMPTY, GAP};
 use crate::error::{Error, ErrorKind};
 use crate::spec::ModelSpec;
 
+/// The number of tokens whose slots are prefetched together.
+const GROUP: usize = 16;
 /// A token that would be further from its slot gives the table a random seed. Only tokens that were chosen for it are
 /// that far.
 const MAX_DISTANCE: usize = 256;
@@ -17,6 +20,15 @@ impl Vocab {
     /// Compile (token, id) entries; fails for duplicate tokens or ids, and for ids far above their number.
     pub fn compile(entries: &[(String, u32)]) -> Result<Self, Error> {
         Self::of(&entries.iter().map(|(token, id)| (token.as_str(), *id)))
+    }
+
+    /// Compile the printable tokens of a byte-level model with their ids; the errors are those of [`Vocab::of_model`].
+    pub fn of_tokens<'e>(
+        entries: &(impl ExactSizeIterator<Item = (&'e str, u32)> + Clone),
+    ) -> Result<Self, Error> {
+        let place = |at: usize| format!("model.vocab[{at}]");
+        check_lens(entries.clone().map(|(token, _)| token.len()), MAX_VOCAB_BYTES, place)?;
+        Self::of(entries).map_err(|error| Error { place: "model.vocab".into(), ..error })
     }
 
     /// Compile the entries of a model; errors name the field of its specification.
@@ -79,18 +91,27 @@ impl VocabBuilder {
     }
 
     /// Insert entries until one is too far from its slot; return whether none is.
-    fn insert_all<'e>(&mut self, entries: impl Iterator<Item = (&'e str, u32)>) -> Result<bool, Error> {
-        for (token, id) in entries {
-            if self.insert(token, id)? > MAX_DISTANCE {
-                return Ok(false);
+    fn insert_all<'e>(&mut self, mut entries: impl Iterator<Item = (&'e str, u32)>) -> Result<bool, Error> {
+        let (seed, mask) = (self.seed, self.slots.len() - 1);
+        let mut group = Vec::with_capacity(GROUP);
+        loop {
+            let next = entries.by_ref().take(GROUP);
+            group.clear();
+            group.extend(next.map(|(token, id)| (token, id, hash(seed, token))));
+            group.iter().for_each(|&(_, _, hash)| prefetch_read(&self.slots[hash as usize & mask]));
+            for &(token, id, hash) in &group {
+                if self.insert(token, id, hash)? > MAX_DISTANCE {
+                    return Ok(false);
+                }
+            }
+            if group.len() < GROUP {
+                return Ok(true);
             }
         }
-        Ok(true)
     }
 
     /// Insert an entry; return its distance from the slot of its hash.
-    fn insert(&mut self, token: &str, id: u32) -> Result<usize, Error> {
-        let hash = hash(self.seed, token);
+    fn insert(&mut self, token: &str, id: u32, hash: u64) -> Result<usize, Error> {
         let slot = match find(&self.slots, &self.spans, &self.text, token, hash) {
             Err(slot) => slot,
             Ok(other) => {

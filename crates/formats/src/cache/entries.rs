@@ -3,11 +3,12 @@
 //! The tokens of the entries are those of the compiled vocabulary, which has sections of its own.
 
 use piecework_core::error::{Error, ErrorKind};
+use piecework_core::ranks::ranked_model;
 use piecework_core::spec::{
     BpeSpec, CharSpec, MergeList, ModelSpec, PieceType, ScoredPiece, SentencePieceSpec, UnigramSpec,
     VocabSpec, WordPieceSpec, WordSpec,
 };
-use piecework_core::table_sections::{damaged, TableSections, MERGES};
+use piecework_core::table_sections::{damaged, TableSections, MERGES, RANKS};
 use piecework_core::vocab::Vocab;
 
 use crate::json::all;
@@ -30,9 +31,12 @@ const TYPES: [PieceType; 6] = [
 ];
 
 /// Add the sections of a valid model: both tokens of every merge are entries.
-pub(super) fn add(model: &ModelSpec, sections: &mut TableSections) -> Result<(), Error> {
+///
+/// The entries and merges of a model by ranks are those of its vocabulary.
+pub(super) fn add(model: &ModelSpec, by_ranks: bool, sections: &mut TableSections) -> Result<(), Error> {
     sections.put(MODEL, &write_model(&settings_of(model)).into_bytes().into());
     match model {
+        ModelSpec::Bpe(_) if by_ranks => return Ok(()),
         ModelSpec::Unigram(spec) => {
             let unk_id = spec.unk_id.map_or(vec![], |id| vec![id as u64]);
             sections.put(UNK_ID, &unk_id.into());
@@ -68,6 +72,7 @@ pub(super) fn with_entries(
 ) -> Result<ModelSpec, Error> {
     let mut model = settings.clone();
     match &mut model {
+        ModelSpec::Bpe(spec) if sections.has(RANKS) => *spec = ranked_model(spec, vocab),
         ModelSpec::WordPiece(WordPieceSpec { vocab: entries, .. })
         | ModelSpec::Word(WordSpec { vocab: entries, .. })
         | ModelSpec::Char(CharSpec { vocab: entries, .. }) => *entries = entries_of_ids(vocab, sections)?,
@@ -144,8 +149,11 @@ fn entries_of_ids(vocab: &Vocab, sections: &TableSections) -> Result<VocabSpec, 
     all(ids.iter().map(|&id| Ok((token(vocab, id)?.to_owned(), id))))
 }
 
-/// Check that every id of the vocabulary is listed once.
+/// Check that every id of the vocabulary is listed once; those of ranks are not listed.
 pub(super) fn check_ids(vocab: &Vocab, sections: &TableSections) -> Result<(), Error> {
+    if sections.has(RANKS) {
+        return Ok(());
+    }
     let ids = sections.get::<u32>(IDS)?;
     let mut is_listed = vec![false; vocab.id_bound()];
     let is_new =

@@ -11,7 +11,7 @@ use std::hash::Hasher;
 
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{ModelSpec, SpecialInText, TokenizerSpec, WordSpec};
-use piecework_core::table_sections::{damaged, Array, TableSections};
+use piecework_core::table_sections::{damaged, Array, TableSections, RANKS};
 use piecework_core::vocab::Vocab;
 use xxhash_rust::xxh3::Xxh3;
 
@@ -66,7 +66,7 @@ pub fn write(
     sections.put(SPECIAL_IN_TEXT, &bytes(special_in_text.name().as_bytes()));
     sections.put(KEY, &bytes(key));
     sections.put(SPEC, &bytes(tokenizer_json::write(&stages_of(spec), false).as_bytes()));
-    entries::add(&spec.model, &mut sections)?;
+    entries::add(&spec.model, parts.has(RANKS), &mut sections)?;
     parts.iter().for_each(|(name, values)| sections.put(name, values));
     // What cannot be read back as it was must not be written: custom stages, say.
     let read = read_sections(sections.clone())?;

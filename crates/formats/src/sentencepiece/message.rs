@@ -118,8 +118,14 @@ impl<'a> Message<'a> {
         Ok(merged)
     }
 
+    /// Return the message without the fields of some numbers.
+    pub(super) fn without(&self, numbers: &[u32]) -> Self {
+        let others = self.fields.iter().filter(|(number, _)| !numbers.contains(number));
+        Self { place: self.place.clone(), fields: others.cloned().collect() }
+    }
+
     /// Remove all values of a field.
-    pub(super) fn remove(&mut self, (number, _): Field) {
+    fn remove(&mut self, (number, _): Field) {
         self.fields.retain(|(known, _)| *known != number);
     }
 

@@ -66,6 +66,9 @@ pub fn read_rules(bytes: &[u8]) -> Result<SentencePieceNormalizerSpec, Error> {
 fn read_pieces(file: &Message<'_>) -> Result<Vec<ScoredPiece>, Error> {
     let read = |(at, value): (usize, &WireValue<'_>)| {
         let WireValue::Bytes(bytes) = value else { return Err(file.unexpected(PIECES, value, "a piece")) };
+        if let Some(piece) = valid_piece(bytes) {
+            return Ok(piece);
+        }
         let piece = Message::parse(bytes, &format!("pieces[{at}]"))?;
         Ok(ScoredPiece {
             text: piece.text(PIECE, "")?,
@@ -76,14 +79,29 @@ fn read_pieces(file: &Message<'_>) -> Result<Vec<ScoredPiece>, Error> {
     file.all(PIECES.0).enumerate().map(read).collect()
 }
 
+/// Read a piece without a list of its fields; `None` for an invalid one.
+fn valid_piece(bytes: &[u8]) -> Option<ScoredPiece> {
+    let (mut text, mut score, mut kind, mut rest) = (None, 0.0, 1, bytes);
+    while !rest.is_empty() {
+        match take_field(&mut rest)? {
+            (number, WireValue::Bytes(value)) if number == PIECE.0 => text = Some(value),
+            (number, WireValue::Fixed32(value)) if number == SCORE.0 => score = f32::from_le_bytes(value),
+            (number, WireValue::Varint(value)) if number == TYPE.0 => kind = value,
+            (number, _) if [PIECE.0, SCORE.0, TYPE.0].contains(&number) => return None,
+            _ => {}
+        }
+    }
+    let (_, kind) = TYPES.iter().find(|(number, _)| *number == kind)?;
+    let text = text.unwrap_or_default();
+    Some(ScoredPiece { text: std::str::from_utf8(&text).ok()?.to_owned(), score, kind: *kind })
+}
+
 fn read_model(
     file: &Message<'_>,
     trainer: &Message<'_>,
     pieces: Vec<ScoredPiece>,
 ) -> Result<SentencePieceSpec, Error> {
-    let mut rest = file.clone();
-    rest.remove(PIECES);
-    rest.remove(SELF_TEST);
+    let mut rest = file.without(&[PIECES.0, SELF_TEST.0]);
     // The rules are the normalizer's; here they would be there twice.
     for field in [NORMALIZER, DENORMALIZER] {
         if file.has(field) {

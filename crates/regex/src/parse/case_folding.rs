@@ -2,6 +2,7 @@
 //! `ß` to `ss`.
 
 use std::collections::HashMap;
+use std::ops::RangeInclusive;
 use std::sync::LazyLock;
 
 use regex_syntax::hir::ClassUnicode;
@@ -91,15 +92,23 @@ fn push_merged(nodes: &mut Vec<Node>, node: Node) {
 }
 
 /// Folded sequences of two or three characters, with the characters that fold to them.
-static FOLDED_SEQUENCES: LazyLock<HashMap<Vec<char>, Vec<char>>> = LazyLock::new(|| {
+static FOLDED_SEQUENCES: LazyLock<HashMap<Vec<char>, Vec<char>>> =
+    LazyLock::new(|| folded_sequences_of(FOLDED_BLOCKS.into_iter().flatten()));
+
+/// The blocks of the characters that fold to several: the first use of a pattern with `(?i)` does not wait for all others.
+const FOLDED_BLOCKS: [RangeInclusive<char>; 3] =
+    ['\u{DF}'..='\u{587}', '\u{1E96}'..='\u{1FFC}', '\u{FB00}'..='\u{FB17}'];
+
+/// Return the sequences that some characters fold to, with these characters.
+fn folded_sequences_of(chars: impl Iterator<Item = char>) -> HashMap<Vec<char>, Vec<char>> {
     let mut folds: HashMap<Vec<char>, Vec<char>> = HashMap::new();
-    for c in '\u{80}'..='\u{FFFF}' {
+    for c in chars {
         if let Some(folded) = full_fold(c) {
             folds.entry(folded).or_default().push(c);
         }
     }
     folds
-});
+}
 
 /// Return the sequence that a character folds to, if it is longer than one character.
 ///
@@ -133,5 +142,15 @@ fn simple_fold(c: char) -> char {
         lower.next().unwrap_or(c)
     } else {
         c
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_blocks_have_all_characters_that_fold_to_several() {
+        assert_eq!(*FOLDED_SEQUENCES, folded_sequences_of('\0'..=char::MAX));
     }
 }

@@ -11,6 +11,7 @@ use piecework_kernels::level::Level;
 use proptest::prelude::*;
 
 use super::*;
+use crate::ranks::RanksSpec;
 use crate::spec::{
     AddedToken, BertNormalizerSpec, BpeSpec, ByteLevelSpec, Cleaning, MetaspaceSpec, ModelSpec,
     NormalizerSpec, PatternSpec, PieceType, PostProcessorSpec, PreTokenizerSpec, PrependScheme,
@@ -19,6 +20,7 @@ use crate::spec::{
 };
 use crate::stages::added_tokens::Selector;
 use crate::text::printable_of;
+use crate::vocab::Vocab;
 
 const CL100K: &str = r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
 const KIMI: &str = r"[\p{Han}]+|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+";
@@ -273,9 +275,25 @@ fn words() -> TokenizerSpec {
     spec(Some(NormalizerSpec::Lowercase), Some(regex(OTHER_PATTERN)), model, ["[CLS]", "[SEP]"])
 }
 
+/// The vocabulary of byte-level entries by ranks, with a token that no merges make and one that a token of a higher rank is
+/// part of.
+fn ranks() -> RanksSpec {
+    let stages = byte_level(None, Some(CL100K), false);
+    let longer =
+        ["ab", "cc", "abab", "Ġab", "cca", "Ã©", "Ġabcc", "ee", "cabc", "abbe", "bbe", "aaa", "bb"];
+    let bytes = (0..=255).map(|byte| printable_of(byte).to_string());
+    let tokens: Vec<String> = bytes.chain(longer.map(String::from)).collect();
+    let entries = tokens.iter().map(String::as_str).zip(0..);
+    let vocab = Vocab::of_tokens(&entries.collect::<Vec<_>>().into_iter()).unwrap();
+    RanksSpec { stages, vocab }
+}
+
 /// One tokenizer or more for each route, compiled once.
-pub(super) static FIXTURES: LazyLock<Vec<Tokenizer>> =
-    LazyLock::new(|| specs().iter().map(|spec| Tokenizer::compile(spec).unwrap()).collect());
+pub(super) static FIXTURES: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
+    let specs = specs();
+    let by_ranks = [Tokenizer::compile_ranks(ranks()), Tokenizer::compile(ranks())];
+    specs.iter().map(Tokenizer::compile).chain(by_ranks).map(Result::unwrap).collect()
+});
 
 fn specs() -> Vec<TokenizerSpec> {
     use SentencePieceKind::{Bpe, Char, Unigram};
@@ -417,6 +435,29 @@ proptest! {
     ) {
         for tokenizer in FIXTURES.iter() {
             check(tokenizer, &texts, budget);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(24))]
+
+    /// Before the tables are built that the first texts do without.
+    #[test]
+    fn the_first_texts_equal_the_definition(texts in any_texts()) {
+        let compiled = [Tokenizer::compile_ranks(ranks()), Tokenizer::compile(ranks())].map(Result::unwrap);
+        let [first, whole] = compiled.map(Encoder::new);
+        for text in &texts {
+            let ids = |encoder: &Encoder| encoder.ids(Input::Text(text).into(), ALL, <[u32]>::to_vec).unwrap();
+            prop_assert_eq!(ids(&first), ids(&whole));
+        }
+        let pieces = sentencepiece(SentencePieceKind::Bpe, true);
+        let [first, whole] = [(); 2].map(|()| Tokenizer::compile(&pieces).unwrap());
+        let _built = whole.store();
+        let [first, whole] = [first, whole].map(Encoder::new);
+        for text in &texts {
+            let ids = |encoder: &Encoder| encoder.ids(Input::Text(text).into(), ALL, <[u32]>::to_vec).unwrap();
+            prop_assert_eq!(ids(&first), ids(&whole));
         }
     }
 }

@@ -6,7 +6,6 @@ use rustc_hash::FxHashMap;
 
 use super::merges::NO_RANK;
 use super::symbols::Symbol;
-use crate::error::Error;
 use crate::model::bytes::ByteTokens;
 use crate::spec::BpeSpec;
 use crate::vocab::Vocab;
@@ -28,15 +27,9 @@ pub(super) struct InitialSymbols {
 }
 
 impl InitialSymbols {
-    /// Return the id of the unknown token.
-    pub(super) fn unk_id(&self) -> Option<u32> {
-        self.unk
-    }
-
-    pub(super) fn compile(spec: &BpeSpec, vocab: &Vocab) -> Result<Self, Error> {
+    pub(super) fn compile(spec: &BpeSpec, vocab: &Vocab, unk: Option<u32>) -> Self {
         let prefix = spec.continuing_subword_prefix.clone().unwrap_or_default();
         let suffix = spec.end_of_word_suffix.clone().unwrap_or_default();
-        let unk = spec.unk_token.as_ref().map(|token| vocab.require(token, "model.unk_token"));
         let affixes = [("", ""), (prefix.as_str(), ""), ("", suffix.as_str()), (&prefix, &suffix)];
         let tables = affixes.iter().enumerate().map(|(at, (prefix, suffix))| {
             let is_wanted = at == table_index(!prefix.is_empty(), !suffix.is_empty());
@@ -46,14 +39,14 @@ impl InitialSymbols {
                 CharIds::default()
             }
         });
-        Ok(Self {
+        Self {
             tables: tables.collect(),
             prefix,
             suffix,
             bytes: spec.byte_fallback.then(|| ByteTokens::collect(vocab)),
-            unk: unk.transpose()?,
+            unk,
             fuse_unk: spec.fuse_unk,
-        })
+        }
     }
 
     /// Replace `symbols` by the symbols of a word before any merge.

@@ -1,6 +1,7 @@
 //! The token ids of all merges, by rank.
 
 use crate::error::{Error, ErrorKind};
+use crate::ranks::{canonical_pairs, CanonicalPair};
 use crate::spec::BpeSpec;
 use crate::table_sections::{TableSections, MERGES};
 use crate::vocab::Vocab;
@@ -47,6 +48,16 @@ impl Merges {
             Ok([side(left)?, side(right)?])
         };
         Self::collect(spec.merges.len(), spec.merges.iter().map(sides), prefix, vocab)
+    }
+
+    /// Return the merges of a vocabulary whose ids are ranks.
+    pub(super) fn of_ranks(vocab: &Vocab) -> Self {
+        let merge = |CanonicalPair { token: merged, sides }| {
+            sides.map(|[left, right]| MergeIds { left, right, merged })
+        };
+        let list = canonical_pairs(vocab).into_iter().filter_map(merge).collect();
+        // Two tokens have different pairs, and every merge makes a longer token.
+        Self { list, may_repeat: false, duplicate: None }
     }
 
     /// Collect merges whose two tokens are given with their ids.

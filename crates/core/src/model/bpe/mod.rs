@@ -4,6 +4,8 @@
 //! symbols          the tokens of a word while it is merged, and the lookup of their merges
 //! initial_symbols  the first symbols of a word
 //! merges           the token ids of all merges
+//! first_words      words by rank, before the merges of ranks are derived
+//! tables           the tables of merges, and words by them
 //! merge_ranks      pairs of tokens to the ranks of their merges
 //! scored           merges by the scores of SentencePiece's pieces
 //! backtracking     linear time, from left to right, for merges in order
@@ -21,6 +23,7 @@ mod backtracking;
 mod byte_level;
 mod char_level;
 mod dropout;
+mod first_words;
 mod initial_symbols;
 mod merge_by_heap;
 mod merge_by_rank;
@@ -29,40 +32,40 @@ mod merge_ranks;
 mod merges;
 mod scored;
 mod symbols;
+mod tables;
 
-use self::backtracking::{BacktrackingBpe, BacktrackingScratch, MergeBatches};
-use self::char_level::CharLevel;
+use self::backtracking::{BacktrackingScratch, MergeBatches};
 use self::dropout::PairOrder;
-use self::initial_symbols::InitialSymbols;
 use self::merge_by_heap::MergeQueue;
 use self::merge_by_rank::RankQueue;
-use self::merge_ranks::MergeRanks;
 use self::merges::Merges;
 pub use self::scored::ScoredBpe;
 pub(crate) use self::scored::ScoredBpeScratch;
-use self::symbols::{push_all, rank_all, Symbol, SymbolLinks};
+use self::symbols::{Symbol, SymbolLinks};
+use self::tables::MergeTables;
+use super::late_tables::LateTables;
 use super::sampling::SamplingRng;
 use super::{BatchWord, ByteAdjacency, TokenSink, TokenSpan};
 use crate::error::{Error, ErrorKind};
 use crate::spec::BpeSpec;
-use crate::table_sections::TableSections;
-use crate::text::byte_of_printable;
+use crate::table_sections::{TableSections, RANKS};
 use crate::vocab::Vocab;
 
-/// The longest word, in symbols, that is scanned for the best pair; a heap is faster for longer ones.
-const SHORT: usize = 24;
+/// The number of words, other than tokens, that are merged by lookups before the tables of ranks are built: a tenth of the
+/// time that these take.
+const LOOKUPS: u32 = 2048;
+/// The longest text, in bytes, whose words are not split before segmentation while these tables are not built.
+const MAX_FIRST_BYTES: usize = 1 << 16;
 
 /// The compiled BPE model.
 #[derive(Clone, Debug)]
 pub struct Bpe {
-    initial_symbols: InitialSymbols,
-    pairs: MergeRanks,
-    /// For byte-level vocabularies whose merges are in order.
-    bytes: Option<Box<BacktrackingBpe>>,
-    /// For vocabularies of characters whose merges are in order.
-    chars: Option<Box<CharLevel>>,
+    tables: LateTables<Box<MergeTables>>,
+    unk_id: Option<u32>,
     /// Whether a word that is a token needs no merges.
     ignore_merges: bool,
+    /// Whether the merges are those of the ids as ranks. Their tables are built late.
+    is_ranked: bool,
 }
 
 /// The buffers of one word.
@@ -90,47 +93,56 @@ impl Bpe {
         Self::restore(spec, vocab, &TableSections::default())
     }
 
-    /// Return the id of the unknown token.
-    pub(super) fn unk_id(&self) -> Option<u32> {
-        self.initial_symbols.unk_id()
-    }
-
-    /// Return the same, with the tables that `sections` contains.
+    /// Return the same, with the tables that `sections` contains, and with the merges of ids as ranks if it says so.
     pub(super) fn restore(spec: &BpeSpec, vocab: &Vocab, sections: &TableSections) -> Result<Self, Error> {
         check_dropout(spec.dropout)?;
+        if sections.has(RANKS) {
+            return Ok(Self::ranked(spec, sections));
+        }
         let merges = Merges::compile(spec, vocab, sections)?;
-        let chars = CharLevel::compile(spec, vocab, &merges.list, sections);
-        let bytes =
-            if chars.is_none() { byte_level::compile(spec, vocab, &merges.list, sections) } else { None };
+        let unk = spec.unk_token.as_ref().map(|token| vocab.require(token, "model.unk_token"));
+        let unk_id = unk.transpose()?;
+        let tables = MergeTables::build(spec, vocab, (merges, unk_id), sections);
         Ok(Self {
-            initial_symbols: InitialSymbols::compile(spec, vocab)?,
-            bytes: bytes.map(Box::new),
-            chars: chars.map(Box::new),
-            pairs: MergeRanks::new(merges),
+            tables: LateTables::built(Box::new(tables)),
+            unk_id,
             ignore_merges: spec.ignore_merges,
+            is_ranked: false,
         })
+    }
+
+    /// Return the model whose merges are those of its ids as ranks.
+    fn ranked(spec: &BpeSpec, sections: &TableSections) -> Self {
+        Self {
+            tables: LateTables::unbuilt(LOOKUPS, backtracking::stored_sections(sections)),
+            unk_id: None,
+            ignore_merges: spec.ignore_merges,
+            is_ranked: true,
+        }
+    }
+
+    /// Return the id of the unknown token.
+    pub(super) fn unk_id(&self) -> Option<u32> {
+        self.unk_id
     }
 
     /// Return the ranks of the first merge that occurs twice. The second one counts.
     pub(super) fn duplicate_merge(&self) -> Option<(usize, usize)> {
-        self.pairs.duplicate()
+        // Pairs of ranks make different tokens.
+        self.tables.get()?.pairs.duplicate()
     }
 
     /// Add the table sections of tables that take long to build.
-    pub(super) fn store(&self, sections: &mut TableSections) {
-        if let Some(backtracking) = &self.bytes {
-            backtracking.store(sections);
+    pub(super) fn store(&self, vocab: &Vocab, sections: &mut TableSections) {
+        if self.is_ranked {
+            sections.put(RANKS, &Vec::<u8>::new().into());
         }
-        if let Some(chars) = &self.chars {
-            chars.store(sections);
-        }
+        self.tables(vocab).store(sections);
     }
 
     /// Return the bytes of memory of the other tables.
     pub(super) fn derived_bytes(&self) -> usize {
-        self.pairs.bytes()
-            + self.bytes.as_ref().map_or(0, |backtracking| backtracking.bytes())
-            + self.chars.as_ref().map_or(0, |chars| chars.bytes())
+        self.tables.get().map_or(0, |tables| tables.derived_bytes())
     }
 
     /// Segment one non-empty word; with dropout if there are random numbers.
@@ -144,132 +156,62 @@ impl Bpe {
         rng: Option<&mut SamplingRng>,
         out: &mut impl TokenSink,
     ) {
-        let mut done = 0;
         if rng.is_none() {
             if let Some(id) = self.ignore_merges.then(|| vocab.id_of(word)).flatten() {
                 return out.push(TokenSpan { id, start: 0, end: word.len() as u32 });
             }
-            if self.run_printable(word, scratch, out) {
+            if self.tables.count_lookup() && first_words::merge(word, vocab, out) {
                 return;
             }
-            done = self.run_chars(word, scratch, out);
         }
-        let BpeScratch { symbols, merging, .. } = scratch;
-        self.initial_symbols.push_symbols(&word[done..], symbols);
-        rank_all(symbols, &mut &self.pairs);
-        match rng {
-            Some(rng) => {
-                dropout::merge(symbols, &self.pairs, (&mut merging.links, &mut merging.pair_order), rng);
-            }
-            None => self.merge(symbols, merging),
-        }
-        push_all(symbols, done, out);
+        self.tables(vocab).run(word, scratch, rng, out);
     }
 
     /// Segment one non-empty byte-level word without dropout, with the ids that `run` gives for its printable
-    /// characters. Return `false` if the model is not byte-level.
+    /// characters. Return `false` if the model is not byte-level, and for the first words.
     pub(super) fn run_bytes(&self, word: &[u8], scratch: &mut BpeScratch, out: &mut Vec<u32>) -> bool {
-        let Some(backtracking) = &self.bytes else { return false };
-        segment_bytes(backtracking, word, scratch, |id, _| out.push(id));
-        true
-    }
-
-    /// Return where byte-level words can be split before segmentation, if the model has such positions.
-    #[must_use]
-    pub fn byte_adjacency(&self) -> Option<&ByteAdjacency> {
-        self.bytes.as_ref()?.byte_adjacency()
+        self.tables.get().is_some_and(|tables| tables.run_bytes(word, scratch, out))
     }
 
     /// Segment byte-level words of `bytes` like `run_bytes`, most of them interleaved, and set the span of the ids of
-    /// each. Return `false` if the model is not byte-level.
+    /// each. Return `false` if the model is not byte-level, and for the first words.
     pub(super) fn run_bytes_batch(
         &self,
         bytes: &[u8],
         words: &mut [BatchWord],
+        vocab: &Vocab,
         scratch: &mut BpeScratch,
         ids: &mut Vec<u32>,
     ) -> bool {
-        let Some(backtracking) = &self.bytes else { return false };
-        for number in 0..words.len() {
-            let from = ids.len();
-            if !backtracking.push_next((bytes, &words[number..]), &mut scratch.interleaved, ids) {
-                let (start, end) = words[number].bytes;
-                segment_bytes(backtracking, &bytes[start..end], scratch, |id, _| ids.push(id));
-            }
-            words[number].ids = (from, ids.len());
-        }
-        true
+        // The words that are no tokens are counted when they are merged.
+        !self.tables.can_wait() && self.tables(vocab).run_bytes_batch(bytes, words, scratch, ids)
     }
 
-    /// Segment a word whose characters all represent bytes. Return `false` for other words.
-    fn run_printable(&self, word: &str, scratch: &mut BpeScratch, out: &mut impl TokenSink) -> bool {
-        let Some(backtracking) = &self.bytes else { return false };
-        let mut bytes = std::mem::take(&mut scratch.bytes);
-        bytes.clear();
-        bytes.extend(word.chars().map_while(byte_of_printable));
-        let mut chars = word.chars();
-        let is_printable = chars.clone().nth(bytes.len()).is_none();
-        if is_printable {
-            let mut start = 0;
-            segment_bytes(backtracking, &bytes, scratch, |id, len| {
-                let end = start + chars.by_ref().take(len).map(char::len_utf8).sum::<usize>();
-                out.push(TokenSpan { id, start: start as u32, end: end as u32 });
-                start = end;
-            });
-        }
-        scratch.bytes = bytes;
-        is_printable
+    /// Return where words of a byte-level text of `len` bytes can be split before segmentation, if the model has such
+    /// positions.
+    #[must_use]
+    pub fn byte_adjacency(&self, len: usize, vocab: &Vocab) -> Option<&ByteAdjacency> {
+        let can_wait = self.tables.can_wait() && len <= MAX_FIRST_BYTES;
+        let tables = (!can_wait).then(|| self.tables(vocab))?;
+        tables.bytes.as_ref()?.byte_adjacency()
     }
 
-    /// Segment a word by its characters. Return the bytes that are segmented, which are fewer if it takes too many
-    /// steps.
-    fn run_chars(&self, word: &str, scratch: &mut BpeScratch, out: &mut impl TokenSink) -> usize {
-        let Some(chars) = &self.chars else { return 0 };
-        let mut at = 0;
-        while at < word.len() {
-            at = chars.segment(word, at, &mut scratch.backtracking, out);
-            let unknown = chars.unknown(&word[at..]);
-            if unknown.is_empty() {
-                break;
-            }
-            self.initial_symbols.push_symbols(unknown, &mut scratch.symbols);
-            push_all(&scratch.symbols, at, out);
-            at += unknown.len();
-        }
-        at
-    }
-
-    /// Apply all merges.
-    fn merge(&self, symbols: &mut Vec<Symbol>, merging: &mut MergeScratch) {
-        if symbols.len() <= SHORT && !self.pairs.may_repeat() {
-            merge_by_scan::merge(symbols, &self.pairs);
-        } else {
-            self.merge_long(symbols, merging);
+    /// Return the tables; build them now if they are not built yet.
+    #[inline]
+    fn tables(&self, vocab: &Vocab) -> &MergeTables {
+        match self.tables.get() {
+            Some(tables) => tables,
+            None => self.build_ranked(vocab),
         }
     }
 
-    fn merge_long(&self, symbols: &mut Vec<Symbol>, merging: &mut MergeScratch) {
-        let MergeScratch { links, queue, rank_queue, .. } = merging;
-        if self.pairs.are_in_order() {
-            merge_by_rank::merge(symbols, &mut &self.pairs, links, (rank_queue, self.pairs.len()));
-        } else {
-            merge_by_heap::merge(symbols, &mut &self.pairs, (links, queue), || false);
-        }
-    }
-}
-
-/// Segment a byte-level word; call `found` with the id and the bytes of each token.
-#[inline]
-fn segment_bytes(
-    backtracking: &BacktrackingBpe,
-    word: &[u8],
-    scratch: &mut BpeScratch,
-    mut found: impl FnMut(u32, usize),
-) {
-    let BpeScratch { symbols, merging, backtracking: state, .. } = scratch;
-    let done = backtracking.segment(word, state, &mut found);
-    if done < word.len() {
-        backtracking.merge_rest(&word[done..], symbols, merging, found);
+    /// Build the tables of the merges of ids as ranks.
+    #[cold]
+    fn build_ranked(&self, vocab: &Vocab) -> &MergeTables {
+        let spec = BpeSpec { ignore_merges: self.ignore_merges, ..BpeSpec::default() };
+        let tables =
+            MergeTables::build(&spec, vocab, (Merges::of_ranks(vocab), None), self.tables.stored());
+        self.tables.keep(Box::new(tables))
     }
 }
 

@@ -7,7 +7,7 @@ mod char_level;
 use piecework_kernels::merges::LongWordBatch;
 
 use super::merges::NO_RANK;
-use super::symbols::MergeLookup;
+use super::symbols::{rank_all, MergeLookup};
 use super::*;
 use crate::model::Sampling;
 use crate::spec::VocabSpec;
@@ -165,12 +165,16 @@ fn dropout_of_a_megabyte_of_one_letter_ends() {
     }
 }
 
+fn tables_of(model: &Bpe) -> &MergeTables {
+    model.tables.get().unwrap()
+}
+
 /// Return the symbols of a word before any merge.
 fn printable(spec: &BpeSpec, word: &str) -> (Bpe, Vec<Symbol>) {
     let model = Bpe::compile(spec, &Vocab::compile(&spec.vocab).unwrap()).unwrap();
     let mut symbols = Vec::new();
-    model.initial_symbols.push_symbols(word, &mut symbols);
-    rank_all(&mut symbols, &mut &model.pairs);
+    tables_of(&model).initial_symbols.push_symbols(word, &mut symbols);
+    rank_all(&mut symbols, &mut &tables_of(&model).pairs);
     (model, symbols)
 }
 
@@ -180,7 +184,7 @@ fn plain(symbols: &[Symbol]) -> Vec<(u32, u32, u32)> {
 
 /// Return the pairs that could be merged, best first: rank and position.
 fn candidates(model: &Bpe, symbols: &[Symbol]) -> Vec<(u32, usize)> {
-    let ranks = symbols.windows(2).map(|two| (&model.pairs).rank(&two[0], &two[1]));
+    let ranks = symbols.windows(2).map(|two| (&tables_of(model).pairs).rank(&two[0], &two[1]));
     let mut found: Vec<_> = ranks.zip(0..).filter(|&(rank, _)| rank != NO_RANK).collect();
     found.sort_unstable();
     found
@@ -189,7 +193,7 @@ fn candidates(model: &Bpe, symbols: &[Symbol]) -> Vec<(u32, usize)> {
 fn joined_at(model: &Bpe, symbols: &[Symbol], (rank, at): (u32, usize)) -> Vec<Symbol> {
     let mut merged = symbols.to_vec();
     let right = merged.remove(at + 1);
-    merged[at].merge(right, (&model.pairs).merged(rank));
+    merged[at].merge(right, (&tables_of(model).pairs).merged(rank));
     merged
 }
 
@@ -221,7 +225,7 @@ fn outcomes(
 fn drawn(model: &Bpe, symbols: &[Symbol], sampling: Sampling) -> Vec<Symbol> {
     let mut merged = symbols.to_vec();
     let (mut links, mut order) = (SymbolLinks::default(), PairOrder::default());
-    dropout::merge(&mut merged, &model.pairs, (&mut links, &mut order), &mut sampling.rng(0));
+    dropout::merge(&mut merged, &tables_of(model).pairs, (&mut links, &mut order), &mut sampling.rng(0));
     merged
 }
 
@@ -299,14 +303,14 @@ fn check_bytes(spec: &BpeSpec, word: &str, must: bool) -> Result<(), TestCaseErr
     prop_assert!(is_done || !must);
     let whole = vocab.id_of(&print(word)).filter(|_| spec.ignore_merges);
     let mut symbols = Vec::new();
-    model.initial_symbols.push_symbols(&print(word), &mut symbols);
+    tables_of(&model).initial_symbols.push_symbols(&print(word), &mut symbols);
     let merged = || naive(&model, symbols).iter().map(|symbol| symbol.id).collect();
     prop_assert!(!is_done || as_bytes == whole.map_or_else(merged, |id| vec![id]));
-    check_parts(&model, word)
+    check_parts((&model, &vocab), word)
 }
 
 /// Check that words have the same ids in a batch as alone.
-fn check_parts(model: &Bpe, word: &str) -> Result<(), TestCaseError> {
+fn check_parts((model, vocab): (&Bpe, &Vocab), word: &str) -> Result<(), TestCaseError> {
     let (mut scratch, mut sizes) = (BpeScratch::default(), (1..=LongWordBatch::MAX_BYTES + 1).cycle());
     let (mut words, mut end) = (Vec::new(), 0);
     while end < word.len() {
@@ -317,8 +321,8 @@ fn check_parts(model: &Bpe, word: &str) -> Result<(), TestCaseError> {
     words.extend_from_within(..);
     words.reverse();
     let mut ids = Vec::new();
-    let is_done = model.run_bytes_batch(word.as_bytes(), &mut words, &mut scratch, &mut ids);
-    prop_assert_eq!(is_done, model.bytes.is_some());
+    let is_done = model.run_bytes_batch(word.as_bytes(), &mut words, vocab, &mut scratch, &mut ids);
+    prop_assert_eq!(is_done, tables_of(model).bytes.is_some());
     for BatchWord { bytes, ids: own } in words.into_iter().filter(|_| is_done) {
         let mut alone = Vec::new();
         model.run_bytes(&word.as_bytes()[bytes.0..bytes.1], &mut BpeScratch::default(), &mut alone);
@@ -337,9 +341,9 @@ proptest! {
     ) {
         let (model, symbols) = printable(&spec_of_splits(&splits), &word);
         let (mut scanned, mut heaped) = (symbols.clone(), symbols.clone());
-        merge_by_scan::merge(&mut scanned, &model.pairs);
+        merge_by_scan::merge(&mut scanned, &tables_of(&model).pairs);
         let MergeScratch { mut links, mut queue, .. } = MergeScratch::default();
-        merge_by_heap::merge(&mut heaped, &mut &model.pairs, (&mut links, &mut queue), || false);
+        merge_by_heap::merge(&mut heaped, &mut &tables_of(&model).pairs, (&mut links, &mut queue), || false);
         let expected = plain(&naive(&model, symbols));
         prop_assert_eq!(plain(&scanned), expected.clone());
         prop_assert_eq!(plain(&heaped), expected);
@@ -353,10 +357,10 @@ proptest! {
         splits.sort_by_key(|(left, right)| left.len() + right.len());
         let (model, symbols) = printable(&spec_of_splits(&splits), &word);
         let mut swept = symbols.clone();
-        prop_assert!(model.pairs.are_in_order());
+        prop_assert!(tables_of(&model).pairs.are_in_order());
         let MergeScratch { mut links, mut rank_queue, .. } = MergeScratch::default();
-        let ranks = (&mut rank_queue, model.pairs.len());
-        merge_by_rank::merge(&mut swept, &mut &model.pairs, &mut links, ranks);
+        let ranks = (&mut rank_queue, tables_of(&model).pairs.len());
+        merge_by_rank::merge(&mut swept, &mut &tables_of(&model).pairs, &mut links, ranks);
         prop_assert_eq!(plain(&swept), plain(&naive(&model, symbols)));
     }
 

@@ -59,10 +59,13 @@ pub(in crate::model) fn compiled(spec: &SentencePieceSpec) -> (Model, Vocab) {
     (Model::compile(&spec, &vocab, &TableSections::default()).unwrap(), vocab)
 }
 
-/// Compile a BPE model.
+/// Compile a BPE model and build all its tables.
 pub(in crate::model) fn scored_bpe(spec: &SentencePieceSpec) -> (ScoredBpe, Vocab) {
     match compiled(spec) {
-        (Model::ScoredBpe(model), vocab) => (*model, vocab),
+        (Model::ScoredBpe(model), vocab) => {
+            model.store(&vocab, &mut TableSections::default());
+            (*model, vocab)
+        }
         _ => panic!("no BPE model"),
     }
 }
@@ -75,11 +78,14 @@ pub(in crate::model) fn unigram(spec: &SentencePieceSpec) -> UnigramF32 {
     }
 }
 
-/// Return the tokens of a text.
+/// Return the tokens of a text, which are the same before and after tables are built late.
 pub(in crate::model) fn segmented(spec: &SentencePieceSpec, text: &str) -> Vec<TokenSpan> {
     let (model, vocab) = compiled(spec);
-    let mut out = Vec::new();
+    let (mut first, mut out): (Vec<TokenSpan>, Vec<TokenSpan>) = Default::default();
+    model.run(text, &vocab, &mut ModelScratch::default(), &mut first);
+    model.store(&vocab, &mut TableSections::default());
     model.run(text, &vocab, &mut ModelScratch::default(), &mut out);
+    assert_eq!(first, out, "before and after the tables are built");
     out
 }
 

@@ -1,8 +1,13 @@
 //! The pieces that end at each byte of a text: an Aho-Corasick automaton over the double-array trie (Aho and Corasick
 //! 1975, "Efficient String Matching").
+//!
+//! Its failure links are computed at their first use: most words are segmented by the trie alone.
+
+use std::sync::OnceLock;
 
 use crate::double_array::Trie;
 use crate::error::Error;
+use crate::locks::get_or_make;
 use crate::table_sections::TableSections;
 
 const ROOT: u32 = 0;
@@ -12,9 +17,18 @@ const NONE: u32 = u32::MAX;
 #[derive(Clone, Debug)]
 pub(in crate::model) struct PieceAutomaton {
     trie: Trie,
-    links: Vec<FailureLink>,
     /// By id.
     pieces: Vec<AutomatonPiece>,
+    links: OnceLock<FailureLinks>,
+}
+
+/// What the automaton has besides its trie.
+#[derive(Clone, Debug)]
+struct FailureLinks {
+    /// By state.
+    links: Vec<FailureLink>,
+    /// By id: the longest other piece that is a suffix of the piece.
+    shorter: Vec<u32>,
 }
 
 /// The data of a state.
@@ -33,8 +47,6 @@ struct FailureLink {
 pub(in crate::model) struct AutomatonPiece {
     pub(in crate::model) score: f64,
     pub(in crate::model) byte_len: u32,
-    /// The longest other piece that is a suffix of this one.
-    shorter: u32,
 }
 
 impl PieceAutomaton {
@@ -50,28 +62,15 @@ impl PieceAutomaton {
         sections: &TableSections,
     ) -> Result<Self, Error> {
         let keys = (0..).zip(vocab).map(|(id, (token, _))| (token.as_bytes(), id)).collect();
-        let (trie, order) = Trie::restore_or_build(sections, [keys])?;
-        let scored = |(token, score): &(&str, f64)| AutomatonPiece {
-            score: *score,
-            byte_len: token.len() as u32,
-            shorter: NONE,
-        };
-        let links = vec![FailureLink { failure: ROOT, longest: NONE, depth: 0 }; trie.slots()];
-        let mut built = Self { trie, links, pieces: vocab.iter().map(scored).collect() };
-        for step in order {
-            let failure = match step.parent {
-                ROOT => ROOT,
-                parent => built.step(built.links[parent as usize].failure, step.byte),
-            };
-            let mut longest = built.links[failure as usize].longest;
-            if let Some(id) = built.trie.entry(step.state) {
-                let piece = &mut built.pieces[id as usize];
-                piece.shorter = longest;
-                longest = id;
-            }
-            built.links[step.state as usize] = FailureLink { failure, longest, depth: step.depth };
-        }
-        Ok(built)
+        let (trie, _) = Trie::restore_or_build(sections, [keys])?;
+        let scored =
+            |(token, score): &(&str, f64)| AutomatonPiece { score: *score, byte_len: token.len() as u32 };
+        Ok(Self { trie, pieces: vocab.iter().map(scored).collect(), links: OnceLock::new() })
+    }
+
+    #[inline]
+    fn links(&self) -> &FailureLinks {
+        get_or_make(&self.links, || FailureLinks::of(&self.trie, self.pieces.len()))
     }
 
     /// Return the trie of all pieces.
@@ -86,7 +85,7 @@ impl PieceAutomaton {
 
     /// Return the bytes of memory without the trie.
     pub(in crate::model) fn derived_bytes(&self) -> usize {
-        size_of_val(self.links.as_slice()) + size_of_val(self.pieces.as_slice())
+        size_of_val(self.pieces.as_slice()) + self.links.get().map_or(0, FailureLinks::bytes)
     }
 
     /// Return the state before any byte.
@@ -104,14 +103,15 @@ impl PieceAutomaton {
             if state == ROOT {
                 return ROOT;
             }
-            state = self.links[state as usize].failure;
+            state = self.links().links[state as usize].failure;
         }
     }
 
     /// Return the lengths of the piece prefixes that end here, the longest first.
     pub(super) fn depths(&self, state: u32) -> impl Iterator<Item = u32> + '_ {
-        let states = std::iter::successors(Some(state), |&state| Some(self.links[state as usize].failure));
-        states.take_while(|&state| state != ROOT).map(|state| self.links[state as usize].depth)
+        let links = &self.links().links;
+        let states = std::iter::successors(Some(state), |&state| Some(links[state as usize].failure));
+        states.take_while(|&state| state != ROOT).map(|state| links[state as usize].depth)
     }
 
     /// Return the score of a piece.
@@ -122,12 +122,46 @@ impl PieceAutomaton {
     /// Return the pieces that end here with their ids, the longest first.
     #[inline]
     pub(in crate::model) fn ending_at(&self, state: u32) -> impl Iterator<Item = (u32, &AutomatonPiece)> {
-        let mut next = self.links[state as usize].longest;
+        let FailureLinks { links, shorter } = self.links();
+        let mut next = links[state as usize].longest;
         std::iter::from_fn(move || {
             let id = next;
             let piece = self.pieces.get(id as usize)?;
-            next = piece.shorter;
+            next = shorter[id as usize];
             Some((id, piece))
         })
+    }
+}
+
+impl FailureLinks {
+    /// Compute the links of a trie of pieces with ids below `count`.
+    fn of(trie: &Trie, count: usize) -> Self {
+        let mut shorter = vec![NONE; count];
+        let mut links = vec![FailureLink { failure: ROOT, longest: NONE, depth: 0 }; trie.slots()];
+        for step in trie.steps() {
+            let mut failure = ROOT;
+            if step.parent != ROOT {
+                let mut suffix = links[step.parent as usize].failure;
+                failure = loop {
+                    match trie.child(suffix, step.byte) {
+                        Some(next) => break next,
+                        None if suffix == ROOT => break ROOT,
+                        None => suffix = links[suffix as usize].failure,
+                    }
+                };
+            }
+            let mut longest = links[failure as usize].longest;
+            if let Some(id) = trie.entry(step.state) {
+                shorter[id as usize] = longest;
+                longest = id;
+            }
+            links[step.state as usize] = FailureLink { failure, longest, depth: step.depth };
+        }
+        Self { links, shorter }
+    }
+
+    /// Return the bytes of memory.
+    fn bytes(&self) -> usize {
+        size_of_val(self.links.as_slice()) + size_of_val(self.shorter.as_slice())
     }
 }

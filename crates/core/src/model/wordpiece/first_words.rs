@@ -4,7 +4,6 @@
 //! the first text of every other one does not wait for it.
 
 use super::{MatchTables, WordPiece};
-use crate::locks::get_or_make;
 use crate::model::{TokenSink, TokenSpan};
 use crate::spec::UnknownUnit;
 use crate::table_sections::TableSections;
@@ -25,9 +24,9 @@ impl WordPiece {
     #[cold]
     pub(super) fn make_tables(&self, vocab: &Vocab) -> Option<&MatchTables> {
         let build = |stored: &TableSections| MatchTables::build(vocab, &self.prefix, stored);
-        let tables = build(&self.tables.stored).or_else(|_| build(&TableSections::default()));
+        let tables = build(self.tables.stored()).or_else(|_| build(&TableSections::default()));
         // `can_wait` checked that there is no error; lookups would replace the tables.
-        tables.ok().map(|tables| get_or_make(&self.tables.tables, || tables))
+        tables.ok().map(|tables| self.tables.keep(tables))
     }
 
     /// The greedy longest match, by lookups of every prefix of the rest, the longest first.

@@ -17,13 +17,11 @@ mod shortest;
 
 pub(super) use self::shortest::BestSuffix;
 
-use std::sync::atomic::{AtomicU32, Ordering::Relaxed};
-use std::sync::OnceLock;
-
 use piecework_unicode::{char_count, CodePointMap, CodePointMapBuilder};
 
 use self::lin_max_match::{LinMaxMatch, INSIDE, START};
 use self::shortest::FewestTokens;
+use super::late_tables::LateTables;
 use super::{BatchWord, TokenSink, TokenSpan};
 use crate::double_array::Trie;
 use crate::error::Error;
@@ -41,7 +39,7 @@ const MAX_BYTES: usize = 1 << 22;
 /// The compiled WordPiece model.
 #[derive(Clone, Debug)]
 pub struct WordPiece {
-    tables: LateTables,
+    tables: LateTables<MatchTables>,
     prefix: String,
     /// The ids of words of one character; `None` if even these are too long.
     chars: Option<CodePointMap<u32>>,
@@ -73,7 +71,7 @@ impl WordPiece {
         let unk_id = vocab.require(&spec.unk_token, "model.unk_token")?;
         let prefix = spec.continuing_subword_prefix.as_str();
         let tables = if can_wait(spec, vocab) {
-            LateTables::unbuilt(sections)
+            LateTables::unbuilt(LOOKUPS as u32, Trie::stored_sections(sections))
         } else {
             LateTables::built(MatchTables::build(vocab, prefix, sections)?)
         };
@@ -279,47 +277,6 @@ impl MatchTables {
         let (trie, order) = Trie::restore_or_build(sections, [at_start, inside])?;
         let matcher = LinMaxMatch::compute(&trie, &order)?;
         Ok(Self { trie, matcher })
-    }
-}
-
-/// The tables once they are built, and the number of words that are matched before.
-#[derive(Debug)]
-struct LateTables {
-    tables: OnceLock<MatchTables>,
-    /// The table sections that may contain the trie.
-    stored: TableSections,
-    /// The words that may still be matched by lookups.
-    lookups: AtomicU32,
-}
-
-impl LateTables {
-    /// Return tables that are built already.
-    fn built(tables: MatchTables) -> Self {
-        let stored = TableSections::default();
-        Self { tables: OnceLock::from(tables), stored, lookups: AtomicU32::new(0) }
-    }
-
-    /// Return tables that are built after the first words, or read from these sections.
-    fn unbuilt(stored: &TableSections) -> Self {
-        let (tables, stored) = (OnceLock::new(), Trie::stored_sections(stored));
-        Self { tables, stored, lookups: AtomicU32::new(LOOKUPS as u32) }
-    }
-
-    /// Return the tables if they are built.
-    fn get(&self) -> Option<&MatchTables> {
-        self.tables.get()
-    }
-
-    /// Return whether another word may be matched by lookups, and count it.
-    fn count_lookup(&self) -> bool {
-        self.lookups.fetch_update(Relaxed, Relaxed, |left| left.checked_sub(1)).is_ok()
-    }
-}
-
-impl Clone for LateTables {
-    fn clone(&self) -> Self {
-        let lookups = AtomicU32::new(self.lookups.load(Relaxed));
-        Self { tables: self.tables.clone(), stored: self.stored.clone(), lookups }
     }
 }
 

@@ -6,7 +6,8 @@ use super::custom::CustomPreTokenizer;
 use super::scanners::{NumberSplit, Scanner, CLIP, DEEPSEEK, DEEPSEEK_CODER};
 use super::stage::PreTokenizerStage;
 use crate::error::{Error, ErrorKind};
-use crate::spec::{ByteLevelSpec, PatternSpec, PreTokenizerSpec, SplitBehavior, TokenizerSpec};
+use crate::ranks::RanksSpec;
+use crate::spec::{ByteLevelSpec, PatternSpec, PreTokenizerSpec, SplitBehavior};
 use crate::text::Pattern;
 
 /// Append the stages of a specification and their places in the file; a nested sequence is its members.
@@ -159,8 +160,8 @@ pub fn refuse_empty_matches(spec: &PreTokenizerSpec) -> Result<(), Error> {
 }
 
 /// Return a specification whose split patterns match no empty text; `place` is the field of the pattern in the file.
-pub fn without_empty_matches(spec: TokenizerSpec, place: &str) -> Result<TokenizerSpec, Error> {
-    let checked = spec.pre_tokenizer.as_ref().map_or(Ok(()), refuse_empty_matches);
+pub fn without_empty_matches(spec: RanksSpec, place: &str) -> Result<RanksSpec, Error> {
+    let checked = spec.stages.pre_tokenizer.as_ref().map_or(Ok(()), refuse_empty_matches);
     checked.map_err(|error| Error { place: place.into(), ..error })?;
     Ok(spec)
 }

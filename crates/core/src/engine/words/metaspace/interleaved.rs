@@ -47,7 +47,7 @@ impl StepQueue {
 
 /// Return whether a model merges several words at once.
 pub(super) fn interleaves(stages: &Stages) -> bool {
-    matches!(&*stages.model, Model::ScoredBpe(model) if model.merges_in_batches())
+    matches!(&*stages.model, Model::ScoredBpe(model) if model.merges_in_batches(&stages.vocab))
 }
 
 /// Segments words and appends their ids in order; the last ones are queued until [`Interleaved::finish`].
@@ -97,7 +97,7 @@ impl Interleaved<'_> {
         let short =
             steps.iter().filter_map(|step| if let Step::Merge(span) = step { Some(span) } else { None });
         words.iter_mut().zip(short).for_each(|(word, span)| *word = &text[span.clone()]);
-        model.merge_batch(&words[..*short_count], &mut self.model.scored_bpe);
+        model.merge_batch(&words[..*short_count], &self.stages.vocab, &mut self.model.scored_bpe);
         let mut row = 0;
         for step in queue.steps.drain(..) {
             match step {

@@ -6,7 +6,7 @@ use piecework_unicode::{class_of, Class};
 
 use super::layout::{key_with_spaces, FindState, Layout, MetaspaceText, WordRules};
 use super::scanner::Masks;
-use super::space_runs::SpaceRuns;
+use super::space_runs::LateSpaceRuns;
 use super::spans::{Preceding, ScannedSpan, WordPrefix, WordSpan};
 use crate::error::Error;
 use crate::model::SplitRule;
@@ -27,7 +27,7 @@ pub(super) struct SingleSpace;
 pub(super) struct SpacesBefore {
     pub(super) dummy_prefix: DummyPrefix,
     /// Decides where runs of spaces split from the next word; `None` if they must not split.
-    pub(super) runs: Option<SpaceRuns>,
+    pub(super) runs: Option<LateSpaceRuns>,
 }
 
 /// A word of text that is escaped already.

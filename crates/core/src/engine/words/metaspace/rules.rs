@@ -8,7 +8,7 @@ use super::layout::{Layout, WordRules};
 use super::layouts::{DummyPrefix, Escaped, SingleSpace, SpacesBefore, WhitespaceSplit};
 use super::scanner::{AsciiSplits, MetaspaceScanner};
 use super::single_chars::SingleChars;
-use super::space_runs::{self, RankedMerge, SpaceRuns};
+use super::space_runs::LateSpaceRuns;
 use crate::engine::stages::Stages;
 use crate::model::{CharAdjacency, Model, SplitRule};
 use crate::spec::{
@@ -96,7 +96,7 @@ fn with_spaces_before(
     let pairs = adjacency_of(stages);
     let splits = ascii_splits_of(pairs.as_ref(), stages);
     let pairs = pairs.filter(|_| !matches!(&*stages.model, Model::UnigramF32(_)));
-    let runs = pairs.as_ref().map(|pairs| SpaceRuns::of(&merges_of(stages.model_spec.whole()), pairs));
+    let runs = pairs.as_ref().map(|pairs| LateSpaceRuns::of(&stages.model_spec, pairs));
     let layout = Arc::new(SpacesBefore { dummy_prefix, runs });
     let rules = WordRules::new(layout, separators, splits, stages)?;
     Some(WordRules { pairs, ..rules })
@@ -200,15 +200,6 @@ fn ascii_splits_of(pairs: Option<&CharAdjacency>, stages: &Stages) -> AsciiSplit
         (Some(one), Some(next)) => pairs.can_split(one, next),
         _ => false,
     })
-}
-
-/// Return the merges of a model that segments each word independently.
-fn merges_of(model: &ModelSpec) -> Vec<RankedMerge<'_>> {
-    match model {
-        ModelSpec::SentencePiece(model) => space_runs::of_pieces(model),
-        ModelSpec::Bpe(model) => space_runs::of_merges(model),
-        _ => Vec::new(),
-    }
 }
 
 fn symbols_of(normalizer: &Normalizer) -> &[String] {

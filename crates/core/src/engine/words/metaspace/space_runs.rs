@@ -12,16 +12,20 @@
 //! any merge of two `▁`, the last `▁` merges with the word before it merges with another `▁`. If no token has `▁▁c`, the
 //! result never merges with a `▁` before it. So no token crosses the boundary before the last space.
 
+use std::sync::{Arc, OnceLock};
+
 use foldhash::HashMap;
 
 use super::scanner::AsciiSplits;
+use crate::engine::model_source::ModelSource;
+use crate::locks::get_or_make;
 use crate::model::CharAdjacency;
-use crate::spec::{BpeSpec, PieceType, SentencePieceSpec};
+use crate::spec::{BpeSpec, ModelSpec, PieceType, SentencePieceSpec};
 use crate::text::{METASPACE, METASPACE_STR};
 
 /// A merge and its rank; lower ranks are applied first.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct RankedMerge<'m> {
+struct RankedMerge<'m> {
     left: &'m str,
     right: &'m str,
     rank: f64,
@@ -29,7 +33,7 @@ pub(super) struct RankedMerge<'m> {
 
 /// Decides where runs of spaces split from the word after them.
 #[derive(Clone, Debug)]
-pub(super) struct SpaceRuns {
+struct SpaceRuns {
     /// By the character after the run: whether it splits after all spaces.
     all_spaces: [bool; 128],
     /// By the first two characters after the run: whether it splits before the last space.
@@ -38,7 +42,7 @@ pub(super) struct SpaceRuns {
 
 impl SpaceRuns {
     /// Return the splits for these merges and the adjacent characters in tokens.
-    pub(super) fn of(merges: &[RankedMerge<'_>], pairs: &CharAdjacency) -> Self {
+    fn of(merges: &[RankedMerge<'_>], pairs: &CharAdjacency) -> Self {
         let certain = certain_merges(merges);
         Self {
             all_spaces: std::array::from_fn(|c| pairs.can_split(METASPACE, char::from(c as u8))),
@@ -48,7 +52,7 @@ impl SpaceRuns {
 
     /// Return the byte at which the word after the spaces `text[start..end]` begins.
     #[inline]
-    pub(super) fn word_start(&self, text: &[u8], start: usize, end: usize) -> usize {
+    fn word_start(&self, text: &[u8], start: usize, end: usize) -> usize {
         match text.get(end) {
             _ if end - start < 2 => start,
             Some(&c) if self.all_spaces.get(usize::from(c)).is_some_and(|&is_all| is_all) => end,
@@ -58,10 +62,44 @@ impl SpaceRuns {
     }
 }
 
+/// Decides where runs of spaces split, as [`SpaceRuns`], which it makes for the first run: many texts have none.
+#[derive(Debug)]
+pub(super) struct LateSpaceRuns {
+    model: Arc<ModelSource>,
+    pairs: CharAdjacency,
+    runs: OnceLock<SpaceRuns>,
+}
+
+impl LateSpaceRuns {
+    /// Return the splits for a model and the adjacent characters in its tokens.
+    pub(super) fn of(model: &Arc<ModelSource>, pairs: &CharAdjacency) -> Self {
+        Self { model: Arc::clone(model), pairs: pairs.clone(), runs: OnceLock::new() }
+    }
+
+    /// Return the byte at which the word after the spaces `text[start..end]` begins.
+    #[inline]
+    pub(super) fn word_start(&self, text: &[u8], start: usize, end: usize) -> usize {
+        if end - start < 2 {
+            return start;
+        }
+        let runs = get_or_make(&self.runs, || SpaceRuns::of(&merges_of(self.model.whole()), &self.pairs));
+        runs.word_start(text, start, end)
+    }
+}
+
+/// Return the merges of a model that segments each word independently.
+fn merges_of(model: &ModelSpec) -> Vec<RankedMerge<'_>> {
+    match model {
+        ModelSpec::SentencePiece(model) => of_pieces(model),
+        ModelSpec::Bpe(model) => of_merges(model),
+        _ => Vec::new(),
+    }
+}
+
 /// Return the merges of a SentencePiece model, or none if user-defined symbols split the text first.
 ///
 /// Only the split of a piece after a leading `▁` matters here.
-pub(super) fn of_pieces(model: &SentencePieceSpec) -> Vec<RankedMerge<'_>> {
+fn of_pieces(model: &SentencePieceSpec) -> Vec<RankedMerge<'_>> {
     if model.pieces.iter().any(|piece| piece.kind == PieceType::UserDefined) {
         return Vec::new();
     }
@@ -70,7 +108,7 @@ pub(super) fn of_pieces(model: &SentencePieceSpec) -> Vec<RankedMerge<'_>> {
 }
 
 /// Return the merges of a BPE model.
-pub(super) fn of_merges(model: &BpeSpec) -> Vec<RankedMerge<'_>> {
+fn of_merges(model: &BpeSpec) -> Vec<RankedMerge<'_>> {
     let merges = model.merges.iter().zip(0u32..);
     merges.map(|((left, right), rank)| RankedMerge { left, right, rank: rank.into() }).collect()
 }

@@ -54,6 +54,7 @@ pub(super) use self::interleaved::MergeBatches;
 use self::late_trie::LateTrie;
 pub(in crate::model) use self::scratch::BacktrackingScratch;
 pub(in crate::model) use self::split_table::SplitTable;
+pub(in crate::model) use self::stored_trie::sections as stored_sections;
 use self::token_trie::{TokenMatch, TokenTrie};
 use super::merges::MergeIds;
 use crate::model::ByteAdjacency;

@@ -19,7 +19,7 @@ pub(super) fn store(trie: &TokenTrie, sections: &mut TableSections) {
 }
 
 /// Return the sections of a trie among others.
-pub(super) fn sections(all: &TableSections) -> TableSections {
+pub(in crate::model) fn sections(all: &TableSections) -> TableSections {
     all.only(&[NODES, ENTRIES, NEXT_PREFIXES])
 }
 

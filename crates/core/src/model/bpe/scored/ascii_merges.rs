@@ -105,11 +105,11 @@ mod tests {
         ) {
             let (model, vocab) = compiled(&pieces);
             let mut scratch = ScoredBpeScratch::default();
-            if !model.merges_in_batches() {
+            if !model.merges_in_batches(&vocab) {
                 return Ok(());
             }
             let bytes: Vec<&[u8]> = words.iter().map(String::as_bytes).collect();
-            model.merge_batch(&bytes, &mut scratch);
+            model.merge_batch(&bytes, &vocab, &mut scratch);
             for (row, word) in words.iter().enumerate() {
                 let (mut expected, mut found) = (Vec::new(), Vec::new());
                 model.run(&word.replace(' ', "\u{2581}"), &vocab, &mut ScoredBpeScratch::default(), None, &mut expected);

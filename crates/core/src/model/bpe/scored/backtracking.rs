@@ -15,12 +15,13 @@ use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ascii_merges::AsciiMerges;
 use super::equal_scores::{self, EqualScoreMerges, PendingTokens};
+use super::piece_texts::PieceTexts;
 use super::piece_trie::PieceTrie;
 use crate::model::bpe::backtracking::{BacktrackingBpe, BacktrackingScratch, MergeRules};
 use crate::model::bpe::merges::MergeIds;
 use crate::model::pieces::{PieceWriter, Pieces};
 use crate::model::TokenSink;
-use crate::spec::{PieceType, ScoredPiece};
+use crate::spec::PieceType;
 use crate::table_sections::TableSections;
 use crate::vocab::Vocab;
 
@@ -50,7 +51,7 @@ pub(super) struct ScoredBacktrackingScratch {
 impl ScoredBacktracking {
     /// Compile the merges of these pieces, if they are in order.
     pub(super) fn compile(
-        pieces: &[ScoredPiece],
+        pieces: PieceTexts<'_>,
         ranks: &[u32],
         found: &PieceTrie,
         stored: &TableSections,
@@ -62,20 +63,21 @@ impl ScoredBacktracking {
         if needs_result_of(&merges, &equals) {
             return None;
         }
-        let id_bound = pieces.len() + chars.extra_chars.len();
+        let piece_count = pieces.count();
+        let id_bound = piece_count as usize + chars.extra_chars.len();
         let rules =
             MergeRules { id_bound, symbols: &chars.entries, merges: &merges, whole_words: &[], stored };
-        let bpe = BacktrackingBpe::compile(&rules, |entry, bytes| match pieces.get(entry as usize) {
-            Some(piece) => bytes.extend_from_slice(piece.text.as_bytes()),
-            None => {
-                let c = chars.extra_chars[entry as usize - pieces.len()];
+        let bpe = BacktrackingBpe::compile(&rules, |entry, bytes| match entry.checked_sub(piece_count) {
+            None => bytes.extend_from_slice(pieces.text(entry).as_bytes()),
+            Some(extra) => {
+                let c = chars.extra_chars[extra as usize];
                 bytes.extend_from_slice(c.encode_utf8(&mut [0; 4]).as_bytes());
             }
         })?;
         let equals = EqualScoreMerges::of(&equals, id_bound);
-        let has_symbols = pieces.iter().any(|piece| piece.kind == PieceType::UserDefined);
+        let has_symbols = pieces.has(PieceType::UserDefined);
         let ascii = (!has_symbols).then(|| AsciiMerges::of(chars.chars(pieces), &merges, id_bound));
-        Some(Self { bpe, equals, ascii, piece_count: pieces.len() as u32 })
+        Some(Self { bpe, equals, ascii, piece_count })
     }
 
     /// Add the table sections.
@@ -204,49 +206,42 @@ struct CharTokens {
 
 impl CharTokens {
     /// Collect the characters of the pieces; `None` if there are unused pieces.
-    fn of(pieces: &[ScoredPiece]) -> Option<Self> {
-        if pieces.iter().any(|piece| piece.kind == PieceType::Unused) {
+    fn of(pieces: PieceTexts<'_>) -> Option<Self> {
+        if pieces.has(PieceType::Unused) {
             return None;
         }
         let (mut entries, mut is_known) = (Vec::new(), vec![false; 1 << 21]);
-        for (id, piece) in (0..).zip(pieces).filter(|(_, piece)| is_normal(piece)) {
-            let c = piece.text.chars().next()?;
-            if c.len_utf8() == piece.text.len() {
-                entries.push(id);
-                is_known[c as usize] = true;
-            }
+        let normal = || pieces.ids().filter(|&id| pieces.is_normal(id));
+        for (id, c) in normal().filter_map(|id| Some((id, pieces.only_char(id)?))) {
+            entries.push(id);
+            is_known[c as usize] = true;
         }
         let mut extra_chars = Vec::new();
-        for c in pieces.iter().filter(|piece| is_normal(piece)).flat_map(|piece| piece.text.chars()) {
+        for c in normal().flat_map(|id| pieces.text(id).chars()) {
             if !std::mem::replace(&mut is_known[c as usize], true) {
                 extra_chars.push(c);
             }
         }
-        let numbered = extra_chars.iter().copied().zip(pieces.len() as u32..);
+        let numbered = extra_chars.iter().copied().zip(pieces.count()..);
         entries.extend(numbered.clone().map(|(_, entry)| entry));
         let extra_entries = numbered.collect();
         Some(Self { entries, extra_chars, extra_entries })
     }
 
     /// Return the id of each character.
-    fn chars<'s>(&'s self, pieces: &'s [ScoredPiece]) -> impl Iterator<Item = (u32, char)> + 's {
-        self.entries.iter().filter_map(|&entry| match pieces.get(entry as usize) {
-            Some(piece) => Some((entry, piece.text.chars().next()?)),
-            None => Some((entry, self.extra_chars[entry as usize - pieces.len()])),
+    fn chars<'s>(&'s self, pieces: PieceTexts<'s>) -> impl Iterator<Item = (u32, char)> + 's {
+        self.entries.iter().filter_map(move |&entry| match entry.checked_sub(pieces.count()) {
+            None => Some((entry, pieces.only_char(entry)?)),
+            Some(extra) => Some((entry, self.extra_chars[extra as usize])),
         })
     }
 }
 
-fn is_normal(piece: &ScoredPiece) -> bool {
-    piece.kind == PieceType::Normal
-}
-
 /// Return the pieces of more than one character, the highest score first, and separately those of the lowest score if
 /// there are several. `None` if other pieces have equal scores, or if all splits would take long to list.
-fn tokens_by_rank(pieces: &[ScoredPiece], ranks: &[u32]) -> Option<(Vec<u32>, Vec<u32>)> {
-    let is_merged = |piece: &ScoredPiece| is_normal(piece) && piece.text.chars().nth(1).is_some();
-    let merged = (0..).zip(pieces).filter(|(_, piece)| is_merged(piece));
-    let mut order: Vec<u32> = merged.map(|(id, _)| id).collect();
+fn tokens_by_rank(pieces: PieceTexts<'_>, ranks: &[u32]) -> Option<(Vec<u32>, Vec<u32>)> {
+    let is_merged = |&id: &u32| pieces.is_normal(id) && pieces.text(id).chars().nth(1).is_some();
+    let mut order: Vec<u32> = pieces.ids().filter(is_merged).collect();
     let rank = |id: &u32| ranks[*id as usize];
     order.sort_unstable_by_key(rank);
     let lowest = order.last().map_or(0, rank);
@@ -255,7 +250,8 @@ fn tokens_by_rank(pieces: &[ScoredPiece], ranks: &[u32]) -> Option<(Vec<u32>, Ve
         order.append(&mut equals);
     }
     let are_apart = order.windows(2).all(|two| rank(&two[0]) < rank(&two[1]));
-    let bytes = pieces.iter().fold(0usize, |sum, piece| sum.saturating_add(piece.text.len().pow(2)));
+    let lens = pieces.ids().map(|id| pieces.text(id).len());
+    let bytes = lens.fold(0usize, |sum, len| sum.saturating_add(len.pow(2)));
     (are_apart && bytes <= MAX_SPLIT_BYTES).then_some((order, equals))
 }
 
@@ -268,7 +264,7 @@ fn needs_result_of(merges: &[MergeIds], others: &[MergeIds]) -> bool {
 /// Return all splits of these pieces in two.
 fn splits_of(
     order: &[u32],
-    pieces: &[ScoredPiece],
+    pieces: PieceTexts<'_>,
     chars: &CharTokens,
     found: &PieceTrie,
 ) -> Vec<MergeIds> {
@@ -278,7 +274,7 @@ fn splits_of(
     };
     let mut merges = Vec::with_capacity(4 * order.len());
     for &merged in order {
-        let text = pieces[merged as usize].text.as_str();
+        let text = pieces.text(merged);
         let mut push_split = |left, at| {
             let right = &text[at..];
             let right = if right.is_empty() { None } else { found.id_of(right).or_else(|| other(right)) };

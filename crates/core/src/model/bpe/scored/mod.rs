@@ -7,12 +7,14 @@
 //! backtracking  the merges in linear time, from left to right
 //! equal_scores  the last merges, if several pieces have the lowest score
 //! ascii_merges  batches of short words
+//! piece_texts   pieces with their texts
 //! piece_trie    pieces by their text
 //! ```
 
 mod ascii_merges;
 mod backtracking;
 mod equal_scores;
+mod piece_texts;
 mod piece_trie;
 #[cfg(test)]
 mod tests;
@@ -20,11 +22,14 @@ mod tests;
 use rustc_hash::FxHashMap;
 
 use self::backtracking::{ScoredBacktracking, ScoredBacktrackingScratch};
+use self::piece_texts::PieceTexts;
 use self::piece_trie::PieceTrie;
+use super::backtracking::stored_sections;
 use super::merge_by_heap::{self, MergeQueue};
 use super::merges::NO_RANK;
 use super::symbols::{rank_all, MergeLookup, Symbol, SymbolLinks};
 use crate::error::Error;
+use crate::model::late_tables::LateTables;
 use crate::model::pieces::{PieceWriter, Pieces};
 use crate::model::sampling::SamplingRng;
 use crate::model::TokenSink;
@@ -40,6 +45,12 @@ pub struct ScoredBpe {
     ranks: Vec<u32>,
     longest: usize,
     has_unused: bool,
+    tables: LateTables<Box<ScoredTables>>,
+}
+
+/// The tables that the first words do without: they are merged by lookups in the vocabulary.
+#[derive(Clone, Debug)]
+struct ScoredTables {
     trie: PieceTrie,
     backtracking: Option<ScoredBacktracking>,
 }
@@ -56,6 +67,13 @@ pub(crate) struct ScoredBpeScratch {
     backtracking: ScoredBacktrackingScratch,
 }
 
+/// The number of texts that are merged by lookups before the tables are built: a tenth of the time that these take.
+const LOOKUPS: u32 = 512;
+/// Models of more bytes have their trie built when they are loaded, so that errors are raised there.
+const MAX_BYTES: usize = 1 << 22;
+/// The longest text, in bytes, that is merged by lookups.
+const MAX_FIRST_BYTES: usize = 256;
+
 /// The id of a user-defined piece while the others are merged: it merges with nothing.
 const FIXED: u32 = u32::MAX;
 
@@ -67,15 +85,14 @@ impl ScoredBpe {
         sections: &TableSections,
     ) -> Result<Self, Error> {
         let pieces = Pieces::compile(spec, vocab)?;
-        let (ranks, trie) = (ranks(&spec.pieces), PieceTrie::build(&spec.pieces)?);
-        Ok(Self {
-            pieces,
-            longest: spec.pieces.iter().map(|piece| piece.text.len()).max().unwrap_or(0),
-            has_unused: spec.pieces.iter().any(|piece| piece.kind == PieceType::Unused),
-            backtracking: ScoredBacktracking::compile(&spec.pieces, &ranks, &trie, sections),
-            ranks,
-            trie,
-        })
+        let (texts, ranks) = (PieceTexts { pieces: &pieces, vocab }, ranks(&spec.pieces));
+        let lens = || spec.pieces.iter().map(|piece| piece.text.len());
+        let tables = match lens().sum::<usize>() <= MAX_BYTES {
+            true => LateTables::unbuilt(LOOKUPS, stored_sections(sections)),
+            false => LateTables::built(Box::new(ScoredTables::build(texts, &ranks, sections)?)),
+        };
+        let (longest, has_unused) = (lens().max().unwrap_or(0), texts.has(PieceType::Unused));
+        Ok(Self { pieces, ranks, longest, has_unused, tables })
     }
 
     /// Return the pieces of the model.
@@ -85,15 +102,16 @@ impl ScoredBpe {
     }
 
     /// Add the table sections of tables that take long to build.
-    pub(in crate::model) fn store(&self, sections: &mut TableSections) {
-        if let Some(backtracking) = &self.backtracking {
+    pub(in crate::model) fn store(&self, vocab: &Vocab, sections: &mut TableSections) {
+        if let Some(backtracking) = self.backtracking(vocab) {
             backtracking.store(sections);
         }
     }
 
     /// Return the bytes of memory of the other tables of backtracking.
     pub(in crate::model) fn derived_bytes(&self) -> usize {
-        self.backtracking.as_ref().map_or(0, ScoredBacktracking::bytes)
+        let backtracking = self.tables.get().and_then(|tables| tables.backtracking.as_ref());
+        backtracking.map_or(0, ScoredBacktracking::bytes)
     }
 
     /// Segment a text; with `rng` each candidate is dropped for good with its probability (BPE-dropout).
@@ -106,8 +124,8 @@ impl ScoredBpe {
         out: &mut impl TokenSink,
     ) {
         let (mut done, mut writer) = (0, self.pieces.writer(text, out));
-        if rng.is_none() {
-            if let Some(backtracking) = &self.backtracking {
+        if rng.is_none() && !self.is_among_first(text) {
+            if let Some(backtracking) = self.backtracking(vocab) {
                 let symbols = (&self.pieces, vocab);
                 done = backtracking.run(text, symbols, &mut scratch.backtracking, &mut writer);
             }
@@ -118,16 +136,17 @@ impl ScoredBpe {
         writer.finish();
     }
 
-    /// Return whether short words can be merged in batches.
+    /// Return whether short words can be merged in batches; the first ones are merged one by one.
     #[must_use]
-    pub fn merges_in_batches(&self) -> bool {
-        self.backtracking.as_ref().is_some_and(ScoredBacktracking::merges_in_batches)
+    pub fn merges_in_batches(&self, vocab: &Vocab) -> bool {
+        !self.tables.can_wait()
+            && self.backtracking(vocab).is_some_and(ScoredBacktracking::merges_in_batches)
     }
 
     /// Merge up to `MAX_WORDS` words, given as ASCII with spaces instead of metaspaces, of at most
     /// `ShortWordBatch::MAX_BYTES`.
-    pub(crate) fn merge_batch(&self, words: &[&[u8]], scratch: &mut ScoredBpeScratch) {
-        if let Some(backtracking) = &self.backtracking {
+    pub(crate) fn merge_batch(&self, words: &[&[u8]], vocab: &Vocab, scratch: &mut ScoredBpeScratch) {
+        if let Some(backtracking) = self.backtracking(vocab) {
             backtracking.merge_batch(words, &mut scratch.backtracking);
         }
     }
@@ -139,9 +158,30 @@ impl ScoredBpe {
         scratch: &mut ScoredBpeScratch,
         out: &mut Vec<u32>,
     ) -> bool {
-        let backtracking = self.backtracking.as_ref();
+        let backtracking = self.tables.get().and_then(|tables| tables.backtracking.as_ref());
         backtracking
             .is_some_and(|backtracking| backtracking.push_merged(row, &mut scratch.backtracking, out))
+    }
+
+    /// Return whether a text is among those that are merged by lookups, and count it.
+    #[inline]
+    fn is_among_first(&self, text: &str) -> bool {
+        text.len() <= MAX_FIRST_BYTES && self.tables.count_lookup()
+    }
+
+    /// Return the tables to merge in linear time, if the model has them; build them now if they are not built yet.
+    #[inline]
+    fn backtracking(&self, vocab: &Vocab) -> Option<&ScoredBacktracking> {
+        let tables = self.tables.get().map(Box::as_ref).or_else(|| self.build_tables(vocab));
+        tables.and_then(|tables| tables.backtracking.as_ref())
+    }
+
+    #[cold]
+    fn build_tables(&self, vocab: &Vocab) -> Option<&ScoredTables> {
+        let texts = PieceTexts { pieces: &self.pieces, vocab };
+        // A trie of so few bytes has no more states than its bound; lookups would replace it.
+        let tables = ScoredTables::build(texts, &self.ranks, self.tables.stored()).ok()?;
+        Some(self.tables.keep(Box::new(tables)))
     }
 
     /// Segment a text of any length from a byte on by the heap.
@@ -160,7 +200,7 @@ impl ScoredBpe {
             let id = if is_fixed { FIXED } else { 0 };
             symbols.push(Symbol { id, rank: NO_RANK, start: start as u32, end: end as u32 });
         });
-        let mut merges = ScoredMerges { model: self, text, left_lengths };
+        let mut merges = ScoredMerges { model: self, text, vocab, left_lengths };
         rank_all(symbols, &mut merges);
         let skips = || rng.as_mut().is_some_and(|rng| rng.drops());
         merge_by_heap::merge(symbols, &mut merges, (links, queue), skips);
@@ -177,12 +217,32 @@ impl ScoredBpe {
     }
 }
 
+impl ScoredTables {
+    /// Build the tables; read those that `sections` contains.
+    fn build(pieces: PieceTexts<'_>, ranks: &[u32], sections: &TableSections) -> Result<Self, Error> {
+        let trie = PieceTrie::build(pieces)?;
+        Ok(Self { backtracking: ScoredBacktracking::compile(pieces, ranks, &trie, sections), trie })
+    }
+}
+
 /// The merges of a text. The number of a merge is the id of the piece that it makes; its priority is the rank of the
 /// score.
 struct ScoredMerges<'a> {
     model: &'a ScoredBpe,
     text: &'a str,
+    vocab: &'a Vocab,
     left_lengths: &'a mut FxHashMap<u32, usize>,
+}
+
+impl ScoredMerges<'_> {
+    /// Return the id of the piece that matches a text.
+    #[inline]
+    fn id_of(&self, text: &str) -> Option<u32> {
+        match self.model.tables.get() {
+            Some(tables) => tables.trie.id_of(text),
+            None => PieceTexts { pieces: &self.model.pieces, vocab: self.vocab }.id_of(text),
+        }
+    }
 }
 
 impl MergeLookup for ScoredMerges<'_> {
@@ -192,7 +252,7 @@ impl MergeLookup for ScoredMerges<'_> {
         if left.id == FIXED || right.id == FIXED || end - start > self.model.longest {
             return NO_RANK;
         }
-        let Some(id) = self.model.trie.id_of(&self.text[start..end]) else { return NO_RANK };
+        let Some(id) = self.id_of(&self.text[start..end]) else { return NO_RANK };
         if self.model.has_unused && self.model.pieces.is_unused(id) {
             self.left_lengths.insert(id, left.end as usize - start);
         }

@@ -1,8 +1,8 @@
 //! The pieces that match text, by their bytes.
 
+use super::piece_texts::PieceTexts;
 use crate::double_array::Trie;
 use crate::error::Error;
-use crate::spec::{PieceType, ScoredPiece};
 
 /// A trie of the normal, user-defined and unused pieces.
 #[derive(Clone, Debug)]
@@ -12,11 +12,9 @@ pub(super) struct PieceTrie {
 
 impl PieceTrie {
     /// Build the trie.
-    pub(super) fn build(pieces: &[ScoredPiece]) -> Result<Self, Error> {
-        let is_found =
-            |kind| matches!(kind, PieceType::Normal | PieceType::UserDefined | PieceType::Unused);
-        let found = (0..).zip(pieces).filter(|(_, piece)| is_found(piece.kind));
-        let keys = found.map(|(id, piece)| (piece.text.as_bytes(), id)).collect();
+    pub(super) fn build(pieces: PieceTexts<'_>) -> Result<Self, Error> {
+        let found = pieces.ids().filter(|&id| pieces.is_found(id));
+        let keys = found.map(|id| (pieces.text(id).as_bytes(), id)).collect();
         Ok(Self { trie: Trie::build([keys])?.0 })
     }
 

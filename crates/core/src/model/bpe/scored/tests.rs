@@ -5,9 +5,9 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::chi_square::{agrees, counted};
 use crate::model::pieces::test_models::{
-    any_pieces, random_spec, scored_bpe, segmented, spec, texts, NORMAL, SPACE,
+    any_pieces, compiled, random_spec, scored_bpe, segmented, spec, texts, NORMAL, SPACE,
 };
-use crate::model::{Sampling, TokenSpan};
+use crate::model::{Model, Sampling, TokenSpan};
 use crate::spec::SentencePieceKind;
 
 #[test]
@@ -211,4 +211,20 @@ fn merges_are_dropped_with_their_probability() {
         });
         assert!(agrees(&counted(sampled), &expected), "{expected:?}");
     }
+}
+
+#[test]
+fn the_tables_are_built_after_the_first_texts() {
+    let spec =
+        spec(SentencePieceKind::Bpe, &[("a", -2.0, NORMAL), ("b", -3.0, NORMAL), ("ab", -1.0, NORMAL)]);
+    let (Model::ScoredBpe(model), vocab) = compiled(&spec) else { panic!("no BPE model") };
+    let (mut scratch, mut ids) = (ScoredBpeScratch::default(), Vec::<u32>::new());
+    for count in 1..=LOOKUPS + 1 {
+        model.run("abb", &vocab, &mut scratch, None, &mut ids);
+        assert_eq!(model.tables.get().is_some(), count > LOOKUPS);
+    }
+    assert_eq!(ids, [3, 2].repeat(LOOKUPS as usize + 1));
+    let (Model::ScoredBpe(model), vocab) = compiled(&spec) else { panic!("no BPE model") };
+    model.run(&"ab".repeat(MAX_FIRST_BYTES), &vocab, &mut scratch, None, &mut ids);
+    assert!(model.tables.get().is_some());
 }

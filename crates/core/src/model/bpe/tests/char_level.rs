@@ -53,7 +53,7 @@ proptest! {
         word in "[abé]{1,60}",
     ) {
         let (model, symbols) = printable(&with_unknown(spec_of_splits(&splits)), &word);
-        let Some(chars) = &model.chars else { return Ok(()) };
+        let Some(chars) = &tables_of(&model).chars else { return Ok(()) };
         let mut found: Vec<u32> = Vec::new();
         let done = chars.segment(&word, 0, &mut BacktrackingScratch::default(), &mut found);
         prop_assert_eq!(done, word.len());

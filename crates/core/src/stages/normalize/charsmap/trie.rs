@@ -7,6 +7,9 @@
 /// Why bytes are no charsmap: what was found, and what was expected.
 pub(super) type InvalidCharsmap = (String, &'static str);
 
+/// The number of units that are compared at once.
+const GROUP: usize = 32;
+
 /// The units of a trie. Once [`Self::check`] has passed, lookups stay inside the array.
 #[derive(Clone, Debug)]
 pub(super) struct CharsmapTrie {
@@ -52,21 +55,30 @@ impl CharsmapTrie {
             if std::mem::replace(&mut visited[base], true) {
                 continue;
             }
-            for at in block..block + 0x100 {
-                let (unit, byte) = (self.units[at], (at ^ base) as u32);
-                if byte == 0 || label(unit) != byte {
-                    continue;
+            for at in (block..block + 0x100).step_by(GROUP).filter(|&at| self.has_child(at, base)) {
+                for at in at..at + GROUP {
+                    let (unit, byte) = (self.units[at], (at ^ base) as u32);
+                    if byte == 0 || label(unit) != byte {
+                        continue;
+                    }
+                    let below = at ^ offset(unit);
+                    if has_value(unit) {
+                        self.check_value(below, replacements)?;
+                    }
+                    after_first[byte as usize] |= !is_root;
+                    pending.push(below);
                 }
-                let below = at ^ offset(unit);
-                if has_value(unit) {
-                    self.check_value(below, replacements)?;
-                }
-                after_first[byte as usize] |= !is_root;
-                pending.push(below);
             }
             is_root = false;
         }
         Ok(after_first)
+    }
+
+    /// Return whether a unit of the group that begins at `start` may be a child: most groups have none, and these are
+    /// passed over without a branch for each unit.
+    fn has_child(&self, start: usize, base: usize) -> bool {
+        let units = self.units[start..start + GROUP].iter().zip(start..);
+        units.fold(false, |any, (&unit, at)| any | (label(unit) == (at ^ base) as u32))
     }
 
     fn check_value(&self, at: usize, replacements: &str) -> Result<(), InvalidCharsmap> {
