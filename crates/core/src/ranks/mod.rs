@@ -18,14 +18,14 @@
 //!
 //! ```text
 //! merger      rank-BPE
-//! rank_table  ranks of bytes
+//! byte_ranks  the ranks of tokens by their bytes
 //! ```
 
+mod byte_ranks;
 mod merger;
-mod rank_table;
 
+use self::byte_ranks::{ByteRanks, PADDING};
 pub(crate) use self::merger::{RankMerger, NO_RANK};
-use self::rank_table::{RankTable, PADDING};
 use crate::spec::{BpeSpec, MergeList, ModelSpec, TokenizerSpec};
 use crate::text::push_bytes_of_printable;
 use crate::vocab::Vocab;
@@ -70,7 +70,7 @@ pub fn canonical_pairs(vocab: &Vocab) -> Vec<CanonicalPair> {
         tokens.push((start, bytes.len() - start, id));
     }
     bytes.resize(bytes.len() + PADDING, 0);
-    let table = RankTable::of(&bytes, &tokens);
+    let table = ByteRanks::of(&bytes, &tokens);
     let mut merger = RankMerger::default();
     let longer = tokens.iter().filter(|(_, len, _)| *len > 1);
     let pairs = longer.map(|&(start, len, token)| {
@@ -103,7 +103,7 @@ pub fn ranked_model(settings: &BpeSpec, vocab: &Vocab) -> BpeSpec {
 
 /// Return the byte between the two symbols that rank-BPE, run on the first `len` bytes, reaches last; `None` if more
 /// are left.
-fn last_boundary(merger: &mut RankMerger, text: &[u8], len: usize, table: &RankTable) -> Option<usize> {
+fn last_boundary(merger: &mut RankMerger, text: &[u8], len: usize, table: &ByteRanks) -> Option<usize> {
     if len > MAX_RANKED_BYTES {
         return None;
     }

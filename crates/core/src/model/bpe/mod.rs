@@ -14,6 +14,8 @@
 //! merge_by_scan    merges of a short word
 //! merge_by_heap    merges of any word, O(n log n)
 //! merge_by_rank    merges of any word, rank by rank, for merges in order
+//! merge_scratch    the buffers of the merges of one word
+//! scratch          the buffers of one word
 //! dropout          BPE-dropout, and the order of pairs that it selects from
 //! ```
 //!
@@ -29,19 +31,17 @@ mod merge_by_heap;
 mod merge_by_rank;
 mod merge_by_scan;
 mod merge_ranks;
+mod merge_scratch;
 mod merges;
 mod scored;
+mod scratch;
 mod symbols;
 mod tables;
 
-use self::backtracking::{BacktrackingScratch, MergeBatches};
-use self::dropout::PairOrder;
-use self::merge_by_heap::MergeQueue;
-use self::merge_by_rank::RankQueue;
 use self::merges::Merges;
 pub use self::scored::ScoredBpe;
 pub(crate) use self::scored::ScoredBpeScratch;
-use self::symbols::{Symbol, SymbolLinks};
+pub(super) use self::scratch::BpeScratch;
 use self::tables::MergeTables;
 use super::late_tables::LateTables;
 use super::sampling::SamplingRng;
@@ -66,25 +66,6 @@ pub struct Bpe {
     ignore_merges: bool,
     /// Whether the merges are those of the ids as ranks. Their tables are built late.
     is_ranked: bool,
-}
-
-/// The buffers of one word.
-#[derive(Clone, Debug, Default)]
-pub(super) struct BpeScratch {
-    symbols: Vec<Symbol>,
-    merging: MergeScratch,
-    backtracking: BacktrackingScratch,
-    interleaved: MergeBatches,
-    bytes: Vec<u8>,
-}
-
-/// The buffers of the merges of one word.
-#[derive(Clone, Debug, Default)]
-struct MergeScratch {
-    links: SymbolLinks,
-    queue: MergeQueue,
-    rank_queue: RankQueue,
-    pair_order: PairOrder,
 }
 
 impl Bpe {

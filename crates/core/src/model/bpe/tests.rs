@@ -6,8 +6,10 @@ mod char_level;
 
 use piecework_kernels::merges::LongWordBatch;
 
+use super::dropout::PairOrder;
+use super::merge_scratch::MergeScratch;
 use super::merges::NO_RANK;
-use super::symbols::{rank_all, MergeLookup};
+use super::symbols::{rank_all, MergeLookup, Symbol, SymbolLinks};
 use super::*;
 use crate::model::Sampling;
 use crate::spec::VocabSpec;

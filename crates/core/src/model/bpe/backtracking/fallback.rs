@@ -4,8 +4,8 @@
 
 use super::super::merge_by_heap;
 use super::super::merge_by_rank;
+use super::super::merge_scratch::MergeScratch;
 use super::super::symbols::{MergeLookup, Symbol};
-use super::super::MergeScratch;
 use super::split_table::SplitTable;
 use super::split_table::NONE;
 use super::BacktrackingBpe;

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::model::bpe::backtracking::BacktrackingScratch;
 use crate::text::byte_entry;
 
 /// Return a vocabulary with tokens for all letters and unknown characters.

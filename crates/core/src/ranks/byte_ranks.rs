@@ -11,7 +11,7 @@ pub(super) const PADDING: usize = 16;
 ///
 /// A token is given by its length, and by bytes that begin with it and have at least `PADDING` more. Most lookups are
 /// of three and four bytes; tables of their own stay in the cache.
-pub(super) struct RankTable {
+pub(super) struct ByteRanks {
     of_two: Vec<u32>,
     of_three: HashMap<u32, u32>,
     of_four: HashMap<u32, u32>,
@@ -22,7 +22,7 @@ pub(super) struct RankTable {
     of_long: HashMap<Box<[u8]>, u32>,
 }
 
-impl RankTable {
+impl ByteRanks {
     /// Build the table of tokens, each with its first byte, its length and its rank.
     pub(super) fn of(bytes: &[u8], tokens: &[(usize, usize, u32)]) -> Self {
         let mut table = Self {
