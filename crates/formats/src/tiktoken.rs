@@ -89,8 +89,10 @@ fn read_line(number: usize, line: &[u8], tokens: &mut RankedTokens) -> Result<()
 
 /// Return the number that decimal digits stand for.
 fn number_of(digits: &[u8]) -> Option<u32> {
-    let digits = digits.iter().map(|digit| digit.is_ascii_digit().then(|| u32::from(digit - b'0')));
-    digits.fold(Some(0_u32), |number, digit| number?.checked_mul(10)?.checked_add(digit?))
+    digits.iter().try_fold(0_u32, |number, digit| {
+        let digit = digit.is_ascii_digit().then(|| u32::from(digit - b'0'))?;
+        number.checked_mul(10)?.checked_add(digit)
+    })
 }
 
 /// Write the ids of a byte-level tokenizer as ranks, without the added tokens.

@@ -16,7 +16,7 @@ use xxhash_rust::xxh3::xxh3_64;
 
 const MAGIC: [u8; 8] = *b"\x93PWC\r\n\x1a\n";
 /// The format number; increase it when the layout of any table changes.
-const FORMAT: u32 = 2;
+const FORMAT: u32 = 1;
 /// Shows the byte order of the tables, which is that of the machine.
 const BYTE_ORDER: u32 = 0x0102_0304;
 const HEADER: usize = 64;
