@@ -72,7 +72,7 @@ impl Kind {
             Self::Json => tokenizer_json::read(bytes),
             Self::Model => sentencepiece::read(bytes),
             Self::Gguf => read_gguf(bytes),
-            Self::Ranks => tiktoken::read(bytes, byte_level(), &[]),
+            Self::Ranks => tiktoken::read(bytes, byte_level(), &[]).map(TokenizerSpec::from),
             Self::Merges => merges(bytes),
             Self::Lines => vocab_txt::read(bytes, None),
         }

@@ -87,6 +87,17 @@ def test_a_cache_keeps_the_treatment_of_special_tokens(tmp_path: Path) -> None:
         pw.Tokenizer.load(tmp_path / "x.pwc").encode("[SEP]")
 
 
+def test_a_cache_of_ranks_derives_its_merges(tmp_path: Path) -> None:
+    ranks, cache = tmp_path / "ranks.tiktoken", tmp_path / "ranks.pwc"
+    TOKENIZERS["byte-bpe"].save(ranks)
+    tok = pw.Tokenizer.load(ranks, pattern="gpt2", special_tokens={"<|stop|>": 300})
+    tok.save(cache)
+    same(pw.Tokenizer.load(cache), tok)
+    words = [f"{one}{other}pugs" for one in "hugbnžá" for other in "hugbnžá" * 60]
+    first, later = pw.Tokenizer.load(cache), tok.encode_batch(words).to_lists()
+    assert [first.encode(word).ids for word in words] == later
+
+
 def test_custom_stages_are_refused(tmp_path: Path) -> None:
     custom = TOKENIZERS["word"].with_normalizer(pw.spec.CustomNormalizer(str.lower))
     with pytest.raises(pw.PieceworkError, match="custom stages are functions"):
