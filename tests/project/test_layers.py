@@ -64,7 +64,15 @@ CRATE_MAY_USE = {
 }
 FACADES = {"lib", "mod"}
 UNSAFE = {"kernels", "kernels/capsules"}
-FORMATS_MAY_USE_OF_CORE = {"spec", "error", "text", "table_sections", "vocab", "ranks", "double_array"}
+FORMATS_MAY_USE_OF_CORE = {
+    "spec",
+    "error",
+    "text",
+    "table_sections",
+    "vocab",
+    "ranks",
+    "double_array",
+}
 TRAIN_MAY_NOT_USE_OF_CORE = {"engine"}
 
 
