@@ -90,9 +90,7 @@ def test_a_cache_keeps_the_treatment_of_special_tokens(tmp_path: Path) -> None:
 def test_a_cache_of_ranks_derives_its_merges(tmp_path: Path) -> None:
     ranks, cache = tmp_path / "ranks.tiktoken", tmp_path / "ranks.pwc"
     TOKENIZERS["byte-bpe"].save(ranks)
-    tok = pw.Tokenizer.load(
-        ranks, pattern="gpt2", special_tokens=TOKENIZERS["byte-bpe"].special_tokens
-    )
+    tok = pw.Tokenizer.load(ranks, pattern="gpt2", special_tokens={"<|a|>": 0})
     tok.save(cache)
     same(pw.Tokenizer.load(cache), tok)
     words = [f"{one}{other}pugs" for one in "hugbnžá" for other in "hugbnžá" * 60]
