@@ -47,11 +47,12 @@ impl LearningLog {
         })
     }
 
-    /// Return how a trainer of rounds begins, and where it records.
+    /// Return how a Unigram trainer begins, and where it records.
     pub(crate) fn resume_rounds(log: Option<&Self>) -> UnigramResume<'_> {
         UnigramResume {
             earlier: log.and_then(|log| log.earlier_round.as_ref()),
             log: log.map(|log| &log.rounds),
+            pruning: Self::resume(log),
             steps: None,
         }
     }

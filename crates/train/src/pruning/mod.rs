@@ -1,4 +1,4 @@
-//! WordPiece by pruning: many substrings, of which the least useful one is removed again and again.
+//! Pruning: many substrings, of which the least useful one is removed again and again.
 //!
 //! ```text
 //! candidates     characters and seeds, and which of them match at a position
@@ -11,6 +11,9 @@
 //! The entry with the least loss is removed until the vocabulary has its size. The loss is the exact change of
 //! the cost of all words under the segmentation that the model will use. Then, in rounds, removed entries are put
 //! back where they save more than the cheapest entry does.
+//!
+//! WordPiece learns its entries so, and Unigram its seeds: they differ in the continuation prefix, and in which words
+//! and substrings count.
 //!
 //! Source: the rule is that of PathPiece (Schmidt et al. 2024, "Tokenization Is More Than Compression"), with
 //! the losses of longest-match segmentation.
@@ -26,22 +29,62 @@ mod tests;
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use crate::entries::Entries;
 use crate::learned::fill;
 use crate::progress::Progress;
-use crate::resume::Choices;
+use crate::resume::{Choices, Resume};
 use crate::substrings::{select, SeedLimits, Substring, SubstringIndex, WordText};
-use crate::wordpiece::spec::{Learn, Pruning, Start, WordPieceTrainSpec};
+use crate::wordpiece::spec::{Learn, Pruning, Start};
 use crate::Learned;
 use piecework_core::error::Error;
 
 use candidates::Candidates;
 use losses::Losses;
 use pruner::Pruner;
-use segmentation::MAX_WORD_CHARS;
+
+pub(crate) use segmentation::MAX_WORD_CHARS;
 
 /// The default of `max_token_length`.
 const MAX_CHARS: usize = 50;
+
+/// The words to prune for, and their substrings that may be entries.
+pub(crate) struct PruningTask<'a> {
+    /// The words with their counts, sorted, of at most [`MAX_WORD_CHARS`] characters, all of which are entries.
+    pub(crate) words: Vec<(&'a str, u64)>,
+    /// The continuation prefix; often empty.
+    pub(crate) prefix: &'a str,
+    /// Tokens that stay entries where words contain them.
+    pub(crate) special_tokens: &'a [String],
+    pub(crate) seeds: SeedLimits,
+    /// The most characters of a seed, the prefix not counted.
+    pub(crate) max_chars: usize,
+    /// Whether a string may be a seed; `None` if each one may.
+    pub(crate) allows: Option<&'a (dyn Fn(&str) -> bool + Sync)>,
+    pub(crate) num_threads: usize,
+}
+
+/// Remove seeds until `wanted` are left; return these and the characters with their uses.
+///
+/// Progress is reported up to `total`.
+pub(crate) fn prune(
+    task: &PruningTask<'_>,
+    settings: &Pruning,
+    wanted: usize,
+    total: usize,
+    resume: Resume<'_>,
+    progress: &mut Progress<'_>,
+) -> Result<Vec<(String, u64)>, Error> {
+    settings.check_weights()?;
+    let mut choices = Choices::new(resume);
+    let candidates = task.candidates(progress)?;
+    let mut pruner = Pruner::new(&candidates, settings, task.num_threads, &mut choices);
+    pruner.remove_until(wanted, total, progress)?;
+    pruner.put_back(wanted, progress)?;
+    let uses = pruner.losses.uses(progress)?;
+    let present = (0..candidates.len() as u32).filter(|&candidate| pruner.losses.is_present(candidate));
+    let found = present.map(|candidate| (candidates.name(candidate), uses[candidate as usize])).collect();
+    pruner.finish()?;
+    Ok(found)
+}
 
 impl Learn for Pruning {
     /// Learn one vocabulary.
@@ -63,8 +106,10 @@ impl Learn for Pruning {
         self.check_weights()?;
         let Start { spec, entries, .. } = start;
         let mut choices = Choices::new(start.resume);
-        let text = word_text(start, progress)?;
-        let candidates = find_candidates(text, spec, self, entries, progress)?;
+        let candidates = wordpiece_task(start, self, progress)?.candidates(progress)?;
+        debug_assert!((0..candidates.len() as u32).all(|candidate| {
+            !candidates.protected[candidate as usize] || entries.find(&candidates.name(candidate)).is_some()
+        }));
         let mut ascending: Vec<usize> = (0..sizes.len()).collect();
         ascending.sort_by_key(|&at| sizes[at]);
         let wanted = |at: usize| sizes[at].saturating_sub(entries.len());
@@ -84,32 +129,59 @@ impl Learn for Pruning {
     }
 }
 
-/// Find the seeds and the entries of the base that occur in words.
-fn find_candidates(
-    text: WordText,
-    spec: &WordPieceTrainSpec,
+/// Return what WordPiece prunes.
+///
+/// Words with characters outside the alphabet and words that are too long for the model are left out, because the
+/// model encodes them as the unknown token.
+fn wordpiece_task<'a>(
+    start: &'a Start<'_>,
     settings: &Pruning,
-    base: &Entries,
     progress: &mut Progress<'_>,
-) -> Result<Candidates, Error> {
-    let max_chars = spec.max_token_length.unwrap_or(MAX_CHARS).min(MAX_WORD_CHARS);
-    let longest_special = spec.special_tokens.iter().map(|token| token.chars().count()).max().unwrap_or(0);
-    let depth = max_chars.max(longest_special.min(MAX_WORD_CHARS));
-    let index = SubstringIndex::new(text, depth, spec.num_threads, progress)?;
-    let limits =
-        SeedLimits { number: settings.seeds(spec.vocab_size), min_count: spec.min_frequency.max(1) };
-    let lengths = |longest: &Substring, lengths: Range<u32>| {
-        let (index, longest) = (&index, *longest);
-        let lengths = lengths.start..lengths.end.min(max_chars as u32 + 1);
-        lengths.filter(move |&chars| !is_prefix(index, &Substring { chars, ..longest }))
-    };
-    let (mut protected, seeds) = select(&index, &limits, lengths, spec.num_threads, progress)?;
-    protected.extend(spec.special_tokens.iter().filter_map(|token| occurrences(&index, token)));
-    let candidates = Candidates::new(index, protected, seeds, progress)?;
-    debug_assert!((0..candidates.len() as u32).all(|candidate| {
-        !candidates.protected[candidate as usize] || base.find(&candidates.name(candidate)).is_some()
-    }));
-    Ok(candidates)
+) -> Result<PruningTask<'a>, Error> {
+    let fits = |word: &str| word.chars().nth(MAX_WORD_CHARS).is_none();
+    let mut words = Vec::new();
+    for (word, count) in start.counts.iter() {
+        progress.advance(word.len())?;
+        if !word.is_empty() && fits(word) && start.alphabet.contains_all(word) {
+            words.push((word, count));
+        }
+    }
+    words.sort_unstable();
+    progress.check()?;
+    let spec = start.spec;
+    Ok(PruningTask {
+        words,
+        prefix: &spec.continuing_subword_prefix,
+        special_tokens: &spec.special_tokens,
+        seeds: SeedLimits { number: settings.seeds(spec.vocab_size), min_count: start.min_count() },
+        max_chars: spec.max_token_length.unwrap_or(MAX_CHARS).min(MAX_WORD_CHARS),
+        allows: None,
+        num_threads: spec.num_threads,
+    })
+}
+
+impl PruningTask<'_> {
+    /// Find the seeds, the characters and the special tokens that occur in words.
+    fn candidates(&self, progress: &mut Progress<'_>) -> Result<Candidates, Error> {
+        let text = WordText::new(&self.words, self.prefix, true, progress)?;
+        let longest_special =
+            self.special_tokens.iter().map(|token| token.chars().count()).max().unwrap_or(0);
+        let depth = self.max_chars.max(longest_special.min(MAX_WORD_CHARS));
+        let index = SubstringIndex::new(text, depth, self.num_threads, progress)?;
+        let lengths = |longest: &Substring, lengths: Range<u32>| {
+            let (index, longest) = (&index, *longest);
+            let lengths = lengths.start..lengths.end.min(self.max_chars as u32 + 1);
+            lengths.filter(move |&chars| self.may_be_seed(index, &Substring { chars, ..longest }))
+        };
+        let (mut protected, seeds) = select(&index, &self.seeds, lengths, self.num_threads, progress)?;
+        protected.extend(self.special_tokens.iter().filter_map(|token| occurrences(&index, token)));
+        Candidates::new(index, protected, seeds, progress)
+    }
+
+    fn may_be_seed(&self, index: &SubstringIndex, substring: &Substring) -> bool {
+        !is_prefix(index, substring)
+            && self.allows.is_none_or(|allows| allows(&index.spell(substring).collect::<String>()))
+    }
 }
 
 /// Whether a substring is the continuation prefix at the start of words, which has no characters of its own.
@@ -127,24 +199,6 @@ fn occurrences(index: &SubstringIndex, token: &str) -> Option<Substring> {
     let is_initial = body.is_none() || prefix.is_empty();
     let codes = index.text.encode(body.unwrap_or(token)).filter(|codes| !codes.is_empty())?;
     index.find(is_initial, &codes)
-}
-
-/// Lay out the words in the order of their code points.
-///
-/// Words with characters outside the alphabet and words that are too long for the model are left out, because the
-/// model encodes them as the unknown token.
-fn word_text(start: &Start<'_>, progress: &mut Progress<'_>) -> Result<WordText, Error> {
-    let fits = |word: &str| word.chars().nth(MAX_WORD_CHARS).is_none();
-    let mut words = Vec::new();
-    for (word, count) in start.counts.iter() {
-        progress.advance(word.len())?;
-        if !word.is_empty() && fits(word) && start.alphabet.contains_all(word) {
-            words.push((word, count));
-        }
-    }
-    words.sort_unstable();
-    progress.check()?;
-    WordText::new(&words, &start.spec.continuing_subword_prefix, true, progress)
 }
 
 /// Return the learned entries, the most used first, then by code points.

@@ -5,9 +5,8 @@ use super::candidates::Candidates;
 use crate::substrings::{DistinctWord, NONE};
 use piecework_core::spec::Segmentation;
 
-/// The longest word, in characters, that a learned model segments: the default of
-/// `max_input_chars_per_word`.
-pub(super) const MAX_WORD_CHARS: usize = 100;
+/// The longest word that pruning segments, in characters: the default of `max_input_chars_per_word`.
+pub(crate) const MAX_WORD_CHARS: usize = 100;
 
 /// Segments words by the candidates that are in the vocabulary, or by a vocabulary that differs a little.
 pub(super) struct CandidateSegmenter<'a> {

@@ -9,8 +9,7 @@ use super::effects::CostRule;
 use super::losses::Losses;
 use super::*;
 use crate::count::Counts;
-use crate::wordpiece::{begin, Learner, Pruning};
-use crate::Resume;
+use crate::wordpiece::{begin, Learner, WordPieceTrainSpec};
 use piecework_core::spec::Segmentation;
 
 fn corpus() -> impl Strategy<Value = Counts> {
@@ -61,8 +60,8 @@ proptest! {
         let progress = &mut Progress::start(spec.vocab_size, &mut call).expect("not stopped");
         let start = begin(&counts, &spec, Resume::default(), spec.vocab_size, progress)
             .expect("a size above the alphabet");
-        let text = word_text(&start, progress).expect("fits");
-        let candidates = find_candidates(text, &spec, &settings, &start.entries, progress).expect("fits");
+        let task = wordpiece_task(&start, &settings, progress).expect("not stopped");
+        let candidates = task.candidates(progress).expect("fits");
         let removable: Vec<u32> = (0..candidates.len() as u32)
             .filter(|&candidate| !candidates.protected[candidate as usize])
             .collect();

@@ -12,6 +12,7 @@
 //! piece_set         the pieces, and the pieces that begin at each position of the text
 //! reserved_entries  the entries before the pieces, and the final choice
 //! seeds             the initial pieces
+//! pruned_seeds      the initial pieces by pruning
 //! text_lattice      forward-backward and Viterbi over the segmentations of a text
 //! expectation       E-step and M-step
 //! pruning           the pruning loss of each piece
@@ -23,6 +24,7 @@
 
 mod expectation;
 mod piece_set;
+mod pruned_seeds;
 mod pruning;
 mod ranked_alphabet;
 mod reserved_entries;
@@ -40,11 +42,14 @@ use std::sync::{Mutex, PoisonError};
 use crate::count::Counts;
 use crate::learned::check_counts;
 use crate::progress::Progress;
+use crate::resume::Resume;
 use crate::symbol_splitter::SymbolSplitter;
 use crate::thread_team::ThreadTeam;
 use piecework_core::error::Error;
+use piecework_core::spec::Segmentation;
 
 use piece_set::PieceSet;
+use pruned_seeds::{pruned_seeds, SeedWords};
 pub(crate) use ranked_alphabet::RankedAlphabet;
 use reserved_entries::ReservedEntries;
 use segment_text::SegmentText;
@@ -54,6 +59,9 @@ pub use steps::{StepLog, StepValues, UnigramStep};
 
 /// The ratio of the pieces that pruning leaves to the entries of the vocabulary.
 const SURPLUS: f64 = 1.1;
+/// What is subtracted from each score where the fewest tokens are the best segmentation: more than the scores of 1,000
+/// tokens differ.
+const TOKEN_COST: f64 = 100_000.0;
 
 /// The result of one EM step.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -105,6 +113,8 @@ pub struct UnigramResume<'r> {
     pub earlier: Option<&'r UnigramRound>,
     /// Receives each round.
     pub log: Option<&'r RoundLog>,
+    /// The choices of the pruning that finds seeds, and where it records them.
+    pub pruning: Resume<'r>,
     /// Receives each step.
     pub steps: Option<&'r StepLog>,
 }
@@ -170,8 +180,15 @@ pub(crate) fn learn_within(
     progress: &mut Progress<'_>,
 ) -> Result<LearnedUnigram, Error> {
     let reserved = ReservedEntries::new(spec, alphabet)?;
+    let words = SeedWords { counts, splitter, alphabet };
+    let prune =
+        |pruning| pruned_seeds(&words, &reserved, pruning, spec, num_threads, resume.pruning, progress);
+    let uses = spec.pruning.as_ref().map(prune).transpose()?;
     let mut corpus = SegmentText::new(counts, splitter, alphabet, spec, num_threads, progress)?;
-    let pieces = seeds::initial_pieces(&corpus, &reserved, spec, num_threads, progress)?;
+    let pieces = match uses {
+        Some(uses) => seeds::used_pieces(&corpus, &reserved, &uses, progress)?,
+        None => seeds::initial_pieces(&corpus, &reserved, spec, num_threads, progress)?,
+    };
     corpus.index.drop_positions();
     let wanted = if spec.hard_limit { reserved.learned() } else { 0 };
     if spec.hard_limit {
@@ -180,7 +197,11 @@ pub(crate) fn learn_within(
     let mut trainer =
         UnigramTrainer { spec, corpus: &corpus, num_threads, wanted, steps: Vec::new(), resume };
     let pieces = trainer.run(pieces, progress)?;
-    Ok(LearnedUnigram { pieces: reserved.choose(&corpus, &pieces), steps: trainer.steps })
+    let mut pieces = reserved.choose(&corpus, &pieces);
+    if spec.pruning.is_some_and(|pruning| pruning.segmentation == Segmentation::Shortest) {
+        pieces[reserved.len()..].iter_mut().for_each(|(_, score)| *score -= TOKEN_COST);
+    }
+    Ok(LearnedUnigram { pieces, steps: trainer.steps })
 }
 
 struct UnigramTrainer<'a> {

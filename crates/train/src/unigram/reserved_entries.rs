@@ -68,9 +68,19 @@ impl ReservedEntries {
         self.known.contains(name)
     }
 
+    /// Return the number of entries before the pieces.
+    pub(super) fn len(&self) -> usize {
+        self.entries.len()
+    }
+
     /// Return the number of entries to learn.
     pub(super) fn learned(&self) -> usize {
         self.vocab_size - self.entries.len()
+    }
+
+    /// Return the number of entries to learn besides the characters.
+    pub(super) fn free(&self) -> usize {
+        self.learned() - self.characters.len()
     }
 
     fn check_room(&self) -> Result<(), Error> {

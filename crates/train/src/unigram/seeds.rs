@@ -21,10 +21,9 @@ use crate::substrings::{connect, keep_heaviest, select, SeedLimits, Substring, S
 use piecework_core::error::Error;
 
 /// The least count of a seed.
-const MIN_COUNT: u64 = 2;
+pub(super) const MIN_COUNT: u64 = 2;
 
-/// Return the characters and the substrings of most weight, or the given seeds, `seed_size` in all; scores
-/// are logarithms of the shares of weight.
+/// Return the characters and the substrings of most weight, or the given seeds, `seed_size` in all.
 pub(super) fn initial_pieces(
     corpus: &SegmentText,
     reserved: &ReservedEntries,
@@ -51,8 +50,24 @@ pub(super) fn initial_pieces(
             chosen.append(&mut seeds);
         }
     }
-    chosen.sort_unstable_by_key(Substring::order);
-    pieces(index, &chosen, progress)
+    pieces(index, chosen, Substring::weight, progress)
+}
+
+/// Return pieces that are chosen; scores are logarithms of the shares of uses, at least 1 each.
+pub(super) fn used_pieces(
+    corpus: &SegmentText,
+    reserved: &ReservedEntries,
+    uses: &[(String, u64)],
+    progress: &mut Progress<'_>,
+) -> Result<PieceSet, Error> {
+    let index = &corpus.index;
+    let mut chosen = Vec::with_capacity(uses.len());
+    for (piece, uses) in uses.iter().filter(|(piece, _)| !reserved.contains(piece)) {
+        progress.advance(1)?;
+        let substring = index.text.encode(piece).and_then(|codes| index.find(true, &codes));
+        chosen.extend(substring.map(|substring| Substring { count: *uses, ..substring }));
+    }
+    pieces(index, chosen, |used| u128::from(used.count.max(1)), progress)
 }
 
 /// Return the length of the longest prefix that may be a piece, if it is in the range.
@@ -100,17 +115,19 @@ fn occurring(
     Ok(found)
 }
 
-/// Return the pieces of chosen substrings, which are in the order of code points.
+/// Return the pieces of chosen substrings; scores are logarithms of the shares of weight.
 fn pieces(
     index: &SubstringIndex,
-    chosen: &[Substring],
+    mut chosen: Vec<Substring>,
+    weight: impl Fn(&Substring) -> u128,
     progress: &mut Progress<'_>,
 ) -> Result<PieceSet, Error> {
-    let total: u128 = chosen.iter().map(Substring::weight).sum();
+    chosen.sort_unstable_by_key(Substring::order);
+    let total: u128 = chosen.iter().map(&weight).sum();
     let log_total = (total as f64).ln();
-    let (shorter, longest) = connect(index, chosen, progress)?;
+    let (shorter, longest) = connect(index, &chosen, progress)?;
     let link = |(substring, shorter): (&Substring, u32)| PieceLink {
-        value: (substring.weight() as f64).ln() - log_total,
+        value: (weight(substring) as f64).ln() - log_total,
         shorter,
         chars: substring.chars,
     };

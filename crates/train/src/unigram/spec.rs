@@ -3,6 +3,7 @@
 use serde::Deserialize;
 
 use crate::alphabet::characters;
+use crate::wordpiece::Pruning;
 use crate::PieceRules;
 
 /// The settings of a Unigram trainer.
@@ -26,6 +27,9 @@ pub struct UnigramTrainSpec {
     pub seed_size: usize,
     /// The initial pieces with their counts; `None` selects frequent substrings of the corpus.
     pub seeds: Option<Vec<(String, u64)>>,
+    /// Choose the initial pieces by pruning, as many as the vocabulary has; `None` prunes them by likelihood.
+    #[serde(default)]
+    pub pruning: Option<Pruning>,
     /// Whether only characters that are given as seeds are pieces; otherwise all characters of the alphabet are.
     pub only_given_characters: bool,
     /// The exponent of word counts in EM and pruning; above 0, at most 1. Lower ones weight frequent words less.
@@ -54,6 +58,7 @@ impl Default for UnigramTrainSpec {
             initial_alphabet: Vec::new(),
             seed_size: 1_000_000,
             seeds: None,
+            pruning: None,
             only_given_characters: false,
             count_exponent: 1.0,
             max_piece_length: 16,
