@@ -121,7 +121,13 @@ def public_api() -> dict[str, str]:
             listed[full_name] = signature(value)
             if inspect.isclass(value):
                 listed |= {f"{full_name}.{member}": text for member, text in members(value)}
-    return listed | dict(entry for verb in VERBS for entry in command_entries(verb))
+    for entry, takes in (found for verb in VERBS for found in command_entries(verb)):
+        # The choices of all models.
+        choices = dict.fromkeys(
+            (*filter(None, listed.get(entry, "").split("|")), *takes.split("|"))
+        )
+        listed[entry] = "|".join(choices)
+    return listed
 
 
 def public_modules() -> Iterator[str]:

@@ -219,12 +219,14 @@ def reference_files() -> str:
 
 
 def settings_tables() -> str:
-    """Return the settings of each trainer, and of each learner, as Markdown."""
-    return "\n".join(line for cls in TRAINERS.values() for line in settings_table(cls, "##"))
+    """Return the settings of each trainer, and of each learner where it comes first, as Markdown."""
+    seen: set[type] = set()
+    return "\n".join(line for cls in TRAINERS.values() for line in settings_table(cls, "##", seen))
 
 
-def settings_table(cls: type, level: str) -> Iterator[str]:
-    """Yield the lines of a section with the settings of a class, and of the kinds of its values."""
+def settings_table(cls: type, level: str, seen: set[type]) -> Iterator[str]:
+    """Yield the lines of a section with the settings of a class, and the new kinds of its values."""
+    seen.add(cls)
     settings = settings_of(cls)
     yield from (f"{level} `{cls.__name__}`", "", first_sentence(cls), "")
     if settings:
@@ -234,7 +236,8 @@ def settings_table(cls: type, level: str) -> Iterator[str]:
     for about, _ in settings.values():
         if isinstance(about, Variant):
             for kind in about.kinds.values():
-                yield from settings_table(kind, f"{level}#")
+                if kind not in seen:
+                    yield from settings_table(kind, f"{level}#", seen)
 
 
 def settings_row(name: str, about: Setting, default: object) -> str:

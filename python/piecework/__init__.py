@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from piecework.train import (
         BPETrainer,
         ByteBPETrainer,
+        ByteUnigramTrainer,
         CharTrainer,
         Counts,
         SentencePieceTrainer,
@@ -74,6 +75,7 @@ _HOMES = {
     "train": (
         "BPETrainer",
         "ByteBPETrainer",
+        "ByteUnigramTrainer",
         "CharTrainer",
         "Counts",
         "SentencePieceTrainer",
@@ -143,6 +145,7 @@ __all__ = [
     "BPETrainer",
     "Batch",
     "ByteBPETrainer",
+    "ByteUnigramTrainer",
     "CharTrainer",
     "Counts",
     "EncodedFiles",

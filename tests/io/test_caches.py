@@ -21,7 +21,15 @@ TRAIN = ["hug hugs pug pun bun žába"] * 5
 
 
 def tokenizers() -> dict[str, pw.Tokenizer]:
-    kinds = {"wordpiece": 20, "bpe": 20, "byte-bpe": 270, "unigram": 30, "char": 12, "word": 10}
+    kinds = {
+        "wordpiece": 20,
+        "bpe": 20,
+        "byte-bpe": 270,
+        "unigram": 30,
+        "byte-unigram": 270,
+        "char": 12,
+        "word": 10,
+    }
     return {
         kind: pw.Tokenizer.train_from_iterator(TRAIN, model=kind, vocab_size=size)
         for kind, size in kinds.items()

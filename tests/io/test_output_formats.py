@@ -18,7 +18,7 @@ NO_CORPUS = "no-such-corpus.txt"  # reading it would be the error
 
 
 def trained(model: str) -> pw.Tokenizer:
-    size = {"byte-bpe": 270, "unigram": 12}.get(model, 30)
+    size = {"byte-bpe": 270, "byte-unigram": 270, "unigram": 12}.get(model, 30)
     return pw.Tokenizer.train_from_iterator(TEXTS * 3, model=model, vocab_size=size)
 
 
@@ -61,7 +61,9 @@ def test_train_refuses_a_format_before_it_reads_the_corpus(
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.parametrize("model", ["wordpiece", "bpe", "byte-bpe", "unigram", "word", "char"])
+@pytest.mark.parametrize(
+    "model", ["wordpiece", "bpe", "byte-bpe", "unigram", "byte-unigram", "word", "char"]
+)
 def test_the_smallest_tokenizer_fits_the_formats_of_the_trained_one(model: str) -> None:
     smallest = pw.Tokenizer.from_spec(Plan.of(None, model, None, {}).smallest_spec())
     learned = trained(model)

@@ -55,6 +55,9 @@ TRAINERS: dict[str, tuple[str, Any]] = {
     "byte-bpe": ("gpt2", pw.ByteBPETrainer(vocab_size=280, min_frequency=1)),
     "byte-bpe-cl100k": ("cl100k", pw.ByteBPETrainer(vocab_size=280, min_frequency=1)),
     "unigram": ("sentencepiece", pw.UnigramTrainer(vocab_size=24, character_coverage=0.9)),
+    "unigram-pruning": ("sentencepiece", pw.UnigramTrainer(vocab_size=24, learner=Pruning())),
+    "byte-unigram": ("gpt2", pw.ByteUnigramTrainer(vocab_size=280)),
+    "byte-unigram-pruning": ("gpt2", pw.ByteUnigramTrainer(vocab_size=280, learner=Pruning())),
     "word": ("punctuation", pw.train.WordTrainer(vocab_size=9)),
     "char": ("characters", pw.train.CharTrainer(vocab_size=6)),
     **{

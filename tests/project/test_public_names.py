@@ -18,6 +18,7 @@ PUBLIC_NAMES = {
     "WordPieceTrainer",
     "BPETrainer",
     "ByteBPETrainer",
+    "ByteUnigramTrainer",
     "UnigramTrainer",
     "SentencePieceTrainer",
     "WordTrainer",
@@ -138,6 +139,7 @@ PLAYGROUND_NAMES = {"create_app", "serve"}
 TRAIN_NAMES = {
     "BPETrainer",
     "ByteBPETrainer",
+    "ByteUnigramTrainer",
     "CharTrainer",
     "Counts",
     "CountsSummary",

@@ -83,6 +83,7 @@ def counts_of_pipelines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
         # the one before it: on a fast machine, the checkpoint is written there.
         ("whitespace", {"model": "bpe", "preset": "whitespace", "vocab_size": 15_000}),
         ("sentencepiece", {"model": "unigram", "vocab_size": 6_000, "seed_vocab_size": 1_000_000}),
+        ("sentencepiece", {"model": "unigram", "vocab_size": 6_000, "learner": Pruning()}),
         (
             "spm",
             {"model": "sentencepiece", "vocab_size": 2_000, "seed_sentencepiece_size": 50_000},

@@ -15,6 +15,7 @@ from piecework.errors import MemoryLimitError, TrainingWarning
 from piecework.train import (
     BPETrainer,
     Merges,
+    Pruning,
     Trainer,
     UnigramTrainer,
     WordPieceTrainer,
@@ -85,6 +86,7 @@ TRAINERS = [
     "WordPieceTrainer(vocab_size=20_000, learner=TopDown())",
     "BPETrainer(vocab_size=20_000)",
     "UnigramTrainer(vocab_size=8_000)",
+    "UnigramTrainer(vocab_size=8_000, learner=Pruning())",
 ]
 
 linux = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
@@ -202,8 +204,9 @@ LEARNERS = dict.fromkeys(
         *(WordPieceTrainer(vocab_size=30, learner=learner) for learner in LEARNERS),
         BPETrainer(vocab_size=30),
         UnigramTrainer(vocab_size=20),
+        UnigramTrainer(vocab_size=20, learner=Pruning()),
     ],
-    ids=lambda trainer: str(getattr(trainer, "learner", type(trainer).__name__)),
+    ids=lambda trainer: f"{trainer.kind} {getattr(trainer, 'learner', '')}",
 )
 def test_counts_beyond_32_bits_scale_like_small_ones(trainer: Any) -> None:
     words = ["hug", "hugs", "bug", "bugs", "pug", "pun", "gnu"]

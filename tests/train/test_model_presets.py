@@ -26,6 +26,7 @@ TRAINED = {
     "bpe": SPACES_AS_CHARACTERS | {"whitespace"},
     "byte-bpe": BYTE_LEVEL,
     "unigram": SPACES_AS_CHARACTERS | {"whitespace"},
+    "byte-unigram": BYTE_LEVEL,
     "word": set(PRESETS),
     "char": SPACES_AS_CHARACTERS,
     "sentencepiece": set(),
@@ -65,7 +66,7 @@ def test_a_model_and_a_preset_decode_to_the_same_text_or_are_refused(
 def test_sentencepiece_presets_take_the_types_of_sentencepiece(model: str, preset: str) -> None:
     settings = {"vocab_size": 400, "hard_vocab_limit": False, "character_coverage": 1.0}
     divides_words = model == "word" and preset in ("albert", "xlnet")
-    if model in ("wordpiece", "byte-bpe") or divides_words:
+    if model in ("wordpiece", "byte-bpe", "byte-unigram") or divides_words:
         with pytest.raises(
             pw.errors.ArgumentError, match=f"preset='{preset}' does not support model '{model}'"
         ):

@@ -286,12 +286,12 @@ def test_the_earlier_name_of_seed_vocab_size_names_it() -> None:
         pw.UnigramTrainer(seed_size=9)
 
 
-def test_only_wordpiece_takes_a_learner() -> None:
+def test_bpe_takes_no_learner() -> None:
     with pytest.raises(
         pw.errors.InputTypeError,
-        match=r"UnigramTrainer has no setting learner; WordPieceTrainer alone takes Pruning\(\),",
+        match=r"BPETrainer has no setting learner; WordPieceTrainer takes Pruning\(\),",
     ):
-        trainer_for("unigram", {"learner": Merges()})
+        trainer_for("bpe", {"learner": Merges()})
 
 
 @pytest.mark.parametrize("model", ["word", "char"])
@@ -317,7 +317,10 @@ def test_an_unknown_setting_lists_the_known_ones() -> None:
     ("settings", "hint"),
     [
         ({"vocabsize": 3}, r"; did you mean 'vocab_size'\?$"),
-        ({"model": "bpe", "seed_vocab_size": 9}, "; model 'unigram' has this setting$"),
+        (
+            {"model": "bpe", "seed_vocab_size": 9},
+            "; models 'unigram' and 'byte-unigram' have this setting$",
+        ),
         (
             {"model": "bpe", "balance": 1.0},
             r"; model 'wordpiece' has learner=Pruning\(balance=1.0\)$",
@@ -345,12 +348,13 @@ def test_an_unknown_model_lists_the_known_ones() -> None:
 
 
 def test_each_model_has_a_usual_preset() -> None:
-    kinds = ("wordpiece", "bpe", "byte-bpe", "unigram", "word", "char")
+    kinds = ("wordpiece", "bpe", "byte-bpe", "unigram", "byte-unigram", "word", "char")
     assert [TRAINERS[kind]().preset_for(None, None).name for kind in kinds] == [
         "bert-uncased",
         "metaspace",
         "gpt2",
         "sentencepiece",
+        "gpt2",
         "punctuation",
         "characters",
     ]

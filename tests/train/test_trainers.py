@@ -13,7 +13,7 @@ import pytest
 import piecework as pw
 from piecework._core import learn_bpe
 from piecework.errors import ArgumentError
-from piecework.train import count_texts
+from piecework.train import Pruning, count_texts
 from piecework.train.learners import LEARNERS, Learner
 from piecework.train.trainer import Trainer, merging_trainer
 from piecework.train.trainers import TRAINERS
@@ -23,7 +23,8 @@ PACKAGE = Path(pw.__file__).parent
 WORDPIECE = [pw.WordPieceTrainer(learner=learner()) for learner in LEARNERS.values()]
 SENTENCEPIECE = [pw.SentencePieceTrainer(model_type=kind) for kind in pw.SentencePieceTrainer.TYPES]
 OTHERS = [kind() for name, kind in TRAINERS.items() if name not in ("wordpiece", "sentencepiece")]
-EVERY: list[Any] = [*WORDPIECE, *SENTENCEPIECE, *OTHERS]
+UNIGRAM = [kind(learner=Pruning()) for kind in (pw.UnigramTrainer, pw.ByteUnigramTrainer)]
+EVERY: list[Any] = [*WORDPIECE, *SENTENCEPIECE, *OTHERS, *UNIGRAM]
 
 every_trainer = pytest.mark.parametrize(
     "trainer", EVERY, ids=lambda one: f"{one.kind} {one.detail}"
@@ -71,6 +72,9 @@ def test_runs_continue_from_what_restores_them() -> None:
         ("bpe", ""): "merges",
         ("byte-bpe", ""): "merges",
         ("unigram", ""): "round",
+        ("byte-unigram", ""): "round",
+        ("unigram", "pruning"): "choices",
+        ("byte-unigram", "pruning"): "choices",
         ("sentencepiece", "unigram"): "round",
         ("sentencepiece", "bpe"): "merges",
         ("sentencepiece", "word"): None,

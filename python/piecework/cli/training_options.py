@@ -212,9 +212,9 @@ def _declared(
             flags = f"{flag}/--no{flag[1:]}" if isinstance(about, Switch) else flag
             yield [flags, name], {"section": section, **how}
         if isinstance(about, Variant):
-            for kind, cls in about.kinds.items():
+            for kind in about.kinds:
                 title = f"{name.capitalize()} {kind}"
-                yield from _declared(settings_of(cls), title, several_sizes)
+                yield from _declared(about.settings_of(kind), title, several_sizes)
 
 
 def _how(about: Setting) -> dict[str, Any]:
@@ -284,7 +284,7 @@ def _with_variant(name: str, about: Variant, given: dict[str, Any]) -> dict[str,
 
     Without the option of the kind, its settings name it.
     """
-    kinds = {setting: kind for kind, cls in about.kinds.items() for setting in settings_of(cls)}
+    kinds = {setting: kind for kind in about.kinds for setting in about.settings_of(kind)}
     values = {setting: given.pop(setting) for setting in kinds if setting in given}
     if not values and name not in given:
         return given

@@ -53,11 +53,22 @@ def learn(words: Words, settings: Settings) -> list[tuple[str, float]]:
 
     Raises `TrainingError` when `vocab_size` is too small for reserved entries and alphabet.
     """
-    words = around_symbols(words, settings.user_defined_symbols)
-    reserved, required = reserved_entries(settings), alphabet(words, settings)
-    segments = within_alphabet(words, required)
-    required = [character for character in required if character not in reserved]
-    scores = seeds(segments, reserved, settings)
+    segments, reserved, required = segmented(words, settings)
+    return learn_from(seeds(segments, reserved, settings), segments, reserved, required, settings)
+
+
+def learn_from(
+    scores: Scores,
+    segments: Words,
+    reserved: Sequence[str],
+    required: Sequence[str],
+    settings: Settings,
+) -> list[tuple[str, float]]:
+    """Estimate and prune seeds until they fit; return all entries with their scores.
+
+    >>> learn_from({"a": -1.0}, [("a", 3)], ["<unk>"], ["a"], Settings(vocab_size=2))
+    [('<unk>', 0.0), ('a', 0.0)]
+    """
     vocab_size = size_within(settings.vocab_size, len(reserved), required, scores)
     wanted = vocab_size - len(reserved)
     target = int(vocab_size * SURPLUS)
@@ -92,6 +103,18 @@ def size_within(size: int, reserved: int, required: Sequence[str], scores: Score
 
 
 # ---- words, alphabet, seeds
+
+
+def segmented(words: Words, settings: Settings) -> tuple[Words, list[str], list[str]]:
+    """Return the segments of the words, the reserved entries, and the other characters that must be entries.
+
+    >>> segmented([("ab", 2)], Settings(special_tokens=("<unk>", "b")))
+    ([('ab', 2)], ['<unk>', 'b'], ['a'])
+    """
+    words = around_symbols(words, settings.user_defined_symbols)
+    reserved, characters = reserved_entries(settings), alphabet(words, settings)
+    required = [character for character in characters if character not in reserved]
+    return within_alphabet(words, characters), reserved, required
 
 
 def around_symbols(words: Words, symbols: Sequence[str]) -> Words:

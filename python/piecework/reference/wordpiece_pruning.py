@@ -35,7 +35,7 @@ Costs are integers, in units of 2^-16, so results do not depend on the platform.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -108,8 +108,10 @@ def usable_words(words: Sequence[tuple[str, int]], settings: Settings) -> list[t
     ]
 
 
-def find_seeds(words: Sequence[tuple[str, int]], settings: PruningSettings) -> dict[str, int]:
-    """Return the substrings with the largest count times length, with their counts.
+def find_seeds(
+    words: Sequence[tuple[str, int]], settings: PruningSettings, excluded: Collection[str] = ()
+) -> dict[str, int]:
+    """Return the substrings with the largest count times length, with their counts, without excluded ones.
 
     >>> list(find_seeds([("hug", 2)], PruningSettings(vocab_size=10)))
     ['hug', 'hu', '##ug']
@@ -124,7 +126,9 @@ def find_seeds(words: Sequence[tuple[str, int]], settings: PruningSettings) -> d
     seeds = [
         entry
         for entry, count in counts.items()
-        if count >= settings.min_frequency and 1 < length_of(entry, prefix) <= longest
+        if count >= settings.min_frequency
+        and 1 < length_of(entry, prefix) <= longest
+        and entry not in excluded
     ]
     seeds.sort(
         key=lambda entry: (-counts[entry] * length_of(entry, prefix), *spelling(entry, prefix))

@@ -26,6 +26,7 @@ from piecework.train.trainer import Trainer
 from piecework.train.trainers import (
     BPETrainer,
     ByteBPETrainer,
+    ByteUnigramTrainer,
     CharTrainer,
     SentencePieceTrainer,
     UnigramTrainer,
@@ -49,6 +50,7 @@ __all__ = [
     "SENTENCEPIECE_PRESETS",
     "BPETrainer",
     "ByteBPETrainer",
+    "ByteUnigramTrainer",
     "CharTrainer",
     "Counts",
     "CountsSummary",

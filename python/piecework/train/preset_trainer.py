@@ -119,7 +119,7 @@ class PresetTrainer(Trainer):
             return
         problem = (
             f"={preset.name!r} does not support model {self.kind!r}: its words are bytes; "
-            f"""use model="byte-bpe" (ByteBPETrainer), or one of the presets {", ".join(self.presets)}"""
+            f"use {_byte_level_model(self.kind)}, or one of the presets {', '.join(self.presets)}"
         )
         raise ArgumentError("preset", problem)
 
@@ -162,6 +162,13 @@ class PresetTrainer(Trainer):
             spec.AddedToken(token, vocab[token], special=False) for token in self.added_symbols
         )
         return (*special, *symbols)
+
+
+def _byte_level_model(kind: str) -> str:
+    """Return the model over bytes to use in place of one over characters."""
+    if kind == "unigram":
+        return 'model="byte-unigram" (ByteUnigramTrainer)'
+    return 'model="byte-bpe" (ByteBPETrainer)'
 
 
 def _post_processor(model: spec.Model, preset: Preset) -> spec.PostProcessor | None:

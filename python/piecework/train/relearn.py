@@ -112,6 +112,8 @@ def _inherited_settings(spec: TokenizerSpec) -> dict[str, Any]:
         inherited |= _inherited_bpe_settings(spec, model)
     if isinstance(model, Unigram):
         inherited["byte_fallback"] = model.byte_fallback
+        if pipeline_of(spec).is_byte_level:
+            inherited["initial_alphabet"] = BYTE_ALPHABET
     return inherited
 
 

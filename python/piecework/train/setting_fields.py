@@ -179,12 +179,21 @@ class Characters(Setting):
 
 @dataclass(frozen=True, kw_only=True)
 class Variant(Setting):
-    """A value of one of several kinds with settings of their own; `check` raises for others."""
+    """A value of one of several kinds with settings of their own; `check` raises for others.
+
+    A setting of a kind that the class of the field has too is given there: `without` names it.
+    """
 
     annotation = "Learner"
 
     kinds: Mapping[str, type]
     check: Callable[[object], None]
+    without: Collection[str] = ()
+
+    def settings_of(self, kind: str) -> dict[str, tuple[Setting, Any]]:
+        """Return the settings that a kind adds, and their defaults, by name."""
+        found = settings_of(self.kinds[kind])
+        return {name: how for name, how in found.items() if name not in self.without}
 
     @property
     def values(self) -> str:

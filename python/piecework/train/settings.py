@@ -19,7 +19,7 @@ class RetrainSettings(TypedDict, total=False):
     >>> settings: RetrainSettings = {"min_frequency": 2}
     """
 
-    learner: Learner
+    learner: Learner | None
     min_frequency: int
     limit_alphabet: int | None
     initial_alphabet: Sequence[str]

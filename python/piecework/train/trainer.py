@@ -177,11 +177,11 @@ class Trainer(ABC):
     @classmethod
     def check_names(cls, settings: Mapping[str, Any]) -> None:
         """Raise `ArgumentError` for a setting that another trainer or an earlier version has."""
-        if "learner" in settings:
+        if "learner" in settings and "learner" not in cls.setting_names():
             names = ", ".join(f"{kind.__name__}()" for kind in LEARNERS.values())
             message = (
-                f"{cls.__name__} has no setting learner; WordPieceTrainer alone "
-                f"takes {names}; this one has {', '.join(cls.setting_names())}"
+                f"{cls.__name__} has no setting learner; WordPieceTrainer takes {names}, and "
+                f"the Unigram trainers Pruning(); this one has {', '.join(cls.setting_names())}"
             )
             raise InputTypeError("learner", message=message)
         reject_former_name(settings, "seed_size", "seed_vocab_size")

@@ -109,7 +109,9 @@ def has_lattices(trainer: Trainer) -> bool:
     >>> has_lattices(UnigramTrainer()), has_lattices(BPETrainer())
     (True, False)
     """
-    return trainer.kind == "unigram" or (trainer.kind == "sentencepiece" and is_replayed(trainer))
+    if trainer.kind == "sentencepiece":
+        return is_replayed(trainer)
+    return trainer.kind in ("unigram", "byte-unigram")
 
 
 _TRACES: dict[str, Callable[[Counts, Any, Selection, int], TrainingTrace]] = {
@@ -123,6 +125,7 @@ _TRACES: dict[str, Callable[[Counts, Any, Selection, int], TrainingTrace]] = {
 
 _TRACES_OF_WORDS: dict[str, Callable[[Counts, Any, Selection, int, str | None], TrainingTrace]] = {
     "unigram": trace_unigram,
+    "byte-unigram": trace_unigram,
     "sentencepiece": trace_sentencepiece,
 }
 

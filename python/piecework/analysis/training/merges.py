@@ -121,7 +121,7 @@ def settings_of(kind: type[Settings], trainer: Any) -> Settings:
     """Return the settings of the reference that a trainer and its learner have."""
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     given = asdict(trainer)
-    given |= given.pop("learner", {})
+    given = (given.pop("learner", None) or {}) | given
     return kind(**{name: value for name, value in given.items() if name in known})
 
 

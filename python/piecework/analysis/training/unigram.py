@@ -20,26 +20,39 @@ from piecework.analysis.training.steps import (
 from piecework.analysis.training.trace import TrainingTrace
 from piecework.analysis.unigram_lattice import MAX_CHARS, ScoredPieces
 from piecework.errors import ArgumentError
+from piecework.reference import unigram_pruning
 from piecework.reference import unigram_training as reference
-from piecework.train import Counts, LearnedPieces, UnigramTrainer
+from piecework.reference.unigram_pruning import PrunedSettings
+from piecework.train import ByteUnigramTrainer, Counts, LearnedPieces, UnigramTrainer
 
 MAX_CHARACTERS = 20_000
+MAX_PRUNED_CHARACTERS = 3_000
 _WORDS_NAMED = 3
 
 
 def trace_unigram(
-    counts: Counts, trainer: UnigramTrainer, wanted: Selection, top: int, word: str | None
+    counts: Counts,
+    trainer: UnigramTrainer | ByteUnigramTrainer,
+    wanted: Selection,
+    top: int,
+    word: str | None,
 ) -> TrainingTrace:
     """Trace the Unigram learner, and the lattice of one of its words."""
-    check_small(counts, MAX_CHARACTERS, "the Unigram learner")
+    name, trainer = f"{trainer.title} {trainer.detail}".rstrip(), trainer.by_characters()
+    settings: reference.Settings
+    if trainer.learner is None:
+        check_small(counts, MAX_CHARACTERS, "the Unigram learner")
+        settings = settings_of(reference.Settings, trainer)
+    else:
+        check_small(counts, MAX_PRUNED_CHARACTERS, f"the Unigram learner {trainer.learner}")
+        settings = settings_of(PrunedSettings, trainer)
     learned = trainer.learn_pieces(counts)
-    settings = settings_of(reference.Settings, trainer)
     words = list(counts)
     check_word(word, words)
     run = UnigramReplay(ReplayStart.of(words, settings), learned, word)
     steps = [step for step in run.steps(top) if step.number in wanted]
     check_same(run.chosen(), learned.pieces, "the pieces")
-    return run.trace("Unigram", words, steps, trainer.special_tokens, learned.pieces)
+    return run.trace(name, words, steps, trainer.special_tokens, learned.pieces)
 
 
 def check_word(word: str | None, words: Sequence[tuple[str, int]]) -> None:
@@ -92,16 +105,18 @@ class ReplayStart:
     shrinking_factor: float
     num_sub_iterations: int
     count_exponent: float = 1.0
+    token_cost: float = 0.0
 
     @classmethod
     def of(cls, words: list[tuple[str, int]], settings: reference.Settings) -> ReplayStart:
         """Return the start of the learner of the reference."""
-        parts = reference.around_symbols(words, settings.user_defined_symbols)
-        reserved = reference.reserved_entries(settings)
-        alphabet = reference.alphabet(parts, settings)
-        segments = reference.within_alphabet(parts, alphabet)
-        required = [character for character in alphabet if character not in reserved]
-        seeds = reference.seeds(segments, reserved, settings)
+        segments, reserved, required = reference.segmented(words, settings)
+        token_cost = 0.0
+        if isinstance(settings, PrunedSettings):
+            seeds = unigram_pruning.seeds(segments, reserved, required, settings)
+            token_cost = unigram_pruning.token_cost(settings)
+        else:
+            seeds = reference.seeds(segments, reserved, settings)
         wanted = reference.size_within(settings.vocab_size, len(reserved), required, seeds)
         wanted -= len(reserved)
         return cls(
@@ -114,6 +129,7 @@ class ReplayStart:
             settings.shrinking_factor,
             settings.num_sub_iterations,
             settings.count_exponent,
+            token_cost,
         )
 
 
@@ -165,7 +181,8 @@ class UnigramReplay:
     def chosen(self) -> tuple[tuple[str, float], ...]:
         """Return the reserved entries and the best pieces."""
         reserved = tuple((entry, 0.0) for entry in self.start.reserved)
-        return (*reserved, *self.chosen_pieces())
+        pieces = ((piece, score - self.start.token_cost) for piece, score in self.chosen_pieces())
+        return (*reserved, *pieces)
 
     def chosen_pieces(self) -> list[tuple[str, float]]:
         """Return the best pieces with their scores."""

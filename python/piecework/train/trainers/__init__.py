@@ -19,7 +19,7 @@ from piecework.train.trainer import Trainer
 from piecework.train.trainers.bpe import BPETrainer, ByteBPETrainer
 from piecework.train.trainers.char import CharTrainer
 from piecework.train.trainers.sentencepiece import SentencePieceTrainer
-from piecework.train.trainers.unigram import UnigramTrainer
+from piecework.train.trainers.unigram import ByteUnigramTrainer, UnigramTrainer
 from piecework.train.trainers.word import WordTrainer
 from piecework.train.trainers.wordpiece import WordPieceTrainer
 
@@ -27,6 +27,7 @@ __all__ = [
     "TRAINERS",
     "BPETrainer",
     "ByteBPETrainer",
+    "ByteUnigramTrainer",
     "CharTrainer",
     "SentencePieceTrainer",
     "UnigramTrainer",
@@ -43,6 +44,7 @@ TRAINERS: dict[str, type[Trainer]] = {
         BPETrainer,
         ByteBPETrainer,
         UnigramTrainer,
+        ByteUnigramTrainer,
         SentencePieceTrainer,
         WordTrainer,
         CharTrainer,
@@ -75,7 +77,8 @@ def _unknown_setting(name: str, value: object, model: str) -> ArgumentError:
     former = former_settings({name: value})
     hint = "" if kinds else did_you_mean(name, known)
     if kinds:
-        hint = f"model {' and '.join(map(repr, kinds))} has this setting"
+        models = " and ".join(map(repr, kinds))
+        hint = f"model{'s' * (len(kinds) > 1)} {models} {'have' if len(kinds) > 1 else 'has'} this setting"
     elif former and not hint:
         hint = f"model 'wordpiece' has {former.expected}"
     message = f"model {model!r} has no setting {name}; it has {', '.join(known)}"

@@ -1,27 +1,65 @@
-"""Learn a Unigram model: word counts in, `Unigram` with log probabilities out."""
+"""Learn a Unigram model over characters or bytes: word counts in, `Unigram` with log probabilities out."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
+
+import numpy as np
 
 from piecework._core import LearnedPieces as CorePieces
 from piecework._core import learn_unigram
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
+from piecework.errors import ArgumentError
 from piecework.spec import ByteFallback, Decoder, Metaspace, SequenceDecoder, Unigram
 from piecework.train.counts import Counts
-from piecework.train.preset_trainer import PresetTrainer
-from piecework.train.setting_fields import Integer, Number, check_settings, documented, setting
+from piecework.train.learners import check_learner
+from piecework.train.learners.kinds import Pruning
+from piecework.train.preset_trainer import BYTE_LEVEL, PresetTrainer
+from piecework.train.setting_fields import (
+    Integer,
+    Number,
+    Variant,
+    check_settings,
+    documented,
+    setting,
+)
 from piecework.train.trainer import Resumption
 from piecework.train.trainers import common
+from piecework.train.trainers.bpe import BYTE_ALPHABET
 from piecework.train.word_sizes import Amount, WordSizes, memory_of_unigram
 
 SEEDS_PER_ENTRY = 16
 """The seeds for each entry of the vocabulary."""
 
 _MAX_SEEDS = 2**32
+_KEPT_SHARE = 0.75
+
+_LEARNER = Variant(
+    f"How to choose pieces other than by their loss of likelihood: {Pruning.summary}.",
+    kinds={Pruning.name: Pruning},
+    check=lambda learner: check_learner(learner, (Pruning,)),
+    without=("seed_vocab_size",),
+    none="by loss of likelihood",
+)
+_SEED_VOCAB_SIZE = Integer(
+    "Number of substrings to start from.",
+    least=1,
+    none="16 for each entry; 8 with a learner",
+)
+_NUM_SUB_ITERATIONS = Integer(
+    "EM iterations before each pruning step, or of the pieces of a learner.", least=1
+)
+_COUNT_EXPONENT = Number(
+    "EM weights a word by its count to this power; 0.8 gives boundaries nearer to those of "
+    "morphemes, and more tokens.",
+    above=0,
+    most=1,
+)
 
 
 @dataclass(frozen=True)
@@ -51,62 +89,16 @@ class LearnedPieces:
         return cls(tuple(learned.pieces), tuple(LearningStep(*step) for step in learned.steps))
 
 
-@documented
-@dataclass(frozen=True)
-class UnigramTrainer(PresetTrainer):
-    """Learn Unigram pieces: start with frequent substrings, drop those with the least pruning loss.
+class _AnyUnigramTrainer(PresetTrainer):
+    """What the trainers over characters and over bytes share."""
 
-    >>> from piecework.train import Counts
-    >>> counts = Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5])
-    >>> model = UnigramTrainer(vocab_size=12, special_tokens=("<unk>",)).learn(counts)
-    >>> [(piece, round(score, 2)) for piece, score in model.pieces[:5]]
-    [('<unk>', 0.0), ('pun', -1.13), ('hug', -1.32), ('hugs', -2.06), ('pug', -2.07)]
+    learner: Pruning | None
+    seed_vocab_size: int | None
+    shrinking_factor: float
 
-    `vocab_size` is met exactly, unless the corpus has too few substrings for it. It counts `special_tokens`,
-    `user_defined_symbols`, the 256 bytes of `byte_fallback`, and the alphabet. Each round runs
-    `num_sub_iterations` EM iterations and keeps the fraction `shrinking_factor` of the pieces. The defaults
-    are those of SentencePiece, except for the number of seeds.
-
-    Source: Kudo 2018, section 3.2.
-    """
-
-    kind = "unigram"
-    model_class = Unigram
-    title = "Unigram"
-
-    vocab_size: int = setting(8_000, common.VOCAB_SIZE)
-    special_tokens: tuple[str, ...] = setting(("<unk>", "<s>", "</s>"), common.SPECIAL_TOKENS)
-    user_defined_symbols: tuple[str, ...] = setting((), common.USER_DEFINED_SYMBOLS)
-    byte_fallback: bool = setting(False, common.BYTE_FALLBACK)
-    character_coverage: float = setting(0.9995, common.CHARACTER_COVERAGE)
-    initial_alphabet: tuple[str, ...] = setting((), common.INITIAL_ALPHABET)
-    seed_vocab_size: int | None = setting(
-        None,
-        Integer("Number of substrings to start from.", least=1, none="16 for each entry"),
-    )
-    max_piece_length: int = setting(
-        16, Integer("Longest piece to learn, in characters.", least=1, most=512)
-    )
-    shrinking_factor: float = setting(0.75, common.SHRINKING_FACTOR)
-    num_sub_iterations: int = setting(
-        2, Integer("EM iterations before each pruning step.", least=1)
-    )
-    unk_token: str | None = setting(
-        "<unk>", replace(common.UNK_TOKEN, none="unknown characters have no token")
-    )
-    count_exponent: float = setting(
-        1.0,
-        Number(
-            "EM weights a word by its count to this power; 0.8 gives boundaries nearer to those of "
-            "morphemes, and more tokens.",
-            above=0,
-            most=1,
-        ),
-    )
-
-    def __post_init__(self) -> None:
-        check_settings(self)
-        common.add_unknown_token(self)
+    @abstractmethod
+    def by_characters(self) -> UnigramTrainer:
+        """Return the trainer over characters that learns the same pieces."""
 
     def learn(
         self,
@@ -135,12 +127,116 @@ class UnigramTrainer(PresetTrainer):
     ) -> LearnedPieces:
         """Return the pieces and every EM iteration; the result does not depend on `num_threads`."""
         common.check_counts(counts)
+        settings = self.by_characters()
         with common.resumable(self, counts, progress, checkpoint) as run:
 
             def learn(vocab_size: int) -> CorePieces:
-                return self._run(counts, vocab_size, num_threads, **run)
+                return settings._run(counts, vocab_size, num_threads, **run)
 
             return LearnedPieces._of(common.learn_at_most(self.vocab_size, learn))
+
+    @property
+    def detail(self) -> str:
+        """The name of the learner, "" without one."""
+        return self.learner.name if self.learner else ""
+
+    @property
+    def resumption(self) -> Resumption:
+        """What a checkpoint stores: the choices of the learner, or the pieces and scores after a round."""
+        return "choices" if self.learner else "round"
+
+    def memory(self, words: WordSizes) -> Amount:
+        """Return an upper bound of the bytes that learning takes, besides counts and entries."""
+        estimated = memory_of_unigram(words)
+        if self._pruning is None:
+            return estimated
+        return np.maximum(estimated, self._pruning.memory(words, self.vocab_size))
+
+    @property
+    def _pruning(self) -> Pruning | None:
+        """The learner with the number of seeds."""
+        return self.learner and replace(self.learner, seed_vocab_size=self.seed_vocab_size)
+
+    def _check_learner(self) -> None:
+        """Raise `ArgumentError` for settings that do not fit the learner."""
+        if self.learner is None:
+            return
+        if self.learner.seed_vocab_size is not None:
+            size = self.learner.seed_vocab_size
+            problem = (
+                f"={self.learner} has the number of seeds; pass seed_vocab_size={size} beside it"
+            )
+            raise ArgumentError("learner", problem)
+        if self.shrinking_factor != _KEPT_SHARE:
+            problem = f"={self.shrinking_factor:g} does not apply with learner={self.learner}"
+            raise ArgumentError("shrinking_factor", problem)
+        assert self._pruning is not None
+        self._pruning.check(self.vocab_size)
+
+    def _model_of(self, pieces: Sequence[tuple[str, float]]) -> Unigram:
+        names = [piece for piece, _ in pieces]
+        unk_id = None if self.unk_token is None else names.index(self.unk_token)
+        byte_fallback = self.by_characters().byte_fallback
+        return Unigram(tuple(pieces), unk_id=unk_id, byte_fallback=byte_fallback)
+
+
+@documented
+@dataclass(frozen=True)
+class UnigramTrainer(_AnyUnigramTrainer):
+    """Learn Unigram pieces: start with frequent substrings, drop those with the least pruning loss.
+
+    >>> from piecework.train import Counts
+    >>> counts = Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5])
+    >>> model = UnigramTrainer(vocab_size=12, special_tokens=("<unk>",)).learn(counts)
+    >>> [(piece, round(score, 2)) for piece, score in model.pieces[:5]]
+    [('<unk>', 0.0), ('pun', -1.13), ('hug', -1.32), ('hugs', -2.06), ('pug', -2.07)]
+
+    `vocab_size` is met exactly, unless the corpus has too few substrings for it. It counts `special_tokens`,
+    `user_defined_symbols`, the 256 bytes of `byte_fallback`, and the alphabet. Each round runs
+    `num_sub_iterations` EM iterations and keeps the fraction `shrinking_factor` of the pieces. The defaults
+    are those of SentencePiece, except for the number of seeds.
+
+    `learner=Pruning()` chooses the pieces as it chooses entries of WordPiece, by the tokens that their
+    removal would add, and EM estimates their probabilities. Words take fewer tokens than without it.
+
+    >>> from piecework.train import Pruning
+    >>> trainer = UnigramTrainer(vocab_size=11, special_tokens=("<unk>",), learner=Pruning())
+    >>> [piece for piece, _ in trainer.learn(counts).pieces[1:4]]
+    ['pun', 'hug', 'pug']
+
+    Source: Kudo 2018, section 3.2.
+    """
+
+    kind = "unigram"
+    model_class = Unigram
+    title = "Unigram"
+
+    vocab_size: int = setting(8_000, common.VOCAB_SIZE)
+    special_tokens: tuple[str, ...] = setting(("<unk>", "<s>", "</s>"), common.SPECIAL_TOKENS)
+    user_defined_symbols: tuple[str, ...] = setting((), common.USER_DEFINED_SYMBOLS)
+    byte_fallback: bool = setting(False, common.BYTE_FALLBACK)
+    character_coverage: float = setting(0.9995, common.CHARACTER_COVERAGE)
+    initial_alphabet: tuple[str, ...] = setting((), common.INITIAL_ALPHABET)
+    seed_vocab_size: int | None = setting(None, _SEED_VOCAB_SIZE)
+    max_piece_length: int = setting(
+        16, Integer("Longest piece to learn, in characters.", least=1, most=512)
+    )
+    shrinking_factor: float = setting(_KEPT_SHARE, common.SHRINKING_FACTOR)
+    num_sub_iterations: int = setting(2, _NUM_SUB_ITERATIONS)
+    unk_token: str | None = setting(
+        "<unk>", replace(common.UNK_TOKEN, none="unknown characters have no token")
+    )
+    count_exponent: float = setting(1.0, _COUNT_EXPONENT)
+    learner: Pruning | None = setting(None, _LEARNER)
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        self._check_learner()
+        common.add_unknown_token(self)
+
+    def by_characters(self) -> UnigramTrainer:
+        """Return this trainer."""
+        return self
 
     @property
     def presets(self) -> tuple[str, ...]:
@@ -151,15 +247,6 @@ class UnigramTrainer(PresetTrainer):
     def added_symbols(self) -> tuple[str, ...]:
         """The tokens besides special tokens that encoding finds in any text."""
         return self.user_defined_symbols
-
-    @property
-    def resumption(self) -> Resumption:
-        """What a checkpoint stores: the pieces and scores after a round."""
-        return "round"
-
-    def memory(self, words: WordSizes) -> Amount:
-        """Return an upper bound of the bytes that learning takes, besides counts and entries."""
-        return memory_of_unigram(words)
 
     def metaspace_decoder(self, metaspace: Metaspace) -> Decoder:
         """Return the decoder for words with a mark in place of spaces."""
@@ -172,12 +259,7 @@ class UnigramTrainer(PresetTrainer):
         if self.byte_fallback:
             found += [f"<0x{byte:02X}>" for byte in range(256)]
         names = dict.fromkeys((*found, "a"))
-        return self._model_of(tuple((name, -1.0 if name == "a" else 0.0) for name in names))
-
-    def _model_of(self, pieces: tuple[tuple[str, float], ...]) -> Unigram:
-        names = [piece for piece, _ in pieces]
-        unk_id = None if self.unk_token is None else names.index(self.unk_token)
-        return Unigram(pieces, unk_id=unk_id, byte_fallback=self.byte_fallback)
+        return self._model_of([(name, -1.0 if name == "a" else 0.0) for name in names])
 
     def _run(
         self, counts: Counts, vocab_size: int, num_threads: int | None, **run: Any
@@ -193,6 +275,7 @@ class UnigramTrainer(PresetTrainer):
                 "initial_alphabet": "".join(self.initial_alphabet),
                 "seed_size": self.seed_vocab_size
                 or min(SEEDS_PER_ENTRY * self.vocab_size, _MAX_SEEDS),
+                "pruning": self._pruning and vars(self._pruning),
                 "count_exponent": self.count_exponent,
                 "max_piece_length": self.max_piece_length,
                 "shrinking_factor": self.shrinking_factor,
@@ -204,3 +287,69 @@ class UnigramTrainer(PresetTrainer):
             num_threads=thread_count(num_threads),
             **run,
         )
+
+
+@documented
+@dataclass(frozen=True)
+class ByteUnigramTrainer(_AnyUnigramTrainer):
+    """Learn Unigram pieces of bytes; the alphabet is all 256 bytes, so no text is unknown.
+
+    >>> from piecework.train import count_texts
+    >>> trainer = ByteUnigramTrainer(vocab_size=257 + 2)
+    >>> model = trainer.learn(count_texts(["hug pug hug"] * 2, preset="gpt2"))
+    >>> [piece for piece, _ in model.pieces[1:3]]
+    ['Ġpug', 'Ġhug']
+
+    The settings are those of `UnigramTrainer`, and counts must come from a byte-level pipeline, as those of
+    `ByteBPETrainer`. The `tokenizer.json` is a Unigram model that `tokenizers` encodes with the same ids.
+    """
+
+    kind = "byte-unigram"
+    title = "byte-level Unigram"
+    is_byte_level = True
+
+    vocab_size: int = setting(50_257, common.VOCAB_SIZE)
+    special_tokens: tuple[str, ...] = setting(("<|endoftext|>",), common.SPECIAL_TOKENS)
+    seed_vocab_size: int | None = setting(None, _SEED_VOCAB_SIZE)
+    max_piece_length: int = setting(
+        50, Integer("Longest piece to learn, in bytes.", least=1, most=512)
+    )
+    shrinking_factor: float = setting(_KEPT_SHARE, common.SHRINKING_FACTOR)
+    num_sub_iterations: int = setting(2, _NUM_SUB_ITERATIONS)
+    count_exponent: float = setting(1.0, _COUNT_EXPONENT)
+    learner: Pruning | None = setting(None, _LEARNER)
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        self._check_learner()
+
+    @property
+    def unk_token(self) -> None:
+        """None, because every byte is an entry."""
+        return None
+
+    @property
+    def presets(self) -> tuple[str, ...]:
+        """The names of the presets whose words are bytes."""
+        return BYTE_LEVEL
+
+    def by_characters(self) -> UnigramTrainer:
+        """Return the trainer over the byte-level alphabet that learns the same pieces."""
+        return UnigramTrainer(
+            vocab_size=self.vocab_size,
+            special_tokens=self.special_tokens,
+            character_coverage=1.0,
+            initial_alphabet=BYTE_ALPHABET,
+            seed_vocab_size=self.seed_vocab_size,
+            max_piece_length=self.max_piece_length,
+            shrinking_factor=self.shrinking_factor,
+            num_sub_iterations=self.num_sub_iterations,
+            unk_token=None,
+            count_exponent=self.count_exponent,
+            learner=self.learner,
+        )
+
+    def smallest_model(self) -> Unigram:
+        """Return a model with the special tokens and all bytes."""
+        special = [(token, 0.0) for token in self.special_tokens]
+        return self._model_of([*special, *((byte, -1.0) for byte in BYTE_ALPHABET)])
