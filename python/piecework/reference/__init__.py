@@ -34,6 +34,7 @@ Learners with the options of real trainers:
     parity_training        BPE in which languages choose the merges in turns
     wordpiece_training     WordPiece by merges; each other learner has a file wordpiece_<name>
     unigram_training       Unigram
+    unigram_pruning        Unigram with pieces by pruning
     unigram_hard_em        Unigram by the best segmentation only, as surveys print it
     sentencepiece_training how SentencePiece's trainer splits texts, restricts pieces and merges
 """

@@ -1,4 +1,4 @@
-"""Learn WordPiece entries by removing substrings."""
+"""Learn entries of WordPiece or pieces of Unigram by removing substrings."""
 
 from __future__ import annotations
 
@@ -37,8 +37,8 @@ class Pruning(Learner):
 
     A token costs 1 + `balance` x -ln(its share of all tokens); a `balance` of 2 gives about 1 per cent more
     tokens. `seed_vocab_size` is at least `vocab_size`; more substrings take longer. Other
-    libraries segment the vocabulary of `segmentation="shortest"` greedily, with other ids, so save it as
-    `.piecework`.
+    libraries segment a WordPiece vocabulary of `segmentation="shortest"` greedily, with other ids, so save it
+    as `.piecework`. The Unigram trainers take this learner too; all libraries then take the fewest.
     """
 
     SEGMENTATIONS: ClassVar[tuple[str, ...]] = ("greedy", "shortest")
@@ -73,7 +73,8 @@ class Pruning(Learner):
     segmentation: Segmentation = setting(
         "greedy",
         Choice(
-            "Learn for longest match, or for the fewest tokens, which other libraries do not have.",
+            "Learn for longest match, or for the fewest tokens, which WordPiece of other libraries "
+            "does not have.",
             names=SEGMENTATIONS,
         ),
     )
