@@ -197,12 +197,12 @@ class UnigramTrainer(_AnyUnigramTrainer):
     are those of SentencePiece, except for the number of seeds.
 
     `learner=Pruning()` chooses the pieces as it chooses entries of WordPiece, by the tokens that their
-    removal would add, and EM estimates their probabilities. Words take fewer tokens than without it.
+    removal would add, and EM estimates their probabilities. Words take fewer tokens than without it:
 
     >>> from piecework.train import Pruning
     >>> trainer = UnigramTrainer(vocab_size=11, special_tokens=("<unk>",), learner=Pruning())
-    >>> [piece for piece, _ in trainer.learn(counts).pieces[1:4]]
-    ['pun', 'hug', 'pug']
+    >>> [piece for piece, _ in trainer.learn(counts).pieces[1:6]]
+    ['hug', 'pun', 's', 'pug', 'u']
 
     Source: Kudo 2018, section 3.2.
     """
@@ -298,7 +298,7 @@ class ByteUnigramTrainer(_AnyUnigramTrainer):
     >>> trainer = ByteUnigramTrainer(vocab_size=257 + 2)
     >>> model = trainer.learn(count_texts(["hug pug hug"] * 2, preset="gpt2"))
     >>> [piece for piece, _ in model.pieces[1:3]]
-    ['Ġpug', 'Ġhug']
+    ['hug', 'Ġpug']
 
     The settings are those of `UnigramTrainer`, and counts must come from a byte-level pipeline, as those of
     `ByteBPETrainer`. The `tokenizer.json` is a Unigram model that `tokenizers` encodes with the same ids.
