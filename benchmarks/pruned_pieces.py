@@ -150,7 +150,8 @@ def main() -> None:
 def measured(corpus: Path, units: str, size: int, name: str) -> dict[str, float]:
     """Learn, and return the figures of a row."""
     training, held_out, alphabet = read_words(corpus, units)
-    ctypes.CDLL(None).malloc_trim(0)  # otherwise learning uses what counting has freed
+    if hasattr(ctypes.CDLL(None), "malloc_trim"):
+        ctypes.CDLL(None).malloc_trim(0)  # otherwise learning uses what counting has freed
     before, start = status("VmRSS"), time.process_time()
     Path("/proc/self/clear_refs").write_text("5")
     model = LEARNERS[name](training, alphabet, size)

@@ -570,3 +570,28 @@ def test_a_word_that_has_no_lattice_is_an_error() -> None:
         explain_training(counts, pw.UnigramTrainer(12), word="hog")
     with pytest.raises(ArgumentError, match="word= needs a Unigram learner, not BPETrainer"):
         explain_training(counts, pw.BPETrainer(12), word="hugs")
+
+
+@pytest.mark.parametrize(
+    "trainer",
+    [
+        pw.UnigramTrainer(11, learner=pw.train.Pruning(balance=1.0)),
+        pw.UnigramTrainer(12, learner=pw.train.Pruning(segmentation="shortest")),
+        pw.ByteUnigramTrainer(262, learner=pw.train.Pruning()),
+        pw.ByteUnigramTrainer(262),
+    ],
+    ids=str,
+)
+def test_unigram_by_pruning_and_over_bytes_is_repeated_by_the_reference(trainer: Any) -> None:
+    preset = "gpt2" if trainer.is_byte_level else "whitespace"
+    counts = pw.count_texts(["hug hugs pug pun bun hug"] * 3, preset=preset)
+    trace = explain_training(
+        counts, trainer, steps="all", word="pug" if preset == "whitespace" else "Ġpug"
+    )
+    learned = trainer.learn_pieces(counts).pieces
+    assert trace.vocab == tuple(piece for piece, _ in learned)
+    assert trace.scores == tuple(score for _, score in learned)
+    assert trace.lattice is not None
+    assert max(trace.lattice.probabilities) > 0.5
+    if trainer.learner is not None:
+        assert len(trace.steps) == trainer.num_sub_iterations

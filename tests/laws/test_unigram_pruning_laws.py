@@ -73,6 +73,15 @@ def test_the_core_learns_what_the_reference_learns(words: Words, trainer: Unigra
     assert learned_by_core(words, trainer) == learned_by_reference(words, trainer)
 
 
+def test_a_special_token_takes_the_place_of_no_piece() -> None:
+    words = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
+    for special in ("hug", "hu", "u"):
+        trainer = UnigramTrainer(12, special_tokens=("<unk>", special), learner=Pruning())
+        pieces = learned_by_core(words, trainer)
+        assert pieces == learned_by_reference(words, trainer)
+        assert len(pieces) == 12
+
+
 @given(words=word_counts(), trainer=trainers(), num_threads=st.integers(2, 9), data=st.data())
 @settings(deadline=None, max_examples=100)
 def test_threads_and_the_order_of_words_change_nothing(
