@@ -2,7 +2,7 @@
 
 use piecework_unicode::CodePointMap;
 
-use super::kinds::SPACE;
+use super::kinds::{LETTER, NEWLINE, SPACE, WORD};
 
 /// A text and the table of kinds.
 pub(super) struct KindText<'t> {
@@ -60,6 +60,39 @@ impl KindText<'_> {
             end = next;
         }
         end
+    }
+
+    /// Return the byte of the space before the next word, if the word from `start` to `end` and the next one are joined:
+    /// both consist of letters and marks, and between them are an ASCII space and at most one other character before it.
+    #[inline]
+    pub(super) fn joining_space(&self, start: usize, end: usize) -> Option<usize> {
+        let space = match self.at(end)? {
+            _ if self.byte(end) == b' ' => end,
+            (0, next) if self.byte(next) == b' ' => next,
+            _ => return None,
+        };
+        let begins = |at: usize| self.at(at).is_some_and(|(kind, _)| kind & WORD != 0);
+        if !begins(space + 1) || !self.follows(end, WORD) {
+            return None;
+        }
+        // A mark can also end a run of symbols.
+        let is_word = || {
+            begins(start) || self.at(start).is_some_and(|(kind, next)| kind & NEWLINE == 0 && begins(next))
+        };
+        (self.follows(end, LETTER) || is_word()).then_some(space)
+    }
+
+    /// Remove the bounds between joined words.
+    pub(super) fn join_words(&self, bounds: &mut Vec<u32>) {
+        let (mut start, mut joined) = (0, 0);
+        bounds.retain(|&bound| {
+            let end = bound as usize;
+            if end > joined {
+                joined = self.joining_space(start, end).unwrap_or(joined);
+            }
+            start = end;
+            end == 0 || end > joined
+        });
     }
 
     /// Split the text at all matches. `match_end` gets the first byte of a character, its kind and the

@@ -14,6 +14,8 @@ pub(super) const LETTER: u8 = 8;
 pub(super) const UPPER: u8 = 16;
 /// Characters of the lower part of a word: small letters, letters without case, marks.
 pub(super) const LOWER: u8 = 32;
+/// Letters and marks.
+pub(super) const WORD: u8 = UPPER | LOWER;
 /// The bits that distinguish classes.
 pub(super) const CLASSES: u8 = SPACE | NUMBER | LETTER;
 /// Chinese characters, for patterns that split them from letters.

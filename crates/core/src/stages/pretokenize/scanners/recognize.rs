@@ -17,29 +17,36 @@ const LETTERS: [(&str, Classification); 4] = [
     (r"[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|", Classification::MarksAsLetters),
 ];
 
-/// Capitals, then small letters, with or without a contraction after them.
-const CASED: [(&str, (Classification, bool)); 3] = [
+/// Capitals, then small letters, with or without a contraction after them; whether words with a space between them are joined.
+const CASED: [(&str, (Classification, bool, bool)); 4] = [
     (
         concat!(
             r"[\p{Han}]+|",
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
         ),
-        (Classification::CasedAndHan, true),
+        (Classification::CasedAndHan, true, false),
     ),
     (
         concat!(
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
         ),
-        (Classification::Cased, true),
+        (Classification::Cased, true, false),
     ),
     (
         concat!(
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|",
             r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|",
         ),
-        (Classification::Cased, false),
+        (Classification::Cased, false, false),
+    ),
+    (
+        concat!(
+            r"(?:[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?)",
+            r"(?:[^\s\p{L}\p{M}\p{N}]? (?:[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?))*|",
+        ),
+        (Classification::Cased, true, true),
     ),
 ];
 
@@ -113,7 +120,8 @@ impl Scanner {
         let is_word_family =
             matches!(self.family, PatternFamily::Gpt2 | PatternFamily::Cl100k | PatternFamily::O200k);
         // A pattern with fewer digits per word would split the numbers again.
-        let fits = is_word_family && max_digits <= self.max_digits && !self.joins_last_spaces;
+        let joins = self.joins_last_spaces || self.joins_words;
+        let fits = is_word_family && max_digits <= self.max_digits && !joins;
         fits.then_some(Self {
             classification,
             max_digits,
@@ -124,7 +132,7 @@ impl Scanner {
     }
 
     fn read_o200k(rest: &mut &str) -> Option<Self> {
-        let (classification, contractions) = take(rest, &CASED)?;
+        let (classification, contractions, joins_words) = take(rest, &CASED)?;
         let (max_digits, digits_from_right) = take(rest, &NUMBERS)?;
         let trailing = take(rest, &MARKS)?;
         let joins_last_spaces = take(rest, &SPACES)?;
@@ -137,6 +145,7 @@ impl Scanner {
             digits_from_right,
             trailing,
             joins_last_spaces,
+            joins_words,
             ..Self::GPT2
         })
     }

@@ -54,7 +54,8 @@ impl Scanner {
             let from = (done.max(1)..=at).rev().find(|&at| is_certain_boundary(text, at)).unwrap_or(done);
             let to = (at + 1..text.len()).find(|&at| is_certain_boundary(text, at)).unwrap_or(text.len());
             (from..to).for_each(|at| found.clear(at));
-            self.split_scalar_whole(&text[from..to], &mut |start, _| found.set(from + start));
+            let words = Self { joins_words: false, ..self };
+            words.split_scalar_whole(&text[from..to], &mut |start, _| found.set(from + start));
             done = to;
         }
     }

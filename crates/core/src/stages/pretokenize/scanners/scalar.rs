@@ -38,10 +38,16 @@ impl Scanner {
     }
 
     fn split_words(self, text: &KindText, emit: &mut dyn FnMut(usize, usize)) {
-        let mut start = 0;
+        let (mut first, mut start, mut joined) = (0, 0, 0);
         while let Some((kind, next)) = text.at(start) {
             let end = self.word_end(text, start, kind, next);
-            emit(start, end);
+            if self.joins_words && end > joined {
+                joined = text.joining_space(start, end).unwrap_or(joined);
+            }
+            if end > joined {
+                emit(first, end);
+                first = end;
+            }
             start = end;
         }
     }

@@ -5,7 +5,8 @@ use piecework_kernels::positions;
 
 use super::boundary_rules::AmbiguousBytes;
 use super::classes::{ClassMasks, ClassTable, NonAsciiScratch, IS_SPACE};
-use super::kinds::LETTER;
+use super::kind_text::KindText;
+use super::kinds::{LETTER, NUMBER, SPACE, WORD};
 use super::scanner::{PatternFamily, Scanner};
 
 /// Texts shorter than this, in bytes, use the scalar scanner if there is no scratch.
@@ -106,7 +107,11 @@ impl Scanner {
         scratch: &mut ScanScratch,
     ) -> usize {
         let to = self.window_end(text, from);
-        self.bounds(&text[from..to], ClassTable::of(self.classification), scratch);
+        let table = ClassTable::of(self.classification);
+        self.bounds(&text[from..to], table, scratch);
+        if self.joins_words {
+            KindText { text: &text[from..to], kinds: table.kinds }.join_words(&mut scratch.bounds);
+        }
         scratch.has_bounds = self.family != PatternFamily::Clip;
         if !scratch.has_bounds {
             scratch.omit_whitespace();
@@ -141,9 +146,15 @@ impl Scanner {
     }
 
     /// Return whether the pattern always splits before the ASCII space at a byte. BLOOM and DeepSeek Coder do so
-    /// after a letter.
+    /// after a letter, patterns that join words after other characters.
     fn splits_at_space(self, text: &str, at: usize) -> bool {
         match self.family {
+            _ if self.joins_words => {
+                let kinds = ClassTable::of(self.classification).kinds;
+                let mut before = text[..at].chars().rev().map(|c| kinds.get(c));
+                let (last, second) = (before.next().unwrap_or(SPACE), before.next().unwrap_or(SPACE));
+                last & (SPACE | WORD) == 0 && (last & NUMBER != 0 || second & WORD == 0)
+            }
             PatternFamily::Bloom | PatternFamily::DeepSeekCoder => {
                 let kinds = ClassTable::of(self.classification).kinds;
                 text[..at].chars().next_back().is_some_and(|c| kinds.get(c) & LETTER != 0)

@@ -17,6 +17,8 @@ pub(in crate::stages::pretokenize) struct Scanner {
     pub(super) between_numbers: bool,
     /// The whitespace at the end of a text is one word, line ends included.
     pub(super) joins_last_spaces: bool,
+    /// Words of letters are one word if one ASCII space is between them, or one other character and a space.
+    pub(super) joins_words: bool,
 }
 
 /// Patterns that one rule for word boundaries covers.
@@ -78,6 +80,7 @@ impl Scanner {
         trailing: TrailingChars::Nothing,
         between_numbers: false,
         joins_last_spaces: false,
+        joins_words: false,
     };
 
     /// The scanner of `DEEPSEEK`.
@@ -109,6 +112,6 @@ impl Scanner {
     /// Return whether a word begins or ends before every space that follows a letter or digit, and the words on each side
     /// do not depend on the other one.
     pub(in crate::stages::pretokenize) fn divides_at_spaces(self) -> bool {
-        self.family != PatternFamily::Bloom
+        self.family != PatternFamily::Bloom && !self.joins_words
     }
 }
