@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use memchr::memchr;
+
 use super::Words;
 use crate::engine::misses::QueuedWords;
 use crate::engine::word_cache::{CacheKey, Lookups, WordCache, WINDOW};
@@ -47,9 +49,7 @@ impl<'t> ByteSpans<'t> {
         let from = self.found.end;
         self.found = from..self.pre_tokenizer.find_words(self.text, from, self.scan)?;
         self.window = 0..0;
-        let text = self.found_text();
-        let adjacency = self.adjacency.filter(|_| !text.is_ascii());
-        self.long.split(text, self.scan.words(), adjacency);
+        self.long.split(self.found_text(), self.scan.words(), self.adjacency);
         self.count = self.spans().ends.len();
         Ok(())
     }
@@ -117,18 +117,28 @@ impl SplitLongWords {
         (!self.ends.is_empty()).then_some(WordSpans { starts: &self.starts, ends: &self.ends })
     }
 
-    /// Split the long words that end with a character beyond ASCII.
+    /// Split the long words that end with a character beyond ASCII, or that have spaces which tokens can cross.
     fn split(&mut self, text: &str, words: WordSpans<'_>, adjacency: Option<&ByteAdjacency>) {
         let Self { starts, ends } = self;
         starts.clear();
         ends.clear();
-        let Some(adjacency) = adjacency else { return };
+        let Some(adjacency) = adjacency.filter(|words| words.crosses_spaces() || !text.is_ascii()) else {
+            return;
+        };
         let mut done = 0;
         for (number, (&start, &end)) in words.starts.iter().zip(words.ends).enumerate() {
-            if SPLIT_BYTES.contains(&(end - start)) && !text.as_bytes()[end as usize - 1].is_ascii() {
+            if !SPLIT_BYTES.contains(&(end - start)) {
+                continue;
+            }
+            let word = &text.as_bytes()[start as usize..end as usize];
+            let at_spaces = adjacency.crosses_spaces() && memchr(b' ', &word[1..]).is_some();
+            if at_spaces || !word[word.len() - 1].is_ascii() {
                 starts.extend_from_slice(&words.starts[done..number]);
                 ends.extend_from_slice(&words.ends[done..number]);
-                adjacency.split(text, (start, end), starts, ends);
+                match at_spaces {
+                    true => adjacency.split_at_spaces(text, (start, end), starts, ends),
+                    false => adjacency.split(text, (start, end), starts, ends),
+                }
                 done = number + 1;
             }
         }

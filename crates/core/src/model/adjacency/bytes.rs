@@ -5,24 +5,46 @@
 
 use foldhash::HashSet;
 
-use super::PairFilter;
+use super::spaces::SpaceContexts;
+use super::{little_endian, PairFilter};
 
-/// The pairs of adjacent characters in tokens that are not ASCII.
+/// The pairs of adjacent characters in tokens that are not ASCII, and what surrounds the spaces in tokens.
 #[derive(Clone, Debug)]
-pub struct ByteAdjacency(PairFilter);
+pub struct ByteAdjacency {
+    pairs: PairFilter,
+    spaces: SpaceContexts,
+}
 
 /// Marks the last byte of a character of which a token has not all bytes.
 const END_OF_CHAR: u32 = 0xFF << 24;
 
 impl ByteAdjacency {
     /// Collect the pairs of tokens with these bytes.
-    pub(in crate::model) fn of<'t>(tokens: impl Iterator<Item = &'t [u8]>) -> Self {
+    pub(in crate::model) fn of<'t>(tokens: impl Iterator<Item = &'t [u8]> + Clone) -> Self {
+        let spaces = SpaceContexts::of(tokens.clone());
         let mut pairs = HashSet::default();
         for token in tokens.filter(|token| !token.is_ascii()) {
             let starts = (1..token.len()).filter(|&at| !is_continuation(token[at]));
             pairs.extend(starts.map(|at| pair_in_token(token, at)));
         }
-        Self(PairFilter::of(pairs))
+        Self { pairs: PairFilter::of(pairs), spaces }
+    }
+
+    /// Return whether tokens cross the spaces between words.
+    #[must_use]
+    pub fn crosses_spaces(&self) -> bool {
+        self.spaces.are_between_words()
+    }
+
+    /// Split a word of a text before the spaces that no token has; append the starts and ends of its parts.
+    pub fn split_at_spaces(
+        &self,
+        text: &str,
+        word: (u32, u32),
+        starts: &mut Vec<u32>,
+        ends: &mut Vec<u32>,
+    ) {
+        self.spaces.split(text, word, starts, ends);
     }
 
     /// Split a word of a text; append the starts and ends of its parts.
@@ -59,13 +81,14 @@ impl ByteAdjacency {
             (one.bytes, next.first()),
             (END_OF_CHAR | one.last(), next.first()),
         ];
-        let is_in_token = pairs.iter().fold(false, |any, &(one, next)| any | self.0.may_contain(one, next));
+        let is_in_token =
+            pairs.iter().fold(false, |any, &(one, next)| any | self.pairs.may_contain(one, next));
         (one.len | next.len) > 1 && !is_in_token
     }
 
     /// Return the bytes of memory.
     pub(in crate::model) fn bytes(&self) -> usize {
-        self.0.bytes()
+        self.pairs.bytes() + self.spaces.bytes()
     }
 }
 
@@ -113,11 +136,6 @@ fn pair_in_token(token: &[u8], at: usize) -> (u32, u32) {
             (little_endian(&token[from..at]), little_endian(&after[..after.len().min(2)]))
         }
     }
-}
-
-/// Return up to four bytes as a number.
-fn little_endian(bytes: &[u8]) -> u32 {
-    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte))
 }
 
 /// Return the length in bytes of a character that begins with this byte.

@@ -6,10 +6,12 @@
 //! ```text
 //! chars  for models whose tokens are text
 //! bytes  for byte-level models, whose tokens may begin and end within characters
+//! spaces for byte-level models with tokens of several words: what surrounds their spaces
 //! ```
 
 mod bytes;
 mod chars;
+mod spaces;
 
 use foldhash::HashSet;
 
@@ -56,4 +58,9 @@ impl PairFilter {
     fn bytes(&self) -> usize {
         size_of_val(self.bits.as_slice())
     }
+}
+
+/// Return up to four bytes as a number.
+fn little_endian(bytes: &[u8]) -> u32 {
+    bytes.iter().rev().fold(0, |number, &byte| number << 8 | u32::from(byte))
 }

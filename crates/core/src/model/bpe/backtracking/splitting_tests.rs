@@ -1,10 +1,12 @@
-//! A word has the same segmentation as its parts after [`ByteAdjacency::split`](crate::model::ByteAdjacency::split).
+//! A word has the same segmentation as its parts after [`ByteAdjacency::split`](crate::model::ByteAdjacency::split) and
+//! [`ByteAdjacency::split_at_spaces`](crate::model::ByteAdjacency::split_at_spaces).
 
 use super::{BacktrackingBpe, BacktrackingScratch, MergeIds, MergeRules};
 use crate::table_sections::TableSections;
 use proptest::prelude::*;
 
 const TEXT: &str = "aéèñ中丮𝄞";
+const WORDS: &str = " ab,é";
 
 fn split<'w>(model: &BacktrackingBpe, word: &'w str) -> Vec<&'w str> {
     let (mut starts, mut ends) = (Vec::new(), Vec::new());
@@ -13,10 +15,18 @@ fn split<'w>(model: &BacktrackingBpe, word: &'w str) -> Vec<&'w str> {
     spans.map(|(&start, &end)| &word[start as usize..end as usize]).collect()
 }
 
-/// Return a model of all bytes and of merges of the bytes of `TEXT`, given by indices of symbols.
-fn linear(pairs: &[(usize, usize)]) -> Option<BacktrackingBpe> {
+fn split_at_spaces<'w>(model: &BacktrackingBpe, word: &'w str) -> Vec<&'w str> {
+    let (mut starts, mut ends) = (Vec::new(), Vec::new());
+    let adjacency = model.byte_adjacency().unwrap();
+    adjacency.split_at_spaces(word, (0, word.len() as u32), &mut starts, &mut ends);
+    let spans = starts.iter().zip(&ends);
+    spans.map(|(&start, &end)| &word[start as usize..end as usize]).collect()
+}
+
+/// Return a model of all bytes and of merges of the bytes of a text, given by indices of symbols.
+fn linear(text: &str, pairs: &[(usize, usize)]) -> Option<BacktrackingBpe> {
     let mut texts: Vec<Vec<u8>> = (0..=255).map(|byte| vec![byte]).collect();
-    let mut used: Vec<usize> = TEXT.bytes().map(usize::from).collect();
+    let mut used: Vec<usize> = text.bytes().map(usize::from).collect();
     let mut merges = Vec::new();
     for &(left, right) in pairs {
         let (left, right) = (used[left % used.len()], used[right % used.len()]);
@@ -48,8 +58,20 @@ proptest! {
         pairs in prop::collection::vec((0..1000usize, 0..1000usize), 0..60),
         word in "[aéèñ中丮𝄞]{1,20}",
     ) {
-        let Some(model) = linear(&pairs) else { return Ok(()) };
+        let Some(model) = linear(TEXT, &pairs) else { return Ok(()) };
         let parts = split(&model, &word);
+        prop_assert_eq!(parts.concat(), word.as_str());
+        let alone: Vec<u32> = parts.iter().flat_map(|part| segment(&model, part)).collect();
+        prop_assert_eq!(alone, segment(&model, &word));
+    }
+
+    #[test]
+    fn words_split_at_spaces_have_the_tokens_of_the_whole_word(
+        pairs in prop::collection::vec((0..1000usize, 0..1000usize), 0..60),
+        word in "[ ab,é]{1,30}",
+    ) {
+        let Some(model) = linear(WORDS, &pairs) else { return Ok(()) };
+        let parts = split_at_spaces(&model, &word);
         prop_assert_eq!(parts.concat(), word.as_str());
         let alone: Vec<u32> = parts.iter().flat_map(|part| segment(&model, part)).collect();
         prop_assert_eq!(alone, segment(&model, &word));
