@@ -49,13 +49,7 @@ impl WordCounter {
         settings: &Bound<'_, PyAny>,
     ) -> PyResult<Self> {
         let num_threads = thread_count(num_threads)?;
-        let (normalizer, pre_tokenizer) =
-            tokenizer_json::read_pipeline(pipeline_json.as_bytes(), &custom_functions(functions))
-                .map_err(raise)?;
-        let splitter = Splitter::new(
-            Normalizer::compile(normalizer.as_ref()).map_err(raise)?,
-            PreTokenizer::compile(pre_tokenizer.as_ref()).map_err(raise)?,
-        );
+        let splitter = splitter_of(pipeline_json, functions)?;
         let counter = count::WordCounter::with_settings(splitter, num_threads, settings_of(settings)?);
         Ok(Self { counter: Mutex::new(Some(counter)) })
     }
@@ -163,6 +157,17 @@ impl WordCounter {
     }
 }
 
+/// Compile the normalizer and the pre-tokenizer of a `tokenizer.json`.
+fn splitter_of(pipeline_json: &str, functions: Vec<Py<PyAny>>) -> PyResult<Splitter> {
+    let (normalizer, pre_tokenizer) =
+        tokenizer_json::read_pipeline(pipeline_json.as_bytes(), &custom_functions(functions))
+            .map_err(raise)?;
+    Ok(Splitter::new(
+        Normalizer::compile(normalizer.as_ref()).map_err(raise)?,
+        PreTokenizer::compile(pre_tokenizer.as_ref()).map_err(raise)?,
+    ))
+}
+
 fn finished() -> PyErr {
     bad_argument("counter", "a finished counter", "a counter before `finish`")
 }
@@ -251,6 +256,13 @@ impl RawCounts {
     /// Return the words that occur at least `least` times.
     fn at_least(&self, py: Python<'_>, least: u64) -> PyResult<Self> {
         let counts = py.release(|| self.counts.at_least(least));
+        Ok(Self { counts: counts.map_err(raise)? })
+    }
+
+    /// Return the counts of the words that a byte-level pre-tokenizer finds in these words.
+    fn split(&self, py: Python<'_>, pipeline_json: &str) -> PyResult<Self> {
+        let splitter = splitter_of(pipeline_json, Vec::new())?;
+        let counts = py.release(|| self.counts.split(&splitter));
         Ok(Self { counts: counts.map_err(raise)? })
     }
 

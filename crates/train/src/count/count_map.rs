@@ -199,20 +199,22 @@ impl CountMap {
 
     /// Return the counts ordered by (first position, code points).
     pub fn finish(self) -> Result<Counts, Error> {
-        self.finish_as(|word, out| out.push_str(word))
-    }
-
-    /// Return the counts ordered by (first position, code points); `write` appends each word in another form,
-    /// which must differ between words.
-    pub fn finish_as(self, write: impl FnMut(&str, &mut String)) -> Result<Counts, Error> {
-        self.check()?;
-        Ok(self.into_sorted(WordOrder::Position, write))
+        self.finish_in(WordOrder::Position)
     }
 
     /// Return the counts in an order.
     pub(super) fn finish_in(self, order: WordOrder) -> Result<Counts, Error> {
+        self.finish_as(order, |word, out| out.push_str(word))
+    }
+
+    /// Return the counts in an order; `write` appends each word in another form, which must differ between words.
+    pub(super) fn finish_as(
+        self,
+        order: WordOrder,
+        write: impl FnMut(&str, &mut String),
+    ) -> Result<Counts, Error> {
         self.check()?;
-        Ok(self.into_sorted(order, |word, out| out.push_str(word)))
+        Ok(self.into_sorted(order, write))
     }
 
     /// Return the index of a long word and whether it is new; a new word has a count of zero.

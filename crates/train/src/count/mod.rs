@@ -5,6 +5,7 @@
 //! count_map     word counts while they are collected
 //! merge         counts from columns, and sums of counts
 //! sample        a random sample of texts
+//! split         counts of the words within counted words
 //! spilled       sorted runs of words in files, and their merge
 //! ordered_words the result of counting, from memory or from files
 //! word_counter  counting of texts on several threads
@@ -16,6 +17,7 @@ mod merge;
 mod ordered_words;
 mod sample;
 mod spilled;
+mod split;
 mod word_counter;
 
 pub use count_map::CountMap;

@@ -11,7 +11,7 @@ use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::count_map::CountMap;
-use super::counts::{Counts, SOURCE_SHIFT};
+use super::counts::{Counts, WordOrder, SOURCE_SHIFT};
 use super::ordered_words::OrderedWords;
 use super::sample::TextSample;
 use super::spilled::{self, GroupWeights, Run, SpillFolder};
@@ -373,7 +373,7 @@ impl WordCounter {
         let first = maps.next().unwrap_or_default();
         let all = maps.try_fold(first, CountMap::merge)?;
         if raw {
-            all.finish_as(write_printable)
+            all.finish_as(WordOrder::Position, write_printable)
         } else {
             all.finish()
         }
