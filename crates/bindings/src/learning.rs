@@ -98,18 +98,23 @@ pub(crate) fn learn_wordpiece(
     Ok(learned.into_iter().map(|learned| LearnedEntries { learned }).collect())
 }
 
-/// Learn a BPE vocabulary and its merges.
+/// Learn a BPE vocabulary and its merges; after the transition to superwords from sequences of words.
 #[python]
-#[pyo3(signature = (counts, settings, *, progress, log=None))]
+#[pyo3(signature = (counts, settings, *, progress, log=None, sequences=None))]
 pub(crate) fn learn_bpe(
     py: Python<'_>,
     counts: &RawCounts,
     settings: &Bound<'_, PyAny>,
     progress: Option<Py<PyAny>>,
     log: Option<&LearningLog>,
+    sequences: Option<&RawCounts>,
 ) -> PyResult<LearnedEntries> {
     let (spec, resume) = (settings_of(settings)?, LearningLog::resume(log));
-    let learned = watched(py, progress, |pulse| bpe::resume(&counts.counts, &spec, resume, pulse))?;
+    let counts = &counts.counts;
+    let learned = watched(py, progress, |pulse| match sequences {
+        None => bpe::resume(counts, &spec, resume, pulse),
+        Some(sequences) => bpe::resume_with_superwords(counts, &sequences.counts, &spec, resume, pulse),
+    })?;
     Ok(LearnedEntries { learned })
 }
 

@@ -7,7 +7,7 @@ use std::ops::ControlFlow;
 
 use serde::Deserialize;
 
-use super::BpeTrainSpec;
+use super::spec::BpeTrainSpec;
 use crate::alphabet::CharForms;
 use crate::count::Counts;
 use crate::learned::check_counts;

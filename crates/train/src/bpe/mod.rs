@@ -3,98 +3,34 @@
 //! Source: Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units",
 //! section 3.2.
 //!
-//! `merges` learns; this file has the settings, and `by_source` those of merges that sources choose in turns.
-//! `tests` compares the result with a naive trainer that counts all pairs for each merge.
+//! ```text
+//! spec        the settings
+//! by_source   merges that sources choose in turns
+//! words       entries of single words
+//! superwords  entries that cross spaces, after those of single words
+//! ```
+//!
+//! `merges` learns. `tests` compares the result with a naive trainer that counts all pairs for each merge.
 
 mod by_source;
+mod spec;
+mod superwords;
 #[cfg(test)]
 mod tests;
+mod words;
 
 use std::ops::ControlFlow;
 
-use serde::Deserialize;
-
-use crate::alphabet::{characters, Affixes, Alphabet, CharForms};
 use crate::count::Counts;
-use crate::entries::Entries;
-use crate::learned::{check_counts, first_entries};
-use crate::merges::{self, EntryLimits, MergeSettings, PairScore, Ties};
 use crate::progress::Progress;
-use crate::{AlphabetOrder, Learned, Resume};
+use crate::{Learned, Resume};
 use piecework_core::error::Error;
 
 pub use by_source::{learn_by_source, CostUnit, ParitySpec, SourceCounts};
+pub use spec::{BpeTrainSpec, SuperwordSpec};
+pub use superwords::resume_with_superwords;
 
-/// The settings of a BPE trainer.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct BpeTrainSpec {
-    /// The number of entries to learn, special tokens and alphabet included.
-    pub vocab_size: usize,
-    /// The least count of a pair that is merged; 0 means 1.
-    pub min_frequency: u64,
-    /// The most characters of the alphabet; the most frequent ones are kept.
-    pub limit_alphabet: Option<usize>,
-    /// Characters that the alphabet includes even if the corpus does not contain them.
-    #[serde(deserialize_with = "characters")]
-    pub initial_alphabet: Vec<char>,
-    /// Entries that come first. A character or a merge with the same text has the same id.
-    pub special_tokens: Vec<String>,
-    /// The prefix of entries that do not begin a word; often empty.
-    pub continuing_subword_prefix: String,
-    /// The suffix of entries that end a word; often empty.
-    pub end_of_word_suffix: String,
-    /// The order of the entries of single characters.
-    pub alphabet_order: AlphabetOrder,
-    /// The most characters of an entry, prefix and suffix not counted.
-    pub max_token_length: Option<usize>,
-    /// The order among the most frequent pairs.
-    pub ties: Ties,
-}
-
-impl BpeTrainSpec {
-    fn affixes(&self) -> Affixes<'_> {
-        Affixes { prefix: &self.continuing_subword_prefix, suffix: &self.end_of_word_suffix }
-    }
-
-    /// Return the alphabet of counts, and the entries before the first merge.
-    fn start(&self, counts: &[&Counts], progress: &mut Progress<'_>) -> Result<(Alphabet, Entries), Error> {
-        for counts in counts {
-            self.alphabet_order.check(counts)?;
-            self.ties.check(counts, "lowest-ids")?;
-        }
-        let initial = &self.initial_alphabet;
-        let alphabet = Alphabet::choose(counts, initial, self.limit_alphabet, progress)?;
-        let affixes = self.affixes();
-        let entries = first_entries(
-            affixes.prefix,
-            &self.special_tokens,
-            affixes.alphabet_entries(counts, &alphabet, true, self.alphabet_order, initial),
-            self.vocab_size,
-        )?;
-        Ok((alphabet, entries))
-    }
-
-    fn merge_settings(&self) -> MergeSettings {
-        MergeSettings {
-            vocab_size: self.vocab_size,
-            score: PairScore::Frequency,
-            ties: self.ties,
-            min_frequency: self.min_frequency,
-            max_token_length: self.max_token_length,
-        }
-    }
-
-    /// Return the limits of merged entries, for the first entries: special tokens, and characters in any form.
-    fn limits(&self, entries: &Entries) -> EntryLimits {
-        let length = |name: &str| match self.special_tokens.iter().any(|token| token == name) {
-            true => name.chars().count(),
-            false => 1,
-        };
-        let lengths = entries.names().iter().map(|name| length(name)).collect();
-        EntryLimits { lengths: Some(lengths), ..EntryLimits::default() }
-    }
-}
+use words::learn_words;
 
 /// Learn a BPE vocabulary and its merges from word counts.
 ///
@@ -135,13 +71,7 @@ pub fn resume(
 ) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     progress.log_merges(resume.log);
-    let chars = check_counts(counts, &mut progress)?;
-    let (alphabet, entries) = spec.start(&[counts], &mut progress)?;
-    let words =
-        CharForms::new(&entries, &alphabet, spec.affixes()).segment(counts, chars, false, &mut progress)?;
-    let limits = spec.limits(&entries);
-    let learned =
-        merges::learn(words, entries, spec.merge_settings(), limits, resume.earlier, &mut progress)?;
+    let learned = learn_words(counts, spec, resume.earlier, &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
 }

@@ -56,7 +56,8 @@ pub fn continue_training(
     Ok(learned)
 }
 
-fn segmented(
+/// Segment the words with a model; tokens that are never merged separate the others.
+pub(crate) fn segmented(
     counts: &Counts,
     chars: usize,
     base: ExistingModel<'_>,

@@ -20,6 +20,7 @@
 //! active_pairs     the pairs of a round, rescored after every merge
 //! best_first       trainer: the best pair first, in rounds
 //! extend           training that starts from an existing model
+//! word_limit       the most words that an entry spans
 //! ```
 //!
 //! WordPiece, BPE and SentencePiece differ in settings, and in how their words are segmented at the start.
@@ -45,6 +46,7 @@ mod state;
 mod tests;
 mod ties;
 mod turns;
+mod word_limit;
 
 use crate::entries::Entries;
 use crate::progress::Progress;
@@ -57,11 +59,13 @@ use sources::Sources;
 use state::MergeState;
 use ties::{FirstSeen, GreatestStrings, LowestIds, ShortestEntries, SmallestStrings, TieBreak};
 
+pub(crate) use extend::segmented;
 pub use extend::{continue_training, ExistingModel};
 pub(crate) use packed_words::PackedWords;
 pub(crate) use settings::EntryLimits;
 pub use settings::{MergeSettings, PairScore, Ties};
 pub(crate) use turns::Turns;
+pub(crate) use word_limit::WordLimit;
 
 /// Merge pairs of segmented words until the vocabulary is full or no pair qualifies.
 ///

@@ -4,6 +4,7 @@ use serde::Deserialize;
 
 use crate::count::Counts;
 use crate::entries::Entries;
+use crate::merges::word_limit::WordLimit;
 use crate::PieceRules;
 use piecework_core::error::{Error, ErrorKind};
 
@@ -65,6 +66,8 @@ pub(crate) struct EntryLimits {
     pub(crate) piece_rules: Option<PieceRules>,
     /// Whether pairs whose merged string is already an entry are skipped.
     pub(crate) distinct: bool,
+    /// The most words that an entry spans.
+    pub(crate) words: Option<WordLimit>,
 }
 
 impl Ties {
@@ -109,6 +112,7 @@ impl EntryLimits {
         max_chars.is_none_or(|limit| chars() <= limit)
             && (self.piece_rules.as_ref())
                 .is_none_or(|rules| rules.allows(&entries.merged_string(left, right)))
+            && self.words.as_ref().is_none_or(|words| words.allow(left, right))
     }
 
     /// Whether a pair must not be merged because its merged string is already an entry.
@@ -120,6 +124,9 @@ impl EntryLimits {
     pub(super) fn add(&mut self, left: u32, right: u32) {
         if let Some(lengths) = &mut self.lengths {
             lengths.push(lengths[left as usize] + lengths[right as usize]);
+        }
+        if let Some(words) = &mut self.words {
+            words.add(left, right);
         }
     }
 }

@@ -7,10 +7,11 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 
-use super::{learn, BpeTrainSpec, Ties};
+use super::{learn, BpeTrainSpec};
 use crate::alphabet::{char_positions, Alphabet};
 use crate::count::Counts;
 use crate::learned::first_entries;
+use crate::merges::Ties;
 use crate::progress::Progress;
 use crate::sentencepiece::{self, SentencePieceTrainSpec};
 use crate::{Learned, PieceRules};

@@ -1,0 +1,219 @@
+//! Superwords: entries that cross spaces, learned after those of single words.
+//!
+//! The counts are those of sequences of words, which a pre-tokenizer leaves together. First the words of the sequences
+//! give the entries up to the transition, as without superwords. Then the model so far segments the sequences, and
+//! merging continues, also between words. The merges of both stages in their order are the merges of the model.
+//!
+//! Source: Liu et al. 2025, "SuperBPE: Space Travel for Language Models", section 2. Sequences are counted as Schmidt et al.
+//! 2026, "Faster Superword Tokenization", count their candidates, so that no document stays in memory.
+
+use std::ops::ControlFlow;
+
+use foldhash::HashSet;
+
+use super::spec::{BpeTrainSpec, SuperwordSpec};
+use super::words::learn_words;
+use crate::count::Counts;
+use crate::entries::Entries;
+use crate::learned::check_counts;
+use crate::merges::{self, ExistingModel};
+use crate::progress::Progress;
+use crate::{Learned, Merge, Resume};
+use piecework_core::error::{Error, ErrorKind};
+use piecework_core::model::Model;
+use piecework_core::spec::{BpeSpec, MergeList, ModelSpec};
+use piecework_core::table_sections::TableSections;
+use piecework_core::vocab::Vocab;
+
+/// Learn a byte-level vocabulary with superwords, from the counts of sequences of words and of their words.
+///
+/// `words` are those of `sequences` by [`Counts::split`]. Continues after the merges of an earlier run, if there are any.
+/// `spec` has no prefix and no suffix; without `superwords`, only the words are learned from.
+///
+/// Errors: those of [`learn`](super::learn), and `Training` if the words yield fewer entries than the transition.
+pub fn resume_with_superwords(
+    words: &Counts,
+    sequences: &Counts,
+    spec: &BpeTrainSpec,
+    resume: Resume<'_>,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<Learned, Error> {
+    let mut progress = Progress::start(spec.vocab_size, progress)?;
+    progress.log_merges(resume.log);
+    let transition = spec.superwords.map_or(spec.vocab_size, |one| one.transition);
+    let mut learned = learn_first(words, spec, transition, resume.earlier, &mut progress)?;
+    if let Some(superwords) = spec.superwords.filter(|_| transition < spec.vocab_size) {
+        if learned.vocab.len() < transition {
+            return Err(too_few(&learned, transition));
+        }
+        let later = resume.earlier.get(learned.merges.len()..).unwrap_or_default();
+        let rest = learn_further(sequences, spec, superwords, (&learned, later), &mut progress)?;
+        learned.merges.extend(rest.merges);
+        learned = Learned { merges: learned.merges, ..rest };
+    }
+    progress.finish(learned.vocab.len())?;
+    Ok(learned)
+}
+
+/// Learn the entries of single words up to the transition.
+fn learn_first(
+    words: &Counts,
+    spec: &BpeTrainSpec,
+    transition: usize,
+    earlier: &[Merge],
+    progress: &mut Progress<'_>,
+) -> Result<Learned, Error> {
+    let vocab_size = spec.vocab_size.min(transition);
+    let last = earlier.iter().position(|merge| merge.merged as usize + 1 == vocab_size);
+    let earlier = &earlier[..last.map_or(earlier.len(), |last| last + 1)];
+    let spec_of_words = BpeTrainSpec { vocab_size, ..spec.clone() };
+    learn_words(words, &spec_of_words, earlier, progress).map_err(|error| match error.place.as_str() {
+        "vocab_size" if transition < spec.vocab_size => Error { place: "transition".into(), ..error },
+        _ => error,
+    })
+}
+
+/// Learn the entries that may cross spaces, after the merges of an earlier run.
+fn learn_further(
+    sequences: &Counts,
+    spec: &BpeTrainSpec,
+    superwords: SuperwordSpec,
+    (learned, later): (&Learned, &[Merge]),
+    progress: &mut Progress<'_>,
+) -> Result<Learned, Error> {
+    let chars = check_counts(sequences, progress)?;
+    let mut entries = Entries::new("");
+    for entry in &learned.vocab {
+        entries.add(entry);
+    }
+    let (model, vocab) = model_of(learned)?;
+    let base = ExistingModel { model: &model, vocab: &vocab, barriers: &[] };
+    let cells = merges::segmented(sequences, chars, base, progress)?;
+    let limits = superwords.limits(&entries);
+    merges::learn(cells, entries, spec.merge_settings(), limits, later, progress)
+}
+
+/// Return the model of the entries of single words.
+fn model_of(learned: &Learned) -> Result<(Model, Vocab), Error> {
+    let text = |id: u32| learned.vocab[id as usize].as_str();
+    let (mut merges, mut known) = (MergeList::default(), HashSet::default());
+    for merge in &learned.merges {
+        // A pair can be merged twice; the first merge decides the rank.
+        if known.insert((merge.left, merge.right)) {
+            merges.push(text(merge.left), text(merge.right));
+        }
+    }
+    let spec = ModelSpec::Bpe(BpeSpec {
+        vocab: learned.vocab.iter().cloned().zip(0..).collect(),
+        merges,
+        dropout: None,
+        unk_token: None,
+        continuing_subword_prefix: None,
+        end_of_word_suffix: None,
+        fuse_unk: false,
+        byte_fallback: false,
+        ignore_merges: false,
+    });
+    let vocab = Vocab::of_model(&spec)?;
+    Ok((Model::compile(&spec, &vocab, &TableSections::default())?, vocab))
+}
+
+fn too_few(learned: &Learned, transition: usize) -> Error {
+    let expected = format!("at most {}, the entries that the words yield", learned.vocab.len());
+    Error::new(ErrorKind::Training, "transition", transition.to_string(), expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MergeLog;
+
+    const SPEC: BpeTrainSpec = BpeTrainSpec {
+        vocab_size: 13,
+        min_frequency: 1,
+        limit_alphabet: None,
+        initial_alphabet: Vec::new(),
+        special_tokens: Vec::new(),
+        continuing_subword_prefix: String::new(),
+        end_of_word_suffix: String::new(),
+        alphabet_order: crate::AlphabetOrder::Sorted,
+        max_token_length: None,
+        ties: crate::merges::Ties::LowestIds,
+        superwords: Some(SuperwordSpec { transition: 10, max_words: None }),
+    };
+
+    fn counts(rows: &[(&str, u64)]) -> Counts {
+        let (words, counts): (Vec<String>, Vec<u64>) = rows.iter().map(|&(w, n)| (w.into(), n)).unzip();
+        Counts::from_parts(&words, &counts, None).expect("distinct words")
+    }
+
+    fn sequences() -> (Counts, Counts) {
+        (
+            counts(&[("of", 5), ("Ġthe", 3), ("Ġa", 2), ("the", 2)]),
+            counts(&[("ofĠthe", 3), ("ofĠa", 2), ("the", 2)]),
+        )
+    }
+
+    fn learn(spec: &BpeTrainSpec, earlier: &[Merge], log: &MergeLog) -> Result<Learned, Error> {
+        let (words, sequences) = sequences();
+        let resume = Resume { earlier, log: Some(log), ..Resume::default() };
+        resume_with_superwords(&words, &sequences, spec, resume, &mut |_, _| ControlFlow::Continue(()))
+    }
+
+    #[test]
+    fn entries_cross_spaces_after_the_transition() {
+        let learned = learn(&SPEC, &[], &MergeLog::default()).expect("a usable corpus");
+        assert_eq!(learned.vocab[7..], ["he", "of", "the", "ofĠ", "ofĠthe", "ofĠa"]);
+        let spec = BpeTrainSpec { vocab_size: 10, ..SPEC };
+        assert_eq!(learn(&spec, &[], &MergeLog::default()).expect("a size").vocab, learned.vocab[..10]);
+    }
+
+    #[test]
+    fn a_run_continues_after_every_merge() {
+        let log = MergeLog::default();
+        let expected = learn(&SPEC, &[], &log).expect("a usable corpus");
+        for made in 0..=expected.merges.len() {
+            let again = MergeLog::default();
+            assert_eq!(
+                learn(&SPEC, &expected.merges[..made], &again),
+                Ok(expected.clone()),
+                "{made} merges"
+            );
+            assert_eq!(again.merges(), log.merges());
+        }
+    }
+
+    #[test]
+    fn a_run_without_entries_of_several_letters_continues() {
+        let superwords = SPEC.superwords.map(|one| SuperwordSpec { transition: 7, ..one });
+        let spec = BpeTrainSpec { superwords, ..SPEC };
+        let expected = learn(&spec, &[], &MergeLog::default()).expect("a usable corpus");
+        assert_eq!(expected.vocab[7], "he");
+        let again = learn(&spec, &expected.merges[..3], &MergeLog::default());
+        assert_eq!(again, Ok(expected));
+    }
+
+    #[test]
+    fn the_words_of_entries_are_limited() {
+        let superwords = SPEC.superwords.map(|one| SuperwordSpec { max_words: Some(1), ..one });
+        let learned = learn(&BpeTrainSpec { superwords, ..SPEC }, &[], &MergeLog::default());
+        let learned = learned.expect("a usable corpus");
+        assert_eq!(learned.vocab[10..], ["Ġthe", "Ġa"]);
+        assert!(learned.stopped_early.is_some());
+    }
+
+    #[test]
+    fn a_transition_out_of_reach_or_below_the_alphabet_is_named() {
+        for (transition, expected) in [(12, "at most 12"), (13, "at most 12"), (6, "at least 7")] {
+            let superwords = Some(SuperwordSpec { transition, max_words: None });
+            let spec = BpeTrainSpec { superwords, vocab_size: 20, ..SPEC };
+            match learn(&spec, &[], &MergeLog::default()) {
+                Ok(_) => assert_eq!(transition, 12),
+                Err(error) => {
+                    assert_eq!(error.place, "transition");
+                    assert!(error.expected.starts_with(expected), "{error}");
+                }
+            }
+        }
+    }
+}
