@@ -32,6 +32,7 @@ Learners with the options of real trainers:
 
     bpe_training           BPE
     parity_training        BPE in which languages choose the merges in turns
+    superwords             BPE entries that cross spaces
     wordpiece_training     WordPiece by merges; each other learner has a file wordpiece_<name>
     unigram_training       Unigram
     unigram_pruning        Unigram with pieces by pruning

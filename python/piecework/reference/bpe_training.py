@@ -67,8 +67,26 @@ def learn(words: Sequence[tuple[str, int]], settings: Settings) -> LearnedBPE:
     kept = alphabet(words, settings)
     splits = [(split(word, kept, settings), count) for word, count in words]
     learned = LearnedBPE(first_entries(kept, splits, settings))
+    learn_merges(learned, splits, settings)
+    return learned
+
+
+def learn_merges(
+    learned: LearnedBPE,
+    splits: Sequence[Split],
+    settings: Settings,
+    allowed: Callable[[Pair], bool] = lambda pair: True,
+) -> None:
+    """Append the merges of allowed pairs, the most frequent first, until the vocabulary is full.
+
+    >>> learned = LearnedBPE(["a", "b"])
+    >>> learn_merges(learned, [(["a", "b", "a"], 2)], Settings(vocab_size=3))
+    >>> learned.vocab
+    ['a', 'b', 'ab']
+    """
     while len(learned.vocab) < settings.vocab_size:
-        pairs = count_pairs(splits, settings)
+        counts = count_pairs(splits, settings)
+        pairs = {pair: count for pair, count in counts.items() if allowed(pair)}
         best = max(pairs, key=preference(pairs, learned.vocab, settings), default=None)
         if best is None or pairs[best] < max(1, settings.min_frequency):
             break
@@ -76,7 +94,6 @@ def learn(words: Sequence[tuple[str, int]], settings: Settings) -> LearnedBPE:
         learned.pair_counts.append(pairs[best])
         splits = [(merge(entries, best, settings), count) for entries, count in splits]
         learned.vocab = list(dict.fromkeys([*learned.vocab, merged(best, settings)]))
-    return learned
 
 
 def first_entries(kept: set[str], splits: Sequence[Split], settings: Settings) -> list[str]:
