@@ -876,6 +876,9 @@ class RawCounts:
     def at_least(self, least: int) -> RawCounts:
         """Return the words that occur at least `least` times."""
 
+    def split(self, pipeline_json: str) -> RawCounts:
+        """Return the counts of the words that a byte-level pre-tokenizer finds in these words."""
+
     def digest(self) -> int:
         """Return a hash of words, counts and first positions."""
 
@@ -962,8 +965,12 @@ def learn_bpe(
     *,
     progress: Callable[[int, int], None] | None,
     log: LearningLog | None = None,
+    sequences: RawCounts | None = None,
 ) -> LearnedEntries:
-    """Learn a BPE vocabulary and its merges; `settings` has the fields of `BpeTrainSpec`."""
+    """Learn a BPE vocabulary and its merges; `settings` has the fields of `BpeTrainSpec`.
+
+    With `sequences`, of which the words are `counts`, entries may cross spaces as `superwords` says.
+    """
 
 def learn_bpe_by_source(
     sources: Sequence[RawCounts],

@@ -39,9 +39,19 @@ _MARKS_AND_SLASHES = r" ?[^\s\p{L}\p{N}]+[\r\n/]*"
 
 def _cased(ending: str, digits: str) -> str:
     """Return the pattern of o200k and tekken, which split words before capitals."""
-    before = r"[^\r\n\p{L}\p{N}]?"
-    words = (f"{before}{_UPPER}*{_LOWER}+{ending}", f"{before}{_UPPER}+{_LOWER}*{ending}")
-    return "|".join((*words, digits, _MARKS_AND_SLASHES, _SPACES))
+    words = _words(ending, before=r"[^\r\n\p{L}\p{N}]?")
+    return "|".join((words, digits, _MARKS_AND_SLASHES, _SPACES))
+
+
+def _words(ending: str, before: str = "") -> str:
+    return f"{before}{_UPPER}*{_LOWER}+{ending}|{before}{_UPPER}+{_LOWER}*{ending}"
+
+
+def _joined_at_spaces(pattern: str, ending: str, mark: str = "") -> str:
+    """Return a pattern of `_cased` that joins words with a mark and a space between them."""
+    first = _words(ending, before=r"[^\r\n\p{L}\p{N}]?")
+    further = rf"{mark} (?:{_words(ending)})"
+    return pattern.replace(first, f"(?:{first})(?:{further})*")
 
 
 def _digits_from_the_right(pattern: str) -> str:
@@ -50,6 +60,7 @@ def _digits_from_the_right(pattern: str) -> str:
 
 
 _O200K = _cased(_CONTRACTION + "?", r"\p{N}{1,3}")
+_O200K_SUPERWORDS = _joined_at_spaces(_O200K, _CONTRACTION + "?", mark=r"[^\s\p{L}\p{M}\p{N}]?")
 # With runs of Han characters as words, and without slashes after symbols.
 _KIMI_K2 = r"[\p{Han}]+|" + _O200K.replace(r"\p{M}]", r"\p{M}&&[^\p{Han}]]").replace("n/]", "n]")
 _DEEPSEEK_V3 = (
@@ -60,6 +71,9 @@ _DEEPSEEK_V3 = (
     r"|\s+(?!\S)|\s+",
 )
 
+WITHIN_PUNCTUATION = {"o200k-superwords": _joined_at_spaces(_O200K, _CONTRACTION + "?")}
+"""By the name of a pattern of sequences of words: the pattern that also splits them at punctuation."""
+
 PATTERNS: dict[str, tuple[str, ...]] = {
     "gpt2": (GPT2_PATTERN,),
     "r50k": (GPT2_PATTERN,),
@@ -69,6 +83,7 @@ PATTERNS: dict[str, tuple[str, ...]] = {
     "o200k": (_O200K,),
     "cl100k-r2l": (_digits_from_the_right(_CL100K),),
     "o200k-r2l": (_digits_from_the_right(_O200K),),
+    "o200k-superwords": (_O200K_SUPERWORDS,),
     "tekken": (_cased("", r"\p{N}"),),
     "qwen2": (_QWEN2,),
     "qwen2.5": (_QWEN2,),

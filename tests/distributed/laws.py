@@ -67,7 +67,7 @@ class FileLaws:
 
     engine: ClassVar[Any]
 
-    @pytest.mark.parametrize("pipeline", ["bert-uncased", "gpt2"])
+    @pytest.mark.parametrize("pipeline", ["bert-uncased", "gpt2", "o200k-superwords"])
     def test_counts_equal_those_of_one_process(self, corpus: list[Path], pipeline: str) -> None:
         expected = pw.count_files(corpus, preset=pipeline)
         for task_bytes in TASK_BYTES:

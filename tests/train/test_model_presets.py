@@ -17,7 +17,16 @@ TEXTS = [
     "the quick brown fox jumps over the lazy dog",
 ] * 20
 HELD_OUT = ["over the dogs jumps quickly"]
-BYTE_LEVEL = {"gpt2", "cl100k", "o200k", "cl100k-r2l", "o200k-r2l", "llama3", "qwen2"}
+BYTE_LEVEL = {
+    "gpt2",
+    "cl100k",
+    "o200k",
+    "cl100k-r2l",
+    "o200k-r2l",
+    "llama3",
+    "qwen2",
+    "o200k-superwords",
+}
 BERT = {"bert-uncased", "bert-cased", "bert-original-uncased", "bert-original-cased"}
 SPLIT_AT_SPACES = BERT | {"whitespace", "punctuation"}
 SPACES_AS_CHARACTERS = {"sentencepiece", "metaspace", "characters"}

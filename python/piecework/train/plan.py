@@ -12,7 +12,7 @@ from piecework.errors import ArgumentError
 from piecework.spec import TokenizerSpec
 from piecework.train.learn import smallest_spec
 from piecework.train.pipeline import Pipeline
-from piecework.train.presets import PRESETS, Preset, named_preset
+from piecework.train.presets import PRESETS, Preset, named_preset, preset_of_pipeline
 from piecework.train.sentencepiece_presets import (
     SENTENCEPIECE_PRESETS,
     SentencePiecePreset,
@@ -192,7 +192,9 @@ def _model_and_preset_for(
     if of_sentencepiece is not None or model == "sentencepiece":
         return model, of_sentencepiece
     model = "byte-bpe" if model is None and counted.is_byte_level else model
-    return model, trainer_for(model or "wordpiece", settings).preset_for(None, counted)
+    return model, trainer_for(
+        model or "wordpiece", settings, preset_of_pipeline(counted)
+    ).preset_for(None, counted)
 
 
 def _counts_with(counted: Pipeline, settings: Mapping[str, Any]) -> bool:

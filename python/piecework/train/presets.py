@@ -8,8 +8,9 @@ from typing import Any
 
 from piecework import spec
 from piecework._internal.validation import unknown_choice
-from piecework.spec.named_patterns import named_pre_tokenizer
+from piecework.spec.named_patterns import named_pre_tokenizer, split_bytes
 from piecework.spec.templates import template_for
+from piecework.split_patterns import WITHIN_PUNCTUATION
 from piecework.train.pipeline import Pipeline
 
 
@@ -107,6 +108,7 @@ PRESETS: dict[str, Preset] = {
         _byte_level_preset("o200k", "eos_token"),
         _byte_level_preset("cl100k-r2l", "eos_token"),
         _byte_level_preset("o200k-r2l", "eos_token"),
+        _byte_level_preset("o200k-superwords", "eos_token"),
         _byte_level_preset("llama3"),
         _byte_level_preset("qwen2", "eos_token", "pad_token", normalizer=spec.NFC()),
     )
@@ -133,3 +135,38 @@ def preset_of_pipeline(pipeline: Pipeline) -> Preset | None:
     'gpt2'
     """
     return next((one for one in PRESETS.values() if one.pipeline.agrees_with(pipeline)), None)
+
+
+_SUPERWORDS = "-superwords"
+
+
+def has_sequences(preset: AnyPreset) -> bool:
+    """Return whether the words of a preset are sequences of words, for entries that cross spaces.
+
+    >>> has_sequences(PRESETS["o200k-superwords"]), has_sequences(PRESETS["o200k"])
+    (True, False)
+    """
+    return preset.name.endswith(_SUPERWORDS)
+
+
+def pipeline_within_punctuation(sequences: Pipeline) -> Pipeline:
+    """Return the pipeline that also splits the sequences of a pipeline at punctuation.
+
+    >>> pipeline_within_punctuation(PRESETS["o200k-superwords"].pipeline).is_byte_level
+    True
+    """
+    named = preset_of_pipeline(sequences)
+    assert named is not None, sequences
+    return Pipeline(sequences.normalizer, split_bytes((WITHIN_PUNCTUATION[named.name],)))
+
+
+def preset_of_words(sequences: Pipeline) -> Preset | None:
+    """Return the preset of the words that make up the sequences of a pipeline, None without sequences.
+
+    >>> preset_of_words(PRESETS["o200k-superwords"].pipeline).name
+    'o200k'
+    """
+    named = preset_of_pipeline(sequences)
+    if named is None or not has_sequences(named):
+        return None
+    return PRESETS[named.name.removesuffix(_SUPERWORDS)]

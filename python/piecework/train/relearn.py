@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from itertools import pairwise
 from typing import Any
 
 from piecework._internal.types import Progress
@@ -16,18 +17,22 @@ from piecework.spec import (
     Unigram,
     WordPiece,
 )
+from piecework.spec.byte_alphabet import CHARACTER_OF_BYTE
 from piecework.spec.renumbering import inserted_ids, renumbered
 from piecework.train.counts import Counts
 from piecework.train.learn import check_pipeline, pipeline_of
 from piecework.train.learners import one_of
 from piecework.train.learners.kinds import Pruning
 from piecework.train.preset_trainer import PresetTrainer
+from piecework.train.presets import preset_of_words
 from piecework.train.trainers import TRAINERS, trainer_for
 from piecework.train.trainers.bpe import BYTE_ALPHABET
 
 _KIND_OF_MODEL = {
     trainer.model_class: kind for kind, trainer in TRAINERS.items() if trainer.model_class
 }
+
+_WHITE_SPACE = tuple(CHARACTER_OF_BYTE[byte] for byte in b" \t\n\f\r")
 
 
 def relearn_spec(
@@ -82,6 +87,8 @@ def _trainer_for(
 ) -> PresetTrainer:
     """Return a trainer with the settings of the specification and of the caller."""
     inherited = {"vocab_size": vocab_size, **_inherited_settings(spec)}
+    if isinstance(spec.model, BPE) and preset_of_words(pipeline_of(spec)) is not None:
+        settings = {"transition": _inherited_transition(spec.model, vocab_size), **settings}
     if isinstance(spec.model, WordPiece):
         settings = {"learner": Pruning(segmentation=spec.model.segmentation), **settings}
         _check_segmentation(settings["learner"], spec.model)
@@ -145,6 +152,19 @@ def _inherited_bpe_settings(spec: TokenizerSpec, model: BPE) -> dict[str, Any]:
         message = "a BPE model with byte_fallback cannot be trained anew"
         raise ArgumentError("model", message=message)
     return inherited
+
+
+def _inherited_transition(model: BPE, vocab_size: int) -> int:
+    """Return the number of entries before those that cross spaces, in proportion to the old one."""
+    crosses = (at for at, pair in enumerate(model.merges) if _crosses_spaces("".join(pair)))
+    later = len(model.merges) - next(crosses, len(model.merges))
+    share = (len(model.vocab) - later) / len(model.vocab)
+    return min(round(share * vocab_size), vocab_size - 1)
+
+
+def _crosses_spaces(entry: str) -> bool:
+    """Return whether a byte-level entry has a space after another character than white space."""
+    return any(two == _WHITE_SPACE[0] and one not in _WHITE_SPACE for one, two in pairwise(entry))
 
 
 def _added_tokens(

@@ -34,6 +34,9 @@ class RetrainSettings(TypedDict, total=False):
     parity_unit: Literal["bytes", "characters", "words"] | None
     parity_window: int | None
     global_merges: int
+    transition: int | None
+    max_words: int | None
+    cross_punctuation: bool
     user_defined_symbols: Sequence[str]
     byte_fallback: bool
     character_coverage: float

@@ -14,9 +14,9 @@ from piecework._internal import validation as checks
 from piecework._internal.close_names import did_you_mean
 from piecework.errors import ArgumentError
 from piecework.train.learners import former_settings
-from piecework.train.presets import Preset
+from piecework.train.presets import Preset, has_sequences
 from piecework.train.trainer import Trainer
-from piecework.train.trainers.bpe import BPETrainer, ByteBPETrainer
+from piecework.train.trainers.bpe import BPETrainer, ByteBPETrainer, default_transition
 from piecework.train.trainers.char import CharTrainer
 from piecework.train.trainers.sentencepiece import SentencePieceTrainer
 from piecework.train.trainers.unigram import ByteUnigramTrainer, UnigramTrainer
@@ -53,7 +53,7 @@ TRAINERS: dict[str, type[Trainer]] = {
 
 
 def trainer_for(model: str, settings: Mapping[str, Any], preset: Preset | None = None) -> Trainer:
-    """Return the trainer of a kind of model with these settings; the preset supplies default tokens.
+    """Return the trainer of a kind of model with these settings; the preset supplies defaults.
 
     >>> trainer_for("word", {"vocab_size": 100}).vocab_size
     100
@@ -68,6 +68,9 @@ def trainer_for(model: str, settings: Mapping[str, Any], preset: Preset | None =
         if name not in known:
             raise _unknown_setting(name, value, model)
     defaults = preset.tokens_for(known) if preset else {}
+    if preset and has_sequences(preset) and "transition" in known:
+        size = settings.get("vocab_size", ByteBPETrainer.vocab_size)
+        defaults |= {"transition": default_transition(size)}
     return TRAINERS[model](**{**defaults, **settings})
 
 

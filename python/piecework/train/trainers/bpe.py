@@ -5,10 +5,10 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import ClassVar, Final
+from typing import Any, ClassVar, Final
 
-from piecework._core import learn_bpe, learn_bpe_by_source
-from piecework._internal.types import Progress
+from piecework._core import RawCounts, learn_bpe, learn_bpe_by_source
+from piecework._internal.types import Progress, Self
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, TrainingWarning
 from piecework.spec import BPE, BPEDecoder, Decoder, Model, WordPieceDecoder
@@ -17,7 +17,15 @@ from piecework.train.counts import Counts
 from piecework.train.learned import LearnedVocabulary, Merge
 from piecework.train.pipeline import Pipeline
 from piecework.train.preset_trainer import BYTE_LEVEL, SPLIT_AT_SPACES, PresetTrainer
-from piecework.train.presets import Preset
+from piecework.train.presets import (
+    PRESETS,
+    AnyPreset,
+    Preset,
+    has_sequences,
+    pipeline_within_punctuation,
+    preset_of_pipeline,
+    preset_of_words,
+)
 from piecework.train.setting_fields import (
     Choice,
     Integer,
@@ -43,6 +51,15 @@ _TIE_CHOICE = Choice(
     "Which of several equally frequent pairs to merge first; first-seen needs counts with positions.",
     names=_TIES,
 )
+_TRANSITION = Integer(
+    "Number of entries of single words; the following ones may cross spaces. Needs counts of preset "
+    "o200k-superwords.",
+    least=1,
+    none="no entry crosses spaces",
+)
+_CROSS_PUNCTUATION = Switch("Let entries that cross spaces contain punctuation.")
+_MAX_WORDS = Integer("Most words that an entry spans.", least=1, none="no limit")
+_SEQUENCES: Final = tuple(name for name in BYTE_LEVEL if has_sequences(PRESETS[name]))
 
 
 _PARITY = Switch(
@@ -68,10 +85,12 @@ _GLOBAL_MERGES = Integer(
 class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
     """What the trainers over characters and over bytes share."""
 
+    vocab_size: int
     parity: bool
     parity_unit: str | None
     parity_window: int | None
     global_merges: int
+    transition: int | None
 
     @property
     def learns_by_source(self) -> bool:
@@ -96,6 +115,26 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
     @abstractmethod
     def by_characters(self) -> BPETrainer:
         """Return the trainer over characters that learns the same merges."""
+
+    def sized(self, vocab_size: int) -> Self:
+        """Return the trainer with another size; without a transition that it does not reach."""
+        if self.transition is not None and self.transition >= vocab_size:
+            return replace(self, vocab_size=vocab_size, transition=None)  # type: ignore[type-var]
+        return super().sized(vocab_size)
+
+    def preset_for(self, preset: str | AnyPreset | None, counted: Pipeline | None = None) -> Preset:
+        """Return the preset to train with; raise `ArgumentError` for counts without sequences of words."""
+        if self.transition is not None and counted is not None:
+            _preset_of_words(counted)
+        return super().preset_for(preset, counted)
+
+    def _check_transition(self) -> None:
+        if self.transition is not None and self.transition >= self.vocab_size:
+            raise ArgumentError(
+                "transition", str(self.transition), f"less than vocab_size={self.vocab_size}"
+            )
+        if self.transition is not None and self.parity:
+            raise ArgumentError("transition", "= cannot be combined with parity=True")
 
     def smallest_model(self) -> Model:
         """Return a model with the special tokens, the smallest alphabet and one merge."""
@@ -161,11 +200,18 @@ class BPETrainer(_AnyBPETrainer):
     parity_unit: str | None = setting(None, _PARITY_UNIT)
     parity_window: int | None = setting(None, _PARITY_WINDOW)
     global_merges: int = setting(0, _GLOBAL_MERGES)
+    transition: int | None = setting(None, _TRANSITION)
+    max_words: int | None = setting(4, _MAX_WORDS)
+    cross_punctuation: bool = setting(True, _CROSS_PUNCTUATION)
 
     def __post_init__(self) -> None:
         check_settings(self)
         self._check_parity()
         common.add_unknown_token(self)
+        self._check_transition()
+        if self.transition is not None and self._marks_words:
+            problem = "= cannot be combined with a prefix or suffix: entries begin inside words"
+            raise ArgumentError("transition", problem)
 
     def model_of(self, learned: LearnedVocabulary) -> BPE:
         """Return the model of a learned vocabulary, with the warning of `learn`."""
@@ -185,12 +231,23 @@ class BPETrainer(_AnyBPETrainer):
         """
         if self._marks_words:
             return SPLIT_AT_SPACES
+        if self.transition is not None:
+            return _SEQUENCES
         return ("metaspace", "sentencepiece", "whitespace", "characters")
 
     @property
     def default_preset(self) -> str:
         """The name of the preset to train with if the caller names none."""
-        return "whitespace" if self._marks_words else "metaspace"
+        return "whitespace" if self._marks_words else self.presets[0]
+
+    def _words_and_sequences(self, counts: Counts) -> tuple[RawCounts, RawCounts | None]:
+        """Return the counts of single words, and of the sequences that entries may cross."""
+        if self.transition is None:
+            return counts._raw, None
+        words, sequences = _words_of(counts), counts._raw
+        if not self.cross_punctuation and counts.pipeline is not None:
+            sequences = sequences.split(pipeline_within_punctuation(counts.pipeline).to_json())
+        return words, sequences
 
     @property
     def _marks_words(self) -> bool:
@@ -236,7 +293,7 @@ class BPETrainer(_AnyBPETrainer):
         byte_level: bool,
     ) -> LearnedVocabulary:
         common.check_counts(counts)
-        settings = {
+        settings: dict[str, Any] = {
             "vocab_size": self.vocab_size,
             "min_frequency": self.min_frequency,
             "limit_alphabet": self.limit_alphabet,
@@ -248,9 +305,13 @@ class BPETrainer(_AnyBPETrainer):
             "alphabet_order": self.alphabet_order,
             "ties": self.ties,
         }
+        if self.transition is not None:
+            settings["superwords"] = {"transition": self.transition, "max_words": self.max_words}
         if not self.parity:
+            words, sequences = self._words_and_sequences(counts)
             with common.resumable(self, counts, progress, checkpoint) as run:
-                return LearnedVocabulary._of(learn_bpe(counts._raw, settings, **run))
+                learned = learn_bpe(words, settings, sequences=sequences, **run)
+            return LearnedVocabulary._of(learned)
         counts = measured_sources(counts, self.parity_unit)
         parity = {
             "unit": self.parity_unit,
@@ -308,10 +369,14 @@ class ByteBPETrainer(_AnyBPETrainer):
     parity_unit: str | None = setting(None, _PARITY_UNIT)
     parity_window: int | None = setting(None, _PARITY_WINDOW)
     global_merges: int = setting(0, _GLOBAL_MERGES)
+    transition: int | None = setting(None, _TRANSITION)
+    max_words: int | None = setting(4, _MAX_WORDS)
+    cross_punctuation: bool = setting(True, _CROSS_PUNCTUATION)
 
     def __post_init__(self) -> None:
         check_settings(self)
         self._check_parity()
+        self._check_transition()
 
     @property
     def unk_token(self) -> None:
@@ -336,7 +401,14 @@ class ByteBPETrainer(_AnyBPETrainer):
     @property
     def presets(self) -> tuple[str, ...]:
         """The names of the presets whose words are bytes."""
-        return BYTE_LEVEL
+        if self.transition is not None:
+            return _SEQUENCES
+        return tuple(name for name in BYTE_LEVEL if name not in _SEQUENCES)
+
+    def _unusable(self, preset: Preset, hint: str = "") -> ArgumentError:
+        if preset.name in _SEQUENCES:
+            hint = ", or transition=, the number of entries before those that cross spaces"
+        return super()._unusable(preset, hint)
 
     def by_characters(self) -> BPETrainer:
         """Return the trainer over the byte-level alphabet that learns the same merges."""
@@ -349,12 +421,41 @@ class ByteBPETrainer(_AnyBPETrainer):
             special_tokens=self.special_tokens,
             max_token_length=self.max_token_length,
             ties=self.ties,
+            transition=self.transition,
+            max_words=self.max_words,
+            cross_punctuation=self.cross_punctuation,
             unk_token=None,
             parity=self.parity,
             parity_unit=self.parity_unit,
             parity_window=self.parity_window,
             global_merges=self.global_merges,
         )
+
+
+def default_transition(vocab_size: Any) -> int | None:
+    """Return the transition for a size: the last quarter of the learned entries may cross spaces.
+
+    >>> default_transition(32_000), default_transition(257)
+    (24064, None)
+    """
+    learned = vocab_size - len(BYTE_ALPHABET) if isinstance(vocab_size, int) else 0
+    return vocab_size - learned // 4 if learned >= 4 else None
+
+
+def _words_of(sequences: Counts) -> RawCounts:
+    """Return the counts of the words of sequences; raise `ArgumentError` for counts of other words."""
+    return sequences._raw.split(_preset_of_words(sequences.pipeline).pipeline.to_json())
+
+
+def _preset_of_words(sequences: Pipeline | None) -> Preset:
+    words = None if sequences is None else preset_of_words(sequences)
+    if words is None:
+        named = None if sequences is None else preset_of_pipeline(sequences)
+        source = f"preset {named.name!r}" if named else f"the pipeline {sequences or 'unknown'}"
+        names = " or ".join(f"preset={name!r}" for name in _SEQUENCES)
+        problem = f"have words of {source}; transition= needs sequences of words: count again with {names}"
+        raise ArgumentError("counts", problem)
+    return words
 
 
 def _model(
