@@ -94,6 +94,17 @@ def test_marked_words_have_no_superwords() -> None:
         BPETrainer(400, transition=300, end_of_word_suffix="</w>")
 
 
+def test_parity_has_no_superwords() -> None:
+    with pytest.raises(ArgumentError, match="transition= cannot be combined with parity=True"):
+        ByteBPETrainer(400, transition=300, parity=True)
+
+
+def test_training_with_superwords_is_not_traced() -> None:
+    counts = pw.count_texts(TEXTS, preset=NAME)
+    with pytest.raises(ArgumentError, match="transition= cannot be traced"):
+        pw.analysis.explain_training(counts, ByteBPETrainer(400, transition=335))
+
+
 def test_words_that_are_no_bytes_are_named() -> None:
     sequences = pw.Counts._of_columns(["a b"], [3], None, pw.train.PRESETS[NAME].pipeline)
     with pytest.raises(ArgumentError, match=r"^words\[0\] must be words of .* not \"a b\""):

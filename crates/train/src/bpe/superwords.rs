@@ -25,6 +25,9 @@ use piecework_core::spec::{BpeSpec, MergeList, ModelSpec};
 use piecework_core::table_sections::TableSections;
 use piecework_core::vocab::Vocab;
 
+/// The bytes of a token at the transition, at least: what is reserved for the tokens of sequences.
+const BYTES_PER_TOKEN: usize = 2;
+
 /// Learn a byte-level vocabulary with superwords, from the counts of sequences of words and of their words.
 ///
 /// `words` are those of `sequences` by [`Counts::split`]. Continues after the merges of an earlier run, if there are any.
@@ -88,7 +91,7 @@ fn learn_further(
     }
     let (model, vocab) = model_of(learned)?;
     let base = ExistingModel { model: &model, vocab: &vocab, barriers: &[] };
-    let cells = merges::segmented(sequences, chars, base, progress)?;
+    let cells = merges::segmented(sequences, chars / BYTES_PER_TOKEN, base, progress)?;
     let limits = superwords.limits(&entries);
     merges::learn(cells, entries, spec.merge_settings(), limits, later, progress)
 }

@@ -110,6 +110,9 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
 
     def memory(self, words: WordSizes) -> Amount:
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""
+        if self.transition is not None:
+            # Sequences become tokens of the first stage, which have two bytes or more.
+            words = WordSizes(words.words, words.text, words.chars / 2)
         return memory_of_parity(words) if self.parity else memory_of_bpe(words)
 
     @abstractmethod

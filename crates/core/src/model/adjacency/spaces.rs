@@ -99,7 +99,7 @@ mod tests {
         let tokens = ["ab", " of the", ", and", "y "];
         assert_eq!(split(&tokens, "one of the dogs"), ["one", " of the", " dogs"]);
         assert_eq!(split(&tokens, "of the dogs, and"), ["of", " the", " dogs, and"]);
-        assert_eq!(split(&tokens, " of their city of them"), [" of their city of them"]);
+        assert_eq!(split(&tokens, " of their city of them"), [" of their", " city of them"]);
         assert_eq!(split(&["ab"], "in the end"), ["in", " the", " end"]);
     }
 
