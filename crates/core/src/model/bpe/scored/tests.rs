@@ -228,3 +228,9 @@ fn the_tables_are_built_after_the_first_texts() {
     model.run(&"ab".repeat(MAX_FIRST_BYTES), &vocab, &mut scratch, None, &mut ids);
     assert!(model.tables.get().is_some());
 }
+
+#[test]
+fn control_pieces_are_never_merged() {
+    let pieces = [("a", -2.0, NORMAL), ("b", -3.0, NORMAL), ("ab", -1.0, PieceType::Control)];
+    assert_eq!(texts(&spec(SentencePieceKind::Bpe, &pieces), "ab"), ["a", "b"]);
+}
