@@ -1,15 +1,18 @@
-"""Costs of five languages under plain and under parity-aware BPE: Gini, tokens, time and memory.
+"""Costs of five languages under plain and parity-aware BPE, and under weighted sources: Gini, tokens, time.
 
     python benchmarks/parity.py             # 8,000 and 32,000 entries
     python benchmarks/parity.py 8000 16000  # other sizes
+    python benchmarks/parity.py --large     # time and memory of 100 MB in four sources
 
 `parallel_texts.py` writes the texts. Each vocabulary is learned from counts in a process of its own; the time
 is the processor's, and the memory is what learning adds to the counts. Tokens are those of the held-out test
-paragraphs.
+paragraphs. The large sources are built corpora, whose costs nobody compares.
 """
 
 from __future__ import annotations
 
+import ctypes
+import gc
 import json
 import subprocess
 import sys
@@ -22,10 +25,12 @@ from typing import Any
 sys.path.append(str(Path(__file__).parents[1] / "python"))
 
 import piecework as pw
+from corpora import corpus_folder
 from parallel_texts import NAMES, texts
 
 PRESET = "o200k"
-# Settings by the name of a row; half is half of the merges.
+LARGE = ("novels-english", "novels-czech", "multilingual", "code")
+# Settings of byte-level BPE by the name of a row; half is half of the merges.
 ROWS: dict[str, dict[str, Any]] = {
     "plain": {},
     "parity": {"parity": True},
@@ -35,15 +40,28 @@ ROWS: dict[str, dict[str, Any]] = {
     "parity by characters": {"parity": True, "parity_unit": "characters"},
     "parity by words": {"parity": True, "parity_unit": "words"},
 }
+# Trainer, preset and rounds of weights.
+OTHER_ROWS: dict[str, tuple[Any, str, int]] = {
+    "Unigram": (pw.UnigramTrainer, "metaspace", 0),
+    "Unigram, 8 rounds of weights": (pw.UnigramTrainer, "metaspace", 8),
+    "WordPiece by pruning": (pw.WordPieceTrainer, "whitespace", 0),
+    "WordPiece by pruning, 8 rounds of weights": (pw.WordPieceTrainer, "whitespace", 8),
+}
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Print a table for each size."""
+    """Print a table for each size, or the time and memory of large sources."""
+    if arguments == ["--large"]:
+        print("| learner | seconds | MB |\n|---|---|---|")
+        for row in ("plain", "parity by bytes"):
+            found = measured(f"large {row}", 32_000)
+            print(f"| {row} | {found['seconds']:.2f} | {found['megabytes']:.0f} |", flush=True)
+        return
     for size in [int(argument) for argument in arguments] or [8_000, 32_000]:
         print(f"{size:,} entries\n")
         print(f"| learner | Gini | parity | {' | '.join(NAMES)} | all | seconds | MB |")
         print("|---|" + "---|" * (len(NAMES) + 5))
-        for row in ROWS:
+        for row in (*ROWS, *OTHER_ROWS):
             found = measured(row, size)
             tokens = found["tokens"]
             figures = [
@@ -66,19 +84,45 @@ def measured(row: str, size: int) -> dict[str, Any]:
 
 def learn(row: str, size: int) -> dict[str, Any]:
     """Learn a vocabulary, and return its tokens by language, the seconds and the megabytes of learning."""
-    settings = dict(ROWS[row])
-    if settings.get("global_merges") == "half":
-        settings["global_merges"] = size // 2
-    parallel = texts("dev") if "parity" in settings and "parity_unit" not in settings else None
-    counts = pw.train.count_sources(texts("train"), parallel=parallel, preset=PRESET)
-    trained_on = counts if settings else counts.merged()
+    counts, trainer, preset, rounds = task(row, size)
+    gc.collect()
+    ctypes.CDLL(None).malloc_trim(0)  # otherwise learning uses what counting has freed
     before, start = memory("VmRSS"), time.process_time()
     Path("/proc/self/clear_refs").write_text("5")
-    spec = pw.train.learn_spec(trained_on, pw.ByteBPETrainer(size, **settings), PRESET)
+    if rounds:
+        counts = pw.train.balance_sources(counts, trainer, rounds=rounds).counts
+    spec = pw.train.learn_spec(counts, trainer, preset)
     seconds, megabytes = time.process_time() - start, (memory("VmHWM") - before) / 1e6
     tok = pw.Tokenizer.from_spec(spec)
-    tokens = [sum(map(len, tok.encode_batch(lines_of(path)))) for path in texts("test").values()]
+    tokens = (
+        []
+        if row.startswith("large ")
+        else [
+            sum(map(len, tok.encode_batch(lines_of(path), add_special_tokens=False)))
+            for path in texts("test").values()
+        ]
+    )
     return {"tokens": tokens, "seconds": seconds, "megabytes": megabytes}
+
+
+def task(row: str, size: int) -> tuple[Any, Any, str, int]:
+    """Return the counts of a row, its trainer, its preset and its rounds of weights."""
+    if row in OTHER_ROWS:
+        kind, preset, rounds = OTHER_ROWS[row]
+        counts = pw.train.count_sources(texts("train"), parallel=texts("dev"), preset=preset)
+        return counts if rounds else counts.merged(), kind(size), preset, rounds
+    settings = dict(ROWS[row.removeprefix("large ")])
+    if settings.get("global_merges") == "half":
+        settings["global_merges"] = size // 2
+    files = (
+        {name: corpus_folder() / f"{name}.txt" for name in LARGE}
+        if "large" in row
+        else texts("train")
+    )
+    parallel = texts("dev") if "parity" in settings and "parity_unit" not in settings else None
+    counts = pw.train.count_sources(files, parallel=parallel, preset=PRESET)
+    trainer = pw.ByteBPETrainer(size, **settings)
+    return counts if settings else counts.merged(), trainer, PRESET, 0
 
 
 def lines_of(path: Path) -> list[str]:

@@ -10,6 +10,7 @@ import pytest
 
 import piecework as pw
 from piecework.train import ByteBPETrainer, count_sources
+from tests.train.test_source_balance import LITTLE, MUCH
 from tests.train.test_source_counts import CZECH, ENGLISH
 
 TRAIN = ("train", "en.txt", "cs.txt", "--preset", "gpt2", "--vocab-size", "330")
@@ -55,6 +56,33 @@ def test_counts_files_are_languages(folder: Path) -> None:
     assert (folder / "files.json").read_bytes() == (folder / "counts.json").read_bytes()
 
 
+def test_languages_are_weighed_for_any_model(folder: Path) -> None:
+    for name, texts, first in (("en", MUCH, 40), ("cs", LITTLE, 220)):
+        for file, lines in ((f"{name}.txt", texts[first:]), (f"{name}-dev.txt", texts[:40])):
+            (folder / file).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    settings = ("--model", "unigram", "--vocab-size", "300", *PARALLEL, "--balance-rounds", "3")
+    done = run("train", "en.txt", "cs.txt", *settings, "-o", "out.json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert "weights: en.txt 0." in done.stderr
+    counts = count_sources(
+        {name: folder / f"{name}.txt" for name in ("en", "cs")},
+        parallel={name: folder / f"{name}-dev.txt" for name in ("en", "cs")},
+        preset="sentencepiece",
+    )
+    trainer = pw.UnigramTrainer(vocab_size=300)
+    balanced = pw.train.balance_sources(counts, trainer, rounds=3)
+    assert f"{balanced.first_gini:.3f} before, {balanced.gini:.3f} after" in done.stderr
+    expected = pw.Tokenizer.train_from_counts(balanced.counts, trainer)
+    assert pw.Tokenizer.load(folder / "out.json").spec.model == expected.spec.model
+
+
+def test_several_sizes_are_not_weighed(folder: Path) -> None:
+    arguments = [*TRAIN[:-1], "300,330", *PARALLEL, "--balance-rounds", "2"]
+    done = run(*arguments, "-o", "t-{size}.json", cwd=folder)
+    assert done.returncode != 0
+    assert "--balance-rounds needs one size of the vocabulary" in done.stderr
+
+
 def test_several_sizes_come_from_one_run(folder: Path) -> None:
     arguments = [*TRAIN[:-1], "300,330", "--parity", *PARALLEL]
     done = run(*arguments, "-o", "t-{size}.json", cwd=folder)
@@ -68,7 +96,10 @@ def test_several_sizes_come_from_one_run(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([*PARALLEL], "--parallel en-dev.txt needs --parity"),
+        ([*PARALLEL], "--parallel en-dev.txt needs --parity or --balance-rounds"),
+        (["--parity", *PARALLEL, "--balance-rounds", "2"], "cannot be combined with --parity"),
+        (["--balance-rounds", "2"], "need sources and a parallel text for each"),
+        (["--balance-rounds", "0"], "--balance-rounds"),
         (["--parity"], "have no parallel texts: give a text in each language"),
         (["--parity", *PARALLEL[:2]], "--parallel has 1 files, and CORPUS 2 arguments"),
         (["--parity", *PARALLEL, "cs.txt"], "CORPUS has cs.txt twice; give each language once"),

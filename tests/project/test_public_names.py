@@ -156,6 +156,8 @@ TRAIN_NAMES = {
     "SentencePiecePreset",
     "SentencePieceTrainer",
     "Sentences",
+    "BalancedCounts",
+    "balance_sources",
     "SourceCounts",
     "TrainSettings",
     "Trainer",

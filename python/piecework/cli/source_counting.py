@@ -1,14 +1,17 @@
-"""Count each CORPUS argument by itself, and a parallel text for each."""
+"""Count each CORPUS argument by itself, and a parallel text for each; weigh them until they cost the same."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+import click
+
 import piecework as pw
 from piecework._support import source_folder
+from piecework.cli.notes import note
 from piecework.cli.options import given_options
-from piecework.cli.parameters import InputFile, option
+from piecework.cli.parameters import InputFile, is_quiet, option
 
 CountCorpus = Callable[[Sequence[str], Mapping[str, Any]], pw.Counts]
 """Counts a corpus with the options of `counting_options`, or loads counts files."""
@@ -19,8 +22,17 @@ parallel_option = option(
     type=InputFile(),
     multiple=True,
     metavar="FILE",
-    help="Text that says the same in the language of a CORPUS argument, for --parity; once for each of them, "
-    "in their order.",
+    help="Text that says the same in the language of a CORPUS argument, for --parity and --balance-rounds; "
+    "once for each of them, in their order.",
+)
+
+balance_option = option(
+    "--balance-rounds",
+    section="Large corpora",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Weigh the CORPUS arguments in N rounds of learning until their --parallel texts take the same "
+    "tokens; for every model.",
 )
 
 
@@ -29,9 +41,10 @@ def count_by_source(
     parallel: Sequence[str],
     count: CountCorpus,
     counting: Mapping[str, Any],
+    needed_by: str,
 ) -> pw.train.SourceCounts:
-    """Return the counts of each CORPUS argument, and of its parallel text."""
-    _check(corpus, parallel, counting)
+    """Return the counts of each CORPUS argument, and of its parallel text, for an option."""
+    _check(corpus, parallel, counting, needed_by)
     checkpoint = counting["checkpoint"]
 
     def counted(paths: Sequence[str], first: int) -> list[pw.Counts]:
@@ -49,24 +62,60 @@ def count_by_source(
     return pw.train.SourceCounts(sources, parallel=dict(zip(corpus, texts, strict=False)))
 
 
-def check_parallel(parallel: Sequence[str], trainer: pw.train.Trainer) -> None:
-    """Raise `ArgumentError` for parallel texts without parity."""
-    if parallel and not trainer.learns_by_source:
-        raise pw.errors.ArgumentError("parallel", f"={parallel[0]!r} needs --parity")
+def balanced(
+    counts: pw.train.SourceCounts,
+    trainer: pw.train.Trainer,
+    rounds: int,
+    num_threads: int | None,
+    memory: int,
+) -> pw.Counts:
+    """Return the sum of weighted sources, and print the weights."""
+    found = pw.train.balance_sources(
+        counts,
+        trainer,
+        rounds=rounds,
+        progress=not is_quiet(),
+        num_threads=num_threads,
+        memory=memory,
+    )
+    weights = ", ".join(f"{name} {float(weight):.3g}" for name, weight in found.weights.items())
+    note(f"weights: {weights}")
+    note(f"Gini coefficient of the tokens: {found.first_gini:.3f} before, {found.gini:.3f} after")
+    return found.counts
 
 
-def _check(corpus: Sequence[str], parallel: Sequence[str], counting: Mapping[str, Any]) -> None:
+def source_option(
+    trainer: pw.train.Trainer, parallel: Sequence[str], rounds: int | None, sizes: Sequence[int]
+) -> str | None:
+    """Return the option that needs counts by source, None without one; raise for options in conflict."""
+    if rounds is not None and trainer.learns_by_source:
+        raise pw.errors.ArgumentError("balance_rounds", "= cannot be combined with --parity")
+    if rounds is not None and sizes:
+        raise pw.errors.ArgumentError("balance_rounds", "= needs one size of the vocabulary")
+    if rounds is not None:
+        return "--balance-rounds"
+    if trainer.learns_by_source:
+        return "--parity"
+    if parallel:
+        problem = f"={parallel[0]!r} needs --parity or --balance-rounds"
+        raise pw.errors.ArgumentError("parallel", problem)
+    return None
+
+
+def _check(
+    corpus: Sequence[str], parallel: Sequence[str], counting: Mapping[str, Any], needed_by: str
+) -> None:
     for name in ("source_weights", "temperature"):
         if name in given_options(dict(counting)):
-            problem = "= does not support --parity, which weighs the sources itself"
+            problem = f"= does not support {needed_by}, which weighs the sources itself"
             raise pw.errors.ArgumentError(name, problem)
     twice = [path for path in corpus if corpus.count(path) > 1]
     if twice:
         raise pw.errors.ArgumentError("CORPUS", f"has {twice[0]} twice; give each language once")
     if len(corpus) < 2:
         problem = (
-            f"is one argument, {corpus[0]}, and --parity needs one for each language; merged counts have "
-            "lost the languages: count each one by itself"
+            f"is one argument, {corpus[0]}, and {needed_by} needs one for each language; merged counts "
+            "have lost the languages: count each one by itself"
         )
         raise pw.errors.ArgumentError("CORPUS", problem)
     if parallel and len(parallel) != len(corpus):

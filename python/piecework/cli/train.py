@@ -8,7 +8,7 @@ import click
 
 from piecework.cli.options import PRESETS, corpus_options
 from piecework.cli.parameters import InputFile, command
-from piecework.cli.source_counting import parallel_option
+from piecework.cli.source_counting import balance_option, parallel_option
 from piecework.cli.training_options import PRESET_MODELS, TrainingCommand, model_option
 from piecework.cli.training_run import run_options, train_tokenizer
 
@@ -27,6 +27,7 @@ Example:
 @model_option(PRESET_MODELS)
 @corpus_options(PRESETS)
 @parallel_option
+@balance_option
 @run_options
 def train(corpus: tuple[str, ...], model: str | None, preset: str | None, **options: Any) -> None:
     """Train a tokenizer on CORPUS.
@@ -34,6 +35,7 @@ def train(corpus: tuple[str, ...], model: str | None, preset: str | None, **opti
     CORPUS: {formats}; directories of these, quoted patterns such as 'data/**/*.jsonl.gz', URLs such as
     s3://bucket/data.jsonl, or - for stdin.
     Counts files of `piecework count` (.parquet, .tsv), recognized by content, work too, with the preset that
-    made them. With --parity, each CORPUS argument is a language.
+    made them. With --parity or --balance-rounds, each CORPUS argument is a
+    language.
     """
     train_tokenizer(corpus, model, preset, **options)

@@ -35,7 +35,7 @@ from piecework.cli.parameters import (
     quiet_option,
 )
 from piecework.cli.roles import token_roles
-from piecework.cli.source_counting import check_parallel, count_by_source
+from piecework.cli.source_counting import balanced, count_by_source, source_option
 from piecework.cli.summaries import (
     Timing,
     changes_of,
@@ -108,6 +108,7 @@ def train_tokenizer(
     as_json: bool,
     dry_run: bool,
     parallel: tuple[str, ...] = (),
+    balance_rounds: int | None = None,
     **settings: Any,
 ) -> None:
     """Train a tokenizer with the options of a command, save it, and print a summary."""
@@ -123,7 +124,7 @@ def train_tokenizer(
         found = f"counts of preset {plan.preset.name if plan.preset else SENTENCEPIECE}"
         problem = f"has {found}; piecework train-sentencepiece learns from them"
         raise pw.errors.ArgumentError("CORPUS", problem)
-    check_parallel(parallel, plan.trainer)
+    by_source = source_option(plan.trainer, parallel, balance_rounds, sizes)
     named = token_roles(roles, plan.trainer, path)
     budget = memory_budget(counting["memory"])
     if plan.tests and sizes:
@@ -165,12 +166,13 @@ def train_tokenizer(
         save_trained(learned, path)
         summary.add(learned, path)
     else:
-        by_source = plan.trainer.learns_by_source
-        counts = (
-            count_by_source(corpus, parallel, count, counting)
-            if by_source
-            else count(corpus, counting)
-        )
+        if by_source is None:
+            counts = count(corpus, counting)
+        else:
+            counts = sources = count_by_source(corpus, parallel, count, counting, by_source)
+            if balance_rounds is not None:
+                threads = reading["num_threads"]
+                counts = balanced(sources, plan.trainer, balance_rounds, threads, budget)
         _note_memory(counts, plan, budget)
         for size, learned in _train(
             counts, plan, sizes, reading["num_threads"], budget, counting["checkpoint"], log

@@ -20,6 +20,7 @@ from piecework.train.presets import PRESETS, Preset
 from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS, SentencePiecePreset
 from piecework.train.sentences import Sentences
 from piecework.train.settings import RetrainSettings, TrainSettings
+from piecework.train.source_balance import BalancedCounts, balance_sources
 from piecework.train.source_counting import count_sources
 from piecework.train.source_counts import SourceCounts
 from piecework.train.trainer import Trainer
@@ -49,6 +50,7 @@ __all__ = [
     "PRESETS",
     "SENTENCEPIECE_PRESETS",
     "BPETrainer",
+    "BalancedCounts",
     "ByteBPETrainer",
     "ByteUnigramTrainer",
     "CharTrainer",
@@ -70,6 +72,7 @@ __all__ = [
     "UnigramTrainer",
     "WordPieceTrainer",
     "WordTrainer",
+    "balance_sources",
     "count_files",
     "count_files_to",
     "count_sources",

@@ -1,0 +1,177 @@
+"""Weigh sources, round by round, until the tokens of their parallel texts even out: for every learner.
+
+Parity-aware BPE chooses each merge for the source with the highest cost. Pruning, Unigram and the other
+learners have no such steps, but all learn from counts, and a source with a higher weight gets more entries.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from piecework._core import Core
+from piecework._internal.progress import progress_bar
+from piecework._internal.threads import thread_count
+from piecework._internal.types import Progress
+from piecework._internal.validation import whole_number
+from piecework.errors import ArgumentError
+from piecework.spec import TokenizerSpec
+from piecework.train.counts import Counts
+from piecework.train.memory import fit_to_memory
+from piecework.train.source_counts import SourceCounts
+from piecework.train.trainer import Trainer
+
+# Weights grow with this power of the cost, so that some rounds suffice; more of it oscillates.
+_EXPONENT = 4
+_DENOMINATOR = 1 << 20
+_LARGEST = 1 << 44  # a weight of 2**24
+
+
+@dataclass(frozen=True)
+class BalancedCounts:
+    """Counts of weighted sources, and how much each source then costs.
+
+    `counts` is the sum of the sources multiplied by `weights`; `costs` has the tokens of each parallel text
+    under the vocabulary that was learned from it, and `gini` is their Gini coefficient. `first_gini` is that
+    of equal weights.
+    """
+
+    counts: Counts
+    weights: Mapping[str, Fraction]
+    costs: Mapping[str, int]
+    gini: float
+    first_gini: float
+
+
+def balance_sources(
+    counts: SourceCounts,
+    trainer: Trainer,
+    *,
+    rounds: int = 8,
+    progress: Progress = None,
+    num_threads: int | None = None,
+    memory: int | str | None = None,
+) -> BalancedCounts:
+    """Return the weighted sum of sources with which the tokens of their parallel texts are most even.
+
+    >>> from piecework.train import WordPieceTrainer, count_texts
+    >>> texts = {"en": ["hug pug bug"] * 50, "cs": ["kočka leze dírou"] * 5}
+    >>> counted = {name: count_texts(lines, preset="whitespace") for name, lines in texts.items()}
+    >>> counts = SourceCounts(counted, parallel=counted)
+    >>> balanced = balance_sources(counts, WordPieceTrainer(24), rounds=2)
+    >>> balanced.gini <= balanced.first_gini
+    True
+
+    Each round learns a vocabulary from the weighted sum and multiplies the weight of each source by the
+    fourth power of its cost / the mean cost. The cost is the number of tokens of the parallel text. The
+    result is that of the round with the lowest Gini coefficient; the first has equal weights. Learn from its
+    `counts`. Weights are multiples of 2**-20 and sums are rounded once, halves up, so the result depends
+    neither on the machine nor on threads or shards. A progress function receives rounds.
+
+    Raises `ArgumentError` for counts without parallel texts, for `rounds` below 1, for a trainer with
+    `parity`, and for a `SentencePieceTrainer`, whose models segment whole texts.
+    """
+    _check(counts, trainer)
+    rounds = whole_number("rounds", rounds, 1)
+    weights = {name: Fraction(1) for name in counts.sources}
+    found: list[BalancedCounts] = []
+    with progress_bar("balancing", progress) as update:
+        for number in range(rounds + 1):
+            weighted = weighted_sum(counts, weights)
+            reduced, _ = fit_to_memory(weighted, trainer, memory)
+            model = trainer.learn(reduced, None, num_threads)
+            costs = _tokens(TokenizerSpec(model), counts.parallel, num_threads)
+            first = found[0].gini if found else _gini(list(costs.values()))
+            gini = _gini(list(costs.values()))
+            found.append(BalancedCounts(weighted, weights, costs, float(gini), float(first)))
+            weights = _next_weights(weights, costs, counts)
+            update(number + 1, rounds + 1)
+    return min(found, key=lambda one: _gini(list(one.costs.values())))
+
+
+def weighted_sum(counts: SourceCounts, weights: Mapping[str, Fraction]) -> Counts:
+    """Return the exact sum of count x weight over the sources, rounded once, halves up; zeros are left out.
+
+    >>> counts = SourceCounts({"en": Counts(["a", "b"], [3, 1]), "cs": Counts(["a"], [1])})
+    >>> weighted_sum(counts, {"en": Fraction(1, 2), "cs": Fraction(2)}).most_common()
+    [('a', 4), ('b', 1)]
+    """
+    sums: Counter[str] = Counter()
+    for name, of_source in counts.sources.items():
+        numerator = int(weights[name] * _DENOMINATOR)
+        for word, count in of_source:
+            sums[word] += count * numerator
+    rounded = {
+        word: (2 * total + _DENOMINATOR) // (2 * _DENOMINATOR) for word, total in sums.items()
+    }
+    kept = {word: count for word, count in rounded.items() if count}
+    return Counts._of_columns(list(kept), list(kept.values()), None, counts.pipeline)
+
+
+def _check(counts: Counts, trainer: Trainer) -> None:
+    if not isinstance(counts, SourceCounts) or not counts.parallel:
+        problem = "need sources and a parallel text for each: SourceCounts(sources, parallel=texts)"
+        raise ArgumentError("counts", problem)
+    if trainer.learns_by_source:
+        raise ArgumentError("trainer", "has parity=True, which evens out costs by itself")
+    if trainer.has_own_pipeline:
+        problem = (
+            f"of kind {trainer.kind} segments whole texts; use one with a preset, such as Unigram"
+        )
+        raise ArgumentError("trainer", problem)
+
+
+def _tokens(
+    spec: TokenizerSpec, texts: Mapping[str, Counts], num_threads: int | None
+) -> dict[str, int]:
+    """Return the number of tokens of each text."""
+    json, functions = spec.to_core()
+    core = Core.from_json(json.encode(), "", functions)
+    return {name: _tokens_of(core, counts, num_threads) for name, counts in texts.items()}
+
+
+def _tokens_of(core: Core, counts: Counts, num_threads: int | None) -> int:
+    batch = core.encode_batch(
+        counts.words,
+        None,
+        add_special_tokens=False,
+        is_pretokenized=False,
+        parse_special=None,
+        sampling=None,
+        offsets=False,
+        overflow=False,
+        num_threads=thread_count(num_threads),
+    )
+    ends: Any = batch.row_offsets
+    lengths = (ends[1:] - ends[:-1]).tolist()
+    return sum(length * count for length, (_, count) in zip(lengths, counts, strict=True))
+
+
+def _next_weights(
+    weights: Mapping[str, Fraction], costs: Mapping[str, int], counts: SourceCounts
+) -> dict[str, Fraction]:
+    """Return the weights of the next round, with which the total of all counts stays the same."""
+    mean = Fraction(sum(costs.values()), len(costs))
+    raised = {name: weights[name] * (cost / mean) ** _EXPONENT for name, cost in costs.items()}
+    totals = {name: of_source.total for name, of_source in counts.sources.items()}
+    scale = Fraction(sum(totals.values())) / sum(raised[name] * totals[name] for name in raised)
+    return {
+        name: Fraction(min(max(1, round(weight * scale * _DENOMINATOR)), _LARGEST), _DENOMINATOR)
+        for name, weight in raised.items()
+    }
+
+
+def _gini(costs: Sequence[int]) -> Fraction:
+    """Return the Gini coefficient, exactly.
+
+    >>> _gini([3, 3, 3]), _gini([0, 0, 0, 8])
+    (Fraction(0, 1), Fraction(3, 4))
+    """
+    number, total = len(costs), sum(costs)
+    ranked = enumerate(sorted(costs), 1)
+    return Fraction(
+        sum((2 * rank - number - 1) * cost for rank, cost in ranked), number * max(total, 1)
+    )
