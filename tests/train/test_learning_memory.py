@@ -34,6 +34,12 @@ def make_counts(number):
     words = open(sys.argv[1]).read().split()[:number]
     ranks = np.arange(number, dtype=np.uint64)
     return pw.Counts(words, 1 + 20 * number // (ranks + 20), first=ranks)
+
+def for_trainer(counts, trainer):
+    if not trainer.learns_by_source:
+        return counts
+    halves = [pw.Counts(counts.words[part::2], counts.counts[part::2]) for part in (0, 1)]
+    return SourceCounts(dict(zip("ab", halves)))
 """
 
 MEASURE = (
@@ -45,8 +51,8 @@ def status(name):
     lines = open("/proc/self/status").read().splitlines()
     return 1024 * int(next(line for line in lines if line.startswith(name)).split()[1])
 
-counts = make_counts(400_000)
 trainer = eval(sys.argv[2])
+counts = for_trainer(make_counts(400_000), trainer)
 gc.collect()
 if hasattr(ctypes.CDLL(None), "malloc_trim"):
     ctypes.CDLL(None).malloc_trim(0)  # otherwise learning uses what making the counts has freed
@@ -62,11 +68,11 @@ LIMITED = (
     + """
 import resource, warnings
 warnings.simplefilter("ignore")
-counts = make_counts(300_000)
+trainer = eval(sys.argv[2])
+counts = for_trainer(make_counts(300_000), trainer)
 pages = int(open("/proc/self/statm").read().split()[0])
 used = pages * resource.getpagesize()
 limit = used + int(float(sys.argv[3]) * 1e6)
-trainer = eval(sys.argv[2])
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 try:
     learn_spec(counts, trainer, "whitespace", memory="64GB", num_threads=1)
@@ -87,6 +93,7 @@ TRAINERS = [
     "BPETrainer(vocab_size=20_000)",
     "UnigramTrainer(vocab_size=8_000)",
     "UnigramTrainer(vocab_size=8_000, learner=Pruning())",
+    'BPETrainer(vocab_size=20_000, parity=True, parity_unit="bytes")',
 ]
 
 linux = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")

@@ -7,7 +7,7 @@ merged in all sources. Three rules are added:
 
     global_merges   the counts of all sources choose so many merges first
     window          sources that chose more than twice their equal share of so many last merges come last
-    finished        a source without a frequent pair chooses no more
+    no pair         a source without a frequent pair leaves its turn to the next
 
 Source: Foroutan et al. 2026, "Parity-Aware Byte-Pair Encoding: Improving Cross-lingual Fairness in
 Tokenization", section 3.
@@ -89,7 +89,6 @@ class _State:
     sizes: list[int]
     learned: LearnedBPE
     turns: list[int] = field(default_factory=list)
-    finished: set[int] = field(default_factory=set)
 
     def choose(self) -> Pair | None:
         """Return the next pair, None if no pair is frequent in a source."""
@@ -102,13 +101,10 @@ class _State:
             for text, size in zip(self.measured or self.texts, self.sizes, strict=True)
         ]
         for source in order(costs, self.turns, self.parity.parity_window):
-            if source in self.finished:
-                continue
             of_source = count_pairs(self.texts[source], settings)
             if best := best_pair(of_source, pairs, vocab, settings):
                 self.turns.append(source)
                 return best
-            self.finished.add(source)
         return None
 
     def merge(self, pair: Pair) -> None:

@@ -116,6 +116,10 @@ class SourceCounts(Counts):
 
     # ---- Python protocols
 
+    def __bool__(self) -> bool:
+        """Return True, as every source has words; the length would need the sum."""
+        return True
+
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, SourceCounts):
             return NotImplemented if not isinstance(other, Counts) else self.merged() == other

@@ -11,9 +11,7 @@ Amount: TypeAlias = Any  # a float64 array, or one number
 
 _PAIR: Final = 110  # a tracked pair, in the tables of the trainer
 _COUNTED_PAIR: Final = 86  # a pair in the table that counts all of them, while that grows
-_COUNTED_IN_SOURCE: Final = (
-    60  # the count of a pair in one source, and its place in the heap of that source
-)
+_BY_SOURCE: Final = 100  # a pair in the counts by source and in heaps, and rarer tracked pairs
 _CELLS_PER_PAIR: Final = 8  # characters of the words for each pair in that table, at least
 
 FREQUENCY_POSITIONS: Final = 1.5  # bytes a character: positions of pairs that are tracked by count
@@ -57,8 +55,8 @@ def memory_of_parity(words: WordSizes) -> Amount:
 
     Rare pairs of a large source are tracked as soon as a small source chooses pairs that are as rare.
     """
-    tracked = (_PAIR + _COUNTED_IN_SOURCE) * (words.chars + words.words) / _CELLS_PER_PAIR
-    return memory_of_bpe(words) + tracked
+    by_source = _BY_SOURCE / _CELLS_PER_PAIR * (words.chars + words.words)
+    return memory_of_bpe(words) + by_source
 
 
 def memory_of_unigram(words: WordSizes) -> Amount:

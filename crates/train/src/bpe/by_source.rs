@@ -75,7 +75,7 @@ impl CostUnit {
 ///
 /// The cost of a source is the number of tokens of its parallel text or, without parallel texts, of its own words
 /// divided by their size. The pair that is most frequent in the source with the highest cost is merged in all
-/// sources. Sources without a frequent pair are left out. Merges have the count of all sources, and as score the
+/// sources. A source without a frequent pair leaves its turn to the next. Merges have the count of all sources, and as score the
 /// count in the source that chose them. `ties` of "first-seen" and `alphabet_order` take the sources in their order.
 ///
 /// ```

@@ -19,23 +19,21 @@ pub(super) struct Sources {
     pub(super) turns: Turns,
     /// The pairs that the last merge gave new positions, and the sources of these.
     pub(super) gained: Vec<(u32, u32)>,
-    /// The source that chose the last merge; `None` if the whole corpus did.
-    pub(super) chosen_by: Option<u32>,
 }
 
 impl Sources {
     pub(super) fn new(turns: Turns) -> Self {
         let counts = CountsBySource { sources: turns.sources() as u32, counts: HashMap::default() };
-        Self { counts, turns, gained: Vec::new(), chosen_by: None }
+        Self { counts, turns, gained: Vec::new() }
     }
 
     /// Record which source chooses the merge of a pair, and remove the counts of the pair.
     ///
     /// It is the first source, in the order of turns, in which the pair is frequent: those before it have no
-    /// frequent pair left. So the merges of an earlier run restore the turns.
+    /// frequent pair. So the merges of an earlier run restore the turns.
     pub(super) fn take_turn(&mut self, pair: u32, merges: usize, min_frequency: u64) {
         let Self { counts, turns, .. } = self;
-        self.chosen_by = turns.take(merges, |source| counts.count(pair, source) >= min_frequency);
+        turns.take(merges, |source| counts.count(pair, source) >= min_frequency);
         counts.remove(pair);
     }
 

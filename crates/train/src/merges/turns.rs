@@ -23,8 +23,6 @@ pub(crate) struct Turns {
     window: usize,
     recent: VecDeque<u32>,
     recent_turns: Vec<usize>,
-    /// By source: whether no pair of it is frequent.
-    finished: Vec<bool>,
 }
 
 impl Turns {
@@ -39,7 +37,6 @@ impl Turns {
             window,
             recent: VecDeque::new(),
             recent_turns: vec![0; sizes.len()],
-            finished: vec![false; sizes.len()],
             sizes,
         }
     }
@@ -62,13 +59,12 @@ impl Turns {
         }
     }
 
-    /// Return the sources that have frequent pairs, the one whose turn it is first.
+    /// Return the sources, the one whose turn it is first; a source without a frequent pair leaves its turn to the next.
     ///
     /// Sources with more than their share of the window follow the others. Then the higher cost is first, then
     /// the earlier source.
     pub(super) fn order(&self) -> Vec<u32> {
-        let mut order: Vec<u32> =
-            (0..self.sources() as u32).filter(|&source| !self.finished[source as usize]).collect();
+        let mut order: Vec<u32> = (0..self.sources() as u32).collect();
         order.sort_by(|&one, &two| {
             let (one, two) = (one as usize, two as usize);
             self.exceeds_share(one).cmp(&self.exceeds_share(two)).then_with(|| self.compare_costs(two, one))
@@ -76,19 +72,11 @@ impl Turns {
         order
     }
 
-    /// Give the turn to the first source that meets a condition, and return it; those before it are finished.
+    /// Give the turn to the first source that meets a condition, and return it.
     pub(super) fn take(&mut self, merges: usize, is_frequent: impl Fn(u32) -> bool) -> Option<u32> {
-        if self.are_global(merges) {
-            return None;
-        }
-        for source in self.order() {
-            if is_frequent(source) {
-                self.record(source);
-                return Some(source);
-            }
-            self.finished[source as usize] = true;
-        }
-        None
+        let source = (!self.are_global(merges))
+            .then(|| self.order().into_iter().find(|&source| is_frequent(source)));
+        source.flatten().inspect(|&source| self.record(source))
     }
 
     fn record(&mut self, source: u32) {

@@ -132,7 +132,7 @@ def check_counts(counts: Counts) -> None:
         raise ArgumentError(
             "counts", type(counts).__name__, "Counts, from count_files or count_texts"
         )
-    if len(counts) == 0:
+    if not counts:
         raise CorpusError("corpus", "has no words; it needs text to learn from")
 
 

@@ -1,7 +1,6 @@
 //! Comparison of merges that sources choose in turns with a naive trainer, and worked examples.
 
 use std::cmp::Reverse;
-use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 
 use proptest::prelude::*;
@@ -36,7 +35,6 @@ struct Naive<'c> {
     sizes: Vec<u64>,
     vocab: Vec<String>,
     chosen_by: Vec<usize>,
-    finished: BTreeSet<usize>,
 }
 
 impl<'c> Naive<'c> {
@@ -66,8 +64,7 @@ impl<'c> Naive<'c> {
         }
         let size = |counts: &&Counts| parity.unit.map_or(1, |unit| unit_size(counts, unit));
         let sizes = counts.sources.iter().map(size).collect();
-        let (chosen_by, finished) = (Vec::new(), BTreeSet::new());
-        Self { spec, parity, sources, words, sizes, vocab, chosen_by, finished }
+        Self { spec, parity, sources, words, sizes, vocab, chosen_by: Vec::new() }
     }
 
     fn learn(mut self) -> (Vec<String>, Vec<NumberedMerge>, Vec<u64>) {
@@ -99,7 +96,6 @@ impl<'c> Naive<'c> {
                 self.chosen_by.push(source);
                 return Some(best);
             }
-            self.finished.insert(source);
         }
         None
     }
@@ -117,8 +113,7 @@ impl<'c> Naive<'c> {
             let turns = recent.iter().filter(|&&turn| turn == source).count();
             turns * self.sources > 2 * self.parity.window
         };
-        let mut order: Vec<usize> =
-            (0..self.sources).filter(|source| !self.finished.contains(source)).collect();
+        let mut order: Vec<usize> = (0..self.sources).collect();
         order.sort_by(|&one, &two| {
             let products = (cost(one) * self.sizes[two], cost(two) * self.sizes[one]);
             (exceeds(one), Reverse(products.0))
