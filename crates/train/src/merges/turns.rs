@@ -72,17 +72,12 @@ impl Turns {
         order
     }
 
-    /// Give the turn to the first source that meets a condition, and return it.
-    pub(super) fn take(&mut self, merges: usize, is_frequent: impl Fn(u32) -> bool) -> Option<u32> {
-        let source = (!self.are_global(merges))
-            .then(|| self.order().into_iter().find(|&source| is_frequent(source)));
-        source.flatten().inspect(|&source| self.record(source))
-    }
-
-    fn record(&mut self, source: u32) {
-        if self.window == 0 {
+    /// Give the turn after so many merges to the first source that meets a condition; only a window needs to know it.
+    pub(super) fn take(&mut self, merges: usize, is_frequent: impl Fn(u32) -> bool) {
+        if self.window == 0 || self.are_global(merges) {
             return;
         }
+        let Some(source) = self.order().into_iter().find(|&source| is_frequent(source)) else { return };
         if self.recent.len() == self.window {
             let oldest = self.recent.pop_front();
             oldest.into_iter().for_each(|oldest| self.recent_turns[oldest as usize] -= 1);
