@@ -118,9 +118,7 @@ def _check(counts: Counts, trainer: Trainer) -> None:
     if trainer.learns_by_source:
         raise ArgumentError("trainer", "has parity=True, which evens out costs by itself")
     if trainer.has_own_pipeline:
-        problem = (
-            f"of kind {trainer.kind} segments whole texts; use one with a preset, such as Unigram"
-        )
+        problem = f"is of kind {trainer.kind}, which segments whole texts; use one with a preset"
         raise ArgumentError("trainer", problem)
 
 
