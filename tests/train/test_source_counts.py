@@ -28,6 +28,7 @@ from piecework.train import (
     fit_to_memory,
     learn_spec,
 )
+from tests.laws.test_resumed_learning_laws import interrupted_after
 
 # Much English, little Czech; the Czech text says the same as the English one.
 ENGLISH = [
@@ -265,6 +266,20 @@ def test_settings_of_parity_need_parity() -> None:
     for settings in ({"parity_unit": "bytes"}, {"parity_window": 9}, {"global_merges": 1}):
         with pytest.raises(ArgumentError, match="needs parity=True"):
             ByteBPETrainer(**settings)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("changed", ["sources", "parallel"])
+def test_a_checkpoint_of_another_language_is_refused(
+    counts: SourceCounts, tmp_path: Path, changed: str
+) -> None:
+    trainer = PARITY.by_characters()
+    interrupted_after(3, tmp_path, counts, trainer, trainer.learn_vocabulary(counts))
+    groups = {"sources": dict(counts.sources), "parallel": dict(counts.parallel)}
+    groups[changed]["cs"] = counted([*CZECH, "a jezera"])
+    other = SourceCounts(groups["sources"], parallel=groups["parallel"])
+    with pytest.raises(ArgumentError, match="use the same counts, or another folder"):
+        trainer.learn(other, checkpoint=tmp_path)
+    assert trainer.learn(counts, checkpoint=tmp_path) == trainer.learn(counts)
 
 
 def test_a_vocabulary_too_small_for_the_alphabet_of_all_sources_says_so(
