@@ -79,7 +79,10 @@ def trace_bpe(
         raise ArgumentError("parity", problem)
     check_small(counts, MAX_CHARACTERS, "merges")
     if trainer.transition is not None:
-        raise ArgumentError("transition", "= cannot be traced: its two stages have different words")
+        raise ArgumentError(
+            "transition",
+            "= cannot be traced: its two stages have different words; use preset o200k",
+        )
     name, trainer = trainer.title, trainer.by_characters()
     learned = trainer.learn_vocabulary(counts)
     settings = settings_of(bpe.Settings, trainer)
