@@ -4,7 +4,7 @@
 
 Of each language: `train`, its share of the translated paragraphs, so that English has most text, as in
 corpora of the web; `dev` and `test`, 1,500 paragraphs each that all five languages have and `train` lacks.
-The packages are those of Debian 12, told by their hashes.
+The packages are those of Debian 12, named by their hashes.
 """
 
 from __future__ import annotations

@@ -59,7 +59,12 @@ def counts_of_pipelines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
         " ".join("".join(draw.choices(syllables, k=4)) for _ in range(10)) for _ in range(12_000)
     ]
     paths = {}
-    for preset, step in (("bert-uncased", 1), ("whitespace", 1), ("sentencepiece", STEP)):
+    for preset, step in (
+        ("bert-uncased", 1),
+        ("whitespace", 1),
+        ("o200k-superwords", 2),
+        ("sentencepiece", STEP),
+    ):
         paths[preset] = folder / f"{preset}.tsv"
         pw.count_texts(lines[::step], preset=preset).save(paths[preset])
     # Each run sorts all suffixes first, so SentencePiece has a part of the corpus.
@@ -82,6 +87,7 @@ def counts_of_pipelines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
         # All of these entries are learned, so the last report of progress comes whatever the time since
         # the one before it: on a fast machine, the checkpoint is written there.
         ("whitespace", {"model": "bpe", "preset": "whitespace", "vocab_size": 15_000}),
+        ("o200k-superwords", {"model": "byte-bpe", "transition": 5_000, "vocab_size": 7_000}),
         ("sentencepiece", {"model": "unigram", "vocab_size": 6_000, "seed_vocab_size": 1_000_000}),
         ("sentencepiece", {"model": "unigram", "vocab_size": 6_000, "learner": Pruning()}),
         (

@@ -28,7 +28,7 @@ pub(crate) struct RankedTokens {
 }
 
 impl RankedTokens {
-    /// Return no tokens, with capacity for those of a file of so many bytes.
+    /// Return no tokens, with capacity for those of a file of `file_bytes`.
     pub(crate) fn with_capacity(file_bytes: usize) -> Self {
         Self { bytes: Vec::with_capacity(file_bytes / 2), tokens: Vec::with_capacity(file_bytes / 16) }
     }
