@@ -89,10 +89,16 @@ class MissingCorpusError(Exception):
 def corpus(name: str) -> Path:
     """Return the path of a corpus."""
     if name == SMALL:
-        return small_novels(Path(tempfile.gettempdir()))
+        return small_novels(Path(own_folder().name))
     if path := built_corpus(name):
         return path
     raise MissingCorpusError(f"the corpus {name!r} is missing: write it with benchmarks/novels.py")
+
+
+@cache
+def own_folder() -> tempfile.TemporaryDirectory[str]:
+    """Return a folder that is deleted when the process ends."""
+    return tempfile.TemporaryDirectory(prefix="piecework-")
 
 
 def small_novels(folder: Path) -> Path:

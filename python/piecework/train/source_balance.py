@@ -34,6 +34,12 @@ _LARGEST = 1 << 44  # a weight of 2**24
 class BalancedCounts:
     """Counts of weighted sources, and how much each source then costs.
 
+    >>> from piecework.train import WordPieceTrainer, count_texts
+    >>> counted = {name: count_texts([name * 9], preset="whitespace") for name in ("hug", "pun")}
+    >>> counts = SourceCounts(counted, parallel=counted)
+    >>> balance_sources(counts, WordPieceTrainer(17), rounds=1).weights
+    {'hug': Fraction(1, 1), 'pun': Fraction(1, 1)}
+
     `counts` is the sum of the sources multiplied by `weights`; `costs` has the tokens of each parallel text
     under the vocabulary that was learned from it, and `gini` is their Gini coefficient. `first_gini` is that
     of equal weights.
