@@ -18,7 +18,7 @@ from piecework.reference import parity_training as reference
 from piecework.train import BPETrainer, ByteBPETrainer, Counts, SourceCounts, count_texts
 from tests.laws.counting import compared, compares_some
 from tests.laws.test_bpe_training_laws import Words, train_settings, word_counts
-from tests.laws.test_resumed_learning_laws import interrupted_after
+from tests.laws.test_resumed_learning_laws import assert_it_continues
 
 corpora = st.integers(2, 3).flatmap(
     lambda sources: st.tuples(
@@ -128,11 +128,8 @@ def test_a_run_interrupted_at_any_merge_continues_to_the_same_result(
         expected = trainer.learn_vocabulary(counts)
     except TrainingError:
         return
-    merges = data.draw(st.integers(0, len(expected.merges)))
     folder = tmp_path_factory.mktemp("checkpoint")
-    interrupted_after(merges, folder, counts, trainer, expected)
-    assert trainer.learn_vocabulary(counts, checkpoint=folder) == expected
-    assert not list(folder.iterdir()), "a finished run leaves no checkpoint"
+    assert_it_continues(folder, data, counts, trainer, expected)
 
 
 @given(corpus=corpora, how=train_settings)

@@ -83,6 +83,16 @@ def interrupted_after(
     run.write()
 
 
+def assert_it_continues(
+    folder: Path, data: st.DataObject, counts: pw.Counts, trainer: Any, expected: Any
+) -> None:
+    """Assert that a run interrupted at a drawn merge continues to the same result."""
+    merges = data.draw(st.integers(0, len(expected.merges)))
+    interrupted_after(merges, folder, counts, trainer, expected)
+    assert trainer.learn_vocabulary(counts, checkpoint=folder) == expected
+    assert not list(folder.iterdir()), "a finished run leaves no checkpoint"
+
+
 @pytest.mark.parametrize("score", MERGING)
 @given(data=st.data(), words=word_counts())
 @settings(deadline=None, max_examples=60)
@@ -95,11 +105,8 @@ def test_a_run_interrupted_at_any_merge_continues_to_the_same_result(
         expected = trainer.learn_vocabulary(counts)
     except TrainingError:
         return
-    merges = data.draw(st.integers(0, len(expected.merges)))
     folder = tmp_path_factory.mktemp("checkpoint")
-    interrupted_after(merges, folder, counts, trainer, expected)
-    assert trainer.learn_vocabulary(counts, checkpoint=folder) == expected
-    assert not list(folder.iterdir()), "a finished run leaves no checkpoint"
+    assert_it_continues(folder, data, counts, trainer, expected)
 
 
 @pytest.mark.parametrize("score", MERGING)
