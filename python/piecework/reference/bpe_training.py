@@ -87,13 +87,25 @@ def learn_merges(
     while len(learned.vocab) < settings.vocab_size:
         counts = count_pairs(splits, settings)
         pairs = {pair: count for pair, count in counts.items() if allowed(pair)}
-        best = max(pairs, key=preference(pairs, learned.vocab, settings), default=None)
-        if best is None or pairs[best] < max(1, settings.min_frequency):
+        best = best_pair(pairs, pairs, learned.vocab, settings)
+        if best is None:
             break
         learned.merges.append(best)
         learned.pair_counts.append(pairs[best])
         splits = [(merge(entries, best, settings), count) for entries, count in splits]
         learned.vocab = list(dict.fromkeys([*learned.vocab, merged(best, settings)]))
+
+
+def best_pair(
+    counted: Mapping[Pair, int], pairs: Mapping[Pair, int], vocab: Sequence[str], settings: Settings
+) -> Pair | None:
+    """Return the best of the pairs that are frequent where they are counted, of the `pairs` of all sources.
+
+    >>> best_pair(Counter({("a", "b"): 3}), {("b", "a"): 9, ("a", "b"): 3}, ["a", "b"], Settings())
+    ('a', 'b')
+    """
+    best = max(pairs, key=preference(counted, vocab, settings), default=None)
+    return best if best is not None and counted[best] >= max(1, settings.min_frequency) else None
 
 
 def first_entries(kept: set[str], splits: Sequence[Split], settings: Settings) -> list[str]:

@@ -27,11 +27,11 @@ from piecework.reference.bpe_training import (
     Settings,
     Split,
     alphabet,
+    best_pair,
     count_pairs,
     first_entries,
     merge,
     merged,
-    preference,
     split,
 )
 from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
@@ -127,18 +127,6 @@ def _known(words: Words, kept: set[str], vocab: Sequence[str], settings: Setting
     """Return the words of a parallel text without the characters that are no entries."""
     splits = ((split(word, kept, settings), count) for word, count in words)
     return [([entry for entry in entries if entry in vocab], count) for entries, count in splits]
-
-
-def best_pair(
-    counted: Counter[Pair], pairs: Counter[Pair], vocab: Sequence[str], settings: Settings
-) -> Pair | None:
-    """Return the best of the pairs that are frequent where they are counted, of the `pairs` of all sources.
-
-    >>> best_pair(Counter({("a", "b"): 3}), Counter({("b", "a"): 9, ("a", "b"): 3}), ["a", "b"], Settings())
-    ('a', 'b')
-    """
-    best = max(pairs, key=preference(counted, vocab, settings), default=None)
-    return best if best is not None and counted[best] >= max(1, settings.min_frequency) else None
 
 
 def order(costs: Sequence[Fraction], turns: Sequence[int], window: int | None) -> list[int]:
