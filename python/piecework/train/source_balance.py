@@ -10,17 +10,15 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
 
-from piecework._core import Core
 from piecework._internal.progress import progress_bar
-from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress
 from piecework._internal.validation import whole_number
 from piecework.errors import ArgumentError
-from piecework.spec import TokenizerSpec
+from piecework.spec import Model, TokenizerSpec
 from piecework.train.counts import Counts
 from piecework.train.memory import fit_to_memory
+from piecework.train.segmenter import compiled_model, lengths
 from piecework.train.source_counts import SourceCounts
 from piecework.train.trainer import Trainer
 
@@ -83,19 +81,20 @@ def balance_sources(
     _check(counts, trainer)
     rounds = whole_number("rounds", rounds, 1)
     weights = {name: Fraction(1) for name in counts.sources}
+    ginis: list[Fraction] = []
     found: list[BalancedCounts] = []
     with progress_bar("balancing", progress) as update:
         for number in range(rounds + 1):
             weighted = weighted_sum(counts, weights)
             reduced, _ = fit_to_memory(weighted, trainer, memory)
             model = trainer.learn(reduced, None, num_threads)
-            costs = _tokens(TokenizerSpec(model), counts.parallel, num_threads)
-            first = found[0].gini if found else _gini(list(costs.values()))
-            gini = _gini(list(costs.values()))
-            found.append(BalancedCounts(weighted, weights, costs, float(gini), float(first)))
+            costs = _tokens(model, counts.parallel, num_threads)
+            ginis.append(_gini(list(costs.values())))
+            first, last = float(ginis[0]), float(ginis[-1])
+            found.append(BalancedCounts(weighted, weights, costs, last, first))
             weights = _next_weights(weights, costs, counts)
             update(number + 1, rounds + 1)
-    return min(found, key=lambda one: _gini(list(one.costs.values())))
+    return found[ginis.index(min(ginis))]
 
 
 def weighted_sum(counts: SourceCounts, weights: Mapping[str, Fraction]) -> Counts:
@@ -128,30 +127,15 @@ def _check(counts: Counts, trainer: Trainer) -> None:
         raise ArgumentError("trainer", problem)
 
 
-def _tokens(
-    spec: TokenizerSpec, texts: Mapping[str, Counts], num_threads: int | None
-) -> dict[str, int]:
+def _tokens(model: Model, texts: Mapping[str, Counts], num_threads: int | None) -> dict[str, int]:
     """Return the number of tokens of each text."""
-    json, functions = spec.to_core()
-    core = Core.from_json(json.encode(), "", functions)
-    return {name: _tokens_of(core, counts, num_threads) for name, counts in texts.items()}
+    core = compiled_model(TokenizerSpec(model))
 
+    def tokens_of(counts: Counts) -> int:
+        found = lengths(core, counts.words, num_threads)
+        return sum(length * count for length, (_, count) in zip(found, counts, strict=True))
 
-def _tokens_of(core: Core, counts: Counts, num_threads: int | None) -> int:
-    batch = core.encode_batch(
-        counts.words,
-        None,
-        add_special_tokens=False,
-        is_pretokenized=False,
-        parse_special=None,
-        sampling=None,
-        offsets=False,
-        overflow=False,
-        num_threads=thread_count(num_threads),
-    )
-    ends: Any = batch.row_offsets
-    lengths = (ends[1:] - ends[:-1]).tolist()
-    return sum(length * count for length, (_, count) in zip(lengths, counts, strict=True))
+    return {name: tokens_of(counts) for name, counts in texts.items()}
 
 
 def _next_weights(
@@ -169,7 +153,7 @@ def _next_weights(
 
 
 def _gini(costs: Sequence[int]) -> Fraction:
-    """Return the Gini coefficient, exactly.
+    """Return the Gini coefficient exactly, so that rounds compare alike on every machine.
 
     >>> _gini([3, 3, 3]), _gini([0, 0, 0, 8])
     (Fraction(0, 1), Fraction(3, 4))

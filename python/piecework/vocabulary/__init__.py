@@ -3,7 +3,6 @@
 - `changed_vocabulary`, `id_map`: the result; the new id of each old one, to move rows of an embedding table
 - `alphabet`: the alphabet of a model, and the entries that must not be removed
 - `derivations`: the entries that an entry of a BPE model is merged from
-- `segmenter`: a model without the other stages
 - `pruning`, `shrinking`: keep some entries, remove the last ones
 - `extension`, `extend_unigram`: learn more entries from counts
 - `unigram_scores`: a Unigram model of the entries of a WordPiece one

@@ -17,9 +17,9 @@ from piecework.spec import (
     Unigram,
 )
 from piecework.train import Counts, SentencePieceTrainer
+from piecework.train.segmenter import compiled_model, segment
 from piecework.vocabulary.alphabet import entry_scores
 from piecework.vocabulary.pieces import with_pieces
-from piecework.vocabulary.segmenter import compiled_model, segment
 
 _SPECIAL = 3  # unknown, bos and eos pieces of the learned model
 

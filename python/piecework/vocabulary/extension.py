@@ -17,13 +17,13 @@ from piecework.spec import BPE, Char, SentencePiece, TokenizerSpec, Unigram, Wor
 from piecework.train import Counts, Merges, pipeline_of
 from piecework.train.learners import check_learner
 from piecework.train.runs import counts_for
+from piecework.train.segmenter import compiled_model
 from piecework.vocabulary.alphabet import BYTE_TOKENS, required_entries
 from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
 from piecework.vocabulary.components import merges_of
 from piecework.vocabulary.entries import NewEntry, with_entries
 from piecework.vocabulary.extend_unigram import learn_pieces
 from piecework.vocabulary.id_map import IdMap
-from piecework.vocabulary.segmenter import compiled_model
 
 _BY_FREQUENCY = Merges("frequency")
 

@@ -25,11 +25,11 @@ from piecework.spec import (
 )
 from piecework.train import Counts
 from piecework.train.runs import counts_for
+from piecework.train.segmenter import compiled_model, segment
 from piecework.vocabulary.alphabet import all_ids
 from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
 from piecework.vocabulary.extension import check_counts
 from piecework.vocabulary.id_map import map_of
-from piecework.vocabulary.segmenter import compiled_model, segment
 
 _METASPACE = "▁"
 _LONGEST_PIECE = 512  # the limit of the trainer

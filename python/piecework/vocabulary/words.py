@@ -11,13 +11,13 @@ from piecework._internal.lazy import pw
 from piecework._internal.validation import check_type
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import BPE, SentencePiece, TokenizerSpec, Unigram, WordPiece
+from piecework.train.segmenter import compiled_model, segment
 from piecework.vocabulary.alphabet import entry_scores
 from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
 from piecework.vocabulary.derivations import ListedMerges, ScoredMerges, merge_rules, merge_steps
 from piecework.vocabulary.entries import NewEntry, with_entries
 from piecework.vocabulary.extension import lineage
 from piecework.vocabulary.id_map import IdMap
-from piecework.vocabulary.segmenter import compiled_model, segment
 
 _UNKNOWN_PENALTY = 10.0  # that of SentencePiece and tokenizers
 _MAX_CHARACTERS = 256
