@@ -1,5 +1,7 @@
 //! Compiled normalizers, and sequences of them.
 
+use std::sync::Arc;
+
 use piecework_unicode::NormalForm;
 
 use super::bert::BertNormalizer;
@@ -42,7 +44,7 @@ pub enum Normalizer {
     /// `Precompiled`.
     Precompiled(Box<Precompiled>),
     /// The normalizer of a SentencePiece model.
-    SentencePiece(Box<SentencePieceNormalizer>),
+    SentencePiece(Arc<SentencePieceNormalizer>),
     /// `ByteLevel`.
     ByteLevel,
     /// A function of the user.
@@ -78,7 +80,7 @@ impl Normalizer {
                 Self::Precompiled(Box::new(Precompiled::compile(charsmap, &place)?))
             }
             NormalizerSpec::SentencePiece(spec) => {
-                Self::SentencePiece(Box::new(SentencePieceNormalizer::compile(spec, place)?))
+                Self::SentencePiece(Arc::new(SentencePieceNormalizer::compile(spec, place)?))
             }
             NormalizerSpec::ByteLevel => Self::ByteLevel,
             NormalizerSpec::Custom(spec) => Self::Custom(CustomNormalizer::compile(spec, place)),

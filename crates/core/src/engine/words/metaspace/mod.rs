@@ -170,7 +170,7 @@ impl<'t> MetaspaceText<'t> {
         is_after_unknown: bool,
         ids: &mut [u32],
     ) -> WrittenIds {
-        let Some(single_chars) = &self.rules.scanner.single_chars else { return WrittenIds::default() };
+        let Some(single_chars) = self.rules.scanner.single_chars() else { return WrittenIds::default() };
         let (text, has_prefix) = self.without_prefix(word);
         let prefix = single_chars.write_prefix(has_prefix, is_after_unknown, ids);
         match word.kind {
@@ -181,12 +181,12 @@ impl<'t> MetaspaceText<'t> {
 
     /// Write the id of every character of a run of single characters. Return `false` for another word.
     pub(in super::super) fn push_char_ids(&self, word: WordSpan, out: &mut Vec<u32>) -> bool {
-        let (run, has_prefix) = self.without_prefix(word);
         out.clear();
-        let single_chars = self.rules.scanner.single_chars.as_ref().filter(|_| word.is_single_chars());
-        single_chars
-            .map(|single_chars| single_chars.push_char_ids(run.as_bytes(), has_prefix, out))
-            .is_some()
+        let single_chars = word.is_single_chars().then(|| self.rules.scanner.single_chars()).flatten();
+        let Some(single_chars) = single_chars else { return false };
+        let (run, has_prefix) = self.without_prefix(word);
+        single_chars.push_char_ids(run.as_bytes(), has_prefix, out);
+        true
     }
 
     /// Return how the cache identifies a word.

@@ -7,7 +7,7 @@ use memchr::memmem::Finder;
 use super::layout::{Layout, WordRules};
 use super::layouts::{DummyPrefix, Escaped, SingleSpace, SpacesBefore, WhitespaceSplit};
 use super::scanner::{AsciiSplits, MetaspaceScanner};
-use super::single_chars::SingleChars;
+use super::single_chars::LateSingleChars;
 use super::space_runs::LateSpaceRuns;
 use crate::engine::stages::Stages;
 use crate::model::{CharAdjacency, Model, SplitRule};
@@ -73,14 +73,14 @@ fn of_sentencepiece(stages: &Stages) -> Option<WordRules> {
 }
 
 /// Return the rules of text whose words have one space before them.
-fn with_single_space(normalizer: &SentencePieceNormalizer, stages: &Stages) -> Option<WordRules> {
+fn with_single_space(normalizer: &Arc<SentencePieceNormalizer>, stages: &Stages) -> Option<WordRules> {
     let (pairs, separators) = (adjacency_of(stages), normalizer.boundary_spaces());
     let splits = ascii_splits_of(pairs.as_ref(), stages);
     let mut rules = WordRules::new(Arc::new(SingleSpace), separators, splits, stages)?;
-    match (&*stages.model, stages.model_spec.whole()) {
+    match &*stages.model {
         // The model splits a miss into parts itself.
-        (Model::UnigramF32(model), ModelSpec::SentencePiece(spec)) => {
-            rules.scanner.single_chars = SingleChars::of(normalizer, model, spec);
+        Model::UnigramF32(_) => {
+            rules.scanner.late_single_chars = Some(LateSingleChars::of(normalizer, stages));
         }
         _ => rules.pairs = pairs,
     }

@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
 
-use super::single_chars::SingleChars;
+use super::single_chars::{LateSingleChars, SingleChars};
 use super::spans::{OpenSpan, Preceding, ScannedSpan, SpanWriter, WordSpan};
 
 /// Bytes that are classified at once. Their masks fit the L1 cache.
@@ -19,7 +19,7 @@ pub(super) struct MetaspaceScanner {
     classes: ByteClasses,
     splits: AsciiSplits,
     /// The characters whose runs are spans of their own, for SentencePiece's Unigram.
-    pub(super) single_chars: Option<SingleChars>,
+    pub(super) late_single_chars: Option<LateSingleChars>,
 }
 
 impl MetaspaceScanner {
@@ -29,7 +29,13 @@ impl MetaspaceScanner {
             let is = [is_separator(byte), byte.is_ascii_alphabetic(), byte.is_ascii_digit()];
             is.iter().rev().fold(0, |classes, &is| classes << 1 | u8::from(is))
         });
-        Self { classes, splits, single_chars: None }
+        Self { classes, splits, late_single_chars: None }
+    }
+
+    /// Return the table of single characters, which is made now if it is not yet.
+    #[inline]
+    pub(super) fn single_chars(&self) -> Option<&SingleChars> {
+        self.late_single_chars.as_ref()?.get()
     }
 
     /// Append the words of the next spans of a text, by `write`, until there are `count` or the text ends.
@@ -56,7 +62,8 @@ impl MetaspaceScanner {
             let block_at = chunk.start + *block * BLOCK;
             *block += 1;
             let (edges, changes, wide) = carry.next(classes);
-            let wide = if self.single_chars.is_some() { wide } else { 0 };
+            let single_chars = if wide == 0 { None } else { self.single_chars() };
+            let wide = if single_chars.is_some() { wide } else { 0 };
             let mut positions = edges | changes | wide;
             while positions != 0 {
                 let bit = positions & positions.wrapping_neg();
@@ -71,10 +78,8 @@ impl MetaspaceScanner {
                 } else if changes & bit != 0 && self.splits.allow(text, at) {
                     spans.split(at);
                 }
-                if wide & bit != 0 {
-                    self.single_chars
-                        .iter()
-                        .for_each(|single_chars| single_chars.split_runs(text, at, &mut spans));
+                if let Some(single_chars) = single_chars.filter(|_| wide & bit != 0) {
+                    single_chars.split_runs(text, at, &mut spans);
                 }
             }
         }

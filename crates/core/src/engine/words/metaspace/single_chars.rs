@@ -7,13 +7,18 @@
 //!
 //! `model/unigram/float32/margin.rs` has the argument why a run needs no margin.
 
+use std::sync::{Arc, OnceLock};
+
 use piecework_unicode::{wide_char_at, CodePointMap, CodePointMapBuilder};
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::spans::{Preceding, ScannedSpan, SpanKind, SpanWriter, WordSpan};
-use crate::model::UnigramF32;
-use crate::spec::{PieceType, ScoredPiece, SentencePieceSpec};
-use crate::stages::normalize::{self, CharAction};
+use crate::engine::model_source::ModelSource;
+use crate::engine::stages::Stages;
+use crate::locks::get_or_make;
+use crate::model::{Model, UnigramF32};
+use crate::spec::{ModelSpec, PieceType, ScoredPiece, SentencePieceSpec};
+use crate::stages::normalize::{CharAction, SentencePieceNormalizer};
 use crate::text::METASPACE;
 
 /// The maximum length of a run, in bytes; the character that reaches it is included.
@@ -41,6 +46,42 @@ const SEPARATES: u32 = 1 << 28;
 const IS_GAP: u32 = 1 << 27;
 /// The bits of the id.
 const ID: u32 = (1 << 24) - 1;
+
+/// Looks up single characters, in a table that it makes for the first non-ASCII character: ASCII text needs none.
+#[derive(Clone, Debug)]
+pub(super) struct LateSingleChars {
+    normalizer: Arc<SentencePieceNormalizer>,
+    model: Arc<Model>,
+    source: Arc<ModelSource>,
+    table: OnceLock<Option<SingleChars>>,
+}
+
+impl LateSingleChars {
+    /// Return the table for a pipeline with this normalizer.
+    pub(super) fn of(normalizer: &Arc<SentencePieceNormalizer>, stages: &Stages) -> Self {
+        Self {
+            normalizer: Arc::clone(normalizer),
+            model: Arc::clone(&stages.model),
+            source: Arc::clone(&stages.model_spec),
+            table: OnceLock::new(),
+        }
+    }
+
+    /// Return the table; `None` if the model has none.
+    #[inline]
+    pub(super) fn get(&self) -> Option<&SingleChars> {
+        get_or_make(&self.table, || self.make()).as_ref()
+    }
+
+    fn make(&self) -> Option<SingleChars> {
+        match (&*self.model, self.source.whole()) {
+            (Model::UnigramF32(model), ModelSpec::SentencePiece(spec)) => {
+                SingleChars::of(&self.normalizer, model, spec)
+            }
+            _ => None,
+        }
+    }
+}
 
 /// The table of single characters.
 #[derive(Clone, Debug)]
@@ -70,9 +111,9 @@ impl SingleChars {
     /// Return the table of a model.
     ///
     /// `None` for models with byte fallback, without a `▁` piece, with too many pieces or rules, or with rules that
-    /// [`normalize::SentencePieceNormalizer::char_actions`] rejects.
-    pub(super) fn of(
-        normalizer: &normalize::SentencePieceNormalizer,
+    /// [`SentencePieceNormalizer::char_actions`] rejects.
+    fn of(
+        normalizer: &SentencePieceNormalizer,
         model: &UnigramF32,
         spec: &SentencePieceSpec,
     ) -> Option<Self> {
