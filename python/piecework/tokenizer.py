@@ -84,7 +84,7 @@ class Tokenizer(metaclass=WithForeignNames):
     _fingerprint: str | None
     _filling: Filling | None
     _prompts: RawPrompts | None
-    _has_late_fields: bool
+    _encode_text: Callable[[str, bool, bool], Encoding] | None
     _dropout: float | None
 
     # ---- make one
@@ -527,8 +527,9 @@ class Tokenizer(metaclass=WithForeignNames):
         Offsets count characters of the original text. Raises `InputTypeError` unless the text is a string
         (or, with `is_pretokenized`, a sequence of strings).
         """
+        encode_text = self._encode_text
         if (
-            self._has_late_fields
+            encode_text is not None
             and pair is None
             and (parse_special is None or parse_special is True or parse_special is False)
             and sampling is None
@@ -539,7 +540,7 @@ class Tokenizer(metaclass=WithForeignNames):
             and not is_pretokenized
         ):
             parses = self._parses if parse_special is None else parse_special
-            return self._encode_text(text, add_special_tokens, parses)  # type: ignore[arg-type]
+            return encode_text(text, add_special_tokens, parses)  # type: ignore[arg-type]
         foreign: tuple[object, ...] = (padding, truncation, max_length, return_tensors)
         if foreign != (None, None, None, None):
             names = ("padding", "truncation", "max_length", "return_tensors")
@@ -1714,16 +1715,15 @@ class Tokenizer(metaclass=WithForeignNames):
         self._all_roles, self._spec, self._fingerprint, self._filling = None, None, None, None
         self._prompts = None
         # One plain text goes straight to the core; see docs/decisions/0015.
-        self._has_late_fields = (
-            core.has_late_fields and not functions and special_in_text != "refuse"
-        )
+        is_plain = core.has_late_fields and not functions and special_in_text != "refuse"
+        self._encode_text = core.encode_text if is_plain else None
         self._dropout = core.dropout
         self._parses = special_in_text == "parse"
-        self._encode_text = core.encode_text
 
     def _use_settings(self, settings: FolderSettings) -> None:
         self._settings = settings
-        self._has_late_fields = self._has_late_fields and settings.word_ids is None
+        if settings.word_ids is not None:
+            self._encode_text = None
 
     def _drawn(self, sampling: pw.Sampling | None) -> SeededSampling | None:
         """Return the sampling settings for the core, None for the one best segmentation."""
