@@ -2,10 +2,12 @@
 
     build/torch-venv/bin/python benchmarks/language_model.py --minutes 60
 
-A small transformer is trained under each vocabulary: once on equal text, and once with equal compute. Each
-run takes some six minutes on two cores and appends a line to the record. The next call continues with the
-runs that the record lacks; a run that was interrupted starts again. `language_model.toml` has the matrix and
-the recipe, `novels.py` writes the texts, and `language_model_report.py` prints the tables.
+A small transformer is trained under each vocabulary: once on equal text, and once with equal compute. The two
+share the steps before the learning rate of the shorter one falls, and take some seven minutes on one core; as
+many vocabularies as there are cores are judged at once. Each run appends a line to the record. The next call
+continues with the runs that the record lacks; runs that were interrupted start again.
+`language_model.toml` has the matrix and the recipe, `novels.py` writes the texts, and
+`language_model_report.py` prints the tables.
 
 Bits per byte are those of lowercase words with a space or newline after each, the same bytes for every
 vocabulary. Words with unknown characters cost 8 bits more for each of their bytes. The record also has the
@@ -23,8 +25,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from datetime import date
 from functools import cache
+from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +49,8 @@ from judging.matrix import (
     read_definition,
     read_record,
     recipe_checksum,
+    run_of,
+    together,
 )
 from judging.recipe import Recipe
 from judging.text import Integers, Text, TextTooShortError, read_text
@@ -52,7 +58,8 @@ from judging.vocabularies import Vocabulary, VocabularyTooSmallError, learn
 from machine import machine
 from small_corpora import small_corpus
 
-# A run is started if this many times the seconds of the longest one are left.
+Records = list[dict[str, Any]]
+# Runs are started if this many times the seconds of the longest ones are left.
 MARGIN = 1.1
 SMALL, SMALL_LINES = "small-novels", 100
 
@@ -64,8 +71,11 @@ def main() -> None:
     )
     amount = parser.add_mutually_exclusive_group(required=True)
     amount.add_argument("--minutes", type=float, help="start no run that would end later")
-    amount.add_argument("--next", action="store_true", help="make the next run")
+    amount.add_argument(
+        "--next", action="store_true", help="make the next runs: those of one vocabulary"
+    )
     amount.add_argument("--list", action="store_true", help="list the runs that are missing")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count(), help="vocabularies at once")
     parser.add_argument("--record", type=Path, default=RECORD)
     parser.add_argument("--smoke", action="store_true", help="runs of seconds, on small text")
     options = parser.parse_args()
@@ -125,22 +135,39 @@ def make_runs(
 ) -> None:
     """Make runs until the time is over, and print a line for each."""
     start, longest, made = time.monotonic(), 0.0, 0
-    for run in todo:
-        left = 60 * (options.minutes or 0) - (time.monotonic() - start)
-        if made and (options.next or left < MARGIN * longest):
-            break
-        begun = time.monotonic()
-        text = words_of(paths[run.language], **definition["text"])
-        result = made_run(run, text, definition)
-        longest = max(longest, time.monotonic() - begun)
-        made += 1
-        append_record(options.record, {**result, "text": checksum(paths[run.language])})
-        print(
-            f"{run.language} {run.size} {run.budget} {run.learner} seed {run.seed}: "
-            f"{result['bits_per_byte']:.4f} bits a byte, {longest:.0f} s",
-            flush=True,
-        )
+    rest, waiting = together(todo), set[Future[Records]]()
+    jobs = 1 if options.next else options.jobs
+    threads = max((os.cpu_count() or 1) // jobs, 1)
+
+    def may_start() -> bool:
+        if options.next:
+            return not made and not waiting
+        needed = time.monotonic() - start + MARGIN * longest
+        return needed < 60 * float(options.minutes)
+
+    with ProcessPoolExecutor(jobs, get_context("spawn")) as pool:
+        while True:
+            while len(waiting) < jobs and may_start() and (runs := next(rest, None)):
+                path = paths[runs[0].language]
+                waiting.add(pool.submit(judged, runs, path, definition, threads))
+            if not waiting:
+                break
+            done, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+            for result in [record for future in done for record in future.result()]:
+                append_record(options.record, result)
+                made += 1
+                print(told(result), flush=True)
+                longest = max(longest, result["seconds"])
     print(f"{made} runs made, {len(todo) - made} missing")
+
+
+def told(result: Mapping[str, Any]) -> str:
+    """Return the line that is printed for a record."""
+    run = run_of(result)
+    return (
+        f"{run.language} {run.size} {run.budget} {run.learner} seed {run.seed}: "
+        f"{result['bits_per_byte']:.4f} bits a byte, {result['seconds']:.0f} s with its other budgets"
+    )
 
 
 @cache
@@ -150,40 +177,50 @@ def words_of(path: Path, training_megabytes: float, held_out_kilobytes: float) -
     return read_text(text, int(training_megabytes * 1e6), int(held_out_kilobytes * 1e3))
 
 
-def made_run(run: Run, text: Text, definition: Mapping[str, Any]) -> dict[str, Any]:
-    """Learn the vocabulary, train both models, and return the record."""
+def judged(runs: list[Run], path: Path, definition: Mapping[str, Any], threads: int) -> Records:
+    """Learn the vocabulary of runs that differ by their budget, train their models, return the records."""
     import torch
 
     from judging.transformer import bits, trained
 
+    torch.set_num_threads(threads)
     start = time.monotonic()
     recipe = Recipe(**definition["recipe"])
-    vocabulary = learn(run.learner, text, run.size)
-    training, used = training_ids(run, text, vocabulary, recipe)
+    text = words_of(path, **definition["text"])
+    vocabulary = learn(runs[0].learner, text, runs[0].size)
     held_out = vocabulary.stream(np.concatenate([[text.line_end], text.held_out]))
-    size = int(text.word_bytes[text.held_out].sum())
     unknown_bits = float(vocabulary.extra_bits[text.held_out].sum())
-    model = trained(training, vocabulary.size, recipe, run.seed)
-    found = bits(model, held_out, recipe).sum() + unknown_bits
-    n_grams = KneserNey.learn(training, vocabulary.size).bits(held_out).sum() + unknown_bits
-    return {
-        **vars(run),
-        "bits_per_byte": found / size,
-        "kneser_ney": n_grams / size,
-        "unknown_bits_per_byte": unknown_bits / size,
-        "held_out_bytes": size,
-        "held_out_ids": len(held_out) - 1,
-        "training_ids": len(training),
-        "training_bytes": used,
-        "block_parameters": recipe.block_parameters,
-        "embedding_parameters": vocabulary.size * recipe.width,
-        "seconds": round(time.monotonic() - start, 1),
-        "recipe": recipe_checksum(definition),
-        "date": date.today().isoformat(),
-        "versions": {"piecework": pw.__version__, "torch": torch.__version__},
-        "threads": torch.get_num_threads(),
-        "processor": machine()["processor"],
-    }
+    size = int(text.word_bytes[text.held_out].sum())
+    streams = [(*training_ids(run, text, vocabulary, recipe), run) for run in runs]
+    streams.sort(key=lambda stream: len(stream[0]))
+    lengths = [len(ids) for ids, _, _ in streams]
+    models = trained(streams[-1][0], lengths, vocabulary.size, recipe, runs[0].seed)
+    records = []
+    for model, (ids, used, run) in zip(models, streams, strict=True):
+        found = bits(model, held_out, recipe).sum() + unknown_bits
+        n_grams = KneserNey.learn(ids, vocabulary.size).bits(held_out).sum() + unknown_bits
+        records.append(
+            {
+                **vars(run),
+                "bits_per_byte": found / size,
+                "kneser_ney": n_grams / size,
+                "unknown_bits_per_byte": unknown_bits / size,
+                "held_out_bytes": size,
+                "held_out_ids": len(held_out) - 1,
+                "training_ids": len(ids),
+                "training_bytes": used,
+                "block_parameters": recipe.block_parameters,
+                "embedding_parameters": vocabulary.size * recipe.width,
+                "recipe": recipe_checksum(definition),
+                "text": checksum(path),
+                "date": date.today().isoformat(),
+                "versions": {"piecework": pw.__version__, "torch": torch.__version__},
+                "threads": threads,
+                "processor": machine()["processor"],
+            }
+        )
+    seconds = round(time.monotonic() - start, 1)
+    return [{**record, "seconds": seconds} for record in records]
 
 
 def training_ids(

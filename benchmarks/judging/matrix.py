@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -38,16 +39,19 @@ def read_definition(smoke: bool = False) -> dict[str, Any]:
 
 
 def planned(definition: Mapping[str, Any]) -> Iterator[Run]:
-    """Yield all runs: all learners first, so that each setting is complete with one seed."""
+    """Yield all runs: all learners first, so that each setting is complete with one seed.
+
+    The budgets of a vocabulary and a seed follow each other: they are trained together.
+    """
     for learners, seeds in (
         (definition["learners"], definition["seeds"]),
         (definition["main_learners"], definition["main_seeds"]),
     ):
         for seed in seeds:
-            for budget in definition["budgets"]:
-                for size in definition["sizes"]:
-                    for language in definition["corpora"]:
-                        for learner in learners:
+            for size in definition["sizes"]:
+                for language in definition["corpora"]:
+                    for learner in learners:
+                        for budget in definition["budgets"]:
                             yield Run(language, size, budget, learner, seed)
 
 
@@ -92,3 +96,9 @@ def missing(
         if (record["recipe"], record["text"]) == (recipe, checksums.get(record["language"]))
     }
     return [run for run in planned(definition) if run not in made]
+
+
+def together(runs: Iterable[Run]) -> Iterator[list[Run]]:
+    """Yield the runs of one vocabulary and seed, which differ by their budget."""
+    for _, each in groupby(runs, lambda run: replace(run, budget="")):
+        yield list(each)

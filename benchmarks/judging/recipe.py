@@ -15,7 +15,8 @@ class Recipe:
     context: int  # ids
     batch: int  # windows a step
     learning_rate: float
-    warmup: float  # share of the steps
+    warmup: int  # steps in which the learning rate rises
+    decay: float  # share of the steps in which it falls
     weight_decay: float
     text_megabytes: float  # what the budget "text" reads
     teraflop: float  # what the budget "compute" spends
@@ -37,3 +38,21 @@ class Recipe:
     def ids_of_compute(self, entries: int) -> int:
         """Return how many ids the budget "compute" trains on."""
         return int(self.teraflop * 1e12 / self.flop_of_id(entries))
+
+    def steps(self, ids: int) -> int:
+        """Return the steps of a stream: whole batches, with an id after each."""
+        return max(ids - 1, 0) // (self.context * self.batch)
+
+    def shared_steps(self, steps: int) -> int:
+        """Return how many of the steps a longer run shares: those before the learning rate falls."""
+        return int((1 - self.decay) * steps)
+
+    def rate_at(self, step: int, steps: int) -> float:
+        """Return the learning rate of a step.
+
+        >>> recipe = Recipe(1, 2, 1, 4, 1, 0.5, 2, 0.4, 0.1, 1.0, 1.0)
+        >>> [round(recipe.rate_at(step, 10), 3) for step in range(10)]
+        [0.25, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5, 0.375, 0.25, 0.125]
+        """
+        rising, falling = (step + 1) / self.warmup, (steps - step) / (self.decay * steps)
+        return self.learning_rate * min(rising, falling, 1.0)

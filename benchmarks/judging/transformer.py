@@ -1,14 +1,17 @@
 """A small causal transformer: trained on ids once, and asked how many bits other ids cost.
 
 Pre-norm blocks with rotary positions, causal attention and a feed-forward layer of four times the width, no
-biases; the table of input embeddings is the table of outputs. AdamW, warm-up and cosine decay to zero,
-clipped gradients, float32. Windows of `context` ids are taken from the stream in order, each id once.
+biases; the table of input embeddings is the table of outputs. AdamW, clipped gradients, float32. The learning
+rate rises, stays, and falls to zero in the last steps (Hu et al. 2024, arXiv 2404.06395, section 4), so that
+models of several lengths share the steps before the rate of each falls. Windows of `context` ids are taken
+from the stream in order, each id once.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from copy import deepcopy
 from typing import cast
 
 import numpy as np
@@ -82,50 +85,63 @@ class Transformer(nn.Module):
         return functional.linear(self.last(x), self.embeddings.weight)
 
 
-def trained(ids: Integers, entries: int, recipe: Recipe, seed: int) -> Transformer:
-    """Train a model on a stream of ids, each seen once as a target."""
+def trained(
+    ids: Integers, lengths: Sequence[int], entries: int, recipe: Recipe, seed: int
+) -> Iterator[Transformer]:
+    """Yield a model for each length, in rising order: trained on so many of the first ids.
+
+    A model is the one that training on its ids alone gives.
+    """
     torch.manual_seed(seed)
     model = Transformer(entries, recipe)
+    optimizer = optimizer_of(model, recipe)
+    batches = windows(ids, recipe)
+    done = 0
+    for length in lengths:
+        steps = recipe.steps(length)
+        rates = [recipe.rate_at(step, steps) for step in range(steps)]
+        shared = recipe.shared_steps(steps)
+        train(model, optimizer, batches, rates[done:shared])
+        done = shared
+        own_model, own_optimizer = deepcopy((model, optimizer))
+        train(own_model, own_optimizer, windows(ids, recipe, shared), rates[shared:])
+        yield own_model
+
+
+def optimizer_of(model: Transformer, recipe: Recipe) -> torch.optim.Optimizer:
+    """Return an optimizer, which decays the weights of tables."""
     tables = [parameter for parameter in model.parameters() if parameter.dim() == 2]
     others = [parameter for parameter in model.parameters() if parameter.dim() != 2]
-    optimizer = torch.optim.AdamW(
-        [
-            {"params": tables, "weight_decay": recipe.weight_decay},
-            {"params": others, "weight_decay": 0.0},
-        ],
-        lr=recipe.learning_rate,
-        betas=(0.9, 0.95),
-    )
-    batches = list(windows(ids, recipe))
-    for step, (inputs, targets) in enumerate(batches):
+    groups = [
+        {"params": tables, "weight_decay": recipe.weight_decay},
+        {"params": others, "weight_decay": 0.0},
+    ]
+    return torch.optim.AdamW(groups, lr=recipe.learning_rate, betas=(0.9, 0.95))
+
+
+def train(
+    model: Transformer,
+    optimizer: torch.optim.Optimizer,
+    batches: Iterator[tuple[Tensor, Tensor]],
+    rates: Sequence[float],
+) -> None:
+    """Take a step at each learning rate, with the next batches."""
+    for rate, (inputs, targets) in zip(rates, batches, strict=False):
         for group in optimizer.param_groups:
-            group["lr"] = recipe.learning_rate * rate_at(step, len(batches), recipe.warmup)
+            group["lr"] = rate
         loss = functional.cross_entropy(model(inputs).flatten(0, 1), targets.flatten())
         optimizer.zero_grad(set_to_none=True)
         loss.backward()
         nn.utils.clip_grad_norm_(model.parameters(), 1.0)
         optimizer.step()
-    return model
 
 
-def windows(ids: Integers, recipe: Recipe) -> Iterator[tuple[Tensor, Tensor]]:
-    """Yield the batches of a stream: windows of ids, and the ids after them."""
-    rows = (len(ids) - 1) // recipe.context
-    used = torch.from_numpy(ids[: rows * recipe.context + 1])
-    inputs, targets = used[:-1].view(rows, -1), used[1:].view(rows, -1)
-    yield from zip(inputs.split(recipe.batch), targets.split(recipe.batch), strict=True)
-
-
-def rate_at(step: int, steps: int, warmup: float) -> float:
-    """Return the learning rate of a step as a share of the highest.
-
-    >>> [round(rate_at(step, 10, 0.2), 2) for step in range(10)]
-    [0.5, 1.0, 1.0, 0.96, 0.85, 0.69, 0.5, 0.31, 0.15, 0.04]
-    """
-    rising = max(warmup * steps, 1)
-    if step < rising:
-        return min((step + 1) / rising, 1.0)
-    return 0.5 + 0.5 * math.cos(math.pi * (step - rising) / (steps - rising))
+def windows(ids: Integers, recipe: Recipe, first: int = 0) -> Iterator[tuple[Tensor, Tensor]]:
+    """Yield the whole batches of a stream from `first` on: windows of ids, and the ids after them."""
+    size = recipe.batch * recipe.context
+    for step in range(first, recipe.steps(len(ids))):
+        used = torch.from_numpy(ids[step * size : (step + 1) * size + 1])
+        yield used[:-1].view(recipe.batch, -1), used[1:].view(recipe.batch, -1)
 
 
 def bits(model: Transformer, ids: Integers, recipe: Recipe) -> np.ndarray:

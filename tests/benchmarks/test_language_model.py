@@ -16,7 +16,7 @@ import language_model
 import language_model_report as report
 import n_gram_bits
 import novels
-from judging import kneser_ney
+from judging import kneser_ney, recipe
 from judging.kneser_ney import KneserNey
 from judging.matrix import (
     Run,
@@ -26,6 +26,7 @@ from judging.matrix import (
     read_definition,
     read_record,
     recipe_checksum,
+    together,
 )
 from judging.recipe import Recipe
 from judging.text import Text, TextTooShortError, first_lines, read_text
@@ -46,7 +47,7 @@ def text(english_corpus: Path) -> Text:
     return read_text("\n\n".join(parts), 150_000, 9_000)
 
 
-@pytest.mark.parametrize("module", [kneser_ney, novels, report])
+@pytest.mark.parametrize("module", [kneser_ney, novels, recipe, report])
 def test_examples(module: Any) -> None:
     assert doctest.testmod(module).failed == 0
 
@@ -136,7 +137,7 @@ def test_a_vocabulary_too_small_for_its_alphabet_is_an_error(text: Text) -> None
 # ---- budgets
 
 
-RECIPE = Recipe(2, 24, 2, 32, 4, 1e-3, 0.1, 0.1, text_megabytes=0.03, teraflop=0.002)
+RECIPE = Recipe(2, 24, 2, 32, 4, 1e-3, 8, 0.3, 0.1, text_megabytes=0.03, teraflop=0.002)
 
 
 def test_budgets_are_equal_bytes_and_equal_ids(text: Text) -> None:
@@ -248,6 +249,17 @@ def test_all_learners_come_before_more_seeds() -> None:
     assert {run.learner for run in runs[once:]} == set(definition["main_learners"])
     assert set(definition["main_learners"]) <= set(definition["learners"]) == set(LEARNERS)
     assert report.BASELINE in definition["main_learners"]
+
+
+def test_budgets_of_a_vocabulary_and_seed_are_made_together() -> None:
+    definition = read_definition()
+    runs = list(planned(definition))
+    groups = list(together(runs))
+    assert [run for group in groups for run in group] == runs
+    for group in groups:
+        assert [run.budget for run in group] == definition["budgets"]
+        assert len({(run.language, run.size, run.learner, run.seed) for run in group}) == 1
+    assert next(together(runs[1:])) == [runs[1]]
 
 
 def test_an_interrupted_matrix_continues(tmp_path: Path) -> None:

@@ -21,7 +21,7 @@ from judging.matrix import read_record
 from judging.recipe import Recipe
 from judging.transformer import Transformer, bits, trained, windows
 
-RECIPE = Recipe(2, 24, 2, 16, 4, 3e-3, 0.1, 0.1, text_megabytes=0.1, teraflop=0.1)
+RECIPE = Recipe(2, 24, 2, 16, 4, 3e-3, 8, 0.3, 0.1, text_megabytes=0.1, teraflop=0.1)
 ENTRIES = 11
 
 
@@ -55,20 +55,35 @@ def test_a_window_has_the_ids_after_its_inputs(ids: Any) -> None:
     inputs = torch.cat([inputs.flatten() for inputs, _ in batches])
     targets = torch.cat([targets.flatten() for _, targets in batches])
     assert torch.equal(inputs[1:], targets[:-1])
-    assert len(ids) - 1 - RECIPE.context < len(inputs) <= len(ids) - 1
+    assert len(inputs) == RECIPE.steps(len(ids)) * RECIPE.batch * RECIPE.context
+    assert len(ids) - 1 - RECIPE.batch * RECIPE.context < len(inputs) <= len(ids) - 1
 
 
 def test_a_trained_model_has_learned_the_rule(ids: Any) -> None:
     untrained = bits(Transformer(ENTRIES, RECIPE), ids[5000:], RECIPE)
     assert untrained.mean() == pytest.approx(np.log2(ENTRIES), abs=0.1)
-    learned = bits(trained(ids[:5000], ENTRIES, RECIPE, seed=1), ids[5000:], RECIPE)
+    learned = bits(model_of(ids, 5000, seed=1), ids[5000:], RECIPE)
     assert learned.mean() < 0.9 * untrained.mean()
 
 
+def model_of(ids: Any, length: int, seed: int) -> Transformer:
+    """Return the model that is trained on the first ids alone."""
+    (model,) = trained(ids[:length], [length], ENTRIES, RECIPE, seed)
+    return model
+
+
 def test_the_same_seed_gives_the_same_model(ids: Any) -> None:
-    first, again, other = (trained(ids[:800], ENTRIES, RECIPE, seed) for seed in (1, 1, 2))
+    first, again, other = (model_of(ids, 800, seed) for seed in (1, 1, 2))
     assert torch.equal(first.embeddings.weight, again.embeddings.weight)
     assert not torch.equal(first.embeddings.weight, other.embeddings.weight)
+
+
+def test_models_that_share_steps_are_those_of_their_ids_alone(ids: Any) -> None:
+    lengths = [65, 700, 720, 2000]
+    for length, shared in zip(lengths, trained(ids, lengths, ENTRIES, RECIPE, 1), strict=True):
+        alone = model_of(ids, length, seed=1)
+        for one, other in zip(shared.parameters(), alone.parameters(), strict=True):
+            assert torch.equal(one, other)
 
 
 @pytest.mark.parametrize("length", [2, 9, 17, 18, 24, 25, 100, 133])
@@ -120,12 +135,14 @@ def run_script(*arguments: object) -> str:
 def test_runs_continue_where_the_record_ends(tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
     assert run_script("--list", "--record", record).count("Run(") == 4
-    assert "1 runs made, 3 missing" in run_script("--next", "--record", record)
+    assert "2 runs made, 2 missing" in run_script("--next", "--record", record)
     whole = record.read_text()
-    record.write_text(whole + whole[:50])
-    assert "3 runs made, 0 missing" in run_script("--minutes", 10, "--record", record)
+    first = whole[: whole.index("\n") + 1]
+    record.write_text(first + whole[len(first) : -50])  # stopped while writing
+    printed = run_script("--minutes", 10, "--jobs", 2, "--record", record)
+    assert "3 runs made, 0 missing" in printed
     records = read_record(record)
-    assert record.read_text().startswith(whole)
+    assert record.read_text().startswith(first)
     assert len({(each["learner"], each["budget"]) for each in records}) == 4
     assert all(0 < each["kneser_ney"] < each["bits_per_byte"] < 8 for each in records)
     assert "0 runs made, 0 missing" in run_script("--next", "--record", record)
