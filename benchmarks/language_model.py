@@ -41,6 +41,7 @@ import numpy as np
 import piecework as pw
 from corpora import built_corpus
 from judging.kneser_ney import KneserNey
+from judging.lines import LineVocabulary
 from judging.matrix import (
     RECORD,
     Run,
@@ -224,7 +225,7 @@ def judged(runs: list[Run], path: Path, definition: Mapping[str, Any], threads: 
 
 
 def training_ids(
-    run: Run, text: Text, vocabulary: Vocabulary, recipe: Recipe
+    run: Run, text: Text, vocabulary: Vocabulary | LineVocabulary, recipe: Recipe
 ) -> tuple[Integers, int]:
     """Return the ids of documents in the order of a seed, as many as the budget allows, and their bytes.
 

@@ -89,7 +89,8 @@ def main() -> None:
         return
     page = PAGE.read_text(encoding="utf-8")
     written = with_figures(page, figures(records))
-    svg = in_both_themes(chart(records)) if records else None
+    drawn_records = of_learners(records)
+    svg = in_both_themes(chart(drawn_records)) if drawn_records else None
     if options.check:
         drawn = CHART.read_text(encoding="utf-8") if CHART.exists() else None
         if page != written or (svg and texts(svg)) != (drawn and texts(drawn)):
@@ -121,10 +122,40 @@ def figures(records: Records) -> str:
     """Return all tables as Markdown."""
     if not records:
         return NONE
-    image = f"![Bits per byte of each learner against {BASELINE}](../images/language-model.svg)"
-    found, n_grams = bits_of(records, "bits_per_byte"), bits_of(records, "kneser_ney")
-    tables = [*map("\n".join, setting_tables(found, records)), "\n".join(verdicts(found))]
-    return "\n" + "\n\n".join([image, *tables, agreement(found, n_grams)]) + "\n\n"
+    of_lines, of_words = superwords(records), of_learners(records)
+    parts = []
+    if of_words:
+        found, n_grams = bits_of(of_words, "bits_per_byte"), bits_of(of_words, "kneser_ney")
+        parts = [
+            f"![Bits per byte of each learner against {BASELINE}](../images/language-model.svg)",
+            *map("\n".join, setting_tables(found, of_words, BASELINE)),
+            "\n".join(verdicts(found, read_definition()["main_learners"])),
+            agreement(found, n_grams),
+        ]
+    if of_lines:
+        found, names = (
+            bits_of(of_lines, "bits_per_byte"),
+            read_definition()["superwords"]["learners"],
+        )
+        parts += [
+            "### Entries that cross spaces",
+            "Byte-level BPE over lines: `o200k` learns within words, `o200k-superwords` a quarter of its "
+            "entries across them. These are not compared with the learners above, which encode words.",
+            *map("\n".join, setting_tables(found, of_lines, names[0])),
+            "\n".join(verdicts(found, names)),
+        ]
+    return "\n" + "\n\n".join(parts) + "\n\n"
+
+
+def of_learners(records: Records) -> Records:
+    """Return the records of learners of words."""
+    return [record for record in records if record["learner"] in read_definition()["learners"]]
+
+
+def superwords(records: Records) -> Records:
+    """Return the records of learners of lines."""
+    names = read_definition()["superwords"]["learners"]
+    return [record for record in records if record["learner"] in names]
 
 
 def bits_of(records: Records, measure: str) -> Bits:
@@ -136,7 +167,7 @@ def bits_of(records: Records, measure: str) -> Bits:
     return found
 
 
-def setting_tables(found: Bits, records: Records) -> Iterator[list[str]]:
+def setting_tables(found: Bits, records: Records, baseline: str) -> Iterator[list[str]]:
     """Yield a table for each setting: learners by their bits, and their difference from the baseline."""
     bytes_of_id = {
         (Setting(record["language"], record["size"], record["budget"]), record["learner"]): record[
@@ -149,11 +180,11 @@ def setting_tables(found: Bits, records: Records) -> Iterator[list[str]]:
         yield [
             f"**{setting}**",
             "",
-            f"| learner | bits per byte | seeds | from {BASELINE} | bytes per id |",
+            f"| learner | bits per byte | seeds | from {baseline} | bytes per id |",
             "|---|---|---|---|---|",
             *(
                 f"| {learner} | {spelled(list(seeds.values()))} | {len(seeds)} "
-                f"| {difference(learners, learner, BASELINE) or '-'} "
+                f"| {difference(learners, learner, baseline) or '-'} "
                 f"| {bytes_of_id[setting, learner]:.3f} |"
                 for learner, seeds in sorted(
                     learners.items(), key=lambda item: mean(item[1].values())
@@ -190,9 +221,8 @@ def difference(
     return Difference(mean(paired), stdev(paired) if len(paired) > 1 else None, len(paired))
 
 
-def verdicts(found: Bits) -> list[str]:
+def verdicts(found: Bits, names: Sequence[str]) -> list[str]:
     """Return a table of the pairs of learners that have several seeds: a row for each setting."""
-    names = read_definition()["main_learners"]
     pairs = {
         (one, other): [difference(learners, one, other) for learners in found.values()]
         for one, other in combinations(names, 2)

@@ -43,12 +43,14 @@ def planned(definition: Mapping[str, Any]) -> Iterator[Run]:
 
     The budgets of a vocabulary and a seed follow each other: they are trained together.
     """
-    for learners, seeds in (
-        (definition["learners"], definition["seeds"]),
-        (definition["main_learners"], definition["main_seeds"]),
+    of_lines, main = definition["superwords"], definition["main_learners"]
+    for learners, seeds, sizes in (
+        (of_lines["learners"], of_lines["seeds"], of_lines["sizes"]),
+        (definition["learners"], definition["seeds"], definition["sizes"]),
+        (main, definition["main_seeds"], definition["sizes"]),
     ):
         for seed in seeds:
-            for size in definition["sizes"]:
+            for size in sizes:
                 for language in definition["corpora"]:
                     for learner in learners:
                         for budget in definition["budgets"]:

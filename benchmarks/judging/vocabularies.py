@@ -16,6 +16,7 @@ from itertools import pairwise
 import numpy as np
 
 import piecework as pw
+from judging.lines import PRESETS, LineVocabulary, learn_of_lines
 from judging.text import Integers, Text
 from piecework.spec import ByteLevel, Metaspace, SequencePreTokenizer, WhitespaceSplit
 from piecework.train import Learner, Merges, Pipeline, Preset, Pruning, TopDown
@@ -59,17 +60,20 @@ Encode = Callable[[Sequence[str]], list[list[int] | None]]
 Trained = tuple[int, Encode]
 
 
-def learn(learner: str, text: Text, size: int) -> Vocabulary:
+def learn(learner: str, text: Text, size: int) -> Vocabulary | LineVocabulary:
     """Learn a vocabulary from the training documents, and encode every word of the text with it.
 
     Raises `VocabularyTooSmallError` unless the alphabet, with its forms inside words, takes at most half.
     """
-    needed = 2 * max(256 if learner == "byte-bpe" else 2 * len(text.alphabet), 1)
+    has_bytes = learner == "byte-bpe" or learner in PRESETS
+    needed = 2 * max(256 if has_bytes else 2 * len(text.alphabet), 1)
     if size < needed:
         raise VocabularyTooSmallError(
             f"{learner} with {size} entries: the alphabet needs {needed // 2} of them; "
             f"set sizes to {needed} or more, or give text with fewer characters"
         )
+    if learner in PRESETS:
+        return learn_of_lines(learner, text, size)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", pw.errors.TrainingWarning)
         entries, encode = LEARNERS[learner](text, size)

@@ -17,7 +17,9 @@ import language_model_report as report
 import n_gram_bits
 import novels
 from judging import kneser_ney, recipe
+from judging import lines as judged_lines
 from judging.kneser_ney import KneserNey
+from judging.lines import PRESETS, LineVocabulary, lines
 from judging.matrix import (
     Run,
     append_record,
@@ -47,7 +49,7 @@ def text(english_corpus: Path) -> Text:
     return read_text("\n\n".join(parts), 150_000, 9_000)
 
 
-@pytest.mark.parametrize("module", [kneser_ney, novels, recipe, report])
+@pytest.mark.parametrize("module", [judged_lines, kneser_ney, novels, recipe, report])
 def test_examples(module: Any) -> None:
     assert doctest.testmod(module).failed == 0
 
@@ -112,6 +114,24 @@ def test_ids_of_a_vocabulary_are_the_words_again(learner: str, text: Text) -> No
     assert np.array_equal(
         vocabulary.stream(order), np.concatenate([rows[index] for index in order])
     )
+
+
+@pytest.mark.parametrize("preset", PRESETS)
+def test_ids_of_lines_are_their_text_again(preset: str, text: Text) -> None:
+    vocabulary = learn(preset, text, 600)
+    assert isinstance(vocabulary, LineVocabulary)
+    for order in (text.held_out, text.held_out[:-3], np.append(text.line_end, text.held_out)):
+        ids = vocabulary.stream(order)
+        assert max(ids) == vocabulary.size - 1
+        rows = np.split(ids, np.flatnonzero(ids == vocabulary.size - 1) + 1)
+        found = [
+            vocabulary.tokenizer.decode(row[row < vocabulary.size - 1].tolist()) for row in rows
+        ]
+        expected = list(lines(order, text.words))
+        assert found[: len(expected)] == expected
+        assert vocabulary.lengths(order).sum() == len(ids)
+    crossing = [token for token in vocabulary.tokenizer.get_vocab() if "Ġ" in token[1:]]
+    assert bool(crossing) == (preset == "o200k-superwords")
 
 
 @pytest.mark.parametrize("learner", LEARNERS)
@@ -245,6 +265,8 @@ def test_all_learners_come_before_more_seeds() -> None:
     runs = list(planned(definition))
     once = len(definition["learners"]) * len(definition["corpora"]) * 2 * 2
     assert len(set(runs)) == len(runs)
+    assert set(definition["superwords"]["learners"]) == set(PRESETS)
+    runs = [run for run in runs if run.learner not in PRESETS]
     assert {run.seed for run in runs[:once]} == {1}
     assert {run.learner for run in runs[once:]} == set(definition["main_learners"])
     assert set(definition["main_learners"]) <= set(definition["learners"]) == set(LEARNERS)
@@ -336,6 +358,25 @@ def test_a_difference_within_the_spread_decides_nothing() -> None:
     assert "| better in all | neither |" in report.figures(records_of(bits))
     two = {name: values[:2] for name, values in bits.items()}
     assert "No pair of learners has 3 seeds yet" in report.figures(records_of(two))
+
+
+def test_superwords_have_tables_of_their_own() -> None:
+    definition = read_definition()
+    bits = {"o200k": [1.9, 2.0, 1.95], "o200k-superwords": [1.95, 2.05, 2.001]}
+    records = [
+        made(Run(language, 8000, budget, learner, seed), definition, value)
+        for language in ("english", "czech")
+        for budget in ("text", "compute")
+        for learner, values in bits.items()
+        for seed, value in enumerate(values, 1)
+    ]
+    found = report.figures(records)
+    assert "language-model.svg" not in found
+    assert "| o200k-superwords | 2.0003 ± 0.0500 | 3 | +0.0503 ± 0.0006 | 3.000 |" in found
+    assert "| better in all | o200k |" in found
+    both = report.figures([*records_of({"pruning": [2.0]}), *records])
+    assert both.endswith(found.lstrip())
+    assert "language-model.svg" in both
 
 
 def test_figures_replace_the_old_ones_of_the_page() -> None:

@@ -134,15 +134,15 @@ def run_script(*arguments: object) -> str:
 @pytest.mark.slow
 def test_runs_continue_where_the_record_ends(tmp_path: Path) -> None:
     record = tmp_path / "record.jsonl"
-    assert run_script("--list", "--record", record).count("Run(") == 4
-    assert "2 runs made, 2 missing" in run_script("--next", "--record", record)
+    assert run_script("--list", "--record", record).count("Run(") == 6
+    assert "2 runs made, 4 missing" in run_script("--next", "--record", record)
     whole = record.read_text()
     first = whole[: whole.index("\n") + 1]
     record.write_text(first + whole[len(first) : -50])  # stopped while writing
     printed = run_script("--minutes", 10, "--jobs", 2, "--record", record)
-    assert "3 runs made, 0 missing" in printed
+    assert "5 runs made, 0 missing" in printed
     records = read_record(record)
     assert record.read_text().startswith(first)
-    assert len({(each["learner"], each["budget"]) for each in records}) == 4
+    assert len({(each["learner"], each["budget"]) for each in records}) == 6
     assert all(0 < each["kneser_ney"] < each["bits_per_byte"] < 8 for each in records)
     assert "0 runs made, 0 missing" in run_script("--next", "--record", record)
