@@ -83,6 +83,7 @@ if TYPE_CHECKING:
         Choice,
         File,
         Integer,
+        IntegerOrShare,
         Number,
         Setting,
         Switch,
@@ -148,7 +149,7 @@ __getattr__ = lazy_names(
         "piecework.train.learned": "Merge".split(),
         "piecework.train.plan": "Plan model_of".split(),
         "piecework.train.setting_fields": (
-            "Choice File Integer Number Setting Switch Tokens Variant settings_of"
+            "Choice File Integer IntegerOrShare Number Setting Switch Tokens Variant settings_of"
         ).split(),
         "piecework.train.trainers": "TRAINERS".split(),
         "piecework.train.trainers.meta_pieces": "with_learned".split(),

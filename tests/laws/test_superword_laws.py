@@ -87,21 +87,23 @@ def test_the_words_of_sequences_are_those_of_the_text(corpus: list[str]) -> None
 @given(
     corpus=corpora,
     how=SETTINGS,
-    transition=st.integers(256, 275),
+    transition=st.integers(256, 275) | st.sampled_from([0.05, 0.3, 0.75, 0.999]),
     max_words=st.sampled_from([None, 1, 2, 3]),
 )
 @settings(deadline=None, max_examples=150)
 def test_the_core_learns_what_the_reference_learns(
-    corpus: list[str], how: dict[str, Any], transition: int, max_words: int | None
+    corpus: list[str], how: dict[str, Any], transition: float, max_words: int | None
 ) -> None:
     counts = pw.count_texts(corpus, preset=NAME)
-    transition = min(transition, how["vocab_size"] - 1)
+    is_exact, size = isinstance(transition, int), how["vocab_size"]
+    transition = min(transition, size - 1)
     if not len(counts):
         return
     own = Settings(**how, initial_alphabet=BYTE_ALPHABET)
     trainer = ByteBPETrainer(**how, special_tokens=(), transition=transition, max_words=max_words)
+    first = int(transition) if is_exact else size - round((1 - transition) * (size - 256))
     try:
-        expected = reference.learn(list(counts), words_of, own, transition, max_words)
+        expected = reference.learn(list(counts), words_of, own, first, max_words, is_exact=is_exact)
     except TrainingError:
         with pytest.raises(TrainingError, match="transition"):
             trainer.learn_vocabulary(counts)
@@ -146,7 +148,8 @@ def test_a_run_interrupted_at_any_merge_continues_to_the_same_result(
     tmp_path_factory: pytest.TempPathFactory, corpus: list[str], data: st.DataObject
 ) -> None:
     counts = pw.count_texts(["of the of the", *corpus], preset=NAME)
-    trainer = ByteBPETrainer(270, min_frequency=1, special_tokens=(), transition=258)
+    transition = data.draw(st.sampled_from([258, 0.2, 0.9]))
+    trainer = ByteBPETrainer(270, min_frequency=1, special_tokens=(), transition=transition)
     expected = trainer.learn_vocabulary(counts)
     folder = tmp_path_factory.mktemp("checkpoint")
     merges = data.draw(st.integers(0, len(expected.merges)))

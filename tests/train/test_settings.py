@@ -28,6 +28,8 @@ def bad_values(about: Setting) -> Iterator[Any]:
     match about:
         case kinds.Switch():
             yield from (1, "yes")
+        case kinds.IntegerOrShare():
+            yield from ("8", "0.5", 2.5, 0.0, 1.0, math.nan, True, about.least - 1, about.most + 1)
         case kinds.Integer():
             yield from ("8", 2.5, True, about.least - 1, about.most + 1)
         case kinds.Number():

@@ -12,7 +12,7 @@ import pytest
 import tokenizers
 
 import piecework as pw
-from piecework.errors import ArgumentError, TrainingError
+from piecework.errors import ArgumentError, TrainingError, TrainingWarning
 from piecework.train import BPETrainer, ByteBPETrainer
 
 NAME = "o200k-superwords"
@@ -82,6 +82,32 @@ def test_a_transition_that_the_words_do_not_reach_is_named() -> None:
         pw.Tokenizer.train_from_iterator(
             TEXTS[:1], model="byte-bpe", vocab_size=900, transition=800
         )
+
+
+def test_a_share_that_the_words_do_not_reach_is_followed_by_entries_that_cross_spaces() -> None:
+    for settings in ({"transition": 0.9}, {"preset": NAME}):
+        with pytest.warns(TrainingWarning, match="stopped early"):
+            tok = pw.Tokenizer.train_from_iterator(
+                TEXTS, model="byte-bpe", vocab_size=900, **settings
+            )
+        assert "ĠofĠthe" in tok.get_vocab()
+
+
+@pytest.mark.parametrize("share", [0.0, 1.0, 1.5, float("nan")])
+def test_a_share_is_between_0_and_1(share: float) -> None:
+    with pytest.raises(
+        ArgumentError, match="transition must be an integer of at least 1, or a share"
+    ):
+        ByteBPETrainer(400, transition=share)
+
+
+def test_each_size_has_its_own_share() -> None:
+    counts = pw.count_texts(TEXTS, preset=NAME)
+    trainer = ByteBPETrainer(360, transition=0.75)
+    assert not trainer.nests
+    models = trainer.learn_models(counts, [300, 360])
+    assert models[300] == replace(trainer, vocab_size=300).learn(counts)
+    assert "ĠtheĠ" in models[300].vocab
 
 
 def test_a_transition_below_the_alphabet_is_an_error() -> None:
@@ -161,7 +187,7 @@ def test_entries_may_stay_within_punctuation() -> None:
 def test_retraining_keeps_the_share_of_superwords(tok: pw.Tokenizer) -> None:
     assert tok.train_new_from_iterator(TEXTS, 360).to_str() == tok.to_str()
     smaller = tok.train_new_from_iterator(TEXTS, 330)
-    given = pw.Tokenizer.train_from_iterator(TEXTS, preset=NAME, vocab_size=330, transition=307)
+    given = pw.Tokenizer.train_from_iterator(TEXTS, preset=NAME, vocab_size=330, transition=312)
     assert smaller.get_vocab() == given.get_vocab()
     other = tok.train_new_from_iterator(TEXTS, 360, transition=300)
     assert len(set(other.get_vocab()) - set(tok.get_vocab())) > 5

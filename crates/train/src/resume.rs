@@ -128,6 +128,37 @@ impl<'r> Choices<'r> {
     }
 }
 
+/// The merges of an earlier run that a stage of training applies.
+#[derive(Clone, Copy, Default)]
+pub(super) struct EarlierMerges<'m> {
+    pub(super) merges: &'m [Merge],
+    /// Whether the first merge that the words do not yield is of the next stage, not an error.
+    pub(super) may_end: bool,
+}
+
+impl<'m> EarlierMerges<'m> {
+    /// Return the merges of a stage that fills a vocabulary of `size` entries; with `may_end`, fewer if the words do not
+    /// yield them.
+    pub(super) fn of_stage(earlier: &'m [Merge], size: usize, may_end: bool) -> Self {
+        let last = earlier.iter().position(|merge| merge.merged as usize + 1 == size);
+        Self { merges: last.map_or(earlier, |last| &earlier[..=last]), may_end }
+    }
+
+    /// Return the merges after those of the first stage, which must have learned the same as in the earlier run.
+    pub(super) fn after(earlier: &'m [Merge], first: &[Merge]) -> Result<Self, Error> {
+        match earlier.iter().zip(first).position(|(before, now)| before != now) {
+            Some(at) => Err(wrong_merge(at + 1, "a pair that is not the next one")),
+            None => Ok(Self::from(earlier.get(first.len()..).unwrap_or_default())),
+        }
+    }
+}
+
+impl<'m> From<&'m [Merge]> for EarlierMerges<'m> {
+    fn from(merges: &'m [Merge]) -> Self {
+        Self { merges, may_end: false }
+    }
+}
+
 /// Return the error for an earlier merge that the counts do not yield.
 pub(super) fn wrong_merge(number: usize, found: impl Into<String>) -> Error {
     let expected = "merges of a run with the same counts and settings";

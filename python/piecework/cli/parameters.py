@@ -224,6 +224,19 @@ class VocabSize(click.ParamType):  # type: ignore[type-arg]
             )
 
 
+class SizeOrShare(VocabSize):
+    """A number of entries, such as `24000` or `24k`, or a share of them, such as `0.75`."""
+
+    name = "size or share"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Return the size as an int, or the share as a float."""
+        try:
+            return float(value) if "." in str(value) else super().convert(value, param, ctx)
+        except ValueError:
+            self.fail(f"{value!r} is not a size such as 24k, or a share such as 0.75", param, ctx)
+
+
 class VocabSizes(click.ParamType):  # type: ignore[type-arg]
     """One or more sizes of vocabularies, such as `32000` or `8k,16k`; a single size is an integer."""
 

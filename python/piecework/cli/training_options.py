@@ -15,6 +15,7 @@ from piecework._support import (
     Choice,
     File,
     Integer,
+    IntegerOrShare,
     Number,
     Setting,
     Switch,
@@ -28,6 +29,7 @@ from piecework.cli.parameters import (
     Command,
     InputFile,
     Option,
+    SizeOrShare,
     VocabSize,
     VocabSizes,
     apply,
@@ -223,6 +225,8 @@ def _how(about: Setting) -> dict[str, Any]:
     match about:
         case Switch():
             how["default"] = None
+        case IntegerOrShare():
+            how["type"] = SizeOrShare()
         case Integer():
             how["type"] = int
         case Number():

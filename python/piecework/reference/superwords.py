@@ -32,6 +32,8 @@ def learn(
     settings: Settings,
     transition: int,
     max_words: int | None = None,
+    *,
+    is_exact: bool = True,
 ) -> LearnedBPE:
     """Learn from counts of sequences in the byte-level alphabet; `words_of` splits one of them.
 
@@ -40,14 +42,15 @@ def learn(
     >>> learned.merges
     [('h', 'e'), ('o', 'f'), ('t', 'he'), ('of', 'Ġ')]
 
-    Raises `TrainingError` when the words yield fewer entries than `transition`.
+    Raises `TrainingError` when the words yield fewer entries than `transition`; if that is not exact, the
+    entries that cross spaces follow those of the words.
     """
     before = min(transition, settings.vocab_size)
     words = count_words(sequences, words_of)
     learned = bpe_training.learn(words, replace(settings, vocab_size=before))
-    if transition >= settings.vocab_size:
+    if is_exact and transition >= settings.vocab_size:
         return learned
-    if len(learned.vocab) < transition:
+    if is_exact and len(learned.vocab) < transition:
         raise TrainingError("transition", str(transition), f"at most {len(learned.vocab)}")
     merges = list(dict.fromkeys(learned.merges))
     splits = [(bpe.encode(text, merges), count) for text, count in sequences]

@@ -32,6 +32,7 @@ _KIND_OF_MODEL = {
     trainer.model_class: kind for kind, trainer in TRAINERS.items() if trainer.model_class
 }
 
+_LEAST_SHARE = 1e-6
 _WHITE_SPACE = tuple(CHARACTER_OF_BYTE[byte] for byte in b" \t\n\f\r")
 
 
@@ -88,7 +89,7 @@ def _trainer_for(
     """Return a trainer with the settings of the specification and of the caller."""
     inherited = {"vocab_size": vocab_size, **_inherited_settings(spec)}
     if isinstance(spec.model, BPE) and preset_of_words(pipeline_of(spec)) is not None:
-        settings = {"transition": _inherited_transition(spec.model, vocab_size), **settings}
+        settings = {"transition": _inherited_transition(spec), **settings}
     if isinstance(spec.model, WordPiece):
         settings = {"learner": Pruning(segmentation=spec.model.segmentation), **settings}
         _check_segmentation(settings["learner"], spec.model)
@@ -154,12 +155,14 @@ def _inherited_bpe_settings(spec: TokenizerSpec, model: BPE) -> dict[str, Any]:
     return inherited
 
 
-def _inherited_transition(model: BPE, vocab_size: int) -> int:
-    """Return the number of entries before those that cross spaces, in proportion to the old one."""
+def _inherited_transition(spec: TokenizerSpec) -> float:
+    """Return the share of the learned entries that come before those that cross spaces."""
+    model = spec.model
+    assert isinstance(model, BPE), model
     crosses = (at for at, pair in enumerate(model.merges) if _crosses_spaces("".join(pair)))
     later = len(model.merges) - next(crosses, len(model.merges))
-    share = (len(model.vocab) - later) / len(model.vocab)
-    return min(round(share * vocab_size), vocab_size - 1)
+    share = 1 - later / max(1, len(model.merges))
+    return min(max(share, _LEAST_SHARE), 1 - _LEAST_SHARE)
 
 
 def _crosses_spaces(entry: str) -> bool:

@@ -89,6 +89,27 @@ class Integer(Setting):
 
 
 @dataclass(frozen=True, kw_only=True)
+class IntegerOrShare(Integer):
+    """An integer of at least `least`, or a share: a float above 0 and below 1."""
+
+    annotation = "float"
+
+    @property
+    def values(self) -> str:
+        """Which values these are, in words."""
+        return f"{super().values}, or a share above 0 and below 1"
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the number, as an int if it is no share."""
+        if not isinstance(value, float):
+            return super().checked(name, value)
+        if not 0 < value < 1:
+            expected = f"an integer of at least {self.least}, or a share above 0 and below 1"
+            raise ArgumentError(name, repr(value), expected)
+        return float(value)
+
+
+@dataclass(frozen=True, kw_only=True)
 class Number(Setting):
     """A number of at least `least`, or above `above`, and at most `most`, or below `below`."""
 

@@ -34,7 +34,7 @@ class RetrainSettings(TypedDict, total=False):
     parity_unit: Literal["bytes", "characters", "words"] | None
     parity_window: int | None
     global_merges: int
-    transition: int | None
+    transition: float | None
     max_words: int | None
     cross_punctuation: bool
     user_defined_symbols: Sequence[str]

@@ -113,8 +113,15 @@ pub fn learn_by_source(
     let sizes = counts.sources.iter().map(size).collect();
     let turns = Turns::new(&words.lengths(), sizes, parity.global_merges, parity.window);
     let (settings, limits) = (spec.merge_settings(), spec.limits(&entries));
-    let learned =
-        merges::learn_by_source(words, entries, settings, limits, turns, resume.earlier, &mut progress)?;
+    let learned = merges::learn_by_source(
+        words,
+        entries,
+        settings,
+        limits,
+        turns,
+        resume.earlier.into(),
+        &mut progress,
+    )?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
 }

@@ -71,7 +71,7 @@ pub fn resume(
 ) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     progress.log_merges(resume.log);
-    let learned = learn_words(counts, spec, resume.earlier, &mut progress)?;
+    let learned = learn_words(counts, spec, resume.earlier.into(), &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
 }

@@ -94,11 +94,18 @@ impl BpeTrainSpec {
 pub struct SuperwordSpec {
     /// The number of entries of single words, special tokens and alphabet included; the following ones may cross spaces.
     pub transition: usize,
+    /// Whether fewer entries of single words are an error; otherwise those that may cross spaces follow them.
+    pub is_exact: bool,
     /// The most words that an entry spans.
     pub max_words: Option<usize>,
 }
 
 impl SuperwordSpec {
+    /// Return the number of entries of single words; `None` if a vocabulary of this size has no others.
+    pub(super) fn first_stage(self, vocab_size: usize) -> Option<usize> {
+        (!self.is_exact || self.transition < vocab_size).then(|| self.transition.min(vocab_size))
+    }
+
     pub(super) fn limits(self, entries: &Entries) -> EntryLimits {
         let words = self.max_words.map(|most| WordLimit::new(most, entries.names()));
         EntryLimits { words, ..EntryLimits::default() }

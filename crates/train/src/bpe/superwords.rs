@@ -18,6 +18,7 @@ use crate::entries::Entries;
 use crate::learned::check_counts;
 use crate::merges::{self, ExistingModel};
 use crate::progress::Progress;
+use crate::resume::EarlierMerges;
 use crate::{Learned, Merge, Resume};
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::model::Model;
@@ -33,7 +34,7 @@ const BYTES_PER_TOKEN: usize = 2;
 /// `words` are those of `sequences` by [`Counts::split`]. Continues after the merges of an earlier run, if there are any.
 /// `spec` has no prefix and no suffix; without `superwords`, only the words are learned from.
 ///
-/// Errors: those of [`learn`](super::learn), and `Training` if the words yield fewer entries than the transition.
+/// Errors: those of [`learn`](super::learn), and `Training` if the words yield fewer entries than an exact transition.
 pub fn resume_with_superwords(
     words: &Counts,
     sequences: &Counts,
@@ -43,17 +44,17 @@ pub fn resume_with_superwords(
 ) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
     progress.log_merges(resume.log);
-    let transition = spec.superwords.map_or(spec.vocab_size, |one| one.transition);
-    let mut learned = learn_first(words, spec, transition, resume.earlier, &mut progress)?;
-    if let Some(superwords) = spec.superwords.filter(|_| transition < spec.vocab_size) {
-        if learned.vocab.len() < transition {
-            return Err(too_few(&learned, transition));
+    let stage = spec.superwords.and_then(|one| Some((one, one.first_stage(spec.vocab_size)?)));
+    let learned = match stage {
+        None => learn_words(words, spec, resume.earlier.into(), &mut progress)?,
+        Some((superwords, size)) => {
+            let first =
+                learn_first(words, spec, (size, superwords.is_exact), resume.earlier, &mut progress)?;
+            let later = EarlierMerges::after(resume.earlier, &first.merges)?;
+            let rest = learn_further(sequences, spec, superwords, (&first, later), &mut progress)?;
+            Learned { merges: [first.merges, rest.merges].concat(), ..rest }
         }
-        let later = resume.earlier.get(learned.merges.len()..).unwrap_or_default();
-        let rest = learn_further(sequences, spec, superwords, (&learned, later), &mut progress)?;
-        learned.merges.extend(rest.merges);
-        learned = Learned { merges: learned.merges, ..rest };
-    }
+    };
     progress.finish(learned.vocab.len())?;
     Ok(learned)
 }
@@ -62,18 +63,21 @@ pub fn resume_with_superwords(
 fn learn_first(
     words: &Counts,
     spec: &BpeTrainSpec,
-    transition: usize,
+    (transition, is_exact): (usize, bool),
     earlier: &[Merge],
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
-    let vocab_size = spec.vocab_size.min(transition);
-    let last = earlier.iter().position(|merge| merge.merged as usize + 1 == vocab_size);
-    let earlier = &earlier[..last.map_or(earlier.len(), |last| last + 1)];
-    let spec_of_words = BpeTrainSpec { vocab_size, ..spec.clone() };
-    learn_words(words, &spec_of_words, earlier, progress).map_err(|error| match error.place.as_str() {
-        "vocab_size" if transition < spec.vocab_size => Error { place: "transition".into(), ..error },
+    let spec_of_words = BpeTrainSpec { vocab_size: transition, ..spec.clone() };
+    let earlier = EarlierMerges::of_stage(earlier, transition, !is_exact);
+    let learned = learn_words(words, &spec_of_words, earlier, progress);
+    let learned = learned.map_err(|error| match error.place.as_str() {
+        "vocab_size" => Error { place: "transition".into(), ..error },
         _ => error,
-    })
+    })?;
+    match is_exact && learned.vocab.len() < transition {
+        true => Err(too_few(&learned, transition)),
+        false => Ok(learned),
+    }
 }
 
 /// Learn the entries that may cross spaces, after the merges of an earlier run.
@@ -81,7 +85,7 @@ fn learn_further(
     sequences: &Counts,
     spec: &BpeTrainSpec,
     superwords: SuperwordSpec,
-    (learned, later): (&Learned, &[Merge]),
+    (learned, later): (&Learned, EarlierMerges<'_>),
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
     let chars = check_counts(sequences, progress)?;
@@ -142,7 +146,7 @@ mod tests {
         alphabet_order: crate::AlphabetOrder::Sorted,
         max_token_length: None,
         ties: crate::merges::Ties::LowestIds,
-        superwords: Some(SuperwordSpec { transition: 10, max_words: None }),
+        superwords: Some(SuperwordSpec { transition: 10, is_exact: true, max_words: None }),
     };
 
     fn counts(rows: &[(&str, u64)]) -> Counts {
@@ -187,6 +191,36 @@ mod tests {
     }
 
     #[test]
+    fn after_too_few_words_a_transition_that_is_not_exact_continues_with_sequences() {
+        let superwords =
+            SPEC.superwords.map(|one| SuperwordSpec { transition: 14, is_exact: false, ..one });
+        let spec = BpeTrainSpec { superwords, vocab_size: 16, ..SPEC };
+        let log = MergeLog::default();
+        let expected = learn(&spec, &[], &log).expect("a usable corpus");
+        assert_eq!(expected.vocab[10..], ["Ġthe", "Ġa", "ofĠthe", "ofĠa"]);
+        for made in 0..=expected.merges.len() {
+            let again = MergeLog::default();
+            assert_eq!(
+                learn(&spec, &expected.merges[..made], &again),
+                Ok(expected.clone()),
+                "{made} merges"
+            );
+            assert_eq!(again.merges(), log.merges());
+        }
+    }
+
+    #[test]
+    fn a_checkpoint_of_other_words_is_not_the_second_stage() {
+        let superwords =
+            SPEC.superwords.map(|one| SuperwordSpec { transition: 14, is_exact: false, ..one });
+        let spec = BpeTrainSpec { superwords, vocab_size: 16, ..SPEC };
+        let mut earlier = learn(&spec, &[], &MergeLog::default()).expect("a usable corpus").merges;
+        earlier[2].count += 1;
+        let error = learn(&spec, &earlier, &MergeLog::default()).unwrap_err();
+        assert_eq!(error.place, "merge 3 of the checkpoint");
+    }
+
+    #[test]
     fn a_run_without_entries_of_several_letters_continues() {
         let superwords = SPEC.superwords.map(|one| SuperwordSpec { transition: 7, ..one });
         let spec = BpeTrainSpec { superwords, ..SPEC };
@@ -208,7 +242,7 @@ mod tests {
     #[test]
     fn a_transition_out_of_reach_or_below_the_alphabet_is_named() {
         for (transition, expected) in [(12, "at most 12"), (13, "at most 12"), (6, "at least 7")] {
-            let superwords = Some(SuperwordSpec { transition, max_words: None });
+            let superwords = Some(SuperwordSpec { transition, is_exact: true, max_words: None });
             let spec = BpeTrainSpec { superwords, vocab_size: 20, ..SPEC };
             match learn(&spec, &[], &MergeLog::default()) {
                 Ok(_) => assert_eq!(transition, 12),

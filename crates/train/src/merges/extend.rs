@@ -15,6 +15,7 @@ use crate::count::Counts;
 use crate::entries::Entries;
 use crate::learned::check_counts;
 use crate::progress::Progress;
+use crate::resume::EarlierMerges;
 use crate::Learned;
 use piecework_core::error::Error;
 use piecework_core::model::{Model, ModelScratch};
@@ -51,7 +52,8 @@ pub fn continue_training(
     }
     settings.ties.check(counts, "smallest-strings")?;
     let words = segmented(counts, chars, base, &mut progress)?;
-    let learned = learn(words, entries, settings, EntryLimits::default(), &[], &mut progress)?;
+    let learned =
+        learn(words, entries, settings, EntryLimits::default(), EarlierMerges::default(), &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
 }

@@ -50,7 +50,8 @@ mod word_limit;
 
 use crate::entries::Entries;
 use crate::progress::Progress;
-use crate::{Learned, Merge};
+use crate::resume::EarlierMerges;
+use crate::Learned;
 use piecework_core::error::Error;
 
 use likelihood::Likelihood;
@@ -75,7 +76,7 @@ pub(crate) fn learn(
     entries: Entries,
     settings: MergeSettings,
     limits: EntryLimits,
-    earlier: &[Merge],
+    earlier: EarlierMerges<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
     let state = MergeState::start(words, entries, settings, limits, None, earlier, progress)?;
@@ -89,7 +90,7 @@ pub(crate) fn learn_by_source(
     settings: MergeSettings,
     limits: EntryLimits,
     turns: Turns,
-    earlier: &[Merge],
+    earlier: EarlierMerges<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
     let sources = Some(Sources::new(turns));

@@ -25,7 +25,7 @@ use super::sources::Sources;
 use crate::entries::Entries;
 use crate::memory::check_available;
 use crate::progress::Progress;
-use crate::resume::wrong_merge;
+use crate::resume::{wrong_merge, EarlierMerges};
 use crate::{Learned, Merge};
 use piecework_core::error::Error;
 
@@ -79,7 +79,7 @@ impl MergeState {
         settings: MergeSettings,
         limits: EntryLimits,
         sources: Option<Sources>,
-        earlier: &[Merge],
+        earlier: EarlierMerges<'_>,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
         let mut state = Self {
@@ -103,7 +103,7 @@ impl MergeState {
         if settings.score.needs_entry_counts() {
             state.count_entries(progress)?;
         }
-        if !earlier.is_empty() {
+        if !earlier.merges.is_empty() {
             state.replay(earlier, progress)?;
         }
         let least = state.min_frequency();
@@ -128,14 +128,18 @@ impl MergeState {
         Ok(())
     }
 
-    /// Apply the merges of an earlier run; fails if a merge does not occur as often as in that run.
-    fn replay(&mut self, earlier: &[Merge], progress: &mut Progress<'_>) -> Result<(), Error> {
-        self.replayed = Some(earlier.iter().map(|merge| key(merge.left, merge.right)).collect());
+    /// Apply the merges of an earlier run; fails if a merge does not occur as often as in that run, or stops there.
+    fn replay(&mut self, earlier: EarlierMerges<'_>, progress: &mut Progress<'_>) -> Result<(), Error> {
+        let EarlierMerges { merges, may_end } = earlier;
+        self.replayed = Some(merges.iter().map(|merge| key(merge.left, merge.right)).collect());
         self.track_pairs(progress, |_| 1)?;
-        for (number, merge) in (1..).zip(earlier) {
+        for (number, merge) in (1..).zip(merges) {
             let pair = self.pairs.find(merge.left, merge.right);
             let pair = pair.filter(|&pair| self.pairs.count(pair) == merge.count);
             let Some(pair) = pair else {
+                if may_end {
+                    break;
+                }
                 return Err(wrong_merge(
                     number,
                     format!("a pair that does not occur {} times", merge.count),

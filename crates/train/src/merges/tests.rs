@@ -5,6 +5,7 @@ use std::ops::ControlFlow;
 use super::{learn, EntryLimits, MergeSettings, PackedWords, PairScore, Ties};
 use crate::entries::Entries;
 use crate::progress::Progress;
+use crate::resume::EarlierMerges;
 use crate::Learned;
 
 /// Learn up to `vocab_size` entries by the most frequent pair, from words of these entries.
@@ -26,7 +27,8 @@ fn run(names: &[&str], rows: &[(&[u32], u64)], vocab_size: usize) -> Learned {
     };
     let call = &mut |_, _| ControlFlow::Continue(());
     let mut progress = Progress::start(vocab_size, call).expect("a start");
-    learn(words, entries, settings, EntryLimits::default(), &[], &mut progress).expect("few entries")
+    learn(words, entries, settings, EntryLimits::default(), EarlierMerges::default(), &mut progress)
+        .expect("few entries")
 }
 
 #[test]

@@ -25,7 +25,7 @@ impl Learn for Merges {
             min_frequency: spec.min_frequency,
             max_token_length: spec.max_token_length,
         };
-        merges::learn(words, entries, settings, EntryLimits::default(), resume.earlier, progress)
+        merges::learn(words, entries, settings, EntryLimits::default(), resume.earlier.into(), progress)
     }
 
     /// Reject counts without the positions that the ties need.

@@ -16,9 +16,10 @@ from piecework.errors import ArgumentError
 from piecework.train.learners import former_settings
 from piecework.train.presets import Preset, has_sequences
 from piecework.train.trainer import Trainer
-from piecework.train.trainers.bpe import BPETrainer, ByteBPETrainer, default_transition
+from piecework.train.trainers.bpe import BPETrainer, ByteBPETrainer
 from piecework.train.trainers.char import CharTrainer
 from piecework.train.trainers.sentencepiece import SentencePieceTrainer
+from piecework.train.trainers.superwords import DEFAULT_TRANSITION
 from piecework.train.trainers.unigram import ByteUnigramTrainer, UnigramTrainer
 from piecework.train.trainers.word import WordTrainer
 from piecework.train.trainers.wordpiece import WordPieceTrainer
@@ -69,8 +70,7 @@ def trainer_for(model: str, settings: Mapping[str, Any], preset: Preset | None =
             raise _unknown_setting(name, value, model)
     defaults = preset.tokens_for(known) if preset else {}
     if preset and has_sequences(preset) and "transition" in known:
-        size = settings.get("vocab_size", ByteBPETrainer.vocab_size)
-        defaults |= {"transition": default_transition(size)}
+        defaults |= {"transition": DEFAULT_TRANSITION}
     return TRAINERS[model](**{**defaults, **settings})
 
 

@@ -38,7 +38,7 @@ from piecework.train.setting_fields import (
 )
 from piecework.train.source_counts import measured_sources
 from piecework.train.trainer import Resumption, VocabularyTrainer
-from piecework.train.trainers import common
+from piecework.train.trainers import common, superwords
 from piecework.train.word_sizes import Amount, WordSizes, memory_of_bpe, memory_of_parity
 
 BYTE_ALPHABET: Final[tuple[str, ...]] = tuple(sorted(BYTE_OF_CHARACTER))
@@ -51,14 +51,7 @@ _TIE_CHOICE = Choice(
     "Which of several equally frequent pairs to merge first; first-seen needs counts with positions.",
     names=_TIES,
 )
-_TRANSITION = Integer(
-    "Number of entries of single words; the following ones may cross spaces. Needs counts of preset "
-    "o200k-superwords.",
-    least=1,
-    none="no entry crosses spaces",
-)
-_CROSS_PUNCTUATION = Switch("Let entries that cross spaces contain punctuation.")
-_MAX_WORDS = Integer("Most words that an entry spans.", least=1, none="no limit")
+_TRANSITION = superwords.transition("preset o200k-superwords")
 _SEQUENCES: Final = tuple(name for name in BYTE_LEVEL if has_sequences(PRESETS[name]))
 
 
@@ -90,7 +83,8 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
     parity_unit: str | None
     parity_window: int | None
     global_merges: int
-    transition: int | None
+    transition: int | float | None
+    max_words: int | None
 
     @property
     def learns_by_source(self) -> bool:
@@ -104,6 +98,11 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
                 raise ArgumentError(name, f"={getattr(self, name)!r} needs parity=True")
 
     @property
+    def nests(self) -> bool:
+        """Whether a smaller vocabulary is the beginning of a larger one: not with a share of each size."""
+        return not isinstance(self.transition, float)
+
+    @property
     def resumption(self) -> Resumption:
         """What a checkpoint stores: the merges."""
         return "merges"
@@ -111,8 +110,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
     def memory(self, words: WordSizes) -> Amount:
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""
         if self.transition is not None:
-            # Sequences become tokens of the first stage, which have two bytes or more.
-            words = WordSizes(words.words, words.text, words.chars / 2)
+            words = superwords.sizes_of_sequences(words)
         return memory_of_parity(words) if self.parity else memory_of_bpe(words)
 
     @abstractmethod
@@ -121,7 +119,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
 
     def sized(self, vocab_size: int) -> Self:
         """Return the trainer with another size; without a transition that it does not reach."""
-        if self.transition is not None and self.transition >= vocab_size:
+        if isinstance(self.transition, int) and self.transition >= vocab_size:
             return replace(self, vocab_size=vocab_size, transition=None)  # type: ignore[type-var]
         return super().sized(vocab_size)
 
@@ -132,10 +130,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
         return super().preset_for(preset, counted)
 
     def _check_transition(self) -> None:
-        if self.transition is not None and self.transition >= self.vocab_size:
-            raise ArgumentError(
-                "transition", str(self.transition), f"less than vocab_size={self.vocab_size}"
-            )
+        superwords.check_transition(self.transition, self.vocab_size)
         if self.transition is not None and self.parity:
             raise ArgumentError("transition", "= cannot be combined with parity=True")
 
@@ -203,9 +198,9 @@ class BPETrainer(_AnyBPETrainer):
     parity_unit: str | None = setting(None, _PARITY_UNIT)
     parity_window: int | None = setting(None, _PARITY_WINDOW)
     global_merges: int = setting(0, _GLOBAL_MERGES)
-    transition: int | None = setting(None, _TRANSITION)
-    max_words: int | None = setting(4, _MAX_WORDS)
-    cross_punctuation: bool = setting(True, _CROSS_PUNCTUATION)
+    transition: int | float | None = setting(None, _TRANSITION)
+    max_words: int | None = setting(4, superwords.MAX_WORDS)
+    cross_punctuation: bool = setting(True, superwords.CROSS_PUNCTUATION)
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -309,7 +304,9 @@ class BPETrainer(_AnyBPETrainer):
             "ties": self.ties,
         }
         if self.transition is not None:
-            settings["superwords"] = {"transition": self.transition, "max_words": self.max_words}
+            fixed = len({*BYTE_ALPHABET, *self.special_tokens})
+            transition = superwords.core_settings(self.transition, self.vocab_size, fixed)
+            settings["superwords"] = {**transition, "max_words": self.max_words}
         if not self.parity:
             words, sequences = self._words_and_sequences(counts)
             with common.resumable(self, counts, progress, checkpoint) as run:
@@ -372,9 +369,9 @@ class ByteBPETrainer(_AnyBPETrainer):
     parity_unit: str | None = setting(None, _PARITY_UNIT)
     parity_window: int | None = setting(None, _PARITY_WINDOW)
     global_merges: int = setting(0, _GLOBAL_MERGES)
-    transition: int | None = setting(None, _TRANSITION)
-    max_words: int | None = setting(4, _MAX_WORDS)
-    cross_punctuation: bool = setting(True, _CROSS_PUNCTUATION)
+    transition: int | float | None = setting(None, _TRANSITION)
+    max_words: int | None = setting(4, superwords.MAX_WORDS)
+    cross_punctuation: bool = setting(True, superwords.CROSS_PUNCTUATION)
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -433,16 +430,6 @@ class ByteBPETrainer(_AnyBPETrainer):
             parity_window=self.parity_window,
             global_merges=self.global_merges,
         )
-
-
-def default_transition(vocab_size: Any) -> int | None:
-    """Return the transition for a size: the last quarter of the learned entries may cross spaces.
-
-    >>> default_transition(32_000), default_transition(257)
-    (24064, None)
-    """
-    learned = vocab_size - len(BYTE_ALPHABET) if isinstance(vocab_size, int) else 0
-    return vocab_size - learned // 4 if learned >= 4 else None
 
 
 def _words_of(sequences: Counts) -> RawCounts:
