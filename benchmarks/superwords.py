@@ -1,15 +1,21 @@
-"""Compare byte-level BPE with superwords: tokens, time and memory of learning, speed of encoding.
+"""Compare BPE with superwords: tokens, time and memory of learning, speed of encoding.
 
 PYTHONPATH=. .venv/bin/python benchmarks/superwords.py CORPUS.txt --size 32000 --size 64000
+PYTHONPATH=. .venv/bin/python benchmarks/superwords.py CORPUS.txt --size 32000 --sentencepiece
 
-The last twentieth of the corpus is held out for tokens and speed. Times are CPU seconds, memory is the
-growth of the peak. One thread encodes the held-out lines once, after a fifth of the others.
+Byte-level BPE, or with `--sentencepiece` BPE models of SentencePiece, whose `.model` files the published
+library encodes with too. The last twentieth of the corpus is held out for tokens and speed. Times are CPU
+seconds, memory is the growth of the peak. One thread encodes the held-out lines, after a fifth of the others;
+the fastest of three runs counts.
 """
 
 from __future__ import annotations
 
 import argparse
+import dataclasses
+import functools
 import resource
+import tempfile
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -22,39 +28,75 @@ PLAIN, SUPERWORDS = "o200k", "o200k-superwords"
 
 
 def main() -> None:
-    """Print one line for each size and preset."""
-    parser = argparse.ArgumentParser(description="Compare byte-level BPE with superwords.")
+    """Print one line for each size and pipeline."""
+    parser = argparse.ArgumentParser(description="Compare BPE with superwords.")
     parser.add_argument("corpus", type=Path)
     parser.add_argument("--size", type=int, action="append", required=True)
-    parser.add_argument("--transition", type=float, default=0.75, help="a share of the size")
+    parser.add_argument("--transition", type=float, default=0.75, help="a share of the entries")
+    parser.add_argument("--sentencepiece", action="store_true", help="train .model files")
     given = parser.parse_args()
     warnings.simplefilter("ignore", pw.errors.TrainingWarning)
-    lines = given.corpus.read_text(encoding="utf-8").splitlines(keepends=True)
+    lines = given.corpus.read_text(encoding="utf-8").splitlines(keepends=not given.sentencepiece)
     held = len(lines) - len(lines) // 20
     text = lines[held:]
     size = sum(len(line.encode()) for line in text)
     print(
         f"{given.corpus.name}: {given.corpus.stat().st_size / 1e6:.1f} MB, held out {size / 1e6:.1f} MB"
     )
-    for preset in (PLAIN, SUPERWORDS):
-        counts, seconds = timed(lambda: pw.count_texts(lines[:held], preset=preset))  # noqa: B023
+    trainers = sentencepiece_trainers if given.sentencepiece else byte_level_trainers
+    for name, trainer, pipeline in trainers(given.transition):
+        counted = functools.partial(pw.count_texts, lines[:held], preset=pipeline)
+        counts, seconds = timed(functools.partial(counted, sentences=trainer.sentences))
         print(
-            f"{preset}: counted in {seconds:.1f} s, {counts.total:,} words, {len(counts):,} distinct"
+            f"{name}: counted in {seconds:.1f} s, {counts.total:,} words, {len(counts):,} distinct"
         )
         for vocab_size in given.size:
-            reaches = preset == SUPERWORDS
-            transition = round(given.transition * vocab_size) if reaches else None
-            trainer = pw.ByteBPETrainer(vocab_size, transition=transition)
+            sized = dataclasses.replace(trainer, vocab_size=vocab_size)
             before = peak()
-            tok, seconds = timed(lambda: pw.Tokenizer.train_from_counts(counts, trainer))  # noqa: B023
+            tok, seconds = timed(functools.partial(pw.Tokenizer.train_from_counts, counts, sized))
             grown = peak() - before
             tok.encode_batch(lines[: len(text) * 4], num_threads=1)
-            rows, fastest = timed(lambda: tok.encode_batch(text, num_threads=1))  # noqa: B023
-            tokens = sum(map(len, rows))
+            encode = functools.partial(tok.encode_batch, text, num_threads=1)
+            runs = [timed(encode) for _ in range(3)]
+            tokens = sum(map(len, runs[0][0]))
+            theirs = published(tok, text[:3000]) if given.sentencepiece else ""
             print(
-                f"  {vocab_size}: {tokens / size:.4f} tokens a byte, learned in {seconds:.1f} s, "
-                f"{grown:.0f} MB more, encodes {size / 1e6 / fastest:.0f} MB/s"
+                f"  {vocab_size}: {tokens / size:.4f} tokens a byte, learned in {seconds:.1f} s, {grown:.0f} "
+                f"MB more, encodes {size / 1e6 / min(time for _, time in runs):.0f} MB/s{theirs}"
             )
+
+
+def byte_level_trainers(transition: float) -> list[tuple[str, Any, Any]]:
+    """Return the trainers of byte-level BPE with their pipelines."""
+    return [
+        (PLAIN, pw.ByteBPETrainer(), PLAIN),
+        (SUPERWORDS, pw.ByteBPETrainer(transition=transition), SUPERWORDS),
+    ]
+
+
+def sentencepiece_trainers(transition: float) -> list[tuple[str, Any, Any]]:
+    """Return the trainers of SentencePiece BPE with their pipelines."""
+    plain = pw.SentencePieceTrainer(model_type="bpe", byte_fallback=True)
+    crossing = dataclasses.replace(plain, transition=transition)
+    return [
+        ("plain .model", plain, plain.pipeline),
+        (".model with superwords", crossing, crossing.pipeline),
+    ]
+
+
+def published(tok: pw.Tokenizer, text: list[str]) -> str:
+    """Return the speed of `sentencepiece` on lines, and how many have other ids there."""
+    import sentencepiece
+
+    with tempfile.TemporaryDirectory() as folder:
+        tok.save(Path(folder) / "spm.model")
+        theirs = sentencepiece.SentencePieceProcessor(model_file=f"{folder}/spm.model")
+    rows, seconds = timed(lambda: [theirs.encode(line) for line in text])
+    different = sum(
+        list(mine.ids) != ids for mine, ids in zip(tok.encode_batch(text), rows, strict=True)
+    )
+    size = sum(len(line.encode()) for line in text)
+    return f", sentencepiece {size / 1e6 / seconds:.1f} MB/s, {different} of {len(text):,} lines differ"
 
 
 def timed(work: Callable[[], Any]) -> tuple[Any, float]:

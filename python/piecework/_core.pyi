@@ -877,7 +877,7 @@ class RawCounts:
         """Return the words that occur at least `least` times."""
 
     def split(self, pipeline_json: str) -> RawCounts:
-        """Return the counts of the words that a byte-level pre-tokenizer finds in these words."""
+        """Return the counts of the words that a pre-tokenizer without a normalizer finds in these words."""
 
     def digest(self) -> int:
         """Return a hash of words, counts and first positions."""
@@ -1014,8 +1014,9 @@ def learn_sentencepiece(
     num_threads: int,
     progress: Callable[[int, int], None] | None,
     log: LearningLog | None = None,
+    sequences: RawCounts | None = None,
 ) -> LearnedPieces:
-    """Learn the pieces of a SentencePiece model.
+    """Learn the pieces of a SentencePiece model; after the transition to superwords from `sequences`.
 
     `settings` has the fields of `SentencePieceTrainSpec`; `vocab_size` None keeps all pieces of a word or
     character model. Returns fewer than `vocab_size` pieces where `hard_vocab_limit` is off.

@@ -67,7 +67,9 @@ class FileLaws:
 
     engine: ClassVar[Any]
 
-    @pytest.mark.parametrize("pipeline", ["bert-uncased", "gpt2", "o200k-superwords"])
+    @pytest.mark.parametrize(
+        "pipeline", ["bert-uncased", "gpt2", "o200k-superwords", "llama-superwords"]
+    )
     def test_counts_equal_those_of_one_process(self, corpus: list[Path], pipeline: str) -> None:
         expected = pw.count_files(corpus, preset=pipeline)
         for task_bytes in TASK_BYTES:

@@ -367,7 +367,7 @@ FIXED_HASHES = {
     "train/src/sentencepiece/alphabet.rs",
     "train/src/alphabet.rs",
     "train/src/merges/extend.rs",
-    "train/src/sentencepiece/mod.rs",
+    "train/src/sentencepiece/bpe.rs",
     "train/src/substrings/word_text.rs",
     "core/src/engine/stages.rs",
     "core/src/engine/words/metaspace/single_chars.rs",

@@ -75,6 +75,8 @@ def counts_of_pipelines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
     )
     paths["spm"] = folder / "spm.tsv"
     counts.save(paths["spm"])
+    paths["spm-superwords"] = folder / "spm-superwords.tsv"
+    pw.count_texts(lines[::4], preset="llama-superwords").save(paths["spm-superwords"])
     return paths
 
 
@@ -95,13 +97,14 @@ def counts_of_pipelines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
             {"model": "sentencepiece", "vocab_size": 2_000, "seed_sentencepiece_size": 50_000},
         ),
         ("spm", {"model": "sentencepiece", "model_type": "bpe", "vocab_size": 4_000}),
+        ("spm-superwords", {"preset": "llama-superwords", "vocab_size": 3_000}),
     ],
 )
 def test_a_killed_run_ends_with_the_same_bytes(
     counts_of_pipelines: dict[str, Path], tmp_path: Path, preset: str, settings: dict[str, object]
 ) -> None:
     command = [sys.executable, "-c", PROGRAM, str(counts_of_pipelines[preset])]
-    suffix = ".model" if settings.get("model") == "sentencepiece" else ".json"
+    suffix = ".model" if preset.startswith("spm") else ".json"
     expected = tmp_path / f"expected{suffix}"
     subprocess.run([*command, "", str(expected), repr(settings), ""], check=True)
     draw = random.Random(2)

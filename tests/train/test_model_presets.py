@@ -75,7 +75,8 @@ def test_a_model_and_a_preset_decode_to_the_same_text_or_are_refused(
 def test_sentencepiece_presets_take_the_types_of_sentencepiece(model: str, preset: str) -> None:
     settings = {"vocab_size": 400, "hard_vocab_limit": False, "character_coverage": 1.0}
     divides_words = model == "word" and preset in ("albert", "xlnet")
-    if model in ("wordpiece", "byte-bpe", "byte-unigram") or divides_words:
+    no_superwords = model not in ("bpe", "sentencepiece") and preset == "llama-superwords"
+    if model in ("wordpiece", "byte-bpe", "byte-unigram") or divides_words or no_superwords:
         with pytest.raises(
             pw.errors.ArgumentError, match=f"preset='{preset}' does not support model '{model}'"
         ):

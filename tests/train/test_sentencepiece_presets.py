@@ -94,7 +94,8 @@ def test_a_trainer_takes_no_preset_beside_it() -> None:
 
 def test_an_unknown_preset_of_sentencepiece_is_refused() -> None:
     with pytest.raises(
-        pw.PieceworkError, match="preset must be one of t5, llama, albert, xlnet, not 'gpt2'"
+        pw.PieceworkError,
+        match="preset must be one of t5, llama, llama-superwords, albert, xlnet, not 'gpt2'",
     ):
         pw.Tokenizer.train_from_iterator(TEXTS, model="sentencepiece", preset="gpt2")
 

@@ -259,7 +259,7 @@ impl RawCounts {
         Ok(Self { counts: counts.map_err(raise)? })
     }
 
-    /// Return the counts of the words that a byte-level pre-tokenizer finds in these words.
+    /// Return the counts of the words that a pre-tokenizer without a normalizer finds in these words.
     fn split(&self, py: Python<'_>, pipeline_json: &str) -> PyResult<Self> {
         let splitter = splitter_of(pipeline_json, Vec::new())?;
         let counts = py.release(|| self.counts.split(&splitter));

@@ -183,9 +183,9 @@ pub(crate) fn learn_unigram(
     Ok(LearnedPieces::of(learned.pieces, &learned.steps))
 }
 
-/// Learn the pieces of a SentencePiece model.
+/// Learn the pieces of a SentencePiece model; after the transition to superwords from sequences of words.
 #[python]
-#[pyo3(signature = (counts, settings, *, num_threads, progress, log=None))]
+#[pyo3(signature = (counts, settings, *, num_threads, progress, log=None, sequences=None))]
 pub(crate) fn learn_sentencepiece(
     py: Python<'_>,
     counts: &RawCounts,
@@ -193,13 +193,18 @@ pub(crate) fn learn_sentencepiece(
     num_threads: i64,
     progress: Option<Py<PyAny>>,
     log: Option<&LearningLog>,
+    sequences: Option<&RawCounts>,
 ) -> PyResult<LearnedPieces> {
     let spec = settings_of(settings)?;
+    let counts = &counts.counts;
     let num_threads = thread_count(num_threads)?;
     let (rounds, merges) = (LearningLog::resume_rounds(log), LearningLog::resume(log));
     let resume = SentencePieceResume { rounds, merges };
-    let learned = watched(py, progress, |pulse| {
-        sentencepiece::resume(&counts.counts, &spec, num_threads, resume, pulse)
+    let learned = watched(py, progress, |pulse| match sequences {
+        None => sentencepiece::resume(counts, &spec, num_threads, resume, pulse),
+        Some(sequences) => {
+            sentencepiece::resume_with_superwords(counts, &sequences.counts, &spec, merges, pulse)
+        }
     })?;
     let pieces = learned.pieces.into_iter().map(|(piece, score)| (piece, f64::from(score))).collect();
     Ok(LearnedPieces::of(pieces, &learned.steps))

@@ -48,5 +48,5 @@ pub mod wordpiece;
 pub use alphabet::AlphabetOrder;
 pub use learned::{Learned, Removal};
 pub use memory::check_available;
-pub use piece_rules::PieceRules;
+pub use piece_rules::{PieceRules, SeveralWords};
 pub use resume::{ChoiceLog, Merge, MergeLog, Resume};

@@ -31,6 +31,19 @@ pub struct PieceRules {
     pub allow_whitespace_only_pieces: bool,
     /// Spaces are suffixes of words, not prefixes.
     pub treat_whitespace_as_suffix: bool,
+    /// With `split_by_whitespace`, a piece may contain several words with one space between each two.
+    #[serde(default)]
+    pub several_words: Option<SeveralWords>,
+}
+
+/// The rules for pieces of several words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SeveralWords {
+    /// The most words of a piece.
+    pub max_words: Option<usize>,
+    /// Characters of the script Common that are not numbers combine with any script.
+    pub join_punctuation: bool,
 }
 
 impl Default for PieceRules {
@@ -43,15 +56,19 @@ impl Default for PieceRules {
             split_by_whitespace: true,
             allow_whitespace_only_pieces: false,
             treat_whitespace_as_suffix: false,
+            several_words: None,
         }
     }
 }
 
-/// The number of characters and spaces of a prefix, and whether its first and last characters are spaces.
+/// The characters, spaces and words of a prefix, and whether its first and last characters are spaces.
 #[derive(Clone, Copy, Default)]
 struct Spaces {
     chars: usize,
     spaces: usize,
+    /// The maximal runs of other characters than spaces.
+    words: usize,
+    has_run: bool,
     is_first: bool,
     is_last: bool,
 }
@@ -74,6 +91,7 @@ impl PieceRules {
     #[must_use]
     pub fn longest(&self, text: &str) -> Option<usize> {
         let script_of = script_of();
+        let joins_punctuation = self.several_words.is_some_and(|rules| rules.join_punctuation);
         let mut script = Script::NONE;
         let mut spaces = Spaces::default();
         let mut longest = None;
@@ -87,10 +105,11 @@ impl PieceRules {
             if c != METASPACE {
                 let combines = is_digit && !self.split_by_number;
                 let own = if combines { Script::NONE } else { effective(script_of(c), script) };
-                if self.split_by_unicode_script && differ(own, script) {
+                let is_joined = joins_punctuation && own == Script::COMMON && !c.is_numeric();
+                if self.split_by_unicode_script && !is_joined && differ(own, script) {
                     break;
                 }
-                script = own;
+                script = if is_joined { script } else { own };
             }
             if self.allows_spaces(spaces) {
                 longest = Some(at + c.len_utf8());
@@ -103,16 +122,17 @@ impl PieceRules {
     }
 
     fn allows_spaces(&self, spaces: Spaces) -> bool {
-        let Spaces { chars, spaces, is_first, is_last } = spaces;
+        let Spaces { chars, spaces, words, has_run, is_first, is_last } = spaces;
         if self.allow_whitespace_only_pieces && spaces == chars {
             return true;
         }
         let (at_own_end, at_other_end) =
             if self.treat_whitespace_as_suffix { (is_last, is_first) } else { (is_first, is_last) };
-        if self.split_by_whitespace {
-            spaces == usize::from(at_own_end)
-        } else {
-            !at_other_end || chars == 1
+        let is_inside = !at_other_end || chars == 1;
+        match self.several_words.filter(|_| self.split_by_whitespace) {
+            Some(rules) => is_inside && !has_run && rules.max_words.is_none_or(|most| words <= most),
+            None if self.split_by_whitespace => spaces == usize::from(at_own_end),
+            None => is_inside,
         }
     }
 }
@@ -120,6 +140,8 @@ impl PieceRules {
 impl Spaces {
     fn push(&mut self, is_space: bool) {
         self.is_first |= self.chars == 0 && is_space;
+        self.has_run |= is_space && self.is_last;
+        self.words += usize::from(!is_space && (self.chars == 0 || self.is_last));
         self.chars += 1;
         self.spaces += usize::from(is_space);
         self.is_last = is_space;

@@ -37,5 +37,6 @@ Learners with the options of real trainers:
     unigram_training       Unigram
     unigram_pruning        Unigram with pieces by pruning
     unigram_hard_em        Unigram by the best segmentation only, as surveys print it
-    sentencepiece_training how SentencePiece's trainer splits texts, restricts pieces and merges
+    sentencepiece_training how SentencePiece's trainer splits texts, restricts pieces and merges, with
+                           sentencepiece_superwords
 """

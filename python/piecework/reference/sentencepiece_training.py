@@ -6,8 +6,9 @@ Source: Kudo and Richardson 2018; `SplitIntoWords` and `IsValidSentencePiece` of
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -78,16 +79,20 @@ def allows_spaces(piece: str, shape: Shape) -> bool:
     return len(piece) == 1 or not from_its_end.endswith(METASPACE)
 
 
-def is_of_one_script(piece: str, shape: Shape) -> bool:
+def is_of_one_script(piece: str, shape: Shape, *, joins_punctuation: bool = False) -> bool:
     """Return whether all characters of a piece have one script; a script of None fits any.
 
     >>> is_of_one_script("abc", Shape()), is_of_one_script("abж", Shape())
     (True, False)
+
+    With `joins_punctuation`, characters of the script Common that are not numbers do not count.
     """
     before = None
     for c in piece.replace(METASPACE, ""):
         any_script = c in NUMBERS and not shape.split_by_number
         script = None if any_script else script_of(c) or "COMMON"
+        if joins_punctuation and script == "COMMON" and not unicodedata.category(c).startswith("N"):
+            continue
         if script == "INHERITED":
             script = before
         if script is not None and before is not None and script != before:
@@ -140,20 +145,34 @@ def bpe(counts: Mapping[str, int], size: int, shape: Shape) -> list[str]:
     Of equal lengths, the piece first in code point order wins. Single characters are not included.
     Overlapping pairs count.
     """
-    segmented = {word: list(word) for word in counts}
     pieces: list[str] = []
+    segmented = [(list(word), count) for word, count in counts.items()]
+    append_merged(pieces, segmented, size, lambda piece: allows(piece, shape))
+    return pieces
+
+
+def append_merged(
+    pieces: list[str],
+    segmented: list[tuple[list[str], int]],
+    size: int,
+    is_allowed: Callable[[str], bool],
+) -> None:
+    """Append merged pieces until there are `size`, or no pair makes a new one that is allowed.
+
+    >>> pieces = ["ab"]
+    >>> append_merged(pieces, [(["ab", "c"], 2)], 9, lambda piece: True)
+    >>> pieces
+    ['ab', 'abc']
+    """
     while len(pieces) < size:
         pairs: Counter[tuple[str, str]] = Counter()
-        for word, parts in segmented.items():
+        for parts, count in segmented:
             for pair in pairwise(parts):
-                pairs[pair] += counts[word]
-        new = [
-            pair for pair in pairs if allows("".join(pair), shape) and "".join(pair) not in pieces
-        ]
+                pairs[pair] += count
+        new = [pair for pair in pairs if is_allowed("".join(pair)) and "".join(pair) not in pieces]
         if not new:
             break
         # Of two pairs that make the same piece, the one with the shorter left symbol wins.
         best = min(new, key=lambda pair: (-pairs[pair], len("".join(pair)), "".join(pair), pair))
         pieces.append("".join(best))
-        segmented = {word: merge(parts, best) for word, parts in segmented.items()}
-    return pieces
+        segmented = [(merge(parts, best), count) for parts, count in segmented]

@@ -112,6 +112,8 @@ class Plan:
         chosen = None if preset is None else sentencepiece_preset(preset)
         if trainer is None:
             merged = settings if chosen is None else chosen.settings_with(settings)
+            if chosen is not None and "transition" not in settings:
+                _check_type(merged, chosen)
             trainer = trainer_for("sentencepiece", merged)
         if chosen is not None:
             _check_words(trainer, chosen)
@@ -155,6 +157,16 @@ def _check_preset_name(preset: object) -> None:
     if isinstance(preset, str) and preset not in PRESETS.keys() | SENTENCEPIECE_PRESETS.keys():
         names = dict.fromkeys((*PRESETS, *SENTENCEPIECE_PRESETS))
         raise unknown_choice("preset", preset, names)
+
+
+def _check_type(settings: Mapping[str, Any], preset: SentencePiecePreset) -> None:
+    """Raise for a type of model that has no pieces that cross spaces, if a preset asks for them."""
+    if settings.get("transition") is not None and settings.get("model_type") != "bpe":
+        problem = (
+            f"={preset.name!r} does not support model {settings.get('model_type')!r}: only BPE pieces cross "
+            "spaces; use model 'bpe', or preset 'llama'"
+        )
+        raise ArgumentError("preset", problem)
 
 
 def _check_words(trainer: Trainer, preset: SentencePiecePreset) -> None:

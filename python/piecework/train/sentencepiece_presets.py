@@ -2,12 +2,13 @@
 
 The settings come from the `.model` files: type, size, coverage, symbols with their ids, rules. XLNet and
 ALBERT also preprocess their texts; here this preprocessing is part of the normalization rules.
+`llama-superwords` is of no published model: the settings of `llama` with pieces that cross spaces.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
@@ -18,6 +19,7 @@ from piecework.normalization_rules import NormalizationRules
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import AnyPreset
 from piecework.train.trainers import SentencePieceTrainer
+from piecework.train.trainers.superwords import DEFAULT_TRANSITION
 
 _SYMBOLS = ("(", ")", '"', "-", ".", "–", "£", "€")
 _SEPARATOR = "\n"
@@ -59,6 +61,23 @@ class SentencePiecePreset(AnyPreset):
         return defaults | dict(overrides)
 
 
+_LLAMA = SentencePiecePreset(
+    "llama",
+    {
+        "model_type": "bpe",
+        "vocab_size": 32_000,
+        "character_coverage": 0.99995,
+        "input_sentence_size": 200_000_000,
+        "normalization_rule_name": "identity",
+        "remove_extra_whitespaces": False,
+        "split_digits": True,
+        "allow_whitespace_only_pieces": True,
+        "byte_fallback": True,
+    },
+    single=("<s>:0", "$A:0"),
+    pair=("<s>:0", "$A:0", "<s>:0", "$B:0"),
+)
+
 SENTENCEPIECE_PRESETS = {
     preset.name: preset
     for preset in (
@@ -75,21 +94,11 @@ SENTENCEPIECE_PRESETS = {
             single=("$A:0", "</s>:0"),
             pair=("$A:0", "</s>:0", "$B:0", "</s>:0"),
         ),
-        SentencePiecePreset(
-            "llama",
-            {
-                "model_type": "bpe",
-                "vocab_size": 32_000,
-                "character_coverage": 0.99995,
-                "input_sentence_size": 200_000_000,
-                "normalization_rule_name": "identity",
-                "remove_extra_whitespaces": False,
-                "split_digits": True,
-                "allow_whitespace_only_pieces": True,
-                "byte_fallback": True,
-            },
-            single=("<s>:0", "$A:0"),
-            pair=("<s>:0", "$A:0", "<s>:0", "$B:0"),
+        _LLAMA,
+        replace(
+            _LLAMA,
+            name="llama-superwords",
+            settings={**_LLAMA.settings, "transition": DEFAULT_TRANSITION},
         ),
         SentencePiecePreset(
             "albert",

@@ -5,22 +5,35 @@ use std::str::from_utf8;
 use super::count_map::CountMap;
 use super::counts::{Counts, WordOrder};
 use piecework_core::error::{Error, ErrorKind};
+use piecework_core::stages::normalize::Normalizer;
 use piecework_core::stages::pretokenize::write_printable;
 use piecework_core::stages::split::{SplitScratch, Splitter, WordSink};
 use piecework_core::text::byte_of_printable;
 
 impl Counts {
-    /// Return the counts of the words that a byte-level splitter finds in these byte-level words.
+    /// Return the counts of the words that a splitter without a normalizer finds in these words.
     ///
-    /// If a pre-tokenizer divides each word of this one, the counts are those of the corpus by that pre-tokenizer, first
-    /// positions included.
+    /// If a pre-tokenizer divides each word of this one, the counts are those of the corpus by that pre-tokenizer. A
+    /// byte-level splitter reads byte-level words, and first positions are included.
     ///
-    /// Errors: `Argument` for a splitter that is not byte-level, and for a word with characters that represent no text.
+    /// Errors: `Argument` for a splitter with a normalizer, and for a word with characters that represent no bytes of a
+    /// text if the splitter is byte-level.
     pub fn split(&self, splitter: &Splitter) -> Result<Self, Error> {
-        if !splitter.splits_raw() {
-            let expected = "a byte-level pre-tokenizer without a normalizer";
+        if splitter.splits_raw() {
+            return self.split_bytes(splitter);
+        }
+        if !matches!(splitter.normalizer(), Normalizer::Identity) {
+            let expected = "a pre-tokenizer without a normalizer";
             return Err(Error::new(ErrorKind::Argument, "pipeline", "another pipeline", expected));
         }
+        let (mut found, mut scratch) = (CountMap::default(), SplitScratch::default());
+        for (word, count) in self.iter() {
+            splitter.run(word, 0, &mut scratch, &mut PartsOfWord { found: &mut found, count, first: 0 })?;
+        }
+        found.finish_in(WordOrder::Count)
+    }
+
+    fn split_bytes(&self, splitter: &Splitter) -> Result<Self, Error> {
         let (mut found, mut scratch, mut bytes) =
             (CountMap::default(), SplitScratch::default(), Vec::new());
         for (index, (word, count)) in self.iter().enumerate() {

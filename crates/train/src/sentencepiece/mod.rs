@@ -5,31 +5,35 @@
 //! ```text
 //! spec      settings
 //! alphabet  the characters that must be pieces
+//! input     what a model is learned from
+//! bpe       merged pieces; after a transition they may cross spaces
 //! ```
 //!
 //! Unigram and BPE models are trained by `unigram` and `merges` within the rules for pieces. Pieces never cross
 //! symbols, unknown characters or the delimiter.
 
 mod alphabet;
+mod bpe;
+mod input;
 mod spec;
+#[cfg(test)]
+mod tests;
 
 use std::cmp::Reverse;
 use std::ops::ControlFlow;
 
-use rustc_hash::FxHashMap;
-
 use crate::count::Counts;
-use crate::entries::Entries;
 use crate::learned::check_counts;
-use crate::merges::{self, EntryLimits, MergeSettings, PackedWords, PairScore, Ties};
 use crate::progress::Progress;
 use crate::symbol_splitter::SymbolSplitter;
 use crate::unigram::{self, EmStep, RankedAlphabet, UnigramResume};
-use crate::{Merge, Resume};
+use crate::Resume;
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::SentencePieceKind;
 
-pub use spec::SentencePieceTrainSpec;
+use input::TrainingInput;
+
+pub use spec::{SentencePieceTrainSpec, SuperwordPieces};
 
 /// A piece and its score.
 pub type PieceScore = (String, f32);
@@ -90,6 +94,34 @@ pub fn resume(
     resume: SentencePieceResume<'_>,
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<LearnedPieces, Error> {
+    learn_from((counts, None), spec, num_threads, resume, progress)
+}
+
+/// Learn a BPE model with pieces that cross spaces, from the counts of sequences of words and of their words.
+///
+/// Continues after the merges of an earlier run, if there are any. Without `superwords` in `spec`, only the words are
+/// learned from.
+///
+/// Errors: those of [`learn`], and `Training` if the words yield fewer pieces than an exact
+/// transition.
+pub fn resume_with_superwords(
+    words: &Counts,
+    sequences: &Counts,
+    spec: &SentencePieceTrainSpec,
+    merges: Resume<'_>,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<LearnedPieces, Error> {
+    let resume = SentencePieceResume { merges, ..SentencePieceResume::default() };
+    learn_from((words, Some(sequences)), spec, 1, resume, progress)
+}
+
+fn learn_from(
+    (counts, sequences): (&Counts, Option<&Counts>),
+    spec: &SentencePieceTrainSpec,
+    num_threads: usize,
+    resume: SentencePieceResume<'_>,
+    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+) -> Result<LearnedPieces, Error> {
     let size = spec.vocab_size.unwrap_or(0);
     let mut progress = Progress::start(size, progress)?;
     progress.log_merges(resume.merges.log);
@@ -98,7 +130,7 @@ pub fn resume(
     let alphabet = alphabet::choose(counts, &splitter, spec, &mut progress)?;
     check_room(spec, &alphabet)?;
     let input = TrainingInput { counts, splitter, alphabet };
-    let learned = input.learn(spec, num_threads, resume, &mut progress)?;
+    let learned = input.learn(spec, sequences, num_threads, resume, &mut progress)?;
     check_supply(spec, learned.pieces.len())?;
     progress.finish(size)?;
     Ok(learned)
@@ -130,24 +162,21 @@ fn wrong_size(spec: &SentencePieceTrainSpec, expected: String) -> Error {
     Error::new(ErrorKind::Training, "vocab_size", found, expected)
 }
 
-/// The counts, with the characters and symbols that limit pieces.
-struct TrainingInput<'c> {
-    counts: &'c Counts,
-    splitter: SymbolSplitter,
-    alphabet: RankedAlphabet,
-}
-
 impl TrainingInput<'_> {
     fn learn(
         &self,
         spec: &SentencePieceTrainSpec,
+        sequences: Option<&Counts>,
         num_threads: usize,
         resume: SentencePieceResume<'_>,
         progress: &mut Progress<'_>,
     ) -> Result<LearnedPieces, Error> {
         let pieces = match spec.kind {
             SentencePieceKind::Unigram => return self.unigram(spec, num_threads, resume.rounds, progress),
-            SentencePieceKind::Bpe => self.bpe(spec, resume.merges.earlier, progress)?,
+            SentencePieceKind::Bpe => {
+                let pieces = bpe::learn(self, spec, sequences, resume.merges.earlier, progress)?;
+                pieces.into_iter().enumerate().map(|(rank, piece)| (piece, bpe::score_of(rank))).collect()
+            }
             SentencePieceKind::Word => self.words(spec.learned(), progress)?,
             SentencePieceKind::Char => self.characters(spec.learned()),
         };
@@ -179,60 +208,6 @@ impl TrainingInput<'_> {
         let pieces = learned.pieces.into_iter().skip(spec.symbols.len());
         let pieces = pieces.map(|(piece, score)| (piece, score as f32)).collect();
         Ok(LearnedPieces { pieces, steps: learned.steps })
-    }
-
-    /// Return the merged pieces in order of creation, then the characters; scores are negated ranks.
-    fn bpe(
-        &self,
-        spec: &SentencePieceTrainSpec,
-        earlier: &[Merge],
-        progress: &mut Progress<'_>,
-    ) -> Result<Vec<PieceScore>, Error> {
-        let settings = MergeSettings {
-            vocab_size: spec.learned(),
-            score: PairScore::Frequency,
-            ties: Ties::ShortestEntries,
-            min_frequency: 1,
-            max_token_length: Some(spec.piece_rules.max_chars),
-        };
-        let limits = EntryLimits {
-            piece_rules: Some(spec.piece_rules.clone()),
-            distinct: true,
-            ..EntryLimits::default()
-        };
-        let mut entries = Entries::new("");
-        for (character, _) in self.alphabet.ranked() {
-            entries.add(character.encode_utf8(&mut [0; 4]));
-        }
-        let words = self.segmented(progress)?;
-        let learned = merges::learn(words, entries, settings, limits, earlier, progress)?;
-        let mut pieces = learned.vocab;
-        pieces.rotate_left(self.alphabet.ranked().len());
-        Ok(pieces.into_iter().enumerate().map(|(rank, piece)| (piece, -(rank as f32))).collect())
-    }
-
-    /// Segment the texts between symbols and unknown characters into characters, each as a word of its own.
-    fn segmented(&self, progress: &mut Progress<'_>) -> Result<PackedWords, Error> {
-        let Self { counts, splitter, alphabet } = self;
-        let ids: FxHashMap<char, u32> =
-            alphabet.ranked().iter().zip(0..).map(|(&(character, _), id)| (character, id)).collect();
-        let chars = counts.iter().map(|(word, _)| word.chars().count()).sum();
-        let mut words = PackedWords::with_capacity(chars, counts.len())?;
-        for (word, count) in counts.iter() {
-            progress.advance(word.len())?;
-            let mut outcome = Ok(());
-            splitter.known_parts(
-                word,
-                |c| alphabet.contains(c),
-                |part| {
-                    if outcome.is_ok() {
-                        outcome = words.push(part.chars().map(|c| ids[&c]), count);
-                    }
-                },
-            );
-            outcome?;
-        }
-        words.numbered()
     }
 
     /// Return the most frequent characters, scored by log probability.

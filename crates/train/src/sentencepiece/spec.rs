@@ -35,6 +35,27 @@ pub struct SentencePieceTrainSpec {
     pub shrinking_factor: f64,
     /// Unigram: EM steps in a round.
     pub num_sub_iterations: usize,
+    /// BPE: when pieces begin to cross spaces; only for counts of sequences of words.
+    pub superwords: Option<SuperwordPieces>,
+}
+
+/// When pieces begin to cross spaces, and the rules for them.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SuperwordPieces {
+    /// The number of pieces of single words, symbols and characters included; the following ones may cross spaces.
+    pub transition: usize,
+    /// Whether fewer pieces of single words are an error; otherwise those that may cross spaces follow them.
+    pub is_exact: bool,
+    /// The rules for the following pieces, which may contain spaces.
+    pub piece_rules: PieceRules,
+}
+
+impl SuperwordPieces {
+    /// Return whether a vocabulary of this size may have pieces that cross spaces.
+    pub(super) fn crosses_spaces(&self, vocab_size: Option<usize>) -> bool {
+        !self.is_exact || vocab_size.is_none_or(|size| self.transition < size)
+    }
 }
 
 impl Default for SentencePieceTrainSpec {
@@ -52,6 +73,7 @@ impl Default for SentencePieceTrainSpec {
             seeds: None,
             shrinking_factor: 0.75,
             num_sub_iterations: 2,
+            superwords: None,
         }
     }
 }

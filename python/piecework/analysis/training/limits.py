@@ -20,6 +20,16 @@ def check_small(counts: Counts, most: int, learner: str) -> None:
         raise ArgumentError("corpus", problem)
 
 
+def check_one_stage(transition: float | None, preset: str) -> None:
+    """Raise `ArgumentError` for a trainer with superwords; `preset` has none.
+
+    >>> check_one_stage(None, "o200k")
+    """
+    if transition is not None:
+        problem = f"= cannot be traced: its two stages have different words; use preset {preset}"
+        raise ArgumentError("transition", problem)
+
+
 def check_same(traced: object, learned: object, what: str) -> None:
     """Raise `InternalError` unless the traced result is that of the trainer.
 

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 
 from piecework._support import Merge
 from piecework.analysis.step_selection import Selection
-from piecework.analysis.training.limits import check_small
+from piecework.analysis.training.limits import check_one_stage, check_small
 from piecework.analysis.training.steps import (
     PairScore,
     SplitChange,
@@ -78,11 +78,7 @@ def trace_bpe(
         )
         raise ArgumentError("parity", problem)
     check_small(counts, MAX_CHARACTERS, "merges")
-    if trainer.transition is not None:
-        raise ArgumentError(
-            "transition",
-            "= cannot be traced: its two stages have different words; use preset o200k",
-        )
+    check_one_stage(trainer.transition, "o200k")
     name, trainer = trainer.title, trainer.by_characters()
     learned = trainer.learn_vocabulary(counts)
     settings = settings_of(bpe.Settings, trainer)

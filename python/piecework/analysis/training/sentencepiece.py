@@ -12,7 +12,7 @@ import numpy as np
 
 from piecework._support import with_learned
 from piecework.analysis.step_selection import Selection
-from piecework.analysis.training.limits import check_same, check_small
+from piecework.analysis.training.limits import check_one_stage, check_same, check_small
 from piecework.analysis.training.merges import settings_of
 from piecework.analysis.training.steps import (
     PairScore,
@@ -40,6 +40,7 @@ def trace_sentencepiece(
 
     BPE has no steps if characters or symbols are cut out of the words before they are merged.
     """
+    check_one_stage(trainer.transition, "llama")
     if trainer.model_type == "bpe" or is_replayed(trainer):
         check_small(counts, MAX_CHARACTERS, f"SentencePiece {trainer.model_type}")
     learned = trainer.learn_pieces(counts)

@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import count, islice
 from typing import Any, ClassVar, Literal
 
 from piecework._core import LearnedPieces as CorePieces
-from piecework._core import learn_sentencepiece
+from piecework._core import RawCounts, learn_sentencepiece
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
@@ -45,7 +45,7 @@ from piecework.train.setting_fields import (
     setting,
 )
 from piecework.train.trainer import Resumption, Trainer
-from piecework.train.trainers import common
+from piecework.train.trainers import common, superwords
 from piecework.train.trainers.meta_pieces import Role, Symbols, pieces_by_id, with_learned
 from piecework.train.trainers.sentencepiece_settings import (
     ROLES,
@@ -188,6 +188,11 @@ class SentencePieceTrainer(Trainer):
     split_by_whitespace: bool = setting(True, Switch("Do not learn pieces that cross whitespace."))
     allow_whitespace_only_pieces: bool = setting(False, Switch("Allow pieces of several spaces."))
     pretokenization_delimiter: str = setting("", Text("String that no learned piece crosses."))
+    transition: int | float | None = setting(
+        None, superwords.transition("preset llama-superwords or of trainer.pipeline (bpe)")
+    )
+    max_words: int | None = setting(4, superwords.MAX_WORDS)
+    cross_punctuation: bool = setting(True, superwords.CROSS_PUNCTUATION)
 
     unk_id: int = setting(
         0, Integer("Id of the unknown piece, which is required.", least=0, most=_MAX_SIZE)
@@ -254,6 +259,7 @@ class SentencePieceTrainer(Trainer):
         check_settings(self)
         read_files(self)
         check_contradictions(self)
+        superwords.check_transition(self.transition, self.vocab_size)
 
     # ---- stages and pieces that follow from the settings
 
@@ -358,13 +364,11 @@ class SentencePieceTrainer(Trainer):
     ) -> LearnedPieces:
         """Return the learned pieces and the EM iterations of Unigram; `num_threads` changes no result."""
         common.check_counts(counts)
+        self._check_sequences(counts)
         with common.resumable(self, counts, progress, checkpoint) as run:
 
             def learn(vocab_size: int) -> CorePieces:
-                sized = (
-                    self if vocab_size == self.vocab_size else replace(self, vocab_size=vocab_size)
-                )
-                return sized._run(counts, num_threads, **run)
+                return self._run(counts, num_threads, vocab_size, **run)
 
             if self.hard_vocab_limit is None:
                 return LearnedPieces._of(common.learn_at_most(self.vocab_size, learn))
@@ -416,6 +420,8 @@ class SentencePieceTrainer(Trainer):
     def memory(self, words: WordSizes) -> Amount:
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""
         kinds = {"unigram": memory_of_unigram, "bpe": memory_of_bpe}
+        if self.transition is not None:
+            words = superwords.sizes_of_sequences(words)
         return kinds.get(self.model_type, memory_of_ranking)(words)
 
     def smallest_model(self) -> SentencePiece:
@@ -441,25 +447,30 @@ class SentencePieceTrainer(Trainer):
             **rest,
         )
 
-    def _run(self, counts: Counts, num_threads: int | None, **run: Any) -> CorePieces:
+    def _run(
+        self, counts: Counts, num_threads: int | None, vocab_size: int | None = None, **run: Any
+    ) -> CorePieces:
+        rules = {
+            "max_chars": self.max_sentencepiece_length,
+            "split_by_unicode_script": self.split_by_unicode_script,
+            "split_by_number": self.split_by_number,
+            "split_digits": self.split_digits,
+            "split_by_whitespace": self.split_by_whitespace,
+            "allow_whitespace_only_pieces": self.allow_whitespace_only_pieces,
+            "treat_whitespace_as_suffix": self.treat_whitespace_as_suffix,
+        }
+        words, sequences = self._words_and_sequences(counts)
         return learn_sentencepiece(
-            counts._raw,
+            words,
             {
                 "kind": self.model_type,
-                "vocab_size": None if self.use_all_vocab else self.vocab_size,
+                "vocab_size": None if self.use_all_vocab else vocab_size or self.vocab_size,
                 "hard_vocab_limit": self.hard_vocab_limit is not False,
                 "symbols": [piece.text for piece in self.meta_pieces.values()],
                 "character_coverage": self.character_coverage,
                 "required_chars": self.required_chars,
-                "piece_rules": {
-                    "max_chars": self.max_sentencepiece_length,
-                    "split_by_unicode_script": self.split_by_unicode_script,
-                    "split_by_number": self.split_by_number,
-                    "split_digits": self.split_digits,
-                    "split_by_whitespace": self.split_by_whitespace,
-                    "allow_whitespace_only_pieces": self.allow_whitespace_only_pieces,
-                    "treat_whitespace_as_suffix": self.treat_whitespace_as_suffix,
-                },
+                "piece_rules": rules,
+                "superwords": self._superwords(rules),
                 "pretokenization_delimiter": self.pretokenization_delimiter,
                 "seed_size": self.seed_sentencepiece_size,
                 "seeds": self._seeds,
@@ -467,8 +478,42 @@ class SentencePieceTrainer(Trainer):
                 "num_sub_iterations": self.num_sub_iterations,
             },
             num_threads=thread_count(num_threads),
+            sequences=sequences,
             **run,
         )
+
+    # ---- pieces that cross spaces
+
+    def _superwords(self, rules: dict[str, Any]) -> dict[str, Any] | None:
+        """Return the settings of pieces that cross spaces, as the core takes them."""
+        if self.transition is None:
+            return None
+        several = {"max_words": self.max_words, "join_punctuation": self.cross_punctuation}
+        fixed = len(self.meta_pieces)
+        transition = superwords.core_settings(self.transition, self.vocab_size, fixed)
+        return {**transition, "piece_rules": {**rules, "several_words": several}}
+
+    def _words_and_sequences(self, counts: Counts) -> tuple[RawCounts, RawCounts | None]:
+        """Return the counts of single words, and of the sequences that pieces may cross."""
+        raw = counts._raw
+        if self.transition is None:
+            return raw, None
+        words = raw.split(Pipeline(None, self._split_at(self._spaces)).to_json())
+        if self.cross_punctuation:
+            return words, raw
+        within = self._split_sequences(punctuation=False)
+        return words, raw.split(Pipeline(None, within).to_json())
+
+    def _check_sequences(self, counts: Counts) -> None:
+        """Raise `ArgumentError` for counts of other words than the sequences that pieces may cross."""
+        if self.transition is None or counts.pipeline is None:
+            return
+        if not counts.pipeline.agrees_with(self.pipeline):
+            problem = (
+                f"have words of the pipeline {counts.pipeline}; transition= needs sequences of words: count "
+                "again with preset=trainer.pipeline"
+            )
+            raise ArgumentError("counts", problem)
 
     @cached_property
     def _rules(self) -> NormalizationRules:
@@ -495,12 +540,26 @@ class SentencePieceTrainer(Trainer):
 
     @property
     def _pre_tokenizer(self) -> PreTokenizer | None:
-        """Split at ▁, which begins or ends a word; several ▁ are one word or separate words."""
+        """Split at ▁, which begins or ends a word or a sequence; several ▁ are one word or separate words."""
         if self.model_type in ("word", "char"):
             return Split("▁", "merged_with_next")
         if not self.split_by_whitespace:
             return None
-        spaces = Regex("▁+") if self.allow_whitespace_only_pieces else "▁"
+        if self.transition is not None:
+            return self._split_sequences()
+        return self._split_at(self._spaces)
+
+    @property
+    def _spaces(self) -> str | Regex:
+        return Regex("▁+") if self.allow_whitespace_only_pieces else "▁"
+
+    def _split_sequences(self, *, punctuation: bool = True) -> PreTokenizer:
+        runs = self.allow_whitespace_only_pieces
+        return self._split_at(
+            Regex(superwords.ends_of_sequences(runs=runs, punctuation=punctuation))
+        )
+
+    def _split_at(self, spaces: str | Regex) -> PreTokenizer:
         ends = self.treat_whitespace_as_suffix
         return Split(spaces, "merged_with_previous" if ends else "merged_with_next")
 

@@ -35,6 +35,9 @@ _NOT_WRITTEN = {
     "control_symbols_file",
     "user_defined_symbols_file",
     "seed_sentencepieces_file",
+    "transition",
+    "max_words",
+    "cross_punctuation",
 }
 
 
@@ -65,6 +68,11 @@ def check_contradictions(trainer: Any) -> None:
     if trainer.seed_sentencepieces_file is not None and trainer.model_type != "unigram":
         expected = "None: only unigram models start with seed pieces"
         raise ArgumentError("seed_sentencepieces_file", "a path", expected)
+    if trainer.transition is not None and trainer.model_type != "bpe":
+        raise ArgumentError("transition", f'= needs model_type="bpe", not {trainer.model_type!r}')
+    if trainer.transition is not None and not trainer.split_by_whitespace:
+        problem = "= needs split_by_whitespace=True: without it, the first pieces cross spaces too"
+        raise ArgumentError("transition", problem)
     is_ranking = trainer.model_type in ("word", "char")
     if trainer.use_all_vocab and not is_ranking:
         expected = "False: only word and char models can take all words or characters"
@@ -111,6 +119,7 @@ def settings_as_bytes(trainer: Any, vocab_size: int) -> bytes:
         "model_type": SENTENCEPIECE_TYPES.index(trainer.model_type) + 1,
         "vocab_size": vocab_size,
         "hard_vocab_limit": trainer.hard_vocab_limit is not False,
+        "split_by_whitespace": trainer.split_by_whitespace and trainer.transition is None,
     }
     settings = [
         (name, list(value) if isinstance(value, tuple) else value)
