@@ -129,13 +129,13 @@ def test_a_text_has_the_tokens_of_its_sequences(
         parts = reference.sequences(normalized(text, shape), Shape(**shape))
         assert "".join(parts) == normalized(text, shape)
         known = tok.spec.model.vocab
-        apart = [token for part in parts for token in tokens_alone(part, tok)]
+        apart = [token for part in parts for token in reference_tokens(part, tok)]
         found = tok.encode(text).tokens
         if all(c in known for c in normalized(text, shape)):
             assert found == apart
 
 
-def tokens_alone(part: str, tok: pw.Tokenizer) -> list[str]:
+def reference_tokens(part: str, tok: pw.Tokenizer) -> list[str]:
     """Return the tokens of a part of a normalized text, by the reference."""
     model = tok.spec.model
     return [piece.token for piece in reference.sentencepiece_model.bpe(part, model)]  # type: ignore[arg-type]
