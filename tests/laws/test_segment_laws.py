@@ -65,6 +65,18 @@ def _with(
     )
 
 
+def test_of_two_tokens_with_one_form_the_permitted_one_is_found() -> None:
+    two = pw.spec.AddedToken("\n\n", 300, special=True, normalized=True)
+    added = (two, pw.spec.AddedToken("  ", 301, special=False, normalized=True))
+    spec = lowercased(added)
+    tok, reference = pw.Tokenizer.from_spec(spec), ReferenceTokenizer(spec)
+    for is_allowed, ids in ((False, [301]), (True, [300])):
+        for text in ("  ", "\n\n"):
+            segments = [(text, is_allowed)]
+            assert tok.encode_segments(segments).ids == ids
+            assert reference.encode_segments(segments, {"\n\n"}).ids == ids
+
+
 @given(st.sampled_from([byte_level, metaspace, lowercased, plain]), st.data(), SEGMENTS)
 @patiently
 def test_segments_are_encoded_as_in_the_reference(

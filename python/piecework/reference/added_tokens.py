@@ -6,14 +6,16 @@ the others are sought in the normalized text, in their own normalized form.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from operator import itemgetter
 from typing import TypeAlias
 
 from piecework.reference.aligned import Aligned, as_text, span_between
 from piecework.reference.patterns import is_whitespace, is_word
 from piecework.spec import AddedToken
 
-Forms: TypeAlias = Mapping[str, AddedToken]
+# The tokens of each text to search, by id: several tokens can have one normalized form.
+Forms: TypeAlias = Mapping[str, Sequence[AddedToken]]
 # A part of the text, and the added token that it is; None for ordinary text.
 TextPart: TypeAlias = tuple[Aligned, AddedToken | None]
 # Whether a token may match the characters from a start to an end.
@@ -28,13 +30,13 @@ def everywhere(token: AddedToken, start: int, end: int) -> bool:
 def split_added_tokens(
     text: Aligned, forms: Forms, permits: Permission = everywhere
 ) -> Iterator[TextPart]:
-    """Split a text into added tokens and ordinary text; `forms` maps each text to search to its token.
+    """Split a text into added tokens and ordinary text; `forms` maps each text to search to its tokens.
 
     `permits` decides about each match by its characters in the original text.
 
     >>> from piecework.reference.aligned import align
     >>> mask = AddedToken("<mask>", id=0, lstrip=True)
-    >>> parts = split_added_tokens(align("a <mask>."), {"<mask>": mask})
+    >>> parts = split_added_tokens(align("a <mask>."), {"<mask>": [mask]})
     >>> [(as_text(part), found is mask) for part, found in parts]
     [('a', False), (' <mask>', True), ('.', False)]
     """
@@ -63,24 +65,25 @@ def matches(
 ) -> Iterator[tuple[int, int, AddedToken]]:
     """Find the permitted added tokens of a text from left to right, the longest at each position.
 
+    Of tokens with one form, the first that is permitted is found.
+
     >>> a, ab = AddedToken("a", 0), AddedToken("ab", 1)
-    >>> [(start, end) for start, end, _ in matches("xab a", {"a": a, "ab": ab})]
+    >>> [(start, end) for start, end, _ in matches("xab a", {"a": [a], "ab": [ab]})]
     [(1, 3), (4, 5)]
     """
     at = 0
     while at < len(text):
-        found = max(
-            (
-                form
-                for form, token in forms.items()
-                if text.startswith(form, at) and permits(token, at, at + len(form))
-            ),
-            key=len,
-            default="",
+        permitted = (
+            (at + len(form), token)
+            for form, tokens in forms.items()
+            if text.startswith(form, at)
+            for token in tokens
+            if permits(token, at, at + len(form))
         )
-        if found:
-            yield at, at + len(found), forms[found]
-        at += len(found) or 1
+        end, token = max(permitted, key=itemgetter(0), default=(at + 1, None))
+        if token is not None:
+            yield at, end, token
+        at = end
 
 
 def touches_word(text: str, start: int, end: int) -> bool:

@@ -173,14 +173,14 @@ class ReferenceTokenizer:
                 continue
             yield from split_added_tokens(self.normalize(part), in_normalized, permits)
 
-    def _searched_forms(self, *, normalized: bool) -> dict[str, AddedToken]:
-        """Return the texts to search for; of two tokens with one form, the lower id counts."""
-        forms: dict[str, AddedToken] = {}
+    def _searched_forms(self, *, normalized: bool) -> dict[str, list[AddedToken]]:
+        """Return the texts to search for with their tokens, the lowest id first."""
+        forms: dict[str, list[AddedToken]] = {}
         for token in sorted(self.spec.added_tokens, key=lambda token: token.id):
             is_text = token.special and self.spec.special_in_text == "text"
             form = self.normalized_forms.get(token.content, token.content)
             if token.normalized == normalized and form and not is_text:
-                forms.setdefault(form, token)
+                forms.setdefault(form, []).append(token)
         return forms
 
     def _refuse_special(self, texts: list[str]) -> None:
