@@ -6,7 +6,7 @@
 use foldhash::HashSet;
 
 use super::spaces::SpaceContexts;
-use super::{little_endian, PairFilter};
+use super::{little_endian, PairFilter, BITS_PER_PAIR};
 
 /// The pairs of adjacent characters in tokens that are not ASCII, and what surrounds the spaces in tokens.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ impl ByteAdjacency {
             let starts = (1..token.len()).filter(|&at| !is_continuation(token[at]));
             pairs.extend(starts.map(|at| pair_in_token(token, at)));
         }
-        Self { pairs: PairFilter::of(pairs), spaces }
+        Self { pairs: PairFilter::of(pairs, BITS_PER_PAIR), spaces }
     }
 
     /// Return whether tokens cross the spaces between words.

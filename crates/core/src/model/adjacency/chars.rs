@@ -4,7 +4,7 @@
 
 use foldhash::HashSet;
 
-use super::PairFilter;
+use super::{PairFilter, BITS_PER_PAIR};
 
 /// The pairs of adjacent characters in tokens, and the characters that are tokens.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ impl CharAdjacency {
                 _ => pairs.extend(token.chars().map(u32::from).zip(token.chars().skip(1).map(u32::from))),
             }
         }
-        Self { pairs: PairFilter::of(pairs), single }
+        Self { pairs: PairFilter::of(pairs, BITS_PER_PAIR), single }
     }
 
     /// Split a word of `len` bytes, given as its characters with their first bytes. Call `visit` with the start and end

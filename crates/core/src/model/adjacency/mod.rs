@@ -18,7 +18,7 @@ use foldhash::HashSet;
 pub use bytes::ByteAdjacency;
 pub use chars::CharAdjacency;
 
-/// Bits for each pair: at most one position in 16 is not split although it could be.
+/// Bits for each pair of characters: at most one position in 16 is not split although it could be.
 const BITS_PER_PAIR: usize = 16;
 const MIN_BITS: usize = 1 << 12;
 
@@ -30,9 +30,9 @@ struct PairFilter {
 }
 
 impl PairFilter {
-    /// Return the filter of these pairs.
-    fn of(pairs: HashSet<(u32, u32)>) -> Self {
-        let bits = (pairs.len() * BITS_PER_PAIR).next_power_of_two().max(MIN_BITS);
+    /// Return the filter of these pairs, with at least this many bits for each.
+    fn of(pairs: HashSet<(u32, u32)>, bits_per_pair: usize) -> Self {
+        let bits = (pairs.len() * bits_per_pair).next_power_of_two().max(MIN_BITS);
         let mut filter = Self { bits: vec![0; bits / 64], shift: 64 - bits.trailing_zeros() };
         for (one, next) in pairs {
             let bit = filter.bit_of(one, next);

@@ -11,6 +11,9 @@ use super::{little_endian, PairFilter};
 /// The most bytes on each side of a space.
 const MOST: usize = 4;
 
+/// Bits for each context: a space is looked up several times, and at most one lookup in 64 fails to split it.
+const BITS_PER_CONTEXT: usize = 64;
+
 /// The numbers of bytes before and after a space.
 type Shape = (usize, usize);
 
@@ -42,7 +45,7 @@ impl SpaceContexts {
         let possible = Box::new(PossibleShapes::of(&shapes));
         let contexts = shapes.iter().flat_map(|(_, contexts)| contexts).copied().collect();
         let shapes = shapes.into_iter().map(|(shape, _)| shape).collect();
-        Self { contexts: PairFilter::of(contexts), shapes, possible, are_between_words }
+        Self { contexts: PairFilter::of(contexts, BITS_PER_CONTEXT), shapes, possible, are_between_words }
     }
 
     /// Return whether a token has a space after another character than whitespace.
@@ -202,7 +205,7 @@ mod tests {
             tokens in prop::collection::vec("[ab ,]{1,9}", 1..12),
             word in "[ab ,]{2,24}",
         ) {
-            let contexts = SpaceContexts::of(tokens.iter().map(|token| token.as_bytes()));
+            let contexts = SpaceContexts::of(tokens.iter().map(String::as_bytes));
             for space in memchr_iter(b' ', word.as_bytes()).filter(|&space| space > 0) {
                 let crossing = tokens.iter().find(|token| crosses(token.as_bytes(), word.as_bytes(), space));
                 prop_assert!(crossing.is_none() || !contexts.can_split(word.as_bytes(), space));
