@@ -32,6 +32,7 @@ CODE_POINTS = peer.CODE_POINTS
 
 HARD_TEXTS = [
     "",
+    "\ufdfa a(\ufdfa\ufdfa",  # becomes four words
     " ",
     "   ",
     "  two  spaces  ",

@@ -8,6 +8,7 @@ import doctest
 import inspect
 import pickle
 import re
+import unicodedata
 from collections.abc import Iterator
 from html import unescape
 from pathlib import Path
@@ -116,6 +117,24 @@ def test_pieces_show_the_normalized_text_of_unknown_tokens(tok: pw.Tokenizer) ->
     assert tok.encode("hug[UNK]").pieces == tok.encode("hug[UNK]").tokens
     with pytest.raises(ArgumentError, match=r"encode\(text\)\.pieces"):
         _ = tok.encode_batch(["日"])[0].pieces
+
+
+@pytest.mark.parametrize("text", ["\ufdfa", "a \ufdfa b", "\ufdfa\ufdfa \ufdfa"])
+def test_unknown_pieces_of_one_character_are_shown_in_order(text: str) -> None:
+    tok = pw.Tokenizer(
+        pw.spec.WordLevel({"[UNK]": 0, "a": 1}, unk_token="[UNK]"),
+        normalizer=pw.spec.NFKC(),
+        pre_tokenizer=pw.spec.WhitespaceSplit(),
+        added_tokens=[pw.spec.AddedToken("<b>", 2)],
+    )
+    whole = tok.encode(text).pieces
+    assert whole == unicodedata.normalize("NFKC", text).split()
+    for kept in range(1, len(whole)):
+        right = tok.with_truncation(kept).encode(text)
+        left = tok.with_truncation(kept, side="left").encode(text)
+        assert (right.pieces, left.pieces) == (whole[:kept], whole[-kept:])
+    # Beside an added token they cannot be told apart.
+    assert tok.encode("<b>\ufdfa").pieces == ["<b>", *4 * ["\ufdfa"]]
 
 
 def test_a_slice_of_a_row_has_the_columns_of_its_batch(tok: pw.Tokenizer) -> None:

@@ -1,10 +1,13 @@
 //! Columns of an encoding that need its texts: offsets in other units, and the text of unknown tokens.
 
+use std::collections::hash_map::Entry;
+
 use foldhash::{HashMap, HashMapExt};
 
 use super::{Input, Scratch, Tokenizer};
 use crate::encoding::{Token, NONE};
 use crate::error::Error;
+use crate::spec::Direction;
 use crate::text::units_before_chars;
 
 /// Return the span of each token in other units of its text, given the units of a character; (0, 0) for template
@@ -45,34 +48,98 @@ impl Tokenizer {
         texts: &[Input<'_>],
         scratch: &mut Scratch,
     ) -> Result<Vec<Option<String>>, Error> {
+        let is_unknown = |token: &Token| Some(token.id) == self.unk_id();
+        let truncates_left =
+            self.truncation().is_some_and(|truncation| truncation.direction == Direction::Left);
+        let mut numbers = PieceNumbers::of(tokens, texts, is_unknown, truncates_left);
         let mut found = HashMap::new();
-        let mut unknown_text = |token: &Token| {
-            let sequence = token.sequence as usize;
-            let input = texts.get(sequence).filter(|_| Some(token.id) == self.unk_id());
-            let Some(input) = input else { return Ok(None) };
-            let index = text_index(*input, token);
-            let text = input.texts().nth(index).unwrap_or_default();
-            let by_span = match found.get(&(sequence, index)) {
-                Some(by_span) => by_span,
-                None => &*found.entry((sequence, index)).or_insert(self.unknown_pieces(text, scratch)?),
+        let mut text_of = |token: &Token| {
+            let span = TextSpan::of(token, texts).filter(|_| is_unknown(token));
+            let Some(span) = span else { return Ok(None) };
+            let text = texts[span.sequence].texts().nth(span.index).unwrap_or_default();
+            let by_span = match found.entry((span.sequence, span.index)) {
+                Entry::Occupied(known) => known.into_mut(),
+                Entry::Vacant(free) => free.insert(self.unknown_pieces(text, scratch)?),
             };
+            let pieces = by_span.get(&(token.start, token.end)).map_or(&[][..], Vec::as_slice);
             // Beside an added token the whole text can have other pieces.
+            let piece = numbers.next(span, pieces.len()).map(|number| pieces[number].clone());
             let (start, len) = (token.start as usize, token.end.saturating_sub(token.start) as usize);
-            let slice = || text.chars().skip(start).take(len).collect();
-            let shown: String = by_span.get(&(token.start, token.end)).cloned().unwrap_or_else(slice);
+            let shown = piece.unwrap_or_else(|| text.chars().skip(start).take(len).collect());
             Ok(Some(shown).filter(|shown| !shown.is_empty()))
         };
-        tokens.iter().map(&mut unknown_text).collect()
+        tokens.iter().map(&mut text_of).collect()
     }
 
-    /// Return the normalized text of the unknown pieces of a text by their characters.
+    /// Return the normalized texts of the unknown pieces of a text by their characters. One character can become several
+    /// pieces.
     fn unknown_pieces(
         &self,
         text: &str,
         scratch: &mut Scratch,
-    ) -> Result<HashMap<(u32, u32), String>, Error> {
-        let pieces = self.pieces(text, None, scratch)?.into_iter();
-        let unknown = pieces.filter(|(id, ..)| Some(*id) == self.unk_id());
-        Ok(unknown.map(|(_, text, span)| (span, text)).collect())
+    ) -> Result<HashMap<(u32, u32), Vec<String>>, Error> {
+        let mut by_span: HashMap<(u32, u32), Vec<String>> = HashMap::new();
+        for (id, piece, span) in self.pieces(text, None, scratch)? {
+            if Some(id) == self.unk_id() {
+                by_span.entry(span).or_default().push(piece);
+            }
+        }
+        Ok(by_span)
+    }
+}
+
+/// The characters of a token in its text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct TextSpan {
+    sequence: usize,
+    index: usize,
+    start: u32,
+    end: u32,
+}
+
+impl TextSpan {
+    /// Return the span of a token; `None` if it is of no text.
+    fn of(token: &Token, texts: &[Input<'_>]) -> Option<Self> {
+        let sequence = token.sequence as usize;
+        let index = text_index(*texts.get(sequence)?, token);
+        Some(Self { sequence, index, start: token.start, end: token.end })
+    }
+}
+
+/// Counts the unknown tokens of each span: a character can become several pieces, and truncation can leave some of them.
+struct PieceNumbers {
+    /// The unknown tokens of each span, and those that were numbered.
+    counts: HashMap<TextSpan, (usize, usize)>,
+    /// The span of each text whose first pieces may be cut off.
+    cut_before: Vec<TextSpan>,
+}
+
+impl PieceNumbers {
+    fn of(
+        tokens: &[Token],
+        texts: &[Input<'_>],
+        is_unknown: impl Fn(&Token) -> bool,
+        truncates_left: bool,
+    ) -> Self {
+        let span_of = |token| TextSpan::of(token, texts);
+        let mut counts: HashMap<TextSpan, (usize, usize)> = HashMap::new();
+        let unknown = tokens.iter().filter(|token| is_unknown(token)).filter_map(span_of);
+        unknown.for_each(|span| counts.entry(span).or_default().0 += 1);
+        let first_if_cut = |sequence: usize| {
+            let spans = tokens.iter().filter_map(span_of);
+            let mut own = spans.filter(|span| span.sequence == sequence);
+            let first = own.next()?;
+            let is_last = own.next_back().is_none_or(|last| last == first);
+            (truncates_left || !is_last).then_some(first)
+        };
+        Self { counts, cut_before: (0..texts.len()).filter_map(first_if_cut).collect() }
+    }
+
+    /// Return which of the `pieces` of a span its next token is; `None` if there are more tokens than pieces.
+    fn next(&mut self, span: TextSpan, pieces: usize) -> Option<usize> {
+        let (count, numbered) = self.counts.get_mut(&span)?;
+        let left_out = pieces.checked_sub(*count)?;
+        *numbered += 1;
+        Some(if self.cut_before.contains(&span) { left_out } else { 0 } + *numbered - 1)
     }
 }
