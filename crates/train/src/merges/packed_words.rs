@@ -92,6 +92,11 @@ impl PackedWords {
         Ok(self)
     }
 
+    /// Return whether there are words whose pairs do not count.
+    pub(super) fn has_uncounted(&self) -> bool {
+        self.counted < self.counts.len()
+    }
+
     /// Return the number of words.
     pub(super) fn number(&self) -> usize {
         self.counts.len()

@@ -402,11 +402,12 @@ impl MergeState {
         if self.replayed.as_ref().is_some_and(|pairs| !pairs.contains(&key(left, right))) {
             return Ok(None);
         }
-        if !is_new && self.floor > 1 {
+        if !is_new && (self.floor > 1 || self.words.has_uncounted()) {
             *has_unknown = true;
             return Ok(None);
         }
-        // A pair of a new entry has no other occurrences, and with a floor of 1 no untracked pair has any.
+        // A pair of a new entry has no other occurrences. With a floor of 1, an untracked pair has none but in parallel
+        // texts, whose pairs do not count.
         if gained < self.floor {
             return Ok(None);
         }

@@ -220,6 +220,33 @@ fn counts(rows: &[(&str, u64)]) -> Counts {
     Counts::from_parts(&words, &numbers, None).expect("distinct words")
 }
 
+/// The entry `#<` ends words from the start, and a merge makes it too. Its pair with `b` is first in a parallel text alone.
+#[test]
+fn a_pair_of_an_entry_that_a_merge_makes_again_is_merged_in_parallel_texts_too() {
+    let sources = [
+        counts(&[("#", 1), ("b#<<", 5)]),
+        counts(&[("ab", 5)]),
+        counts(&[("<<a<#<", 5), ("a", 1), ("aaabaa", 5), ("ba", 5), ("cé", 5)]),
+    ];
+    let parallel = [
+        counts(&[("baabab", 33), ("bbbaaab", 35)]),
+        counts(&[("<a###", 8), ("ac<b#", 34), ("bbbbbab", 18)]),
+        counts(&[("aaabab", 24), ("bab", 37), ("bbbab", 24)]),
+    ];
+    let counts = SourceCounts { sources: &sources.each_ref(), parallel: &parallel.each_ref() };
+    let spec = BpeTrainSpec {
+        vocab_size: 40,
+        initial_alphabet: vec!['z'],
+        end_of_word_suffix: "<".into(),
+        ..BpeTrainSpec::default()
+    };
+    let learned = run(counts, &spec, &ParitySpec::default(), &[]).expect("a usable corpus");
+    for made in 0..=learned.merges.len() {
+        let again = run(counts, &spec, &ParitySpec::default(), &learned.merges[..made]);
+        assert_eq!(again.as_ref(), Ok(&learned), "{made} merges");
+    }
+}
+
 #[test]
 fn the_size_of_byte_level_text_is_that_of_its_bytes() {
     // é is two bytes, which the byte-level alphabet writes as two characters.
