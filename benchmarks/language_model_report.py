@@ -139,8 +139,8 @@ def figures(records: Records) -> str:
         )
         parts += [
             "### Entries that cross spaces",
-            "Byte-level BPE over lines: `o200k` learns within words, `o200k-superwords` a quarter of its "
-            "entries across them. These are not compared with the learners above, which encode words.",
+            "Byte-level BPE over lines: `o200k` learns within words, `o200k-superwords` a quarter of its\n"
+            "entries across them. They are not compared with the learners of words.",
             *map("\n".join, setting_tables(found, of_lines, names[0])),
             "\n".join(verdicts(found, names)),
         ]
