@@ -22,7 +22,14 @@ from typing import Any, NamedTuple
 
 import altair as alt
 
-from judging.matrix import RECORD, read_definition, read_record, recipe_checksum
+from judging.matrix import (
+    RECORD,
+    planned,
+    read_definition,
+    read_record,
+    recipe_checksum,
+    run_of,
+)
 from speed_chart import COLORS, in_both_themes, texts
 
 ROOT = Path(__file__).parents[1]
@@ -102,11 +109,13 @@ def main() -> None:
 
 
 def current(records: Records) -> Records:
-    """Return the records with the newest recipe and texts, as the definition has them."""
-    recipe = recipe_checksum(read_definition())
+    """Return the records with the newest recipe and texts, in the order of the definition."""
+    definition = read_definition()
+    recipe = recipe_checksum(definition)
     chosen = [record for record in records if record["recipe"] == recipe]
     newest = {record["language"]: record["text"] for record in chosen}
-    return [record for record in chosen if record["text"] == newest[record["language"]]]
+    found = {run_of(r): r for r in chosen if r["text"] == newest[r["language"]]}
+    return [found[run] for run in planned(definition) if run in found]
 
 
 def with_figures(page: str, tables: str) -> str:

@@ -30,6 +30,7 @@ from piecework.train import (
 from piecework.train.checkpoints import LearningCheckpoint
 from piecework.train.plan import Plan
 from tests.laws.counting import compared, compares_some
+from tests.laws.interruptions import continues_after_any_merge
 from tests.laws.strategies import Words, pruning_settings, train_settings, word_counts
 
 MERGING = ["pmi", "likelihood", "frequency", "bpe"]
@@ -263,19 +264,7 @@ def sentencepiece_trainer(draw: st.DataObject, model_type: Any) -> SentencePiece
 @given(words=word_counts(), data=st.data())
 @settings(deadline=None, max_examples=100)
 def test_sentencepiece_bpe_continues_after_any_merge(words: Words, data: st.DataObject) -> None:
-    trainer, counts = sentencepiece_trainer(data, "bpe"), counts_of(words)
-    log = LearningLog()
-    try:
-        expected = trainer._run(counts, 1, progress=None, log=log)
-    except TrainingError:
-        return
-    merges = log.merges()
-    made = data.draw(st.integers(0, len(merges[0])))
-    again = LearningLog(merges=tuple(column[:made] for column in merges))
-    learned = trainer._run(counts, 1, progress=None, log=again)
-    assert learned.pieces == expected.pieces
-    assert [column.tolist() for column in again.merges()] == [c.tolist() for c in merges]
-    compared()
+    continues_after_any_merge(sentencepiece_trainer(data, "bpe"), counts_of(words), data)
 
 
 @compares_some

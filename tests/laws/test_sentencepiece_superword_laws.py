@@ -12,7 +12,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework._core import LearningLog
 from piecework.errors import TrainingError
 from piecework.reference import sentencepiece_superwords as reference
 from piecework.reference import sentencepiece_training
@@ -21,6 +20,7 @@ from piecework.reference.sentencepiece_training import Shape
 from piecework.train import SentencePieceTrainer
 from piecework.train.checkpoints import LearningCheckpoint
 from tests.laws.counting import compared, compares_some
+from tests.laws.interruptions import continues_after_any_merge
 from tests.laws.test_sentencepiece_training_laws import normalized, trainer_of
 
 PARTS = ["of", "the", "a", "Bo", "b,", "é", "e\u0301", "'s", ",", ".", "!!", "-", "—"]
@@ -165,17 +165,7 @@ def test_a_run_interrupted_at_any_merge_continues_to_the_same_result(
     transition = data.draw(st.sampled_from([0.1, 0.5, 0.9, 40]))
     trainer = superword_trainer(shape, transition)
     counts = counted(trainer, ["of the of the", *corpus])
-    log = LearningLog()
-    try:
-        expected = trainer._run(counts, 1, progress=None, log=log)
-    except TrainingError:
-        return
-    merges = log.merges()
-    made = data.draw(st.integers(0, len(merges[0])))
-    again = LearningLog(merges=tuple(column[:made] for column in merges))
-    assert trainer._run(counts, 1, progress=None, log=again).pieces == expected.pieces
-    assert [column.tolist() for column in again.merges()] == [c.tolist() for c in merges]
-    compared()
+    continues_after_any_merge(trainer, counts, data)
 
 
 def test_a_checkpoint_continues_from_a_file(tmp_path: Path) -> None:

@@ -133,7 +133,7 @@ def test_unknown_pieces_of_one_character_are_shown_in_order(text: str) -> None:
         right = tok.with_truncation(kept).encode(text)
         left = tok.with_truncation(kept, side="left").encode(text)
         assert (right.pieces, left.pieces) == (whole[:kept], whole[-kept:])
-    # Beside an added token they cannot be told apart.
+    # Beside an added token, the characters are shown for each.
     assert tok.encode("<b>\ufdfa").pieces == ["<b>", *4 * ["\ufdfa"]]
 
 

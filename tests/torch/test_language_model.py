@@ -78,7 +78,7 @@ def test_the_same_seed_gives_the_same_model(ids: Any) -> None:
     assert not torch.equal(first.embeddings.weight, other.embeddings.weight)
 
 
-def test_models_that_share_steps_equal_models_trained_alone(ids: Any) -> None:
+def test_shared_steps_give_the_models_of_separate_runs(ids: Any) -> None:
     lengths = [65, 700, 720, 2000]
     for length, shared in zip(lengths, trained(ids, lengths, ENTRIES, RECIPE, 1), strict=True):
         alone = model_of(ids, length, seed=1)
