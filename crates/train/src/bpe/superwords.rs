@@ -74,10 +74,10 @@ fn learn_first(
         "vocab_size" => Error { place: "transition".into(), ..error },
         _ => error,
     })?;
-    match is_exact && learned.vocab.len() < transition {
-        true => Err(too_few(&learned, transition)),
-        false => Ok(learned),
+    if is_exact && learned.vocab.len() < transition {
+        return Err(too_few(&learned, transition));
     }
+    Ok(learned)
 }
 
 /// Learn the entries that may cross spaces, after the merges of an earlier run.

@@ -102,8 +102,7 @@ pub fn resume(
 /// Continues after the merges of an earlier run, if there are any. Without `superwords` in `spec`, only the words are
 /// learned from.
 ///
-/// Errors: those of [`learn`], and `Training` if the words yield fewer pieces than an exact
-/// transition.
+/// Errors: those of [`learn`], and `Training` if the words yield fewer pieces than an exact transition.
 pub fn resume_with_superwords(
     words: &Counts,
     sequences: &Counts,

@@ -182,8 +182,10 @@ impl<'t> MetaspaceText<'t> {
     /// Write the id of every character of a run of single characters. Return `false` for another word.
     pub(in super::super) fn push_char_ids(&self, word: WordSpan, out: &mut Vec<u32>) -> bool {
         out.clear();
-        let single_chars = word.is_single_chars().then(|| self.rules.scanner.single_chars()).flatten();
-        let Some(single_chars) = single_chars else { return false };
+        if !word.is_single_chars() {
+            return false;
+        }
+        let Some(single_chars) = self.rules.scanner.single_chars() else { return false };
         let (run, has_prefix) = self.without_prefix(word);
         single_chars.push_char_ids(run.as_bytes(), has_prefix, out);
         true
