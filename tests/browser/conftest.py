@@ -17,6 +17,8 @@ from typing import Any
 
 import pytest
 
+from tests.browser.waiting import SECONDS
+
 collect_ignore_glob = [] if find_spec("playwright") else ["test_*.py"]
 NAMES = ("chromium", "chromium-browser", "google-chrome")
 
@@ -25,7 +27,7 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 def browser() -> Iterator[Any]:
     from playwright.sync_api import expect, sync_playwright
 
-    expect.set_options(timeout=20_000)  # a busy machine draws late
+    expect.set_options(timeout=1000 * SECONDS)
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
         pytest.fail("found no Chromium, expected one of " + ", ".join(NAMES))

@@ -12,6 +12,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+from tests.browser.waiting import wait_until
 from tests.playground.tokenizers import HOSTILE
 
 Open = Callable[..., Any]
@@ -133,7 +134,7 @@ def test_spaces_at_the_ends_of_lines_are_inside_of_their_panel(site: str, opened
     page = opened(site)
     text = "".join(" " + "hug" * (1 + i % 7) for i in range(800))
     type_text(page, text)
-    page.wait_for_function("document.querySelectorAll('#stream-1 .t').length > 800")
+    wait_until(page, "() => document.querySelectorAll('#stream-1 .t').length > 800")
     assert page.evaluate(OUTSIDE) == []
 
 
@@ -330,7 +331,7 @@ def test_training_says_what_the_preset_does_to_your_own_text(site: str, opened: 
     expect(about).to_contain_text("case and accents kept")
     expect(about).not_to_contain_text("change")
     assert page.locator(".words li").first.locator(".chip").first.inner_text() == "Z"
-    page.wait_for_function("() => location.hash.includes('preset=bert-cased')")
+    wait_until(page, "() => location.hash.includes('preset=bert-cased')")
     again = opened(page.url)
     expect(again.locator("#splitting")).to_contain_text("Preset bert-cased")
 
@@ -550,7 +551,7 @@ def test_the_lattice_of_a_word_is_drawn_at_each_em_round(site: str, opened: Open
     assert lattice.locator(".diagram").last.locator(".failed").count() > 0
     lattice.get_by_label("Word").select_option("▁is")
     expect(lattice.locator(".diagram").first).to_have_attribute("aria-label", re.compile("of ▁is"))
-    page.wait_for_function("() => decodeURIComponent(location.hash).includes('word=▁is')")
+    wait_until(page, "() => decodeURIComponent(location.hash).includes('word=▁is')")
 
 
 # ---- comparison
@@ -558,9 +559,10 @@ def test_the_lattice_of_a_word_is_drawn_at_each_em_round(site: str, opened: Open
 
 def charts_are_drawn(page: Any) -> None:
     """Wait until all charts are drawn."""
-    page.wait_for_function(
+    wait_until(
+        page,
         "() => { const plots = [...document.querySelectorAll('.plot')];"
-        " return plots.length > 5 && plots.every((plot) => plot.querySelector('svg')); }"
+        " return plots.length > 5 && plots.every((plot) => plot.querySelector('svg')); }",
     )
 
 
@@ -611,7 +613,7 @@ def test_the_address_of_a_comparison_shows_it_again(site: str, opened: Open) -> 
     page = opened(site)
     text = " ".join(["hug pug"] * 10)
     compare_text(page, text)
-    page.wait_for_function("() => location.hash.includes('pug')")
+    wait_until(page, "() => location.hash.includes('pug')")
     again = opened(page.url)
     assert again.url.endswith("view=compare&text=" + text.replace(" ", "+"))
     charts_are_drawn(again)

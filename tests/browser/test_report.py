@@ -10,6 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 
 import piecework as pw
 from piecework.analysis import compare, html_report
+from tests.browser.waiting import wait_until
 from tests.playground.tokenizers import HOSTILE, byte_bpe, unigram, wordpiece
 
 Open = Callable[..., Any]
@@ -32,8 +33,9 @@ def report(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def drawn(page: Any) -> Any:
     """Wait until all charts are drawn."""
-    page.wait_for_function(
-        "() => [...document.querySelectorAll('.plot')].every((plot) => plot.querySelector('svg'))"
+    wait_until(
+        page,
+        "() => [...document.querySelectorAll('.plot')].every((plot) => plot.querySelector('svg'))",
     )
     return page
 
@@ -113,7 +115,7 @@ def test_colours_follow_the_system(report: str, opened: Open) -> None:
     fill = """() => document.querySelector('[data-chart=measures] .mark-rect path').getAttribute('fill')"""
     light = page.evaluate(fill)
     page.emulate_media(color_scheme="dark")
-    page.wait_for_function(f"(light) => ({fill})() !== light", arg=light)
+    wait_until(page, f"(light) => ({fill})() !== light", light)
     drawn(page)
 
 
