@@ -91,6 +91,7 @@ if TYPE_CHECKING:
         Variant,
         settings_of,
     )
+    from piecework.train.source_balance import delete_balance_checkpoint
     from piecework.train.trainers import TRAINERS
     from piecework.train.trainers.meta_pieces import with_learned
     from piecework.vocabulary.changed_vocabulary import changed
@@ -151,6 +152,7 @@ __getattr__ = lazy_names(
         "piecework.train.setting_fields": (
             "Choice File Integer IntegerOrShare Number Setting Switch Tokens Variant settings_of"
         ).split(),
+        "piecework.train.source_balance": "delete_balance_checkpoint".split(),
         "piecework.train.trainers": "TRAINERS".split(),
         "piecework.train.trainers.meta_pieces": "with_learned".split(),
         "piecework.vocabulary.changed_vocabulary": "changed".split(),

@@ -57,9 +57,7 @@ def test_counts_files_are_languages(folder: Path) -> None:
 
 
 def test_languages_are_weighed_for_any_model(folder: Path) -> None:
-    for name, texts, first in (("en", MUCH, 40), ("cs", LITTLE, 220)):
-        for file, lines in ((f"{name}.txt", texts[first:]), (f"{name}-dev.txt", texts[:40])):
-            (folder / file).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    write_languages(folder)
     settings = ("--model", "unigram", "--vocab-size", "300", *PARALLEL, "--balance-rounds", "3")
     done = run("train", "en.txt", "cs.txt", *settings, "-o", "out.json", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -74,6 +72,40 @@ def test_languages_are_weighed_for_any_model(folder: Path) -> None:
     assert f"{balanced.first_gini:.3f} before, {balanced.gini:.3f} after" in done.stderr
     expected = pw.Tokenizer.train_from_counts(balanced.counts, trainer)
     assert pw.Tokenizer.load(folder / "out.json").spec.model == expected.spec.model
+
+
+def write_languages(folder: Path) -> None:
+    """Write two languages, of which one has much more text."""
+    for name, texts, first in (("en", MUCH, 40), ("cs", LITTLE, 220)):
+        for file, lines in ((f"{name}.txt", texts[first:]), (f"{name}-dev.txt", texts[:40])):
+            (folder / file).write_text("\n".join(lines) + "\n", encoding="utf-8")
+
+
+def test_languages_are_weighed_for_sentencepiece(folder: Path) -> None:
+    write_languages(folder)
+    settings = ("--vocab-size", "300", *PARALLEL, "--balance-rounds", "2", "--checkpoint", "state")
+    done = run("train-sentencepiece", "en.txt", "cs.txt", *settings, "-o", "out.model", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    assert not (folder / "state").exists()
+    trainer = pw.train.SentencePieceTrainer(vocab_size=300)
+    counts = count_sources(
+        {name: folder / f"{name}.txt" for name in ("en", "cs")},
+        parallel={name: folder / f"{name}-dev.txt" for name in ("en", "cs")},
+        preset=trainer.pipeline,
+    )
+    balanced = pw.train.balance_sources(counts, trainer, rounds=2)
+    assert balanced.gini < balanced.first_gini / 2
+    assert f"{balanced.first_gini:.3f} before, {balanced.gini:.3f} after" in done.stderr
+    expected = pw.Tokenizer.train_from_counts(balanced.counts, trainer)
+    assert pw.Tokenizer.load(folder / "out.model").get_vocab() == expected.get_vocab()
+
+
+def test_self_tests_are_not_weighed(folder: Path) -> None:
+    settings = (*PARALLEL, "--balance-rounds", "2", "--self-test-sample-size", "3")
+    done = run("train-sentencepiece", "en.txt", "cs.txt", *settings, "-o", "out.model", cwd=folder)
+    assert done.returncode != 0
+    expected = "--self-test-sample-size does not support --balance-rounds, which learns from counts"
+    assert expected in " ".join(done.stderr.split())
 
 
 def test_several_sizes_are_not_weighed(folder: Path) -> None:
@@ -96,7 +128,7 @@ def test_several_sizes_come_from_one_run(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([*PARALLEL], "--parallel en-dev.txt needs --parity or --balance-rounds"),
+        ([*PARALLEL], "--parallel en-dev.txt needs --balance-rounds, or --parity for BPE"),
         (["--parity", *PARALLEL, "--balance-rounds", "2"], "cannot be combined with --parity"),
         (["--balance-rounds", "2"], "need sources and a parallel text for each"),
         (["--balance-rounds", "0"], "--balance-rounds"),

@@ -37,7 +37,7 @@ def kill():
 
 def write_and_be_killed(checkpoint):
     write(checkpoint)
-    if checkpoint.path.exists():
+    if checkpoint.file.path.exists():
         threading.Timer(float(delay), kill).start() if float(delay) else kill()
 
 if delay:

@@ -4,23 +4,29 @@ from __future__ import annotations
 
 import random
 import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from pathlib import Path
+from typing import Any, ClassVar
 
 import pytest
 
 import piecework as pw
 from piecework.analysis.metrics import gini
-from piecework.errors import ArgumentError
+from piecework.errors import ArgumentError, FormatError
 from piecework.train import (
     ByteBPETrainer,
+    CharTrainer,
     Counts,
+    Pipeline,
     Pruning,
     SentencePieceTrainer,
     SourceCounts,
     Trainer,
     UnigramTrainer,
     WordPieceTrainer,
+    WordTrainer,
     balance_sources,
     learn_spec,
 )
@@ -33,6 +39,16 @@ TRAINERS: dict[str, Trainer] = {
     "byte-bpe": ByteBPETrainer(vocab_size=500),
 }
 PRESETS = {"unigram": "sentencepiece", "pruning": "whitespace", "byte-bpe": "gpt2"}
+SENTENCEPIECE = {
+    "unigram": SentencePieceTrainer(vocab_size=300),
+    "bpe": SentencePieceTrainer(model_type="bpe", vocab_size=300),
+    "superwords": SentencePieceTrainer(model_type="bpe", vocab_size=300, transition=200),
+    "suffixes": SentencePieceTrainer(vocab_size=300, treat_whitespace_as_suffix=True),
+    "bytes": SentencePieceTrainer(
+        model_type="bpe", vocab_size=400, byte_fallback=True, character_coverage=0.95
+    ),
+    "char": SentencePieceTrainer(model_type="char", vocab_size=40),
+}
 
 
 def language(letters: str, seed: int) -> list[str]:
@@ -46,7 +62,7 @@ def language(letters: str, seed: int) -> list[str]:
 MUCH, LITTLE = language("abdegiklmnorst", 1), language("αβγδεικλμνορστ", 2)
 
 
-def counts_of(preset: str, shards: int = 1) -> SourceCounts:
+def counts_of(preset: str | Pipeline, shards: int = 1) -> SourceCounts:
     def counted(texts: list[str]) -> Counts:
         parts = [
             pw.count_texts(texts[part::shards], preset=preset, source=part)
@@ -109,11 +125,106 @@ def naively(
     return weights, costs, rounded
 
 
+@pytest.mark.parametrize("trainer", SENTENCEPIECE.values(), ids=SENTENCEPIECE)
+def test_costs_are_those_of_whole_texts(trainer: SentencePieceTrainer) -> None:
+    balanced = balance_sources(counts_of(trainer.pipeline), trainer, rounds=2)
+    tok = pw.Tokenizer.train_from_counts(balanced.counts, trainer)
+    for name, texts in (("much", MUCH[:40]), ("little", LITTLE[:40])):
+        assert balanced.costs[name] == sum(map(len, tok.encode_batch(texts)))
+
+
 def test_the_weights_do_not_depend_on_threads_or_shards() -> None:
     trainer = TRAINERS["pruning"]
     expected = balance_sources(counts_of("whitespace"), trainer, rounds=2, num_threads=1)
     assert balance_sources(counts_of("whitespace"), trainer, rounds=2, num_threads=5) == expected
     assert balance_sources(counts_of("whitespace", shards=3), trainer, rounds=2) == expected
+
+
+# ---- checkpoints
+
+
+@dataclass(frozen=True)
+class Stopping(UnigramTrainer):
+    """Stops before one of its runs, as Ctrl-C does, and counts them."""
+
+    stop: ClassVar[int] = -1
+    runs: ClassVar[int] = 0
+
+    def learn(self, *arguments: Any, **options: Any) -> Any:
+        if Stopping.runs == Stopping.stop:
+            raise KeyboardInterrupt
+        Stopping.runs += 1
+        return super().learn(*arguments, **options)
+
+
+@pytest.fixture
+def stopping() -> Iterator[Stopping]:
+    yield Stopping(vocab_size=300)
+    Stopping.stop, Stopping.runs = -1, 0
+
+
+@pytest.mark.parametrize("stop", range(5))
+def test_rounds_continue_after_an_interruption(
+    stopping: Stopping, tmp_path: Path, stop: int
+) -> None:
+    counts = counts_of("sentencepiece")
+    expected = balance_sources(counts, TRAINERS["unigram"], rounds=3)
+    Stopping.stop = stop
+    if stop < 4:
+        with pytest.raises(KeyboardInterrupt):
+            balance_sources(counts, stopping, rounds=3, checkpoint=tmp_path)
+        Stopping.stop = -1
+    assert balance_sources(counts, stopping, rounds=3, checkpoint=tmp_path) == expected
+    assert Stopping.runs == 4
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_kept_checkpoint_serves_other_numbers_of_rounds(
+    stopping: Stopping, tmp_path: Path
+) -> None:
+    counts = counts_of("sentencepiece")
+    for rounds, runs in ((2, 3), (4, 5), (1, 5)):
+        found = balance_sources(
+            counts, stopping, rounds=rounds, checkpoint=tmp_path, keep_checkpoint=True
+        )
+        assert found == balance_sources(counts, TRAINERS["unigram"], rounds=rounds)
+        assert Stopping.runs == runs
+
+
+def test_checkpoints_of_other_runs_are_refused(tmp_path: Path) -> None:
+    trainer = UnigramTrainer(vocab_size=300)
+    options: Any = {"rounds": 1, "checkpoint": tmp_path, "keep_checkpoint": True}
+    balance_sources(counts_of("sentencepiece"), trainer, **options)
+    (file,) = tmp_path.iterdir()
+    swapped = SourceCounts(
+        dict(reversed(counts_of("sentencepiece").sources.items())),
+        parallel=counts_of("sentencepiece").parallel,
+    )
+    with pytest.raises(ArgumentError, match="use the same counts"):
+        balance_sources(swapped, trainer, **options)
+    with pytest.raises(
+        ArgumentError, match=r"has num_sub_iterations=2, and this run num_sub_iterations=3"
+    ):
+        balance_sources(
+            counts_of("sentencepiece"), replace(trainer, num_sub_iterations=3), **options
+        )
+    file.write_bytes(file.read_bytes()[:-1])
+    with pytest.raises(FormatError, match="damaged checkpoint"):
+        balance_sources(counts_of("sentencepiece"), trainer, **options)
+
+
+@pytest.mark.parametrize("trainer", [CharTrainer(), WordTrainer(vocab_size=200)])
+def test_models_that_rank_units_have_checkpoints_of_rounds(
+    trainer: Trainer, tmp_path: Path
+) -> None:
+    counts = counts_of("whitespace")
+    options: Any = {"rounds": 1, "checkpoint": tmp_path, "keep_checkpoint": True}
+    first = balance_sources(counts, trainer, **options)
+    assert balance_sources(counts, trainer, **options) == first
+    assert len(list(tmp_path.iterdir())) == 1
+
+
+# ---- wrong uses
 
 
 @pytest.mark.parametrize(
@@ -126,7 +237,6 @@ def test_the_weights_do_not_depend_on_threads_or_shards() -> None:
             "need sources and a parallel text",
         ),
         (counts_of("gpt2"), ByteBPETrainer(parity=True), "evens out costs by itself"),
-        (counts_of("whitespace"), SentencePieceTrainer(), "segments whole texts"),
     ],
 )
 def test_wrong_uses_say_what_to_do(counts: Any, trainer: Trainer, message: str) -> None:

@@ -22,8 +22,8 @@ parallel_option = option(
     type=InputFile(),
     multiple=True,
     metavar="FILE",
-    help="Text that says the same in the language of a CORPUS argument, for --parity and --balance-rounds; "
-    "once for each of them, in their order.",
+    help="Text that says the same in the language of a CORPUS argument; once for each of them, in order. "
+    "Their tokens are evened out.",
 )
 
 balance_option = option(
@@ -68,8 +68,9 @@ def balanced(
     rounds: int,
     num_threads: int | None,
     memory: int,
+    checkpoint: str | None,
 ) -> pw.Counts:
-    """Return the sum of weighted sources, and print the weights."""
+    """Return the sum of weighted sources, and print the weights; a checkpoint is kept until learning ends."""
     found = pw.train.balance_sources(
         counts,
         trainer,
@@ -77,6 +78,8 @@ def balanced(
         progress=not is_quiet(),
         num_threads=num_threads,
         memory=memory,
+        checkpoint=checkpoint,
+        keep_checkpoint=True,
     )
     weights = ", ".join(f"{name} {float(weight):.3g}" for name, weight in found.weights.items())
     note(f"weights: {weights}")
@@ -97,7 +100,7 @@ def source_option(
     if trainer.learns_by_source:
         return "--parity"
     if parallel:
-        problem = f"={parallel[0]!r} needs --parity or --balance-rounds"
+        problem = f"={parallel[0]!r} needs --balance-rounds, or --parity for BPE"
         raise pw.errors.ArgumentError("parallel", problem)
     return None
 

@@ -9,6 +9,7 @@ import click
 import piecework as pw
 from piecework.cli.options import corpus_options
 from piecework.cli.parameters import InputFile, command
+from piecework.cli.source_counting import balance_option, parallel_option
 from piecework.cli.training_options import SENTENCEPIECE, TrainingCommand
 from piecework.cli.training_run import run_options, train_tokenizer
 
@@ -23,6 +24,8 @@ Example:
 @command(cls=TrainingCommand, models=(SENTENCEPIECE,), several_sizes=True, epilog=_EXAMPLE)
 @click.argument("corpus", nargs=-1, required=True, type=InputFile())
 @corpus_options(tuple(pw.train.SENTENCEPIECE_PRESETS))
+@parallel_option
+@balance_option
 @run_options
 def train_sentencepiece(corpus: tuple[str, ...], preset: str | None, **options: Any) -> None:
     """Train a SentencePiece model on CORPUS, with the flags of spm_train.

@@ -12,6 +12,7 @@ from piecework._support import (
     Plan,
     check_writable,
     counted,
+    delete_balance_checkpoint,
     delete_count_checkpoint,
     format_size,
     is_folder_path,
@@ -127,11 +128,7 @@ def train_tokenizer(
     by_source = source_option(plan.trainer, parallel, balance_rounds, sizes)
     named = token_roles(roles, plan.trainer, path)
     budget = memory_budget(counting["memory"])
-    if plan.tests and sizes:
-        message = (
-            "several sizes do not support --self-test-sample-size; give one size, or leave it out"
-        )
-        raise pw.errors.ArgumentError("vocab_size", message=message)
+    _check_self_tests(plan, sizes, by_source)
     for output in outputs.values():
         check_trained_format(plan, output)
         check_tokenizer_output(output)
@@ -172,7 +169,10 @@ def train_tokenizer(
             counts = sources = count_by_source(corpus, parallel, count, counting, by_source)
             if balance_rounds is not None:
                 threads = reading["num_threads"]
-                counts = balanced(sources, plan.trainer, balance_rounds, threads, budget)
+                checkpoint = counting["checkpoint"]
+                counts = balanced(
+                    sources, plan.trainer, balance_rounds, threads, budget, checkpoint
+                )
         _note_memory(counts, plan, budget)
         for size, learned in _train(
             counts, plan, sizes, reading["num_threads"], budget, counting["checkpoint"], log
@@ -181,6 +181,7 @@ def train_tokenizer(
             save_trained(learned, outputs[size])
             summary.add(learned, outputs[size], len(counts))
         if counting["checkpoint"] is not None:
+            delete_balance_checkpoint(counting["checkpoint"], plan.trainer)
             delete_count_checkpoint(counting["checkpoint"])
     summary.finish()
 
@@ -193,6 +194,20 @@ def _counting(counting: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
     if counting["checkpoint"] is None or plan.sentences.size:
         return {**counting, "checkpoint": None}
     return {**counting, "keep_checkpoint": True}
+
+
+def _check_self_tests(plan: Plan, sizes: Sequence[int], by_source: str | None) -> None:
+    """Raise for sentences that the model shall store where there are several sizes, or counts by source."""
+    if not plan.tests:
+        return
+    if sizes:
+        message = (
+            "several sizes do not support --self-test-sample-size; give one size, or leave it out"
+        )
+        raise pw.errors.ArgumentError("vocab_size", message=message)
+    if by_source is not None:
+        problem = f"= does not support {by_source}, which learns from counts; leave one of them out"
+        raise pw.errors.ArgumentError("self_test_sample_size", problem)
 
 
 def _sizes(given: dict[str, Any]) -> tuple[int, ...]:

@@ -2,16 +2,14 @@
 
 Learning is deterministic. So the merges restore a WordPiece or BPE trainer, or its choices where it merges
 no pairs, and the pieces and their scores after a round restore a Unigram trainer. SentencePiece models of
-these two types are learned in the same ways. A checkpoint is one file, replaced atomically: a line of JSON,
-then the columns.
+these two types are learned in the same ways.
 """
 
 from __future__ import annotations
 
 import json
-import zlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final
@@ -22,15 +20,12 @@ import numpy.typing as npt
 from piecework._core import LearningLog
 from piecework._internal.types import Update
 from piecework._internal.validation import PathLike
-from piecework.errors import ArgumentError, FileError, FormatError
-from piecework.io.atomic_files import atomic_file
-from piecework.io.read_file import file_bytes
+from piecework.train.checkpoint_files import CheckpointFile
 from piecework.train.counts import Counts
 from piecework.train.trainer import Trainer
 
 SECONDS_BETWEEN_WRITES: float = 60.0
 
-_FORMAT: Final = "piecework learning checkpoint 2"
 _COLUMNS: Final = (
     ("left", "<u4"),
     ("right", "<u4"),
@@ -53,15 +48,11 @@ class LearningCheckpoint:
     ) -> None:
         assert trainer.resumption is not None, trainer
         self._resumption = trainer.resumption
-        self._identity: dict[str, Any] = {
-            "counts": counts._digest(),
-            "settings": _settings_of(trainer, sizes),
-        }
         name = f"learning-{trainer.kind}-{trainer.vocab_size}.bin"
-        self.path = Path(folder) / name
+        self.file = CheckpointFile(Path(folder) / name, counts, trainer, sizes)
         self._round: Any = None
         self._written = monotonic()
-        earlier = self._load()
+        earlier = self.file.read(_READERS[self._resumption])
         self.is_resumed = earlier is not None
         """Whether the run continues an earlier one."""
         self._log = LearningLog(**{self._resumption: earlier})
@@ -89,8 +80,7 @@ class LearningCheckpoint:
         except (KeyboardInterrupt, MemoryError):
             self.write()
             raise
-        with suppress(FileNotFoundError):
-            self.path.unlink()
+        self.file.delete()
 
     # ---- files
 
@@ -98,14 +88,8 @@ class LearningCheckpoint:
         """Write what has been learned so far, if anything."""
         self._written = monotonic()
         parts = self._parts()
-        if parts is None:
-            return
-        fields, body = parts
-        header = {"format": _FORMAT, **self._identity, **fields, "crc32": zlib.crc32(body)}
-        with FileError.while_writing(self.path.parent, "a folder"):
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-        with atomic_file(self.path) as temporary:
-            temporary.write_bytes(json.dumps(header).encode() + b"\n" + body)
+        if parts is not None:
+            self.file.write(*parts)
 
     def _parts(self) -> tuple[dict[str, Any], bytes] | None:
         """Return fields of the header and the body; None if nothing has been learned."""
@@ -141,56 +125,6 @@ class LearningCheckpoint:
         names = json.dumps([name for name, _ in pieces], ensure_ascii=False).encode()
         fields = {"pieces": len(pieces), "steps": [[count, value.hex()] for count, value in steps]}
         return fields, scores + names
-
-    def _load(self) -> Any:
-        """Return what an earlier run learned, None without one."""
-        if not self.path.exists():
-            return None
-        line, _, body = file_bytes(self.path, "a checkpoint").partition(b"\n")
-        try:
-            header = json.loads(line)
-            is_known = header["format"] == _FORMAT
-            is_whole = is_known and header["crc32"] == zlib.crc32(body)
-        except (ValueError, KeyError, TypeError, RecursionError):
-            is_known = is_whole = False
-        if not is_whole:
-            found = "a damaged checkpoint" if is_known else "no checkpoint of this version"
-            raise FormatError(str(self.path), f"is {found}; delete the file to start again")
-        self._check_identity(header)
-        try:
-            return _READERS[self._resumption](header, body)
-        except (ValueError, KeyError, TypeError) as error:
-            found, expected = "a damaged checkpoint", "delete the file to start again"
-            raise FormatError(str(self.path), f"is {found}; {expected}") from error
-
-    def _check_identity(self, header: dict[str, Any]) -> None:
-        if header.get("counts") != self._identity["counts"]:
-            problem = (
-                f"{self.path} has counts {header.get('counts')}, and this run counts "
-                f"{self._identity['counts']}; use the same counts, or another folder"
-            )
-            raise ArgumentError("checkpoint", problem)
-        mine = self._identity["settings"]
-        theirs = header.get("settings")
-        theirs = theirs if isinstance(theirs, dict) else {}
-        if theirs != mine:
-            differing = [name for name in {**mine, **theirs} if theirs.get(name) != mine.get(name)]
-            found = ", ".join(f"{name}={theirs.get(name)!r}" for name in differing)
-            expected = ", ".join(f"{name}={mine.get(name)!r}" for name in differing)
-            problem = (
-                f"{self.path} has {found}, and this run {expected}; "
-                "use the same settings, or another folder"
-            )
-            raise ArgumentError("checkpoint", problem)
-
-
-def _settings_of(trainer: Trainer, sizes: Sequence[int]) -> dict[str, Any]:
-    """Return the settings that a checkpoint must agree with."""
-    settings: dict[str, Any] = {"model": trainer.kind, **trainer.checkpoint_settings}
-    if sizes:
-        settings["sizes"] = sorted(sizes)
-    restored: dict[str, Any] = json.loads(json.dumps(settings))
-    return restored
 
 
 def _choices_of(header: dict[str, Any], body: bytes) -> npt.NDArray[np.uint64]:

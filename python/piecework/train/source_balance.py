@@ -6,16 +6,19 @@ learners have no such steps, but all learn from counts, and a source with a high
 
 from __future__ import annotations
 
+import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
 
 from piecework._internal.progress import progress_bar
 from piecework._internal.types import Progress
-from piecework._internal.validation import whole_number
+from piecework._internal.validation import PathLike, whole_number
 from piecework.errors import ArgumentError
 from piecework.spec import Model, TokenizerSpec
+from piecework.train.checkpoint_files import CheckpointFile
 from piecework.train.counts import Counts
 from piecework.train.memory import fit_to_memory
 from piecework.train.segmenter import compiled_model, lengths
@@ -50,6 +53,17 @@ class BalancedCounts:
     first_gini: float
 
 
+@dataclass(frozen=True)
+class _Round:
+    """The weights of a round, and the tokens of each parallel text under what was learned with them."""
+
+    weights: Mapping[str, Fraction]
+    costs: Mapping[str, int]
+
+    def gini(self) -> Fraction:
+        return _gini(list(self.costs.values()))
+
+
 def balance_sources(
     counts: SourceCounts,
     trainer: Trainer,
@@ -58,6 +72,8 @@ def balance_sources(
     progress: Progress = None,
     num_threads: int | None = None,
     memory: int | str | None = None,
+    checkpoint: PathLike | None = None,
+    keep_checkpoint: bool = False,
 ) -> BalancedCounts:
     """Return the weighted sum of sources with which the tokens of their parallel texts are most even.
 
@@ -75,26 +91,34 @@ def balance_sources(
     `counts`. Weights are multiples of 2**-20 and sums are rounded once, halves up, so the result depends
     neither on the machine nor on threads or shards. A progress function receives rounds.
 
+    `checkpoint` is a folder for the rounds that are done, and for the state of learning on Ctrl-C. The same
+    call continues from it, with another number of rounds too; it is deleted at the end unless
+    `keep_checkpoint`.
+
     Raises `ArgumentError` for counts without parallel texts, for `rounds` below 1, for a trainer with
-    `parity`, and for a `SentencePieceTrainer`, whose models segment whole texts.
+    `parity`, and for a checkpoint of other counts or settings; `FormatError` for a damaged checkpoint.
     """
     _check(counts, trainer)
     rounds = whole_number("rounds", rounds, 1)
-    weights = {name: Fraction(1) for name in counts.sources}
-    ginis: list[Fraction] = []
-    found: list[BalancedCounts] = []
+    file = None if checkpoint is None else _checkpoint_file(checkpoint, counts, trainer)
+    earlier = file and file.read(lambda _, body: _rounds_of(body, counts.sources))
+    done = (earlier or [])[: rounds + 1]
+    folder = None if trainer.resumption is None else checkpoint
     with progress_bar("balancing", progress) as update:
-        for number in range(rounds + 1):
-            weighted = weighted_sum(counts, weights)
-            reduced, _ = fit_to_memory(weighted, trainer, memory)
-            model = trainer.learn(reduced, None, num_threads)
-            costs = _tokens(model, counts.parallel, num_threads)
-            ginis.append(_gini(list(costs.values())))
-            first, last = float(ginis[0]), float(ginis[-1])
-            found.append(BalancedCounts(weighted, weights, costs, last, first))
-            weights = _next_weights(weights, costs, counts)
-            update(number + 1, rounds + 1)
-    return found[ginis.index(min(ginis))]
+        while len(done) <= rounds:
+            weights = _weights_after(done, counts)
+            reduced, _ = fit_to_memory(weighted_sum(counts, weights), trainer, memory)
+            model = trainer.learn(reduced, None, num_threads, checkpoint=folder)
+            done.append(_Round(weights, _tokens(model, counts.parallel, num_threads)))
+            if file is not None:
+                file.write({"rounds": len(done)}, _bytes_of(done))
+            update(len(done), rounds + 1)
+    if file is not None and not keep_checkpoint:
+        file.delete()
+    best = min(done, key=_Round.gini)
+    weighted = weighted_sum(counts, best.weights)
+    ginis = (float(one.gini()) for one in (best, done[0]))
+    return BalancedCounts(weighted, best.weights, best.costs, *ginis)
 
 
 def weighted_sum(counts: SourceCounts, weights: Mapping[str, Fraction]) -> Counts:
@@ -122,9 +146,6 @@ def _check(counts: Counts, trainer: Trainer) -> None:
         raise ArgumentError("counts", problem)
     if trainer.learns_by_source:
         raise ArgumentError("trainer", "has parity=True, which evens out costs by itself")
-    if trainer.has_own_pipeline:
-        problem = f"is of kind {trainer.kind}, which segments whole texts; use one with a preset"
-        raise ArgumentError("trainer", problem)
 
 
 def _tokens(model: Model, texts: Mapping[str, Counts], num_threads: int | None) -> dict[str, int]:
@@ -138,12 +159,15 @@ def _tokens(model: Model, texts: Mapping[str, Counts], num_threads: int | None) 
     return {name: tokens_of(counts) for name, counts in texts.items()}
 
 
-def _next_weights(
-    weights: Mapping[str, Fraction], costs: Mapping[str, int], counts: SourceCounts
-) -> dict[str, Fraction]:
-    """Return the weights of the next round, with which the total of all counts stays the same."""
+def _weights_after(done: Sequence[_Round], counts: SourceCounts) -> dict[str, Fraction]:
+    """Return the weights of the round after others, with which the total of all counts stays the same."""
+    if not done:
+        return {name: Fraction(1) for name in counts.sources}
+    costs = done[-1].costs
     mean = Fraction(sum(costs.values()), len(costs))
-    raised = {name: weights[name] * (cost / mean) ** _EXPONENT for name, cost in costs.items()}
+    raised = {
+        name: done[-1].weights[name] * (cost / mean) ** _EXPONENT for name, cost in costs.items()
+    }
     totals = {name: of_source.total for name, of_source in counts.sources.items()}
     scale = Fraction(sum(totals.values())) / sum(raised[name] * totals[name] for name in raised)
     return {
@@ -163,3 +187,37 @@ def _gini(costs: Sequence[int]) -> Fraction:
     return Fraction(
         sum((2 * rank - number - 1) * cost for rank, cost in ranked), number * max(total, 1)
     )
+
+
+# ---- the checkpoint
+
+
+def delete_balance_checkpoint(folder: PathLike, trainer: Trainer) -> None:
+    """Delete the rounds of a trainer that `keep_checkpoint` left in a folder."""
+    _checkpoint_path(folder, trainer).unlink(missing_ok=True)
+
+
+def _checkpoint_file(folder: PathLike, counts: Counts, trainer: Trainer) -> CheckpointFile:
+    return CheckpointFile(_checkpoint_path(folder, trainer), counts, trainer)
+
+
+def _checkpoint_path(folder: PathLike, trainer: Trainer) -> Path:
+    return Path(folder) / f"balancing-{trainer.kind}-{trainer.vocab_size}.bin"
+
+
+def _bytes_of(rounds: Sequence[_Round]) -> bytes:
+    rows = [
+        [(str(weight), one.costs[name]) for name, weight in one.weights.items()] for one in rounds
+    ]
+    return json.dumps(rows).encode()
+
+
+def _rounds_of(body: bytes, sources: Iterable[str]) -> list[_Round]:
+    """Return the rounds of a checkpoint, whose sources have the order of the counts."""
+    return [
+        _Round(
+            {name: Fraction(weight) for name, (weight, _) in zip(sources, row, strict=True)},
+            {name: int(cost) for name, (_, cost) in zip(sources, row, strict=True)},
+        )
+        for row in json.loads(body)
+    ]
