@@ -10,6 +10,7 @@ from the stream in order, each id once.
 from __future__ import annotations
 
 import math
+import os
 from collections.abc import Iterator, Sequence
 from copy import deepcopy
 from typing import cast
@@ -21,6 +22,11 @@ from torch.nn import functional
 
 from judging.recipe import Recipe
 from judging.text import Integers
+
+# "medium" lets oneDNN multiply, which is twice as fast as MKL on processors that are not Intel's. With the
+# instructions of AVX-512 alone it has nothing less exact than float32.
+os.environ.setdefault("ONEDNN_MAX_CPU_ISA", "AVX512_CORE")
+torch.set_float32_matmul_precision("medium")
 
 
 class Block(nn.Module):
@@ -44,10 +50,8 @@ class Block(nn.Module):
             part.view(batch, length, self.heads, -1).transpose(1, 2)
             for part in projected.split(width, dim=-1)
         )
-        attended = functional.scaled_dot_product_attention(
-            rotated(query, rotation), rotated(key, rotation), value, is_causal=True
-        )
-        x = x + self.mixed(attended.transpose(1, 2).reshape(batch, length, width))
+        mixture = attended(rotated(query, rotation), rotated(key, rotation), value)
+        x = x + self.mixed(mixture.transpose(1, 2).reshape(batch, length, width))
         return x + cast(Tensor, self.down(functional.gelu(self.up(self.before_feeding(x)))))
 
 
@@ -56,6 +60,17 @@ def rotated(x: Tensor, rotation: tuple[Tensor, Tensor]) -> Tensor:
     cosine, sine = (part[: x.shape[-2]] for part in rotation)
     first, second = x.chunk(2, dim=-1)
     return torch.cat([first * cosine - second * sine, second * cosine + first * sine], dim=-1)
+
+
+def attended(query: Tensor, key: Tensor, value: Tensor) -> Tensor:
+    """Return for each place the values at and before it, mixed by the softmax of query times key.
+
+    In windows of 128, `scaled_dot_product_attention` takes four times as long with oneDNN.
+    """
+    length, width = query.shape[-2:]
+    later = torch.full((length, length), -torch.inf).triu(1)
+    scores = query / math.sqrt(width) @ key.transpose(-2, -1) + later
+    return scores.softmax(-1) @ value
 
 
 class Transformer(nn.Module):

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from torch.nn import functional
 
 from tests.benchmarks.made_up_records import BENCHMARKS
 
@@ -19,7 +20,7 @@ sys.path.append(str(BENCHMARKS))
 
 from judging.matrix import read_record
 from judging.recipe import Recipe
-from judging.transformer import Transformer, bits, trained, windows
+from judging.transformer import Transformer, attended, bits, trained, windows
 
 RECIPE = Recipe(2, 24, 2, 16, 4, 3e-3, 8, 0.3, 0.1, text_megabytes=0.1, teraflop=0.1)
 ENTRIES = 11
@@ -48,6 +49,20 @@ def test_parameters_are_those_that_the_recipe_counts() -> None:
     model = Transformer(ENTRIES, RECIPE)
     total = sum(parameter.numel() for parameter in model.parameters())
     assert total == RECIPE.block_parameters + ENTRIES * RECIPE.width
+
+
+def test_attention_is_that_of_torch() -> None:
+    torch.manual_seed(4)
+    query, key, value = torch.randn(3, 2, 6, 100, 32)
+    expected = functional.scaled_dot_product_attention(query, key, value, is_causal=True)
+    assert torch.allclose(attended(query, key, value), expected, atol=1e-5)
+
+
+def test_products_are_as_exact_as_float32() -> None:
+    torch.manual_seed(5)
+    one, other = torch.randn(256, 192), torch.randn(192, 512)
+    error = (one @ other).double() - one.double() @ other.double()
+    assert error.square().mean().sqrt() < 1e-5  # bfloat16 has 0.03
 
 
 def test_a_window_has_the_ids_after_its_inputs(ids: Any) -> None:
