@@ -3,7 +3,7 @@
     build/torch-venv/bin/python benchmarks/language_model.py --minutes 60
 
 A small transformer is trained under each vocabulary: once on equal text, and once with equal compute. The two
-share the steps before the learning rate of the shorter one falls, and take some six minutes on one core; as
+share the steps before the learning rate of the shorter one falls, and take some five minutes on one core; as
 many vocabularies as there are cores are judged at once. Each run appends a line to the record. The next call
 continues with the runs that the record lacks; runs that were interrupted start again.
 `language_model.toml` has the matrix and the recipe, `novels.py` writes the texts, and
