@@ -106,7 +106,7 @@ def balance_sources(
     folder = None if trainer.resumption is None else checkpoint
     with progress_bar("balancing", progress) as update:
         while len(done) <= rounds:
-            weights = _weights_after(done, counts)
+            weights = _next_weights(done, counts)
             reduced, _ = fit_to_memory(weighted_sum(counts, weights), trainer, memory)
             model = trainer.learn(reduced, None, num_threads, checkpoint=folder)
             done.append(_Round(weights, _tokens(model, counts.parallel, num_threads)))
@@ -159,7 +159,7 @@ def _tokens(model: Model, texts: Mapping[str, Counts], num_threads: int | None) 
     return {name: tokens_of(counts) for name, counts in texts.items()}
 
 
-def _weights_after(done: Sequence[_Round], counts: SourceCounts) -> dict[str, Fraction]:
+def _next_weights(done: Sequence[_Round], counts: SourceCounts) -> dict[str, Fraction]:
     """Return the weights of the round after others, with which the total of all counts stays the same."""
     if not done:
         return {name: Fraction(1) for name in counts.sources}
