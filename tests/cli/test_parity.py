@@ -81,7 +81,7 @@ def write_languages(folder: Path) -> None:
             (folder / file).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def test_languages_are_weighed_for_sentencepiece(folder: Path) -> None:
+def test_rounds_of_sentencepiece_are_those_of_the_library(folder: Path) -> None:
     write_languages(folder)
     settings = ("--vocab-size", "300", *PARALLEL, "--balance-rounds", "2", "--checkpoint", "state")
     done = run("train-sentencepiece", "en.txt", "cs.txt", *settings, "-o", "out.model", cwd=folder)
@@ -100,7 +100,7 @@ def test_languages_are_weighed_for_sentencepiece(folder: Path) -> None:
     assert pw.Tokenizer.load(folder / "out.model").get_vocab() == expected.get_vocab()
 
 
-def test_self_tests_are_not_weighed(folder: Path) -> None:
+def test_rounds_and_self_tests_are_refused_together(folder: Path) -> None:
     settings = (*PARALLEL, "--balance-rounds", "2", "--self-test-sample-size", "3")
     done = run("train-sentencepiece", "en.txt", "cs.txt", *settings, "-o", "out.model", cwd=folder)
     assert done.returncode != 0

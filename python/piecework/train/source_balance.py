@@ -100,7 +100,9 @@ def balance_sources(
     """
     _check(counts, trainer)
     rounds = whole_number("rounds", rounds, 1)
-    file = None if checkpoint is None else _checkpoint_file(checkpoint, counts, trainer)
+    file = None
+    if checkpoint is not None:
+        file = CheckpointFile(_checkpoint_path(checkpoint, trainer), counts, trainer)
     earlier = file and file.read(lambda _, body: _rounds_of(body, counts.sources))
     done = (earlier or [])[: rounds + 1]
     folder = None if trainer.resumption is None else checkpoint
@@ -111,7 +113,7 @@ def balance_sources(
             model = trainer.learn(reduced, None, num_threads, checkpoint=folder)
             done.append(_Round(weights, _tokens(model, counts.parallel, num_threads)))
             if file is not None:
-                file.write({"rounds": len(done)}, _bytes_of(done))
+                file.write({}, _bytes_of(done))
             update(len(done), rounds + 1)
     if file is not None and not keep_checkpoint:
         file.delete()
@@ -195,10 +197,6 @@ def _gini(costs: Sequence[int]) -> Fraction:
 def delete_balance_checkpoint(folder: PathLike, trainer: Trainer) -> None:
     """Delete the rounds of a trainer that `keep_checkpoint` left in a folder."""
     _checkpoint_path(folder, trainer).unlink(missing_ok=True)
-
-
-def _checkpoint_file(folder: PathLike, counts: Counts, trainer: Trainer) -> CheckpointFile:
-    return CheckpointFile(_checkpoint_path(folder, trainer), counts, trainer)
 
 
 def _checkpoint_path(folder: PathLike, trainer: Trainer) -> Path:
