@@ -34,13 +34,18 @@ PASTE = """(text) => {
 
 
 def type_text(page: Any, text: str) -> None:
-    """Put a text in place of the one in the field, and wait for its tokens."""
+    """Put a text in place of the one in the field, and wait for its tokens.
+
+    The page has shown its first text before: it would come between the selection of the old text and the new.
+    """
+    wait_until_shown(page)
     page.fill("#text", text)
     wait_until_shown(page)
 
 
 def wait_until_shown(page: Any) -> None:
     """Wait until all answers have arrived and are shown."""
+    page.wait_for_selector("html.scripted")
     page.wait_for_load_state("networkidle")
     page.evaluate("() => new Promise((done) => setTimeout(() => requestAnimationFrame(done), 150))")
     expect(page.locator("#streams[aria-busy]")).to_have_count(0)
@@ -66,6 +71,20 @@ def test_typed_text_is_shown_as_tokens_of_each_tokenizer(site: str, opened: Open
     page.locator("#text").press_sequentially(" hugs")
     wait_until_shown(page)
     assert tokens_of(page, 0)[-2:] == ["hugs", "hugs"]
+
+
+def test_what_is_typed_before_the_tokenizers_are_there_stays(site: str, opened: Open) -> None:
+    page = opened(f"{site}#text=unhappy")
+    held: list[Any] = []
+    page.route("**/api/tokenizers", lambda route: held.append(route))
+    with page.expect_request("**/api/tokenizers"):
+        page.reload()
+    page.fill("#text", TEXT)
+    assert page.locator("#stream-0").count() == 0
+    held.pop().continue_()
+    wait_until_shown(page)
+    assert page.input_value("#text") == TEXT
+    assert tokens_of(page, 0) == "hugs , un hap py hug 日本 café hugs".split()
 
 
 def test_a_token_shows_its_id_span_and_bytes(site: str, opened: Open) -> None:
