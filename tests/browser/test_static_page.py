@@ -204,6 +204,12 @@ def test_the_published_example_has_its_first_merge(page: Any) -> None:
     expect(page.locator("#training h2", has_text="seeds")).to_be_visible()
 
 
+def test_opened_as_a_file_it_says_that_it_needs_a_server(opened: Open) -> None:
+    page = opened((PAGE / "index.html").as_uri())
+    expect(page.locator(".tables .error")).to_contain_text("python -m http.server")
+    opened.faults.clear()  # type: ignore[attr-defined]  # the browser says what it did not load
+
+
 def test_what_needs_python_says_so(page: Any) -> None:
     page.get_by_role("tab", name="Compare").click()
     expect(page.locator("#compare")).to_contain_text("needs Python")

@@ -36,7 +36,10 @@ def static_page() -> str:
     >>> 'data-backend="browser"' in static_page()
     True
     """
-    tables = '<p class="error">This page needs JavaScript and WebAssembly.</p>'
+    tables = (
+        '<p class="error">This page needs JavaScript, WebAssembly and a web server: browsers do not run the scripts '
+        "of a page that was opened as a file. Run <code>python -m http.server</code> in its folder.</p>"
+    )
     policy = f'<meta http-equiv="Content-Security-Policy" content="{_STATIC_POLICY}">\n'
     return _filled(text="", tables=tables, backend="browser", policy=policy)
 
