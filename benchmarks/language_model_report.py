@@ -177,7 +177,7 @@ def bits_of(records: Records, measure: str) -> Bits:
 
 
 def setting_tables(found: Bits, records: Records, baseline: str) -> Iterator[list[str]]:
-    """Yield a table for each setting: learners by their bits, and their difference from the baseline."""
+    """Yield a table for each setting: learners by their level, and their difference from the baseline."""
     bytes_of_id = {
         (Setting(record["language"], record["size"], record["budget"]), record["learner"]): record[
             "held_out_bytes"
@@ -196,7 +196,7 @@ def setting_tables(found: Bits, records: Records, baseline: str) -> Iterator[lis
                 f"| {difference(learners, learner, baseline) or '-'} "
                 f"| {bytes_of_id[setting, learner]:.3f} |"
                 for learner, seeds in sorted(
-                    learners.items(), key=lambda item: mean(item[1].values())
+                    learners.items(), key=lambda item: level(learners, item[0], baseline)
                 )
             ),
         ]
@@ -228,6 +228,20 @@ def difference(
     if not paired:
         return None
     return Difference(mean(paired), stdev(paired) if len(paired) > 1 else None, len(paired))
+
+
+def level(learners: Mapping[str, Mapping[int, float]], name: str, baseline: str) -> float:
+    """Return the bits of a learner as if it had the seeds of the baseline: its mean plus their difference.
+
+    Some seeds are harder than others, so that means over other seeds do not rank learners.
+
+    >>> level({"a": {1: 2.0, 2: 3.0}, "b": {1: 2.25}}, "b", "a")
+    2.75
+    """
+    paired = difference(learners, name, baseline)
+    if paired is None:
+        return mean(learners[name].values())
+    return mean(learners[baseline].values()) + paired.mean
 
 
 def verdicts(found: Bits, names: Sequence[str]) -> list[str]:
@@ -274,7 +288,8 @@ def agreement(found: Bits, n_grams: Bits) -> str:
         names = sorted(learners)
         if len(names) > 2:
             ranked = [
-                [mean(bits[setting][name].values()) for name in names] for bits in (found, n_grams)
+                [level(bits[setting], name, BASELINE) for name in names]
+                for bits in (found, n_grams)
             ]
             value = correlation(*map(ranks, ranked))
             rows.append(f"| {setting} | {len(names)} | {value:+.2f} |")
