@@ -357,7 +357,9 @@ def test_learners_with_one_seed_have_the_place_of_their_difference() -> None:
     # The first seed is the easiest one: by their bits, the learner that has no other would be the best.
     bits = {"pruning": [2.0, 2.1, 2.2], "top-down": [2.01], "frequency": [1.99, 2.09, 2.19]}
     table = report.figures(records_of(bits)).partition("**Czech")[0]
-    names = [line.split(" | ")[0] for line in table.splitlines() if " ± " in line or "top-down" in line]
+    names = [
+        line.split(" | ")[0] for line in table.splitlines() if " ± " in line or "top-down" in line
+    ]
     assert names == 2 * 2 * ["| frequency", "| pruning", "| top-down"]
 
 

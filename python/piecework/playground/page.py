@@ -37,8 +37,9 @@ def static_page() -> str:
     True
     """
     tables = (
-        '<p class="error">This page needs JavaScript, WebAssembly and a web server: browsers do not run the scripts '
-        "of a page that was opened as a file. Run <code>python -m http.server</code> in its folder.</p>"
+        '<p class="error">This page needs JavaScript, WebAssembly and a web server: browsers do not run the '
+        "scripts of a page that was opened as a file. "
+        "Run <code>python -m http.server</code> in its folder.</p>"
     )
     policy = f'<meta http-equiv="Content-Security-Policy" content="{_STATIC_POLICY}">\n'
     return _filled(text="", tables=tables, backend="browser", policy=policy)
