@@ -4,7 +4,8 @@
 
 The first nine tenths of the lines are for learning, the last tenth is for judging. Words of bytes are those
 of GPT-2's pattern. Words of characters are lowercase words as BERT splits them, with a mark before each,
-without those with rare characters. All learners get the same words, and no special tokens.
+without those with rare characters. All learners get the same words, and no special tokens. Units of
+`sentencepiece` are the words of `SentencePieceTrainer`, which learns with its defaults, symbols included.
 
     tokens/word    of held-out words
     bytes/token    of the same
@@ -35,8 +36,8 @@ from typing import Any
 import numpy as np
 
 import piecework as pw
-from piecework.spec import BertNormalizer, BertPreTokenizer, Unigram
-from piecework.train import BPETrainer, Pipeline, Pruning, UnigramTrainer
+from piecework.spec import BertNormalizer, BertPreTokenizer, SentencePiece, Unigram
+from piecework.train import BPETrainer, Pipeline, Pruning, SentencePieceTrainer, UnigramTrainer
 
 COVERAGE = 0.9995
 WORD_MARK = "▁"
@@ -73,6 +74,15 @@ def unigram(**settings: Any) -> Learn:
             **settings,
         )
         return trainer.learn(counts)
+
+    return learn
+
+
+def sentencepiece(kind: str = "unigram", **settings: Any) -> Learn:
+    """Return how to learn a SentencePiece model with these settings."""
+
+    def learn(counts: pw.Counts, _: Alphabet, size: int) -> SentencePiece:
+        return SentencePieceTrainer(kind, size, **settings).learn(counts)  # type: ignore[arg-type]
 
     return learn
 
@@ -115,6 +125,13 @@ LEARNERS: dict[str, Learn] = {
     "pruning-balance2": unigram(learner=Pruning(balance=2.0)),
     "mingram": mingram,
 }
+OF_SENTENCEPIECE: dict[str, Learn] = {
+    "bpe": sentencepiece("bpe"),
+    "unigram": sentencepiece(),
+    "pruning": sentencepiece(learner=Pruning()),
+    "pruning-balance2": sentencepiece(learner=Pruning(balance=2.0)),
+}
+UNITS = {"bytes": LEARNERS, "characters": LEARNERS, "sentencepiece": OF_SENTENCEPIECE}
 
 
 def main() -> None:
@@ -123,7 +140,7 @@ def main() -> None:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("corpus", type=Path)
-    parser.add_argument("--units", choices=["bytes", "characters"], default="bytes")
+    parser.add_argument("--units", choices=UNITS, default="bytes")
     parser.add_argument("--vocab-size", type=int, action="append", dest="sizes")
     parser.add_argument("--learner", action="append", dest="learners", choices=LEARNERS)
     parser.add_argument("--one", help=argparse.SUPPRESS)
@@ -136,7 +153,7 @@ def main() -> None:
     print(f"{options.corpus.name}, {options.units}")
     print("  size  learner           entries  tokens/word  bytes/token  used %  seconds     MB")
     for size in options.sizes or [8000]:
-        for name in options.learners or LEARNERS:
+        for name in options.learners or UNITS[options.units]:
             command = [sys.executable, __file__, options.corpus, "--units", options.units]
             one = subprocess.run([*command, "--one", f"{size} {name}"], check=True, stdout=-1)
             row = json.loads(one.stdout)
@@ -154,7 +171,7 @@ def measured(corpus: Path, units: str, size: int, name: str) -> dict[str, float]
         ctypes.CDLL(None).malloc_trim(0)  # otherwise learning uses what counting has freed
     before, start = status("VmRSS"), time.process_time()
     Path("/proc/self/clear_refs").write_text("5")
-    model = LEARNERS[name](training, alphabet, size)
+    model = UNITS[units][name](training, alphabet, size)
     seconds, memory = time.process_time() - start, status("VmHWM") - before
     batch = encoded(model, held_out.words)
     weights = held_out.counts.astype(np.int64)
@@ -180,6 +197,10 @@ def read_words(corpus: Path, units: str) -> tuple[pw.Counts, pw.Counts, Alphabet
         training, held_out = (pw.count_texts(part, preset="gpt2") for part in texts)
         alphabet = pw.ByteBPETrainer().by_characters().initial_alphabet
         return without_pipeline(training), without_pipeline(held_out), alphabet
+    if units == "sentencepiece":
+        pipeline = SentencePieceTrainer().pipeline
+        training, held_out = (pw.count_texts(part, preset=pipeline) for part in parts)
+        return training, held_out, ()
     training, held_out = (pw.count_texts(part, preset=CHARACTERS) for part in parts)
     kept = frequent_characters(training)
     return marked(training, kept), marked(held_out, kept), ()

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
+import numpy as np
 import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
+from piecework._core import LearningLog
 from piecework.reference import sentencepiece_training as reference
-from piecework.train import SentencePieceTrainer
+from piecework.reference import unigram_pruning
+from piecework.reference.unigram_training import around_symbols
+from piecework.train import Pruning, SentencePieceTrainer
+from tests.laws.counting import compared, compares_some
 
 # Several scripts, ASCII and full-width digits, an inherited script, the long vowel, spaces.
 CHARACTERS = "aab b1２я漢か\u0301ー.  "
@@ -95,11 +100,89 @@ def test_no_learned_piece_breaks_the_rules(
     assert [piece for piece in longer if "bя" in piece or (delimiter and delimiter in piece)] == []
 
 
+@st.composite
+def pruning_trainers(draw: st.DrawFn) -> SentencePieceTrainer:
+    """Draw a trainer that prunes, with symbols and every rule for pieces."""
+    learner = Pruning(
+        balance=draw(st.sampled_from([0.0, 0.0, 2.0])),
+        max_use_cost=draw(st.sampled_from([None, None, 0.3])),
+        seed_vocab_size=draw(st.none() | st.integers(40, 200)),
+    )
+    return trainer_of(
+        draw(SHAPES),
+        vocab_size=draw(st.integers(14, 40)),
+        hard_vocab_limit=None,
+        user_defined_symbols=draw(st.sampled_from([(), ("bя",), ("a", "b1")])),
+        num_sub_iterations=draw(st.integers(1, 3)),
+        learner=learner,
+    )
+
+
 @pytest.mark.slow
-@pytest.mark.parametrize("kind", ["unigram", "bpe", "word", "char"])
+@compares_some
+@given(TEXTS, pruning_trainers())
+@settings(max_examples=300)
+def test_pieces_by_pruning_equal_the_reference(
+    texts: list[str], trainer: SentencePieceTrainer
+) -> None:
+    shape = {name: getattr(trainer, name) for name in (*FLAGS, "max_sentencepiece_length")}
+    words = words_of(texts, shape)
+    assume(words)
+    symbols = [piece.text for piece in trainer.meta_pieces.values()]
+    assert trainer.learner is not None
+    how = unigram_pruning.PrunedSettings(
+        vocab_size=trainer.vocab_size,
+        special_tokens=symbols,
+        character_coverage=1.0,
+        max_piece_length=trainer.max_sentencepiece_length,
+        num_sub_iterations=trainer.num_sub_iterations,
+        **vars(trainer.learner),
+    )
+    parts = around_symbols(sorted(words.items()), symbols)
+    rules = reference.Shape(**shape)
+    try:
+        pieces = unigram_pruning.learn(parts, how, lambda piece: reference.allows(piece, rules))
+    except pw.errors.TrainingError:
+        assume(False)
+    counts = pw.count_texts(texts, preset=trainer.pipeline)
+    expected = [(piece, float(np.float32(score))) for piece, score in pieces[len(symbols) :]]
+    assert list(trainer.learn_pieces(counts).pieces) == expected
+    compared()
+
+
+@compares_some
+@given(TEXTS, pruning_trainers(), st.data())
+@settings(deadline=None)
+def test_pruning_continues_after_any_choice(
+    texts: list[str], trainer: SentencePieceTrainer, data: st.DataObject
+) -> None:
+    counts, log = pw.count_texts(texts, preset=trainer.pipeline), LearningLog()
+    trainer = replace(
+        trainer, hard_vocab_limit=False
+    )  # the run of a size that is too large is another
+    try:
+        expected = trainer._run(counts, 1, progress=None, log=log)
+    except (pw.errors.TrainingError, pw.errors.CorpusError):
+        assume(False)
+    choices = log.choices()
+    continued = LearningLog(choices=choices[: data.draw(st.integers(0, len(choices)))])
+    again = trainer._run(counts, 2, progress=None, log=continued)
+    assert (again.pieces, again.steps) == (expected.pieces, expected.steps)
+    assert continued.choices().tolist() == choices.tolist()
+    compared()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "trainer",
+    [
+        *(SentencePieceTrainer(kind, 60, False) for kind in SentencePieceTrainer.TYPES),  # type: ignore[arg-type]
+        SentencePieceTrainer("unigram", 60, False, learner=Pruning()),
+    ],
+    ids=lambda trainer: trainer.model_type,
+)
 @given(TEXTS)
-def test_threads_change_nothing(kind: str, texts: list[str]) -> None:
-    trainer = SentencePieceTrainer(model_type=kind, vocab_size=60, hard_vocab_limit=False)  # type: ignore[arg-type]
+def test_threads_change_nothing(trainer: SentencePieceTrainer, texts: list[str]) -> None:
     counts = [pw.count_texts(texts, preset=trainer.pipeline, num_threads=n) for n in (1, 3)]
     assume(len(counts[0]))
     one, three = (trainer.learn(of, num_threads=n) for of, n in zip(counts, (1, 3), strict=True))

@@ -60,6 +60,10 @@ TRAINERS: dict[str, tuple[str, Any]] = {
     "byte-unigram-pruning": ("gpt2", pw.ByteUnigramTrainer(vocab_size=280, learner=Pruning())),
     "word": ("punctuation", pw.train.WordTrainer(vocab_size=9)),
     "char": ("characters", pw.train.CharTrainer(vocab_size=6)),
+    "sentencepiece-pruning": (
+        "",
+        pw.SentencePieceTrainer(vocab_size=14, hard_vocab_limit=False, learner=Pruning()),
+    ),
     **{
         f"sentencepiece-{kind}": (
             "",

@@ -93,6 +93,7 @@ TRAINERS = [
     "BPETrainer(vocab_size=20_000)",
     "UnigramTrainer(vocab_size=8_000)",
     "UnigramTrainer(vocab_size=8_000, learner=Pruning())",
+    "SentencePieceTrainer(vocab_size=8_000, learner=Pruning())",
     'BPETrainer(vocab_size=20_000, parity=True, parity_unit="bytes")',
 ]
 

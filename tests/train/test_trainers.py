@@ -23,7 +23,8 @@ PACKAGE = Path(pw.__file__).parent
 WORDPIECE = [pw.WordPieceTrainer(learner=learner()) for learner in LEARNERS.values()]
 SENTENCEPIECE = [pw.SentencePieceTrainer(model_type=kind) for kind in pw.SentencePieceTrainer.TYPES]
 OTHERS = [kind() for name, kind in TRAINERS.items() if name not in ("wordpiece", "sentencepiece")]
-UNIGRAM = [kind(learner=Pruning()) for kind in (pw.UnigramTrainer, pw.ByteUnigramTrainer)]
+BY_CHARACTERS = (pw.UnigramTrainer, pw.ByteUnigramTrainer, pw.SentencePieceTrainer)
+UNIGRAM = [kind(learner=Pruning()) for kind in BY_CHARACTERS]
 EVERY: list[Any] = [*WORDPIECE, *SENTENCEPIECE, *OTHERS, *UNIGRAM]
 
 every_trainer = pytest.mark.parametrize(
@@ -76,6 +77,7 @@ def test_runs_continue_from_what_restores_them() -> None:
         ("unigram", "pruning"): "choices",
         ("byte-unigram", "pruning"): "choices",
         ("sentencepiece", "unigram"): "round",
+        ("sentencepiece", "unigram pruning"): "choices",
         ("sentencepiece", "bpe"): "merges",
         ("sentencepiece", "word"): None,
         ("sentencepiece", "char"): None,

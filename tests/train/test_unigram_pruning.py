@@ -1,4 +1,4 @@
-"""Unigram pieces by pruning, over characters and over bytes: sizes, tokens, files, options and errors."""
+"""Unigram pieces by pruning: of characters, of bytes, of SentencePiece; sizes, tokens, files, errors."""
 
 from __future__ import annotations
 
@@ -11,11 +11,18 @@ from typing import Any
 
 import numpy as np
 import pytest
+import sentencepiece
 import tokenizers
 
 import piecework as pw
 from piecework.spec import Unigram
-from piecework.train import ByteUnigramTrainer, Merges, Pruning, UnigramTrainer
+from piecework.train import (
+    ByteUnigramTrainer,
+    Merges,
+    Pruning,
+    SentencePieceTrainer,
+    UnigramTrainer,
+)
 
 Run = Callable[..., tuple[int, str, str]]
 WORDS = ["hug"] * 10 + ["pug"] * 5 + ["pun"] * 12 + ["bun"] * 4 + ["hugs"] * 5
@@ -90,6 +97,49 @@ def test_an_unigram_of_characters_has_the_ids_of_tokenizers_too(
     theirs = tokenizers.Tokenizer.from_file(str(tmp_path / "tokenizer.json"))
     for text in lines[:500]:
         assert tokenizer.encode(text).ids == theirs.encode(text).ids, text
+
+
+@pytest.mark.parametrize("settings", [{}, {"balance": 2.0}])
+def test_a_sentencepiece_model_has_the_ids_of_sentencepiece(
+    settings: dict[str, Any], lines: list[str], tmp_path: Path
+) -> None:
+    trainer = SentencePieceTrainer(vocab_size=700, learner=Pruning(**settings))
+    tokenizer = pw.Tokenizer.train_from_iterator(lines, trainer)
+    assert tokenizer.get_vocab_size() == 700
+    tokenizer.save(tmp_path / "x.model")
+    assert pw.Tokenizer.load(tmp_path / "x.model") == tokenizer
+    theirs = sentencepiece.SentencePieceProcessor(model_file=str(tmp_path / "x.model"))
+    draw = random.Random(6)
+    alphabet = ["hug", "s", " ", "  ", "é", "日本", "\n", "1234", "the", "ing", "e" * 40, "'ll"]
+    random_texts = ["".join(draw.choices(alphabet, k=draw.randint(0, 30))) for _ in range(1000)]
+    for text in [*lines, *random_texts]:
+        assert tokenizer.encode(text).ids == theirs.encode(text), text
+
+
+def test_a_sentencepiece_model_by_pruning_takes_fewer_tokens(lines: list[str]) -> None:
+    found = [
+        tokens_of(pw.Tokenizer.train_from_iterator(lines, trainer), lines)
+        for trainer in (
+            SentencePieceTrainer(vocab_size=1000, learner=Pruning()),
+            SentencePieceTrainer(vocab_size=1000),
+            SentencePieceTrainer("bpe", vocab_size=1000),
+        )
+    ]
+    assert found[0] < min(found[1:])
+
+
+def test_pieces_of_a_sentencepiece_model_are_those_of_unigram_where_their_settings_are_the_same(
+    lines: list[str],
+) -> None:
+    trainer = SentencePieceTrainer(
+        vocab_size=600, learner=Pruning(), split_by_unicode_script=False, split_by_number=False
+    )
+    counts = pw.count_texts(lines, preset=trainer.pipeline)
+    other = UnigramTrainer(vocab_size=600, learner=Pruning())
+    expected = [
+        (piece, float(np.float32(score))) for piece, score in other.learn_pieces(counts).pieces[3:]
+    ]
+    assert list(trainer.learn_pieces(counts).pieces) == expected
 
 
 def test_a_vocabulary_is_the_same_on_every_machine_and_any_number_of_threads() -> None:
@@ -179,6 +229,42 @@ def test_settings_that_do_not_fit_together_are_errors(
             make(**settings)
 
 
+@pytest.mark.parametrize(
+    ("settings", "message"),
+    [
+        (
+            {"learner": Pruning(segmentation="shortest")},
+            r"learner=Pruning\(.*: a .model has scores of 32 bits, too few for it; use UnigramTrainer",
+        ),
+        ({"model_type": "bpe"}, "learner= needs model_type=\"unigram\", not 'bpe'"),
+        (
+            {"seed_sentencepiece_size": 5000},
+            r"seed_sentencepiece_size=5000 does not apply with learner=Pruning\(.*: pass Pruning\(seed_",
+        ),
+        (
+            {"seed_sentencepieces_file": "seeds.tsv"},
+            r"seed_sentencepieces_file='seeds.tsv' does not apply with learner=Pruning\(.*own seeds",
+        ),
+        (
+            {"shrinking_factor": 0.5},
+            r"shrinking_factor=0.5 does not apply with learner=Pruning\(",
+        ),
+        (
+            {"learner": Pruning(seed_vocab_size=499), "vocab_size": 500},
+            "seed_vocab_size must be an integer of at least 500.*, not 499",
+        ),
+        ({"learner": Merges()}, r"learner must be Pruning\(\) of piecework.train, not Merges"),
+        ({"learner": "pruning"}, r"learner must be Pruning\(\) .*: use Pruning\("),
+    ],
+)
+def test_settings_of_sentencepiece_that_do_not_fit_together_are_errors(
+    settings: dict[str, Any], message: str
+) -> None:
+    for make in (SentencePieceTrainer, lambda **how: replace(SentencePieceTrainer(), **how)):
+        with pytest.raises(pw.errors.ArgumentError, match=message):
+            make(**{"learner": Pruning(), **settings})
+
+
 def test_presets_of_characters_and_bytes_are_told_apart() -> None:
     with pytest.raises(pw.errors.ArgumentError, match=r'use model="byte-unigram" \(ByteUnigram'):
         pw.Tokenizer.train_from_iterator(WORDS, model="unigram", preset="gpt2")
@@ -218,3 +304,21 @@ def test_the_command_trains_with_a_learner(cli: Run, tmp_path: Path) -> None:
         assert pw.Tokenizer.load(out) == pw.Tokenizer.train(corpus, trainer)
     code, _, err = cli(*common, "--model", "unigram", "--balance", "2", "--shrinking-factor", "0.5")
     assert (code, "--shrinking-factor 0.5 does not apply with" in err) == (2, True), err
+
+
+def test_the_command_trains_sentencepiece_with_a_learner(cli: Run, tmp_path: Path) -> None:
+    corpus, out = tmp_path / "corpus.txt", tmp_path / "x.model"
+    corpus.write_text("\n".join(WORDS))
+    common = ["train-sentencepiece", str(corpus), "-o", str(out), "--vocab-size", "13"]
+    for options, learner in (
+        (["--learner", "pruning"], Pruning()),
+        (["--balance", "2", "--seed-vocab-size", "20"], Pruning(balance=2, seed_vocab_size=20)),
+    ):
+        code, _, err = cli(*common, *options, "--checkpoint", str(tmp_path / "state"))
+        assert code == 0, err
+        trainer = SentencePieceTrainer(vocab_size=13, learner=learner)
+        assert pw.Tokenizer.load(out) == pw.Tokenizer.train(corpus, trainer)
+    code, _, err = cli(*common, "--balance", "2", "--shrinking-factor", "0.5")
+    assert (code, "--shrinking-factor 0.5 does not apply with" in err) == (2, True), err
+    code, _, err = cli(*common, "--balance", "2", "--model-type", "bpe")
+    assert (code, "--learner" in err) == (2, True), err

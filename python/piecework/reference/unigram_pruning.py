@@ -8,13 +8,15 @@ a rest.
 **Probabilities.** EM begins with the shares of uses, at least 1 each, and runs `num_sub_iterations` times;
 nothing is left to prune. With `segmentation="shortest"`, each score is lowered by the same large number, so
 that the fewest tokens are the best segmentation, and probabilities decide between equal numbers.
+
+SentencePiece models are learned so too: `allows` has their rules for pieces.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
@@ -39,15 +41,19 @@ class PrunedSettings(Settings):
     segmentation: Literal["greedy", "shortest"] = "greedy"
 
 
-def learn(words: Words, settings: PrunedSettings) -> list[tuple[str, float]]:
+def learn(
+    words: Words, settings: PrunedSettings, allows: Callable[[str], bool] = bool
+) -> list[tuple[str, float]]:
     """Return `vocab_size` entries with their scores, or all there are; reserved entries have score 0.
+
+    `allows` says which strings of several characters may be pieces.
 
     >>> words = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
     >>> [piece for piece, _ in learn(words, PrunedSettings(vocab_size=13))][3:5]
     ['hug', 'pun']
     """
     segments, reserved, required = segmented(words, settings)
-    scores = seeds(segments, reserved, required, settings)
+    scores = seeds(segments, reserved, required, settings, allows)
     learned = learn_from(scores, segments, reserved, required, settings)
     pieces = learned[len(reserved) :]
     return learned[: len(reserved)] + [
@@ -65,7 +71,11 @@ def token_cost(settings: PrunedSettings) -> float:
 
 
 def seeds(
-    segments: Words, reserved: Sequence[str], required: Sequence[str], settings: PrunedSettings
+    segments: Words,
+    reserved: Sequence[str],
+    required: Sequence[str],
+    settings: PrunedSettings,
+    allows: Callable[[str], bool] = bool,
 ) -> dict[str, float]:
     """Return all characters and the seeds that pruning leaves, with their initial scores.
 
@@ -84,7 +94,10 @@ def seeds(
         segmentation=settings.segmentation,
     )
     characters = sorted({character for part, _ in parts for character in part})
-    pruner = Pruner(parts, how, characters, wordpiece_pruning.find_seeds(parts, how, reserved))
+    found = wordpiece_pruning.find_seeds(
+        parts, how, lambda piece: piece not in reserved and allows(piece)
+    )
+    pruner = Pruner(parts, how, characters, found)
     free = max(settings.vocab_size - len(reserved) - len(required), 0)
     if len(pruner.seeds) > free:
         pruner.prune(free)

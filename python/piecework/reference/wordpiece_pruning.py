@@ -35,7 +35,7 @@ Costs are integers, in units of 2^-16, so results do not depend on the platform.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -109,9 +109,11 @@ def usable_words(words: Sequence[tuple[str, int]], settings: Settings) -> list[t
 
 
 def find_seeds(
-    words: Sequence[tuple[str, int]], settings: PruningSettings, excluded: Collection[str] = ()
+    words: Sequence[tuple[str, int]],
+    settings: PruningSettings,
+    allows: Callable[[str], bool] = bool,
 ) -> dict[str, int]:
-    """Return the substrings with the largest count times length, with their counts, without excluded ones.
+    """Return the allowed substrings with the largest count times length, with their counts.
 
     >>> list(find_seeds([("hug", 2)], PruningSettings(vocab_size=10)))
     ['hug', 'hu', '##ug']
@@ -128,7 +130,7 @@ def find_seeds(
         for entry, count in counts.items()
         if count >= settings.min_frequency
         and 1 < length_of(entry, prefix) <= longest
-        and entry not in excluded
+        and allows(entry)
     ]
     seeds.sort(
         key=lambda entry: (-counts[entry] * length_of(entry, prefix), *spelling(entry, prefix))

@@ -4,6 +4,7 @@ use piecework_core::spec::SentencePieceKind;
 use serde::Deserialize;
 
 use crate::alphabet::characters;
+use crate::wordpiece::Pruning;
 use crate::PieceRules;
 
 /// The settings of a SentencePiece trainer.
@@ -31,6 +32,9 @@ pub struct SentencePieceTrainSpec {
     pub seed_size: usize,
     /// Unigram: the initial pieces with their counts; `None` selects frequent substrings of the corpus.
     pub seeds: Option<Vec<(String, u64)>>,
+    /// Unigram: choose the initial pieces by pruning, as many as the model has; `None` prunes them by likelihood.
+    #[serde(default)]
+    pub pruning: Option<Pruning>,
     /// Unigram: the share of the pieces that a round keeps.
     pub shrinking_factor: f64,
     /// Unigram: EM steps in a round.
@@ -71,6 +75,7 @@ impl Default for SentencePieceTrainSpec {
             pretokenization_delimiter: String::new(),
             seed_size: 1_000_000,
             seeds: None,
+            pruning: None,
             shrinking_factor: 0.75,
             num_sub_iterations: 2,
             superwords: None,

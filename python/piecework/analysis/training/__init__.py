@@ -86,8 +86,8 @@ def explain_training(
 
     A step takes time proportional to the corpus, whose distinct words may have at most 2,000,000 characters
     together. Learners that remove entries, and those of SentencePiece, are repeated in plain Python: at most
-    20,000 characters, 3,000 for `Pruning`. SentencePiece's Unigram with a delimiter or a file of seeds has
-    only the log-likelihood of each EM iteration.
+    20,000 characters, 3,000 for `Pruning`. SentencePiece's Unigram with a delimiter, a file of seeds or a
+    learner has only the log-likelihood of each EM iteration.
 
     Raises `ArgumentError` for steps that do not exist and for a corpus that is too large, `CorpusError` for
     one without words, and the errors of the trainer.

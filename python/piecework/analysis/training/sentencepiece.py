@@ -113,8 +113,9 @@ def is_replayed(trainer: Any) -> bool:
     >>> is_replayed(SentencePieceTrainer()), is_replayed(SentencePieceTrainer("bpe"))
     (True, False)
     """
-    is_guided = trainer.pretokenization_delimiter or trainer.seed_sentencepieces_file
-    return trainer.model_type == "unigram" and not is_guided
+    has_own_seeds = trainer.learner or trainer.seed_sentencepieces_file
+    is_cut = trainer.pretokenization_delimiter
+    return trainer.model_type == "unigram" and not has_own_seeds and not is_cut
 
 
 def _trace_unigram(

@@ -5,10 +5,12 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import count, islice
 from typing import Any, ClassVar, Literal
+
+import numpy as np
 
 from piecework._core import LearnedPieces as CorePieces
 from piecework._core import RawCounts, learn_sentencepiece
@@ -29,6 +31,7 @@ from piecework.spec import (
     TokenizerSpec,
 )
 from piecework.train.counts import Counts
+from piecework.train.learners.kinds import Pruning
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import AnyPreset, Preset
 from piecework.train.sentences import Sentences
@@ -59,7 +62,7 @@ from piecework.train.trainers.sentencepiece_settings import (
     settings_as_bytes,
     with_tab_for,
 )
-from piecework.train.trainers.unigram import LearnedPieces
+from piecework.train.trainers.unigram import LEARNER, LearnedPieces
 from piecework.train.word_sizes import (
     Amount,
     WordSizes,
@@ -79,6 +82,13 @@ def _role_id(role: str) -> Integer:
 
 def _role_piece(role: str) -> Text:
     return Text(f"Name of the {role} piece.", can_be_empty=False)
+
+
+_LEARNER = replace(
+    LEARNER,
+    help=f"How to choose pieces other than by loss of likelihood (unigram): {Pruning.summary}.",
+    without=("segmentation",),
+)
 
 
 @documented
@@ -103,6 +113,9 @@ class SentencePieceTrainer(Trainer):
     character of a piece only; without it, any but the last. `treat_whitespace_as_suffix` swaps first and
     last.
 
+    *Pieces by pruning.* `learner=Pruning()` chooses the pieces of a unigram model as `UnigramTrainer` does:
+    words take fewer tokens, in every library that reads the `.model`. Its number of seeds is its own.
+
     *Pieces that are not learned.* Unknown, bos, eos and pad have their ids. `control_symbols` get the
     lowest free ids, then `user_defined_symbols`, then the 256 bytes of `byte_fallback`. A word model has
     each user-defined symbol with ▁ too.
@@ -126,7 +139,7 @@ class SentencePieceTrainer(Trainer):
         "max_sentencepiece_length": "Limits on learned pieces",
         "unk_id": "Pieces that are not learned",
         "input_format": "Sentences",
-        "seed_sentencepiece_size": "Unigram",
+        "learner": "Unigram",
         "vocabulary_output_piece_score": "Model file",
     }
 
@@ -239,6 +252,7 @@ class SentencePieceTrainer(Trainer):
         ),
     )
 
+    learner: Pruning | None = setting(None, _LEARNER)
     seed_sentencepiece_size: int = setting(
         1_000_000, Integer("Number of pieces to start from (unigram).", least=1, most=_MAX_SIZE)
     )
@@ -398,8 +412,8 @@ class SentencePieceTrainer(Trainer):
 
     @property
     def detail(self) -> str:
-        """The type of the model."""
-        return self.model_type
+        """The type of the model, and the name of the learner if there is one."""
+        return f"{self.model_type} {self.learner.name}" if self.learner else self.model_type
 
     @property
     def self_tests(self) -> int:
@@ -413,7 +427,9 @@ class SentencePieceTrainer(Trainer):
 
     @property
     def resumption(self) -> Resumption | None:
-        """What a checkpoint stores: a round, merges, or nothing for models that rank units."""
+        """What a checkpoint stores: a round, choices, merges, or nothing for models that rank units."""
+        if self.learner is not None:
+            return "choices"
         resumptions: dict[str, Resumption] = {"unigram": "round", "bpe": "merges"}
         return resumptions.get(self.model_type)
 
@@ -422,7 +438,10 @@ class SentencePieceTrainer(Trainer):
         kinds = {"unigram": memory_of_unigram, "bpe": memory_of_bpe}
         if self.transition is not None:
             words = superwords.sizes_of_sequences(words)
-        return kinds.get(self.model_type, memory_of_ranking)(words)
+        needed = kinds.get(self.model_type, memory_of_ranking)(words)
+        if self.learner is None:
+            return needed
+        return np.maximum(needed, self.learner.memory(words, self.vocab_size))
 
     def smallest_model(self) -> SentencePiece:
         """Return a model with the characters of its symbols as pieces, as a large corpus gives."""
@@ -474,6 +493,7 @@ class SentencePieceTrainer(Trainer):
                 "pretokenization_delimiter": self.pretokenization_delimiter,
                 "seed_size": self.seed_sentencepiece_size,
                 "seeds": self._seeds,
+                "pruning": self.learner and vars(self.learner),
                 "shrinking_factor": self.shrinking_factor,
                 "num_sub_iterations": self.num_sub_iterations,
             },
@@ -533,6 +553,7 @@ class SentencePieceTrainer(Trainer):
         """
         settings = {field.name: getattr(self, field.name) for field in fields(self)}
         del settings["normalization_rule_tsv"], settings["denormalization_rule_tsv"]
+        settings["learner"] = self.learner and vars(self.learner)
         if self._seeds is not None:
             crc = zlib.crc32(json.dumps(self._seeds).encode())
             settings["seed_sentencepieces_file"] = f"{len(self._seeds)} seeds, CRC {crc:08x}"

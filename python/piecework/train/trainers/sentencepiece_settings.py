@@ -38,6 +38,7 @@ _NOT_WRITTEN = {
     "transition",
     "max_words",
     "cross_punctuation",
+    "learner",
 }
 
 
@@ -73,6 +74,7 @@ def check_contradictions(trainer: Any) -> None:
     if trainer.transition is not None and not trainer.split_by_whitespace:
         problem = "= needs split_by_whitespace=True: without it, the first pieces cross spaces too"
         raise ArgumentError("transition", problem)
+    _check_learner(trainer)
     is_ranking = trainer.model_type in ("word", "char")
     if trainer.use_all_vocab and not is_ranking:
         expected = "False: only word and char models can take all words or characters"
@@ -86,6 +88,31 @@ def check_contradictions(trainer: Any) -> None:
     if not trainer.use_all_vocab and trainer.vocab_size < needed:
         expected = f"at least {needed}: that is the number of pieces that are not learned"
         raise ArgumentError("vocab_size", str(trainer.vocab_size), expected)
+
+
+def _check_learner(trainer: Any) -> None:
+    """Raise `ArgumentError` for settings that do not fit the learner."""
+    learner = trainer.learner
+    if learner is None:
+        return
+    if trainer.model_type != "unigram":
+        raise ArgumentError("learner", f'= needs model_type="unigram", not {trainer.model_type!r}')
+    if learner.segmentation != "greedy":
+        # After 100 tokens, sums of such scores would be rounded by more than two pieces differ.
+        problem = f"={learner}: a .model has scores of 32 bits, too few for it; use UnigramTrainer"
+        raise ArgumentError("learner", problem)
+    defaults = {field.name: field.default for field in fields(trainer)}
+    advice = {
+        "seed_sentencepiece_size": ": pass Pruning(seed_vocab_size=...)",
+        "seed_sentencepieces_file": ", which finds its own seeds",
+        "shrinking_factor": "",
+    }
+    for name, instead in advice.items():
+        value = getattr(trainer, name)
+        if value != defaults[name]:
+            shown = f"{value:g}" if isinstance(value, float) else repr(value)
+            raise ArgumentError(name, f"={shown} does not apply with learner={learner}{instead}")
+    learner.check(trainer.vocab_size)
 
 
 def resolve_rules(rules: Rules | None) -> NormalizationRules | None:

@@ -39,7 +39,7 @@ SEEDS_PER_ENTRY = 16
 _MAX_SEEDS = 2**32
 _KEPT_SHARE = 0.75
 
-_LEARNER = Variant(
+LEARNER = Variant(
     f"How to choose pieces other than by their loss of likelihood: {Pruning.summary}.",
     kinds={Pruning.name: Pruning},
     check=lambda learner: check_learner(learner, (Pruning,)),
@@ -227,7 +227,7 @@ class UnigramTrainer(_AnyUnigramTrainer):
         "<unk>", replace(common.UNK_TOKEN, none="unknown characters have no token")
     )
     count_exponent: float = setting(1.0, _COUNT_EXPONENT)
-    learner: Pruning | None = setting(None, _LEARNER)
+    learner: Pruning | None = setting(None, LEARNER)
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -317,7 +317,7 @@ class ByteUnigramTrainer(_AnyUnigramTrainer):
     shrinking_factor: float = setting(_KEPT_SHARE, common.SHRINKING_FACTOR)
     num_sub_iterations: int = setting(2, _NUM_SUB_ITERATIONS)
     count_exponent: float = setting(1.0, _COUNT_EXPONENT)
-    learner: Pruning | None = setting(None, _LEARNER)
+    learner: Pruning | None = setting(None, LEARNER)
 
     def __post_init__(self) -> None:
         check_settings(self)
