@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from pruned_pieces import LEARNERS, encoded, fewest_tokens, measured, read_words
+from pruned_pieces import UNITS, encoded, fewest_tokens, measured, read_words
 
 
 @pytest.fixture(scope="module")
@@ -22,14 +22,15 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-@pytest.mark.parametrize("units", ["bytes", "characters"])
-@pytest.mark.parametrize("name", LEARNERS)
+@pytest.mark.parametrize(
+    ("units", "name"), [(units, name) for units, learners in UNITS.items() for name in learners]
+)
 def test_every_learner_has_its_size_and_knows_the_words(
     corpus: Path, units: str, name: str
 ) -> None:
     training, held_out, alphabet = read_words(corpus, units)
     size = len(alphabet) + 60
-    model = LEARNERS[name](training, alphabet, size)
+    model = UNITS[units][name](training, alphabet, size)
     assert len(model.vocab) == size
     batch = encoded(model, held_out.words)
     vocab = {id: entry for entry, id in model.vocab.items()}
