@@ -194,7 +194,7 @@ impl TrainingInput<'_> {
             special_tokens: spec.symbols.clone(),
             seed_size: spec.seed_size,
             seeds: spec.seeds.clone(),
-            pruning: spec.pruning.clone(),
+            pruning: spec.pruning,
             max_piece_length: spec.piece_rules.max_chars,
             shrinking_factor: spec.shrinking_factor,
             num_sub_iterations: spec.num_sub_iterations,
