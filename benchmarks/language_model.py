@@ -33,11 +33,6 @@ from pathlib import Path
 from typing import Any
 
 sys.path.append(str(Path(__file__).parents[1] / "python"))
-# Threads of torch that wait must not compute: beside other programs, runs took seven times as long.
-os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-# The processes that are started keep their memory: to ask for it in each step takes an eighth of the time.
-os.environ.setdefault("MALLOC_MMAP_MAX_", "0")
-os.environ.setdefault("MALLOC_TRIM_THRESHOLD_", str(1 << 32))
 
 import numpy as np
 
@@ -256,4 +251,9 @@ def training_ids(
 
 
 if __name__ == "__main__":
+    # Threads of torch that wait must not compute: beside other programs, runs took seven times as long.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    # The processes that are started keep their memory: to ask for it again takes an eighth of the time.
+    os.environ.setdefault("MALLOC_MMAP_MAX_", "0")
+    os.environ.setdefault("MALLOC_TRIM_THRESHOLD_", str(1 << 32))
     main()

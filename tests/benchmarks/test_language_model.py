@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import doctest
 import itertools
+import os
 import subprocess
+import sys
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -317,6 +319,16 @@ def test_a_missing_corpus_is_an_error_that_says_how_it_is_made(
     monkeypatch.setenv("PIECEWORK_BENCH_CORPORA", str(tmp_path))
     with pytest.raises(MissingCorpusError, match=r"'novels-english'.*novels\.py"):
         corpus("novels-english")
+
+
+def test_only_the_program_changes_the_environment() -> None:
+    # Settings of the C library were inherited by every program that later tests ran.
+    program = (
+        "import os; before = dict(os.environ); import language_model; assert os.environ == before"
+    )
+    places = str(Path(language_model.__file__).parent)
+    environment = {"PATH": os.environ["PATH"], "PYTHONPATH": places}
+    subprocess.run([sys.executable, "-c", program], check=True, env=environment)
 
 
 def test_the_smoke_definition_changes_only_what_it_names() -> None:

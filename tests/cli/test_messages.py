@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 import click
 import pytest
@@ -14,7 +15,7 @@ import piecework as pw
 from piecework._internal.close_names import close_names
 from piecework.cli.app import VERBS, commands
 from piecework.cli.parameters import Context
-from piecework.train.setting_fields import Variant, settings_of
+from piecework.train.setting_fields import Setting, Variant, settings_of
 from piecework.train.trainers import TRAINERS
 
 Run = Callable[..., tuple[int, str, str]]
@@ -149,10 +150,10 @@ def test_the_help_has_the_options_of_the_model_and_no_other(
     else:
         arguments = [verb, "--model", model]
     known = flags_in(cli(*arguments, "--help")[1])
-    assert known >= set(flags_of_settings(TRAINERS[model]))
-    others = {flag for cls in TRAINERS.values() for flag in flags_of_settings(cls)}
+    assert known >= set(flags_of_settings(settings_of(TRAINERS[model])))
+    others = {flag for cls in TRAINERS.values() for flag in flags_of_settings(settings_of(cls))}
     own = {"--seed"}  # of sampling too
-    assert known & (others - own) == set(flags_of_settings(TRAINERS[model])) - own
+    assert known & (others - own) == set(flags_of_settings(settings_of(TRAINERS[model]))) - own
 
 
 @pytest.mark.parametrize("model", [model for model in TRAINERS if model != "sentencepiece"])
@@ -177,13 +178,13 @@ def flags_in(text: str) -> set[str]:
     return set(re.findall(r"^  (?:-\w, )?(--[\w-]+)", text, re.MULTILINE))
 
 
-def flags_of_settings(cls: type) -> Iterator[str]:
-    for name, (about, _) in settings_of(cls).items():
+def flags_of_settings(settings: Mapping[str, tuple[Setting, Any]]) -> Iterator[str]:
+    for name, (about, _) in settings.items():
         if about.option is not None:
             yield about.option or f"--{name.replace('_', '-')}"
         if isinstance(about, Variant):
-            for kind in about.kinds.values():
-                yield from flags_of_settings(kind)
+            for kind in about.kinds:
+                yield from flags_of_settings(about.settings_of(kind))
 
 
 # ---- colors
