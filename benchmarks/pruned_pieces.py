@@ -150,10 +150,13 @@ def main() -> None:
         size, name = options.one.split()
         print(json.dumps(measured(options.corpus, options.units, int(size), name)))
         return
+    names = options.learners or [*UNITS[options.units]]
+    if unknown := [name for name in names if name not in UNITS[options.units]]:
+        parser.error(f"--units {options.units} has no learner {unknown[0]}")
     print(f"{options.corpus.name}, {options.units}")
     print("  size  learner           entries  tokens/word  bytes/token  used %  seconds     MB")
     for size in options.sizes or [8000]:
-        for name in options.learners or UNITS[options.units]:
+        for name in names:
             command = [sys.executable, __file__, options.corpus, "--units", options.units]
             one = subprocess.run([*command, "--one", f"{size} {name}"], check=True, stdout=-1)
             row = json.loads(one.stdout)

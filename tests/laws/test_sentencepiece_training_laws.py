@@ -157,9 +157,8 @@ def test_pruning_continues_after_any_choice(
     texts: list[str], trainer: SentencePieceTrainer, data: st.DataObject
 ) -> None:
     counts, log = pw.count_texts(texts, preset=trainer.pipeline), LearningLog()
-    trainer = replace(
-        trainer, hard_vocab_limit=False
-    )  # the run of a size that is too large is another
+    # With another limit, a size that is too large is learned in a second run.
+    trainer = replace(trainer, hard_vocab_limit=False)
     try:
         expected = trainer._run(counts, 1, progress=None, log=log)
     except (pw.errors.TrainingError, pw.errors.CorpusError):
@@ -179,7 +178,7 @@ def test_pruning_continues_after_any_choice(
         *(SentencePieceTrainer(kind, 60, False) for kind in SentencePieceTrainer.TYPES),  # type: ignore[arg-type]
         SentencePieceTrainer("unigram", 60, False, learner=Pruning()),
     ],
-    ids=lambda trainer: trainer.model_type,
+    ids=lambda trainer: trainer.detail,
 )
 @given(TEXTS)
 def test_threads_change_nothing(trainer: SentencePieceTrainer, texts: list[str]) -> None:

@@ -23,8 +23,8 @@ PACKAGE = Path(pw.__file__).parent
 WORDPIECE = [pw.WordPieceTrainer(learner=learner()) for learner in LEARNERS.values()]
 SENTENCEPIECE = [pw.SentencePieceTrainer(model_type=kind) for kind in pw.SentencePieceTrainer.TYPES]
 OTHERS = [kind() for name, kind in TRAINERS.items() if name not in ("wordpiece", "sentencepiece")]
-BY_CHARACTERS = (pw.UnigramTrainer, pw.ByteUnigramTrainer, pw.SentencePieceTrainer)
-UNIGRAM = [kind(learner=Pruning()) for kind in BY_CHARACTERS]
+WITH_LEARNER = (pw.UnigramTrainer, pw.ByteUnigramTrainer, pw.SentencePieceTrainer)
+UNIGRAM = [kind(learner=Pruning()) for kind in WITH_LEARNER]
 EVERY: list[Any] = [*WORDPIECE, *SENTENCEPIECE, *OTHERS, *UNIGRAM]
 
 every_trainer = pytest.mark.parametrize(

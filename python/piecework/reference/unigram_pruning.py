@@ -42,7 +42,7 @@ class PrunedSettings(Settings):
 
 
 def learn(
-    words: Words, settings: PrunedSettings, allows: Callable[[str], bool] = bool
+    words: Words, settings: PrunedSettings, allows: Callable[[str], bool] | None = None
 ) -> list[tuple[str, float]]:
     """Return `vocab_size` entries with their scores, or all there are; reserved entries have score 0.
 
@@ -75,7 +75,7 @@ def seeds(
     reserved: Sequence[str],
     required: Sequence[str],
     settings: PrunedSettings,
-    allows: Callable[[str], bool] = bool,
+    allows: Callable[[str], bool] | None = None,
 ) -> dict[str, float]:
     """Return all characters and the seeds that pruning leaves, with their initial scores.
 
@@ -94,9 +94,11 @@ def seeds(
         segmentation=settings.segmentation,
     )
     characters = sorted({character for part, _ in parts for character in part})
-    found = wordpiece_pruning.find_seeds(
-        parts, how, lambda piece: piece not in reserved and allows(piece)
-    )
+
+    def is_allowed(piece: str) -> bool:
+        return piece not in reserved and (allows is None or allows(piece))
+
+    found = wordpiece_pruning.find_seeds(parts, how, is_allowed)
     pruner = Pruner(parts, how, characters, found)
     free = max(settings.vocab_size - len(reserved) - len(required), 0)
     if len(pruner.seeds) > free:

@@ -111,7 +111,7 @@ def usable_words(words: Sequence[tuple[str, int]], settings: Settings) -> list[t
 def find_seeds(
     words: Sequence[tuple[str, int]],
     settings: PruningSettings,
-    allows: Callable[[str], bool] = bool,
+    allows: Callable[[str], bool] | None = None,
 ) -> dict[str, int]:
     """Return the allowed substrings with the largest count times length, with their counts.
 
@@ -130,7 +130,7 @@ def find_seeds(
         for entry, count in counts.items()
         if count >= settings.min_frequency
         and 1 < length_of(entry, prefix) <= longest
-        and allows(entry)
+        and (allows is None or allows(entry))
     ]
     seeds.sort(
         key=lambda entry: (-counts[entry] * length_of(entry, prefix), *spelling(entry, prefix))

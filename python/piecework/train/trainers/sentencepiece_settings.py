@@ -98,7 +98,7 @@ def _check_learner(trainer: Any) -> None:
     if trainer.model_type != "unigram":
         raise ArgumentError("learner", f'= needs model_type="unigram", not {trainer.model_type!r}')
     if learner.segmentation != "greedy":
-        # After 100 tokens, sums of such scores would be rounded by more than two pieces differ.
+        # After 100 tokens, sums of such scores are rounded to whole numbers.
         problem = f"={learner}: a .model has scores of 32 bits, too few for it; use UnigramTrainer"
         raise ArgumentError("learner", problem)
     defaults = {field.name: field.default for field in fields(trainer)}
