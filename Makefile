@@ -37,6 +37,9 @@ WASM_TARGET := wasm32-unknown-unknown
 # What a rebuild depends on. Python sources are used in place and need none.
 SOURCES := $(shell find crates -path crates/wasm -prune -o \( -name '*.rs' -o -name Cargo.toml \) -print) Cargo.toml $(wildcard Cargo.lock) pyproject.toml
 
+# Cargo's profile: `quick` compiles in a third less processor time; benchmarks and published wheels take `release`.
+PROFILE ?= quick
+
 # The bindings must be built against the interpreter they will be loaded by.
 export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
@@ -45,12 +48,12 @@ unexport PYTHONDONTWRITEBYTECODE
 MATURIN := VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates release-page test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser wasm playground-page test-wasm test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-faults test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates release-page test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser wasm playground-page test-wasm test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-release test-faults test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
-	@echo "make build        build the package into .venv"
-	@echo "make wheel        build a wheel for this platform into dist/, install it without Rust, run it"
+	@echo "make build        build the package into .venv (PROFILE=release: as published wheels are, in twice the time)"
+	@echo "make wheel        build a wheel for this platform into dist/, install it without Rust, run it (PROFILE=release)"
 	@echo "make wheels       build and check the wheels for Linux (zig, 100 MB of downloads); make wheel-TARGET for one"
 	@echo "make reproducible build a wheel in two folders and compare the bytes"
 	@echo "make sdist        build a source distribution into dist/, compile and install it, run it"
@@ -77,6 +80,7 @@ help:
 	@echo "make test-data    fetch published vocabularies and corpora for the tests (180 MB of downloads)"
 	@echo "make test-full    run the comparisons with other libraries at full size (hours; for a nightly run)"
 	@echo "make test-levels  run the comparisons again with each older kind of instructions"
+	@echo "make test-release run the comparisons on a build with the profile of published wheels"
 	@echo "make test-faults  kill counting, learning and encoding fifty times at random moments and compare their files"
 	@echo "make test-neon    run the Rust tests as on 64-bit ARM (zig, and qemu on other machines)"
 	@echo "make test-miri    run the Rust tests of the kernels under Miri (nightly toolchain with miri)"
@@ -100,11 +104,11 @@ build: $(VENV)/.built
 rust-tests: $(VENV)/.tools
 	cargo test --profile checks --workspace --features piecework/training --quiet --no-run
 
-# The same profile and folder as `build`, so cargo compiles nothing twice. `--auditwheel check` fails where a
+# The profile and folder of `build`, so cargo compiles nothing twice; `make wheels` builds with `release`. `--auditwheel check` fails where a
 # repair would be needed.
 wheel: $(VENV)/.built $(VENV)/.wheel-tools
 	@rm -rf dist/*.whl
-	@$(MATURIN) build --release --auditwheel check --out dist > $(VENV)/wheel.log 2>&1 || { cat $(VENV)/wheel.log >&2; exit 1; }
+	@$(MATURIN) build --profile $(PROFILE) --auditwheel check --out dist > $(VENV)/wheel.log 2>&1 || { cat $(VENV)/wheel.log >&2; exit 1; }
 	@$(BIN)/twine check --strict dist/*.whl
 	@$(BIN)/python tools/check_wheel.py dist/*.whl
 
@@ -265,6 +269,12 @@ test-levels: $(VENV)/.built $(VENV)/.test-tools
 	  $(BIN)/python -m pytest tests/differential tests/laws --kernel-level $$level || exit 1; \
 	done
 
+# The profile of published wheels: the same ids as `plain` and as the owners of the formats.
+test-release: PROFILE := release
+test-release: $(VENV)/.built $(VENV)/.test-tools
+	cargo test --profile release --package piecework-core --quiet route_law
+	$(BIN)/python -m pytest --numprocesses logical tests/differential tests/laws $(PYTEST)
+
 test-full: export PIECEWORK_FULL := 1
 test-full: $(VENV)/.built $(VENV)/.test-tools
 	$(BIN)/python -m pytest --numprocesses logical tests/differential tests/laws tests/analysis/test_explain.py tests/integrations/test_folders.py tests/integrations/test_transformers.py $(PYTEST)
@@ -301,6 +311,9 @@ lint-rust:
 	cargo clippy --locked --workspace --all-targets --quiet -- --deny warnings
 	RUSTDOCFLAGS="--deny warnings" cargo doc --locked --workspace --no-deps --document-private-items --quiet
 
+# What is timed is what is published.
+bench bench-full: PROFILE := release
+
 bench: $(VENV)/.built $(VENV)/.test-tools
 	$(BIN)/python benchmarks/run.py --minutes 10 -o build/benchmarks/last.json
 
@@ -336,10 +349,16 @@ clean:
 
 # ---- files that stand for finished steps
 
-$(VENV)/.built: $(SOURCES) | $(VENV)/.tools
-	@echo "Building piecework into $(VENV) (a minute or two the first time) ..."
-	@$(MATURIN) develop --release --quiet > $(VENV)/build.log 2>&1 || { cat $(VENV)/build.log >&2; exit 1; }
+$(VENV)/.built: $(SOURCES) $(VENV)/.profile | $(VENV)/.tools
+	@echo "Building piecework into $(VENV): one to three minutes on two cores the first time ..."
+	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" tools/show_build.sh $(VENV)/build.log $(BIN)/maturin develop --profile $(PROFILE)
 	@touch $@
+
+# Changes when another profile is asked for.
+$(VENV)/.profile: FORCE | $(VENV)/.tools
+	@echo $(PROFILE) | cmp --silent - $@ || echo $(PROFILE) > $@
+
+FORCE:
 
 $(WASM)/.built: $(SOURCES) $(wildcard crates/wasm/* crates/wasm/src/* crates/wasm/src/*/*) tools/wasm-bindgen/Cargo.lock tools/wasm-bindgen/src/main.rs
 	@tools/check_wasm_toolchain.sh $(WASM_CARGO) $(WASM_RUSTC) $(WASM_LINKER)

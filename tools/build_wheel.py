@@ -117,7 +117,7 @@ def tool(name: str) -> str:
 
 def build(target: str, compiler: str, interpreter: str | None, out: Path) -> Path:
     """Compile and pack the wheel; return its path."""
-    command = [tool("maturin"), "build", "--release", "--locked", "--target", target]
+    command = [tool("maturin"), "build", "--profile", "release", "--locked", "--target", target]
     environment = build_environment(target, compiler)
     if "linux" in target:
         command += ["--zig", "--compatibility", COMPATIBILITY[target.rpartition("-")[2]]]

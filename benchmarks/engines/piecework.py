@@ -28,8 +28,8 @@ _PIPELINES = {"byte-bpe": "gpt2", "unigram": "sentencepiece"}
 
 
 def version() -> str:
-    """Return the version that runs."""
-    return pw.__version__
+    """Return the version that runs and the profile that compiled it."""
+    return f"{pw.__version__} ({_core.BUILD_PROFILE} build)"
 
 
 def levels() -> list[str]:

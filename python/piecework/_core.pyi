@@ -25,6 +25,7 @@ from piecework.io.gguf_pipelines import GgufPipeline
 from piecework.spec import SpecialInText
 
 UNICODE_VERSION: str
+BUILD_PROFILE: str  # Cargo's profile: "release" for wheels, "quick" for builds from source
 __version__: str
 
 class Core:

@@ -11,6 +11,7 @@ from piecework._internal.lazy import lazy_names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from piecework._core import BUILD_PROFILE
     from piecework._internal import validation
     from piecework._internal.close_names import did_you_mean
     from piecework._internal.counted import counted
@@ -101,6 +102,7 @@ if TYPE_CHECKING:
 __getattr__ = lazy_names(
     __name__,
     {
+        "piecework._core": "BUILD_PROFILE".split(),
         "piecework._internal": "validation".split(),
         "piecework._internal.close_names": "did_you_mean".split(),
         "piecework._internal.counted": "counted".split(),

@@ -77,6 +77,7 @@ mod _core {
         crate::panics::install_hook();
         crate::release::close_at_exit(module)?;
         module.add("UNICODE_VERSION", piecework_unicode::UNICODE_VERSION)?;
+        module.add("BUILD_PROFILE", env!("PIECEWORK_PROFILE"))?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))
     }
 }

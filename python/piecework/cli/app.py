@@ -11,7 +11,7 @@ from importlib import import_module
 import click
 
 import piecework as pw
-from piecework._support import did_you_mean
+from piecework._support import BUILD_PROFILE, did_you_mean
 from piecework.cli.colors import environment_kept, forced_color
 from piecework.cli.messages import flags_of, in_flags
 from piecework.cli.parameters import COMPLETE, Context, color_option, hints_for_options
@@ -147,7 +147,11 @@ commands = Commands(
 )
 commands.params.append(color_option())
 click.version_option(
-    pw.__version__, "-V", "--version", prog_name="piecework", message="%(prog)s %(version)s"
+    f"{pw.__version__} ({BUILD_PROFILE} build)",
+    "-V",
+    "--version",
+    prog_name="piecework",
+    message="%(prog)s %(version)s",
 )(commands)
 
 

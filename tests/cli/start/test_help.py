@@ -9,6 +9,7 @@ import sys
 import pytest
 
 import piecework as pw
+from piecework._core import BUILD_PROFILE
 from piecework.cli.app import VERBS, commands
 from piecework.cli.parameters import Context
 from tests.cli.start.command_names import Run, command_named
@@ -17,7 +18,9 @@ from tests.cli.start.command_names import Run, command_named
 
 
 def test_version_is_printed(cli: Run) -> None:
-    assert cli("--version") == (0, f"piecework {pw.__version__}\n", "")
+    printed = f"piecework {pw.__version__} ({BUILD_PROFILE} build)\n"
+    assert cli("--version") == (0, printed, "")
+    assert BUILD_PROFILE in ("quick", "release")
 
 
 def test_without_a_command_the_help_is_shown_as_an_error(cli: Run) -> None:
