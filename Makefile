@@ -350,7 +350,7 @@ clean:
 # ---- files that stand for finished steps
 
 $(VENV)/.built: $(SOURCES) $(VENV)/.profile | $(VENV)/.tools
-	@echo "Building piecework into $(VENV): one to three minutes on two cores the first time ..."
+	@echo "Building piecework ($(PROFILE) build; the first one takes minutes) ..."
 	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" tools/show_build.sh $(VENV)/build.log $(BIN)/maturin develop --profile $(PROFILE)
 	@touch $@
 
@@ -423,6 +423,7 @@ $(VENV)/.lint-tools: pyproject.toml | $(VENV)/.tools
 
 $(VENV)/.tools:
 	@tools/check_toolchain.sh $(PYTHON)
+	@echo "Making $(VENV); building piecework then takes one to three minutes on two cores ..."
 	@$(PYTHON) -m venv $(VENV)
 	@$(BIN)/pip install --quiet 'maturin==1.16.0' 'tomli>=2; python_version < "3.11"'
 	@touch $@
