@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         optional_number,
         path_text,
     )
+    from piecework._internal.warn import warn
     from piecework.corpus.conversations import without_nulls
     from piecework.corpus.iterables import rows_of_texts, text_total
     from piecework.corpus.paths import corpus_bytes
@@ -76,6 +77,7 @@ if TYPE_CHECKING:
     )
     from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER, CHARACTER_OF_BYTE
     from piecework.spec.custom import name_of
+    from piecework.train.corpus_count import warn_of_replacements
     from piecework.train.count_checkpoint import delete_count_checkpoint, source_folder
     from piecework.train.counts_detection import is_counts_file
     from piecework.train.learned import Merge
@@ -117,6 +119,7 @@ __getattr__ = lazy_names(
             "PathLike check_choice check_fraction check_number check_positive check_size "
             "check_text check_type file_path listed optional_number path_text"
         ).split(),
+        "piecework._internal.warn": "warn".split(),
         "piecework.corpus.conversations": "without_nulls".split(),
         "piecework.corpus.iterables": "rows_of_texts text_total".split(),
         "piecework.corpus.paths": "corpus_bytes".split(),
@@ -147,6 +150,7 @@ __getattr__ = lazy_names(
         ).split(),
         "piecework.spec.byte_alphabet": "BYTE_OF_CHARACTER CHARACTER_OF_BYTE".split(),
         "piecework.spec.custom": "name_of".split(),
+        "piecework.train.corpus_count": "warn_of_replacements".split(),
         "piecework.train.count_checkpoint": "delete_count_checkpoint source_folder".split(),
         "piecework.train.counts_detection": "is_counts_file".split(),
         "piecework.train.learned": "Merge".split(),

@@ -7,8 +7,6 @@ kind of model or one task is `function(tokenizer, ...)` in `lattice`, `vocabular
 
 from __future__ import annotations
 
-import warnings
-
 from piecework._core import Core, RawPrompts, TextColumn, decode_bytes, token_bytes
 from piecework._internal.abstract import Callable, Collection, Iterable, Mapping, Sequence
 from piecework._internal.lazy import hints, np, pw, typing
@@ -25,6 +23,7 @@ from piecework._internal.validation import (
     id_list,
     listed,
 )
+from piecework._internal.warn import warn
 from piecework.attributes.names_of_other_libraries import (
     WithForeignNames,
     add_foreign_names,
@@ -214,7 +213,7 @@ class Tokenizer(metaclass=WithForeignNames):
             if file != source:
                 core, settings = stored_lengths.lengths_of_folder(core, settings)
             elif file_format(file) == TOKENIZER_JSON:
-                stored_lengths.warn_of_lengths(core, file, stacklevel=2)
+                stored_lengths.warn_of_lengths(core, file)
         tokenizer = cls._of(core, special_in_text)
         in_file = settings_of_gguf_path(file)
         tokenizer._use_settings(settings if in_file is None else settings.replace(**in_file))
@@ -252,7 +251,7 @@ class Tokenizer(metaclass=WithForeignNames):
         if not tokenizer._core.is_plain:
             found = format or detect_format(gunzipped(data, source), options)
             if found == TOKENIZER_JSON:
-                stored_lengths.warn_of_lengths(tokenizer._core, source, stacklevel=2)
+                stored_lengths.warn_of_lengths(tokenizer._core, source)
         settings = settings_of_gguf(data, source)
         return tokenizer if settings is None else tokenizer._variant(**settings)
 
@@ -313,9 +312,9 @@ class Tokenizer(metaclass=WithForeignNames):
         mistakes in the text, and about truncation and padding, which apply to every text.
         """
         check_type("text", text, str, "str")
-        core = warned(_compiled(text, ()), b"", "text", "document", 2)
+        core = warned(_compiled(text, ()), b"", "text", "document")
         if not core.is_plain:
-            stored_lengths.warn_of_lengths(core, "text", stacklevel=2)
+            stored_lengths.warn_of_lengths(core, "text")
         return cls._of(core)
 
     # ---- train
@@ -1539,7 +1538,7 @@ class Tokenizer(metaclass=WithForeignNames):
         portable, reason = portable_or_nearest(spec, strict=strict)
         written = Tokenizer._of(_core_of(portable))
         if reason is not None:
-            warnings.warn(warning_of(reason, self, written), PortabilityWarning, stacklevel=2)
+            warn(warning_of(reason, self, written), PortabilityWarning)
         return written._core.to_json(pretty)
 
     def save(self, path: PathLike, *, merges: PathLike | None = None, strict: bool = False) -> None:

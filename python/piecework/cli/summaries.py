@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 import piecework as pw
-from piecework._support import Plan
+from piecework._support import Plan, warn
 from piecework.analysis.entry_bytes import family
 from piecework.analysis.round_trip import percent
 from piecework.analysis.text_samples import sample_of_files
@@ -159,7 +159,7 @@ def warn_of_loss(found: pw.analysis.RoundTrip, path: str) -> None:
         name = "the tokenizer" if path == "-" else path
         advice = "--model byte-bpe loses none, nor does --byte-fallback"
         message = f"{name} loses text: {found.lost_text}; {advice}"
-        warnings.warn(message, pw.errors.TrainingWarning, stacklevel=2)
+        warn(message, pw.errors.TrainingWarning)
 
 
 # ---- a tokenizer

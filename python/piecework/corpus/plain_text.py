@@ -7,10 +7,10 @@ split blocks depends on the bytes of the source only.
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterator
 from pathlib import Path
 
+from piecework._internal.warn import warn
 from piecework.corpus.line_blocks import BYTE_ORDER_MARK, line_blocks
 from piecework.corpus.rows import READ_BYTES, ReadOptions, TextBlock
 from piecework.corpus.text_stream import TextStream
@@ -115,4 +115,4 @@ def _warn_of_json_lines(data: bytes, name: str) -> None:
     message = (
         f"{name} begins with a JSON object and is read as plain text; for JSON lines, {advice}"
     )
-    warnings.warn(message, CorpusWarning, stacklevel=2)
+    warn(message, CorpusWarning)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Literal, TypeAlias
 
 from piecework._internal.validation import check_choice
+from piecework._internal.warn import warn
 from piecework.errors import (
     CorpusError,
     CorpusWarning,
@@ -62,7 +62,7 @@ class Skipped:
     def warn(self) -> None:
         """Warn with `CorpusWarning` if something was skipped."""
         if self.counts:
-            warnings.warn(str(self), CorpusWarning, stacklevel=3)
+            warn(str(self), CorpusWarning)
 
     def __str__(self) -> str:
         parts = (

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import piecework as pw
-from piecework._support import PathLike, import_extra, renamed_arguments
+from piecework._support import PathLike, import_extra, renamed_arguments, warn_of_replacements
 from piecework.distributed import file_tasks, task_settings
 from piecework.distributed.arrow_counts import counts_of_table, merge_counts
 from piecework.distributed.tasks import EncodedFile
@@ -58,7 +58,9 @@ def count_files(
         count = ray.remote(worker_function("tasks", "count_group", settings))
         # Nothing here holds the references, so that Ray frees each table after its merge.
         merged = _merged(ray, [count.remote(group.first_source, group.paths) for group in groups])
-    return task_settings.warn_of_replacements(counts_of_table(merged, resolved))
+    counts = counts_of_table(merged, resolved)
+    warn_of_replacements(counts.replacements)
+    return counts
 
 
 @renamed_arguments(pipeline="preset")

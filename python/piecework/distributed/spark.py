@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import piecework as pw
-from piecework._support import PathLike, import_extra, renamed_arguments
+from piecework._support import PathLike, import_extra, renamed_arguments, warn_of_replacements
 from piecework.distributed import file_tasks
 from piecework.distributed.arrow_counts import counts_of_table
 from piecework.distributed.signed_counts import COUNTS_SCHEMA, from_signed
@@ -24,7 +24,6 @@ from piecework.distributed.task_settings import (
     count_files_settings,
     encode_files_settings,
     encode_settings,
-    warn_of_replacements,
 )
 from piecework.distributed.tasks import EncodedFile
 from piecework.distributed.worker_functions import error_of_worker, worker_function
@@ -68,7 +67,9 @@ def count_files(
         arguments = [(group.first_source, group.paths) for group in groups]
         count = worker_function("spark_tasks", "count_group", settings)
         counted = _tasks(spark, count, arguments, COUNTS_SCHEMA)
-        return warn_of_replacements(_sum(counted, resolved))
+        counts = _sum(counted, resolved)
+    warn_of_replacements(counts.replacements)
+    return counts
 
 
 @renamed_arguments(pipeline="preset")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, TypedDict
 
 import piecework as pw
 from piecework._support import check_type
 from piecework.distributed.tasks import CountBatchSettings, CountFilesSettings, EncodeSettings
-from piecework.errors import ArgumentError, TrainingWarning
+from piecework.errors import ArgumentError
 
 Dumps: TypeAlias = Callable[[Any], bytes]
 """Pickles functions by value where that is needed: the `cloudpickle` of the engine."""
@@ -81,15 +80,6 @@ def encode_files_settings(
     """Return the settings of tasks that encode files."""
     check_type("tokenizer", tokenizer, pw.Tokenizer, "a Tokenizer")
     return dumps((tokenizer, {"format": format, **options}))
-
-
-def warn_of_replacements(counts: pw.Counts) -> pw.Counts:
-    """Warn with `TrainingWarning` of invalid sequences; return the counts."""
-    if counts.replacements:
-        were = "sequence was" if counts.replacements == 1 else "sequences were"
-        message = f"{counts.replacements} invalid UTF-8 {were} replaced by U+FFFD"
-        warnings.warn(message, TrainingWarning, stacklevel=3)
-    return counts
 
 
 def _pipeline_of(preset: str | pw.train.Preset | pw.train.Pipeline) -> pw.train.Pipeline:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-import warnings
 from contextlib import ExitStack, suppress
 
 from piecework._internal.lazy import pw
+from piecework._internal.warn import warn
 from piecework.attributes.roles import ROLES
 from piecework.errors import FileError, PortabilityWarning
 from piecework.io.atomic_files import atomic_file, write_bytes
@@ -33,8 +33,6 @@ TOKENIZER = "tokenizer.json"
 _CLASS = "PreTrainedTokenizerFast"
 _WITHOUT_TYPE_IDS = ["input_ids", "attention_mask"]
 _WITH_TYPE_IDS = ["input_ids", "token_type_ids", "attention_mask"]
-# Frames from the caller of `Tokenizer.save` to a warning.
-_FRAMES_TO_CALLER = 6
 
 
 def save_folder(tokenizer: pw.Tokenizer, folder: str, *, strict: bool = False) -> None:
@@ -176,7 +174,7 @@ def _warn_of_new_matches(roles: dict[str, str | None], added: dict[str, bool]) -
             f"the {role} {token!r} is not an added token; transformers matches it whole in the text, as "
             f"with_added_tokens([{token!r}], special=True) does"
         )
-        warnings.warn(message, PortabilityWarning, stacklevel=_FRAMES_TO_CALLER)
+        warn(message, PortabilityWarning)
 
 
 def _json_bytes(value: dict[str, Any]) -> bytes:

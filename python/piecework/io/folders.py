@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-import warnings
 
 from piecework._core import Core
+from piecework._internal.warn import warn
 from piecework.errors import FormatError, FormatWarning
 from piecework.io import sentencepiece_classes
 from piecework.io.core_parts import stages_of, with_parts
@@ -17,8 +17,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from piecework.spec import SpecialInText
 
-# Frames from the caller of `Tokenizer.load` to a warning: load, configured, a check, _warn.
-_FRAMES_TO_CALLER = 5
 _SHOWN_TOKENS = 3
 
 # Classes of transformers whose ids are not those of their SentencePiece model.
@@ -148,9 +146,10 @@ def _with_stages_of_class(core: Core, config: FolderConfig, source: str) -> Core
 def _with_bert_settings(core: Core, config: FolderConfig, source: str) -> Core:
     named = config.tokenizer_class
     if named is not None and named not in _LIKE_BERT:
-        _warn(
+        message = (
             f"{source}: read as the vocabulary of BERT; {named} of transformers can give other ids"
         )
+        warn(message, FormatWarning)
     settings = {
         "handle_chinese_chars": config.flag("tokenize_chinese_chars"),
         "strip_accents": config.flag("strip_accents"),
@@ -185,12 +184,14 @@ def _with_frame(core: Core, config: FolderConfig, source: str) -> Core:
         expected = "a tokenizer.json beside it, which save_pretrained of transformers writes"
         raise FormatError(source, f"is {found}; put {expected}")
     if named is None and os.path.basename(source) == _RENUMBERED_NAME:
-        _warn(f"{source}: has the ids of SentencePiece; most models with this file change them")
+        message = f"{source}: has the ids of SentencePiece; most models with this file change them"
+        warn(message, FormatWarning)
     if named is not None:
-        _warn(
+        message = (
             f"{source}: read as SentencePiece reads it; {named} of transformers can give other ids: "
             "a tokenizer.json beside it, which save_pretrained of transformers writes, has those"
         )
+        warn(message, FormatWarning)
     roles = config.settings.roles
     bos, eos = roles.get("bos_token") or "<s>", roles.get("eos_token") or "</s>"
     ids = {token: id for token in (bos, eos) if (id := core.token_to_id(token)) is not None}
@@ -203,10 +204,11 @@ def _check_bytes(core: Core, config: FolderConfig, source: str) -> None:
     if config.tokenizer_class != "LlamaTokenizer":
         return
     if any(core.token_to_id(f"<0x{byte:02X}>") is None for byte in range(256)):
-        _warn(
+        message = (
             f"{source}: has no pieces for all bytes: LlamaTokenizer drops characters that have no piece; the "
             ".model by its own name keeps them as unknown tokens"
         )
+        warn(message, FormatWarning)
 
 
 def _with_roberta_frame(core: Core, config: FolderConfig) -> Core:
@@ -242,10 +244,11 @@ def _check_roles(core: Core, config: FolderConfig) -> None:
         more = f" and {len(lacking) - _SHOWN_TOKENS} more" if len(lacking) > _SHOWN_TOKENS else ""
         missing.append(f"extra special tokens {', '.join(lacking[:_SHOWN_TOKENS])}{more}")
     for named in missing:
-        _warn(
+        message = (
             f"{config.source}: {named}: not in the vocabulary, and ignored; "
             "transformers adds such tokens with new ids, as with_added_tokens does"
         )
+        warn(message, FormatWarning)
 
 
 def _settings(config: FolderConfig) -> FolderSettings:
@@ -255,7 +258,3 @@ def _settings(config: FolderConfig) -> FolderSettings:
         other = {"model_input_names": ["input_ids", "attention_mask"], **settings.other}
         settings = settings.replace(other=other)
     return settings
-
-
-def _warn(message: str) -> None:
-    warnings.warn(message, FormatWarning, stacklevel=_FRAMES_TO_CALLER)

@@ -6,8 +6,6 @@ format, name it in `format_detection` and add a reader to `READERS`.
 
 from __future__ import annotations
 
-import warnings
-
 from piecework._core import (
     Core,
     read_clip,
@@ -20,6 +18,7 @@ from piecework._core import (
 )
 from piecework._internal.abstract import Callable, Mapping
 from piecework._internal.validation import path_text
+from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, FormatError, FormatWarning
 from piecework.io.compiled_cache import CoreAndSpecial
 from piecework.io.format_detection import (
@@ -51,8 +50,6 @@ _GPT2_PIPELINE = (
     b'{"pre_tokenizer": {"type": "ByteLevel",'
     b' "add_prefix_space": false, "trim_offsets": true, "use_regex": true}}'
 )
-# Frames from the caller of `Tokenizer.load` to a reader: load, read_tokenizer, _read, reader.
-_FRAMES_TO_CALLER = 5
 
 
 # ---- JSON documents
@@ -63,7 +60,7 @@ def read_tokenizer_json(data: bytes, source: str, options: LoadOptions) -> CoreA
     options.reject_unused((), "a tokenizer.json, which contains this setting")
     data = data.removeprefix(BYTE_ORDER_MARK)
     core = Core.from_json(data, source)
-    return warned(core, data, source, "document", _FRAMES_TO_CALLER), "parse"
+    return warned(core, data, source, "document"), "parse"
 
 
 def read_tekken_json(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
@@ -108,7 +105,7 @@ def read_vocab_txt(data: bytes, source: str, options: LoadOptions) -> CoreAndSpe
     """Read BERT's vocab.txt."""
     options.reject_unused(("lowercase",), "a vocab.txt")
     core = Core.from_vocab_txt(data, source, options.lowercase)
-    return warned(core, data, source, "lines", _FRAMES_TO_CALLER), "parse"
+    return warned(core, data, source, "lines"), "parse"
 
 
 def read_clip_merges(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
@@ -194,7 +191,7 @@ def read_tiktoken_ranks(data: bytes, source: str, options: LoadOptions) -> CoreA
     if not isinstance(special, Mapping):
         raise ArgumentError("special_tokens", shortened(special), "a mapping from tokens to ids")
     core = read_tiktoken(data, source, _pipeline_of(options.pattern), list(special.items()))
-    return warned(core, data, source, "ranks", _FRAMES_TO_CALLER), "refuse"
+    return warned(core, data, source, "ranks"), "refuse"
 
 
 def check_ranks(data: bytes, source: str) -> None:
@@ -258,10 +255,10 @@ def pre_tokenizer_for(pattern: str | tuple[str, ...] | PreTokenizer) -> PreToken
     return split_bytes(tuple(pattern))
 
 
-def warned(core: Core, data: bytes, source: str, origin: str, stacklevel: int) -> Core:
+def warned(core: Core, data: bytes, source: str, origin: str) -> Core:
     """Return the core, after a `FormatWarning` for each probable mistake in its file."""
     for message in core.warnings(origin, data):
-        warnings.warn(f"{source}: {message}", FormatWarning, stacklevel=stacklevel + 1)
+        warn(f"{source}: {message}", FormatWarning)
     return core
 
 

@@ -10,6 +10,7 @@ import warnings
 
 from piecework._core import Core
 from piecework._internal.validation import check_choice, check_size, check_type_id
+from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, FormatWarning
 from piecework.io.core_parts import stages_of
 from piecework.io.folder_settings import NO_SETTINGS, FolderSettings
@@ -55,7 +56,7 @@ def core_of_folder(core: Core, settings: FolderSettings) -> Core:
     return core
 
 
-def warn_of_lengths(core: Core, source: str, stacklevel: int) -> None:
+def warn_of_lengths(core: Core, source: str) -> None:
     """Warn with `FormatWarning` if a file truncates or pads every text, and say how to turn it off."""
     truncation, padding = active_lengths(core)
     found = {}
@@ -71,7 +72,7 @@ def warn_of_lengths(core: Core, source: str, stacklevel: int) -> None:
             f"{source}: {' and '.join(found.values())} {are} {_APPLIED}, as in tokenizers; "
             f"{' and '.join(found)} {turn} off"
         )
-        warnings.warn(message, FormatWarning, stacklevel=stacklevel + 1)
+        warn(message, FormatWarning)
 
 
 def truncated(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, fields
@@ -20,6 +19,7 @@ from piecework._internal.progress import progress_bar, show_source
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Unpack, Update
 from piecework._internal.validation import PathLike, check_number, check_positive, whole_number
+from piecework._internal.warn import warn
 from piecework.corpus.paths import corpus_bytes, corpus_files
 from piecework.corpus.reader import CorpusReader
 from piecework.corpus.rows import ReadOptions, Rows, TextBlock, Utf8Errors
@@ -84,17 +84,17 @@ class CountSettings:
             },
         )
 
-    def warn_of_left_out(self, counter: WordCounter, stacklevel: int) -> None:
+    def warn_of_left_out(self, counter: WordCounter) -> None:
         """Warn with `TrainingWarning` of texts and words that were too long."""
         long_texts, long_words, _ = counter.left_out()
         if long_texts:
             were = "sentence was" if long_texts == 1 else "sentences were"
             message = f"{long_texts} {were} skipped: longer than {self.sentences.max_bytes} bytes"
-            warnings.warn(message, TrainingWarning, stacklevel=stacklevel + 1)
+            warn(message, TrainingWarning)
         if long_words:
             words = "word was" if long_words == 1 else "words were"
             message = f"{long_words} {words} skipped: longer than {self.max_word_length} characters"
-            warnings.warn(message, TrainingWarning, stacklevel=stacklevel + 1)
+            warn(message, TrainingWarning)
 
 
 @dataclass(frozen=True)
@@ -185,8 +185,8 @@ class CorpusCount:
             if checkpoint is not None and self.keep_checkpoint:
                 checkpoint.save(counter)
             replacements = counter.replacements()
-            warn_of_replacements(replacements, stacklevel=7)
-            self.settings.warn_of_left_out(counter, stacklevel=7)
+            warn_of_replacements(replacements)
+            self.settings.warn_of_left_out(counter)
             numerators, denominator = self._weights(counter)
             yield counter.finish(numerators, denominator), replacements
             if checkpoint is not None and not self.keep_checkpoint:
@@ -287,12 +287,12 @@ def check_sources(name: str, first: int, sources: int) -> None:
         raise ArgumentError(name, problem)
 
 
-def warn_of_replacements(replacements: int, stacklevel: int) -> None:
+def warn_of_replacements(replacements: int) -> None:
     """Warn with `TrainingWarning` of invalid sequences."""
     if replacements:
         were = "sequence was" if replacements == 1 else "sequences were"
         message = f"{replacements} invalid UTF-8 {were} replaced by U+FFFD"
-        warnings.warn(message, TrainingWarning, stacklevel=stacklevel + 1)
+        warn(message, TrainingWarning)
 
 
 class CountOptions(TypedDict, total=False):

@@ -184,8 +184,8 @@ def _count_texts(
             else:
                 _add_texts(counter, texts, source, update)
         replacements = counter.replacements()
-        corpus_count.warn_of_replacements(replacements, stacklevel=5)
-        settings.warn_of_left_out(counter, stacklevel=5)
+        corpus_count.warn_of_replacements(replacements)
+        settings.warn_of_left_out(counter)
         return Counts._of(counter.finish().into_counts(), pipeline, replacements)
 
 

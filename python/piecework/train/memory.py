@@ -6,13 +6,13 @@ adds to the counts themselves.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 
 import numpy as np
 
 from piecework._core import check_memory
 from piecework._internal.memory_budget import format_size, memory_budget
+from piecework._internal.warn import warn
 from piecework.errors import MemoryLimitError, TrainingWarning
 from piecework.train.counts import Counts
 from piecework.train.trainer import Trainer
@@ -96,7 +96,7 @@ def fit_to_memory(
     total, rest = counts.total, reduced.total
     dropped = DroppedWords(least, len(counts) - len(reduced), len(counts), total - rest, total)
     message = f"{dropped}, to learn within {format_size(budget)}; a larger memory budget keeps them"
-    warnings.warn(message, TrainingWarning, stacklevel=3)
+    warn(message, TrainingWarning)
     return reduced, dropped
 
 

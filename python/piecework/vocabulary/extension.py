@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
@@ -12,6 +11,7 @@ from piecework._internal.progress import progress_bar
 from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.types import Progress, Update
 from piecework._internal.validation import check_size
+from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, CorpusError, TrainingWarning
 from piecework.spec import BPE, Char, SentencePiece, TokenizerSpec, Unigram, WordPiece
 from piecework.train import Counts, Merges, pipeline_of
@@ -142,7 +142,7 @@ def _merges_for(model: BPE | WordPiece | Unigram, learner: Merges | None) -> Mer
 
 def _warn_if(stopped_early: str | None) -> None:
     if stopped_early:
-        warnings.warn(f"stopped early: {stopped_early}", TrainingWarning, stacklevel=5)
+        warn(f"stopped early: {stopped_early}", TrainingWarning)
 
 
 def _with_learned(spec: TokenizerSpec, learned: LearnedEntries) -> tuple[TokenizerSpec, IdMap]:

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import warnings
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import tokenizers
 
 from piecework import Encoding, Tokenizer
+from piecework._support import warn
 
 # Read from the encoding that is held, of either library.
 _READ = (
@@ -61,7 +61,7 @@ class BackendEncoding:
     @property
     def words(self) -> list[int | None]:
         """The index of the word of each token; the earlier name of `word_ids`, deprecated."""
-        warnings.warn("words: use word_ids", DeprecationWarning, stacklevel=2)
+        warn("words: use word_ids", DeprecationWarning)
         word_ids: list[int | None] = self._held.word_ids
         return word_ids
 

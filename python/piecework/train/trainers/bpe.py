@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
@@ -10,6 +9,7 @@ from typing import Any, ClassVar, Final
 from piecework._core import RawCounts, learn_bpe, learn_bpe_by_source
 from piecework._internal.types import Progress, Self
 from piecework._internal.validation import PathLike
+from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, TrainingWarning
 from piecework.spec import BPE, BPEDecoder, Decoder, Model, WordPieceDecoder
 from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
@@ -453,7 +453,7 @@ def _model(
 ) -> BPE:
     if learned.stopped_early:
         message = f"stopped early: {learned.stopped_early}"
-        warnings.warn(message, TrainingWarning, stacklevel=4)
+        warn(message, TrainingWarning)
     return BPE(
         vocab=common.vocabulary_of(learned.entries),
         # A learner can merge one pair twice; the first merge decides the rank.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -13,6 +12,7 @@ from piecework._internal import validation as checks
 from piecework._internal.progress import progress_bar
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
+from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, CorpusError, TrainingError, TrainingWarning
 from piecework.train.checkpoints import LearningCheckpoint
 from piecework.train.counts import Counts
@@ -83,7 +83,7 @@ def resumable(
 def warn_without_checkpoints(trainer: Trainer) -> None:
     """Warn with `TrainingWarning` that a run starts again after an interruption."""
     message = f"no checkpoint: a {trainer.kind} run with these settings starts again"
-    warnings.warn(message, TrainingWarning, stacklevel=3)
+    warn(message, TrainingWarning)
 
 
 # ---- corpora with too few pieces
@@ -104,7 +104,7 @@ def warn_of_few(entries: int, vocab_size: int, why: str) -> None:
     """Warn with `TrainingWarning` if fewer entries than `vocab_size` were learned."""
     if entries < vocab_size:
         message = f"stopped early: {why}: {entries} of {vocab_size} entries learned"
-        warnings.warn(message, TrainingWarning, stacklevel=3)
+        warn(message, TrainingWarning)
 
 
 # ---- checks

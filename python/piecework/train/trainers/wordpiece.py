@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar
@@ -11,6 +10,7 @@ from piecework._core import LearnedEntries, learn_wordpiece
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
+from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, TrainingWarning
 from piecework.spec import Decoder, Model, WordPiece, WordPieceDecoder
 from piecework.train.counts import Counts
@@ -178,7 +178,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         if learned.stopped_early:
             messages = [f"stopped early: {learned.stopped_early}", *messages]
         for message in messages:
-            warnings.warn(message, TrainingWarning, stacklevel=3)
+            warn(message, TrainingWarning)
         return WordPiece(
             vocab=common.vocabulary_of(learned.entries),
             unk_token=self.unk_token,
