@@ -67,13 +67,20 @@ def _extend(_: Path) -> object:
     return pw.vocabulary.extend(_small(), ["hugs"], 1_000)
 
 
-def _with_role(folder: Path) -> object:
+def _with_role(folder: Path) -> None:
     tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1})).with_roles(mask_token="hug")
-    return tok.save(f"{folder}/saved/")
+    tok.save(f"{folder}/saved/")
 
 
 CALLS: dict[str, Call] = {
     "train": lambda folder: pw.Tokenizer.train(_bad_utf8(folder), vocab_size=12),
+    "train with sampled sentences": lambda folder: pw.Tokenizer.train(
+        _bad_utf8(folder),
+        model="sentencepiece",
+        model_type="char",
+        vocab_size=11,
+        input_sentence_size=5,
+    ),
     "count_files": lambda folder: pw.train.count_files(_bad_utf8(folder)),
     "count_files_to": lambda folder: pw.train.count_files_to(
         folder / "counts.tsv", _bad_utf8(folder)

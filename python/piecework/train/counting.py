@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from piecework._core import TextColumn, WordCounter
-from piecework._internal.progress import progress_bar
+from piecework._internal.progress import progress_bar, show_source
 from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.types import Progress, Texts, Unpack, Update
 from piecework._internal.validation import PathLike
 from piecework.corpus.iterables import rows_of_texts, text_total
-from piecework.corpus.rows import LIST_TEXTS, Utf8Errors
+from piecework.corpus.rows import LIST_TEXTS, Rows, Utf8Errors
 from piecework.corpus.skipped import OnError
 from piecework.errors import ArgumentError
 from piecework.rows.text_columns import text_column
@@ -20,7 +20,7 @@ from piecework.train.counts_files import CountsSummary, write_ordered_words
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import Preset, named_preset
 from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS
-from piecework.train.sentences import Sentences, texts_of_corpus
+from piecework.train.sentences import RowsToCount, Sentences, TextsOfRows, rows_of_corpus
 from piecework.train.source_weights import Weight
 
 
@@ -54,13 +54,13 @@ def count_files(
     >>> count_files(path).most_common()
     [('hug', 2), ('pug', 1)]
 
-    `preset` is the name of a preset, a `Preset` or a `Pipeline`. `sentences` selects lines or texts. Each
-    line of plain text is counted on its own (a byte-level pipeline includes its line end), so the counts of
-    shards add up to the counts of the whole corpus. The files are the sources `first_source`,
-    `first_source + 1`, ...; `ties="first-seen"` needs shards with different source numbers. `progress=True`
-    shows a bar on a terminal or in a notebook, and prints a line every 30 seconds elsewhere; a function
-    receives bytes as stored, done and in all (0: unknown). `corpus.read_corpus` describes the formats,
-    `field` and `on_error`.
+    `preset` is the name of a preset, a `Preset` or a `Pipeline`. `sentences` selects lines or texts; a
+    limited number of them is one source, `first_source`. Each line of plain text is counted on its own (a
+    byte-level pipeline includes its line end), so the counts of shards add up to the counts of the whole
+    corpus. The files are the sources `first_source`, `first_source + 1`, ...; `ties="first-seen"` needs
+    shards with different source numbers. `progress=True` shows a bar on a terminal or in a notebook, and
+    prints a line every 30 seconds elsewhere; a function receives bytes as stored, done and in all (0:
+    unknown). `corpus.read_corpus` describes the formats, `field` and `on_error`.
 
     - `memory` (bytes, or text such as "512MB"; None: a quarter of the memory) bounds the word counts: over
       it they are written to sorted files in the temporary folder, and merged at the end. The result does not
@@ -83,8 +83,9 @@ def count_files(
     )
     if sentences.size:
         _check_unused(checkpoint=checkpoint, source_weights=source_weights, temperature=temperature)
-        texts = texts_of_corpus(paths, sentences, field, encoding_errors, on_error)
-        return _count_texts(texts, resolved, settings, None, 0)
+        corpus_count.check_sources("first_source", first_source, 1)
+        with rows_of_corpus(paths, sentences, field, encoding_errors, on_error) as corpus:
+            return count_rows(corpus, resolved, settings, progress, first_source)
     count = corpus_count.CorpusCount(
         paths,
         resolved,
@@ -162,45 +163,48 @@ def count_texts(
     settings = corpus_count.CountSettings(
         sample, seed, max_word_length, memory, num_threads, sentences or Sentences()
     )
-    return _count_texts(texts, resolved, settings, progress, source)
+    column = None if settings.sentences.size else text_column(texts)
+    if column is None:
+        corpus = RowsToCount(rows_of_texts(texts), text_total(texts))
+        return count_rows(corpus, resolved, settings, progress, source)
+    with corpus_count.scratch_folder() as folder:
+        counter = settings.counter(resolved, folder, keep_line_ends=False)
+        with progress_bar("counting", progress) as update:
+            _add_column(counter, column, source, update)
+        return _counts_of(counter, resolved, settings, counter.replacements())
 
 
-def _count_texts(
-    texts: Iterable[str | Sequence[str]] | Texts,
+def count_rows(
+    corpus: RowsToCount,
     pipeline: Pipeline,
     settings: corpus_count.CountSettings,
-    progress: Progress,
-    source: int,
+    progress: Progress = None,
+    source: int = 0,
 ) -> Counts:
-    sentences = settings.sentences
-    if sentences.size:
-        texts = sentences.select(text for rows in rows_of_texts(texts) for text in rows.texts)
-    column = None if sentences.size else text_column(texts)
+    """Count the words of rows, or of the sentences that the settings select from them, as one source."""
     with corpus_count.scratch_folder() as folder:
         counter = settings.counter(pipeline, folder, keep_line_ends=False)
-        with progress_bar("counting", progress) as update:
-            if column is not None:
-                _add_column(counter, column, source, update)
-            else:
-                _add_texts(counter, texts, source, update)
-        replacements = counter.replacements()
-        corpus_count.warn_of_replacements(replacements)
-        settings.warn_of_left_out(counter)
-        return Counts._of(counter.finish().into_counts(), pipeline, replacements)
+        with progress_bar("counting", progress, in_bytes=corpus.in_bytes) as update:
+            replacements = _add_rows(counter, _reported(corpus, update), settings.sentences, source)
+        return _counts_of(counter, pipeline, settings, replacements)
 
 
-def _add_texts(
-    counter: WordCounter,
-    texts: Iterable[str | Sequence[str]] | Texts,
-    source: int,
-    update: Update,
-) -> None:
-    total = text_total(texts)
+def _add_rows(counter: WordCounter, rows: Iterable[Rows], sentences: Sentences, source: int) -> int:
+    """Count the rows, or the sentences selected from them; return the number of invalid sequences."""
+    texts = TextsOfRows(rows)
+    for each in rows_of_texts(sentences.select(texts)) if sentences.size else rows:
+        counter.add_texts(each.texts, source, each.replacements)
+    return texts.replacements + counter.replacements()
+
+
+def _reported(corpus: RowsToCount, update: Update) -> Iterator[Rows]:
+    """Yield the rows; report each after it is counted."""
     done = 0
-    for rows in rows_of_texts(texts):
-        counter.add_texts(rows.texts, source, rows.replacements)
+    for rows in corpus.rows:
+        show_source(update, rows.name)
+        yield rows
         done += len(rows)
-        update(done, total)
+        update(rows.file_bytes_read if corpus.in_bytes else done, corpus.total)
 
 
 def _add_column(counter: WordCounter, column: TextColumn, source: int, update: Update) -> None:
@@ -208,6 +212,17 @@ def _add_column(counter: WordCounter, column: TextColumn, source: int, update: U
         end = min(start + LIST_TEXTS, len(column))
         counter.add_column(column, source, start, end)
         update(end, len(column))
+
+
+def _counts_of(
+    counter: WordCounter,
+    pipeline: Pipeline,
+    settings: corpus_count.CountSettings,
+    replacements: int,
+) -> Counts:
+    corpus_count.warn_of_replacements(replacements)
+    settings.warn_of_left_out(counter)
+    return Counts._of(counter.finish().into_counts(), pipeline, replacements)
 
 
 def _check_unused(**arguments: object) -> None:

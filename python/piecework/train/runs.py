@@ -4,26 +4,27 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from piecework._internal.renamed_arguments import reject_former_name
 from piecework._internal.types import Progress, Texts
 from piecework._internal.validation import PathLike
-from piecework.corpus.iterables import rows_of_texts
+from piecework.corpus.iterables import rows_of_texts, text_total
+from piecework.corpus.rows import Rows
 from piecework.corpus.skipped import OnError
 from piecework.corpus.urls import is_url
 from piecework.errors import FileError, InputTypeError
 from piecework.spec import SentencePiece, TokenizerSpec
-from piecework.train.corpus_count import CountOptions
+from piecework.train.corpus_count import CountOptions, CountSettings
 from piecework.train.count_checkpoint import delete_count_checkpoint
-from piecework.train.counting import count_files, count_texts
+from piecework.train.counting import count_files, count_rows, count_texts
 from piecework.train.counts import Counts
 from piecework.train.learn import learn_spec, pipeline_of
 from piecework.train.plan import Plan
 from piecework.train.relearn import relearn_spec
-from piecework.train.sentences import Reservoir, texts_of_corpus
+from piecework.train.sentences import Reservoir, RowsToCount, Sentences, rows_of_corpus
 from piecework.train.source_counting import count_paths
 
 if TYPE_CHECKING:
@@ -58,8 +59,9 @@ class TrainingRun:
         plan.trainer.check_can_encode()
         _check_paths(files)
         if plan.tests:
-            texts = texts_of_corpus(files, plan.sentences, field, encoding_errors, on_error)
-            return self.from_texts(texts)
+            read = rows_of_corpus(files, plan.sentences, field, encoding_errors, on_error)
+            with read as corpus:
+                return self._with_self_tests(corpus)
         options: CountOptions = {
             "field": field,
             "encoding_errors": encoding_errors,
@@ -81,24 +83,29 @@ class TrainingRun:
         """Count the words of texts and learn from them."""
         plan = self.plan
         plan.trainer.check_can_encode()
-        if not plan.tests:
-            return self._from_counted(texts)
-        samples: Reservoir[str] = Reservoir(plan.tests, plan.sentences.seed)
-        strings = (text for rows in rows_of_texts(texts) for text in rows.texts)
-        spec = self._from_counted(samples.sample_while_iterating(strings, plan.sentences.keep))
-        sentences = [plan.sentences.text_of(line) for line in samples.drawn]
-        return _with_self_test(spec, sentences, self.tokens_of)
-
-    def _from_counted(self, texts: Iterable[str | Sequence[str]] | Texts) -> TokenizerSpec:
+        if plan.tests:
+            return self._with_self_tests(RowsToCount(rows_of_texts(texts), text_total(texts)))
         counts = count_texts(
             texts,
-            preset=self.plan.pipeline,
+            preset=plan.pipeline,
             num_threads=self.num_threads,
             progress=self.progress,
-            sentences=self.plan.sentences,
+            sentences=plan.sentences,
             memory=self.memory,
         )
         return self.from_counts(counts)
+
+    def _with_self_tests(self, corpus: RowsToCount) -> TokenizerSpec:
+        """Count the words of rows, learn from them, and store sentences of them with their pieces."""
+        plan = self.plan
+        samples: Reservoir[str] = Reservoir(plan.tests, plan.sentences.seed)
+        settings = CountSettings(
+            memory=self.memory, num_threads=self.num_threads, sentences=plan.sentences
+        )
+        sampled = replace(corpus, rows=_sampled(corpus.rows, samples, plan.sentences))
+        spec = self.from_counts(count_rows(sampled, plan.pipeline, settings, self.progress))
+        sentences = [plan.sentences.text_of(line) for line in samples.drawn]
+        return _with_self_test(spec, sentences, self.tokens_of)
 
     def from_counts(self, counts: Counts) -> TokenizerSpec:
         """Learn from word counts."""
@@ -158,6 +165,13 @@ def _check_paths(files: PathLike | Sequence[PathLike]) -> None:
             error = FileError("files", problem, errno=errno.ENOENT)
             error.filename = path
             raise error
+
+
+def _sampled(rows: Iterable[Rows], samples: Reservoir[str], sentences: Sentences) -> Iterator[Rows]:
+    """Yield the rows, and add the sentences of them to the samples."""
+    for each in rows:
+        samples.add_all(filter(sentences.keep, each.texts))
+        yield each
 
 
 def _with_self_test(

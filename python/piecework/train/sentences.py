@@ -7,14 +7,16 @@ sentence, a tab and the number of its occurrences.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Generic, TypeVar
 
 from piecework._internal.validation import PathLike
-from piecework.corpus.paths import corpus_files
+from piecework.corpus.paths import corpus_bytes, corpus_files
 from piecework.corpus.reader import CorpusReader
-from piecework.corpus.rows import ReadOptions, Utf8Errors
+from piecework.corpus.rows import ReadOptions, Rows, Utf8Errors
 from piecework.corpus.skipped import OnError
 
 Item = TypeVar("Item")
@@ -68,26 +70,51 @@ class Sentences:
         """
         kept = filter(self.keep, sentences)
         if not self.shuffle:
-            return [sentence for sentence, _ in zip(kept, range(self.size), strict=False)]
+            return list(islice(kept, self.size))
         reservoir: Reservoir[str] = Reservoir(self.size, self.seed)
         reservoir.add_all(kept)
         return reservoir.drawn
 
 
-def texts_of_corpus(
+@dataclass(frozen=True)
+class RowsToCount:
+    """The rows of a corpus, and the total of its progress, in bytes or texts; 0 if it is unknown."""
+
+    rows: Iterable[Rows]
+    total: int
+    in_bytes: bool = False
+
+
+@contextmanager
+def rows_of_corpus(
     paths: PathLike | Sequence[PathLike],
     sentences: Sentences,
     field: str | None,
     encoding_errors: Utf8Errors,
     on_error: OnError,
-) -> Iterator[str]:
-    """Yield every text of a corpus; tables of sentences and their counts are read as lines."""
+) -> Iterator[RowsToCount]:
+    """Read a corpus, tables of sentences and their counts as lines; warn at the end of what was skipped."""
     options = ReadOptions.of(
         field, encoding_errors, on_error, tables_as_lines=sentences.with_counts
     )
-    for rows in CorpusReader(corpus_files(paths), options).rows():
-        yield from rows.texts
+    files = corpus_files(paths)
+    rows = CorpusReader(files, options).rows()
+    yield RowsToCount(rows, corpus_bytes(files), in_bytes=True)
     options.warn_of_skipped()
+
+
+class TextsOfRows:
+    """The texts of rows, one by one; `replacements` counts the invalid sequences of the rows read so far."""
+
+    def __init__(self, rows: Iterable[Rows]) -> None:
+        self.replacements = 0
+        self._rows = rows
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the texts in order."""
+        for rows in self._rows:
+            self.replacements += rows.replacements
+            yield from rows.texts
 
 
 class Reservoir(Generic[Item]):
@@ -121,12 +148,3 @@ class Reservoir(Generic[Item]):
         """Add the next items of the stream."""
         for item in items:
             self.add(item)
-
-    def sample_while_iterating(
-        self, items: Iterable[Item], predicate: Callable[[Item], bool]
-    ) -> Iterator[Item]:
-        """Yield all items, and add those for which `predicate` returns True to the sample."""
-        for item in items:
-            if predicate(item):
-                self.add(item)
-            yield item
