@@ -56,10 +56,20 @@ class PieceworkError(Exception):
 
     >>> print(ArgumentError("tools", message="estimate=True does not support tools="))
     estimate=True does not support tools=
+
+    The `reason` of an error in a corpus names its kind; what `on_error="skip"` skips is counted by it.
     """
 
+    reason = ""
+
     def __init__(
-        self, place: str, found: str = "", expected: str | None = None, *, message: str = ""
+        self,
+        place: str,
+        found: str = "",
+        expected: str | None = None,
+        *,
+        message: str = "",
+        reason: str = "",
     ) -> None:
         if expected is None:
             message = message or (place + _separator(found) + found if found else "")
@@ -69,6 +79,7 @@ class PieceworkError(Exception):
         self.found = found
         self.expected = expected
         self.message = message
+        self.reason = reason or self.reason
 
     def __str__(self) -> str:
         return self.message or self._sentence()
@@ -195,6 +206,8 @@ class InvalidUtf8Error(CorpusError):
     >>> issubclass(InvalidUtf8Error, CorpusError)
     True
     """
+
+    reason = "invalid UTF-8"
 
 
 class TrainingError(PieceworkError, ValueError):

@@ -65,11 +65,11 @@ _MAX_CONTROL_FRACTION = 0.02
 _MIN_CONTROL_BYTES = 4
 
 
-def binary_kind(head: bytes) -> tuple[str, str] | None:
-    """Return what data is by its first bytes, and the text to pass instead; None for UTF-8 text.
+def binary_kind(head: bytes) -> tuple[str, str, str] | None:
+    """Return what data is by its first bytes, the text to pass instead, and its kind; None for UTF-8 text.
 
     >>> binary_kind(b"PK\\x03\\x04rest")
-    ('a zip archive', 'plain text: unpack it first')
+    ('a zip archive', 'plain text: unpack it first', 'a zip archive')
 
     Only the first `HEAD_BYTES` are inspected.
     """
@@ -77,15 +77,16 @@ def binary_kind(head: bytes) -> tuple[str, str] | None:
     control_bytes = _control_bytes(head)
     for magic, kind, expected in _MAGIC:
         if head.startswith(magic) and _is_format(magic, head, control_bytes):
-            return kind, expected
+            return kind, expected, kind
     if head[_TAR_MAGIC[0] :].startswith(_TAR_MAGIC[1]) and control_bytes:
-        return "a tar archive", _UNPACK
+        return "a tar archive", _UNPACK, "a tar archive"
     encoding = _wide_encoding(head)
     if encoding:
-        return f"{encoding} text", f"UTF-8: convert it with `iconv -f {encoding} -t UTF-8`"
+        kind = f"{encoding} text"
+        return kind, f"UTF-8: convert it with `iconv -f {encoding} -t UTF-8`", kind
     if control_bytes >= max(_MIN_CONTROL_BYTES, _MAX_CONTROL_FRACTION * len(head)):
         found = f"{control_bytes} NUL or control bytes in the first {len(head):,}"
-        return f"binary data ({found})", _TEXT
+        return f"binary data ({found})", _TEXT, "binary data"
     return None
 
 

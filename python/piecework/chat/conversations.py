@@ -30,6 +30,7 @@ _ROLE_OF_SPEAKER = {
     "tool": "tool",
 }
 _LIST_OF_MESSAGES = "a list of messages"
+_MISSING = "a missing field"
 
 
 class Conversation(str):
@@ -81,14 +82,15 @@ def _messages_of(record: Record, place: str, field: str | None) -> list[Message]
     wanted = " and ".join(map(repr, (*names, *(("prompt",) if field is None else ()))))
     known = ", ".join(map(repr, list(record)[:8])) or "no fields"
     problem = f"is missing: there is only {known}; expected one of {wanted}"
-    raise CorpusError(f"{place} field {names[0]!r}", problem)
+    raise CorpusError(f"{place} field {names[0]!r}", problem, reason=_MISSING)
 
 
 def _turn(record: Record, name: str, role: str, place: str) -> list[Message]:
     """Return the messages of a prompt or a completion, which is a text or messages."""
     value = record.get(name)
     if value is None:
-        raise CorpusError(f"{place} field {name!r}", "is missing: a prompt needs a completion")
+        problem = "is missing: a prompt needs a completion"
+        raise CorpusError(f"{place} field {name!r}", problem, reason=_MISSING)
     if isinstance(value, str):
         return [{"role": role, "content": value}]
     messages = _checked_list(value, place, name)
@@ -111,7 +113,8 @@ def _with_system(record: Record, messages: list[Message]) -> list[Message]:
 def _checked_list(value: object, place: str, name: str) -> list[Message]:
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Sequence):
         found = f"a value of type {type(value).__name__}"
-        raise CorpusError(f"{place} field {name!r}", found, _LIST_OF_MESSAGES)
+        reason = "messages that are no list"
+        raise CorpusError(f"{place} field {name!r}", found, _LIST_OF_MESSAGES, reason=reason)
     return [_message(row, place, f"{name}[{position}]") for position, row in enumerate(value)]
 
 
@@ -151,12 +154,14 @@ def _of_speaker(row: Mapping[str, typing.Any], place: str, name: str) -> Message
 
 def _missing(row: Mapping[str, typing.Any], place: str, name: str) -> CorpusError:
     names = ", ".join(map(repr, list(row)[:8])) or "no fields"
-    return CorpusError(f"{place} field {name!r}", f"is missing: there is only {names}")
+    problem = f"is missing: there is only {names}"
+    return CorpusError(f"{place} field {name!r}", problem, reason=_MISSING)
 
 
 def _unknown_role(role: object, known: Iterable[str], place: str, name: str) -> CorpusError:
     expected = f"a known role ({', '.join(known)})"
-    return CorpusError(f"{place} field {name!r}", repr(role), expected)
+    place = f"{place} field {name!r}"
+    return CorpusError(place, repr(role), expected, reason="an unknown role")
 
 
 def _tools_of(record: Record, place: str) -> list[typing.Any] | None:

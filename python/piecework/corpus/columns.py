@@ -83,7 +83,9 @@ class ColumnFile:
             except (self._pa.ArrowException, OSError, ValueError) as error:
                 message = " ".join(str(error).split())[:120]
                 found = f"damaged {kind} data ({message})"
-                raise CorpusError(self.name, found, "an undamaged file") from error
+                raise CorpusError(
+                    self.name, found, "an undamaged file", reason="damaged data"
+                ) from error
             if batch is None:
                 return
             for array, kept in pieces:
@@ -161,11 +163,12 @@ class ColumnFile:
                 listed = ", ".join(map(repr, names[:8])) or "no fields"
                 found = f"{names.count(name)} of this name" if name in names else f"only {listed}"
                 problem = f"must be one column with strings; the file has {found}{inside}"
-                raise CorpusError(place, problem)
+                raise CorpusError(place, problem, reason="a missing or repeated column")
             kind = kind.field(name).type
         values = kind.value_type if self._pa.types.is_dictionary(kind) else kind
         if str(values) not in ("string", "large_string", "string_view"):
-            raise CorpusError(place, f"values of type {kind}", "strings")
+            found = f"values of type {kind}"
+            raise CorpusError(place, found, "strings", reason="a column without strings")
         return path
 
     def _check_kept(self, schema: Any, options: ReadOptions) -> None:
@@ -174,7 +177,8 @@ class ColumnFile:
                 listed = ", ".join(map(repr, schema.names[:8]))
                 found = f"{schema.names.count(name)} of this name among {listed}"
                 problem = f"must be one column; the file has {found}"
-                raise CorpusError(f"{self.name} column {name!r}", problem)
+                place = f"{self.name} column {name!r}"
+                raise CorpusError(place, problem, reason="a missing or repeated column")
 
     def _array_of(self, batch: Any, path: tuple[str, ...]) -> Any:
         array = batch.column(path[0])
@@ -220,7 +224,8 @@ class ColumnFile:
         for number, text in enumerate(texts, start=first):
             if text is None:
                 place = f"{self.name} row {number} column {options.field.key!r}"
-                options.fault(CorpusError(place, "a null", "a string"))
+                reason = "a field that is no string"
+                options.fault(CorpusError(place, "a null", "a string", reason=reason))
             else:
                 strings.append(text)
                 numbers.append(number)
@@ -287,7 +292,7 @@ class ColumnFile:
         for index in indices:
             if index is not None and not 0 <= index < size:
                 found = f"damaged Arrow data (index {index} of a dictionary with {size} values)"
-                raise CorpusError(self.name, found, "an undamaged file")
+                raise CorpusError(self.name, found, "an undamaged file", reason="damaged data")
         return indices
 
     def _check(self, array: Any) -> None:
@@ -296,7 +301,9 @@ class ColumnFile:
         except self._pa.ArrowException as error:
             message = " ".join(str(error).split())[:120]
             found = f"damaged Arrow data ({message})"
-            raise CorpusError(self.name, found, "an undamaged file") from error
+            raise CorpusError(
+                self.name, found, "an undamaged file", reason="damaged data"
+            ) from error
 
 
 def _opened(path: str, stack: ExitStack, format: str) -> BinaryIO:

@@ -50,7 +50,8 @@ def conversation_columns(names: Sequence[str], place: str, options: ReadOptions)
     if found in ([], ["tools"], ["system"], ["tools", "system"]):
         listed = ", ".join(map(repr, names[:8])) or "no columns"
         expected = " or ".join(map(repr, wanted[:1] if options.field_is_given else FIELDS[:3]))
-        raise CorpusError(place, f"has no column {expected}; it has {listed}")
+        problem = f"has no column {expected}; it has {listed}"
+        raise CorpusError(place, problem, reason="a table without messages")
     return found
 
 

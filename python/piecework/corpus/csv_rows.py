@@ -35,12 +35,9 @@ def read_csv(stream: TextStream, options: ReadOptions, delimiter: str) -> Iterat
                 columns = _columns_of(row, stream.name, options)
                 needed = max(columns) + 1
             elif len(row) < needed:
-                place = f"{stream.name} line {number}"
-                options.fault(
-                    CorpusError(
-                        place, f"has {counted(len(row), 'column')}; it needs at least {needed}"
-                    )
-                )
+                problem = f"has {counted(len(row), 'column')}; it needs at least {needed}"
+                reason = "a row with too few columns"
+                options.fault(CorpusError(f"{stream.name} line {number}", problem, reason=reason))
             else:
                 text, *kept = [row[column] for column in columns]
                 texts.append(text)
@@ -64,7 +61,8 @@ def _rows(reader: Any, name: str, options: ReadOptions) -> Iterator[tuple[int, l
         try:
             row = next(reader, None)
         except csv.Error as error:
-            fault = CorpusError(f"{name} line {number}", f"broken CSV ({error})", "a row of fields")
+            place, found = f"{name} line {number}", f"broken CSV ({error})"
+            fault = CorpusError(place, found, "a row of fields", reason="broken CSV")
             fault.__cause__ = error
             options.fault(fault)
             continue
@@ -88,7 +86,8 @@ def _column_of(header: list[str], names: Collection[str], place: str) -> int:
     if len(found) != 1:
         columns = ", ".join(map(repr, header[:8]))
         what = f"only {columns}" if not found else f"{len(found)} columns of this name"
-        raise CorpusError(place, f"must be one column of line 1, which has {what}")
+        problem = f"must be one column of line 1, which has {what}"
+        raise CorpusError(place, problem, reason="a missing or repeated column")
     return found[0]
 
 

@@ -35,7 +35,8 @@ class FieldPath:
         """Return the string under the field; raises `CorpusError` at `place` if there is none."""
         value = record[self.key] if self.key in record else self._nested(record, place)
         if not isinstance(value, str):
-            raise CorpusError(f"{place} field {self.key!r}", f"a {json_kind(value)}", "a string")
+            found, reason = f"a {json_kind(value)}", "a field that is no string"
+            raise CorpusError(f"{place} field {self.key!r}", found, "a string", reason=reason)
         return value
 
     def _nested(self, record: dict[str, Any], place: str) -> Any:
@@ -44,11 +45,12 @@ class FieldPath:
             inside = f" in {'.'.join(self.path[:depth])!r}" if depth else ""
             if not isinstance(value, dict):
                 found = f"a {json_kind(value)}{inside}"
-                raise CorpusError(f"{place} field {self.key!r}", found, "an object")
+                reason = "a field that is no object"
+                raise CorpusError(f"{place} field {self.key!r}", found, "an object", reason=reason)
             if name not in value:
                 names = ", ".join(map(repr, list(value)[:8])) or "no fields"
                 problem = f"is missing: there is only {names}{inside}"
-                raise CorpusError(f"{place} field {self.key!r}", problem)
+                raise CorpusError(f"{place} field {self.key!r}", problem, reason="a missing field")
             value = value[name]
         return value
 

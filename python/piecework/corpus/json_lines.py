@@ -104,14 +104,17 @@ def _record_of(line: str, place: str, expected: str) -> dict[str, Any]:
     """Return the parsed object."""
     if line.lstrip().startswith("[") and place.endswith(" line 1"):
         problem = "starts a JSON array; write the items of an array one a line, as jq -c '.[]' does"
-        raise CorpusError(place, "a JSON array", "one JSON object", message=f"{place} {problem}")
+        found, message = "a JSON array", f"{place} {problem}"
+        raise CorpusError(
+            place, found, "one JSON object", message=message, reason="JSON that is no object"
+        )
     try:
         value: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
         # The message of the decoder ends in a position: "line 1 column 9 (char 8)".
         found = f"broken JSON ({str(error).replace('line 1 ', '')})"
-        raise CorpusError(place, found, "one JSON object") from error
+        raise CorpusError(place, found, "one JSON object", reason="broken JSON") from error
     if not isinstance(value, dict):
         found = f"a JSON {json_kind(value)}"
-        raise CorpusError(place, found, expected)
+        raise CorpusError(place, found, expected, reason="JSON that is no object")
     return value

@@ -67,13 +67,17 @@ def _check_line(size: int, memory_share: int, stream: TextStream, line: int) -> 
         of_memory = (
             "" if limit == MAX_LINE_BYTES else f", 1/{memory_share} of the memory of the process"
         )
-        raise error(place, f"is longer than {limit} bytes{of_memory}; divide it")
+        raise error(
+            place,
+            f"is longer than {limit} bytes{of_memory}; divide it",
+            reason="a line that is too long",
+        )
     if size > MAX_COMPRESSION_RATIO * stream.bytes_read:
         problem = (
             f"has over {size} bytes from {stream.bytes_read} "
             f"compressed bytes, more than {MAX_COMPRESSION_RATIO} times as many"
         )
-        raise CorpusError(place, problem)
+        raise CorpusError(place, problem, reason="a line that is too long")
 
 
 def _line_count(block: bytes) -> int:

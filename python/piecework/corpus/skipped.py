@@ -6,47 +6,20 @@ from typing import Literal, TypeAlias
 
 from piecework._internal.validation import check_choice
 from piecework._internal.warn import warn
-from piecework.errors import (
-    CorpusError,
-    CorpusWarning,
-    FileError,
-    InvalidUtf8Error,
-    MemoryLimitError,
-)
+from piecework.errors import CorpusError, CorpusWarning, FileError, MemoryLimitError
 
 OnError: TypeAlias = Literal["fail", "skip"]
 ON_ERROR = ("fail", "skip")
-
-# The beginning of what an error found, and the reason to skip it.
-_REASONS = (
-    ("broken JSON", "broken JSON"),
-    ("broken CSV", "broken CSV"),
-    ("a JSON ", "JSON that is no object"),
-    ("is missing", "a missing field"),
-    ("is longer than", "a line that is too long"),
-    ("has over", "a line that is too long"),
-    ("has ", "a row with too few columns"),
-    ("truncated", "truncated data"),
-    ("damaged", "damaged data"),
-    ("binary data", "binary data"),
-    ("cannot be rendered", "a conversation that the template rejects"),
-    ("values of type", "a column without strings"),
-)
-_REASON_OF_EXPECTED = {
-    "a string": "a field that is no string",
-    "a list of messages": "messages that are no list",
-    "a known role": "an unknown role",
-}
 
 
 class Skipped:
     """The inputs that were skipped: how many for each reason, and where the first one is.
 
     >>> skipped = Skipped()
-    >>> skipped.add(CorpusError("a.jsonl line 2", "broken JSON (Expecting value: column 1)"))
-    >>> skipped.add(CorpusError("a.jsonl line 5", "broken JSON (Expecting value: column 1)"))
+    >>> for place in ("a.csv line 2", "a.csv line 5"):
+    ...     skipped.add(CorpusError(place, "has 1 column", reason="a row with too few columns"))
     >>> str(skipped)
-    'skipped: broken JSON: 2 (first in a.jsonl line 2)'
+    'skipped: a row with too few columns: 2 (first in a.csv line 2)'
     """
 
     def __init__(self) -> None:
@@ -78,12 +51,4 @@ def check_on_error(on_error: object) -> None:
 
 
 def _reason(error: CorpusError | FileError | MemoryLimitError) -> str:
-    if isinstance(error, FileError):
-        return "an unreadable file"
-    if isinstance(error, InvalidUtf8Error):
-        return "invalid UTF-8"
-    for beginning, reason in _REASONS:
-        if error.found.startswith(beginning):
-            return reason
-    beginnings = (text for text in _REASON_OF_EXPECTED if error.expected.startswith(text))
-    return _REASON_OF_EXPECTED.get(next(beginnings, ""), error.found)
+    return "an unreadable file" if isinstance(error, FileError) else error.reason or error.found

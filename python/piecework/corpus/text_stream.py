@@ -59,7 +59,8 @@ class TextStream:
         if not self._is_checked:
             rejection = binary_kind(data)
             if rejection is not None:
-                raise CorpusError(self.name, *rejection)
+                found, expected, reason = rejection
+                raise CorpusError(self.name, found, expected, reason=reason)
             self._is_checked = True
         return data
 

@@ -147,7 +147,9 @@ class ChatEncoder:
                 )
                 rows.append(self._row(encoded))
             except _FAULTS as error:
-                fault = CorpusError(conversation.place, f"cannot be rendered: {error}")
+                problem = f"cannot be rendered: {error}"
+                reason = "a conversation that the template rejects"
+                fault = CorpusError(conversation.place, problem, reason=reason)
                 fault.__cause__ = error
                 faults.append(fault)
                 continue

@@ -92,7 +92,7 @@ def _binary_kind(data: bytes, named: str | None) -> tuple[str, str] | None:
     for magic, kind, expected in _MAGIC:
         if data.startswith(magic):
             return kind, expected
-    kind, expected = binary_kind(data) or ("", "")
+    kind, expected, _ = binary_kind(data) or ("", "", "")
     if kind.startswith("UTF-"):
         return (kind, expected) if named else None
     if not kind or (named and kind.startswith(("a GGUF", "binary data"))):

@@ -56,6 +56,28 @@ def test_rows_are_skipped_in_csv_and_tables(tmp_path: Path) -> None:
         assert f"a field that is no string: 2 (first in {tmp_path / name} row 2" in summary
 
 
+def test_tables_without_messages_are_no_rows_with_too_few_columns(
+    tmp_path: Path, tok: pw.Tokenizer
+) -> None:
+    path = write(tmp_path / "a.parquet", parquet_data(pyarrow.table({"text": ["hug"]})))
+    chats = write(tmp_path / "b.jsonl", '{"messages": [{"role": "user", "content": "hug"}]}\n')
+    chatty = tok.with_chat_template("{% for m in messages %}{{ m.content }}{% endfor %}")
+    with pytest.warns(pw.errors.CorpusWarning) as caught:
+        pw.export.encode_corpus(
+            chatty, [path, chats], tmp_path / "out", chat=pw.chat.ChatFormat(), on_error="skip"
+        )
+    assert str(caught[0].message) == f"skipped: a table without messages: 1 (first in {path})"
+
+
+def test_reasons_are_kinds_without_figures(tmp_path: Path) -> None:
+    paths = [write(tmp_path / f"{size}.txt", bytes(range(32)) * size) for size in (9, 99)]
+    paths += [write(tmp_path / f"{name}.csv", f"{name},{name}\n") for name in ("id", "body")]
+    assert skip(paths)[1] == (
+        f"skipped: binary data: 2 (first in {paths[0]}); "
+        f"a missing or repeated column: 2 (first in {paths[2]} column 'text')"
+    )
+
+
 @pytest.mark.parametrize("suffix", [".gz", ".zst", ".xz", ".bz2"])
 @pytest.mark.parametrize("name", ["a.txt", "a.jsonl", "a.csv"])
 def test_texts_before_damage_count_and_the_next_file_is_read(
