@@ -58,6 +58,12 @@ def test_dtypes_that_cannot_represent_ids_are_rejected(dtype: Any, pad: int, pla
         assert raised.value.place == place
 
 
+def test_a_padding_id_that_does_not_fit_is_told_the_ids_that_do() -> None:
+    message = "pad_id: 300 does not fit into uint8; use an id from 0 to 255, or another dtype"
+    with pytest.raises(ArgumentError, match=f"^{message}$"):
+        TOK.encode_batch(TEXTS).to_numpy(pad_id=300, dtype="uint8")
+
+
 def test_ids_that_do_not_fit_a_dtype_are_named() -> None:
     tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 300, "b": 70_000}))
     batch = tok.encode_batch(["ab", "ba"])

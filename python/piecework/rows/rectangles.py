@@ -70,7 +70,7 @@ def check_number_fits(argument: str, number: int, dtype: np.dtype[typing.Any]) -
     limits = np.iinfo(dtype)
     if not limits.min <= number <= limits.max:
         expected = f"a dtype that can represent {number}, such as int64"
-        if argument == "pad":
+        if argument == "pad_id":
             expected = f"an id from 0 to {limits.max}, or another dtype"
         raise ArgumentError(argument, f": {number} does not fit into {dtype}; use {expected}")
 
