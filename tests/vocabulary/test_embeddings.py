@@ -370,6 +370,23 @@ def test_a_damaged_index_is_named(tok: pw.Tokenizer, tmp_path: Path, index: str)
 
 
 @pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"new_ids": [0, 0]}, "id map must give each token a new id of its own"),
+        ({"new_ids": [[0, 1]]}, "id map must have one list of new ids and one of added ids"),
+        ({"new_ids": [0, 1 << 40]}, "id map has the new id 1099511627776, too large for 3 tokens"),
+        ({"old_checks": [7]}, "id map has 1 checks of 2 ids"),
+        ({"added": [1], "new_ids": [0], "sources": [[], [5]]}, "id map: the sources .5,. of 1"),
+        ({"added": 3}, "id map: this is not the JSON of IdMap.to_json"),
+    ],
+)
+def test_json_that_is_no_map_is_a_format_error(change: dict[str, Any], message: str) -> None:
+    value = {"new_ids": [0, 1], "added": [2], "sources": [[0], [1], []], **change}
+    with pytest.raises(FormatError, match=message):
+        pw.IdMap.from_json(json.dumps(value))
+
+
+@pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
         ({"init": "random"}, ArgumentError, "init must be .*, not 'random'"),

@@ -138,7 +138,8 @@ class IdMap:
             problem = f": this is not the JSON of IdMap.to_json: {error}"
             raise FormatError("id map", problem) from error
         read = cls(new_ids, added, {id: ids for id, ids in sources.items() if ids}, checks)
-        check_id_map(read)
+        if problem := _problem_of(read):
+            raise FormatError("id map", problem)
         return read
 
     def with_checks(self, vocab: Mapping[str, int]) -> IdMap:
@@ -187,19 +188,27 @@ class IdMap:
 
 def check_id_map(id_map: IdMap) -> None:
     """Raise `ArgumentError` for a map with repeated or negative new ids, or with sources that are no ids."""
-    kept = id_map.new_ids[id_map.new_ids >= 0]
-    new = np.concatenate([kept, id_map.added])
-    if id_map.new_ids.ndim != 1 or len(np.unique(new)) != len(new) or (new < 0).any():
-        raise ArgumentError("id_map", "must give each token a new id of its own, from 0, or -1")
-    if len(new) and int(new.max()) > 2 * len(new) + 2**20:
-        problem = f"has the new id {int(new.max())}, too large for {len(new)} tokens"
+    if problem := _problem_of(id_map):
         raise ArgumentError("id_map", problem)
+
+
+def _problem_of(id_map: IdMap) -> str:
+    """Return what is wrong with a map; empty if nothing is."""
+    kept = id_map.new_ids[id_map.new_ids >= 0]
+    if id_map.new_ids.ndim != 1 or id_map.added.ndim != 1:
+        return "must have one list of new ids and one of added ids"
+    new = np.concatenate([kept, id_map.added])
+    if len(np.unique(new)) != len(new) or (new < 0).any():
+        return "must give each token a new id of its own, from 0, or -1"
+    if len(new) and int(new.max()) > 2 * len(new) + 2**20:
+        return f"has the new id {int(new.max())}, too large for {len(new)} tokens"
     if len(id_map.old_checks) not in (0, len(id_map.new_ids)):
         found = f"{len(id_map.old_checks)} checks of {len(id_map.new_ids)} ids"
-        raise ArgumentError("id_map", f"has {found}; it needs one for each old id, or none")
+        return f"has {found}; it needs one for each old id, or none"
     for id, ids in id_map.added_sources.items():
         if any(not 0 <= old < len(id_map.new_ids) for old in ids):
-            raise ArgumentError("id_map", f": the sources {ids} of {id} must be old ids")
+            return f": the sources {ids} of {id} must be old ids"
+    return ""
 
 
 def _checks(vocab: Mapping[str, int], size: int) -> npt.NDArray[np.uint32]:
