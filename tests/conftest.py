@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from collections.abc import Callable, Generator, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -19,7 +20,6 @@ from piecework.cli.app import run
 from tests import data
 
 ROOT = Path(__file__).parent.parent
-C_LIBRARY = ctypes.CDLL(None)
 Run = Callable[..., tuple[int, str, str]]
 
 # A law is no stopwatch: on a busy machine any single example may be slow. What decides whether a change
@@ -86,8 +86,13 @@ def bounded_caches() -> Iterator[None]:
         if name.startswith("piecework.compat.tiktoken"):
             vars(module).get("_LOADED", {}).clear()
     gc.collect()
-    if hasattr(C_LIBRARY, "malloc_trim"):  # glibc keeps what was freed
-        C_LIBRARY.malloc_trim(0)
+    trim_memory()
+
+
+def trim_memory() -> None:
+    """Give the memory back that glibc keeps after it was freed; other C libraries keep none."""
+    with suppress(TypeError, AttributeError):  # of Windows, and of other C libraries
+        ctypes.CDLL(None).malloc_trim(0)
 
 
 @pytest.fixture(scope="module", autouse=True)

@@ -26,12 +26,15 @@ def locked_folder(folder: Path, found: str) -> Iterator[None]:
     ...     pass
 
     The operating system releases the lock of a process that is killed. Raises `FileError` with `found` if
-    another process has the lock. Windows has no such lock.
+    another process has the lock. Windows has no such lock, and gets no file.
     """
     path = folder / LOCK_FILE
     with FileError.while_writing(folder, "a folder that can be written"):
         folder.mkdir(parents=True, exist_ok=True)
-        lock = _opened_and_locked(path, folder, found)
+        lock = None if sys.platform == "win32" else _opened_and_locked(path, folder, found)
+    if lock is None:
+        yield
+        return
     with lock:
         try:
             yield
@@ -45,8 +48,6 @@ def locked_folder(folder: Path, found: str) -> Iterator[None]:
 def _opened_and_locked(path: Path, folder: Path, found: str) -> TextIO:
     while True:
         lock = open(path, "a")  # noqa: SIM115 (the caller closes it)
-        if sys.platform == "win32":
-            return lock
         try:
             fcntl.flock(lock.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as error:
