@@ -46,6 +46,31 @@ def test_hard_em_gives_the_scores_of_the_printed_trainer() -> None:
     assert score == pytest.approx(-12.783983106214965, abs=1e-9)
 
 
+@pytest.mark.parametrize(
+    ("count", "expected"),
+    [
+        *((1, -0.5772156649015329), (10, 2.251752589066721), (11, 2.3517525890667215)),
+        *((12, 2.4426616799758123), (20, 2.970523992242149), (1000, 6.907255195648812)),
+    ],
+)
+def test_the_digamma_of_a_count_has_the_bits_of_the_imported_function(
+    count: int, expected: float
+) -> None:
+    assert unigram_hard_em.digamma(count) == expected
+
+
+def test_ties_between_segmentations_are_those_of_the_printed_trainer() -> None:
+    text = "hn hn hp hn nupg hp hn"
+    characters = Counter(text.replace(" ", "_"))
+    seeds = characters | Counter({"_h": 5, "hn": 4, "hn_": 3, "n_": 3, "_hn": 3})
+    seeds |= Counter({"hn_h": 2, "n_h": 2, "_hn_": 2})
+    learned = unigram_hard_em.train(text, seeds, set(characters), 8, max_rounds=9)
+    assert {piece: round(score, 6) for piece, score in learned.scores.items()} == {
+        **dict.fromkeys(["h", "n", "u", "g", "_h", "hn"], -3.180134),
+        **{"_": -2.180134, "p": -1.680134},
+    }
+
+
 def test_hard_em_prunes_by_seed_counts_and_breaks_ties_by_position() -> None:
     learned = unigram_hard_em.train(TEXT, SEEDS, set(CHARACTERS), 12)
     assert set(SEEDS) - set(learned.scores) == {"hugs"}

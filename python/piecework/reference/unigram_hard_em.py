@@ -27,7 +27,11 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from piecework.errors import ArgumentError, CorpusError, TrainingError
-from piecework.reference.unigram_training import digamma
+
+# Euler's constant, and the coefficients of the series of the digamma at infinity, the last term first.
+_EULER = 0.5772156649015329
+_SERIES = (1 / 12, -691 / 32760, 1 / 132, -1 / 240, 1 / 252, -1 / 120, 1 / 12)
+_LARGEST_SUM = 10
 
 
 @dataclass
@@ -107,6 +111,26 @@ def scores_of(counts: Mapping[str, int]) -> dict[str, float]:
     """
     total = digamma(sum(counts.values()))
     return {piece: digamma(count) - total for piece, count in counts.items()}
+
+
+def digamma(count: int) -> float:
+    """Return the digamma of a count, the derivative of log gamma.
+
+    >>> digamma(1), digamma(3) == digamma(2) + 1 / 2
+    (-0.5772156649015329, True)
+
+    Ties between segmentations depend on the last bit, so the sums have the order and the number of terms of
+    the function that surveys import (Moshier, Cephes). The digamma of `unigram_training` has other bits.
+    """
+    if count <= _LARGEST_SUM:
+        harmonic = 0.0
+        for number in range(1, count):
+            harmonic += 1 / number
+        return harmonic - _EULER
+    square, series = 1.0 / (float(count) * count), 0.0
+    for coefficient in _SERIES:
+        series = series * square + coefficient
+    return math.log(count) - 0.5 / count - square * series
 
 
 def prune(counts: Mapping[str, int], required: Collection[str], size: int) -> dict[str, int]:
