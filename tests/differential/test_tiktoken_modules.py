@@ -8,6 +8,7 @@ import random
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 import tiktoken
@@ -264,6 +265,40 @@ def test_the_teaching_module_learns_and_encodes_as_that_of_tiktoken(
     assert capsys.readouterr().out == ""
     mine.encode("hugs")
     assert "\x1b[48;5;" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("visualise", ["colour", "simple"])
+def test_the_teaching_module_shows_the_tokens_that_tiktoken_shows(
+    visualise: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = "hug hugs pug pun bun hug hugs, " * 9
+
+    def shown(module: Any) -> tuple[list[str], str]:
+        """Return the lines with tokens of training, and all that encoding prints."""
+        ranks = module.bpe_train(text, 262, PATTERN, visualise=visualise)
+        trained = capsys.readouterr().out.splitlines()
+        enc = module.SimpleBytePairEncoding(pat_str=PATTERN, mergeable_ranks=ranks)
+        enc.encode("hugs, pug", visualise=visualise)
+        tokens = [line for line in trained if line.startswith(("[", "\x1b["))]
+        return tokens, capsys.readouterr().out
+
+    assert shown(teaching) == shown(tiktoken._educational)
+
+
+def test_training_with_the_teaching_class_prints_each_merge(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    teaching.SimpleBytePairEncoding.train("hug hugs hug", 258, PATTERN)
+    mine = capsys.readouterr().out
+    assert [line for line in mine.splitlines() if line.startswith("token")] == [
+        "token 256: b'h' + b'u', 3 times",
+        "token 257: b'hu' + b'g', 3 times",
+    ]
+    tiktoken._educational.SimpleBytePairEncoding.train("hug hugs hug", 258, PATTERN)
+    others = capsys.readouterr().out
+    colours = [[row for row in out.splitlines() if "\x1b[48" in row] for out in (mine, others)]
+    assert colours[0] == colours[1]
+    assert len(colours[0]) == 2
 
 
 def test_the_teaching_module_takes_an_encoding() -> None:

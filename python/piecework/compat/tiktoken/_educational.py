@@ -1,6 +1,22 @@
 r"""The module `tiktoken._educational`: BPE step by step, to read and to watch.
 
->>> enc = SimpleBytePairEncoding.train("hug hugs hug", 258, r"\w+|\s+")
+>>> pattern = r"\w+|\s+"
+>>> ranks = bpe_train("hug hugs hug", 258, pattern, visualise="simple")
+token 256: b'h' + b'u', 3 times
+[b'hu', b'g']
+[b' ']
+[b'hu', b'g', b's']
+[b' ']
+[b'hu', b'g']
+<BLANKLINE>
+token 257: b'hu' + b'g', 3 times
+[b'hug']
+[b' ']
+[b'hug', b's']
+[b' ']
+[b'hug']
+<BLANKLINE>
+>>> enc = SimpleBytePairEncoding(pat_str=pattern, mergeable_ranks=ranks)
 >>> enc.encode("hugs", visualise=None)
 [257, 115]
 >>> enc.decode_tokens_bytes([257, 115])
@@ -34,8 +50,8 @@ class SimpleBytePairEncoding:
 
     @staticmethod
     def train(training_data: str, vocab_size: int, pat_str: str) -> SimpleBytePairEncoding:
-        """Learn ranks from a text."""
-        ranks = bpe_train(training_data, vocab_size, pat_str, visualise=None)
+        """Learn ranks from a text; print each merge and, in colours, what becomes of the first words."""
+        ranks = bpe_train(training_data, vocab_size, pat_str)
         return SimpleBytePairEncoding(pat_str=pat_str, mergeable_ranks=ranks)
 
     @staticmethod
@@ -73,7 +89,8 @@ def bpe_encode(
 ) -> list[int]:
     """Encode one word: merge the adjacent pair with the lowest rank until no pair has a rank.
 
-    Of equal pairs, the first is merged. Raises `VocabularyError` for a byte without a rank.
+    Of equal pairs, the first is merged. Prints the tokens before each merge and, at the end, a blank line.
+    Raises `VocabularyError` for a byte without a rank.
     """
     parts = [bytes([byte]) for byte in input]
     while True:
@@ -87,6 +104,8 @@ def bpe_encode(
             break
         _, at = min(ranked)
         parts[at : at + 2] = [parts[at] + parts[at + 1]]
+    if visualise:
+        print()
     for part in parts:
         if part not in mergeable_ranks:
             problem = f"has no rank for {part!r}; each byte needs one"
@@ -115,17 +134,20 @@ def bpe_train(
         words = [_merged(word, pair) for word in words]
         if visualise:
             print(f"token {len(ranks) - 1}: {pair[0]!r} + {pair[1]!r}, {pairs[pair]} times")
-            _show([part for word in words[:50] for part in word], visualise)
+            _show_words(words, visualise)
     return ranks
 
 
 def visualise_tokens(token_values: Sequence[bytes]) -> None:
-    """Print tokens on a line, neighbours in different colours."""
-    shown = (
-        f"\x1b[48;5;{_COLOURS[at % len(_COLOURS)]}m{token.decode('utf-8', 'replace')}"
-        for at, token in enumerate(token_values)
-    )
-    print("".join(shown) + "\x1b[0m")
+    """Print tokens on a line, neighbours in different colours; the start of a token decides its colour."""
+    shown, start, last = "", 0, -1
+    for token in token_values:
+        text = token.decode("utf-8", "replace")
+        colour = start % len(_COLOURS)
+        last = (colour + (colour == last)) % len(_COLOURS)
+        shown += f"\x1b[48;5;{_COLOURS[last]}m{text}"
+        start += len(text)
+    print(shown + "\x1b[0m")
 
 
 def _show(parts: Sequence[bytes], visualise: str | None) -> None:
@@ -133,6 +155,16 @@ def _show(parts: Sequence[bytes], visualise: str | None) -> None:
         visualise_tokens(parts)
     elif visualise:
         print(list(parts))
+
+
+def _show_words(words: Sequence[Sequence[bytes]], visualise: str) -> None:
+    """Print the first fifty words in colours, or the first twenty on a line each; then a blank line."""
+    if visualise in ("colour", "color"):
+        visualise_tokens([part for word in words[:50] for part in word])
+    else:
+        for word in words[:20]:
+            print(list(word))
+    print()
 
 
 def _merged(word: list[bytes], pair: tuple[bytes, bytes]) -> list[bytes]:
