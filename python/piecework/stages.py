@@ -1,7 +1,7 @@
-"""The stages of a tokenizer one by one: as data, from JSON, the model and the decoder alone.
+"""The stages of a tokenizer one by one: as data, from JSON, each alone.
 
 `Tokenizer.normalize`, `pre_tokenize` and `with_...` are the common cases; these functions take the tokenizer
-first.
+first. `normalize` and `pre_tokenize` take a stage, and need no tokenizer.
 """
 
 from __future__ import annotations
@@ -14,9 +14,51 @@ from piecework._internal.lazy import hints, pw, typing
 from piecework._internal.validation import check_choice, check_type, id_list, listed
 from piecework.decode_stream import DecodeStreams
 
-__all__ = ["decode_streams", "encode_pre_token", "stages_of", "with_stages", "with_word_ids"]
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from piecework.spec import Normalizer, PreTokenizer
+
+__all__ = [
+    "decode_streams",
+    "encode_pre_token",
+    "normalize",
+    "pre_tokenize",
+    "stages_of",
+    "with_stages",
+    "with_word_ids",
+]
 
 _STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "added_tokens")
+
+
+def normalize(normalizer: Normalizer, text: str) -> str:
+    """Apply a normalizer to a text.
+
+    >>> import piecework as pw
+    >>> pw.stages.normalize(pw.spec.BertNormalizer(), "Héllo")
+    'hello'
+
+    Each call compiles the normalizer; for many texts, make a tokenizer and call its `normalize`. Raises
+    `InputTypeError` for another stage.
+    """
+    check_type("normalizer", normalizer, pw.spec.Normalizer, "a normalizer of piecework.spec")
+    return pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=normalizer).normalize(text)
+
+
+def pre_tokenize(pre_tokenizer: PreTokenizer, text: str) -> list[tuple[str, tuple[int, int]]]:
+    """Split a text by a pre-tokenizer; return each word with its character span.
+
+    >>> import piecework as pw
+    >>> pw.stages.pre_tokenize(pw.spec.ByteLevel(add_prefix_space=False), "hug hugs!")
+    [('hug', (0, 3)), ('Ġhugs', (3, 8)), ('!', (8, 9))]
+
+    Each call compiles the pre-tokenizer; for many texts, make a tokenizer and call its `pre_tokenize`. Raises
+    `InputTypeError` for another stage.
+    """
+    expected = "a pre-tokenizer of piecework.spec"
+    check_type("pre_tokenizer", pre_tokenizer, pw.spec.PreTokenizer, expected)
+    tokenizer = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), pre_tokenizer=pre_tokenizer)
+    return tokenizer.pre_tokenize(text)
 
 
 def stages_of(tokenizer: pw.Tokenizer) -> pw.TokenizerSpec:

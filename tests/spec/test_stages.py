@@ -7,7 +7,7 @@ import json
 import pytest
 
 import piecework as pw
-from piecework.errors import ArgumentError, FormatError, VocabularyError
+from piecework.errors import ArgumentError, FormatError, InputTypeError, VocabularyError
 
 TEXTS = ("Hugs and hugs", "  HÜGS [x] hug", "")
 
@@ -71,3 +71,37 @@ def test_invalid_stages_are_refused() -> None:
         tok.with_padding(pad_id=10**6)
     with pytest.raises((FormatError, VocabularyError), match="added_tokens"):
         pw.stages.with_stages(tok, {"added_tokens": [{**pw.spec.AddedToken("a", id=1).to_json()}]})
+
+
+# ---- a stage alone
+
+NORMALIZERS = (
+    pw.spec.BertNormalizer(),
+    pw.spec.SequenceNormalizer([pw.spec.NFKC(), pw.spec.Lowercase()]),
+    pw.spec.CustomNormalizer(str.swapcase),
+)
+PRE_TOKENIZERS = (
+    pw.spec.ByteLevel(),
+    pw.spec.SequencePreTokenizer([pw.spec.WhitespaceSplit(), pw.spec.ByteLevel(use_regex=False)]),
+    pw.spec.CustomPreTokenizer(str.split),
+)
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_a_stage_alone_does_what_it_does_in_a_tokenizer(text: str) -> None:
+    for normalizer in NORMALIZERS:
+        tok = trained().with_normalizer(normalizer)
+        assert pw.stages.normalize(normalizer, text) == tok.normalize(text)
+    for pre_tokenizer in PRE_TOKENIZERS:
+        tok = trained().with_normalizer(None).with_pre_tokenizer(pre_tokenizer)
+        assert pw.stages.pre_tokenize(pre_tokenizer, text) == tok.pre_tokenize(text)
+
+
+def test_another_stage_is_refused() -> None:
+    for stage in (pw.spec.Lowercase(), pw.spec.ByteLevelDecoder(), None, "bert"):
+        with pytest.raises(InputTypeError, match="^pre_tokenizer must be a pre-tokenizer of piece"):
+            pw.stages.pre_tokenize(stage, "hug")  # type: ignore[arg-type]
+    with pytest.raises(
+        InputTypeError, match="^normalizer must be a normalizer of piece.* ByteLevel$"
+    ):
+        pw.stages.normalize(pw.spec.ByteLevel(), "hug")  # type: ignore[arg-type]
