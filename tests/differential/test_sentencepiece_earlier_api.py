@@ -245,3 +245,6 @@ def test_an_immutable_proto_is_written_as_it_was(unigram: SentencePieceProcessor
         'text: "Ｈｅ"\nscore: 0.0\npieces {\npiece: "▁He"\nid: 151\nsurface: "Ｈｅ"\nbegin: 0\nend: 2\n}'
     )
     assert proto == unigram.encode(["x", "Ｈｅ"], out_type="immutable_proto")[1]
+    several = unigram.nbest_encode("Ｈｅ", nbest_size=2, out_type="immutable_proto")
+    assert str(several).startswith('nbests {\ntext: "Ｈｅ"\nscore: -')
+    assert '"Ｈｅ"\nbegin: 0\nend: 2\n}}\nnbests {\ntext: "Ｈｅ"\nscore: -' in str(several)

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import sentencepiece as there
 from sentencepiece import sentencepiece_model_pb2 as there_model
+from sentencepiece import sentencepiece_pb2 as there_text
 
 from piecework.compat import sentencepiece as here
 from piecework.compat.sentencepiece import sentencepiece_model_pb2, sentencepiece_pb2
@@ -94,6 +95,17 @@ def test_serialized_texts_are_read_by_their_message(processor: Any) -> None:
     assert [one.pieces for one in read.nbests] == [one.pieces for one in nbest.nbests]
     with pytest.raises(FormatError, match="serialized is not .*: it has bytes that are no message"):
         text.ParseFromString(b"\x0a\x7fx")
+
+
+@pytest.mark.parametrize("text", ["ｈｅｌｌｏ", "", 'a "b" \\ \t\x07é', "hello 🤗"])
+def test_texts_are_printed_as_protobuf_prints_them(processor: Any, text: str) -> None:
+    one = processor.encode(text, out_type="proto")
+    several = processor.nbest_encode(text, out_type="proto", nbest_size=3)
+    for mine in (one, several):
+        theirs = getattr(there_text, type(mine).__name__)()
+        theirs.ParseFromString(mine.SerializeToString())
+        assert str(mine) == str(theirs)
+    assert "score" not in str(one)
 
 
 def test_slices_of_repeated_fields_are_lists(processor: Any) -> None:

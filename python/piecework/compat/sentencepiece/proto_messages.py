@@ -85,10 +85,6 @@ class _SegmentedText:
         """The score of one of several segmentations; 0.0 without a score."""
         return self.log_score or 0.0
 
-    def __str__(self) -> str:
-        pieces = (f"pieces {{\n{piece}}}" for piece in self.pieces)
-        return "\n".join([f'text: "{self.text}"', f"score: {self.score}", *pieces])
-
 
 @dataclass
 class SentencePieceText(_SegmentedText):
@@ -98,12 +94,17 @@ class SentencePieceText(_SegmentedText):
     >>> SentencePieceText("é", pieces).SerializeToString().hex(" ")
     '0a 02 c3 a9 12 11 0a 05 e2 96 81 c3 a9 10 05 1a 02 c3 a9 20 00 28 02'
 
-    `log_score` is None for a segmentation without a score.
+    `log_score` is None for a segmentation without a score. `str` is protobuf's text format.
     """
 
     text: str = ""
     pieces: tuple[SurfacePiece, ...] = ()
     log_score: float | None = None
+
+    def __str__(self) -> str:
+        pieces = (_block("pieces", _text_of_piece(piece)) for piece in self.pieces)
+        score = "" if self.log_score is None else f"score: {_text_of_float(self.log_score)}\n"
+        return "".join([f"text: {_quoted(self.text)}\n", *pieces, score])
 
     def SerializeToString(self) -> bytes:  # noqa: N802
         """Serialize to the message `SentencePieceText` of sentencepiece.proto."""
@@ -139,6 +140,10 @@ class ImmutableSentencePieceText(_SegmentedText):
     pieces: tuple[SurfacePiece, ...]
     log_score: float | None = None
 
+    def __str__(self) -> str:
+        pieces = (f"pieces {{\n{piece}}}" for piece in self.pieces)
+        return "\n".join([f'text: "{self.text}"', f"score: {self.score}", *pieces])
+
     def in_bytes(self) -> SentencePieceText:
         """Return the same text with spans in bytes."""
         offsets = byte_offsets(self.text)
@@ -165,6 +170,9 @@ class NBestSentencePieceText:
 
     def __post_init__(self) -> None:
         self.nbests = Repeated(self.nbests)
+
+    def __str__(self) -> str:
+        return "".join(_block("nbests", str(text)) for text in self.nbests)
 
     def SerializeToString(self) -> bytes:  # noqa: N802
         """Serialize to the message `NBestSentencePieceText` of sentencepiece.proto."""
@@ -196,6 +204,9 @@ class ImmutableNBestSentencePieceText:
     def __post_init__(self) -> None:
         object.__setattr__(self, "nbests", Repeated(self.nbests))
 
+    def __str__(self) -> str:
+        return "\n".join(f"nbests {{\n{text}}}" for text in self.nbests)
+
     def in_bytes(self) -> NBestSentencePieceText:
         """Return the same segmentations with spans in bytes."""
         return NBestSentencePieceText(tuple(one.in_bytes() for one in self.nbests))
@@ -203,6 +214,35 @@ class ImmutableNBestSentencePieceText:
     def SerializeAsString(self) -> bytes:  # noqa: N802
         """Serialize to the message `NBestSentencePieceText`, with spans in bytes."""
         return self.in_bytes().SerializeToString()
+
+
+# ---- protobuf's text format
+
+_ESCAPES = {ord(c): f"\\{c}" for c in "\"'\\"} | {9: "\\t", 10: "\\n", 13: "\\r"}
+_ESCAPES |= {code: f"\\{code:03o}" for code in (*range(32), 127) if code not in _ESCAPES}
+
+
+def _quoted(text: str) -> str:
+    return f'"{text.translate(_ESCAPES)}"'
+
+
+def _block(name: str, fields: str) -> str:
+    """Return a field with a message: its fields, indented, in braces."""
+    return f"{name} {{\n" + "".join(f"  {line}\n" for line in fields.splitlines()) + "}\n"
+
+
+def _text_of_piece(piece: SurfacePiece) -> str:
+    quoted = piece._replace(piece=_quoted(piece.piece), surface=_quoted(piece.surface))
+    return "".join(f"{name}: {value}\n" for name, value in quoted._asdict().items())
+
+
+def _text_of_float(value: float) -> str:
+    """Return 6 digits, or 9 if these are another 32-bit number."""
+    short = f"{value:.6g}"
+    return short if struct.pack("<f", float(short)) == struct.pack("<f", value) else f"{value:.9g}"
+
+
+# ---- messages
 
 
 def message(*fields: tuple[int, bytes | int]) -> bytes:
