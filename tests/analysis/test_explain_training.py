@@ -59,6 +59,7 @@ def test_the_five_words_of_the_course() -> None:
     assert (first.winner.left, first.winner.right) == ("##g", "##s")
     assert first.winner.score == Fraction(1, 20)
     assert {pair.score for pair in first.candidates[1:]} == {Fraction(1, 36)}
+    assert trace.vocab_after(0)[1:] == ("##g", "##n", "##s", "##u", "b", "h", "p")
     assert trace.vocab_after(1)[1:] == ("##g", "##n", "##s", "##u", "b", "h", "p", "##gs")
     assert (second.winner.token, second.tied, second.pairs) == ("hu", 6, 6)
     assert "occurs first" in second.reason

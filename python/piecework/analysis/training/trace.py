@@ -60,18 +60,19 @@ class TrainingTrace:
     stopped_early: str | None = None
 
     def vocab_after(self, number: int) -> tuple[str, ...]:
-        """Return the vocabulary after a merge that is one of `steps`, in id order.
+        """Return the vocabulary after a merge that is one of `steps`, in id order; after 0, before step 1.
 
         >>> import piecework as pw
         >>> example = pw.analysis.training_example("hugs")
-        >>> pw.analysis.explain_training(example.counts, example.trainer, steps="1").vocab_after(1)[-2:]
-        ('p', '##gs')
+        >>> trace = pw.analysis.explain_training(example.counts, example.trainer, steps="1")
+        >>> trace.vocab_after(0)[-2:], trace.vocab_after(1)[-2:]
+        (('h', 'p'), ('p', '##gs'))
 
         Raises `ArgumentError` for a step that is not a merge or not in `steps`.
         """
         for step in self.steps:
-            if isinstance(step, TrainingMerge) and step.number == number:
-                return self.vocab[: step.vocab_size]
+            if isinstance(step, TrainingMerge) and step.number == max(number, 1):
+                return self.vocab[: step.vocab_size - (number == 0 and step.is_new)]
         raise ArgumentError("number", str(number), "a number of a merge in steps")
 
     def splits_after(self, number: int) -> tuple[tuple[tuple[str, ...], int], ...]:
