@@ -15,7 +15,14 @@ from piecework._internal.lazy import hints, pw
 from piecework._internal.seeded_sampling import SeededSampling
 from piecework._internal.validation import check_type, id_list
 from piecework.errors import ArgumentError
-from piecework.sampling import Sampling, Segmentation, check_alpha, check_segmentations, resolved
+from piecework.sampling import (
+    Sampling,
+    Segmentation,
+    check_alpha,
+    check_has_scores,
+    check_segmentations,
+    resolved,
+)
 
 __all__ = ["entropy", "nbest", "sample", "score", "score_ids"]
 
@@ -127,6 +134,7 @@ def entropy(
     has entropy 0. All segmentations are summed, in time linear in the text.
     """
     check_alpha(alpha)
+    check_has_scores(tokenizer)
     recognized = tokenizer._recognized(parse_special, [text])
     return core_entropy(tokenizer._core, text, alpha=float(alpha), parse_special=recognized)
 
@@ -160,8 +168,7 @@ def score_ids(tokenizer: pw.Tokenizer, ids: hints.Ids) -> float:
     """
     core = tokenizer._core
     ids = id_list(ids, "ids")
-    if not core.scores_segmentations:
-        raise ArgumentError("model", message="only a Unigram model scores segmentations")
+    check_has_scores(tokenizer)
     found = scores(core, ids)
     for index, (id, score) in enumerate(zip(ids, found, strict=True)):
         if score is None and core.id_to_token(id) is None:
@@ -179,6 +186,7 @@ def _segmentations(
     replacement: bool = True,
     include_best: bool = False,
 ) -> list[Segmentation]:
+    check_has_scores(tokenizer)
     found = segmentations(
         tokenizer._core,
         text,

@@ -175,6 +175,23 @@ def check_segmentations(name: str, value: object, *, instead: str = "") -> None:
         raise ArgumentError(name, str(value), expected)
 
 
+def check_has_scores(tokenizer: pw.Tokenizer) -> None:
+    """Raise unless the model scores segmentations, as Unigram models do.
+
+    >>> import piecework as pw
+    >>> check_has_scores(pw.Tokenizer(pw.spec.Char({"[UNK]": 0})))
+    Traceback (most recent call last):
+    piecework.errors.ArgumentError: model must be a Unigram model, not Char
+    """
+    if tokenizer._core.scores_segmentations:
+        return
+    model = tokenizer.spec.model
+    found = type(model).__name__
+    if found == "SentencePiece":
+        found = f"a SentencePiece model of kind {model.kind!r}"  # type: ignore[union-attr]
+    raise ArgumentError("model", found, "a Unigram model")
+
+
 def encode_pieces(
     tokenizer: pw.Tokenizer, text: str, sampling: Sampling | None = None, row: int = 0
 ) -> list[Piece]:
@@ -197,6 +214,7 @@ def list_piece_segmentations(tokenizer: pw.Tokenizer, text: str, n: int) -> list
     >>> [(score, len(found)) for found, score, _, _ in list_piece_segmentations(tok, "hu", 9)]
     [(-1.5, 1), (-2.0, 2)]
     """
+    check_has_scores(tokenizer)
     return piece_segmentations(
         tokenizer._core, text, n, sampling=None, replacement=True, include_best=False
     )
@@ -220,6 +238,7 @@ def draw_piece_segmentations(
     >>> [len(found) for found, *_ in drawn]
     [1, 2]
     """
+    check_has_scores(tokenizer)
     return piece_segmentations(
         tokenizer._core,
         text,
