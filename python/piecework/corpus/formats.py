@@ -6,7 +6,7 @@ commands and lists of formats follow.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from functools import partial
@@ -20,7 +20,7 @@ from piecework.corpus.json_lines import read_json_lines
 from piecework.corpus.plain_text import read_plain_text
 from piecework.corpus.rows import ReadOptions, Rows, TextBlock
 from piecework.corpus.text_stream import TextStream
-from piecework.errors import CorpusError
+from piecework.errors import ArgumentError, CorpusError
 
 
 class Input(Protocol):
@@ -66,7 +66,12 @@ class Format:
     extra: str | None = None
 
 
-PLAIN_TEXT = Format("plain text", (".txt", ".text", ".md", ".rst"), "a line", read_plain_text)
+PLAIN_TEXT = Format(
+    "plain text",
+    (".txt", ".text", ".md", ".rst"),
+    "a line, or what `document` says",
+    read_plain_text,
+)
 JSON_LINES = Format(
     "JSON lines",
     (".jsonl", ".ndjson"),
@@ -123,6 +128,21 @@ def format_of(path: str, options: ReadOptions | None = None) -> Format:
         raise CorpusError(path, f"is {format.name}, which has no conversations; use {names}")
     are_lines = options is not None and options.tables_as_lines and format.can_be_lines
     return PLAIN_TEXT if are_lines else format
+
+
+def check_documents(files: Sequence[str], options: ReadOptions) -> None:
+    """Raise `ArgumentError` if the options divide plain text, and a file has another format."""
+    if options.document == "line":
+        return
+    for path in files:
+        format = format_of(path, options)
+        if format is not PLAIN_TEXT:
+            name = "<stdin>" if path == "-" else path
+            problem = (
+                f"={options.document!r} does not support {name}, which is {format.name}; "
+                "leave document= out: each record is a document"
+            )
+            raise ArgumentError("document", problem)
 
 
 def has_known_suffix(name: str) -> bool:

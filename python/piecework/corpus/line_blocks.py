@@ -47,7 +47,8 @@ def line_blocks(
         else:
             pending += chunk
         if len(pending) > SHORT_LINE_BYTES or len(pending) > limit:
-            _check_line(len(pending), memory_share, stream, first_line)
+            place = f"{stream.name} line {first_line}"
+            check_size(len(pending), memory_share, stream, place)
     if pending:
         last, pending = bytes(pending), bytearray()
         yield first_line, last
@@ -58,26 +59,33 @@ def max_line_bytes(memory_share: int = MEMORY_SHARE) -> int:
     return min(max(available_memory() // memory_share, _MIN_LINE_BYTES), MAX_LINE_BYTES)
 
 
-def _check_line(size: int, memory_share: int, stream: TextStream, line: int) -> None:
-    """Raise if a line that was read in part is too long."""
+def check_size(
+    size: int,
+    memory_share: int,
+    stream: TextStream,
+    place: str,
+    *,
+    is_document: bool = False,
+    advice: str = "divide it",
+) -> None:
+    """Raise if a line or document of `size` bytes, which was read in part, is too long; see `line_blocks`."""
+    longer, over = (
+        ("has a document of over",) * 2 if is_document else ("is longer than", "has over")
+    )
+    reason = f"a {'document' if is_document else 'line'} that is too long"
     limit = max_line_bytes(memory_share)
-    place = f"{stream.name} line {line}"
     if size > limit:
         error = CorpusError if limit == MAX_LINE_BYTES else MemoryLimitError
         of_memory = (
             "" if limit == MAX_LINE_BYTES else f", 1/{memory_share} of the memory of the process"
         )
-        raise error(
-            place,
-            f"is longer than {limit} bytes{of_memory}; divide it",
-            reason="a line that is too long",
-        )
-    if size > MAX_COMPRESSION_RATIO * stream.bytes_read:
+        raise error(place, f"{longer} {limit} bytes{of_memory}; {advice}", reason=reason)
+    if size > max(SHORT_LINE_BYTES, MAX_COMPRESSION_RATIO * stream.bytes_read):
         problem = (
-            f"has over {size} bytes from {stream.bytes_read} "
+            f"{over} {size} bytes from {stream.bytes_read} "
             f"compressed bytes, more than {MAX_COMPRESSION_RATIO} times as many"
         )
-        raise CorpusError(place, problem, reason="a line that is too long")
+        raise CorpusError(place, problem, reason=reason)
 
 
 def _line_count(block: bytes) -> int:

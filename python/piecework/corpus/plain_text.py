@@ -1,4 +1,4 @@
-"""Read plain text in blocks of complete lines.
+"""Read plain text in blocks of complete lines, or in documents of several lines (`documents`).
 
 Lines are split before 16 MB, or, with `whole_lines`, limited by the memory (`line_blocks`). The sequence of
 split blocks depends on the bytes of the source only.
@@ -11,8 +11,9 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from piecework._internal.warn import warn
+from piecework.corpus.documents import read_documents
 from piecework.corpus.line_blocks import BYTE_ORDER_MARK, line_blocks
-from piecework.corpus.rows import READ_BYTES, ReadOptions, TextBlock
+from piecework.corpus.rows import READ_BYTES, ReadOptions, Rows, TextBlock
 from piecework.corpus.text_stream import TextStream
 from piecework.errors import CorpusWarning
 
@@ -21,12 +22,23 @@ MAX_READ_AHEAD = _MAX_LINE_BYTES + READ_BYTES
 """The most bytes of text that are read after the end of a block before it is yielded."""
 
 
-def read_plain_text(stream: TextStream, options: ReadOptions) -> Iterator[TextBlock]:
-    """Yield blocks of about `options.read_bytes`, or one longer line, without a byte order mark."""
-    blocks = _whole_lines if options.whole_lines else _split_lines
-    for block in blocks(stream, options):
+def read_plain_text(
+    stream: TextStream, options: ReadOptions
+) -> Iterator[TextBlock] | Iterator[Rows]:
+    """Return blocks of about `options.read_bytes`, or one longer line, without a byte order mark.
+
+    Documents of several lines are returned as rows.
+    """
+    are_lines = options.document == "line"
+    read = _split_lines if are_lines and not options.whole_lines else _whole_lines
+    blocks = _with_warning(read(stream, options), stream.name)
+    return blocks if are_lines else read_documents(blocks, stream, options)
+
+
+def _with_warning(blocks: Iterator[TextBlock], name: str) -> Iterator[TextBlock]:
+    for block in blocks:
         if not block.byte_offset:
-            _warn_of_json_lines(block.data, stream.name)
+            _warn_of_json_lines(block.data, name)
         yield block
 
 

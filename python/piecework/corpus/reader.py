@@ -13,9 +13,16 @@ from functools import partial
 
 from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.validation import PathLike
-from piecework.corpus.formats import Input, format_of
+from piecework.corpus.formats import Input, check_documents, format_of
 from piecework.corpus.paths import corpus_files
-from piecework.corpus.rows import ReadOptions, Rows, TextBlock, TextPosition, Utf8Errors
+from piecework.corpus.rows import (
+    Document,
+    ReadOptions,
+    Rows,
+    TextBlock,
+    TextPosition,
+    Utf8Errors,
+)
 from piecework.corpus.skipped import OnError
 from piecework.errors import CorpusError, FileError, MemoryLimitError
 
@@ -25,6 +32,7 @@ def read_corpus(
     paths: PathLike | Sequence[PathLike],
     *,
     field: str | None = None,
+    document: Document = "line",
     encoding_errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
     whole_lines: bool = False,
@@ -51,6 +59,11 @@ def read_corpus(
     last space or tab of its first 16 MB, or between two characters if it has none. With `whole_lines` it is
     limited by the memory instead, and the lines of a pipe are yielded as they arrive.
 
+    `document` makes longer texts of plain text: with `"blank-line"`, the lines between blank lines, which are
+    empty or have only whitespace; with `"file"`, a whole file, also an empty one. Line ends inside such a
+    document stay as they are; between blank lines, the last line has none. Its number is that of its first
+    line. It is not split, but limited by the memory.
+
     `field` names the text in each JSON object, or the column (None: "text"). A key or column of exactly this
     name comes first; otherwise dots separate the keys of nested objects, and a backslash before a dot makes
     it part of a key. Plain text has no fields: its texts are lines whatever `field` is, so a corpus can mix
@@ -60,13 +73,18 @@ def read_corpus(
     `on_error="skip"` skips lines, rows and files with an error, and the rest of a file after damaged data;
     the end of the corpus warns with `CorpusWarning` how many were skipped, why and where first.
 
-    Raises `FileError` for unreadable files, devices, and pipes in a directory, `CorpusError` for binary data,
-    UTF-16, invalid JSON or CSV, null, or damaged data, `MemoryLimitError` for a line over a 48th of the
-    memory of the process, and `MissingExtraError`.
+    Raises `ArgumentError` for another `document` than `"line"` with a format that is no plain text,
+    `FileError` for unreadable files, devices, and pipes in a directory, `CorpusError` for binary data,
+    UTF-16, invalid JSON or CSV, null, or damaged data, `MemoryLimitError` for a line or document over a 48th
+    of the memory of the process, and `MissingExtraError`.
     """
-    options = partial(ReadOptions.of, field, encoding_errors, on_error, whole_lines=whole_lines)
+    options = partial(
+        ReadOptions.of, field, encoding_errors, on_error, document, whole_lines=whole_lines
+    )
     options()  # checks the arguments
-    return Corpus(corpus_files(paths), options)
+    files = corpus_files(paths)
+    check_documents(files, options())
+    return Corpus(files, options)
 
 
 class Corpus:
@@ -79,6 +97,11 @@ class Corpus:
     def __init__(self, files: Sequence[str], options: Callable[[], ReadOptions]) -> None:
         self.files = files
         self._options = options
+
+    @property
+    def document(self) -> str:
+        """What a text of plain text is: "line", "blank-line" or "file"."""
+        return self._options().document
 
     def __iter__(self) -> Iterator[Rows]:
         """Read the files; at the end, warn if something was skipped."""
@@ -99,6 +122,7 @@ class CorpusReader:
     def __init__(
         self, files: Sequence[str], options: ReadOptions, *, first_source: int = 0
     ) -> None:
+        check_documents(files, options)
         self.files = files
         self.options = options
         self._first_source = first_source

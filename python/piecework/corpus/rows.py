@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 from piecework._core import TextColumn
@@ -15,6 +16,13 @@ from piecework.corpus.texts import Texts
 from piecework.errors import CorpusError, InvalidUtf8Error
 
 Utf8Errors: TypeAlias = Literal["replace", "strict"]
+Document: TypeAlias = Literal["line", "blank-line", "file"]
+"""What a text of plain text is."""
+
+DOCUMENTS: Mapping[str, str] = MappingProxyType(
+    {"line": "a line each", "blank-line": "separated by blank lines", "file": "a file each"}
+)
+"""How a summary describes the texts of plain text."""
 
 READ_BYTES = 1 << 20
 READ_BYTES_OF_LINES = 1 << 19
@@ -45,7 +53,8 @@ class ReadOptions:
     `field_is_given`. With `tables_as_lines`, files with
     delimiters are plain text: SentencePiece's sentences with counts, and gold segmentations, are lines of
     a text, a tab and a value, without a header. With `as_conversations` a text is the conversation of a
-    whole record. `start` is the position in plain text at which to continue.
+    whole record. `document` says what a text of plain text is (`DOCUMENTS`). `start` is the position in
+    plain text at which to continue.
     """
 
     field: FieldPath
@@ -58,6 +67,7 @@ class ReadOptions:
     field_is_given: bool = False
     tables_as_lines: bool = False
     as_conversations: bool = False
+    document: str = "line"
     start: TextPosition | None = None
 
     @classmethod
@@ -66,17 +76,20 @@ class ReadOptions:
         field: str | None = None,
         encoding_errors: Utf8Errors = "replace",
         on_error: OnError = "fail",
+        document: Document = "line",
         **further: Any,
     ) -> ReadOptions:
         """Check the arguments that all functions which read a corpus have."""
         check_choice("encoding_errors", encoding_errors, ("replace", "strict"))
         check_on_error(on_error)
+        check_choice("document", document, tuple(DOCUMENTS))
         skipped = Skipped() if on_error == "skip" else None
         return cls(
             FieldPath.of(field),
             encoding_errors,
             skipped,
             field_is_given=field is not None,
+            document=document,
             **further,
         )
 
@@ -155,8 +168,7 @@ class TextBlock(Block):
         texts: Texts | None = TextColumn.of_lines(self.data)
         replacements = 0
         if texts is None:
-            self._check_utf8(first_line, encoding_errors)
-            text, replacements = decode_utf8(self.data, encoding_errors, self.name)
+            text, replacements = decode_lines(self.data, encoding_errors, self.name, first_line)
             texts = _lines_of(text)
         numbers = range(first_line, first_line + len(texts))
         return Rows(
@@ -169,15 +181,26 @@ class TextBlock(Block):
             file_bytes_read=self.file_bytes_read,
         )
 
-    def _check_utf8(self, first_line: int, encoding_errors: str) -> None:
-        """Raise `InvalidUtf8Error` with the line for invalid UTF-8 if `encoding_errors` is "strict"."""
-        try:
-            self.data.decode(errors=encoding_errors)
-        except UnicodeDecodeError as error:
-            line = first_line + self.data.count(b"\n", 0, error.start)
-            byte = error.start - (self.data.rfind(b"\n", 0, error.start) + 1)
+
+def decode_lines(
+    data: bytes, encoding_errors: str, name: str, first_line: int = 1
+) -> tuple[str, int]:
+    """Return the text of lines, of which the first has the number `first_line`, as `decode_utf8` does.
+
+    >>> decode_lines(b"a\\nb\\xff", "replace", "a.txt")
+    ('a\\nb\\ufffd', 1)
+
+    With `encoding_errors="strict"`, raises `InvalidUtf8Error` that names the file, the line and the byte.
+    """
+    try:
+        return data.decode(), 0
+    except UnicodeDecodeError as error:
+        if encoding_errors == "strict":
+            line = first_line + data.count(b"\n", 0, error.start)
+            byte = error.start - (data.rfind(b"\n", 0, error.start) + 1)
             found = f"invalid UTF-8 at byte {byte} of the line"
-            raise InvalidUtf8Error(f"{self.name} line {line}", found, "UTF-8 text") from error
+            raise InvalidUtf8Error(f"{name} line {line}", found, "UTF-8 text") from error
+    return decode_utf8(data, encoding_errors, name)
 
 
 def decode_utf8(data: bytes, encoding_errors: str, place: str) -> tuple[str, int]:
