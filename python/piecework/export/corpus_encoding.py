@@ -29,9 +29,9 @@ from piecework._internal.validation import (
 from piecework.batch import Batch
 from piecework.chat.chat_format import ChatFormat
 from piecework.chat.conversations import Conversation
-from piecework.corpus.formats import FORMATS, format_of
+from piecework.corpus.formats import FORMATS, check_documents, format_of
 from piecework.corpus.paths import corpus_files
-from piecework.corpus.rows import ReadOptions, Utf8Errors
+from piecework.corpus.rows import Document, ReadOptions, Utf8Errors
 from piecework.corpus.skipped import OnError
 from piecework.corpus.texts import Texts
 from piecework.errors import ArgumentError, InputTypeError
@@ -107,6 +107,7 @@ def encode_corpus(
     parse_special: bool | Collection[str] | None = None,
     chat: ChatFormat | None = None,
     field: str | None = None,
+    document: Document = "line",
     encoding_errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
     num_threads: int | None = None,
@@ -125,7 +126,8 @@ def encode_corpus(
     (2, 4, ['in.npy', 'in.row_offsets.npy', 'manifest.json'])
 
     `sources` are files and directories, as for `encode_files`, except stdin. Each line, or each object of
-    JSON lines, is a document. Empty ones are dropped unless `keep_empty`. Each input becomes one shard. With
+    JSON lines, is a document; `document` makes longer documents of plain text, as for
+    `corpus.read_corpus`. Empty ones are dropped unless `keep_empty`. Each input becomes one shard. With
     `shards`, the corpus becomes this number of shards of about equal bytes: consecutive documents, in corpus
     order. `shuffle_seed` shuffles the documents of each shard, in windows of 16 million tokens.
 
@@ -175,7 +177,9 @@ def encode_corpus(
         chat=chat,
         num_threads=num_threads,
     )
-    options = ReadOptions.of(field, encoding_errors, on_error, as_conversations=chat is not None)
+    options = ReadOptions.of(
+        field, encoding_errors, on_error, document, as_conversations=chat is not None
+    )
     count = optional_number("shards", shards, 1)
     if count is not None and count > _MAX_SHARDS:
         raise ArgumentError("shards", str(count), f"at most {_MAX_SHARDS}")
@@ -189,6 +193,7 @@ def encode_corpus(
         "shards": count,
         "keep_empty": keep_empty,
         "field": field,
+        "document": document,
         "encoding_errors": encoding_errors,
         "on_error": on_error,
     }
@@ -357,6 +362,7 @@ def _checked_files(
         if inside:
             raise ArgumentError("out_dir", f"must not be inside of the source {path}")
     files = corpus_files(given)
+    check_documents(files, options)
     for name in files if keep else ():
         if not format_of(name, options).has_fields:
             with_fields = ", ".join(format.name for format in FORMATS if format.has_fields)

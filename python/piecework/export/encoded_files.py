@@ -19,7 +19,7 @@ from piecework.chat.chat_format import ChatFormat
 from piecework.chat.conversations import Conversation
 from piecework.corpus.line_blocks import SHORT_LINE_BYTES
 from piecework.corpus.paths import corpus_bytes
-from piecework.corpus.rows import ReadOptions, Utf8Errors
+from piecework.corpus.rows import Document, ReadOptions, Utf8Errors
 from piecework.corpus.skipped import OnError
 from piecework.corpus.texts import Texts, longest, without_blank
 from piecework.errors import ArgumentError, CorpusError, FileError
@@ -57,8 +57,9 @@ class EncodedFiles:
     >>> EncodedFiles(3, 2, 1, 0, (7,)).empty_lines_dropped
     1
 
-    Line n of all parallel inputs counts as one line. `empty_lines_dropped` counts empty and blank lines;
-    of parallel inputs, lines that are empty in at least one input. `replacements` counts invalid UTF-8
+    Documents of several lines count as lines. Line n of all parallel inputs counts as one line.
+    `empty_lines_dropped` counts empty and blank lines; of parallel inputs, lines that are empty in at least
+    one input. `replacements` counts invalid UTF-8
     sequences, and `tokens` has the number of tokens of each output. `special_in_text` counts the
     special tokens that lines have, such as `<|endoftext|>`; with `parse_special=False` they are plain text.
     """
@@ -86,6 +87,7 @@ def encode_files(
     parse_special: bool | Collection[str] | None = None,
     chat: ChatFormat | None = None,
     field: str | None = None,
+    document: Document = "line",
     encoding_errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
     num_threads: int | None = None,
@@ -108,7 +110,9 @@ def encode_files(
     *Inputs* are plain text or another format of `corpus.FORMATS`, by their suffix, also compressed. `field`
     names the text of a JSON object or the column (None: "text"). With one output, an input can be a
     directory, a pattern or a URL, as for `corpus.read_corpus`.
-    `on_error="skip"` leaves out records and files with errors, and warns how many.
+    `on_error="skip"` leaves out records and files with errors, and warns how many. With
+    `document="blank-line"` or `"file"`, a document of plain text has several lines, as `corpus.read_corpus`
+    defines; all that is said of lines is then true of documents.
     `-` is stdin or stdout; stdin contains JSON lines if `field` is set, and its lines are encoded as they
     arrive. Empty and blank lines are dropped unless `keep_empty`. `strip_lines` removes whitespace at both
     ends of each line, as `str.strip` does, which byte-level and SentencePiece models would encode; offsets
@@ -119,9 +123,10 @@ def encode_files(
 
     *Formats*:
 
-    - `tokens`, `ids`: one line of text for each row.
+    - `tokens`, `ids`: one line of text for each row; line ends in tokens are written as `\\n` and `\\r`.
     - `jsonl`: one object for each line, also for empty ones: `file` (if several inputs have one output),
-      `line` (from 1), `id` (if the input object has one), ids, tokens and offsets.
+      `line` (from 1; the first one of a document), `id` (if the input object has one), ids, tokens and
+      offsets.
     - `npy`: flat ids in `a.npy`, uint16 if the vocabulary fits and uint32 otherwise, and int64 row
       offsets in `a.row_offsets.npy`.
     - `arrow` (an IPC file), `arrow-stream`, `parquet`: a column `ids` of lists of uint32.
@@ -145,7 +150,9 @@ def encode_files(
     with `encoding_errors="strict"`, `FileError`, `ArgumentError` and `MissingExtraError`.
     """
     form = checked_format(format, append_eod)
-    options = ReadOptions.of(field, encoding_errors, on_error, as_conversations=chat is not None)
+    options = ReadOptions.of(
+        field, encoding_errors, on_error, document, as_conversations=chat is not None
+    )
     layout = PLAIN
     if chat is not None:
         check_without_chat(parallel=parallel, strip_lines=strip_lines, keep_empty=keep_empty)

@@ -1,6 +1,7 @@
 """Read the lines of one or several inputs for encoding: in blocks of about 2 MB, labelled, in parallel.
 
-A line of plain text, also an empty one, and a record of another format is one text (`corpus.reader`).
+A line or document of plain text, also an empty one, and a record of another format is one text
+(`corpus.reader`).
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ class LineSource:
     """Read the lines of files in sequence; count `bytes_read` and `replacements`.
 
     With `labels` every line is a `LabelledLine`. `kept` names fields of JSON lines and columns of tables to
-    put into labels. `current_name` is the name of the file that is read.
+    put into labels. `current_name` is the name of the file that is read; `a_text` is "line" or "document".
     """
 
     def __init__(
@@ -58,6 +59,7 @@ class LineSource:
     ) -> None:
         self.paths = paths
         self.name = ", ".join("<stdin>" if path == "-" else path for path in paths)
+        self.a_text = "line" if options.document == "line" else "document"
         self.current_name = ""
         self.replacements = 0
         self._labels = labels or bool(kept)
@@ -164,8 +166,9 @@ def _check_equal_lengths(
         return
     shorter = ", ".join(s.name for s, lines in zip(sources, waiting, strict=True) if not len(lines))
     longer = ", ".join(s.name for s, lines in zip(sources, waiting, strict=True) if len(lines))
+    a_text = sources[0].a_text
     problem = (
-        f"ends after line {line_count}, and {longer} does not; "
-        "parallel files must have the same number of lines"
+        f"ends after {a_text} {line_count}, and {longer} does not; "
+        f"parallel files must have the same number of {a_text}s"
     )
     raise CorpusError(shorter, problem)

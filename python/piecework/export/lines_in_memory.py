@@ -9,7 +9,7 @@ from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.validation import PathLike
 from piecework.batch import Batch
 from piecework.corpus.reader import read_corpus
-from piecework.corpus.rows import Utf8Errors
+from piecework.corpus.rows import Document, Utf8Errors
 from piecework.corpus.skipped import OnError
 from piecework.corpus.texts import joined, without_blank
 from piecework.export.file_arguments import path_list
@@ -26,6 +26,7 @@ def encode_lines(
     parse_special: bool | Collection[str] | None = None,
     offsets: bool = False,
     field: str | None = None,
+    document: Document = "line",
     encoding_errors: Utf8Errors = "replace",
     on_error: OnError = "fail",
     num_threads: int | None = None,
@@ -43,7 +44,7 @@ def encode_lines(
     [[1, 2], [2]]
 
     `sources` are files, directories, patterns and URLs as for `encode_files`, of lines or records; `field`,
-    `encoding_errors` and `on_error` are those of `encode_files`, the other arguments those of
+    `document`, `encoding_errors` and `on_error` are those of `encode_files`, the other arguments those of
     `encode_batch`. Empty and blank lines are dropped unless `keep_empty`. All text is in memory while it is
     encoded, and is faster to encode than a list of strings; `encode_files` and `encode_corpus` take
     constant memory.
@@ -55,6 +56,7 @@ def encode_lines(
     corpus = read_corpus(
         files,
         field=field,
+        document=document,
         encoding_errors=encoding_errors,
         on_error=on_error,
         whole_lines=True,

@@ -53,11 +53,16 @@ def id_texts(tokenizer: Tokenizer) -> RowTexts:
 
 
 def token_texts(tokenizer: Tokenizer) -> RowTexts:
-    """Return a function that joins the tokens of each row with spaces."""
+    """Return a function that joins the tokens of each row with spaces, and escapes their line ends."""
     padding = tokenizer._stages().padding
     names = _Names({padding.pad_id: padding.pad_token} if padding else {})
-    names.update((id, token) for token, id in tokenizer.get_vocab().items())
+    names.update((id, _in_one_line(token)) for token, id in tokenizer.get_vocab().items())
     return partial(_joined_names, names)
+
+
+def _in_one_line(token: str) -> str:
+    """Return a token with escaped line ends: Gemma, for example, has tokens of several."""
+    return token.replace("\n", "\\n").replace("\r", "\\r")
 
 
 def json_texts(tokenizer: Tokenizer) -> RowTexts:
