@@ -38,10 +38,11 @@ if TYPE_CHECKING:
     )
     from piecework._internal.warn import warn
     from piecework.corpus.conversations import without_nulls
+    from piecework.corpus.formats import PLAIN_TEXT, format_of
     from piecework.corpus.iterables import rows_of_texts, text_total
     from piecework.corpus.paths import corpus_bytes
     from piecework.corpus.reader import CorpusReader
-    from piecework.corpus.rows import ReadOptions, Utf8Errors
+    from piecework.corpus.rows import DOCUMENTS, ReadOptions, Utf8Errors
     from piecework.corpus.skipped import OnError
     from piecework.export.chats import MASK_NAME
     from piecework.io.atomic_files import atomic_file, atomic_stream, check_writable
@@ -121,10 +122,11 @@ __getattr__ = lazy_names(
         ).split(),
         "piecework._internal.warn": "warn".split(),
         "piecework.corpus.conversations": "without_nulls".split(),
+        "piecework.corpus.formats": "PLAIN_TEXT format_of".split(),
         "piecework.corpus.iterables": "rows_of_texts text_total".split(),
         "piecework.corpus.paths": "corpus_bytes".split(),
         "piecework.corpus.reader": "CorpusReader".split(),
-        "piecework.corpus.rows": "ReadOptions Utf8Errors".split(),
+        "piecework.corpus.rows": "DOCUMENTS ReadOptions Utf8Errors".split(),
         "piecework.corpus.skipped": "OnError".split(),
         "piecework.export.chats": "MASK_NAME".split(),
         "piecework.io.atomic_files": "atomic_file atomic_stream check_writable".split(),

@@ -7,7 +7,7 @@ texts do not change the result, except for words of a corpus with more than 200,
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -28,7 +28,7 @@ from piecework.analysis.text_samples import TextSample
 from piecework.analysis.text_tables import blocks
 from piecework.analysis.vocabulary_report import entry_lengths, is_numeric
 from piecework.analysis.word_differences import single_token_rate, word_differences
-from piecework.corpus import Rows
+from piecework.corpus import Corpus, Rows
 from piecework.errors import ArgumentError, CorpusError, InputTypeError
 from piecework.train import Pipeline, count_texts
 
@@ -84,10 +84,10 @@ def compare(
     text are plain text. Empty texts are skipped. `words` defines a word, the same for all tokenizers: the
     name of a preset or a `Pipeline`. `gold` adds boundary scores.
 
-    `corpus.read_corpus` reads the texts of files: `compare(tokenizers, read_corpus("corpus.txt"))`. With a
-    mapping of names to texts, such as languages or domains, each of these sources is also measured.
-    `progress=True` shows a bar; a function receives the bytes of files read, or numbers of texts, and the
-    total, which is 0 if it is unknown.
+    `corpus.read_corpus` reads the texts of files: `compare(tokenizers, read_corpus("corpus.txt"))`; its
+    `document` decides whether a text is a line or has several. With a mapping of names to texts, such as
+    languages or domains, each of these sources is also measured. `progress=True` shows a bar; a function
+    receives the bytes of files read, or numbers of texts, and the total, which is 0 if it is unknown.
 
     Raises `ArgumentError`, `InputTypeError`, and `CorpusError` if there is no text, or none in a source.
     """
@@ -98,7 +98,7 @@ def compare(
             for rows in rows_of(source):
                 corpus.add(rows)
             corpus.end_source(name)
-    return corpus.comparison(gold)
+    return corpus.comparison(gold, _document_of(sources.values()))
 
 
 def _named(texts: Texts | Mapping[str, Texts]) -> Mapping[str | None, Texts]:
@@ -111,6 +111,12 @@ def _named(texts: Texts | Mapping[str, Texts]) -> Mapping[str | None, Texts]:
         if not isinstance(name, str):
             raise InputTypeError("texts", f": the names of sources must be str, not {name!r}")
     return {**texts}
+
+
+def _document_of(sources: Iterable[Texts]) -> str | None:
+    """Return what a document of all sources is, None for sources that differ or are not read from files."""
+    found = {one.document if isinstance(one, Corpus) else None for one in sources}
+    return found.pop() if len(found) == 1 else None
 
 
 class _Totals(NamedTuple):
@@ -193,8 +199,8 @@ class _Corpus:
             tuple(counts.unknown_tokens for counts in self._counts.values()),
         )
 
-    def comparison(self, gold: Gold | None) -> Comparison:
-        """Return the measures of all texts added."""
+    def comparison(self, gold: Gold | None, document: str | None) -> Comparison:
+        """Return the measures of all texts added, which are documents of a kind."""
         if not self._texts:
             raise CorpusError("corpus", "has no texts that are not empty")
         tokenizers = {name: counts.tokenizer for name, counts in self._counts.items()}
@@ -215,6 +221,7 @@ class _Corpus:
             ),
             sources=tuple(self._sources),
             word_differences=differences,
+            document=document,
         )
 
     def _measures(

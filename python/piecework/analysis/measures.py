@@ -132,7 +132,10 @@ class TokenCosts:
 
 @dataclass(frozen=True)
 class ComparedFigures:
-    """What `Comparison` holds: figures of the corpus, and the measures of each tokenizer."""
+    """What `Comparison` holds: figures of the corpus, and the measures of each tokenizer.
+
+    `document` says what a text of plain text is, as in `corpus.read_corpus`; None for texts of other origin.
+    """
 
     texts: int
     words: int
@@ -143,6 +146,7 @@ class ComparedFigures:
     measures: tuple[Measures, ...]
     sources: tuple[ComparedSource, ...]
     word_differences: WordDifferences
+    document: str | None = None
 
     @property
     def ranked(self) -> tuple[Measures, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from piecework._support import counted
+from piecework._support import DOCUMENTS, counted
 from piecework.analysis.blocks import Block, Grid, Paragraph
 from piecework.analysis.measures import ComparedFigures, Measures, SourceMeasures
 from piecework.analysis.metrics import RENYI_ORDER, TAIL_BELOW, ratio
@@ -89,8 +89,10 @@ def blocks(comparison: ComparedFigures) -> Iterator[Block]:
 
 def headline(comparison: ComparedFigures) -> str:
     """Return the figures of the corpus in one line."""
+    document = comparison.document
+    what = "" if document in (None, "line") else f" ({DOCUMENTS[document]})"
     parts = [
-        f"{counted(comparison.texts, 'text')}, {counted(comparison.words, 'word')}, "
+        f"{counted(comparison.texts, 'text')}{what}, {counted(comparison.words, 'word')}, "
         f"{counted(comparison.chars, 'character')}, {counted(comparison.bytes, 'byte')}"
     ]
     if comparison.gold_words is not None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from functools import partial
 
 import click
 
@@ -68,7 +69,7 @@ Example:
     show_default=True,
     help="Preset that defines the words for fertility.",
 )
-@reading_options
+@partial(reading_options, document=True)
 @tokenizer_options
 @option("--json", "as_json", section="Output", is_flag=True, help="Print the measures as JSON.")
 @option(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from functools import partial
 from shlex import quote
 from typing import Any
 
@@ -31,6 +32,7 @@ from piecework.cli.row_lengths import length_options, with_row_lengths
 from piecework.cli.sources import check_no_text
 from piecework.cli.summaries import (
     Timing,
+    documents_text,
     special_text,
     summarize,
     summary_option,
@@ -54,7 +56,7 @@ Example:
 @command(epilog=_EXAMPLE)
 @tokenizer_argument()
 @click.argument("inputs", nargs=-1, metavar="[FILE|-]...", type=InputFile())
-@reading_options
+@partial(reading_options, document=True)
 @tokenizer_options
 @option(
     "--format",
@@ -121,7 +123,7 @@ def encode(
     chat: pw.chat.ChatFormat | None,
     **settings: Any,
 ) -> None:
-    """Encode each line of the FILEs with TOKENIZER.
+    """Encode each line of the FILEs with TOKENIZER, or each document of several lines with --document.
 
     FILEs: {formats}. With one output, a FILE can be a directory, a quoted pattern or a URL. Without FILEs,
     or for -, the command reads stdin. One output receives the lines of all FILEs; several outputs receive
@@ -156,7 +158,7 @@ def encode(
     outputs = outputs or ("-",)
     done = pw.encode_files(loaded, inputs or ["-"], outputs, progress=not is_quiet(), **settings)
     following = _next(tokenizer, outputs, settings["format"])
-    _report(done, outputs, loaded, timing, following, as_json=as_json)
+    _report(done, reading["document"], outputs, loaded, timing, following, as_json=as_json)
 
 
 def _check_no_file_options(outputs: Sequence[str], settings: dict[str, Any]) -> None:
@@ -180,6 +182,7 @@ def _next(tokenizer: str, outputs: Sequence[str], format: str) -> str | None:
 
 def _report(
     done: pw.EncodedFiles,
+    document: str,
     outputs: Sequence[str],
     tokenizer: pw.Tokenizer,
     timing: Timing,
@@ -189,7 +192,10 @@ def _report(
 ) -> None:
     """Print a summary; for output on stdout, only if lines were dropped, bytes replaced, or as JSON."""
     to_files = "-" not in outputs
-    parts = [f"{counted(done.lines_read, 'line')} read", f"{done.lines_written:,} written"]
+    read = counted(done.lines_read, "line")
+    if document != "line":
+        read = documents_text(done.lines_read, [], document)
+    parts = [f"{read} read", f"{done.lines_written:,} written"]
     if done.empty_lines_dropped:
         parts.append(f"{done.empty_lines_dropped:,} dropped as empty")
     if done.replacements:
@@ -206,6 +212,7 @@ def _report(
     ]
     data = {
         **asdict(done),
+        "document": document,
         **tokenizer_data(tokenizer),
         **timing.figures(),
         "saved": list(outputs) if to_files else None,

@@ -15,7 +15,14 @@ from piecework._support import counted
 from piecework.cli.notes import note
 from piecework.cli.options import given_options
 from piecework.cli.parameters import apply, is_quiet, option
-from piecework.cli.summaries import Timing, special_text, summarize, tokenizer_data, tokenizer_text
+from piecework.cli.summaries import (
+    Timing,
+    documents_text,
+    special_text,
+    summarize,
+    tokenizer_data,
+    tokenizer_text,
+)
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -83,14 +90,15 @@ def encode_to_folder(
     except KeyboardInterrupt:
         note(f"the same command with --resume keeps the finished shards in {out_dir} and continues")
         raise
-    parts = [counted(done.documents, "document")]
+    parts = [documents_text(done.documents, sources, settings["document"])]
     if done.rows != done.documents:
         parts.append(counted(done.rows, "row"))
     parts += [counted(done.tokens, "token"), counted(done.shards, "shard")]
     if done.shards_from_earlier_runs:
         parts[-1] += f" ({done.shards_from_earlier_runs:,} finished before)"
     if done.empty_lines_dropped:
-        parts.append(f"{counted(done.empty_lines_dropped, 'line')} dropped as empty")
+        a_text = "line" if settings["document"] == "line" else "document"
+        parts.append(f"{counted(done.empty_lines_dropped, a_text)} dropped as empty")
     if done.replacements:
         parts.append(f"{done.replacements:,} invalid UTF-8 sequences replaced")
     is_megatron = settings.get("format") == "megatron" and done.shards > 1
@@ -107,6 +115,7 @@ def encode_to_folder(
     ]
     data = {
         **asdict(done),
+        "document": settings["document"],
         **tokenizer_data(tokenizer),
         **timing.figures(),
         "saved": out_dir,

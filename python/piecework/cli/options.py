@@ -9,7 +9,7 @@ from typing import Any, TypeAlias, TypeVar
 import click
 
 import piecework as pw
-from piecework._support import Plan, is_counts_file
+from piecework._support import DOCUMENTS, Plan, is_counts_file
 from piecework.cli.parameters import NameChoice, apply, is_quiet, option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -39,9 +39,12 @@ def corpus_options(
     return lambda command: preset(reading_options(command))
 
 
-def reading_options(command: Callable[..., Any], on_error: bool = True) -> Callable[..., Any]:
+def reading_options(
+    command: Callable[..., Any], on_error: bool = True, document: bool = False
+) -> Callable[..., Any]:
     """Add the options for reading a corpus; the command receives them together as `reading`."""
-    names = ["field", "encoding_errors", "num_threads", *(["on_error"] if on_error else [])]
+    names = ["field", "encoding_errors", "num_threads"]
+    names += [name for name, has in (("on_error", on_error), ("document", document)) if has]
 
     @wraps(command)
     def with_reading(*arguments: Any, **settings: Any) -> Any:
@@ -69,6 +72,14 @@ def reading_options(command: Callable[..., Any], on_error: bool = True) -> Calla
             default="fail",
             show_default=True,
             help="Stop at the first error in a line or file, or skip it and print how many were skipped.",
+        ),
+        "document": add(
+            "--document",
+            type=click.Choice(list(DOCUMENTS)),
+            default="line",
+            show_default=True,
+            help="What a document of plain text is: a line, the lines between blank lines, or a whole file. "
+            "Line ends inside a document are kept.",
         ),
     }
     return apply([options[name] for name in names], with_reading)

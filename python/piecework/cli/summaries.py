@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 import piecework as pw
-from piecework._support import Plan, warn
+from piecework._support import DOCUMENTS, PLAIN_TEXT, Plan, counted, format_of, warn
 from piecework.analysis.entry_bytes import family
 from piecework.analysis.round_trip import percent
 from piecework.analysis.text_samples import sample_of_files
@@ -83,6 +83,22 @@ def duration(seconds: float) -> str:
 
 
 # ---- the corpus and its preset
+
+
+def documents_text(count: int, corpus: Sequence[str], document: str) -> str:
+    """Return a number of documents, and what a document of the files was.
+
+    >>> documents_text(2, ["a.txt"], "blank-line")
+    '2 documents (separated by blank lines)'
+    >>> documents_text(3, ["a.txt", "b.jsonl"], "line")
+    '3 documents (a line or a record each)'
+    """
+    what = DOCUMENTS[document]
+    if document == "line":
+        are_lines = {format_of(path) is PLAIN_TEXT for path in pw.corpus.corpus_files(list(corpus))}
+        names = {(True,): "a line", (False,): "a record", (False, True): "a line or a record"}
+        what = f"{names[tuple(sorted(are_lines))]} each"
+    return f"{counted(count, 'document')} ({what})"
 
 
 def first_texts(corpus: Sequence[str], plan: Plan, reading: Reading) -> list[str]:
