@@ -6,6 +6,7 @@ import json
 import os
 import random
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -61,3 +62,20 @@ def megatron_pair(tok: pw.Tokenizer, folder: Path, name: str, texts: list[str]) 
     (folder / f"{name}.txt").write_text("".join(f"{text}\n" for text in texts))
     pw.encode_files(tok, folder / f"{name}.txt", folder / name, format="megatron")
     return folder / name
+
+
+class StoppedError(Exception):
+    """Raised by a test in place of a crash."""
+
+
+def stop_after(batches: int, error: type[BaseException] = StoppedError) -> Any:
+    """Return a progress function that raises after some batches."""
+    seen = 0
+
+    def progress(done: int, total: int) -> None:
+        nonlocal seen
+        seen += 1
+        if seen == batches:
+            raise error
+
+    return progress

@@ -20,25 +20,13 @@ from piecework.errors import (
 from piecework.export import (
     encode_corpus,
 )
-from tests.export.encode_corpus.shards import POSIX, content, main_files
-
-
-class StoppedError(Exception):
-    """Raised by a test in place of a crash."""
-
-
-def stop_after(batches: int, error: type[BaseException] = StoppedError) -> Any:
-    """Return a progress function that raises after some batches."""
-    seen = 0
-
-    def progress(done: int, total: int) -> None:
-        nonlocal seen
-        seen += 1
-        if seen == batches:
-            raise error
-
-    return progress
-
+from tests.export.encode_corpus.shards import (
+    POSIX,
+    StoppedError,
+    content,
+    main_files,
+    stop_after,
+)
 
 VARIANTS: list[dict[str, Any]] = [
     {"format": "npy", "shards": 6},
