@@ -22,7 +22,7 @@ from piecework.analysis import Comparison, charts, compare, html_report, save_pl
 from piecework.analysis.blocks import Paragraph
 from piecework.analysis.report import chart_scripts
 from piecework.analysis.report_content import findings
-from piecework.analysis.text_tables import blocks, tables, words_table
+from piecework.analysis.text_tables import blocks, tables, word_tables
 
 TEXTS = ["hug hugs pug", "pun bun hugs hug zé"]
 HOSTILE = '<img src="http://example.org/x">&$a$'
@@ -69,7 +69,8 @@ def test_tables_are_rectangles_with_a_column_for_each_tokenizer(found: Compariso
     assert rows["vocabulary"] == tuple(str(one.vocab_size) for one in found.measures)
     assert rows["fertility"] == tuple(f"{one.fertility:.4f}" for one in found.measures)
     assert "boundary F1 %" in rows
-    assert [row[0] for row in lengths.rows] == [*map(str, range(1, 16)), "16+"]
+    # Entries have up to 9 characters; no token has 5 or more: "9-12" and "13+" would be rows of zeros.
+    assert [row[0] for row in lengths.rows] == ["1", "2", "3", "4", "5-6"]
     assert frequencies.rows[0][0] == "rank 1"
 
 
@@ -96,15 +97,15 @@ def test_named_sources_and_words_have_tables() -> None:
     assert [row[0] for row in costs.rows] == ["first", HOSTILE, "parity: most / fewest", "Gini"]
     premium = found.token_costs[1].premiums[1]
     assert [row[2] for row in costs.rows[:2]] == ["1.00", f"{premium:.2f}"]
-    assert agreement.rows[0][1] == "100.0"
-    [words] = words_table(found)
+    assert (agreement.header, len(agreement.rows)) == (("", "pieces"), 1)
+    [words] = word_tables(found)
     assert words.header == ("", "pieces", HOSTILE)
     assert words.rows[0] == ("hugs (2)", "hugs", "h|u|g|s")
 
 
 def test_one_tokenizer_has_no_words_that_are_split_differently() -> None:
     found = compare({"pieces": pieces()}, TEXTS)
-    assert words_table(found) == []
+    assert word_tables(found) == []
     assert [table.title for table in tables(found)][1].startswith("token lengths")
 
 
@@ -116,7 +117,8 @@ def test_findings_say_what_differs_by_how_much_and_where() -> None:
     words = pw.Tokenizer.train_from_iterator([texts["other"][0], "hug pug"], model="word")
     found = list(findings(compare({"words": words, "letters": characters()}, texts)))
     assert found == [
-        "words needs the fewest tokens: 62, or 1.000 per word; letters needs 269.4 % more.",
+        "words needs the fewest tokens: 62, or 1.000 per word; letters needs 269.4 ±5.7 % more.",
+        "No case, accents or characters are lost in the texts.",
         "100.0 % of the words of the text are not split alike by all: 4 of 4 distinct words.",
         "The difference is largest in other: letters needs 350.0 % more tokens than words.",
         "Words that occur less than 10 times are 3.2 % of the text and 4.8 % of the additional tokens "
@@ -137,42 +139,107 @@ def test_findings_say_which_source_of_a_parallel_text_is_costly() -> None:
     assert "translations" not in " ".join(findings(compared))
 
 
-def test_tokenizers_that_lose_text_are_not_ranked_with_lossless_ones() -> None:
+def test_unknown_words_are_charged_and_what_is_lost_stands_beside_the_rank() -> None:
     texts = {"plain": ["hug pug hug"] * 20, "other": ["hugs pugs"]}
     words = pw.Tokenizer.train_from_iterator(["hug pug"], model="word")
     compared = compare({"words": words, "letters": characters()}, texts)
-    assert [one.name for one in compared.ranked] == ["letters"]
-    assert list(findings(compared)) == [
-        "letters needs 229 tokens: 3.694 per word.",
-        "Not ranked, because they lose text: words (8 of 188 characters lost (4.3 %), first h u g s p).",
+    assert [one.name for one in compared.ranks] == ["words", "letters"]
+    assert list(findings(compared))[:4] == [
+        "words needs the fewest tokens: 68, or 1.097 per word; letters needs 236.8 ±57.8 % more.",
+        "Unknown words count one token for each byte: words 2 unknown tokens, 8 bytes.",
+        "What the texts lose: words 8 of 188 characters; letters nothing.",
         "100.0 % of the words of the text are not split alike by all: 4 of 4 distinct words.",
-        "Tokens that are unknown: words 3.2 %. A tokenizer can need few tokens because it gives up on words.",
     ]
     rows = {name: cells for name, *cells in tables(compared)[0].rows}
-    assert rows["rank by tokens"] == ["loses text", "1"]
+    assert rows["tokens"] == ["62", "229"]
+    assert rows["charged tokens"] == ["68", "229"]
+    assert rows["rank"] == ["1", "2"]
     assert rows["characters lost %"] == ["4.255", "0.000"]
-    assert rows["spaces changed %"] == ["0.0", "0.0"]
+    assert "spaces changed %" not in rows  # 0.0 of both
 
 
-def test_lossy_tokenizers_are_ranked_among_themselves() -> None:
-    words = pw.Tokenizer.train_from_iterator(["hug"], model="word")
-    compared = compare({"letters": characters(), "words": words}, ["hug x"])
-    assert [one.name for one in compared.ranked] == ["words", "letters"]
+def test_case_and_accents_that_are_lost_stand_beside_the_rank() -> None:
+    vocab = {"[UNK]": 0, **{letter: at for at, letter in enumerate("hugé HUG", 1)}}
+    cased = pw.Tokenizer(pw.spec.Char(vocab), decoder=pw.spec.CharDecoder())
+    lower = pw.Tokenizer(
+        pw.spec.Char(vocab), normalizer=pw.spec.Lowercase(), decoder=pw.spec.CharDecoder()
+    )
+    compared = compare({"cased": cased, "lower": lower, "again": cased}, ["Hug hug hugé"])
+    assert list(findings(compared))[:3] == [
+        "All tokenizers need the same number of tokens: 12.",
+        "One text gives no interval: another text can change the order.",
+        "What the texts lose: cased and again nothing; lower case in 33.3 % of the words.",
+    ]
+    rows = {name: cells for name, *cells in tables(compared)[0].rows}
+    assert rows["words that lose case %"] == ["0.0", "33.3", "0.0"]
+    assert rows["rank"] == ["1-3", "1-3", "1-3"]
+    value = compared.to_dict()
+    assert value["measures"][1]["round_trip"]["case_words"] == 1
+    assert value["ranks"][0] == {
+        "name": "cased",
+        "charged_tokens": 12,
+        "best": 1,
+        "worst": 3,
+        "more": 0.0,
+        "interval": None,
+    }
+
+
+def test_one_unknown_token_of_many_is_not_shown_as_none() -> None:
+    letters = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}), decoder=pw.spec.CharDecoder())
+    compared = compare({"letters": letters}, ["a" * 240_000, "é"])
+    rows = {name: cells for name, *cells in tables(compared)[0].rows}
+    assert (rows["unknown tokens"], rows["unknown %"]) == (["1"], ["0.0004"])
+    assert rows["characters lost %"] == ["0.0004"]
+
+
+def test_words_are_grouped_by_the_tokenizers_that_agree() -> None:
+    letters, pieces_ = characters(), pieces()
+    tokenizers = {"a": letters, "outlier": pieces_, "b": letters, "c": letters}
+    [table] = word_tables(compare(tokenizers, TEXTS))
+    assert table.header == ("", "outlier", "the others")
+    assert table.title == (
+        "words that are split differently: 6 distinct words, 100.0 % of the text"
+    )
+    two = word_tables(compare({"a": letters, "outlier": pieces_, "b": letters}, TEXTS))
+    assert two[0].header == ("", "outlier", "a, b")
+
+
+def test_no_outlier_hides_the_words_on_which_others_differ() -> None:
+    def tokenizer(*entries: str) -> pw.Tokenizer:
+        vocab = {token: at for at, token in enumerate(("[UNK]", *"hugsp", *entries))}
+        return pw.Tokenizer(
+            pw.spec.WordPiece(vocab | {f"##{c}": 50 + at for at, c in enumerate("hugsp")}),
+            pre_tokenizer=pw.spec.WhitespaceSplit(),
+        )
+
+    tokenizers = {
+        "outlier": tokenizer(),
+        "a": tokenizer("hug", "pug"),
+        "b": tokenizer("hug", "pu"),
+    }
+    found = compare(tokenizers, ["hug " * 1000 + "pug"]).word_differences
+    assert [(group.alike, [one.word for one in group.most]) for group in found.groups] == [
+        (((0,), (1, 2)), ["hug"]),
+        (((0,), (1,), (2,)), ["pug"]),
+    ]
 
 
 def test_a_legend_says_which_direction_is_good(found: Comparison) -> None:
-    _, *legend = (block.text for block in blocks(found) if isinstance(block, Paragraph))
-    assert legend[0].startswith("F95: ")
-    names = ["tail", "mean rank", "single-token words", "Rényi"]
-    assert [line.split(":")[0] for line in legend[1:5]] == names
-    assert "less is better" in legend[1]
-    assert all(line[:60] in str(found) for line in legend)
+    paragraphs = [block.text for block in blocks(found) if isinstance(block, Paragraph)]
+    rank, direction, _ = paragraphs[-3:]
+    assert rank.startswith("rank: by charged tokens")
+    better, less = direction.split("Better is less: ")
+    assert all(name in better for name in ("F95", "mean rank", "single-token words", "Rényi"))
+    assert less.startswith("tail")
+    assert all(line[:60] in str(found) for line in paragraphs)
 
 
 def test_the_report_names_equal_tokenizers() -> None:
     found = list(findings(compare({"a": characters(), "b": characters()}, TEXTS)))
-    assert found[:2] == [
+    assert found[:3] == [
         "All tokenizers need the same number of tokens: 31.",
+        "No case, accents or characters are lost in the texts.",
         "All words are split alike.",
     ]
 
@@ -200,7 +267,8 @@ def test_every_chart_is_valid_vega_lite_and_has_every_tokenizer(found: Compariso
 
 def test_a_chart_has_the_values_of_the_comparison(found: Comparison) -> None:
     drawn = {one.name: data_of(one.chart.to_dict()) for one in charts(found)}
-    assert [row["value"] for row in drawn["measures"]] == [one.fertility for one in found.measures]
+    values = [row["value"] for row in drawn["measures"]]
+    assert values == [one.charged_tokens / found.words for one in found.measures]
     shares = [row["value"] for row in drawn["splits"] if row["tokenizer"] == "pieces"]
     assert sum(shares) == pytest.approx(1)
     occurrences = found.word_differences.occurrences
@@ -352,15 +420,15 @@ def test_a_page_about_few_words_has_numbers_in_place_of_charts(found: Comparison
 
 def test_only_the_fewest_tokens_have_the_colour_of_the_best(found: Comparison) -> None:
     page = html_report(found)
-    assert re.findall(r'<span class="(comparison[ a-z]*)">(.)', page) == (
-        [("comparison", "l"), ("comparison fewest", "f")]  # the first one loses text
+    assert re.findall(r'<span class="(comparison[ a-z]*)">(\w+)', page) == (
+        [("comparison fewest", "fewest"), ("comparison", "121")]
     )
 
 
 def test_the_page_shows_the_words_with_the_pieces_of_each_tokenizer(found: Comparison) -> None:
     page = html_report(found)
     [word] = [
-        part for part in page.split('<li class="panel"><h3>') if part.startswith("<bdi>hugs<")
+        part for part in page.split('<li class="panel"><h4>') if part.startswith("<bdi>hugs<")
     ]
     assert "2 times" in word
     assert re.findall(r'<bdi class="chip \w+">(.*?)</bdi>', word)[:5] == "hugs h u g s".split()
@@ -408,12 +476,12 @@ def test_compare_prints_plain_columns_to_a_pipe(cli: Run, paths: dict[str, str])
     assert (code, err) == (0, "")
     lines = out.splitlines()
     assert lines[0] == "  2 texts, 8 words, 31 characters, 32 bytes; 1 word of the gold standard"
-    assert lines[2:5] == [
+    assert lines[lines.index("measures") :][:3] == [
         "measures",
         "                         pieces.json  characters.json",
         "  family                   WordPiece        character",
     ]
-    assert out.isascii() or set(re.sub(r"[ -~\n]", "", out)) == {"é"}  # no boxes, no colours
+    assert set(re.sub(r"[ -~\n]", "", out)) == set("é±✗")  # no boxes, no colours
 
 
 def test_compare_prints_json(cli: Run, paths: dict[str, str]) -> None:
@@ -493,7 +561,7 @@ def test_compare_fits_into_a_terminal(
     assert code == 0
     lines = click.unstyle(out).splitlines()
     assert max(map(cell_len, lines)) <= columns
-    assert lines[-1].split() == ["zé", "(1)", "zé", "z|é"]
+    assert lines[-1].split() == ["zé", "(1)", "zé✗", "z|é"]
 
 
 @pytest.mark.parametrize(

@@ -22,6 +22,7 @@ from piecework.analysis.merge_steps import MergeStep
 from piecework.analysis.metrics import SequenceLengths
 from piecework.analysis.plots import save_plots
 from piecework.analysis.prune_plan import PrunePlan, RemovedToken, plan_prune
+from piecework.analysis.ranking import TokenRank
 from piecework.analysis.report import html_report
 from piecework.analysis.round_trip import RoundTrip, measure_round_trip
 from piecework.analysis.side_by_side import Side, SideBySide, SideToken, side_by_side
@@ -100,6 +101,7 @@ __all__ = [
     "Speed",
     "SplitChange",
     "TokenCosts",
+    "TokenRank",
     "TrainingEstimate",
     "TrainingExample",
     "TrainingLattice",

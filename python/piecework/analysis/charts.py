@@ -16,9 +16,12 @@ from piecework.analysis.compare import Comparison
 from piecework.analysis.measures import ComparedSource, Lengths
 from piecework.analysis.metrics import ratio
 from piecework.analysis.readable_tokens import escape_controls
-from piecework.analysis.text_tables import LONGEST, share_between
+from piecework.analysis.text_tables import range_text, share_between
+from piecework.analysis.verdict import more_tokens, rank_text
 from piecework.analysis.word_differences import WordBand
 
+LONGEST = 15
+"""Lengths above this limit share one mark."""
 MOST_TOKENS = 5
 """Words of more tokens share one part of a bar."""
 FEWEST_WORDS = 20
@@ -88,7 +91,8 @@ class _Charts:
         yield Chart(
             "measures",
             "Tokens per word",
-            "Over the whole corpus. The label compares with the tokenizer that needs the fewest tokens.",
+            "Over the whole corpus, with a token for each byte of unknown words. The label compares with the "
+            "tokenizer that needs the fewest tokens.",
             self._measures(),
         )
         if found.sources:
@@ -146,21 +150,23 @@ class _Charts:
 
     def _measures(self) -> Any:
         alt = self._alt
-        ranked = self._found.ranked
-        fewest = ranked[0].tokens
+        ranks = {one.name: one for one in self._found.ranks}
+        values = [ratio(one.charged_tokens, self._found.words) for one in self._found.measures]
         rows = [
             {
-                "value": one.fertility,
+                "value": value,
                 "tokens": one.tokens,
-                "more": _more(one.tokens, fewest),
+                "charged": one.charged_tokens,
+                "more": ranks[one.name].more,
+                "rank": rank_text(ranks[one.name]),
                 "unknown": one.unknown_rate,
-                "label": _percent_more(one.tokens, fewest) if one in ranked else "loses text",
+                "label": more_tokens(ranks[one.name]) if ranks[one.name].more else "fewest",
             }
-            for one in self._found.measures
+            for value, one in zip(values, self._found.measures, strict=True)
         ]
         # Room for the labels to the right of the longest bar.
-        most = max((one.fertility for one in self._found.measures), default=0) or 1
-        x = alt.X("value:Q", title=None, axis=None, scale=alt.Scale(domain=[0, 1.4 * most]))
+        most = max(values) or 1
+        x = alt.X("value:Q", title=None, axis=None, scale=alt.Scale(domain=[0, 1.6 * most]))
         y = alt.Y("tokenizer:N", title=None, sort=None, axis=alt.Axis(labelLimit=150))
         base = alt.Chart(self._frame.data(rows)).encode(x=x, y=y, opacity=self._frame.opacity())
         bars = base.mark_bar(cornerRadiusEnd=3, height=16).encode(
@@ -169,8 +175,10 @@ class _Charts:
                 *self._frame.name_tips(),
                 alt.Tooltip("value:Q", title="tokens per word", format=".4f"),
                 alt.Tooltip("tokens:Q", title="tokens", format=",d"),
-                alt.Tooltip("more:Q", title="more than the fewest", format=".1%"),
-                alt.Tooltip("unknown:Q", title="unknown tokens", format=".3%"),
+                alt.Tooltip("charged:Q", title="charged tokens", format=",d"),
+                alt.Tooltip("more:Q", title="more than the fewest", format=".2~%"),
+                alt.Tooltip("rank:N", title="rank"),
+                alt.Tooltip("unknown:Q", title="unknown tokens", format=".2~%"),
             ],
         )
         labels = base.mark_text(align="left", dx=6).encode(text="label:N")
@@ -180,12 +188,12 @@ class _Charts:
         alt = self._alt
         rows: list[Row] = []
         for source in sorted(self._found.sources, key=spread, reverse=True):
-            fewest = min(one.tokens for one in source.measures)
+            fewest = min(one.charged_tokens for one in source.measures)
             rows += [
                 {
                     "source": escape_controls(source.name),
-                    "value": _more(one.tokens, fewest),
-                    "tokens": one.tokens,
+                    "value": _more(one.charged_tokens, fewest),
+                    "tokens": one.charged_tokens,
                     "fertility": one.fertility,
                     "chars": one.chars_per_token,
                     "unknown": one.unknown_rate,
@@ -210,10 +218,10 @@ class _Charts:
                 alt.Tooltip("source:N", title="source"),
                 *self._frame.name_tips(),
                 alt.Tooltip("value:Q", title="more than the fewest", format=".1%"),
-                alt.Tooltip("tokens:Q", title="tokens", format=",d"),
+                alt.Tooltip("tokens:Q", title="charged tokens", format=",d"),
                 alt.Tooltip("fertility:Q", title="tokens per word", format=".3f"),
                 alt.Tooltip("chars:Q", title="characters per token", format=".2f"),
-                alt.Tooltip("unknown:Q", title="unknown tokens", format=".3%"),
+                alt.Tooltip("unknown:Q", title="unknown tokens", format=".2~%"),
             ],
         )
         return self._frame.finished(alt.layer(ranges, dots), _ROW_HEIGHT * len(self._found.sources))
@@ -264,7 +272,7 @@ class _Charts:
 
     def _bands(self, bands: Sequence[WordBand], title: str) -> Any:
         alt = self._alt
-        labels = list(map(_band_label, bands))
+        labels = [range_text(band.low, band.high) for band in bands]
         rows = [
             {
                 "name": name,
@@ -373,21 +381,11 @@ def _powers(values: Iterable[float]) -> list[float]:
 
 
 def spread(source: ComparedSource) -> float:
-    """Return how many more tokens the last tokenizer needs for a source than the first, as a share."""
-    tokens = [one.tokens for one in source.measures]
+    """Return how many more charged tokens the last tokenizer needs for a source, as a share of the fewest."""
+    tokens = [one.charged_tokens for one in source.measures]
     return _more(max(tokens), min(tokens))
 
 
 def _more(tokens: int, fewest: int) -> float:
     """Return how many more tokens these are than the fewest, as a share of those."""
     return ratio(tokens - fewest, fewest)
-
-
-def _percent_more(tokens: int, fewest: int) -> str:
-    return f"+{100 * _more(tokens, fewest):.1f} %" if tokens > fewest else "fewest"
-
-
-def _band_label(band: WordBand) -> str:
-    if band.high is None:
-        return f"{band.low:,}+"
-    return f"{band.low:,}" if band.low == band.high else f"{band.low:,}–{band.high:,}"

@@ -1,8 +1,9 @@
 """Compare tokenizers on one corpus; each text is read once, and memory does not grow with the corpus.
 
-Texts are read in batches. For each tokenizer, only the count of each id and the histogram of tokens per
-text are kept, and for the corpus the counts of its words. All are sums, so the order and the batches of the
-texts do not change the result, except for words of a corpus with more than 200,000 distinct ones.
+Texts are read in batches. For each tokenizer, only the count of each id, the histogram of tokens per text
+and the sums of `TokenSums` are kept, and for the corpus the counts of its words. All are sums, so the order
+and the batches of the texts do not change the result, except for words of a corpus with more than 200,000
+distinct ones.
 """
 
 from __future__ import annotations
@@ -11,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from piecework import Tokenizer
 from piecework import _support as support
@@ -23,6 +26,7 @@ from piecework.analysis.corpus_texts import Texts, reading
 from piecework.analysis.entry_bytes import family
 from piecework.analysis.gold import Gold, boundary_scores
 from piecework.analysis.measures import ComparedFigures, ComparedSource, Measures, SourceMeasures
+from piecework.analysis.ranking import TokenSums
 from piecework.analysis.round_trip import measure_round_trip
 from piecework.analysis.text_samples import TextSample
 from piecework.analysis.text_tables import blocks
@@ -43,8 +47,9 @@ class Comparison(ComparedFigures):
     (2, 2, 7, 7)
 
     `replacements` counts invalid UTF-8 sequences that were replaced by U+FFFD. `sources` are the named parts
-    of the corpus, empty if it has none. `word_differences` has the words that are split differently. `str`
-    returns the tables as text.
+    of the corpus, empty if it has none. `ranks` are the tokenizers by charged tokens: unknown words cost one
+    token for each of their bytes. `word_differences` has the words that are split differently. `str` returns
+    the tables as text.
     """
 
     def __str__(self) -> str:
@@ -120,7 +125,7 @@ def _document_of(sources: Iterable[Texts]) -> str | None:
 
 
 class _Totals(NamedTuple):
-    """Sums over the texts so far; `tokens` and `unknown_tokens` have a value for each tokenizer."""
+    """Sums over the texts so far; those of tokens have a value for each tokenizer."""
 
     texts: int = 0
     words: int = 0
@@ -128,6 +133,7 @@ class _Totals(NamedTuple):
     bytes: int = 0
     tokens: tuple[int, ...] = ()
     unknown_tokens: tuple[int, ...] = ()
+    charged_tokens: tuple[int, ...] = ()
 
 
 class _Corpus:
@@ -142,6 +148,7 @@ class _Corpus:
         self._count_words = partial(count_texts, preset=words, num_threads=num_threads)
         self._num_threads = num_threads
         self._texts = self._words = self._chars = self._bytes = self._replacements = 0
+        self._sums = TokenSums(len(self._counts))
         self._frequent_words = FrequentWords()
         self._source_words = FrequentWords()
         self._sources: list[ComparedSource] = []
@@ -160,8 +167,8 @@ class _Corpus:
         self._chars += sum(map(len, texts))
         self._bytes += sum(len(text.encode()) for text in texts)
         self._replacements += rows.replacements
-        for counts in self._counts.values():
-            counts.add(texts, self._num_threads)
+        counts = self._counts.values()
+        self._sums.add(np.stack([one.add_charged(texts, self._num_threads) for one in counts]))
 
     def end_source(self, name: str | None) -> None:
         """Record the texts since the last call as those of a source; None is a corpus without sources."""
@@ -179,13 +186,19 @@ class _Corpus:
         for at, (tokenizer, counts) in enumerate(self._counts.items()):
             tokens = now.tokens[at] - before.tokens[at]
             unknown = now.unknown_tokens[at] - before.unknown_tokens[at]
-            figures = (
-                metrics.ratio(tokens, words),
-                metrics.ratio(chars, tokens),
-                metrics.ratio(unknown, tokens),
-                single_token_rate(counts.tokenizer, distinct, self._num_threads),
+            measures.append(
+                SourceMeasures(
+                    name=tokenizer,
+                    tokens=tokens,
+                    charged_tokens=now.charged_tokens[at] - before.charged_tokens[at],
+                    fertility=metrics.ratio(tokens, words),
+                    chars_per_token=metrics.ratio(chars, tokens),
+                    unknown_rate=metrics.ratio(unknown, tokens),
+                    single_token_rate=single_token_rate(
+                        counts.tokenizer, distinct, self._num_threads
+                    ),
+                )
             )
-            measures.append(SourceMeasures(tokenizer, tokens, *figures))
         texts, size = now.texts - before.texts, now.bytes - before.bytes
         self._sources.append(ComparedSource(name, texts, words, chars, size, tuple(measures)))
 
@@ -197,6 +210,7 @@ class _Corpus:
             self._bytes,
             tuple(counts.tokens for counts in self._counts.values()),
             tuple(counts.unknown_tokens for counts in self._counts.values()),
+            tuple(counts.charged_tokens for counts in self._counts.values()),
         )
 
     def comparison(self, gold: Gold | None, document: str | None) -> Comparison:
@@ -219,6 +233,7 @@ class _Corpus:
                 self._measures(name, counts, gold, rate)
                 for (name, counts), rate in zip(self._counts.items(), rates, strict=True)
             ),
+            ranks=self._sums.ranks(list(self._counts)),
             sources=tuple(self._sources),
             word_differences=differences,
             document=document,
@@ -239,6 +254,7 @@ class _Corpus:
             bytes_per_token=metrics.ratio(self._bytes, tokens),
             unknown_tokens=counts.unknown_tokens,
             unknown_rate=metrics.ratio(counts.unknown_tokens, tokens),
+            unknown_bytes=counts.unknown_bytes,
             single_token_rate=single_token_rate,
             used_share=metrics.used_share(by_id, size),
             tail_share=metrics.tail_share(by_id, size),

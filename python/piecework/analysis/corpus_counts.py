@@ -7,10 +7,12 @@ from collections.abc import Sequence
 from operator import itemgetter
 
 import numpy as np
+import numpy.typing as npt
 
-from piecework import Tokenizer
+from piecework import Batch, Tokenizer
 from piecework.analysis.entry_bytes import PLAIN_TEXT, vocabulary_entries
 from piecework.analysis.round_trip import unknown_id_of, without_truncation_and_padding
+from piecework.analysis.unknown_bytes import UnknownBytes
 from piecework.train import Counts
 
 
@@ -27,14 +29,29 @@ class CorpusCounts:
             max((entry.id for entry in self.entries), default=-1) + 1, np.int64
         )
         self.texts_by_length: Counter[int] = Counter()
+        self.unknown_bytes = 0
         self._unknown_id = unknown_id_of(self.tokenizer)
+        self._unknown_bytes = UnknownBytes(self.tokenizer)
 
-    def add(self, texts: Sequence[str], num_threads: int | None) -> None:
-        """Encode texts and add their counts."""
+    def add(self, texts: Sequence[str], num_threads: int | None) -> Batch:
+        """Encode texts, add their counts and return the batch."""
         batch = self.tokenizer.encode_batch(texts, num_threads=num_threads, **PLAIN_TEXT)
         self.id_counts += np.bincount(batch.ids, minlength=len(self.id_counts))
         lengths, counts = np.unique(batch.lengths, return_counts=True)
         self.texts_by_length.update(dict(zip(lengths.tolist(), counts.tolist(), strict=True)))
+        return batch
+
+    def add_charged(self, texts: Sequence[str], num_threads: int | None) -> npt.NDArray[np.int64]:
+        """Do the same and add the bytes of unknown words; return the charged tokens of each text."""
+        batch = self.add(texts, num_threads)
+        unknown_bytes = self._unknown_bytes.of(texts, batch, num_threads)
+        self.unknown_bytes += int(unknown_bytes.sum())
+        return batch.lengths - self._unknown_bytes.tokens(batch) + unknown_bytes
+
+    @property
+    def charged_tokens(self) -> int:
+        """The number of charged tokens so far."""
+        return self.tokens - self.unknown_tokens + self.unknown_bytes
 
     @property
     def tokens(self) -> int:

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 from piecework.analysis.gold import BoundaryScores
 from piecework.analysis.metrics import SequenceLengths, gini, parity, ratio
 from piecework.analysis.plain_data import plain
+from piecework.analysis.ranking import TokenRank
 from piecework.analysis.round_trip import RoundTrip
 from piecework.analysis.word_differences import WordDifferences
 
@@ -26,8 +27,9 @@ class Measures:
     >>> one.family, one.vocab_size, one.tokens, one.token_lengths
     ('character', 3, 7, ((1, 6),))
 
-    Shares and rates are between 0 and 1. `token_lengths` has pairs of a length in characters and the
-    number of tokens of that length; `entry_lengths` has the same for vocabulary entries.
+    Shares and rates are between 0 and 1. `unknown_bytes` are the bytes of the text that unknown tokens
+    cover, or that a model without an unknown token leaves out. `token_lengths` has pairs of a length in
+    characters and the number of tokens of that length; `entry_lengths` has the same for vocabulary entries.
     `single_token_rate` is the share of the distinct words that are one token, and not the unknown one.
     `rank_frequencies` has pairs of a frequency rank and the share of the tokens at that rank. `round_trip` is
     what the first 1,000 texts of each source lose.
@@ -43,6 +45,7 @@ class Measures:
     bytes_per_token: float
     unknown_tokens: int
     unknown_rate: float
+    unknown_bytes: int
     single_token_rate: float
     used_share: float
     tail_share: float
@@ -57,6 +60,11 @@ class Measures:
     rank_frequencies: tuple[tuple[int, float], ...]
 
     @property
+    def charged_tokens(self) -> int:
+        """The tokens, with one token for each byte of an unknown word in place of its unknown token."""
+        return self.tokens - self.unknown_tokens + self.unknown_bytes
+
+    @property
     def is_lossless(self) -> bool:
         """Whether the text has no unknown tokens, and its first texts lose no characters."""
         return not self.unknown_tokens and self.round_trip.is_lossless
@@ -64,6 +72,7 @@ class Measures:
     def to_dict(self) -> dict[str, Any]:
         """Return the measures as dicts, lists, strings and numbers, for JSON."""
         value = asdict(self) | {
+            "charged_tokens": self.charged_tokens,
             "is_lossless": self.is_lossless,
             "round_trip": self.round_trip.to_dict(),
         }
@@ -80,14 +89,16 @@ class SourceMeasures:
     """What one tokenizer needs for one source of the corpus.
 
     >>> one = SourceMeasures(
-    ...     "a", tokens=6, fertility=1.5, chars_per_token=2.5, unknown_rate=0.0, single_token_rate=0.5
+    ...     "a", tokens=6, charged_tokens=9, fertility=1.5, chars_per_token=2.5, unknown_rate=0.2,
+    ...     single_token_rate=0.5,
     ... )
-    >>> one.tokens
-    6
+    >>> one.charged_tokens
+    9
     """
 
     name: str
     tokens: int
+    charged_tokens: int
     fertility: float
     chars_per_token: float
     unknown_rate: float
@@ -120,8 +131,8 @@ class TokenCosts:
     >>> TokenCosts("a", premiums=(1.0, 2.5), parity=2.5, gini=0.214).premiums
     (1.0, 2.5)
 
-    `premiums` are the tokens of each source divided by those of the first. `parity` is the largest number of
-    tokens divided by the smallest, and `gini` the Gini coefficient of the numbers.
+    `premiums` are the charged tokens of each source divided by those of the first. `parity` is the largest
+    number of charged tokens divided by the smallest, and `gini` the Gini coefficient of the numbers.
     """
 
     name: str
@@ -144,18 +155,10 @@ class ComparedFigures:
     replacements: int
     gold_words: int | None
     measures: tuple[Measures, ...]
+    ranks: tuple[TokenRank, ...]
     sources: tuple[ComparedSource, ...]
     word_differences: WordDifferences
     document: str | None = None
-
-    @property
-    def ranked(self) -> tuple[Measures, ...]:
-        """The measures by number of tokens: those of the lossless tokenizers, if there are any.
-
-        A tokenizer that loses characters can need few tokens for that reason.
-        """
-        lossless = [one for one in self.measures if one.is_lossless]
-        return tuple(sorted(lossless or self.measures, key=lambda one: one.tokens))
 
     @property
     def token_costs(self) -> tuple[TokenCosts, ...]:
@@ -180,6 +183,6 @@ class ComparedFigures:
 
 def _token_costs(sources: Sequence[SourceMeasures]) -> TokenCosts:
     """Return the costs of one tokenizer from its measures of all sources."""
-    tokens = [one.tokens for one in sources]
+    tokens = [one.charged_tokens for one in sources]
     premiums = tuple(ratio(one, tokens[0]) for one in tokens)
     return TokenCosts(sources[0].name, premiums, parity(tokens), gini(tokens))

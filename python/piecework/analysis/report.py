@@ -25,7 +25,7 @@ PAGE_FILES = Path(__file__).parent / "page_files"
 """The style and the script that this page and the playground share."""
 _COLORS = 8
 _PIECE_COLORS = 5
-_WORDS_OPEN = 18
+_WORDS_OPEN, _WORDS_OF_GROUP, _GROUPS_OPEN = 18, 3, 6
 _START = "\nstart(document);\n"
 
 
@@ -168,34 +168,46 @@ def _figures(charts: list[dict[str, Any]]) -> Iterator[str]:
 
 
 def _words(content: dict[str, Any]) -> Iterator[str]:
-    words = content["words"]
-    if not words:
+    groups = content["groups"]
+    if not groups:
         return
     yield '<section aria-labelledby="words-title"><h2 id="words-title">Words that are split differently</h2>'
     yield (
-        '<p class="note">Ordered by occurrences times boundaries that not all tokenizers have. '
-        "The number is that of the tokens.</p>"
+        '<p class="note">Grouped by which tokenizers agree, and ordered by occurrences times boundaries '
+        "that not all tokenizers have. The number is that of the tokens.</p>"
     )
-    items = [_word(word, content["tokenizers"]) for word in words]
-    yield f'<ol class="words">{"".join(items[:_WORDS_OPEN])}</ol>'
-    if len(items) > _WORDS_OPEN:
-        more = f"{len(items) - _WORDS_OPEN:,} more words"
-        yield f'<details><summary>{more}</summary><ol class="words" start="{_WORDS_OPEN + 1}">'
-        yield f"{''.join(items[_WORDS_OPEN:])}</ol></details>"
+    shown = max(_WORDS_OPEN // len(groups), _WORDS_OF_GROUP)
+    for group in groups[:_GROUPS_OPEN]:
+        yield from _group(group, group["most"][:shown])
+    rest = [(group, group["most"][shown:]) for group in groups[:_GROUPS_OPEN]]
+    rest += [(group, group["most"]) for group in groups[_GROUPS_OPEN:]]
+    more = sum(len(words) for _, words in rest)
+    if more:
+        yield f"<details><summary>{more:,} more words</summary>"
+        for group, words in rest:
+            yield from _group(group, words)
+        yield "</details>"
     yield "</section>"
 
 
-def _word(word: dict[str, Any], tokenizers: list[dict[str, Any]]) -> str:
+def _group(group: dict[str, Any], words: list[dict[str, Any]]) -> Iterator[str]:
+    if words:
+        title, figures = safe(group["title"]), safe(group["figures"])
+        yield f'<h3><bdi>{title}</bdi> <span class="quiet">{figures}</span></h3>'
+        yield f'<ol class="words">{"".join(map(_word, words))}</ol>'
+
+
+def _word(word: dict[str, Any]) -> str:
     rows = "".join(
-        f"<div><dt>{_swatch(at)}<bdi>{safe(one['name'])}</bdi></dt><dd>"
+        f"<div><dt>{''.join(map(_swatch, side['tokenizers']))}<bdi>{safe(side['name'])}</bdi></dt><dd>"
         f'<span class="chips">{_chips(side["pieces"])}</span> '
         f'<span class="number">{side["tokens"]:,}</span></dd></div>'
-        for at, (one, side) in enumerate(zip(tokenizers, word["sides"], strict=True))
+        for side in word["sides"]
     )
     times = f"{word['count']:,} time{'' if word['count'] == 1 else 's'}"
     return (
-        f'<li class="panel"><h3><bdi>{safe(word["word"])}</bdi> '
-        f'<span class="quiet">{times}</span></h3><dl>{rows}</dl></li>'
+        f'<li class="panel"><h4><bdi>{safe(word["word"])}</bdi> '
+        f'<span class="quiet">{times}</span></h4><dl>{rows}</dl></li>'
     )
 
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from piecework.analysis.charts import FEWEST_WORDS, Chart, spread
 from piecework.analysis.compare import Comparison
-from piecework.analysis.measures import ComparedSource, Measures, SourceMeasures
+from piecework.analysis.figures import percent
+from piecework.analysis.measures import Measures, SourceMeasures
 from piecework.analysis.metrics import ratio
 from piecework.analysis.readable_tokens import escape_controls, show_whitespace
-from piecework.analysis.text_tables import headline, tables
-from piecework.analysis.word_differences import DifferingWord, WordBand, pieces
-
-_PLENTY = 0.001
+from piecework.analysis.text_tables import group_figures, headline, set_names, tables
+from piecework.analysis.verdict import changed_words, more_tokens, rank_text, verdict
+from piecework.analysis.word_differences import DifferingWord, WordBand, WordGroup, pieces
 
 
 def report_content(comparison: Comparison, charts: Iterable[Chart]) -> dict[str, Any]:
@@ -28,8 +27,9 @@ def report_content(comparison: Comparison, charts: Iterable[Chart]) -> dict[str,
 
     - `headline` and `findings` are sentences.
     - `tokenizers` have the figures of the cards, `tables` the strings of all tables.
-    - `words` are those that are split differently: for each tokenizer its number of tokens and its pieces,
-      each with its text, its number of tokens and whether one of them is unknown.
+    - `groups` are the words that are split differently, by which tokenizers agree. For each set of
+      tokenizers that split a word alike: its name, the indices of the tokenizers, the number of tokens, and
+      the pieces, each with its text, its number of tokens and whether one of them is unknown.
     - `charts` have `name`, `title`, `about` and a Vega-Lite `spec`; `missing` says why there are none.
     """
     return {
@@ -41,7 +41,7 @@ def report_content(comparison: Comparison, charts: Iterable[Chart]) -> dict[str,
             for one in charts
         ],
         "missing": _why_no_charts(comparison),
-        "words": [_word(one) for one in comparison.word_differences.most],
+        "groups": [_group(one, comparison) for one in comparison.word_differences.groups],
         "tables": [
             {
                 "title": table.title,
@@ -65,53 +65,13 @@ def findings(comparison: Comparison) -> Iterator[str]:
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
     >>> list(findings(pw.analysis.compare({"characters": tok}, ["abba", "ab"])))
-    ['characters needs 6 tokens: 3.000 per word.']
+    ['characters needs 6 tokens: 3.000 per word.', 'No case, accents or characters are lost in the texts.']
     """
-    ranked = comparison.ranked
-    first = ranked[0]
-    if len(ranked) == 1:
-        yield f"{_name(first)} needs {first.tokens:,} tokens: {first.fertility:.3f} per word."
-    else:
-        yield _fewest(ranked)
+    yield from verdict(comparison)
     if len(comparison.measures) > 1:
-        yield from _not_ranked(comparison)
         yield from _differing_words(comparison)
-    if len(ranked) > 1:
-        yield from _where(comparison, ranked)
+        yield from _where(comparison)
     yield from _costs(comparison)
-    unknown = [one for one in comparison.measures if one.unknown_tokens]
-    if unknown:
-        rates = ", ".join(f"{_name(one)} {100 * one.unknown_rate:.2g} %" for one in unknown)
-        few = " A tokenizer can need few tokens because it gives up on words."
-        plenty = any(one.unknown_rate > _PLENTY for one in unknown)
-        warning = few if plenty and len(comparison.measures) > 1 else ""
-        yield f"Tokens that are unknown: {rates}.{warning}"
-
-
-def _not_ranked(comparison: Comparison) -> Iterator[str]:
-    """Yield the tokenizers that are not ranked, because they lose characters of the text."""
-    lossy = [one for one in comparison.measures if not one.is_lossless]
-    if lossy and len(lossy) < len(comparison.measures):
-        names = ", ".join(f"{_name(one)} ({_loss(one)})" for one in lossy)
-        yield f"Not ranked, because they lose text: {names}."
-
-
-def _loss(one: Measures) -> str:
-    if one.round_trip.is_lossless:
-        return f"{one.unknown_tokens:,} unknown tokens"
-    return one.round_trip.lost_text
-
-
-def _fewest(ranked: Sequence[Measures]) -> str:
-    first, *others = ranked
-    if ranked[-1].tokens == first.tokens:
-        return f"All tokenizers need the same number of tokens: {first.tokens:,}."
-    more = ", ".join(
-        f"{_name(one)} needs {_percent(ratio(one.tokens - first.tokens, first.tokens))} more"
-        for one in others
-    )
-    figures = f"{first.tokens:,}, or {first.fertility:.3f} per word"
-    return f"{_name(first)} needs the fewest tokens: {figures}; {more}."
 
 
 def _differing_words(comparison: Comparison) -> Iterator[str]:
@@ -123,23 +83,22 @@ def _differing_words(comparison: Comparison) -> Iterator[str]:
         return
     share = ratio(words.differing_occurrences, words.occurrences)
     distinct = f"{words.differing_words:,} of {words.words:,} distinct words"
-    yield f"{_percent(share)} of the words of the text are not split alike by all: {distinct}."
+    yield f"{percent(share)} of the words of the text are not split alike by all: {distinct}."
 
 
-def _where(comparison: Comparison, ranked: Sequence[Measures]) -> Iterator[str]:
+def _where(comparison: Comparison) -> Iterator[str]:
     """Yield where the most of the difference between the fewest and the most tokens is."""
     if len(comparison.sources) > 1:
-        sources = [_only_ranked(source, ranked) for source in comparison.sources]
-        source = max(sources, key=spread)
-        by_tokens = sorted(source.measures, key=lambda one: one.tokens)
+        source = max(comparison.sources, key=spread)
+        by_tokens = sorted(source.measures, key=lambda one: one.charged_tokens)
         if spread(source):
             yield (
                 f"The difference is largest in {escape_controls(source.name)}: "
-                f"{_name(by_tokens[-1])} needs {_percent(spread(source))} more tokens than "
+                f"{_name(by_tokens[-1])} needs {percent(spread(source))} more tokens than "
                 f"{_name(by_tokens[0])}."
             )
     names = [one.name for one in comparison.measures]
-    least, most = names.index(ranked[0].name), names.index(ranked[-1].name)
+    least, most = (names.index(comparison.ranks[at].name) for at in (0, -1))
 
     def extra(band: WordBand) -> int:
         return band.tokens[most] - band.tokens[least]
@@ -151,8 +110,8 @@ def _where(comparison: Comparison, ranked: Sequence[Measures]) -> Iterator[str]:
         share = sum(max(0, extra(band)) for band in rare) / total
         occurrences = sum(band.occurrences for band in rare) / words.occurrences
         yield (
-            f"Words that occur less than 10 times are {_percent(occurrences)} of the text and "
-            f"{_percent(share)} of the additional tokens of {_name(ranked[-1])}."
+            f"Words that occur less than 10 times are {percent(occurrences)} of the text and "
+            f"{percent(share)} of the additional tokens of {escape_controls(names[most])}."
         )
 
 
@@ -169,44 +128,65 @@ def _costs(comparison: Comparison) -> Iterator[str]:
             )
 
 
-def _only_ranked(source: ComparedSource, ranked: Sequence[Measures]) -> ComparedSource:
-    names = {one.name for one in ranked}
-    return replace(source, measures=tuple(one for one in source.measures if one.name in names))
-
-
 def _card(one: Measures, comparison: Comparison) -> dict[str, Any]:
-    fewest = comparison.ranked[0].tokens
-    more = ratio(one.tokens - fewest, fewest)
-    compared = f"+{_percent(more)}" if more else "fewest tokens"
+    [rank] = [rank for rank in comparison.ranks if rank.name == one.name]
+    unknown = f"{one.unknown_tokens:,} ({percent(one.unknown_rate)})" if one.unknown_tokens else "0"
+    figures = [
+        ["vocabulary", f"{one.vocab_size:,}"],
+        ["tokens", f"{one.tokens:,}"],
+        ["characters per token", f"{one.chars_per_token:.2f}"],
+        ["unknown", unknown],
+    ]
+    if one.unknown_bytes:
+        figures.append(["charged tokens", f"{one.charged_tokens:,}"])
+    if len(comparison.measures) > 1:
+        figures.append(["rank", rank_text(rank)])
     return {
         "name": escape_controls(one.name),
         "family": one.family,
-        "fertility": f"{one.fertility:.3f}",
-        "comparison": compared if one in comparison.ranked else "loses text",
-        "is_fewest": one in comparison.ranked and not more,
-        "figures": [
-            ["vocabulary", f"{one.vocab_size:,}"],
-            ["tokens", f"{one.tokens:,}"],
-            ["characters per token", f"{one.chars_per_token:.2f}"],
-            ["unknown", f"{100 * one.unknown_rate:.3f} %"],
-        ],
+        "fertility": f"{ratio(one.charged_tokens, comparison.words):.3f}",
+        "comparison": more_tokens(rank) if rank.more else "fewest tokens",
+        "is_fewest": not rank.more,
+        "figures": figures + _losses(one),
     }
 
 
-def _word(word: DifferingWord) -> dict[str, Any]:
+def _losses(one: Measures) -> list[list[str]]:
+    """Return the figures of what the round trip of the first texts changes, if it does."""
+    found = one.round_trip
+    losses = [
+        [f"words that lose {kind}", percent(ratio(words, found.words))]
+        for kind, words in changed_words(found)
+    ]
+    if found.lost_chars:
+        losses.append(["characters lost", f"{found.lost_chars:,} ({percent(found.lost_share)})"])
+    return losses
+
+
+def _group(group: WordGroup, comparison: Comparison) -> dict[str, Any]:
+    names = set_names(group, comparison)
+    return {
+        "title": " / ".join(map(escape_controls, names)),
+        "figures": group_figures(group, comparison),
+        "most": [_word(word, group, names) for word in group.most],
+    }
+
+
+def _word(word: DifferingWord, group: WordGroup, names: list[str]) -> dict[str, Any]:
     return {
         "word": show_whitespace(word.word),
         "count": word.count,
         "sides": [
-            {"tokens": len(tokens), "pieces": list(map(list, pieces(word.word, tokens)))}
-            for tokens in word.tokens
+            {
+                "name": escape_controls(name),
+                "tokenizers": list(some),
+                "tokens": len(word.tokens[some[0]]),
+                "pieces": list(map(list, pieces(word.word, word.tokens[some[0]]))),
+            }
+            for name, some in zip(names, group.alike, strict=True)
         ],
     }
 
 
 def _name(one: Measures | SourceMeasures) -> str:
     return escape_controls(one.name)
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"

@@ -17,6 +17,7 @@ import numpy as np
 
 from piecework import Tokenizer
 from piecework.analysis.entry_bytes import PLAIN_TEXT, space_marker
+from piecework.analysis.figures import joined, percent
 from piecework.analysis.metrics import ratio
 from piecework.analysis.plain_data import plain
 from piecework.analysis.readable_tokens import bytes_of, show_whitespace
@@ -123,8 +124,7 @@ class RoundTrip:
         if not self.changed_words:
             return "no words changed by the normalizer"
         [(word, normalized), *_] = self.changed
-        kinds = " and ".join(filter(None, [", ".join(self.changes[:-1]), self.changes[-1]]))
-        figures = f"{kinds} changed in {percent(self.changed_share)} of the words"
+        figures = f"{joined(self.changes)} changed in {percent(self.changed_share)} of the words"
         return f"{figures}, such as {show_whitespace(word)} -> {show_whitespace(normalized)}"
 
     @property
@@ -168,16 +168,6 @@ def measure_round_trip(
     for text, decoded in zip(given, _decoded(tokenizer, given, num_threads), strict=True):
         measured.add(text, decoded)
     return measured.result()
-
-
-def percent(share: float) -> str:
-    """Return a share in per cent, such that a share above 0 is not shown as 0.
-
-    >>> percent(0.123), percent(0.00004)
-    ('12.3 %', '0.004 %')
-    """
-    figure = 100 * share
-    return f"{figure:.1f} %" if figure >= 0.05 or not figure else f"{figure:.1g} %"
 
 
 class _Measured:

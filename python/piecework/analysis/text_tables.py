@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 
 from piecework._support import DOCUMENTS, counted
+from piecework.analysis.alignment import UNKNOWN
 from piecework.analysis.blocks import Block, Grid, Paragraph
+from piecework.analysis.figures import percent, percentage, with_margin
 from piecework.analysis.measures import ComparedFigures, Measures, SourceMeasures
 from piecework.analysis.metrics import RENYI_ORDER, TAIL_BELOW, ratio
 from piecework.analysis.readable_tokens import escape_controls, show_whitespace
-from piecework.analysis.word_differences import pieces
+from piecework.analysis.verdict import rank_text, verdict
+from piecework.analysis.word_differences import WordGroup, pieces
 
-LONGEST = 15
-"""Lengths above this limit share one row."""
-_WORDS = 10
+_LENGTHS = ((1, 1), (2, 2), (3, 3), (4, 4), (5, 6), (7, 8), (9, 12), (13, None))
+_GROUPS = 3
+_WORDS = 9
+_NAMED = 2
+_DISTRIBUTIONS = 2
 _RANKS = (1, 10, 100, 1_000, 10_000, 100_000)
 
 Cell = Callable[[Measures], str]
@@ -21,6 +27,8 @@ Cell = Callable[[Measures], str]
 
 def tables(comparison: ComparedFigures) -> list[Grid]:
     """Return the tables: measures, sources and agreement if there are several, lengths and frequencies.
+
+    Rows in which all figures are 0 are left out.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
@@ -30,14 +38,14 @@ def tables(comparison: ComparedFigures) -> list[Grid]:
     """
     rows = (
         _VOCABULARY_ROWS
-        + _CORPUS_ROWS
+        + _TOKEN_ROWS
+        + _rank_rows(comparison)
         + _ROUND_TRIP_ROWS
-        + (("rank by tokens", _rank_by_tokens(comparison)),)
+        + _CORPUS_ROWS
         + (_BOUNDARY_ROWS if comparison.gold_words is not None else ())
     )
     ranks = [rank for one in comparison.measures for rank, _ in one.rank_frequencies]
-    lengths = [(str(length), _length_cell(length, length)) for length in range(1, LONGEST + 1)]
-    lengths.append((f"{LONGEST + 1}+", _length_cell(LONGEST + 1, None)))
+    lengths = tuple((range_text(*limits), _length_cell(*limits)) for limits in _LENGTHS)
     return [
         _table("measures", comparison, rows),
         *_source_table(comparison),
@@ -46,7 +54,7 @@ def tables(comparison: ComparedFigures) -> list[Grid]:
         _table(
             "token lengths: % of the vocabulary | % of the tokens",
             comparison,
-            tuple(lengths),
+            lengths,
         ),
         _table(
             "token frequencies: % of the tokens at each frequency rank",
@@ -56,23 +64,66 @@ def tables(comparison: ComparedFigures) -> list[Grid]:
     ]
 
 
-def words_table(comparison: ComparedFigures) -> list[Grid]:
-    """Return a table of the words on which the tokenizers disagree most, none if there is no such word."""
-    words = comparison.word_differences.most[:_WORDS]
-    if not words:
-        return []
+def word_tables(comparison: ComparedFigures) -> list[Grid]:
+    """Return a table of words for each group of tokenizers that agree, with a column for each set.
+
+    >>> import piecework as pw
+    >>> letters = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> pairs = pw.Tokenizer(pw.spec.BPE({"a": 0, "b": 1, "ab": 2}, (("a", "b"),)))
+    >>> [table] = word_tables(pw.analysis.compare({"letters": letters, "pairs": pairs}, ["ab"]))
+    >>> table.header, table.rows
+    (('', 'letters', 'pairs'), (('ab (1)', 'a|b', 'ab'),))
+    """
+    groups = comparison.word_differences.groups[:_GROUPS]
+    found = [_word_table(group, comparison, _WORDS // len(groups)) for group in groups]
+    titles = ["words that are split differently: ", *[""] * len(found)]
+    return [
+        replace(one, title=title + one.title) for title, one in zip(titles, found, strict=False)
+    ]
+
+
+def _word_table(group: WordGroup, comparison: ComparedFigures, most: int) -> Grid:
     rows = tuple(
         (
             f"{show_whitespace(word.word)} ({word.count:,})",
-            *("|".join(piece.text for piece in pieces(word.word, one)) for one in word.tokens),
+            *(
+                "|".join(
+                    f"{piece.text}{UNKNOWN if piece.is_unknown else ''}"
+                    for piece in pieces(word.word, word.tokens[first])
+                )
+                for first, *_ in group.alike
+            ),
         )
-        for word in words
+        for word in group.most[:most]
     )
-    return [_grid("words that are split differently", comparison, rows)]
+    return Grid(("", *set_names(group, comparison)), rows, title=group_figures(group, comparison))
+
+
+def group_figures(group: WordGroup, comparison: ComparedFigures) -> str:
+    """Return how many words a group has, and their share of the text."""
+    share = ratio(group.occurrences, comparison.word_differences.occurrences)
+    return f"{counted(group.words, 'distinct word')}, {percent(share)} of the text"
+
+
+def set_names(group: WordGroup, comparison: ComparedFigures) -> list[str]:
+    """Return a name for each set of tokenizers that agree: their names, or "the others" for the largest set.
+
+    >>> import piecework as pw
+    >>> letters = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> pairs = pw.Tokenizer(pw.spec.BPE({"a": 0, "b": 1, "ab": 2}, (("a", "b"),)))
+    >>> tokenizers = {"pairs": pairs, "letters": letters, "again": letters, "too": letters}
+    >>> found = pw.analysis.compare(tokenizers, ["ab"])
+    >>> set_names(found.word_differences.groups[0], found)
+    ['pairs', 'the others']
+    """
+    names = [", ".join(comparison.measures[at].name for at in some) for some in group.alike]
+    if len(group.alike[-1]) > _NAMED and len(group.alike[-1]) > len(group.alike[-2]):
+        names[-1] = "the others"
+    return names
 
 
 def blocks(comparison: ComparedFigures) -> Iterator[Block]:
-    """Yield the headline and all tables.
+    """Yield the headline, the verdict and the tables without the distributions.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
@@ -81,10 +132,11 @@ def blocks(comparison: ComparedFigures) -> Iterator[Block]:
     '2 texts, 2 words, 7 characters, 7 bytes'
     """
     measures, *others = tables(comparison)
-    yield Paragraph(headline(comparison))
+    yield from map(Paragraph, (headline(comparison), *verdict(comparison)))
     yield measures
     yield from map(Paragraph, _LEGEND)
-    yield from (*others, *words_table(comparison))
+    yield from others[:-_DISTRIBUTIONS]
+    yield from word_tables(comparison)
 
 
 def headline(comparison: ComparedFigures) -> str:
@@ -109,40 +161,57 @@ def share_between(lengths: tuple[tuple[int, int], ...], low: int, high: int | No
     return ratio(inside, total)
 
 
+def range_text(low: int, high: int | None) -> str:
+    """Return a range of numbers; `high` is None without an upper limit.
+
+    >>> range_text(3, 3), range_text(5, 1000), range_text(9, None)
+    ('3', '5-1,000', '9+')
+    """
+    if high is None:
+        return f"{low:,}+"
+    return f"{low:,}" if low == high else f"{low:,}-{high:,}"
+
+
 _VOCABULARY_ROWS: tuple[tuple[str, Cell], ...] = (
     ("family", lambda one: one.family),
     ("vocabulary", lambda one: f"{one.vocab_size:,}"),
     ("numeric tokens", lambda one: f"{one.numeric_tokens:,}"),
 )
-_CORPUS_ROWS: tuple[tuple[str, Cell], ...] = (
+_TOKEN_ROWS: tuple[tuple[str, Cell], ...] = (
     ("tokens", lambda one: f"{one.tokens:,}"),
+    ("unknown tokens", lambda one: f"{one.unknown_tokens:,}"),
+    ("unknown %", lambda one: percentage(one.unknown_rate, 3)),
+)
+_ROUND_TRIP_ROWS: tuple[tuple[str, Cell], ...] = (
+    ("words that lose case %", lambda one: _words(one, one.round_trip.case_words)),
+    ("... accents %", lambda one: _words(one, one.round_trip.accent_words)),
+    ("... width %", lambda one: _words(one, one.round_trip.width_words)),
+    ("... other characters %", lambda one: _words(one, one.round_trip.other_words)),
+    ("characters lost %", lambda one: percentage(one.round_trip.lost_share, 3)),
+    ("spaces changed %", lambda one: percentage(one.round_trip.spacing_share)),
+)
+_CORPUS_ROWS: tuple[tuple[str, Cell], ...] = (
     ("fertility", lambda one: f"{one.fertility:.4f}"),
     ("characters per token", lambda one: f"{one.chars_per_token:.3f}"),
     ("bytes per token", lambda one: f"{one.bytes_per_token:.3f}"),
-    ("unknown %", lambda one: _percent(one.unknown_rate, 3)),
-    ("single-token words %", lambda one: _percent(one.single_token_rate)),
-    ("used %", lambda one: _percent(one.used_share)),
-    (f"tail (under {TAIL_BELOW}) %", lambda one: _percent(one.tail_share)),
+    ("single-token words %", lambda one: percentage(one.single_token_rate)),
+    ("used %", lambda one: percentage(one.used_share)),
+    (f"tail (under {TAIL_BELOW}) %", lambda one: percentage(one.tail_share)),
     ("F95", lambda one: f"{one.frequency_at_95:,}"),
-    ("mean rank %", lambda one: _percent(one.mean_rank, 2)),
+    ("mean rank %", lambda one: percentage(one.mean_rank, 2)),
     (f"Rényi {RENYI_ORDER}", lambda one: f"{one.renyi_efficiency:.4f}"),
     ("tokens per text, mean", lambda one: f"{one.sequence.mean:.2f}"),
     ("... median", lambda one: f"{one.sequence.median:,}"),
     ("... 95th percentile", lambda one: f"{one.sequence.p95:,}"),
     ("... longest", lambda one: f"{one.sequence.longest:,}"),
 )
-_ROUND_TRIP_ROWS: tuple[tuple[str, Cell], ...] = (
-    ("characters lost %", lambda one: _percent(one.round_trip.lost_share, 3)),
-    ("words normalized %", lambda one: _percent(one.round_trip.changed_share)),
-    ("spaces changed %", lambda one: _percent(one.round_trip.spacing_share)),
-)
 _LEGEND = (
-    "F95: occurrences of the entry at 95 % of the vocabulary, by frequency; more is better.",
-    f"tail: entries with fewer than {TAIL_BELOW} occurrences; less is better.",
-    "mean rank: frequency rank of the average token, in % of the vocabulary; more means more even use.",
-    "single-token words: distinct words that are one token (STRR); more is better.",
-    "Rényi: evenness of the frequencies of the entries, from 0 to 1; more is better.",
-    "rank by tokens: 1 has the fewest; tokenizers that lose characters are not ranked with lossless ones.",
+    "rank: by charged tokens, which count an unknown word as one token for each of its bytes; 2-3 is a rank "
+    "that the texts leave open. More tokens: than the first, with the 95 % interval.",
+    "Better is more: single-token words (STRR), F95 (occurrences of the entry at 95 % of the vocabulary), "
+    "mean rank and Rényi (even use of the entries). Better is less: tail (entries with fewer than "
+    f"{TAIL_BELOW} occurrences).",
+    f"Rows of zeros are left out. {UNKNOWN} follows an unknown token.",
 )
 _BOUNDARY_ROWS: tuple[tuple[str, Cell], ...] = (
     ("boundary precision %", lambda one: _boundary(one, "precision")),
@@ -151,11 +220,21 @@ _BOUNDARY_ROWS: tuple[tuple[str, Cell], ...] = (
 )
 
 
-def _rank_by_tokens(comparison: ComparedFigures) -> Cell:
-    """Return the cell of the rank, which tokenizers with the same number of tokens share."""
-    ranked = comparison.ranked
-    tokens = [one.tokens for one in ranked]
-    return lambda one: str(tokens.index(one.tokens) + 1) if one in ranked else "loses text"
+def _rank_rows(comparison: ComparedFigures) -> tuple[tuple[str, Cell], ...]:
+    """Return the rows of the charged tokens, and of the ranks if there are several tokenizers."""
+    ranks = {one.name: one for one in comparison.ranks}
+
+    def more(one: Measures) -> str:
+        rank = ranks[one.name]
+        return with_margin(rank.more, rank.interval) if rank.more else "-"
+
+    rows: tuple[tuple[str, Cell], ...] = (
+        ("more tokens %", more),
+        ("rank", lambda one: rank_text(ranks[one.name])),
+    )
+    charged: tuple[str, Cell] = ("charged tokens", lambda one: f"{one.charged_tokens:,}")
+    has_unknown = any(one.unknown_bytes for one in comparison.measures)
+    return ((charged,) if has_unknown else ()) + (rows if len(ranks) > 1 else ())
 
 
 def _source_table(comparison: ComparedFigures) -> list[Grid]:
@@ -173,7 +252,7 @@ def _source_table(comparison: ComparedFigures) -> list[Grid]:
 
 
 def _source_cell(one: SourceMeasures) -> str:
-    rate = _percent(one.single_token_rate)
+    rate = percentage(one.single_token_rate)
     return f"{one.fertility:.4f} | {one.chars_per_token:.3f} | {rate}"
 
 
@@ -199,18 +278,25 @@ def _agreement_table(comparison: ComparedFigures) -> list[Grid]:
     words = comparison.word_differences
     if len(comparison.measures) < 2 or not words.words:
         return []
+    names = [one.name for one in comparison.measures]
+    last = len(names) - 1
     rows = tuple(
-        (escape_controls(one.name), *map(_percent, shares))
-        for one, shares in zip(comparison.measures, words.agreement, strict=True)
+        (escape_controls(names[at]), *(map(percentage, shares[:at])), *[""] * (last - at))
+        for at, shares in enumerate(words.agreement)
+        if at
     )
     title = "agreement: % of the words of the text that two tokenizers split alike"
-    return [_grid(title, comparison, rows)]
+    return [Grid(("", *names[:last]), rows, numbers=tuple(names), title=title)]
 
 
 def _table(title: str, comparison: ComparedFigures, rows: tuple[tuple[str, Cell], ...]) -> Grid:
     measures = comparison.measures
     cells = tuple((label, *(cell(one) for one in measures)) for label, cell in rows)
-    return _grid(title, comparison, cells)
+    return _grid(title, comparison, tuple(row for row in cells if not _is_zero(row[1:])))
+
+
+def _is_zero(cells: Iterable[str]) -> bool:
+    return not set("".join(cells)) - set("0. |")
 
 
 def _grid(title: str, comparison: ComparedFigures, rows: tuple[tuple[str, ...], ...]) -> Grid:
@@ -221,18 +307,22 @@ def _grid(title: str, comparison: ComparedFigures, rows: tuple[tuple[str, ...], 
 def _length_cell(low: int, high: int | None) -> Cell:
     def cell(one: Measures) -> str:
         entries = share_between(one.entry_lengths, low, high)
-        return f"{_percent(entries)} | {_percent(share_between(one.token_lengths, low, high))}"
+        return f"{percentage(entries)} | {percentage(share_between(one.token_lengths, low, high))}"
 
     return cell
 
 
 def _rank_cell(rank: int) -> Cell:
-    return lambda one: _percent(dict(one.rank_frequencies).get(rank), 4)
+    return lambda one: _optional(dict(one.rank_frequencies).get(rank), 4)
 
 
 def _boundary(one: Measures, kind: str) -> str:
-    return _percent(getattr(one.boundaries, kind, None))
+    return _optional(getattr(one.boundaries, kind, None))
 
 
-def _percent(share: float | None, places: int = 1) -> str:
-    return "-" if share is None else f"{100 * share:.{places}f}"
+def _words(one: Measures, words: int) -> str:
+    return percentage(ratio(words, one.round_trip.words))
+
+
+def _optional(share: float | None, places: int = 1) -> str:
+    return "-" if share is None else percentage(share, places)

@@ -21,14 +21,17 @@ from piecework.analysis.plain_data import plain
 from piecework.analysis.readable_tokens import show_whitespace
 from piecework.analysis.round_trip import unknown_id_of
 from piecework.analysis.side_by_side import SideToken
+from piecework.analysis.unknown_bytes import UnknownBytes
 
 Numbers = npt.NDArray[np.int64]
 
 WORDS_SHOWN = 60
-"""The number of words in `WordDifferences.most`."""
+"""The number of words of all groups together."""
+GROUPS_SHOWN = 12
+"""The number of groups of words."""
 _LENGTHS = (1, 3, 5, 7, 9, 11, 13, 17)
 _FREQUENCIES = (1, 2, 10, 100, 1_000, 10_000)
-_POSITIONS = LONGEST_WORD + 1
+_UNKNOWN_BIT = LONGEST_WORD
 
 
 @dataclass(frozen=True)
@@ -50,13 +53,32 @@ class DifferingWord:
 
 
 @dataclass(frozen=True)
+class WordGroup:
+    """Words that the same tokenizers split alike, and others differently.
+
+    >>> WordGroup(alike=((0, 2), (1,)), words=17, occurrences=940, most=()).alike
+    ((0, 2), (1,))
+
+    `alike` has sets of tokenizers, as indices in the order given: those of a set split each of the words
+    alike, and those of two sets differently. `words` are distinct. `most` are those with the largest products
+    of `count` and `differences`.
+    """
+
+    alike: tuple[tuple[int, ...], ...]
+    words: int
+    occurrences: int
+    most: tuple[DifferingWord, ...]
+
+
+@dataclass(frozen=True)
 class WordBand:
     """Words of a range of lengths or counts, with the tokens that each tokenizer needs for them.
 
     >>> WordBand(low=2, high=9, words=1, occurrences=4, tokens=(4, 8)).tokens
     (4, 8)
 
-    `high` is None without an upper limit. `words` are distinct. `tokens` are those of all occurrences.
+    `high` is None without an upper limit. `words` are distinct. `tokens` are the charged tokens of all
+    occurrences.
     """
 
     low: int
@@ -77,8 +99,9 @@ class WordDifferences:
     >>> found = pw.analysis.compare({"hugs": hugs, "letters": letters}, ["hug hugs hug"]).word_differences
     >>> found.words, found.differing_occurrences, found.agreement[0][1]
     (2, 3, 0.0)
-    >>> [(one.word, one.count, one.differences) for one in found.most]
-    [('hug', 2, 2), ('hugs', 1, 2)]
+    >>> [group] = found.groups
+    >>> group.alike, [(one.word, one.count, one.differences) for one in group.most]
+    (((0,), (1,)), [('hug', 2, 2), ('hugs', 1, 2)])
 
     - `words` distinct words were compared, with `occurrences` in the corpus. Words of more than 32 characters
       are left out, and rare words of a corpus with more than 200,000 distinct ones.
@@ -89,7 +112,8 @@ class WordDifferences:
     - `by_length` groups words by characters, `by_frequency` by their count in the corpus.
     - `single_token_rates` has, for each tokenizer, the share of the distinct words that are one token, and
       not the unknown one.
-    - `most` are the words with the largest products of `count` and `differences`, at most 60.
+    - `groups` are the words that are not split alike, by which tokenizers agree: at most 12 groups, those
+      with the largest sums of `count` times `differences` first, with 60 words in all.
     """
 
     words: int
@@ -101,7 +125,7 @@ class WordDifferences:
     single_token_rates: tuple[float, ...]
     by_length: tuple[WordBand, ...]
     by_frequency: tuple[WordBand, ...]
-    most: tuple[DifferingWord, ...]
+    groups: tuple[WordGroup, ...]
 
     def to_dict(self) -> dict[str, Any]:
         """Return the differences as dicts, lists, strings and numbers, for JSON."""
@@ -149,16 +173,16 @@ def pieces(word: str, tokens: Sequence[SideToken]) -> Iterator[Piece]:
 
 
 class _Split(NamedTuple):
-    """The words as one tokenizer splits them.
+    """The words as one tokenizer splits them: each array has a value for each word.
 
-    `boundaries` are sorted keys: index of the word * `_POSITIONS` + position of an inner boundary. `tokens`
-    and `has_unknown` have a value for each word.
+    Bit i of `boundaries` is set if a token begins at character i, 0 < i < `LONGEST_WORD`, and bit
+    `_UNKNOWN_BIT` if one is unknown: words with the same value are split alike.
     """
 
     batch: Batch
     boundaries: Numbers
     tokens: Numbers
-    has_unknown: npt.NDArray[np.bool_]
+    unknown_tokens: Numbers
 
 
 def word_differences(
@@ -177,8 +201,13 @@ def word_differences(
     lengths = np.array([len(text) - 1 for text in texts], np.int64)
     counts = np.array([count for _, count in words], np.int64)
     splits = [_split(one, texts, lengths, num_threads) for one in tokenizers.values()]
+    charged = [
+        split.tokens
+        - split.unknown_tokens
+        + UnknownBytes(one).of(texts, split.batch, num_threads, start=1)
+        for one, split in zip(tokenizers.values(), splits, strict=True)
+    ]
     differences = _differences(splits, len(words))
-    order = np.argsort(-counts * differences, kind="stable")[:WORDS_SHOWN].tolist()
     return WordDifferences(
         words=len(words),
         occurrences=int(counts.sum()),
@@ -187,21 +216,9 @@ def word_differences(
         agreement=_agreement(splits, counts),
         tokens_per_word=tuple(_histogram(one.tokens, counts) for one in splits),
         single_token_rates=tuple(map(_single_token_rate, splits)),
-        by_length=_bands(_LENGTHS, lengths, counts, splits),
-        by_frequency=_bands(_FREQUENCIES, counts, counts, splits),
-        most=tuple(
-            DifferingWord(
-                words[at][0],
-                words[at][1],
-                int(differences[at]),
-                tuple(
-                    _tokens(tokenizer, split.batch, at)
-                    for tokenizer, split in zip(tokenizers.values(), splits, strict=True)
-                ),
-            )
-            for at in order
-            if differences[at]
-        ),
+        by_length=_bands(_LENGTHS, lengths, counts, charged),
+        by_frequency=_bands(_FREQUENCIES, counts, counts, charged),
+        groups=tuple(_groups(list(tokenizers.values()), splits, words, differences)),
     )
 
 
@@ -225,7 +242,7 @@ def single_token_rate(
 
 
 def _single_token_rate(split: _Split) -> float:
-    retained = np.count_nonzero((split.tokens == 1) & ~split.has_unknown)
+    retained = np.count_nonzero((split.tokens == 1) & (split.unknown_tokens == 0))
     return ratio(int(retained), len(split.tokens))
 
 
@@ -238,23 +255,23 @@ def _split(
     # A token of the space before the word alone is no token of the word.
     inside = (starts < ends) & (ends > 1)
     unknown = rows[inside & (batch.ids == _unknown_id(tokenizer))]
-    return _Split(
-        batch,
-        _boundaries(rows, starts, ends, lengths),
-        np.bincount(rows[inside], minlength=len(texts)),
-        np.bincount(unknown, minlength=len(texts)) > 0,
-    )
+    tokens = np.bincount(rows[inside], minlength=len(texts))
+    unknown_tokens = np.bincount(unknown, minlength=len(texts))
+    has_unknown = (unknown_tokens > 0).astype(np.int64)
+    boundaries = _boundaries(rows, starts, ends, lengths) + (has_unknown << _UNKNOWN_BIT)
+    return _Split(batch, boundaries, tokens, unknown_tokens)
 
 
 def _boundaries(rows: Numbers, starts: Numbers, ends: Numbers, lengths: Numbers) -> Numbers:
-    """Return the keys of positions at which a token begins; a part of a character is no boundary."""
+    """Return the bits of positions at which a token begins; a part of a character is no boundary."""
     has_text = starts < ends
     rows, starts, ends = rows[has_text], starts[has_text], ends[has_text]
     follows = (rows[1:] == rows[:-1]) & (ends[:-1] <= starts[1:])
     at, positions = rows[1:][follows], starts[1:][follows] - 1
-    inner = (positions > 0) & (positions < lengths[at])
-    keys = np.sort(at[inner] * _POSITIONS + positions[inner])
-    return keys[np.diff(keys, prepend=-1) > 0]
+    inner = (positions > 0) & (positions < np.minimum(lengths[at], LONGEST_WORD))
+    boundaries = np.zeros(len(lengths), np.int64)
+    np.bitwise_or.at(boundaries, at[inner], 1 << positions[inner])
+    return boundaries
 
 
 def _unknown_id(tokenizer: Tokenizer) -> int:
@@ -264,29 +281,65 @@ def _unknown_id(tokenizer: Tokenizer) -> int:
 
 def _differences(splits: Sequence[_Split], words: int) -> Numbers:
     """Return for each word the number of boundaries, and of unknown tokens, that not all have."""
-    rows = _rows_of_differing(splits)
-    unknown = np.stack([one.has_unknown for one in splits])
-    return np.bincount(rows, minlength=words) + (unknown.any(axis=0) & ~unknown.all(axis=0))
-
-
-def _rows_of_differing(splits: Sequence[_Split]) -> Numbers:
-    """Return the word of each boundary that not all have; numpy's `unique` hashes, and these keys collide."""
-    keys = np.sort(np.concatenate([one.boundaries for one in splits]))
-    first = np.flatnonzero(np.diff(keys, prepend=-1))
-    having = np.diff(first, append=len(keys))
-    return keys[first[having < len(splits)]] // _POSITIONS
+    boundaries = np.stack([one.boundaries for one in splits])
+    some = np.bitwise_or.reduce(boundaries) & ~np.bitwise_and.reduce(boundaries)
+    return sum(((some >> bit) & 1 for bit in range(_UNKNOWN_BIT + 1)), np.zeros(words, np.int64))
 
 
 def _agreement(splits: Sequence[_Split], counts: Numbers) -> tuple[tuple[float, ...], ...]:
     """Return for each pair of tokenizers the share of occurrences that both split alike."""
     total = int(counts.sum())
-    shares = [[ratio(total, total)] * len(splits) for _ in splits]
-    for i, one in enumerate(splits):
-        for j, other in enumerate(splits[:i]):
-            differing = one.has_unknown != other.has_unknown
-            differing[_rows_of_differing((one, other))] = True
-            shares[i][j] = shares[j][i] = ratio(int(counts[~differing].sum()), total)
-    return tuple(map(tuple, shares))
+    return tuple(
+        tuple(
+            ratio(int(counts[one.boundaries == other.boundaries].sum()), total) for other in splits
+        )
+        for one in splits
+    )
+
+
+def _groups(
+    tokenizers: Sequence[Tokenizer],
+    splits: Sequence[_Split],
+    words: Sequence[tuple[str, int]],
+    differences: Numbers,
+) -> Iterator[WordGroup]:
+    """Yield the words that are not split alike, in groups by which tokenizers agree."""
+    weights = [count * many for (_, count), many in zip(words, differences.tolist(), strict=True)]
+    by_agreement: dict[tuple[int, ...], list[int]] = {}
+    for at, agreement in _agreements(splits, np.flatnonzero(differences)):
+        by_agreement.setdefault(agreement, []).append(at)
+    by_weight = sorted(by_agreement.items(), key=lambda one: -sum(weights[at] for at in one[1]))
+    chosen = by_weight[:GROUPS_SHOWN]
+    for agreement, group in chosen:
+        most = sorted(group, key=lambda at: -weights[at])[: WORDS_SHOWN // len(chosen)]
+        yield WordGroup(
+            alike=_sets(agreement),
+            words=len(group),
+            occurrences=sum(words[at][1] for at in group),
+            most=tuple(
+                DifferingWord(
+                    *words[at],
+                    int(differences[at]),
+                    tuple(map(_tokens, tokenizers, splits, [at] * len(splits))),
+                )
+                for at in most
+            ),
+        )
+
+
+def _agreements(splits: Sequence[_Split], rows: Numbers) -> Iterator[tuple[int, tuple[int, ...]]]:
+    """Yield words, each with the first tokenizer that splits it as each tokenizer does."""
+    boundaries = np.stack([one.boundaries[rows] for one in splits])
+    first = np.stack([(boundaries == one).argmax(axis=0) for one in boundaries], axis=1)
+    return zip(rows.tolist(), map(tuple, first.tolist()), strict=True)
+
+
+def _sets(agreement: Sequence[int]) -> tuple[tuple[int, ...], ...]:
+    """Return the tokenizers that agree as sets, the smallest set first."""
+    sets: dict[int, list[int]] = {}
+    for at, first in enumerate(agreement):
+        sets.setdefault(first, []).append(at)
+    return tuple(sorted(map(tuple, sets.values()), key=len))
 
 
 def _histogram(tokens: Numbers, counts: Numbers) -> tuple[tuple[int, int], ...]:
@@ -296,7 +349,7 @@ def _histogram(tokens: Numbers, counts: Numbers) -> tuple[tuple[int, int], ...]:
 
 
 def _bands(
-    lows: Sequence[int], values: Numbers, counts: Numbers, splits: Sequence[_Split]
+    lows: Sequence[int], values: Numbers, counts: Numbers, tokens: Sequence[Numbers]
 ) -> tuple[WordBand, ...]:
     """Return the words in bands that begin at `lows`, without those that are empty."""
     highs = [*(low - 1 for low in lows[1:]), None]
@@ -305,13 +358,14 @@ def _bands(
     for at, (low, high) in enumerate(zip(lows, highs, strict=True)):
         here = chosen == at
         if here.any():
-            tokens = tuple(int(one.tokens[here] @ counts[here]) for one in splits)
+            sums = tuple(int(one[here] @ counts[here]) for one in tokens)
             words, occurrences = int(np.count_nonzero(here)), int(counts[here].sum())
-            bands.append(WordBand(low, high, words, occurrences, tokens))
+            bands.append(WordBand(low, high, words, occurrences, sums))
     return tuple(bands)
 
 
-def _tokens(tokenizer: Tokenizer, batch: Batch, row: int) -> tuple[SideToken, ...]:
+def _tokens(tokenizer: Tokenizer, split: _Split, row: int) -> tuple[SideToken, ...]:
+    batch = split.batch
     first, last = batch.row_offsets[row : row + 2].tolist()
     unknown = _unknown_id(tokenizer)
     columns = zip(batch.ids[first:last].tolist(), batch.offsets[first:last].tolist(), strict=True)

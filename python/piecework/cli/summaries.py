@@ -14,7 +14,7 @@ import click
 import piecework as pw
 from piecework._support import DOCUMENTS, PLAIN_TEXT, Plan, counted, format_of, warn
 from piecework.analysis.entry_bytes import family
-from piecework.analysis.round_trip import percent
+from piecework.analysis.figures import percent
 from piecework.analysis.text_samples import sample_of_files
 from piecework.cli.notes import note
 from piecework.cli.options import Reading, are_counts_files, in_one_thread

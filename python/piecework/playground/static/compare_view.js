@@ -6,6 +6,8 @@ import { compare } from "./requests.js";
 const COLORS = 8;
 const PIECE_COLORS = 5;
 const WORDS_OPEN = 18;
+const WORDS_OF_GROUP = 3;
+const GROUPS_OPEN = 6;
 const FIRST_CHARTS = 2;
 
 export class CompareView {
@@ -89,7 +91,7 @@ function parts(content) {
     element("ul", { class: "cards", "aria-label": "Tokenizers" }, ...tokenizers.map(card)),
     charts.length && tokenizers.length > 1 ? legend(tokenizers) : "",
     missing ? element("p", { class: "panel note" }, missing) : figures(charts.slice(0, FIRST_CHARTS)),
-    content.words.length ? words(content.words, tokenizers) : "",
+    content.groups.length ? words(content.groups) : "",
     missing ? "" : figures(charts.slice(FIRST_CHARTS)),
     element("section", { class: "report-tables", "aria-label": "Tables" }, ...content.tables.map(table)),
   ].filter((part) => part !== "");
@@ -143,9 +145,11 @@ function figures(charts) {
   return element("div", { class: "charts" }, ...made);
 }
 
-function words(found, tokenizers) {
-  const items = found.map((word) => wordCard(word, tokenizers));
-  const more = items.splice(WORDS_OPEN);
+function words(groups) {
+  const shown = Math.max(Math.floor(WORDS_OPEN / groups.length), WORDS_OF_GROUP);
+  const open = groups.map((group, at) => group.most.slice(0, at < GROUPS_OPEN ? shown : 0));
+  const rest = groups.map((group, at) => group.most.slice(open[at].length));
+  const more = rest.reduce((total, most) => total + most.length, 0);
   return element(
     "section",
     { "aria-labelledby": "words-title" },
@@ -153,38 +157,47 @@ function words(found, tokenizers) {
     element(
       "p",
       { class: "note" },
-      "Ordered by occurrences times boundaries that not all tokenizers have. The number is that of the tokens.",
+      "Grouped by which tokenizers agree, and ordered by occurrences times boundaries that not all tokenizers have. " +
+        "The number is that of the tokens.",
     ),
-    element("ol", { class: "words" }, ...items),
-    more.length
+    ...groups.flatMap((group, at) => wordGroup(group, open[at])),
+    more
       ? element(
           "details",
           {},
-          element("summary", {}, `${grouped(more.length)} more words`),
-          element("ol", { class: "words", start: WORDS_OPEN + 1 }, ...more),
+          element("summary", {}, `${grouped(more)} more words`),
+          ...groups.flatMap((group, at) => wordGroup(group, rest[at])),
         )
       : null,
   );
 }
 
-function wordCard({ word, count, sides }, tokenizers) {
-  const rows = sides.map((side, at) =>
+function wordGroup({ title, figures }, most) {
+  if (!most.length) return [];
+  return [
+    element("h3", {}, element("bdi", {}, title), " ", element("span", { class: "quiet" }, figures)),
+    element("ol", { class: "words" }, ...most.map(wordCard)),
+  ];
+}
+
+function wordCard({ word, count, sides }) {
+  const rows = sides.map(({ name, tokenizers, tokens, pieces }) =>
     element(
       "div",
       {},
-      element("dt", {}, swatch(at), element("bdi", {}, tokenizers[at].name)),
+      element("dt", {}, ...tokenizers.map(swatch), element("bdi", {}, name)),
       element(
         "dd",
         {},
-        element("span", { class: "chips" }, ...side.pieces.map(piece)),
-        element("span", { class: "number" }, grouped(side.tokens)),
+        element("span", { class: "chips" }, ...pieces.map(piece)),
+        element("span", { class: "number" }, grouped(tokens)),
       ),
     ),
   );
   return element(
     "li",
     { class: "panel" },
-    element("h3", {}, element("bdi", {}, word), " ", element("span", { class: "quiet" }, `${grouped(count)} time${count === 1 ? "" : "s"}`)),
+    element("h4", {}, element("bdi", {}, word), " ", element("span", { class: "quiet" }, `${grouped(count)} time${count === 1 ? "" : "s"}`)),
     element("dl", {}, ...rows),
   );
 }
