@@ -98,6 +98,12 @@ def test_characters_that_a_model_drops_are_charged_as_unknown_ones() -> None:
     assert figures == {"drops": (2, 3), "keeps": (3, 2), "byte-level": (3, 3)}
 
 
+def test_the_space_before_a_word_is_not_part_of_its_charge() -> None:
+    letters = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
+    [band] = compare({"letters": letters}, ["é é"]).word_differences.by_frequency
+    assert band.tokens == (2 * 2,)
+
+
 def charged_twin(tokenizer: pw.Tokenizer, text: str) -> int:
     """One token after the other, and one byte of the text after the other."""
     [encoding] = tokenizer.encode_batch([text], **PLAIN_TEXT, offsets="bytes")

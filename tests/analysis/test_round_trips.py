@@ -193,6 +193,23 @@ def test_inspect_measures_the_round_trip(tmp_path: Path, cli: Callable[..., Any]
     (tmp_path / "corpus.txt").write_text("\n".join(TEXTS))
     path = str(tmp_path / "t.json")
     _, out, _ = cli("inspect", path, "--corpus", str(tmp_path / "corpus.txt"))
-    assert "round trip      no characters lost\n                case and accents changed in" in out
+    lines = "round trip      60 texts of --corpus: no characters lost\n                case and accents"
+    assert lines in out
     _, out, _ = cli("inspect", path)
-    assert re.search(r"round trip      [\d,]+ of [\d,]+ characters lost \(", out)
+    named = r"round trip      built-in text in 22 scripts: [\d,]+ of [\d,]+ characters lost \("
+    assert re.search(named, out)
+    assert "a vocabulary for few scripts loses the others; --corpus FILE measures your texts" in out
+
+
+def test_inspect_says_nothing_of_scripts_to_a_tokenizer_that_loses_none(
+    tmp_path: Path, cli: Callable[..., Any]
+) -> None:
+    trained("byte-bpe").save(tmp_path / "t.json")
+    _, out, _ = cli("inspect", str(tmp_path / "t.json"))
+    assert "round trip      built-in text in 22 scripts: no characters lost" in out
+    assert "few scripts" not in out
+
+
+def test_a_share_that_is_not_0_is_not_shown_as_0() -> None:
+    found = RoundTrip(texts=1, chars=2_400_000, lost_chars=1, lost=(("日", 1),))
+    assert str(found).startswith("1 of 2,400,000 characters lost (0.00004 %), first 日")

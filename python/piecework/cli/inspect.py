@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import click
 
@@ -83,8 +83,8 @@ def inspect(
     _print_field(
         "duplicates", _count_and_examples([" = ".join(tokens) for tokens in found.duplicates], show)
     )
-    for name, line in zip(("round trip", "", ""), str(found.round_trip).splitlines(), strict=True):
-        _print_field(name, line)
+    for at, line in enumerate(_round_trip_lines(found.round_trip, is_built_in=not corpus)):
+        _print_field("" if at else "round trip", line)
     _print_field("memory", _memory_text(loaded.memory()))
     lengths = " ".join(f"{length}:{many:,}" for length, many in found.entry_lengths)
     _print_field("token lengths", lengths or "none")
@@ -92,6 +92,23 @@ def inspect(
 
 def _print_field(name: str, value: str) -> None:
     click.echo(f"{name:<16}{escape_controls(value)}")
+
+
+def _round_trip_lines(found: pw.analysis.RoundTrip, *, is_built_in: bool) -> Iterator[str]:
+    """Yield what texts lose, with the name of the texts."""
+    if not found.texts:
+        yield "--corpus has no texts that are not empty; a pipe or a URL is not read"
+        return
+    texts = (
+        "built-in text in 22 scripts"
+        if is_built_in
+        else f"{counted(found.texts, 'text')} of --corpus"
+    )
+    yield f"{texts}: {found.lost_text}"
+    if is_built_in and not found.is_lossless:
+        yield "a vocabulary for few scripts loses the others; --corpus FILE measures your texts"
+    yield found.changed_text
+    yield found.spacing_text
 
 
 def _memory_text(memory: tuple[int, int, int]) -> str:
