@@ -88,6 +88,13 @@ def site() -> Iterator[str]:
 
 
 @pytest.fixture(scope="session")
+def normalizing_site() -> Iterator[str]:
+    from tests.playground.tokenizers import byte_bpe, compatible, uncased
+
+    yield from serving({"uncased": uncased(), "bytes": byte_bpe(), "nfkc": compatible()})
+
+
+@pytest.fixture(scope="session")
 def hostile_site() -> Iterator[str]:
     from piecework.errors import FormatError
     from tests.playground.tokenizers import HOSTILE, byte_bpe, hostile

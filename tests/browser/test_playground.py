@@ -100,6 +100,67 @@ def test_a_token_shows_its_id_span_and_bytes(site: str, opened: Open) -> None:
     assert page.locator("#stream-0 .t.echo").all_text_contents() == ["日本"]
 
 
+def test_tokens_show_the_normalized_text(normalizing_site: str, opened: Open) -> None:
+    page = opened(normalizing_site)
+    type_text(page, "The cafés is of Zürich")
+    assert tokens_of(page, 0) == ["the", "cafe", "s", "is", "of", "zur", "ich"]
+    assert page.locator("#stream-0 .changed").all_text_contents() == ["the", "cafe", "zur"]
+    expect(page.locator("#stream-0 .changed").last).to_have_attribute("title", "Zür in the text")
+    page.locator("#stream-0 .changed").last.hover()
+    assert "in the text\nZür" in page.locator(".facts").inner_text()
+    assert page.locator("#stream-1 .changed").count() == 0
+    assert "".join(tokens_of(page, 1)).startswith("The caf")
+
+
+def test_a_panel_names_the_words_that_normalization_changes(
+    normalizing_site: str, opened: Open
+) -> None:
+    page = opened(normalizing_site)
+    type_text(page, "The cafés is of Zürich The 日本")
+    said = page.locator(".panel .normalized")
+    changed = "3 of 6 distinct words change: The → the, cafés → cafes, Zürich → zurich"
+    expect(said.nth(0)).to_have_text(f"Normalized: {changed}")
+    expect(said.nth(1)).to_be_empty()
+    facts = page.locator(".panel").nth(0).locator(".counts")
+    assert facts.locator("dt").all_text_contents()[:3] == ["tokens", "unknown", "changes"]
+    assert facts.locator("dd").all_text_contents()[:3] == ["10", "2", "case and accents"]
+    expect(page.locator(".meter.lossy")).to_have_count(2)
+    type_text(page, "is of the")
+    expect(said.nth(0)).to_be_empty()
+    expect(page.locator(".panel").nth(0).locator(".meter.lossy")).to_have_count(0)
+
+
+def test_compatibility_characters_and_dropped_ones_are_changes(
+    normalizing_site: str, opened: Open
+) -> None:
+    page = opened(normalizing_site)
+    type_text(page, "the ﬁ ﬁ of\x00 \x00")
+    said = page.locator(".panel .normalized")
+    expect(said.nth(0)).to_contain_text("of␀ → of, ␀ → nothing")
+    expect(said.nth(2)).to_contain_text("1 of 4 distinct words change: ﬁ → fi")
+    assert tokens_of(page, 2)[:2] == ["the fi", " "]
+    expect(page.locator(".panel").nth(2).locator(".counts")).to_contain_text("changescharacters")
+
+
+def test_rings_are_off_until_they_are_asked_for(site: str, opened: Open) -> None:
+    page = opened(site)
+    type_text(page, "hugs hug")
+    own = page.locator("#stream-0 .own").first
+    shadow = "(one) => getComputedStyle(one).boxShadow"
+    assert own.evaluate(shadow) == "none"
+    rings = page.get_by_label("ring tokens that no other tokenizer here has")
+    expect(rings).not_to_be_checked()
+    assert "one token of any other tokenizer" in (
+        rings.locator("xpath=..").get_attribute("title") or ""
+    )
+    rings.check()
+    assert own.evaluate(shadow) != "none"
+    expect(page).to_have_url(re.compile("rings=1"))
+    again = opened(page.url)
+    wait_until_shown(again)
+    expect(again.get_by_label("ring tokens")).to_be_checked()
+
+
 def test_rings_mark_tokens_that_no_other_tokenizer_has(site: str, opened: Open) -> None:
     page = opened(site)
     type_text(page, "hugs hug")

@@ -44,6 +44,26 @@ def wordpiece() -> pw.Tokenizer:
     )
 
 
+def uncased() -> pw.Tokenizer:
+    """Return a tokenizer that lowercases, removes accents and drops control characters."""
+    entries = ["[UNK]", "the", "zur", "##ich", "cafe", "##s", "is", "of"]
+    return pw.Tokenizer(
+        pw.spec.WordPiece({token: id for id, token in enumerate(entries)}),
+        normalizer=pw.spec.BertNormalizer(),
+        pre_tokenizer=pw.spec.BertPreTokenizer(),
+    )
+
+
+def compatible() -> pw.Tokenizer:
+    """Return a tokenizer of pieces, some of several words, that replaces compatibility characters."""
+    pieces = [("<unk>", 0.0), ("▁the▁fi", -1.0), ("▁", -3.0), ("f", -4.0), ("i", -4.0)]
+    return pw.Tokenizer(
+        pw.spec.Unigram(tuple(pieces), 0),
+        normalizer=pw.spec.NFKC(),
+        pre_tokenizer=pw.spec.Metaspace(split=False),
+    )
+
+
 def unigram() -> pw.Tokenizer:
     pieces = [
         ("<unk>", 0.0),

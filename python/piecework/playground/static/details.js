@@ -42,6 +42,7 @@ export class Details {
       ["entry", element("code", {}, visible(token))],
       ["characters", span],
       ["bytes", element("code", {}, bytes.length > 120 ? `${bytes.slice(0, 120)}…` : bytes)],
+      columns.normalizedText(text, i) !== null && ["in the text", element("code", {}, visible(covered))],
       hex && ["text", "a part of a character"],
       columns.isUnknown(i) && ["unknown", "the vocabulary has no token for this"],
       columns.isOnlyHere(i) && ["only here", "no other tokenizer has this span"],

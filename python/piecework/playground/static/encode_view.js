@@ -1,5 +1,6 @@
 // The view of one text through several tokenizers.
 
+import { changedWords, normalizedLine } from "./changes.js";
 import { Details } from "./details.js";
 import { afterPause, element, grouped, visible } from "./dom.js";
 import { encode } from "./requests.js";
@@ -70,14 +71,14 @@ export class EncodeView {
       text: this.text.value,
       hide: [...this.hidden].sort().join(","),
       special: this.special.checked ? "1" : "",
-      rings: this.rings.checked ? "" : "0",
+      rings: this.rings.checked ? "1" : "",
     };
   }
 
   set state({ text, hide, special, rings }) {
     if (text !== undefined) this.text.value = text;
     this.special.checked = special === "1";
-    this.rings.checked = rings !== "0";
+    this.rings.checked = rings === "1";
     this.hidden = new Set((hide ?? "").split(",").filter(Boolean).map(Number));
     this.toggles.forEach((toggle, i) => (toggle.checked = !this.hidden.has(i)));
     this.showOptions();
@@ -103,10 +104,11 @@ export class EncodeView {
     this.toggles = shown.map(([input]) => input);
     const [special, specialLabel] = check(specialTokensOf(this.tokenizers), this.special?.checked ?? false, () => this.update());
     specialLabel.hidden = !this.tokenizers.some(({ added }) => added?.length);
-    const [rings, ringsLabel] = check("rings: only here", this.rings?.checked ?? true, () => {
+    const [rings, ringsLabel] = check("ring tokens that no other tokenizer here has", this.rings?.checked ?? false, () => {
       this.showOptions();
       this.changed();
     });
+    ringsLabel.title = "A ring marks a token whose characters are not one token of any other tokenizer on this page.";
     Object.assign(this, { special, rings });
     if (this.tokenizers.length < 2) ringsLabel.hidden = true;
     const names = this.tokenizers.length > 1 ? shown.map(([, label]) => label) : [];
@@ -126,6 +128,7 @@ export class EncodeView {
 
   panel(tokenizer, i) {
     const counts = element("dl", { class: "counts" });
+    const normalized = element("div", { class: "normalized" });
     const root = element("article", { class: "panel" });
     root.append(
       element(
@@ -149,8 +152,8 @@ export class EncodeView {
       leave: () => this.leave(),
       cross: (step) => this.cross(i, step),
     });
-    root.append(counts, stream.root);
-    return { root, counts, stream };
+    root.append(normalized, counts, stream.root);
+    return { root, normalized, counts, stream };
   }
 
   // ---- tokens
@@ -202,27 +205,32 @@ export class EncodeView {
     const most = Math.max(1, ...[...columns.values()].map(({ count }) => count));
     const characters = text.length;
     for (const [index, found] of columns) {
-      const { counts, stream } = this.panels[index];
+      const { normalized, counts, stream } = this.panels[index];
       if (text.length > SMALL) await afterFrame();
       stream.show(text, found);
-      this.showCounts(counts, found.header, characters, most, columns.size > 1);
+      const changes = changedWords(text, found);
+      normalized.replaceChildren(normalizedLine(changes) ?? "");
+      this.showCounts(counts, { ...found.header, changes }, characters, most, columns.size > 1);
     }
     if (isOther || !this.details.picked) this.details.clear();
   }
 
-  showCounts(root, { count, unknown, onlyHere, distinct }, characters, most, isCompared) {
-    const meter = element("span", { class: "meter" });
+  /** Show the counts; what a tokenizer loses is beside its tokens, and its bar is hatched. */
+  showCounts(root, { count, unknown, onlyHere, distinct, changes }, characters, most, isCompared) {
+    const isLossy = unknown > 0 || changes.changed > 0;
+    const meter = element("span", { class: isLossy ? "meter lossy" : "meter" });
     meter.style.setProperty("--share", count / most);
     const facts = [
       ["tokens", grouped(count)],
+      unknown && ["unknown", grouped(unknown), "warn"],
+      changes.changed && ["changes", inWords(changes.kinds), "warn"],
       ["per token", count ? `${(characters / count).toFixed(2)} chars` : "–"],
       ["distinct", grouped(distinct)],
-      unknown && ["unknown", grouped(unknown)],
       isCompared && ["only here", grouped(onlyHere)],
     ];
     root.replaceChildren(
-      ...facts.filter(Boolean).map(([name, value]) =>
-        element("div", { class: name === "unknown" ? "warn" : null }, element("dt", {}, name), element("dd", {}, value)),
+      ...facts.filter(Boolean).map(([name, value, kind]) =>
+        element("div", { class: kind }, element("dt", {}, name), element("dd", {}, value)),
       ),
     );
     if (isCompared) root.append(element("div", { class: "wide", "aria-hidden": "true" }, meter));
@@ -299,6 +307,11 @@ export class EncodeView {
     stream.moveTo(same);
     stream.root.focus({ preventScroll: true });
   }
+}
+
+/** Return "a", "a and b" or "a, b and c". */
+function inWords(names) {
+  return names.length < 2 ? names.join("") : `${names.slice(0, -1).join(", ")} and ${names.at(-1)}`;
 }
 
 /** Return the label of the switch for special tokens: with those that the tokenizers add. */

@@ -3,6 +3,8 @@
 const ONLY_HERE = 1;
 const UNKNOWN = 2;
 const TEMPLATE = 4;
+// How entries write that a word begins, goes on or ends, in WordPiece, SentencePiece and CLIP.
+const MARKERS = /^(##|▁)|<\/w>$/g;
 
 export class TokenColumns {
   constructor(header, ids, starts, ends, flags) {
@@ -35,6 +37,46 @@ export class TokenColumns {
     return { token, text, hex };
   }
 
+  /** Return what the model sees in place of the characters of a token, null if it sees these. */
+  normalizedText(text, i) {
+    if (this.flags[i] & (UNKNOWN | TEMPLATE)) return null;
+    const { text: entry, hex } = this.token(i);
+    if (hex) return null;
+    const covered = spaced(text.slice(this.starts[i], this.ends[i]));
+    const shown = spaced(entry.replace(MARKERS, ""));
+    const isKept = !covered || !shown || covered === shown || covered === spaced(entry);
+    return isKept ? null : shown;
+  }
+
+  /** Return what the model sees of a word, a span without spaces; unknown characters are those of the text. */
+  normalizedWord(text, from, to) {
+    let found = "";
+    let shown = from;
+    for (let i = this.firstOver(from); i < this.count && this.anchors[i] < to; i++) {
+      const [start, end] = [Math.max(this.starts[i], shown), Math.min(this.ends[i], to)];
+      const normalized = this.normalizedText(text, i);
+      if (normalized === null) found += text.slice(start, Math.max(start, end));
+      else if (this.ends[i] > from) found += this.partOf(normalized, text, i, from);
+      shown = Math.max(shown, end);
+    }
+    return found;
+  }
+
+  /** Return the part of the normalized text of a token that is in a word; tokens can have several words. */
+  partOf(normalized, text, i, from) {
+    const covered = spaced(text.slice(this.starts[i], this.ends[i]));
+    if (!covered.includes(" ")) return normalized;
+    const before = spaced(text.slice(this.starts[i], from));
+    return normalized.split(" ")[before ? before.split(" ").length : 0] ?? "";
+  }
+
+  /** Return the index of the first token that ends after a position, or that is shown there. */
+  firstOver(position) {
+    let i = this.firstAt(position);
+    while (i > 0 && this.ends[i - 1] > position) i--;
+    return i;
+  }
+
   /** Return the index of the first token that is shown at a position or later. */
   firstAt(position) {
     let low = 0;
@@ -50,9 +92,7 @@ export class TokenColumns {
   /** Return the indices of at most 32 tokens that share characters with a span. */
   overlapping(start, end) {
     const found = [];
-    let i = this.firstAt(start);
-    while (i > 0 && this.ends[i - 1] > start) i--;
-    for (; i < this.count && this.anchors[i] < end && found.length < 32; i++) {
+    for (let i = this.firstOver(start); i < this.count && this.anchors[i] < end && found.length < 32; i++) {
       if (this.ends[i] > start && this.starts[i] < end) found.push(i);
     }
     return found;
@@ -93,6 +133,11 @@ export function changedPart(old, now) {
   };
   const oldTo = Math.max(end(tokens0, text0.length), end(tokens1, text1.length) - shift, from);
   return { from, oldTo, newTo: Math.max(oldTo + shift, from) };
+}
+
+/** Return a text with one space in place of each whitespace or metaspace, and none around it. */
+function spaced(text) {
+  return text.replace(/[\s▁]+/g, " ").trim();
 }
 
 function isSame(a, i, b, j, shift) {

@@ -161,6 +161,12 @@ export class TokenStream {
     let kinds = `t c${number % COLORS}`;
     if (columns.isOnlyHere(i)) kinds += " own";
     if (columns.isUnknown(i)) kinds += " unknown";
+    const normalized = text ? columns.normalizedText(this.state.text, i) : null;
+    if (normalized !== null) {
+      kinds += " changed";
+      span.title = `${visible(text.trim())} in the text`;
+      text = text.replace(/\S(.*\S)?/s, () => normalized);
+    }
     if (isInvisible(text)) kinds += " ghost";
     else if (!text) kinds += columns.isTemplate(i) ? " template" : " ghost";
     else if (hex) kinds += " split";

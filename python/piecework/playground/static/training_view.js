@@ -1,6 +1,7 @@
 // The view of a learner on a small corpus: a slider over its steps, and guesses of the next merge.
 
-import { element, grouped, visible } from "./dom.js";
+import { changesSentence } from "./changes.js";
+import { element, grouped } from "./dom.js";
 import { MergeReplay } from "./merge_replay.js";
 import { files, train } from "./requests.js";
 import { UnigramReplay } from "./unigram_replay.js";
@@ -227,11 +228,8 @@ export class TrainingView {
 /** Return the sentences that say how texts became words. */
 function splitting(preset) {
   if (!preset) return ["The words are those of the published example."];
-  const { name, about, words, changed, examples } = preset;
+  const { name, about, changed } = preset;
   const shown = [`Preset ${name}${about && `: ${about}`}.`];
   if (!changed) return shown;
-  const changes = examples.map(([word, now]) => `${visible(word)} → ${visible(now) || "nothing"}`).join(", ");
-  const more = changed > examples.length ? " …" : "";
-  const many = `${grouped(changed)} of ${grouped(words)} distinct words change: ${changes}${more}`;
-  return [...shown, " ", element("span", { class: "reason" }, many)];
+  return [...shown, " ", element("span", { class: "reason" }, changesSentence(preset))];
 }
