@@ -505,6 +505,40 @@ def test_on_a_phone_the_details_cover_nothing_until_a_token_is_tapped(
     assert "Tap a token" in details.inner_text()
 
 
+NOT_COVERED = """() => {
+    const [token, details] = [document.querySelector('.stream .active'), document.getElementById('details')];
+    const { top, bottom } = token.getBoundingClientRect();
+    return top >= 0 && bottom <= details.getBoundingClientRect().top;
+}"""
+
+
+@pytest.mark.parametrize("stream", [0, 1, 2])
+def test_on_a_phone_the_details_do_not_cover_the_token_that_was_tapped(
+    site: str, opened: Open, stream: int
+) -> None:
+    page = opened(site, **PHONE)
+    type_text(page, "hugs, unhappy hug\n" * 8 + "hugs hug")
+    page.locator(f"#stream-{stream} .t").last.tap()
+    title = page.locator(".word h3").first
+    expect(title).to_be_in_viewport(ratio=1)
+    # The drawing of the split is in view as well, without scrolling the details.
+    expect(page.locator(".word .diagram, .word .note").first).to_be_in_viewport()
+    wait_until(page, NOT_COVERED)
+
+
+def test_the_field_is_as_high_as_its_text(site: str, opened: Open) -> None:
+    page = opened(site, **PHONE)
+    heights = []
+    for text in ("hug", "hug\nhug\nhug", "hug\n" * 100):
+        type_text(page, text)
+        heights.append(page.locator("#text").bounding_box()["height"])
+    line = 1.05 * 16 * 1.55
+    padding = heights[0] - line
+    assert 0 < padding < 2 * line
+    assert heights[1] == pytest.approx(padding + 3 * line, abs=2)
+    assert heights[2] == pytest.approx(22 * 16, abs=1)
+
+
 def test_on_a_phone_a_drawing_begins_with_its_labels(site: str, opened: Open) -> None:
     page = opened(f"{site}#text=unhappyunhappyunhappy", **PHONE)
     for stream in (0, 1):

@@ -59,7 +59,7 @@ export class Details {
     );
   }
 
-  /** Show how the word of a token is segmented. */
+  /** Show how the word of a token is segmented, and other segmentations. */
   async pick(tokenizer, text, columns, i) {
     this.picked = { tokenizer, i };
     const request = ++this.latest;
@@ -73,13 +73,14 @@ export class Details {
       if (request !== this.latest) return;
       const word = found.words.find(({ span }) => span[0] <= part.at && part.at < span[1]) ?? found.words[0];
       if (!word) return;
+      const others = tokenizer.samples ? segmentationsView(tokenizer.index, tokenizer.view, part.text) : null;
       this.word.replaceChildren(
         element("h3", {}, "How ", element("code", {}, visible(word.word)), " is split"),
         ...wordView(word),
-        ...(tokenizer.samples
-          ? [element("h3", {}, "Other segmentations"), ...segmentationsView(tokenizer.index, tokenizer.view, part.text)]
-          : []),
+        ...(others ? [element("h3", {}, "Other segmentations"), ...others.elements] : []),
       );
+      this.root.scrollTop = 0;
+      await others?.shown;
     } catch (error) {
       if (request === this.latest) this.word.replaceChildren(element("p", { class: "error" }, error.message));
     }

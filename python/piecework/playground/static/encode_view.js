@@ -11,6 +11,7 @@ const LARGE = 50000;
 const MOST = 4000000;
 const PAUSE = 120;
 const MOST_NAMES = 4;
+const MARGIN = 12; // pixels between a token and the details
 
 export class EncodeView {
   /** `changed()` is called after a change of the state that belongs into the address. */
@@ -282,14 +283,14 @@ export class EncodeView {
     this.details.picked = null;
     this.point(index, i);
     const { text, columns } = this.panels[index].stream.state;
-    this.details.pick(this.tokenizers[index], text, columns, i).then(() => this.uncover(index));
+    this.details.pick(this.tokenizers[index], text, columns, i).then(() => this.uncover(index, i));
   }
 
-  /** Scroll the page if the details cover the tokens. */
-  uncover(index) {
-    const { root } = this.panels[index];
-    const covered = this.details.root.getBoundingClientRect().top;
-    if (root.getBoundingClientRect().bottom > covered) root.scrollIntoView({ block: "start", behavior: "smooth" });
+  /** Scroll the page until the details do not cover a token. */
+  uncover(index, i) {
+    const token = this.panels[index].stream.spanOf(i)?.getBoundingClientRect();
+    const over = token ? token.bottom + MARGIN - this.details.root.getBoundingClientRect().top : 0;
+    if (over > 0) scrollBy({ top: over, behavior: "smooth" });
   }
 
   /** Move to the token of the next stream at the same place. */

@@ -4,7 +4,11 @@ import { element } from "./dom.js";
 import { segmentations } from "./requests.js";
 import { chips } from "./word_views.js";
 
-/** Return a form and its results for a text and a tokenizer; `view` is that of the tokenizer. */
+/**
+ * Return the elements of a form and its results for a text and a tokenizer, and a promise of the first results.
+ *
+ * `view` is that of the tokenizer.
+ */
 export function segmentationsView(tokenizer, view, text) {
   const isScored = view === "lattice";
   const field = (label, input) => element("label", {}, `${label} `, input);
@@ -40,8 +44,8 @@ export function segmentationsView(tokenizer, view, text) {
     seed.value = (Number(seed.value) + 1) % 1e9;
     show();
   });
-  show();
-  return [element("div", { class: "bar" }, draw, field("n", n), sampling), results];
+  const form = element("div", { class: "bar" }, draw, field("n", n), sampling);
+  return { elements: [form, results], shown: show() };
 }
 
 function table(found, isSample) {
