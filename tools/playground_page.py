@@ -17,6 +17,7 @@ from pydoc_data import topics
 from typing import Any
 
 import piecework as pw
+from piecework._internal.binary_data import kinds_of_magic
 from piecework._support import Plan
 from piecework.analysis.report import PAGE_FILES
 from piecework.playground.limits import VOCAB_SIZE
@@ -63,6 +64,7 @@ def page_data() -> dict[str, Any]:
         "templates": templates,
         "defaults": {learner: default_preset(learner) for learner in LEARNERS},
         "examples": {name: example(name) for name in pw.analysis.training.EXAMPLES},
+        "binaryKinds": {magic.hex(): kind for magic, kind in kinds_of_magic().items()},
         "encodings": {encoding["sha256"]: encoding for encoding in map(published, ENCODINGS)},
     }
 

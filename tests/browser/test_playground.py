@@ -473,6 +473,20 @@ def test_hostile_texts_run_nothing(hostile_site: str, opened: Open, text: str) -
     faults.clear()  # a corpus of punctuation only may be an error of training
 
 
+def test_what_does_not_load_has_its_error_and_no_switch(hostile_site: str, opened: Open) -> None:
+    page = opened(hostile_site)
+    wait_until_shown(page)
+    expect(page.locator(".panel .error")).to_contain_text("found")
+    expect(page.get_by_role("group", name="Tokenizers").get_by_role("checkbox")).to_have_count(2)
+    page.get_by_label("bytes").first.uncheck()
+    wait_until_shown(page)
+    expect(page).to_have_url(re.compile("hide=1"))
+    again = opened(page.url)
+    wait_until_shown(again)
+    expect(again.get_by_label("bytes").first).not_to_be_checked()
+    expect(again.locator("#stream-1")).to_be_hidden()
+
+
 def test_without_javascript_a_table_shows_the_tokens(site: str, opened: Open) -> None:
     page = opened(site, java_script_enabled=False)
     page.fill("#text", "unhappy hug")

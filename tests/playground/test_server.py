@@ -26,11 +26,12 @@ import piecework as pw
 from piecework.analysis.report import chart_scripts
 from piecework.errors import ArgumentError, FormatError, MissingExtraError
 from piecework.playground import application, connections, create_app, limits, server
-from piecework.playground.page import STATIC
+from piecework.playground.page import STATIC, static_page
 from piecework.playground.training_replay import PRESETS, presets_of_learners
 from tests.playground.tokenizers import HOSTILE, all_kinds, byte_bpe, hostile, unigram, wordpiece
 from tests.processes import heed_signals
 
+PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 BROKEN = FormatError("broken.json", "<b>no</b> model", "a tokenizer")
 
 
@@ -412,6 +413,14 @@ def test_the_page_refers_to_its_own_files_only() -> None:
             r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\(", text
         )
         assert not re.search(r"<[^>]+\s(style|on\w+)=", text), path.name
+
+
+def test_the_page_links_to_the_documentation_of_the_package(client: TestClient) -> None:
+    found = re.search(r'^Documentation = "(.+)"$', PYPROJECT.read_text(), re.MULTILINE)
+    assert found is not None
+    links = re.findall(r'<a [^>]*href="([^"]+)"', client.get("/").text)
+    assert links == [found[1]]
+    assert re.findall(r'<a [^>]*href="([^"]+)"', static_page()) == links
 
 
 # ---- start and end

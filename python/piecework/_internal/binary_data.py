@@ -90,6 +90,17 @@ def binary_kind(head: bytes) -> tuple[str, str, str] | None:
     return None
 
 
+def kinds_of_magic() -> dict[bytes, str]:
+    """Return the magic bytes that no text begins with, and what data with them is.
+
+    >>> kinds_of_magic()[b"\\xff\\xd8\\xff"]
+    'a JPEG image'
+    """
+    letters = {*_NEEDS_CONTROL_BYTES, b"BZh"}
+    kinds = {magic: kind for magic, kind, _ in _MAGIC if magic not in letters}
+    return kinds | {mark: f"{encoding} text" for mark, encoding in _BYTE_ORDER_MARKS}
+
+
 def _is_format(magic: bytes, head: bytes, control_bytes: int) -> bool:
     if magic == b"BZh":
         return head[4:10] == _BZIP2_BLOCK

@@ -13,6 +13,7 @@ from piecework.playground.limits import PAGE_CHARS, PAGE_TOKENS, check_length
 from piecework.playground.served_tokenizer import ServedTokenizer
 
 STATIC = Path(__file__).parent / "static"
+DOCUMENTATION = "https://github.com/piecework/piecework/tree/main/docs"
 _STATIC_POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -47,7 +48,7 @@ def static_page() -> str:
 
 def _filled(**values: str) -> str:
     template = Template((STATIC / "page.html").read_text(encoding="utf-8"))
-    return template.substitute(values)
+    return template.substitute(values, documentation=DOCUMENTATION)
 
 
 def _tables(tokenizers: Sequence[ServedTokenizer], text: str) -> Iterator[str]:

@@ -8,11 +8,9 @@ import { WorkerClient } from "./worker_client.js";
 const FILE_BYTES = 64 * 2 ** 20;
 const TEXT_CHARS = 4_000_000;
 
-/** The tokenizers of the page: name, description or error, files, and key in the worker. */
+/** The tokenizers of the page: name, description, files, and key in the worker. */
 const opened = [];
-const client = new WorkerClient(() =>
-  opened.filter(({ error }) => !error).map(({ key, sources, ranks }) => ["open", key, sources, ranks]),
-);
+const client = new WorkerClient(() => opened.map(({ key, sources, ranks }) => ["open", key, sources, ranks]));
 const data = loadPageData();
 let latest = 0;
 
@@ -28,18 +26,13 @@ export async function loadTokenizers() {
 }
 
 function described() {
-  return opened.map(({ name, description, error }) => ({ name, ...description, error }));
+  return opened.map(({ name, description }) => ({ name, ...description }));
 }
 
 async function add(name, sources, ranks) {
-  const entry = { name, sources, ranks, key: ++latest };
-  try {
-    entry.description = await client.call("open", entry.key, sources, ranks);
-  } catch (error) {
-    if (error.name === "Cancelled") throw error;
-    entry.error = error.message;
-  }
-  opened.push(entry);
+  const key = ++latest;
+  const description = await client.call("open", key, sources, ranks);
+  opened.push({ name, sources, ranks, key, description });
 }
 
 /** Return index of a tokenizer -> its `TokenColumns` for a text. */
@@ -78,28 +71,36 @@ export async function train(settings, text) {
 export const compare = undefined;
 
 export const files = {
-  /** Open tokenizer files, a vocab.json together with its merges.txt; return the new descriptions. */
+  /**
+   * Open tokenizer files, a vocab.json together with its merges.txt.
+   *
+   * Return the new descriptions, and a sentence for each file that did not load.
+   */
   async open(list) {
     const sources = await Promise.all([...list].map(sourceOf));
-    for (const [name, group] of await grouping(sources)) {
-      const problem = group.find(({ error }) => error)?.error;
-      if (problem) opened.push({ name, error: problem });
-      else await add(name, group, await ranksOf(group[0]));
+    const errors = sources.filter(({ error }) => error).map(({ error }) => error);
+    for (const [name, group] of await grouping(sources.filter(({ error }) => !error))) {
+      try {
+        await add(name, group, await ranksOf(group[0]));
+      } catch (error) {
+        if (error.name === "Cancelled") throw error;
+        errors.push(error.message);
+      }
     }
-    return described();
+    return { tokenizers: described(), errors };
   },
 
   /** Close a tokenizer; return the descriptions of the others. */
   async close(index) {
-    const [{ key, error }] = opened.splice(index, 1);
-    if (!error) await client.call("close", key);
-    return described();
+    const [{ key }] = opened.splice(index, 1);
+    await client.call("close", key);
+    return { tokenizers: described(), errors: [] };
   },
 
   /** Add the tokenizer that was trained last; return the descriptions. */
   async addTrained(name) {
     await add(name, [{ name, data: new TextEncoder().encode(await client.call("saveTrained")) }]);
-    return described();
+    return { tokenizers: described(), errors: [] };
   },
 
   /** Return the tokenizer that was trained last, as a tokenizer.json. */
@@ -119,15 +120,28 @@ async function sourceOf(file) {
     return { name: file.name, error: `${found}. A tokenizer is seldom larger than 40 MB; is this a model?` };
   }
   try {
-    return { name: file.name, data: new Uint8Array(await file.arrayBuffer()) };
+    const bytes = new Uint8Array(await file.arrayBuffer());
+    const kind = await binaryKind(bytes);
+    if (kind) return { name: file.name, error: `${file.name}: found ${kind}, expected a tokenizer file` };
+    return { name: file.name, data: bytes };
   } catch (error) {
     return { name: file.name, error: `${file.name}: the browser cannot read it (${error.message})` };
   }
 }
 
+/** Return what a file is by its first bytes, undefined if these are not of a kind that holds no tokenizer. */
+async function binaryKind(bytes) {
+  const head = hex(bytes.subarray(0, 16));
+  return Object.entries((await data).binaryKinds).find(([magic]) => head.startsWith(magic))?.[1];
+}
+
+function hex(bytes) {
+  return [...bytes].map((byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
 /** Return the files of each tokenizer under its name: a vocab.json with a merges.txt, others alone. */
 async function grouping(sources) {
-  const formats = await Promise.all(sources.map(({ data: bytes }) => (bytes ? client.call("formatOf", bytes) : "")));
+  const formats = await Promise.all(sources.map(({ data: bytes }) => client.call("formatOf", bytes)));
   const find = (format) => sources.find((_, i) => formats[i] === format);
   const [vocab, merges] = [find("vocab.json"), find("merges.txt")];
   if (!vocab || !merges) return sources.map((one) => [one.name, [one]]);
@@ -139,6 +153,5 @@ async function grouping(sources) {
 async function ranksOf({ data: bytes }) {
   if ((await client.call("formatOf", bytes)) !== "tiktoken ranks" || !globalThis.crypto?.subtle) return undefined;
   const digest = new Uint8Array(await crypto.subtle.digest("SHA-256", bytes));
-  const hash = [...digest].map((byte) => byte.toString(16).padStart(2, "0")).join("");
-  return (await data).encodings[hash];
+  return (await data).encodings[hex(digest)];
 }

@@ -81,7 +81,7 @@ export class EncodeView {
     this.special.checked = special === "1";
     this.rings.checked = rings === "1";
     this.hidden = new Set((hide ?? "").split(",").filter(Boolean).map(Number));
-    this.toggles.forEach((toggle, i) => (toggle.checked = !this.hidden.has(i)));
+    this.toggles.forEach((toggle, i) => toggle && (toggle.checked = !this.hidden.has(i)));
     this.showOptions();
     this.update();
   }
@@ -94,8 +94,9 @@ export class EncodeView {
       input.checked = checked;
       return [input, element("label", {}, input, ` ${label}`)];
     };
+    // What did not load has no switch.
     const shown = this.tokenizers.map(({ name, error }, i) =>
-      check(name, true, () => {
+      error ? [] : check(name, true, () => {
         if (this.toggles[i].checked) this.hidden.delete(i);
         else this.hidden.add(i);
         this.showOptions();
@@ -103,6 +104,7 @@ export class EncodeView {
       }),
     );
     this.toggles = shown.map(([input]) => input);
+    const names = shown.map(([, label]) => label).filter(Boolean);
     const [special, specialLabel] = check(specialTokensOf(this.tokenizers), this.special?.checked ?? false, () => this.update());
     specialLabel.hidden = !this.tokenizers.some(({ added }) => added?.length);
     const [rings, ringsLabel] = check("ring tokens that no other tokenizer here has", this.rings?.checked ?? false, () => {
@@ -111,12 +113,11 @@ export class EncodeView {
     });
     ringsLabel.title = "A ring marks a token whose characters are not one token of any other tokenizer on this page.";
     Object.assign(this, { special, rings });
-    if (this.tokenizers.length < 2) ringsLabel.hidden = true;
-    const names = this.tokenizers.length > 1 ? shown.map(([, label]) => label) : [];
+    ringsLabel.hidden = names.length < 2;
     const first = () => this.panels[this.chosen[0]]?.stream.root.focus();
     document.getElementById("options").replaceChildren(
       element("button", { type: "button", class: "skip", on: { click: first } }, "Skip to the tokens"),
-      names.length ? element("span", { class: "group", role: "group", "aria-label": "Tokenizers" }, ...names) : "",
+      names.length > 1 ? element("span", { class: "group", role: "group", "aria-label": "Tokenizers" }, ...names) : "",
       element("span", { class: "group", role: "group", "aria-label": "Display" }, specialLabel, ringsLabel),
     );
     this.showOptions();

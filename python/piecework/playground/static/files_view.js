@@ -5,7 +5,7 @@ import { element } from "./dom.js";
 const PATIENCE = 500;
 
 export class FilesView {
-  /** `files` is what the backend exports; `changed(tokenizers, isLonger)` is called with new descriptions. */
+  /** `files` is what the backend exports; `changed(tokenizers, isLonger)` is called with other descriptions. */
   constructor(root, files, changed) {
     this.files = files;
     this.changed = changed;
@@ -13,7 +13,7 @@ export class FilesView {
     this.input.addEventListener("change", () => this.open(this.input.files));
     this.list = element("ul", { class: "files", "aria-label": "Open tokenizers" });
     this.progress = element("span", { class: "progress", role: "status" });
-    this.message = element("p", { class: "error", role: "alert" });
+    this.message = element("div", { role: "alert" });
     root.append(
       element(
         "p",
@@ -23,7 +23,11 @@ export class FilesView {
         element(
           "span",
           { class: "note" },
-          "or drop them here: tokenizer.json, vocab.txt, .model, .tiktoken, tekken.json, or vocab.json with merges.txt. ",
+          element(
+            "span",
+            { class: "formats" },
+            "or drop them here: tokenizer.json, vocab.txt, .model, .tiktoken, tekken.json, or vocab.json with merges.txt. ",
+          ),
           "They stay in this page: nothing is sent anywhere.",
         ),
         this.progress,
@@ -60,17 +64,21 @@ export class FilesView {
     this.input.value = "";
   }
 
-  /** Show the tokenizers that a request leads to, and the errors of new ones. */
+  /** Show the tokenizers that a request leads to, and a line for each file that did not load. */
   async update(request) {
-    this.message.textContent = "";
+    this.say([]);
     try {
-      const tokenizers = await request;
-      const added = tokenizers.slice(this.list.childElementCount);
-      this.message.textContent = added.map(({ error }) => error ?? "").join(" ").trim();
-      this.changed(tokenizers, added.length > 0);
+      const { tokenizers, errors } = await request;
+      this.say(errors);
+      const before = this.list.childElementCount;
+      if (tokenizers.length !== before) this.changed(tokenizers, tokenizers.length > before);
     } catch (error) {
-      this.message.textContent = error.message;
+      this.say([error.message]);
     }
+  }
+
+  say(sentences) {
+    this.message.replaceChildren(...sentences.map((sentence) => element("p", { class: "error" }, sentence)));
   }
 
   /** List the tokenizers, each with a button that closes it. */

@@ -14,10 +14,8 @@ const EXAMPLE =
   "日本語の文章 · Привет, мир! · 👩‍🚀 🇨🇭";
 const NOTICE = 4000;
 const DRAWN = 200;
-const VIEWS = ["encode", "compare", "training"];
-const NO_COMPARISON =
-  "A comparison with measures and charts needs Python: install piecework, and run piecework serve with your files. " +
-  "This page shows the tokens of several tokenizers side by side.";
+// The comparison needs Python.
+const VIEWS = compare ? ["encode", "compare", "training"] : ["encode", "training"];
 
 const tabs = VIEWS.map((view) => document.getElementById(`${view}-tab`));
 const panels = VIEWS.map((view) => document.getElementById(view));
@@ -57,7 +55,7 @@ async function start() {
   encodeView = new EncodeView(tokenizers, changed, say);
   const comparison = document.getElementById("compare");
   if (compare) compareView = new CompareView(comparison, tokenizers, changed);
-  else comparison.append(element("p", { class: "note" }, NO_COMPARISON));
+  else document.getElementById("compare-tab").hidden = true;
   const use = files && ((name) => filesView.update(files.addTrained(name)));
   trainingView = new TrainingView(document.getElementById("training"), presets, limits, changed, use);
   if (files) filesView = openedFiles(tokenizers, encodeView);

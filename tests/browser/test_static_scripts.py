@@ -1,0 +1,104 @@
+"""The scripts of the static page in Chromium, over a stand-in for the WebAssembly module.
+
+`test_static_page.py` has what needs the module itself.
+"""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import expect
+from tools import playground_page
+
+from tests.browser.conftest import serving_folder
+from tests.browser.test_playground import PHONE, broken_rules
+from tests.playground.tokenizers import wordpiece
+
+Open = Callable[..., Any]
+
+JPEG = b"\xff\xd8\xff\xe0\x00\x10JFIF\x00\x01"
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    module = tmp_path_factory.mktemp("module")
+    for name in playground_page.MODULE_FILES:
+        (module / name).touch()
+    shutil.copy(Path(__file__).parent / "stub_core.js", module / "piecework.js")
+    folder = tmp_path_factory.mktemp("site") / "page"
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(playground_page, "EXAMPLE_SIZE", 300)
+        playground_page.write_page(module, folder)
+    yield from serving_folder(folder)
+
+
+@pytest.fixture
+def page(address: str, opened: Open) -> Any:
+    found = opened(address)
+    found.wait_for_selector("#stream-2 .t")
+    return found
+
+
+def open_files(page: Any, *files: tuple[str, bytes]) -> None:
+    given = [{"name": name, "mimeType": "", "buffer": data} for name, data in files]
+    page.set_input_files("#file", given)
+
+
+def test_a_view_that_needs_python_is_not_shown(page: Any, address: str, opened: Open) -> None:
+    expect(page.get_by_role("tab")).to_have_text(["Encode", "Training"])
+    page.get_by_role("tab", name="Encode").focus()
+    page.keyboard.press("ArrowRight")
+    expect(page.get_by_role("tab", name="Training")).to_be_focused()
+    linked = opened(f"{address}#view=compare&text=hug")
+    expect(linked.locator("#stream-0 .t")).to_have_text(["hug"])
+    expect(linked.locator("#encode")).to_be_visible()
+
+
+def test_each_file_that_does_not_load_has_its_line_and_nothing_else(page: Any) -> None:
+    mine = ("mine.json", wordpiece().to_str().encode())
+    open_files(page, ("one.txt", b"no json"), mine, ("photo.jpg", JPEG))
+    lines = page.locator("#files [role=alert] p")
+    expect(lines).to_have_text(
+        [
+            "photo.jpg: found a JPEG image, expected a tokenizer file",
+            "one.txt: found other data, expected a tokenizer file",
+        ]
+    )
+    first, second = [line.bounding_box() for line in lines.all()]
+    assert second["y"] >= first["y"] + first["height"]
+    names = ["WordPiece example", "BPE example", "Unigram example", "mine.json"]
+    expect(page.locator("#streams h2")).to_have_text(names)
+    expect(page.get_by_role("group", name="Tokenizers").get_by_role("checkbox")).to_have_count(4)
+    assert [name.removesuffix("✕") for name in page.locator("ul.files li").all_text_contents()] == (
+        names
+    )
+    page.get_by_label("Close mine.json").click()
+    expect(lines).to_have_count(0)
+    expect(page.locator("#streams h2")).to_have_text(names[:3])
+
+
+def test_a_file_that_does_not_load_leaves_the_view_as_it_is(page: Any) -> None:
+    page.get_by_role("tab", name="Training").click()
+    open_files(page, ("photo.jpg", JPEG))
+    expect(page.locator("#files [role=alert]")).to_contain_text("a JPEG image")
+    expect(page.locator("#training")).to_be_visible()
+
+
+def test_on_a_phone_the_first_tokens_are_on_the_first_screen(address: str, opened: Open) -> None:
+    page = opened(address, **PHONE)
+    expect(page.locator("#stream-0 .t").first).to_be_in_viewport(ratio=1)
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    expect(page.locator("#files")).to_contain_text("nothing is sent anywhere")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_accessibility_rules_hold(address: str, opened: Open, scheme: str) -> None:
+    page = opened(address, color_scheme=scheme, bypass_csp=True, **PHONE)
+    page.wait_for_selector("#stream-2 .t")
+    open_files(page, ("photo.jpg", JPEG))
+    expect(page.locator("#files [role=alert]")).to_contain_text("photo.jpg")
+    assert broken_rules(page) == []
