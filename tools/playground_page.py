@@ -25,11 +25,14 @@ from piecework.playground.page import STATIC, static_page
 from piecework.playground.training_replay import (
     DEFAULTS,
     LEARNERS,
+    PRUNING,
     presets_of_learners,
 )
 from piecework.spec import ENCODINGS, named_encoding, named_pre_tokenizer
 
 SPECIAL = ("[UNK]",)
+# The module replays no removals.
+MODULE_LEARNERS = [learner for learner in LEARNERS if learner != PRUNING]
 EXAMPLE_SIZE = 4_000
 MODULE_FILES = ("piecework.js", "piecework.d.ts", "piecework_bg.wasm")
 
@@ -53,7 +56,9 @@ def write_page(module: Path, folder: Path) -> None:
 
 def page_data() -> dict[str, Any]:
     """Return what the scripts need of the package: presets, templates, examples, encodings."""
-    presets = presets_of_learners()
+    presets = {
+        name: found for name, found in presets_of_learners().items() if name in MODULE_LEARNERS
+    }
     templates = {
         learner: {name: template(learner, name) for name in {*names, default_preset(learner)}}
         for learner, names in presets.items()
@@ -62,7 +67,7 @@ def page_data() -> dict[str, Any]:
         "version": pw.__version__,
         "presets": presets,
         "templates": templates,
-        "defaults": {learner: default_preset(learner) for learner in LEARNERS},
+        "defaults": {learner: default_preset(learner) for learner in MODULE_LEARNERS},
         "examples": {name: example(name) for name in pw.analysis.training.EXAMPLES},
         "binaryKinds": {magic.hex(): kind for magic, kind in kinds_of_magic().items()},
         "encodings": {encoding["sha256"]: encoding for encoding in map(published, ENCODINGS)},
@@ -89,13 +94,15 @@ def example(name: str) -> dict[str, Any]:
     found = pw.analysis.training_example(name)
     special = found.trainer.special_tokens
     if found.texts:
-        learners = [learner for learner in LEARNERS if learner.startswith("wordpiece")]
+        learners = [learner for learner in MODULE_LEARNERS if learner.startswith("wordpiece")]
         templates = {learner: template(learner, found.preset, special) for learner in learners}
         return {"text": "\n".join(found.texts), "templates": templates}
     words = " ".join(word for word, count in found.counts for _ in range(count))
     return {
         "text": words,
-        "templates": {learner: template(learner, "whitespace", special) for learner in LEARNERS},
+        "templates": {
+            learner: template(learner, "whitespace", special) for learner in MODULE_LEARNERS
+        },
     }
 
 

@@ -492,6 +492,33 @@ def test_text_fits_the_width(name: str, width: int) -> None:
     assert shown.startswith("training: WordPiece by merges")
 
 
+@pytest.mark.parametrize(
+    "trainer",
+    [pw.WordPieceTrainer(min_frequency=1), pw.UnigramTrainer(1_000), pw.SentencePieceTrainer()],
+)
+def test_nothing_to_prune_is_said(trainer: Any) -> None:
+    trace = pw.analysis.explain_training(["low low lower newest widest"], trainer)
+    seeds = len(trace.seeds)
+    said = f"nothing to prune: {seeds} seeds fit into a vocabulary of {trainer.vocab_size:,}; try a"
+    assert trace.note is not None
+    assert trace.note.startswith(said)
+    assert said in " ".join(str(trace).split())
+    smaller = replace(trainer, vocab_size=int(trace.note.split()[-1]))
+    assert pw.analysis.explain_training(["low low lower newest widest"], smaller).note is None
+
+
+def test_a_vocabulary_that_all_seeds_fill_exactly_needs_no_pruning() -> None:
+    counts = pw.Counts(["hug", "hugs"], [2, 1])
+    trainer = pw.WordPieceTrainer(11, min_frequency=1, special_tokens=("[UNK]",))
+    trace = pw.analysis.explain_training(counts, trainer)
+    assert (trace.step_count, trace.stopped_early) == (0, None)
+    assert (
+        trace.note == "nothing to prune: 6 seeds fit into a vocabulary of 11; try a vocabulary of 8"
+    )
+    fewer = pw.analysis.explain_training(counts, replace(trainer, vocab_size=10))
+    assert (fewer.step_count, fewer.note) == (1, None)
+
+
 def test_data_is_json() -> None:
     counts = training_example("hugs").counts
     for trainer in (

@@ -663,6 +663,43 @@ def broken_rules(page: Any) -> list[str]:
     ]
 
 
+def test_nothing_to_prune_is_said_in_place_of_a_chart(site: str, opened: Open) -> None:
+    page = opened(
+        f"{site}#view=training&corpus=&learner=unigram&size=100&text=low+lower+newest+low"
+    )
+    said = page.locator("#training .replay .reason")
+    expect(said).to_have_text(
+        re.compile(
+            r"Nothing to prune: \d+ seeds fit into a vocabulary of 100; try a vocabulary of \d+\."
+        )
+    )
+    expect(page.locator(".chart")).to_have_count(0)
+    page.get_by_label("Learner").select_option("wordpiece-pruning")
+    expect(page.locator(".pairs h2")).to_have_text("No next removal")
+    expect(said).to_contain_text("Nothing to prune: ")
+    page.get_by_label("Vocabulary").fill("14")
+    page.get_by_role("button", name="Train", exact=True).click()
+    expect(page.locator(".pairs h2")).to_have_text(re.compile("Next: .* goes"))
+    expect(said).to_have_count(0)
+
+
+def test_the_slider_replays_the_removals_of_pruning(site: str, opened: Open) -> None:
+    page = opened(f"{site}#view=training&corpus=hugs&learner=wordpiece-pruning&size=12")
+    expect(page.locator(".steps output")).to_have_text("before step 1 of 8")
+    expect(page.locator(".pairs h2")).to_have_text("Next: bu goes")
+    expect(page.locator(".pairs .winner")).to_have_text(re.compile("^bu4 *0"))
+    words = page.locator(".words li .chips")
+    expect(words).to_have_text(["hug", "pug", "pun", "bun", "hugs"])
+    expect(page.locator(".vocabulary h2")).to_have_text("Vocabulary, 20 tokens")
+    page.get_by_role("button", name="To the next removal that changes words").click()
+    expect(page.locator(".steps output")).to_have_text("step 8 of 8")
+    expect(page.locator(".words .new")).to_have_text(["hug", "##s"])
+    expect(page.locator(".vocabulary h2")).to_have_text("Vocabulary, 12 tokens")
+    expect(page.locator(".pairs h2")).to_have_text("No next removal")
+    expect(page.get_by_label("guess the next merge")).to_be_hidden()
+    assert broken_rules(opened(page.url, bypass_csp=True)) == []
+
+
 def test_the_lattice_of_a_word_is_drawn_at_each_em_round(site: str, opened: Open) -> None:
     page = opened(f"{site}#view=training&corpus=course&learner=unigram&size=34&word=▁the")
     lattice = page.locator("section[aria-label='Lattice of a word']")

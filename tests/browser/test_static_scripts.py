@@ -14,6 +14,7 @@ import pytest
 from playwright.sync_api import expect
 from tools import playground_page
 
+from piecework.playground.training_replay import training_replay
 from tests.browser.conftest import serving_folder
 from tests.browser.test_playground import PHONE, broken_rules
 from tests.playground.tokenizers import wordpiece
@@ -86,6 +87,35 @@ def test_a_file_that_does_not_load_leaves_the_view_as_it_is(page: Any) -> None:
     open_files(page, ("photo.jpg", JPEG))
     expect(page.locator("#files [role=alert]")).to_contain_text("a JPEG image")
     expect(page.locator("#training")).to_be_visible()
+
+
+def test_learners_that_the_module_cannot_replay_are_not_offered(page: Any) -> None:
+    page.get_by_role("tab", name="Training").click()
+    offered = page.get_by_label("Learner").locator("option").all_text_contents()
+    assert offered == [
+        "WordPiece, pair score",
+        "WordPiece, likelihood",
+        "WordPiece, frequency",
+        "BPE",
+        "Unigram",
+    ]
+
+
+TRAIN_IN = """async ([address, trace, size, text]) => {
+    const { loadPageData, trainIn } = await import(`${address}static/worker_training.js`);
+    const client = { call: async () => trace };
+    const settings = { example: '', learner: 'unigram', preset: '', vocab_size: size, word: '' };
+    return (await trainIn(client, await loadPageData(), settings, text)).note;
+}"""
+
+
+@pytest.mark.parametrize("size", [12, 20, 21, 22, 23, 100, 1_000])
+def test_nothing_to_prune_is_said_as_in_the_package(page: Any, address: str, size: int) -> None:
+    text = "low low lower newest newest wide"
+    trace = training_replay("", text, "unigram", size)
+    note = trace.pop("note")
+    assert (note is None) == (size < 22)
+    assert page.evaluate(TRAIN_IN, [address, trace, size, text]) == note
 
 
 def test_on_a_phone_the_first_tokens_are_on_the_first_screen(address: str, opened: Open) -> None:

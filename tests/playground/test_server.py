@@ -189,7 +189,8 @@ def test_training_returns_the_steps_of_the_published_example(client: TestClient)
 
 
 @pytest.mark.parametrize(
-    "learner", ["wordpiece-likelihood", "wordpiece-frequency", "bpe", "unigram"]
+    "learner",
+    ["wordpiece-pruning", "wordpiece-likelihood", "wordpiece-frequency", "bpe", "unigram"],
 )
 @pytest.mark.parametrize("example", ["course", "hugs", ""])
 def test_each_learner_follows_each_corpus(client: TestClient, learner: str, example: str) -> None:
@@ -198,6 +199,30 @@ def test_each_learner_follows_each_corpus(client: TestClient, learner: str, exam
     answer = client.post(path, content=b"low lower lowest low\nnew newer newest")
     assert answer.status_code == 200, answer.text
     assert answer.json()["steps"]
+
+
+def test_the_removals_of_pruning_lead_to_its_vocabulary(client: TestClient) -> None:
+    path = "/api/training?example=course&learner=wordpiece-pruning&vocab_size=70"
+    trace = client.post(path).json()
+    assert len(trace["steps"]) == trace["step_count"] > limits.STEPS
+    entries = {seed for seed, _ in trace["seeds"]} | {*trace["alphabet"], *trace["special_tokens"]}
+    for step in trace["steps"]:
+        if step["put_back"]:
+            entries.add(step["put_back"]["entry"])
+        entries.remove(step["removed"]["entry"])
+    assert entries == set(trace["vocab"])
+
+
+def test_a_text_with_too_many_removals_is_rejected_before_they_are_replayed(
+    client: TestClient,
+) -> None:
+    text = " ".join(f"{a}{b}{c}{a}{c}" for a in "abcdefg" for b in "hijklmn" for c in "opqr")
+    path = "/api/training?learner=wordpiece-pruning&vocab_size=180"
+    answer = client.post(path, content=text.encode())
+    assert answer.status_code == 400
+    assert re.search(
+        r"corpus has 1,\d+ entries to remove; the limit is 800", answer.json()["error"]
+    )
 
 
 OWN_TEXT = "Zürich Café low LOW low"
@@ -252,7 +277,7 @@ BAD = {
         "whitespace or punctuation or metaspace or characters, not 'gpt2'"
     ),
     "/api/training?example=course&learner=magic": (
-        "learner must be wordpiece-pmi or wordpiece-likelihood or "
+        "learner must be wordpiece-pruning or wordpiece-pmi or wordpiece-likelihood or "
         "wordpiece-frequency or bpe or unigram, not 'magic'"
     ),
     "/api/training?learner=bpe": "corpus has no words; give a text, or choose one of the examples",

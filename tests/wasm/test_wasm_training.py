@@ -21,8 +21,15 @@ STEPS = 300
 def cases() -> list[tuple[str, str, str]]:
     """Return example, learner and preset, "" for the default."""
     presets = pw_presets()
-    made = [(example, learner, "") for example, learner in product(SIZES, LEARNERS)]
-    return made + [("", learner, preset) for learner in LEARNERS for preset in presets[learner]]
+    made = [
+        (example, learner, "")
+        for example, learner in product(SIZES, playground_page.MODULE_LEARNERS)
+    ]
+    return made + [
+        ("", learner, preset)
+        for learner in playground_page.MODULE_LEARNERS
+        for preset in presets[learner]
+    ]
 
 
 def pw_presets() -> dict[str, Any]:

@@ -16,6 +16,8 @@ SEGMENTATIONS = 64
 CORPUS_CHARS = 10_000
 VOCAB_SIZE = 2_000
 STEPS = 300
+REMOVALS = 800
+"""Removals of the pruning learner, which are computed in plain Python."""
 SECONDS = 20.0
 """Time for one request, reading its text included."""
 THREADS = 4

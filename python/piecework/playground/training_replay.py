@@ -8,7 +8,7 @@ from typing import Any, TypeAlias
 import piecework as pw
 from piecework._support import Plan
 from piecework.errors import ArgumentError
-from piecework.playground.limits import CORPUS_CHARS, STEPS, VOCAB_SIZE, check_length
+from piecework.playground.limits import CORPUS_CHARS, REMOVALS, STEPS, VOCAB_SIZE, check_length
 
 _TOP = 12
 _LONGEST_WORD = 10
@@ -29,16 +29,18 @@ DEFAULTS = {"bpe": "whitespace"}  # symbols without a marker, as in published ex
 Special: TypeAlias = tuple[str, ...]
 
 
-def _wordpiece(score: Any) -> Callable[[int, Special], pw.train.Trainer]:
+def _wordpiece(learner: Any) -> Callable[[int, Special], pw.train.Trainer]:
     return lambda size, special: pw.WordPieceTrainer(
-        size, pw.train.Merges(score), min_frequency=1, special_tokens=special
+        size, learner, min_frequency=1, special_tokens=special
     )
 
 
+PRUNING = "wordpiece-pruning"
 LEARNERS: Mapping[str, Callable[[int, Special], pw.train.Trainer]] = {
-    "wordpiece-pmi": _wordpiece("pmi"),
-    "wordpiece-likelihood": _wordpiece("likelihood"),
-    "wordpiece-frequency": _wordpiece("frequency"),
+    PRUNING: _wordpiece(pw.train.Pruning()),
+    "wordpiece-pmi": _wordpiece(pw.train.Merges("pmi")),
+    "wordpiece-likelihood": _wordpiece(pw.train.Merges("likelihood")),
+    "wordpiece-frequency": _wordpiece(pw.train.Merges("frequency")),
     "bpe": lambda size, _: pw.BPETrainer(size, min_frequency=1, special_tokens=("<unk>",)),
     "unigram": lambda size, _: pw.UnigramTrainer(size, special_tokens=("<unk>",)),
 }
@@ -109,12 +111,22 @@ def training_replay(
         counts = pw.count_texts(corpus, preset=plan.pipeline, sentences=plan.sentences)
         split_by = _effect(plan, corpus)
     shown = _word(counts, word) if trainer.kind == "unigram" else None
-    steps = f"1-{STEPS}"
+    if learner == PRUNING:
+        _check_removals(counts, trainer)
+    steps = f"1-{REMOVALS if learner == PRUNING else STEPS}"
     trace = pw.analysis.explain_training(counts, trainer, steps=steps, top=_TOP, word=shown)
     data = trace.to_dict()
     for step in data["steps"]:
         step.pop("vocab", None)  # the page takes the first `vocab_size` entries of the vocabulary
     return {**data, "preset": split_by}
+
+
+def _check_removals(counts: pw.Counts, trainer: Any) -> None:
+    """Raise `ArgumentError` if the pruning learner removes more entries than the page replays in time."""
+    found = len(trainer.learn_removals(counts).removals)
+    if found > REMOVALS:
+        problem = f"has {found:,} entries to remove; the limit is {REMOVALS:,}: give a shorter text"
+        raise ArgumentError("corpus", problem)
 
 
 def _effect(plan: Plan, texts: list[str]) -> dict[str, Any]:

@@ -7,6 +7,7 @@ remove entries are repeated by the reference; a result that differs from the tra
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from typing import Any
 
 from piecework._support import Plan
@@ -32,7 +33,7 @@ from piecework.analysis.training.steps import (
     TrainingThreshold,
 )
 from piecework.analysis.training.top_down import trace_top_down
-from piecework.analysis.training.trace import TrainingTrace
+from piecework.analysis.training.trace import TrainingTrace, nothing_to_prune
 from piecework.analysis.training.unigram import trace_unigram
 from piecework.errors import ArgumentError
 from piecework.train import Counts, Trainer, count_texts
@@ -99,7 +100,7 @@ def explain_training(
         raise ArgumentError("word", f"= needs a Unigram learner, not {type(trainer).__name__}")
     trace = _trace(counts, trainer, wanted, top, word)
     wanted.check(trace.step_count)
-    return trace
+    return replace(trace, note=nothing_to_prune(trace, trainer.vocab_size))
 
 
 def has_lattices(trainer: Trainer) -> bool:

@@ -41,6 +41,7 @@ class TrainingTrace:
     - `steps` are the chosen ones of `step_count` steps.
     - `vocab` has the entries in id order; `scores` are those of Unigram pieces, empty otherwise.
     - `lattice` is that of the chosen word with the pieces at the end, None without one.
+    - `note` says that nothing was pruned, because all seeds fit into the vocabulary; None otherwise.
     - `stopped_early` is the reason why the vocabulary is smaller than required, None if it is not.
 
     `str` returns the trace as text, and `to_dict` as JSON data.
@@ -58,6 +59,7 @@ class TrainingTrace:
     scores: tuple[float, ...] = ()
     lattice: TrainingLattice | None = None
     stopped_early: str | None = None
+    note: str | None = None
 
     def vocab_after(self, number: int) -> tuple[str, ...]:
         """Return the vocabulary after a merge that is one of `steps`, in id order; after 0, before step 1.
@@ -156,6 +158,8 @@ class TrainingTrace:
         if self.seeds:
             yield Heading(f"seeds ({len(self.seeds):,})")
             yield _scored(self.seeds, lines)
+        if self.note:
+            yield Paragraph(self.note)
         for step in self.steps:
             yield from step.blocks()
             if isinstance(step, TrainingMerge):
@@ -194,6 +198,24 @@ class TrainingTrace:
 
     def _repr_html_(self) -> str:
         return as_html(self.blocks())
+
+
+def nothing_to_prune(trace: TrainingTrace, vocab_size: int | None) -> str | None:
+    """Return the sentence that all seeds of a run fit into its vocabulary, None if they do not.
+
+    >>> import piecework as pw
+    >>> trainer = pw.WordPieceTrainer(100, min_frequency=1, special_tokens=("[UNK]",))
+    >>> nothing_to_prune(pw.analysis.explain_training(["hug hugs"], trainer), 100)
+    'nothing to prune: 6 seeds fit into a vocabulary of 100; try a vocabulary of 8'
+    """
+    seeds = {seed for seed, _ in trace.seeds}
+    fixed = {*trace.special_tokens, *trace.alphabet}
+    if vocab_size is None or not seeds or len(fixed | seeds) > vocab_size:
+        return None
+    fits = "fits" if len(seeds) == 1 else "fit"
+    found = f"nothing to prune: {counted(len(seeds), 'seed')} {fits} into a vocabulary of {vocab_size:,}"
+    less = len(fixed) + len(seeds - fixed) // 2
+    return f"{found}; try a vocabulary of {less:,}" if seeds - fixed else found
 
 
 def _counted(

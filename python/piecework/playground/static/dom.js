@@ -41,6 +41,11 @@ export function grouped(number) {
   return number.toLocaleString("en-US");
 }
 
+/** Return a paragraph with a note of a trace as a sentence. */
+export function sentence(note) {
+  return element("p", { class: "reason" }, `${note[0].toUpperCase()}${note.slice(1)}.`);
+}
+
 /** Return a function that calls another one after a pause without calls. */
 export function afterPause(milliseconds, action) {
   let timer = 0;

@@ -3,16 +3,20 @@
 import { changesSentence } from "./changes.js";
 import { element, grouped } from "./dom.js";
 import { MergeReplay } from "./merge_replay.js";
+import { PruningReplay } from "./pruning_replay.js";
 import { files, train } from "./requests.js";
 import { UnigramReplay } from "./unigram_replay.js";
 
 const LEARNERS = {
+  "wordpiece-pruning": "WordPiece, pruning",
   "wordpiece-pmi": "WordPiece, pair score",
   "wordpiece-likelihood": "WordPiece, likelihood",
   "wordpiece-frequency": "WordPiece, frequency",
   bpe: "BPE",
   unigram: "Unigram",
 };
+const FIRST = "wordpiece-pmi"; // the learner of the published example
+const REPLAYS = { unigram: UnigramReplay, "wordpiece-pruning": PruningReplay };
 const HAS_TEXTS = ["course", ""];
 const CORPORA = { course: "Four sentences of a course", hugs: "hug, pug, pun, bun, hugs", "": "Your own text" };
 const SIZES = { course: 70, hugs: 15, "": 100 };
@@ -32,7 +36,8 @@ export class TrainingView {
     const choice = (options) =>
       element("select", {}, ...Object.entries(options).map(([value, label]) => element("option", { value }, label)));
     this.corpus = choice(CORPORA);
-    this.learner = choice(LEARNERS);
+    this.learner = choice(Object.fromEntries(Object.keys(presets).map((name) => [name, LEARNERS[name]])));
+    this.learner.value = FIRST;
     this.presets = presets;
     this.preset = element("select");
     this.presetField = element("label", {}, "Preset ", this.preset);
@@ -134,7 +139,7 @@ export class TrainingView {
   set state({ corpus, learner, preset, size, step, word, text }) {
     this.word = word ?? "";
     this.corpus.value = corpus ?? (text ? "" : "course");
-    if (learner in LEARNERS) this.learner.value = learner;
+    if (learner in this.presets) this.learner.value = learner;
     this.size.value = size ?? SIZES[this.corpus.value];
     if (text) this.text.value = text;
     this.showPresets(preset);
@@ -159,17 +164,17 @@ export class TrainingView {
       this.message.textContent = "";
       this.steps.hidden = false;
       this.splitting.replaceChildren(...splitting(trace.preset));
-      const Replay = this.learner.value === "unigram" ? UnigramReplay : MergeReplay;
+      const Replay = REPLAYS[this.learner.value] ?? MergeReplay;
       this.word = trace.lattice?.word ?? "";
       const pick = (word) => {
         this.word = word;
         this.load(Number(this.slider.value));
       };
-      this.replay = new Replay(trace, this.body, () => this.step(1), pick);
+      this.replay = new Replay(trace, this.body, (by = 1) => this.step(by), pick);
       this.trace = trace;
       this.slider.max = trace.steps.length;
       this.slider.value = Math.min(step, trace.steps.length);
-      this.predictLabel.hidden = this.learner.value === "unigram";
+      this.predictLabel.hidden = Replay !== MergeReplay;
       this.show();
     } catch (error) {
       if (request !== this.latest) return;

@@ -1,6 +1,6 @@
 // The steps of the Unigram learner: expected counts of each EM iteration, and what each pruning round removes.
 
-import { element, grouped, svg, visible } from "./dom.js";
+import { element, grouped, sentence, svg, visible } from "./dom.js";
 import { LatticeReplay } from "./lattice_replay.js";
 
 const WIDTH = 640;
@@ -18,7 +18,8 @@ export class UnigramReplay {
   }
 
   show(step) {
-    this.chart.replaceChildren(...likelihoodChart(this.trace.steps, step));
+    const { note, steps } = this.trace;
+    this.chart.replaceChildren(...(note ? [sentence(note)] : likelihoodChart(steps, step)));
     this.lattice.show(step);
     const current = this.trace.steps[step - 1];
     if (!current) this.body.replaceChildren(...this.seeds());

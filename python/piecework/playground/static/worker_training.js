@@ -34,5 +34,16 @@ export async function trainIn(client, data, { example, learner, preset, vocab_si
   const template = published ?? data.templates[learner][name];
   const corpus = example ? data.examples[example].text : text;
   const { normalized, ...trace } = await client.call("train", corpus, learner, vocabSize, template, STEPS, word);
+  trace.note = nothingToPrune(trace, vocabSize);
   return { ...trace, preset: published ? null : { name, about: data.presets[learner][name] ?? "", ...normalized } };
+}
+
+/** Return the sentence that all seeds of a run fit into its vocabulary, null if they do not, as the package has it. */
+function nothingToPrune({ seeds = [], alphabet, special_tokens: special }, vocabSize) {
+  const fixed = new Set([...special, ...alphabet]);
+  const removable = seeds.filter(([seed]) => !fixed.has(seed)).length;
+  if (!seeds.length || fixed.size + removable > vocabSize) return null;
+  const fit = seeds.length === 1 ? "seed fits" : "seeds fit";
+  const found = `nothing to prune: ${grouped(seeds.length)} ${fit} into a vocabulary of ${grouped(vocabSize)}`;
+  return removable ? `${found}; try a vocabulary of ${grouped(fixed.size + Math.floor(removable / 2))}` : found;
 }
