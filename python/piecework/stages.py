@@ -22,6 +22,7 @@ __all__ = [
     "decode_streams",
     "encode_pre_token",
     "normalize",
+    "normalize_with_offsets",
     "pre_tokenize",
     "stages_of",
     "with_stages",
@@ -91,6 +92,21 @@ def with_stages(tokenizer: pw.Tokenizer, stages: Mapping[str, typing.Any]) -> pw
         check_choice("stages", name, _STAGES)
     text, functions = stages_of(tokenizer).without_stages(stages).to_core()
     return tokenizer._restaged(json.dumps({**json.loads(text), **stages}), functions)
+
+
+def normalize_with_offsets(tokenizer: pw.Tokenizer, text: str) -> tuple[str, list[int]]:
+    """Apply the normalizer alone; also return where each character of the result starts in `text`.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=pw.spec.NFKC())
+    >>> pw.stages.normalize_with_offsets(tok, "½l")
+    ('1⁄2l', [0, 0, 0, 1, 2])
+
+    Offsets count characters of `text`. The last one is the end of the last character, so there is one
+    more than characters. A text that normalizes to nothing has no offset, or with SentencePiece's
+    normalizer the end that `sentencepiece` returns.
+    """
+    return tokenizer._core.normalize_with_offsets(text)
 
 
 def encode_pre_token(tokenizer: pw.Tokenizer, data: bytes) -> list[int]:

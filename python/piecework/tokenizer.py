@@ -569,6 +569,27 @@ class Tokenizer(metaclass=WithForeignNames):
             )
         return numbered_encoding(encoding, whole)
 
+    def tokenize(self, text: str) -> list[str]:
+        """Return the tokens of a text, without those that the post-processor and padding add.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=19)
+        >>> tok.tokenize("Hugs pun!")
+        ['hugs', 'pun', '[UNK]']
+
+        They are the tokens that transformers returns: `encode(text, add_special_tokens=False).tokens`, except
+        that an unknown piece of a SentencePiece or Unigram model is its normalized text, as in `pieces`.
+        """
+        from piecework.spec import SentencePiece, Unigram
+
+        encoding = self.encode(text, add_special_tokens=False)
+        shows_text = isinstance(self.spec.model, SentencePiece | Unigram)
+        tokens = encoding.pieces if shows_text else encoding.tokens
+        if self._core.is_plain:
+            return tokens
+        mask = encoding.attention_mask
+        return [token for token, is_kept in zip(tokens, mask, strict=True) if is_kept]
+
     def encode_batch(
         self,
         texts: hints.Texts | Sequence[Sequence[str]] | Sequence[tuple[str, str]],
@@ -847,20 +868,6 @@ class Tokenizer(metaclass=WithForeignNames):
         'hug'
         """
         return self._core.normalize(text)
-
-    def normalize_with_offsets(self, text: str) -> tuple[str, list[int]]:
-        """Apply the normalizer alone; also return where each character of the result starts in `text`.
-
-        >>> import piecework as pw
-        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=pw.spec.NFKC())
-        >>> tok.normalize_with_offsets("½l")
-        ('1⁄2l', [0, 0, 0, 1, 2])
-
-        Offsets count characters of `text`. The last one is the end of the last character, so there is one
-        more than characters. A text that normalizes to nothing has no offset, or with SentencePiece's
-        normalizer the end that `sentencepiece` returns.
-        """
-        return self._core.normalize_with_offsets(text)
 
     def pre_tokenize(self, text: str) -> list[tuple[str, tuple[int, int]]]:
         """Normalize and split a text; return each word with its character span in the original text.

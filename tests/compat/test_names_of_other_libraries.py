@@ -32,7 +32,6 @@ TOK = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
         ("add_tokens", "with_added_tokens"),
         ("save_pretrained", r"save\('folder/'\), where the / makes it a folder"),
         ("batch_decode", "decode_batch"),
-        ("tokenize", r"encode\(text\)\.pieces"),
         ("EncodeAsIds", r"encode\(text\)\.ids"),
         ("n_vocab", r"len\(tokenizer\)"),
     ],

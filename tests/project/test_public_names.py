@@ -228,7 +228,8 @@ EXPORT_NAMES = {
 
 LATTICE_NAMES = {"entropy", "nbest", "sample", "score", "score_ids"}
 
-STAGES_NAMES = {"decode_streams", "encode_pre_token", "stages_of", "with_stages", "with_word_ids"}
+STAGES_NAMES = {"decode_streams", "encode_pre_token", "normalize_with_offsets", "stages_of"}
+STAGES_NAMES |= {"with_stages", "with_word_ids"}
 
 CHAT_NAMES = {"ChatEncoding", "GrowingText", "SegmentedEncoding", "TextChunk"}
 CHAT_NAMES |= {"MASK_PARTS", "ChatFormat", "chunk_text", "count_messages", "find_special_token"}
@@ -246,6 +247,7 @@ TOKENIZER_NAMES = {
     "with_decoder",
     "encode",
     "encode_batch",
+    "tokenize",
     "count",
     "count_batch",
     "encode_segments",
@@ -285,7 +287,6 @@ TOKENIZER_NAMES = {
     "with_pre_tokenizer",
     "without_added_tokens",
     "normalize",
-    "normalize_with_offsets",
     "pre_tokenize",
     "token_to_id",
     "id_to_token",

@@ -136,5 +136,5 @@ def test_only_special_tokens_can_be_searched_for(tok: pw.Tokenizer) -> None:
 
 def test_offsets_of_normalized_characters_end_with_the_text() -> None:
     tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=pw.spec.NFKC())
-    assert tok.normalize_with_offsets("a½") == ("a1⁄2", [0, 1, 1, 1, 2])
-    assert tok.normalize_with_offsets("") == ("", [])
+    assert pw.stages.normalize_with_offsets(tok, "a½") == ("a1⁄2", [0, 1, 1, 1, 2])
+    assert pw.stages.normalize_with_offsets(tok, "") == ("", [])

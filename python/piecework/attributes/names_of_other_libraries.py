@@ -66,7 +66,6 @@ _HERE = {
     "encode_plus": "encode",
     "extra_special_tokens": "special_tokens_map['additional_special_tokens']",
     "save_pretrained": "save('folder/'), where the / makes it a folder",
-    "tokenize": "encode(text).pieces",
     # tiktoken
     "encode_ordinary": "encode(text, parse_special=False).ids",
     "encode_to_numpy": "encode_batch(texts).ids",

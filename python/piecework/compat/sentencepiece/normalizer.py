@@ -13,6 +13,7 @@ from piecework.compat.sentencepiece.proto_messages import byte_offsets, message,
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import Char, TokenizerSpec
 from piecework.spec import SentencePieceNormalizer as NormalizerSpec
+from piecework.stages import normalize_with_offsets
 
 _NORMALIZER_SPEC_FIELD = 3
 WHITESPACE_FLAGS = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
@@ -110,7 +111,7 @@ def _normalize(tokenizer: Tokenizer, source: InputText, with_offsets: bool | Non
     if not with_offsets:
         text = tokenizer.normalize(source.text)
         return to_bytes(text) if source.is_bytes else text
-    text, offsets = tokenizer.normalize_with_offsets(source.text)
+    text, offsets = normalize_with_offsets(tokenizer, source.text)
     if not source.is_bytes:
         return text, offsets or [0]
     in_bytes = byte_offsets(source.escaped)
