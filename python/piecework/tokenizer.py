@@ -381,7 +381,7 @@ class Tokenizer(metaclass=WithForeignNames):
     @classmethod
     def train_from_iterator(
         cls,
-        texts: Iterable[str | Sequence[str]] | hints.Texts,
+        texts: Iterable[str | Sequence[str]] | Mapping[str, int] | hints.Texts,
         trainer: pw.train.Trainer | None = None,
         *,
         model: str | None = None,
@@ -399,7 +399,11 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.get_vocab_size()
         5
 
-        An item can also be a list of texts, so an iterator of batches works.
+        An item can also be a list of texts, so an iterator of batches works. A mapping from words to counts,
+        such as a `Counter`, is word counts, as in `train_from_counts`.
+
+        >>> pw.Tokenizer.train_from_iterator({"be": 2, "to": 2, "or": 1}, model="word").get_vocab()
+        {'[UNK]': 0, 'be': 1, 'to': 2, 'or': 3}
         """
         from piecework.train.plan import Plan
         from piecework.train.runs import TrainingRun
@@ -411,7 +415,7 @@ class Tokenizer(metaclass=WithForeignNames):
     @classmethod
     def train_from_counts(
         cls,
-        counts: pw.Counts,
+        counts: pw.Counts | Mapping[str, int],
         trainer: pw.train.Trainer | None = None,
         *,
         model: str | None = None,
@@ -430,7 +434,8 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> sorted(tok.get_vocab())
         ['[UNK]', 'be', 'not', 'or', 'to']
 
-        Counts of shards add up with `+`, so a corpus can be counted on many machines. Without `preset`, the
+        Counts of shards add up with `+`, so a corpus can be counted on many machines. `counts` can also be a
+        mapping from words to counts, whose words are as the pipeline makes them. Without `preset`, the
         tokenizer gets the pipeline that made the counts; without `model` too, byte-level counts give
         "byte-bpe", and those of a SentencePiece preset its model.
         """
@@ -449,7 +454,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
     def train_new_from_iterator(
         self,
-        texts: Iterable[str | Sequence[str]],
+        texts: Iterable[str | Sequence[str]] | Mapping[str, int],
         vocab_size: int,
         *,
         num_threads: int | None = None,

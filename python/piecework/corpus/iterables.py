@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from piecework._core import TextColumn
@@ -51,6 +51,9 @@ def _places_of_texts(texts: Any) -> Iterator[tuple[str, str]]:
     items = _values(column) if column is not None else texts
     if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
         raise InputTypeError("texts", type(texts).__name__, "an iterable of str, such as a list")
+    if isinstance(items, Mapping):
+        expected = "an iterable of str, such as a list; word counts are piecework.Counts(texts)"
+        raise InputTypeError("texts", type(texts).__name__, expected)
     for index, item in enumerate(items):
         if isinstance(item, str):
             yield f"texts[{index}]", item

@@ -7,6 +7,7 @@ and other libraries that implement it.
 from __future__ import annotations
 
 from piecework._core import TextColumn
+from piecework._internal.abstract import Mapping
 from piecework._internal.lazy import np, npt, typing
 from piecework._internal.validation import listed
 from piecework.errors import ArgumentError, InputTypeError
@@ -21,6 +22,8 @@ def text_rows(texts: typing.Any, name: str = "texts") -> list[typing.Any] | Text
     if isinstance(texts, (list, tuple)):
         return list(texts)
     column = text_column(texts, name)
+    if isinstance(texts, Mapping):
+        raise InputTypeError(name, type(texts).__name__, "a sequence of str, such as a list")
     return listed(texts, name) if column is None else column
 
 

@@ -11,14 +11,14 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, BinaryIO, Literal, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
 from piecework._core import RawCounts
-from piecework.errors import ArgumentError, FormatError
+from piecework.errors import ArgumentError, FormatError, InputTypeError
 from piecework.train.counts_files import CountsTable, read_counts, write_counts, write_tsv
 from piecework.train.pipeline import Pipeline
 
@@ -30,6 +30,11 @@ class Counts:
 
     >>> counts = Counts(["hug", "pug"], [10, 5])
     >>> counts + Counts(["hug"], [1]) == Counts(["pug", "hug"], [5, 11])
+    True
+
+    A mapping from words to counts has both columns, as does a `Counter`. What takes `Counts` takes it too.
+
+    >>> Counts({"hug": 10, "pug": 5}) == counts
     True
 
     `first` has the first position of each word, (source << 40) + byte offset; without it, the order of
@@ -44,11 +49,12 @@ class Counts:
 
     def __init__(
         self,
-        words: Sequence[str],
-        counts: Numbers,
+        words: Sequence[str] | Mapping[str, int],
+        counts: Numbers | None = None,
         first: Numbers | None = None,
         pipeline: Pipeline | None = None,
     ) -> None:
+        words, counts = _columns_of(words, counts)
         positions = np.arange(len(words), dtype=np.uint64) if first is None else first
         self._raw = _raw_counts(words, counts, positions)
         self.pipeline = pipeline
@@ -234,6 +240,41 @@ class Counts:
 
     def __repr__(self) -> str:
         return f"Counts({len(self)} {'word' if len(self) == 1 else 'words'}, {self.total} in total)"
+
+
+def word_counts(corpus: Any, name: str) -> Any:
+    """Return a mapping from words to counts as `Counts`, and anything else unchanged.
+
+    >>> word_counts({"hug": 10}, "corpus"), word_counts(["hug"], "corpus")
+    (Counts(1 word, 10 in total), ['hug'])
+
+    Raises `InputTypeError` with `name` and the word for another value than an integer.
+    """
+    if not isinstance(corpus, Mapping):
+        return corpus
+    _check_numbers(corpus, name)
+    return Counts(corpus)
+
+
+def _columns_of(
+    words: Sequence[str] | Mapping[str, int], counts: Numbers | None
+) -> tuple[Sequence[str], Numbers]:
+    if isinstance(words, Mapping):
+        if counts is not None:
+            problem = "= cannot be combined with a mapping from words to counts; pass one of them"
+            raise ArgumentError("counts", problem)
+        _check_numbers(words, "words")
+        return list(words), list(words.values())
+    if counts is None:
+        raise InputTypeError("counts", "None", "numbers, one for each word")
+    return words, counts
+
+
+def _check_numbers(words: Mapping[Any, Any], name: str) -> None:
+    for word, count in words.items():
+        if isinstance(count, bool) or not isinstance(count, int | np.integer):
+            expected = "int, the count of a word"
+            raise InputTypeError(f"{name}[{word!r}]", type(count).__name__, expected)
 
 
 def _rebuild(

@@ -5,7 +5,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from piecework._internal.types import Progress
@@ -13,7 +13,7 @@ from piecework._internal.validation import PathLike, whole_number
 from piecework.errors import ArgumentError
 from piecework.spec import SentencePiece, Split, TokenizerSpec
 from piecework.spec.patterns import Behavior
-from piecework.train.counts import Counts
+from piecework.train.counts import Counts, word_counts
 from piecework.train.memory import fit_to_memory
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import AnyPreset, preset_of_pipeline
@@ -23,7 +23,7 @@ from piecework.train.trainer import Trainer, merging_trainer
 
 
 def learn_spec(
-    counts: Counts,
+    counts: Counts | Mapping[str, int],
     trainer: Trainer,
     preset: AnyPreset | str | None = None,
     *,
@@ -72,7 +72,7 @@ def learn_spec(
 
 
 def learn_specs(
-    counts: Counts,
+    counts: Counts | Mapping[str, int],
     trainer: Trainer,
     sizes: Sequence[int],
     preset: AnyPreset | str | None = None,
@@ -118,8 +118,9 @@ def smallest_spec(trainer: Trainer, preset: AnyPreset | None = None) -> Tokenize
     return trainer.specification(trainer.smallest_model(), trainer.preset_for(preset, None))
 
 
-def _read_by(trainer: Trainer, counts: Counts) -> Counts:
+def _read_by(trainer: Trainer, given: Counts | Mapping[str, int]) -> Counts:
     """Return the counts that a trainer reads: the sum of the sources, unless it learns by source."""
+    counts: Counts = word_counts(given, "counts")
     if isinstance(counts, SourceCounts) and not trainer.learns_by_source:
         return counts.merged()
     return counts

@@ -6,6 +6,7 @@ adds to the counts themselves.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -16,7 +17,7 @@ from piecework._internal.warn import warn
 from piecework.errors import MemoryLimitError, TrainingWarning
 from piecework.train.counts import Counts
 from piecework.train.trainer import Trainer
-from piecework.train.trainers.common import check_counts
+from piecework.train.trainers.common import checked_counts
 from piecework.train.word_sizes import Amount, WordSizes
 
 _CONSTANT = 48_000_000  # buckets of a small corpus, freed memory that is not reused, Python objects
@@ -49,7 +50,7 @@ class DroppedWords:
         )
 
 
-def estimated_memory(counts: Counts, trainer: Trainer) -> int:
+def estimated_memory(counts: Counts | Mapping[str, int], trainer: Trainer) -> int:
     """Return an upper bound of the memory in bytes that learning takes besides the counts.
 
     >>> from piecework.train import WordPieceTrainer
@@ -59,14 +60,14 @@ def estimated_memory(counts: Counts, trainer: Trainer) -> int:
     The bound is at most 2.5 times the peak and 20 MB more. It depends on the numbers of distinct words and
     characters, not on how often they occur. Raises `CorpusError` for counts without words.
     """
-    check_counts(counts)
+    counts = checked_counts(counts)
     text, chars, _ = counts._word_sizes()
     totals = [len(text), text.sum(dtype=np.uint64), chars.sum(dtype=np.uint64)]
     return int(_estimate(trainer, WordSizes(*(np.asarray(total, np.float64) for total in totals))))
 
 
 def fit_to_memory(
-    counts: Counts, trainer: Trainer, memory: int | str | None = None
+    counts: Counts | Mapping[str, int], trainer: Trainer, memory: int | str | None = None
 ) -> tuple[Counts, DroppedWords | None]:
     """Return the counts that a trainer can learn from within a budget, and what was dropped.
 
@@ -81,6 +82,7 @@ def fit_to_memory(
     nothing fits, or if the system does not provide the memory.
     """
     budget = memory_budget(memory)
+    counts = checked_counts(counts)
     needed = estimated_memory(counts, trainer)
     if needed <= budget:
         _check_available(needed)

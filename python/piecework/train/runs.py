@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
@@ -20,7 +20,7 @@ from piecework.spec import SentencePiece, TokenizerSpec
 from piecework.train.corpus_count import CountOptions, CountSettings
 from piecework.train.count_checkpoint import delete_count_checkpoint
 from piecework.train.counting import count_files, count_rows, count_texts
-from piecework.train.counts import Counts
+from piecework.train.counts import Counts, word_counts
 from piecework.train.learn import learn_spec, pipeline_of
 from piecework.train.plan import Plan
 from piecework.train.relearn import relearn_spec
@@ -79,10 +79,14 @@ class TrainingRun:
             delete_count_checkpoint(self.checkpoint)
         return spec
 
-    def from_texts(self, texts: Iterable[str | Sequence[str]] | Texts) -> TokenizerSpec:
-        """Count the words of texts and learn from them."""
+    def from_texts(
+        self, texts: Iterable[str | Sequence[str]] | Mapping[str, int] | Texts
+    ) -> TokenizerSpec:
+        """Count the words of texts and learn from them; a mapping is word counts."""
         plan = self.plan
         plan.trainer.check_can_encode()
+        if isinstance(texts, Mapping):
+            return self.from_counts(word_counts(texts, "texts"))
         if plan.tests:
             return self._with_self_tests(RowsToCount(rows_of_texts(texts), text_total(texts)))
         counts = count_texts(
@@ -107,7 +111,7 @@ class TrainingRun:
         sentences = [plan.sentences.text_of(line) for line in samples.drawn]
         return _with_self_test(spec, sentences, self.tokens_of)
 
-    def from_counts(self, counts: Counts) -> TokenizerSpec:
+    def from_counts(self, counts: Counts | Mapping[str, int]) -> TokenizerSpec:
         """Learn from word counts."""
         return learn_spec(
             counts,
@@ -122,7 +126,7 @@ class TrainingRun:
 
 def retrained_spec(
     spec: TokenizerSpec,
-    texts: Iterable[str | Sequence[str]],
+    texts: Iterable[str | Sequence[str]] | Mapping[str, int],
     vocab_size: int,
     *,
     num_threads: int | None,
@@ -131,9 +135,11 @@ def retrained_spec(
 ) -> TokenizerSpec:
     """Learn a new vocabulary for the pipeline and model type of a specification."""
     reject_former_name(settings, "show_progress", "progress")
-    counts = count_texts(
-        texts, preset=pipeline_of(spec), num_threads=num_threads, progress=progress
-    )
+    if isinstance(texts, Mapping):
+        counts = word_counts(texts, "texts")
+    else:
+        pipeline = pipeline_of(spec)
+        counts = count_texts(texts, preset=pipeline, num_threads=num_threads, progress=progress)
     return relearn_spec(
         spec, counts, vocab_size, settings, progress=progress, num_threads=num_threads
     )
@@ -141,12 +147,13 @@ def retrained_spec(
 
 def counts_for(
     spec: TokenizerSpec,
-    corpus: Iterable[str | Sequence[str]] | Counts,
+    corpus: Iterable[str | Sequence[str]] | Mapping[str, int] | Counts,
     *,
     num_threads: int | None,
     progress: Progress,
 ) -> Counts:
     """Return word counts as they are; count texts with the pipeline of a specification."""
+    corpus = word_counts(corpus, "corpus")
     if isinstance(corpus, Counts):
         return corpus
     if isinstance(corpus, str | bytes) or not isinstance(corpus, Iterable):

@@ -13,7 +13,7 @@ import numpy.typing as npt
 from piecework._core import RawCounts
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, CorpusError, InputTypeError
-from piecework.train.counts import Counts
+from piecework.train.counts import Counts, word_counts
 from piecework.train.pipeline import Pipeline
 
 _ONE_FOR_EACH = (
@@ -42,7 +42,10 @@ class SourceCounts(Counts):
     """
 
     def __init__(
-        self, sources: Mapping[str, Counts], *, parallel: Mapping[str, Counts] | None = None
+        self,
+        sources: Mapping[str, Counts | Mapping[str, int]],
+        *,
+        parallel: Mapping[str, Counts | Mapping[str, int]] | None = None,
     ) -> None:
         self.sources: Mapping[str, Counts] = MappingProxyType(_checked("sources", sources))
         self.parallel: Mapping[str, Counts] = MappingProxyType(
@@ -176,11 +179,16 @@ def _sums(one: Mapping[str, Counts], two: Mapping[str, Counts]) -> dict[str, Cou
 
 
 def _checked(
-    name: str, counts: Mapping[str, Counts], like: Mapping[str, Counts] | None = None
+    name: str,
+    given: Mapping[str, Counts | Mapping[str, int]],
+    like: Mapping[str, Counts] | None = None,
 ) -> dict[str, Counts]:
     """Return the counts of sources in the order of `like`, without which there are at least two."""
-    if not isinstance(counts, Mapping):
-        raise InputTypeError(name, type(counts).__name__, "a mapping from names to Counts")
+    if not isinstance(given, Mapping):
+        raise InputTypeError(name, type(given).__name__, "a mapping from names to Counts")
+    counts: dict[str, Counts] = {
+        key: word_counts(value, f"{name}[{key!r}]") for key, value in given.items()
+    }
     for key, value in counts.items():
         place = f"{name}[{key!r}]"
         if not key:

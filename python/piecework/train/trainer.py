@@ -60,7 +60,7 @@ class Trainer(ABC):
     @abstractmethod
     def learn(
         self,
-        counts: Counts,
+        counts: Counts | Mapping[str, int],
         progress: Progress = None,
         num_threads: int | None = None,
         *,
@@ -70,7 +70,7 @@ class Trainer(ABC):
 
     def learn_models(
         self,
-        counts: Counts,
+        counts: Counts | Mapping[str, int],
         sizes: Sequence[int],
         progress: Progress = None,
         num_threads: int | None = None,
@@ -211,7 +211,7 @@ class VocabularyTrainer(Trainer, Generic[ModelT]):
 
     def learn(
         self,
-        counts: Counts,
+        counts: Counts | Mapping[str, int],
         progress: Progress = None,
         num_threads: int | None = None,
         *,
@@ -228,7 +228,7 @@ class VocabularyTrainer(Trainer, Generic[ModelT]):
     @abstractmethod
     def learn_vocabulary(
         self,
-        counts: Counts,
+        counts: Counts | Mapping[str, int],
         progress: Progress = None,
         num_threads: int | None = None,
         *,
@@ -252,7 +252,7 @@ class VocabularyTrainer(Trainer, Generic[ModelT]):
 
     def learn_models(
         self,
-        counts: Counts,
+        counts: Counts | Mapping[str, int],
         sizes: Sequence[int],
         progress: Progress = None,
         num_threads: int | None = None,

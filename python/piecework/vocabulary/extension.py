@@ -31,7 +31,7 @@ _BY_FREQUENCY = Merges("frequency")
 @renamed_arguments(score="learner", show_progress="progress")
 def extend(
     tokenizer: pw.Tokenizer,
-    corpus: Iterable[str | Sequence[str]] | Counts,
+    corpus: Iterable[str | Sequence[str]] | Mapping[str, int] | Counts,
     n: int,
     *,
     learner: Merges | None = None,
@@ -48,7 +48,8 @@ def extend(
     >>> len(larger), id_map.added
     (15, array([14]))
 
-    `corpus` is texts, or counts with the pipeline of this tokenizer (`train.pipeline_of(tok.spec)`).
+    `corpus` is texts, or word counts (`Counts`, or a dict) with the pipeline of this tokenizer
+    (`train.pipeline_of(tok.spec)`).
     Words are segmented with the present vocabulary, and training continues from there:
 
     - BPE appends merges of the most frequent pair (a `Char` model becomes BPE).

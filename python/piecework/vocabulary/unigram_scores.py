@@ -39,7 +39,7 @@ _DROPPED_BELOW = 0.5  # the expected count below which EM drops a piece
 @renamed_arguments(show_progress="progress")
 def to_unigram(
     tokenizer: pw.Tokenizer,
-    corpus: Iterable[str | Sequence[str]] | Counts,
+    corpus: Iterable[str | Sequence[str]] | Mapping[str, int] | Counts,
     *,
     iterations: int = 8,
     num_threads: int | None = None,
@@ -61,9 +61,10 @@ def to_unigram(
     `▁` alone is added after the last id. A character outside the vocabulary is unknown by itself, where
     WordPiece gives up the whole word.
 
-    `corpus` is texts, or counts with the pipeline of this tokenizer (`train.pipeline_of(tok.spec)`). The
-    probabilities are estimated by `iterations` EM steps (Kudo 2018, section 3.2). Raises `ArgumentError`
-    for another model and for ids with gaps, and `CorpusError` for a corpus without words.
+    `corpus` is texts, or word counts (`Counts`, or a dict) with the pipeline of this tokenizer
+    (`train.pipeline_of(tok.spec)`). The probabilities are estimated by `iterations` EM steps (Kudo 2018,
+    section 3.2). Raises `ArgumentError` for another model and for ids with gaps, and `CorpusError` for a
+    corpus without words.
     """
     iterations = whole_number("iterations", iterations, 1)
     counts = counts_for(tokenizer.spec, corpus, num_threads=num_threads, progress=progress)

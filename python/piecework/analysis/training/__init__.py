@@ -6,7 +6,7 @@ remove entries are repeated by the reference; a result that differs from the tra
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -62,7 +62,7 @@ DEFAULT_STEPS = "1-10"
 
 
 def explain_training(
-    corpus: Counts | Iterable[str | Sequence[str]],
+    corpus: Counts | Mapping[str, int] | Iterable[str | Sequence[str]],
     trainer: Trainer,
     *,
     steps: str | Iterable[int] = DEFAULT_STEPS,
@@ -72,7 +72,7 @@ def explain_training(
     """Train on a small corpus and return what the learner did, step by step.
 
     >>> import piecework as pw
-    >>> counts = pw.Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5])
+    >>> counts = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
     >>> trainer = pw.BPETrainer(vocab_size=11, special_tokens=("<unk>",))
     >>> for step in explain_training(counts, trainer).steps:
     ...     print(step.winner.left, step.winner.right, step.winner.count, step.changed_words)
@@ -80,10 +80,10 @@ def explain_training(
     u n 16 2
     h ug 15 2
 
-    `corpus` is word counts, or texts that the default pipeline of the trainer splits. `steps` selects steps,
-    numbered from 1: "3,5-8", "10-", "all", or numbers. Each step has the `top` best candidates and the first
-    `top` changed words. `word` is a word of the corpus, as the pipeline splits it: Unigram learners have its
-    lattice at each step and at the end.
+    `corpus` is word counts (`Counts`, or a dict), or texts that the default pipeline of the trainer splits.
+    `steps` selects steps, numbered from 1: "3,5-8", "10-", "all", or numbers. Each step has the `top` best
+    candidates and the first `top` changed words. `word` is a word of the corpus, as the pipeline splits it:
+    Unigram learners have its lattice at each step and at the end.
 
     A step takes time proportional to the corpus, whose distinct words may have at most 2,000,000 characters
     together. Learners that remove entries, and those of SentencePiece, are repeated in plain Python: at most
@@ -144,10 +144,14 @@ def _trace(
     )
 
 
-def _counts(corpus: Counts | Iterable[str | Sequence[str]], trainer: Trainer) -> Counts:
+def _counts(
+    corpus: Counts | Mapping[str, int] | Iterable[str | Sequence[str]], trainer: Trainer
+) -> Counts:
     """Return the counts of a corpus."""
     if isinstance(corpus, Counts):
         return corpus
+    if isinstance(corpus, Mapping):
+        return Counts(corpus)
     if isinstance(corpus, (str, bytes)) or not isinstance(corpus, Iterable):
         raise ArgumentError("corpus", type(corpus).__name__, "Counts, or a list of texts")
     plan = Plan.of(trainer, None, None, {})

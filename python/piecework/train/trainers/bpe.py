@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
@@ -270,7 +271,7 @@ class BPETrainer(_AnyBPETrainer):
 
     def learn_vocabulary(
         self,
-        counts: Counts,
+        counts: Counts | Mapping[str, int],
         progress: Progress = None,
         num_threads: int | None = None,
         *,
@@ -284,13 +285,13 @@ class BPETrainer(_AnyBPETrainer):
 
     def _learn(
         self,
-        counts: Counts,
+        counts: Counts | Mapping[str, int],
         progress: Progress,
         checkpoint: PathLike | None,
         *,
         byte_level: bool,
     ) -> LearnedVocabulary:
-        common.check_counts(counts)
+        counts = common.checked_counts(counts)
         settings: dict[str, Any] = {
             "vocab_size": self.vocab_size,
             "min_frequency": self.min_frequency,
@@ -389,7 +390,7 @@ class ByteBPETrainer(_AnyBPETrainer):
 
     def learn_vocabulary(
         self,
-        counts: Counts,
+        counts: Counts | Mapping[str, int],
         progress: Progress = None,
         num_threads: int | None = None,
         *,

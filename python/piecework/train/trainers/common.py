@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -15,7 +15,7 @@ from piecework._internal.validation import PathLike
 from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, CorpusError, TrainingError, TrainingWarning
 from piecework.train.checkpoints import LearningCheckpoint
-from piecework.train.counts import Counts
+from piecework.train.counts import Counts, word_counts
 from piecework.train.setting_fields import Characters, Integer, Number, Switch, Text, Tokens
 from piecework.train.trainer import Trainer
 
@@ -126,14 +126,19 @@ def add_unknown_token(trainer: Any, *, can_be_empty: bool = False) -> None:
     set_field(trainer, "special_tokens", checks.distinct_tokens("unk_token", (*tokens, unknown)))
 
 
-def check_counts(counts: Counts) -> None:
-    """Raise `ArgumentError` for another type than `Counts`, `CorpusError` for counts without words."""
+def checked_counts(counts: Counts | Mapping[str, int]) -> Counts:
+    """Return counts, those of a mapping from words to counts included.
+
+    Raises `ArgumentError` for another type, `CorpusError` for counts without words.
+    """
+    counts = word_counts(counts, "counts")
     if not isinstance(counts, Counts):
         raise ArgumentError(
             "counts", type(counts).__name__, "Counts, from count_files or count_texts"
         )
     if not counts:
         raise CorpusError("corpus", "has no words; it needs text to learn from")
+    return counts
 
 
 # ---- vocabularies

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
@@ -45,7 +45,7 @@ class RankingTrainer(PresetTrainer):
 
     def learn(
         self,
-        counts: Counts,
+        counts: Counts | Mapping[str, int],
         progress: Progress = None,
         num_threads: int | None = None,
         *,
@@ -55,7 +55,7 @@ class RankingTrainer(PresetTrainer):
 
         Ranking takes seconds, so it warns if a `checkpoint` is given and starts again after an interruption.
         """
-        common.check_counts(counts)
+        counts = common.checked_counts(counts)
         if checkpoint is not None:
             common.warn_without_checkpoints(self)
         return self.model_of(self._vocabulary(self.units(counts)))

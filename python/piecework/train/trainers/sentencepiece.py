@@ -350,7 +350,7 @@ class SentencePieceTrainer(Trainer):
 
     def learn(
         self,
-        counts: Counts,
+        counts: Counts | Mapping[str, int],
         progress: Progress = None,
         num_threads: int | None = None,
         *,
@@ -370,14 +370,14 @@ class SentencePieceTrainer(Trainer):
 
     def learn_pieces(
         self,
-        counts: Counts,
+        counts: Counts | Mapping[str, int],
         progress: Progress = None,
         num_threads: int | None = None,
         *,
         checkpoint: PathLike | None = None,
     ) -> LearnedPieces:
         """Return the learned pieces and the EM iterations of Unigram; `num_threads` changes no result."""
-        common.check_counts(counts)
+        counts = common.checked_counts(counts)
         self._check_sequences(counts)
         with common.resumable(self, counts, progress, checkpoint) as run:
 

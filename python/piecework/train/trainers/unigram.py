@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -102,7 +102,7 @@ class _AnyUnigramTrainer(PresetTrainer):
 
     def learn(
         self,
-        counts: Counts,
+        counts: Counts | Mapping[str, int],
         progress: Progress = None,
         num_threads: int | None = None,
         *,
@@ -119,14 +119,14 @@ class _AnyUnigramTrainer(PresetTrainer):
 
     def learn_pieces(
         self,
-        counts: Counts,
+        counts: Counts | Mapping[str, int],
         progress: Progress = None,
         num_threads: int | None = None,
         *,
         checkpoint: PathLike | None = None,
     ) -> LearnedPieces:
         """Return the pieces and every EM iteration; the result does not depend on `num_threads`."""
-        common.check_counts(counts)
+        counts = common.checked_counts(counts)
         settings = self.by_characters()
         with common.resumable(self, counts, progress, checkpoint) as run:
 

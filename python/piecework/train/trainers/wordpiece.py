@@ -188,7 +188,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
 
     def learn_vocabulary(
         self,
-        counts: Counts,
+        counts: Counts | Mapping[str, int],
         progress: Progress = None,
         num_threads: int | None = None,
         *,
@@ -199,7 +199,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
 
     def learn_models(
         self,
-        counts: Counts,
+        counts: Counts | Mapping[str, int],
         sizes: Sequence[int],
         progress: Progress = None,
         num_threads: int | None = None,
@@ -214,7 +214,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
 
     def learn_sizes(
         self,
-        counts: Counts,
+        counts: Counts | Mapping[str, int],
         sizes: Sequence[int],
         progress: Progress = None,
         num_threads: int | None = None,
@@ -240,7 +240,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         learned = largest._learn(counts, progress, num_threads, checkpoint, sizes=list(sizes))
         return dict(zip(sizes, learned, strict=True))
 
-    def learn_removals(self, counts: Counts) -> LearnedVocabulary:
+    def learn_removals(self, counts: Counts | Mapping[str, int]) -> LearnedVocabulary:
         """Return the vocabulary and every removal with its loss; only `Pruning` has any.
 
         >>> from piecework.train import count_texts
@@ -254,7 +254,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
 
     def _learn(
         self,
-        counts: Counts,
+        counts: Counts | Mapping[str, int],
         progress: Progress,
         num_threads: int | None,
         checkpoint: PathLike | None,
@@ -263,7 +263,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         further: Mapping[str, object] | None = None,
     ) -> list[LearnedVocabulary]:
         """Return the vocabulary, or that of each size; `further` are settings of the core's learner."""
-        common.check_counts(counts)
+        counts = common.checked_counts(counts)
         with common.resumable(self, counts, progress, checkpoint, sizes or ()) as run:
             learned = self._run(counts, num_threads, further, sizes=sizes, **run)
         return [LearnedVocabulary._of(one) for one in learned]
