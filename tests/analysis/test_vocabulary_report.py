@@ -132,6 +132,15 @@ def test_simple_families_have_names(model: pw.spec.Model, name: str) -> None:
     assert inspect(pw.Tokenizer(model)).family == name
 
 
+def test_the_models_of_sentencepiece_are_told_apart() -> None:
+    unknown = pw.spec.ScoredPiece("<unk>", 0.0, "unknown")
+    found = [
+        inspect(pw.Tokenizer(pw.spec.SentencePiece((unknown,), kind=kind))).family  # type: ignore[arg-type]
+        for kind in ("unigram", "bpe", "word", "char")
+    ]
+    assert found == [f"SentencePiece {name}" for name in ("Unigram", "BPE", "word", "character")]
+
+
 def test_plain_data_is_what_json_keeps() -> None:
     found = inspect(byte_level(list(PRINTABLE))).to_dict()
     assert json.loads(json.dumps(found)) == found

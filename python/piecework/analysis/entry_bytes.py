@@ -43,8 +43,8 @@ _FAMILIES: dict[type[Model], str] = {
     Unigram: "Unigram",
     WordLevel: "word",
     Char: "character",
-    SentencePiece: "SentencePiece",
 }
+_SENTENCEPIECE_KINDS = {"unigram": "Unigram", "bpe": "BPE", "word": "word", "char": "character"}
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,12 @@ def family(spec: TokenizerSpec) -> str:
     >>> import piecework as pw
     >>> family(pw.TokenizerSpec(model=pw.spec.WordPiece({"[UNK]": 0})))
     'WordPiece'
+    >>> unknown = pw.spec.ScoredPiece("<unk>", 0, "unknown")
+    >>> family(pw.TokenizerSpec(model=pw.spec.SentencePiece((unknown,), kind="bpe")))
+    'SentencePiece BPE'
     """
+    if isinstance(spec.model, SentencePiece):
+        return f"SentencePiece {_SENTENCEPIECE_KINDS[spec.model.kind]}"
     name = _FAMILIES[type(spec.model)]
     return f"byte-level {name}" if is_byte_level(spec) else name
 
