@@ -20,6 +20,7 @@ from piecework.compat import tiktoken as shaped
 from piecework.compat.tiktoken import _educational as teaching
 from piecework.errors import FileError, FormatError, InputTypeError
 from piecework.spec.byte_alphabet import CHARACTER_OF_BYTE
+from piecework.split_patterns import GPT2_PATTERN
 from tests.differential.ranks import ours, theirs, tiny
 
 PATTERN = r"\w+|\s+|[^\s\w]+"
@@ -283,6 +284,17 @@ def test_the_teaching_module_shows_the_tokens_that_tiktoken_shows(
         return tokens, capsys.readouterr().out
 
     assert shown(teaching) == shown(tiktoken._educational)
+
+
+def test_the_teaching_module_learns_from_its_own_source_what_tiktoken_learns() -> None:
+    source = Path(tiktoken._educational.__file__).read_text()
+    pattern, ids = GPT2_PATTERN, []
+    for module in (teaching, tiktoken._educational):
+        ranks = module.bpe_train(source, 600, pattern, visualise=None)
+        enc = module.SimpleBytePairEncoding(pat_str=pattern, mergeable_ranks=ranks)
+        ids.append(enc.encode("hello world", visualise=None))
+    assert ids[0] == ids[1]
+    assert ids[0] != [388, 372]  # printed, from the source of an earlier version
 
 
 def test_training_with_the_teaching_class_prints_each_merge(
