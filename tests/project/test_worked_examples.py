@@ -30,6 +30,51 @@ LABELS = [
     for number in range(1, numbers + 1)
 ]
 
+# What the pages of each row show of its example.
+SHOWN = {
+    "W1": ["1/20", "1/36", "2/45"],
+    "W2": ["'ab'", "0.0119"],
+    "W3": ["Hugg", "HOgging"],
+    "W4": ["hug', '##s", "hu', '##gs", "bugs"],
+    "W5": ["0.00019"],
+    "W6": ["[101, 7592, 2088, 102]", "Hello world"],
+    "W7": ['unk="char"', "##believ"],
+    "W8": ["train_new_from_iterator"],
+    "W9": ["力加勝北区ᴵᴺᵀᵃছজটডণত", "'勝'"],
+    "W10": ["gp ##u !", "##word units ."],
+    "W11": ["abcd", "##bcd"],
+    "B1": ["['b', 'ug']", "['<unk>', 'ug']"],
+    "B2": ["Do n't", "sacremoses", "ftfy"],
+    "B3": ["40,478"],
+    "Y1": ["50,257"],
+    "Y2": ["encoder.json", "vocab.bpe"],
+    "Y3": ["--parallel", "--strip-lines"],
+    "Y4": ["å¥½ãģį"],
+    "Y5": ["punctuation"],
+    "K1": ["get_encoding", "encoding_for_model"],
+    "K2": ["SimpleBytePairEncoding", "visualise"],
+    "K3": ["parse_special"],
+    "U1": ["h ug s"],
+    "U2": ["hard EM", "unigram_hard_em.train"],
+    "U3": ["BPE-dropout", "unigram_hard_em.sample"],
+    "S1": ["▁Don ' t ▁you ▁love ▁ 🤗 ▁ Transform ers ?"],
+    "S2": ["thisisatesthelloworld", "'llow', 'or', 'ld'", "ArgumentError"],
+    "S3": ["I am"],
+    "S4": ["user_defined_symbols", "control_symbols", "([3, 4]"],
+    "S5": ["character_coverage", "byte_fallback"],
+    "S6": ["split_by_whitespace"],
+    "S7": ["restrict(", "threshold=1000", "restrict(frequent, None)"],
+    "S8": ["ｈｅｌｌｏ", "[(0, 6), (6, 12), (12, 15)]"],
+    "S9": ["add_pieces(", "set_scores("],
+    "S10": ["remove_extra_whitespaces=False", "two  spaces\\nand a line"],
+    "S11": [".model", ".vocab"],
+    "H1": ["tokenizer.json"],
+    "T1": ["Don ' t", "Do n't", "267,735"],
+    "A1": ["1,691", "1,122"],
+    "A2": ["Unigram", "morphemes"],
+    "A3": ['model="word"', 'model="char"', "unknown_rate"],
+}
+
 
 def rows() -> list[list[str]]:
     """Return the cells of the rows by system."""
@@ -42,6 +87,20 @@ def test_the_page_has_a_row_for_each_example() -> None:
     assert [label for label, *_ in rows()] == LABELS
     assert len(LABELS) == 41
     assert all("](" in follow for _, _, follow, _ in rows())
+
+
+def pages_of(follow: str) -> str:
+    """Return the text of the pages that a cell links to, or of the section below the table."""
+    targets = [link.partition("#")[0] for link in re.findall(r"\]\(([^)]+)\)", follow)]
+    pages = [(PAGE.parent / target).read_text(encoding="utf-8") for target in targets if target]
+    below = PAGE.read_text(encoding="utf-8").split("## Figures of the survey\n")[-1]
+    return "\n".join([*pages, below] if "" in targets else pages)
+
+
+@pytest.mark.parametrize("row", rows(), ids=lambda row: row[0])
+def test_the_pages_of_a_row_show_its_example(row: list[str]) -> None:
+    text = pages_of(row[2])
+    assert [shown for shown in SHOWN[row[0]] if shown not in text] == []
 
 
 @pytest.mark.parametrize("row", rows(), ids=lambda row: row[0])
