@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
+from tests.conftest import Run
 from tests.processes import heed_signals
 
 
@@ -170,3 +171,16 @@ def test_a_role_that_cannot_be_saved_is_refused_before_the_corpus_is_read(
     done = run("train", "corpus.txt", "--role", role, "-o", output, cwd=tmp_path)
     assert done.returncode == 2
     assert message in done.stderr
+
+
+def test_options_of_spm_train_may_have_underscores(tmp_path: Path, cli: Run) -> None:
+    corpus, model = tmp_path / "corpus.txt", tmp_path / "m.model"
+    corpus.write_text("hug_pug hugs\n" * 9)
+    options = ["--vocab_size=20", "--model_type", "char", "--no-hard_vocab_limit"]
+    symbols = ["--user-defined-symbol", "hug_pug", "--normalization_rule_name=nmt_nfkc_cf"]
+    code, _, error = cli("train-sentencepiece", str(corpus), *options, *symbols, "-o", str(model))
+    assert code == 0, error
+    assert "hug_pug" in pw.Tokenizer.load(model).get_vocab()
+    code, _, error = cli("train-sentencepiece", str(corpus), "--vocab_siz=9", "-o", str(model))
+    assert code == 2
+    assert "No such option '--vocab_siz'; did you mean '--vocab-size'?" in error
