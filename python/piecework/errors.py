@@ -56,20 +56,10 @@ class PieceworkError(Exception):
 
     >>> print(ArgumentError("tools", message="estimate=True does not support tools="))
     estimate=True does not support tools=
-
-    The `reason` of an error in a corpus names its kind; what `on_error="skip"` skips is counted by it.
     """
 
-    reason = ""
-
     def __init__(
-        self,
-        place: str,
-        found: str = "",
-        expected: str | None = None,
-        *,
-        message: str = "",
-        reason: str = "",
+        self, place: str, found: str = "", expected: str | None = None, *, message: str = ""
     ) -> None:
         if expected is None:
             message = message or (place + _separator(found) + found if found else "")
@@ -79,7 +69,6 @@ class PieceworkError(Exception):
         self.found = found
         self.expected = expected
         self.message = message
-        self.reason = reason or self.reason
 
     def __str__(self) -> str:
         return self.message or self._sentence()
@@ -188,7 +177,25 @@ class PortabilityError(PieceworkError, ValueError):
         return f"{self.place}: other formats cannot represent {self.found}; use {self.expected}"
 
 
-class CorpusError(PieceworkError, ValueError):
+class _InputError(PieceworkError):
+    """The errors for which `on_error="skip"` skips an input."""
+
+    reason = ""
+
+    def __init__(
+        self,
+        place: str,
+        found: str = "",
+        expected: str | None = None,
+        *,
+        message: str = "",
+        reason: str = "",
+    ) -> None:
+        super().__init__(place, found, expected, message=message)
+        self.reason = reason or self.reason or self.found
+
+
+class CorpusError(_InputError, ValueError):
     """A corpus, or a file of texts or ids, is empty, damaged or inconsistent with the other inputs.
 
     >>> import piecework as pw
@@ -197,6 +204,7 @@ class CorpusError(PieceworkError, ValueError):
     piecework.errors.CorpusError: corpus has no words; it needs text to learn from
 
     Examples: a damaged `.npy` file, binary data where text is expected, parallel files of different lengths.
+    The `reason` names the kind of fault; `on_error="skip"` counts what it skips by reason.
     """
 
 
@@ -237,7 +245,7 @@ def _must_be(error: PieceworkError) -> str:
     return f"{error.place} must be {expected}, not {error.found}{''.join(hint)}"
 
 
-class MemoryLimitError(PieceworkError, MemoryError):
+class MemoryLimitError(_InputError, MemoryError):
     """An operation needs more memory than its budget, or than the system provides.
 
     >>> issubclass(MemoryLimitError, MemoryError)

@@ -228,8 +228,16 @@ EXPORT_NAMES = {
 
 LATTICE_NAMES = {"entropy", "nbest", "sample", "score", "score_ids"}
 
-STAGES_NAMES = {"decode_streams", "encode_pre_token", "normalize_with_offsets", "stages_of"}
-STAGES_NAMES |= {"with_stages", "with_word_ids"}
+STAGES_NAMES = {
+    "decode_streams",
+    "encode_pre_token",
+    "normalize",
+    "normalize_with_offsets",
+    "pre_tokenize",
+    "stages_of",
+    "with_stages",
+    "with_word_ids",
+}
 
 CHAT_NAMES = {"ChatEncoding", "GrowingText", "SegmentedEncoding", "TextChunk"}
 CHAT_NAMES |= {"MASK_PARTS", "ChatFormat", "chunk_text", "count_messages", "find_special_token"}

@@ -51,4 +51,4 @@ def check_on_error(on_error: object) -> None:
 
 
 def _reason(error: CorpusError | FileError | MemoryLimitError) -> str:
-    return "an unreadable file" if isinstance(error, FileError) else error.reason or error.found
+    return "an unreadable file" if isinstance(error, FileError) else error.reason
