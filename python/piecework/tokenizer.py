@@ -1245,12 +1245,14 @@ class Tokenizer(metaclass=WithForeignNames):
 
         A token of the vocabulary keeps its id; a new one gets the next id. A string becomes a special
         token, or with `special=False` one that is matched in normalized text. An `AddedToken` sets every
-        detail except the id. `special_tokens_map` lists new special tokens.
+        detail except the id. `special_tokens_map` lists new special tokens. Warns with `FormatWarning` of a
+        token that the normalizer drops, such as a line end before SentencePiece's rules.
         """
-        from piecework.vocabulary.additions import with_added
+        from piecework.vocabulary.additions import warn_of_dropped, with_added
 
         before = self.added_tokens
         added = with_added(before, self.get_vocab(), tokens, special)
+        warn_of_dropped(before, added, self.normalize)
         changed = self._replaced(added_tokens=added)
         declared = self._settings.extra_special_tokens
         if declared is None:

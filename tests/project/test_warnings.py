@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import warnings
 from collections.abc import Callable
 from pathlib import Path
 
@@ -67,6 +68,12 @@ def _extend(_: Path) -> object:
     return pw.vocabulary.extend(_small(), ["hugs"], 1_000)
 
 
+def _dropping_line_ends() -> pw.Tokenizer:
+    rules = pw.NormalizationRules.named("nmt_nfkc").charsmap
+    model = pw.spec.SentencePiece((pw.spec.ScoredPiece("<unk>", 0.0, "unknown"),))
+    return pw.Tokenizer(model, normalizer=pw.spec.SentencePieceNormalizer(charsmap=rules))
+
+
 def _with_role(folder: Path) -> None:
     tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1})).with_roles(mask_token="hug")
     tok.save(f"{folder}/saved/")
@@ -106,6 +113,7 @@ CALLS: dict[str, Call] = {
     "from_str": lambda folder: pw.Tokenizer.from_str(_truncating(folder).read_text()),
     "from_bytes": lambda folder: pw.Tokenizer.from_bytes(_truncating(folder).read_bytes()),
     "save a role": _with_role,
+    "with_added_tokens": lambda _: _dropping_line_ends().with_added_tokens(["\n"]),
     "encode_corpus": lambda folder: pw.export.encode_corpus(
         _small(), _broken_json(folder), folder / "out", on_error="skip"
     ),
@@ -125,3 +133,16 @@ def test_no_file_counts_frames() -> None:
         path.name for path in files if re.search(r"warnings\.warn\(|stacklevel", path.read_text())
     }
     assert counting == {"warn.py"}
+
+
+def test_an_added_token_that_the_normalizer_drops_is_warned_of() -> None:
+    tok = _dropping_line_ends()
+    message = r"the added token '\\n' never matches: the normalizer drops it; pass special=True"
+    with pytest.warns(pw.errors.FormatWarning, match=message):
+        dropped = tok.with_added_tokens(["\n"])
+    assert dropped.token_to_id("\n") not in dropped.encode("a\na").ids
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        dropped.with_added_tokens(["<x>"])  # warns of new tokens only
+        kept = tok.with_added_tokens(["\n"], special=True)
+    assert kept.token_to_id("\n") in kept.encode("a\na").ids

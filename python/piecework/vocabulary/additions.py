@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
 from piecework._internal.validation import check_type, listed
-from piecework.errors import ArgumentError, InputTypeError
+from piecework._internal.warn import warn
+from piecework.errors import ArgumentError, FormatWarning, InputTypeError
 from piecework.spec import AddedToken
 
 Token = TypeVar("Token")
@@ -36,6 +37,20 @@ def with_added(
             id, next_id = next_id, next_id + 1
         added[token.content] = replace(token, id=id)
     return tuple(added.values())
+
+
+def warn_of_dropped(
+    before: Sequence[AddedToken], added: Sequence[AddedToken], normalize: Callable[[str], str]
+) -> None:
+    """Warn with `FormatWarning` of each new token of normalized text that the normalizer drops."""
+    normalized = [token.content for token in added if token.normalized and token not in before]
+    for content in filter(None, normalized):
+        if not normalize(content):
+            message = (
+                f"the added token {content!r} never matches: the normalizer drops it; "
+                "pass special=True, or an AddedToken with normalized=False"
+            )
+            warn(message, FormatWarning)
 
 
 def without_added(
