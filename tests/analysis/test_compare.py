@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -444,3 +445,26 @@ def test_plain_data_is_what_json_keeps() -> None:
     first: Measures = found.measures[0]
     assert value["measures"][0]["boundaries"]["f1"] == 1.0
     assert value["measures"][0]["sequence"]["mean"] == first.sequence.mean
+
+
+def test_texts_can_have_several_lines(tmp_path: Path) -> None:
+    (tmp_path / "a.txt").write_text("hug hugs\npug\n\nhug\n")
+    (tmp_path / "b.txt").write_text("hug\n")
+    tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "h": 1}))
+
+    def found(document: Any, name: str = "a.txt") -> pw.corpus.Corpus:
+        return pw.corpus.read_corpus(tmp_path / name, document=document)
+
+    measured = compare({"a": tok}, found("blank-line"))
+    assert (measured.texts, measured.words, measured.chars) == (2, 4, 15)
+    assert measured.to_dict()["document"] == "blank-line"
+    assert (
+        str(measured)
+        .strip()
+        .startswith("2 texts (separated by blank lines), 4 words, 15 characters")
+    )
+    assert compare({"a": tok}, found("file")).texts == 1
+    assert compare({"a": tok}, ["hug"]).document is None
+    assert compare({"a": tok}, found("line")).document == "line"
+    several = {"a": found("file"), "b": found("line", "b.txt")}
+    assert compare({"a": tok}, several).document is None

@@ -112,6 +112,63 @@ def test_encode_says_what_the_tokenizer_does_and_how_to_decode(cli: Cli) -> None
     assert cli("encode", "t.json", "en.txt")[2] == ""
 
 
+def test_encode_says_what_a_document_was(cli: Cli) -> None:
+    lines_of(cli, "train", "cs.txt", *SIZE, "-o", "t.json")
+    Path("d.txt").write_text("kůň\n\n\nkůň\núpěl\n\n \n")
+    Path("e.txt").write_text(" \n")
+    Path("r.jsonl").write_text('{"text": "kůň"}\n')
+    expected = [
+        ("line", "d.txt", "3 documents (a line each), 9 tokens, 1 shard, 4 lines dropped as empty"),
+        ("line", "r.jsonl", "1 document (a record each), 3 tokens, 1 shard in"),
+        ("line", "d.txt r.jsonl", "4 documents (a line or a record each), 12 tokens, 2 shards,"),
+        ("blank-line", "d.txt e.txt", "2 documents (separated by blank lines), 7 tokens, 2 shards"),
+        ("file", "d.txt e.txt", "1 document (a file each), 5 tokens, 2 shards, 1 document dropped"),
+    ]
+    for number, (document, files, text) in enumerate(expected):
+        options = ["--document", document, "--out-dir", f"ids-{number}"]
+        [summary, *_] = lines_of(cli, "encode", "t.json", *files.split(), *options)
+        assert summary.startswith(text)
+    options = ["--document", "blank-line", "-o", "ids.txt"]
+    [summary, *_] = lines_of(cli, "encode", "t.json", "d.txt", *options)
+    assert summary.startswith("2 documents (separated by blank lines) read, 2 written, 7 tokens in")
+    assert len(Path("ids.txt").read_text().splitlines()) == 2
+    encoded = json.loads(cli("encode", "t.json", "d.txt", *options, "--json")[1])
+    assert (encoded["document"], encoded["lines_read"]) == ("blank-line", 2)
+    options = ["--document", "file", "--out-dir", "json", "--json"]
+    assert json.loads(cli("encode", "t.json", "d.txt", *options)[1])["document"] == "file"
+
+
+def test_compare_says_what_a_text_was(cli: Cli) -> None:
+    lines_of(cli, "train", "cs.txt", *SIZE, "-o", "t.json")
+    Path("d.txt").write_text("kůň\n\n\nkůň\núpěl\n")
+    for document, text in (
+        ("line", "3 texts, 3 words"),
+        ("blank-line", "2 texts (separated by blank lines), 3 words"),
+        ("file", "1 text (a file each), 3 words"),
+    ):
+        _, out, _ = cli("compare", "t.json", "--corpus", "d.txt", "--document", document)
+        assert out.strip().startswith(text)
+    _, out, _ = cli("compare", "t.json", "--corpus", "d.txt", "--document", "file", "--json")
+    found = json.loads(out)
+    assert (found["document"], found["texts"], found["chars"]) == ("file", 1, 15)
+
+
+@pytest.mark.parametrize("command", ["encode", "compare"])
+def test_a_document_of_several_lines_needs_plain_text(cli: Cli, command: str) -> None:
+    lines_of(cli, "train", "cs.txt", *SIZE, "-o", "t.json")
+    Path("r.jsonl").write_text("not read")
+    files = {
+        "encode": ["cs.txt", "r.jsonl"],
+        "compare": ["--corpus", "cs.txt", "--corpus", "r.jsonl"],
+    }
+    assert cli(command, "t.json", *files[command], "--document", "file") == (
+        2,
+        "",
+        "piecework: error: --document file does not support r.jsonl, which is JSON lines; "
+        "leave --document out: each record is a document\n",
+    )
+
+
 def test_summaries_are_data_with_json(cli: Cli) -> None:
     code, out, _ = cli("train", "cs.txt", *SIZE, "--json", "-o", "t.json")
     trained = json.loads(out)

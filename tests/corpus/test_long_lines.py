@@ -33,7 +33,7 @@ PEAK = """
 import re, sys, warnings
 warnings.simplefilter("ignore")
 import piecework as pw
-kind, source, out, format = sys.argv[1:]
+kind, source, out, format, document = sys.argv[1:]
 texts = ["hug pug hugs aaa aaaa bun fun sun h u g p b f n s"] * 9
 tok = {
     "wordpiece": lambda: pw.Tokenizer.train_from_iterator(texts, vocab_size=60),
@@ -48,15 +48,15 @@ before = peak()
 if tok is None:
     pw.count_files(source)
 else:
-    pw.encode_files(tok, source, out, format=format)
+    pw.encode_files(tok, source, out, format=format, document=document)
 print(peak() - before)
 """
 
 
-def peak_growth(kind: str, source: Path, format: str = "npy") -> int:
+def peak_growth(kind: str, source: Path, format: str = "npy", document: str = "line") -> int:
     """Return by how many bytes the peak of a process grows while it encodes or counts a file."""
     out = source.with_name("out.npy")
-    command = [sys.executable, "-c", PEAK, kind, str(source), str(out), format]
+    command = [sys.executable, "-c", PEAK, kind, str(source), str(out), format, document]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return int(done.stdout)
 
@@ -81,6 +81,21 @@ def test_encoding_long_lines_takes_a_stated_multiple_of_one(
     source = tmp_path / "in.txt"
     source.write_bytes((b"a" * line_bytes + b"\n") * 2)
     assert peak_growth(kind, source, format) < multiple * line_bytes
+
+
+@linux
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("document", "kind", "format"),
+    [("file", "unigram", "npy"), ("blank-line", "byte-bpe", "jsonl")],
+)
+def test_encoding_long_documents_takes_the_multiple_of_lines(
+    tmp_path: Path, document: str, kind: str, format: str
+) -> None:
+    source = tmp_path / "in.txt"
+    # An emoji makes each character of a Python string take four bytes.
+    source.write_bytes("😀".encode() + (b"a" * 99 + b"\n") * (LINE_BYTES // 200))
+    assert peak_growth(kind, source, format, document) < MULTIPLE * LINE_BYTES // 2
 
 
 @linux

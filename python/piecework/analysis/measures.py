@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import Any, TypeAlias
 
 from piecework.analysis.gold import BoundaryScores
@@ -158,7 +158,7 @@ class ComparedFigures:
     ranks: tuple[TokenRank, ...]
     sources: tuple[ComparedSource, ...]
     word_differences: WordDifferences
-    document: str | None = None
+    document: str | None = field(default=None, compare=False)
 
     @property
     def token_costs(self) -> tuple[TokenCosts, ...]:

@@ -39,8 +39,8 @@ def _whole_file(
         size += len(block)
         _check_size(size, stream, options, stream.name, "divide it, or pass document='blank-line'")
     data = b"".join(parts)
-    parts.clear()
     text, replacements = decode_lines(data, options.encoding_errors, stream.name)
+    del parts, data  # while the document is encoded
     yield Rows([text], [1], replacements)
 
 
@@ -54,6 +54,7 @@ def _between_blank_lines(
         replacements += replaced
         found = list(divided.add(text, line))
         line += text.count("\n")
+        del block, text  # while the documents are encoded
         if found:
             yield _rows(found, replacements)
             replacements = 0

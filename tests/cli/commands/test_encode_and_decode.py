@@ -45,6 +45,21 @@ def test_encode_strips_lines_on_request(cli: Run, tokenizer: str, tmp_path: Path
     )
 
 
+@pytest.mark.parametrize(
+    ("document", "lines"),
+    [
+        ("blank-line", ["[CLS] Hugg ##i is [SEP]", "[CLS] is [SEP]"]),
+        ("file", ["[CLS] Hugg ##i is is [SEP]"]),
+    ],
+)
+def test_encode_reads_documents_of_several_lines_from_a_pipe(
+    tokenizer: str, document: str, lines: list[str]
+) -> None:
+    options = ["--format", "tokens", "--document", document]
+    code, out, err = piped("Huggi\nis\n\n\nis\n", "encode", tokenizer, *options)
+    assert (code, out.splitlines(), err) == (0, lines, "")
+
+
 def test_encode_gives_ids_or_json_lines(tokenizer: str) -> None:
     vocab = pw.Tokenizer.load(tokenizer).get_vocab()
     ids = [vocab[token] for token in ("Hugg", "##i")]
