@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from piecework.corpus.line_blocks import check_size
+from piecework.corpus.line_blocks import SHORT_LINE_BYTES, check_size, max_line_bytes
 from piecework.corpus.rows import ReadOptions, Rows, TextBlock, decode_lines
 from piecework.corpus.text_stream import TextStream
 
@@ -74,6 +74,8 @@ class _Documents:
         self._parts: list[str] = []
         self._bytes = 0
         self._first_line = 1
+        # Measuring the memory takes longer than reading a paragraph.
+        self._short_bytes = min(SHORT_LINE_BYTES, max_line_bytes(options.memory_share))
 
     def add(self, lines: str, line: int) -> Iterator[tuple[str, int]]:
         """Yield the documents that end in these complete lines, each with the number of its first line."""
@@ -103,6 +105,7 @@ class _Documents:
         if part:
             self._parts.append(part)
             self._bytes += len(part.encode())
+        if self._bytes > self._short_bytes:
             place = f"{self._stream.name} line {self._first_line}"
             _check_size(self._bytes, self._stream, self._options, place, "divide it")
 
