@@ -189,6 +189,16 @@ def test_invalid_utf8_is_replaced_and_counted_or_named(tmp_path: Path, document:
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
+def test_a_file_with_invalid_utf8_is_skipped_from_there_on(tmp_path: Path, document: Any) -> None:
+    paths = [write(tmp_path / "a.txt", b"a\xff\n"), write(tmp_path / "b.txt", "b")]
+    options: Any = {"document": document, "encoding_errors": "strict", "on_error": "skip"}
+    with pytest.warns(
+        CorpusWarning, match=r"skipped: invalid UTF-8: 1 \(first in .*a\.txt line 1\)"
+    ):
+        assert texts(paths, **options) == ["b"]
+
+
+@pytest.mark.parametrize("document", DOCUMENTS)
 def test_json_lines_that_are_read_as_text_are_warned_of(tmp_path: Path, document: Any) -> None:
     path = write(tmp_path / "a.log", '{"text": "a"}\n{"text": "b"}\n')
     with pytest.warns(CorpusWarning, match="begins with a JSON object and is read as plain text"):

@@ -18,6 +18,7 @@ from hypothesis import strategies as st
 import piecework as pw
 from piecework.corpus import read_corpus
 from piecework.corpus.rows import Document
+from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 from tests.data import need
 
 NAMES: tuple[Document, ...] = get_args(Document)
@@ -109,6 +110,27 @@ def test_each_document_is_a_row_of_ids(document: Document, data: bytes, size: in
         len(texts),
         text_of(data).count("\ufffd"),
     )
+
+
+def words_of(counts: pw.Counts) -> dict[str, int]:
+    """Return the counts of the words that are more than whitespace; byte-level words are decoded."""
+    found = zip(counts.words, counts.counts.tolist(), strict=True)
+    spaces = {character for character, byte in BYTE_OF_CHARACTER.items() if byte in b" \t\r\n"}
+    return {word: count for word, count in found if not set(word) <= spaces}
+
+
+@pytest.mark.parametrize("preset", ["whitespace", "gpt2"])
+@given(
+    st.lists(st.sampled_from([*UNITS[:9], "Hello", " world", "don't"]), max_size=40).map("".join)
+)
+def test_training_counts_the_words_of_all_documents(preset: str, text: str) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "in.txt"
+        source.write_bytes(text.encode())
+        expected = words_of(pw.count_files(source, preset=preset))
+    for definition in DEFINITIONS.values():
+        texts = [one for one, _ in definition(text)]
+        assert words_of(pw.count_texts(texts, preset=preset)) == expected
 
 
 @pytest.fixture(scope="module")
