@@ -128,6 +128,10 @@ def test_encode_says_what_a_document_was(cli: Cli) -> None:
         options = ["--document", document, "--out-dir", f"ids-{number}"]
         [summary, *_] = lines_of(cli, "encode", "t.json", *files.split(), *options)
         assert summary.startswith(text)
+    Path("r.json").write_text('{"text": "kůň"}\n')
+    options = ["--field", "text", "--out-dir", "json-lines"]
+    [summary, *_] = lines_of(cli, "encode", "t.json", "r.json", *options)
+    assert summary.startswith("1 document (a record each), 3 tokens")
     options = ["--document", "blank-line", "-o", "ids.txt"]
     [summary, *_] = lines_of(cli, "encode", "t.json", "d.txt", *options)
     assert summary.startswith("2 documents (separated by blank lines) read, 2 written, 7 tokens in")

@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 import piecework as pw
-from piecework._support import counted
+from piecework._support import ReadOptions, counted
 from piecework.cli.notes import note
 from piecework.cli.options import given_options
 from piecework.cli.parameters import apply, is_quiet, option
@@ -90,7 +90,9 @@ def encode_to_folder(
     except KeyboardInterrupt:
         note(f"the same command with --resume keeps the finished shards in {out_dir} and continues")
         raise
-    parts = [documents_text(done.documents, sources, settings["document"])]
+    has_chat = settings["chat"] is not None
+    options = ReadOptions.of(settings["field"], as_conversations=has_chat)
+    parts = [documents_text(done.documents, sources, settings["document"], options)]
     if done.rows != done.documents:
         parts.append(counted(done.rows, "row"))
     parts += [counted(done.tokens, "token"), counted(done.shards, "shard")]

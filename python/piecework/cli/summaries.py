@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 import click
 
 import piecework as pw
-from piecework._support import DOCUMENTS, PLAIN_TEXT, Plan, counted, format_of, warn
+from piecework._support import DOCUMENTS, PLAIN_TEXT, Plan, ReadOptions, counted, format_of, warn
 from piecework.analysis.entry_bytes import family
 from piecework.analysis.figures import percent
 from piecework.analysis.text_samples import sample_of_files
@@ -85,7 +85,9 @@ def duration(seconds: float) -> str:
 # ---- the corpus and its preset
 
 
-def documents_text(count: int, corpus: Sequence[str], document: str) -> str:
+def documents_text(
+    count: int, corpus: Sequence[str], document: str, options: ReadOptions | None = None
+) -> str:
     """Return a number of documents, and what a document of the files was.
 
     >>> documents_text(2, ["a.txt"], "blank-line")
@@ -95,7 +97,8 @@ def documents_text(count: int, corpus: Sequence[str], document: str) -> str:
     """
     what = DOCUMENTS[document]
     if document == "line":
-        are_lines = {format_of(path) is PLAIN_TEXT for path in pw.corpus.corpus_files(list(corpus))}
+        files = pw.corpus.corpus_files(list(corpus))
+        are_lines = {format_of(path, options) is PLAIN_TEXT for path in files}
         names = {(True,): "a line", (False,): "a record", (False, True): "a line or a record"}
         what = f"{names[tuple(sorted(are_lines))]} each"
     return f"{counted(count, 'document')} ({what})"

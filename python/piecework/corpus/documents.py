@@ -12,8 +12,8 @@ from piecework.corpus.line_blocks import SHORT_LINE_BYTES, check_size, max_line_
 from piecework.corpus.rows import ReadOptions, Rows, TextBlock, decode_lines
 from piecework.corpus.text_stream import TextStream
 
-# The end of a line, and blank lines; `\\s` has the characters of `str.isspace`.
-_SEPARATOR = re.compile(r"\n(?:[^\S\n]*\n)+")
+# The end of a line, and all blank lines after it; `\s` has the characters of `str.isspace`.
+_SEPARATOR = re.compile(r"\n\s*\n")
 
 
 def read_documents(
