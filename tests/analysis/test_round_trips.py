@@ -193,7 +193,9 @@ def test_inspect_measures_the_round_trip(tmp_path: Path, cli: Callable[..., Any]
     (tmp_path / "corpus.txt").write_text("\n".join(TEXTS))
     path = str(tmp_path / "t.json")
     _, out, _ = cli("inspect", path, "--corpus", str(tmp_path / "corpus.txt"))
-    lines = "round trip      60 texts of --corpus: no characters lost\n                case and accents"
+    lines = (
+        "round trip      60 texts of --corpus: no characters lost\n                case and accents"
+    )
     assert lines in out
     _, out, _ = cli("inspect", path)
     named = r"round trip      built-in text in 22 scripts: [\d,]+ of [\d,]+ characters lost \("

@@ -51,7 +51,7 @@ from piecework.analysis.usage import token_counts
 from piecework.analysis.verification import EncodedText, IdDifference, Verification
 from piecework.analysis.verify import verify, verify_files
 from piecework.analysis.vocabulary_report import Inspection, inspect
-from piecework.analysis.word_differences import DifferingWord, WordBand, WordDifferences
+from piecework.analysis.word_differences import DifferingWord, WordBand, WordDifferences, WordGroup
 from piecework.analysis.word_search import PrefixSearch, WordSearch
 
 if not TYPE_CHECKING:
@@ -113,6 +113,7 @@ __all__ = [
     "Verification",
     "WordBand",
     "WordDifferences",
+    "WordGroup",
     "WordLattice",
     "WordSearch",
     "bench",

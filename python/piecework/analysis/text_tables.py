@@ -20,6 +20,7 @@ _GROUPS = 3
 _WORDS = 9
 _NAMED = 2
 _DISTRIBUTIONS = 2
+_BYTES_PER_TOKEN = "bytes per token"
 _RANKS = (1, 10, 100, 1_000, 10_000, 100_000)
 
 Cell = Callable[[Measures], str]
@@ -28,7 +29,7 @@ Cell = Callable[[Measures], str]
 def tables(comparison: ComparedFigures) -> list[Grid]:
     """Return the tables: measures, sources and agreement if there are several, lengths and frequencies.
 
-    Rows in which all figures are 0 are left out.
+    Rows in which all figures are 0 are left out, and bytes per token if each character is a byte.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
@@ -36,12 +37,13 @@ def tables(comparison: ComparedFigures) -> list[Grid]:
     >>> tables(found)[0].rows[:2]
     (('family', 'character'), ('vocabulary', '3'))
     """
+    is_ascii = comparison.bytes == comparison.chars
     rows = (
         _VOCABULARY_ROWS
         + _TOKEN_ROWS
         + _rank_rows(comparison)
         + _ROUND_TRIP_ROWS
-        + _CORPUS_ROWS
+        + tuple(row for row in _CORPUS_ROWS if not is_ascii or row[0] != _BYTES_PER_TOKEN)
         + (_BOUNDARY_ROWS if comparison.gold_words is not None else ())
     )
     ranks = [rank for one in comparison.measures for rank, _ in one.rank_frequencies]
@@ -193,7 +195,7 @@ _ROUND_TRIP_ROWS: tuple[tuple[str, Cell], ...] = (
 _CORPUS_ROWS: tuple[tuple[str, Cell], ...] = (
     ("fertility", lambda one: f"{one.fertility:.4f}"),
     ("characters per token", lambda one: f"{one.chars_per_token:.3f}"),
-    ("bytes per token", lambda one: f"{one.bytes_per_token:.3f}"),
+    (_BYTES_PER_TOKEN, lambda one: f"{one.bytes_per_token:.3f}"),
     ("single-token words %", lambda one: percentage(one.single_token_rate)),
     ("used %", lambda one: percentage(one.used_share)),
     (f"tail (under {TAIL_BELOW}) %", lambda one: percentage(one.tail_share)),
