@@ -15,8 +15,8 @@ import numpy.typing as npt
 
 from piecework.analysis.metrics import ratio
 
-_STUDENT = (12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228)
-"""The 97.5 % quantiles of Student's t distribution for 1 to 10 degrees of freedom."""
+FEWEST_TEXTS = 10
+"""Fewer texts give no interval: the variance is that of large samples."""
 
 
 @dataclass(frozen=True)
@@ -27,14 +27,15 @@ class TokenRank:
     >>> spec = pw.spec
     >>> letters = pw.Tokenizer(spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
     >>> pairs = pw.Tokenizer(spec.BPE({"a": 0, "b": 1, "ab": 2}, (("a", "b"),)))
-    >>> first, second = pw.analysis.compare({"letters": letters, "pairs": pairs}, ["abab", "aba"]).ranks
-    >>> first.name, second.name, second.more
-    ('pairs', 'letters', 0.75)
-    >>> second.best, second.worst, second.interval[0] < 0 < second.interval[1]
-    (1, 2, True)
+    >>> tokenizers, texts = {"letters": letters, "pairs": pairs}, ["abab", "aba"] * 5
+    >>> first, second = pw.analysis.compare(tokenizers, texts).ranks
+    >>> first.name, second.name, second.best, second.more
+    ('pairs', 'letters', 2, 0.75)
+    >>> [round(limit, 2) for limit in second.interval]
+    [0.56, 0.94]
 
     `more` is the number of charged tokens divided by the smallest number, minus 1. `interval` is its 95 %
-    interval over the texts, None for a single text. `best` and `worst` are the ranks that the texts leave
+    interval over the texts, None for fewer than 10 texts. `best` and `worst` are the ranks that the texts leave
     open: a tokenizer is before another one if it has fewer tokens, and the interval of their difference does
     not include 0.
     """
@@ -105,7 +106,7 @@ class TokenSums:
         Source: Cochran 1977, "Sampling Techniques", chapter 6, the large-sample variance of a ratio.
         """
         x, y = self._tokens[base], self._tokens[at]
-        if self._texts < 2 or not x:
+        if self._texts < FEWEST_TEXTS or not x:
             return None
         products = self._products
         residuals = y * y * products[base][base] - 2 * x * y * products[base][at]
@@ -115,10 +116,8 @@ class TokenSums:
 
 
 def _student(freedom: int) -> float:
-    """Return the 97.5 % quantile of Student's t distribution.
+    """Return the 97.5 % quantile of Student's t distribution, to 0.001 for 9 degrees of freedom or more.
 
     Source: Abramowitz and Stegun 1964, "Handbook of Mathematical Functions", 26.7.5.
     """
-    if freedom <= len(_STUDENT):
-        return _STUDENT[freedom - 1]
     return 1.960 + 2.372 / freedom + 2.822 / freedom**2 + 2.556 / freedom**3

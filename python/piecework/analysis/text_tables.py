@@ -24,6 +24,7 @@ _BYTES_PER_TOKEN = "bytes per token"
 _RANKS = (1, 10, 100, 1_000, 10_000, 100_000)
 
 Cell = Callable[[Measures], str]
+Rows = tuple[tuple[str, Cell], ...]
 
 
 def tables(comparison: ComparedFigures) -> list[Grid]:
@@ -44,12 +45,13 @@ def tables(comparison: ComparedFigures) -> list[Grid]:
         + _rank_rows(comparison)
         + _ROUND_TRIP_ROWS
         + tuple(row for row in _CORPUS_ROWS if not is_ascii or row[0] != _BYTES_PER_TOKEN)
-        + (_BOUNDARY_ROWS if comparison.gold_words is not None else ())
     )
     ranks = [rank for one in comparison.measures for rank, _ in one.rank_frequencies]
     lengths = tuple((range_text(*limits), _length_cell(*limits)) for limits in _LENGTHS)
     return [
-        _table("measures", comparison, rows),
+        _table(
+            "measures", comparison, rows, () if comparison.gold_words is None else _BOUNDARY_ROWS
+        ),
         *_source_table(comparison),
         *_cost_table(comparison),
         *_agreement_table(comparison),
@@ -174,17 +176,17 @@ def range_text(low: int, high: int | None) -> str:
     return f"{low:,}" if low == high else f"{low:,}-{high:,}"
 
 
-_VOCABULARY_ROWS: tuple[tuple[str, Cell], ...] = (
+_VOCABULARY_ROWS: Rows = (
     ("family", lambda one: one.family),
     ("vocabulary", lambda one: f"{one.vocab_size:,}"),
     ("numeric tokens", lambda one: f"{one.numeric_tokens:,}"),
 )
-_TOKEN_ROWS: tuple[tuple[str, Cell], ...] = (
+_TOKEN_ROWS: Rows = (
     ("tokens", lambda one: f"{one.tokens:,}"),
     ("unknown tokens", lambda one: f"{one.unknown_tokens:,}"),
     ("unknown %", lambda one: percentage(one.unknown_rate, 3)),
 )
-_ROUND_TRIP_ROWS: tuple[tuple[str, Cell], ...] = (
+_ROUND_TRIP_ROWS: Rows = (
     ("words that lose case %", lambda one: _words(one, one.round_trip.case_words)),
     ("... accents %", lambda one: _words(one, one.round_trip.accent_words)),
     ("... width %", lambda one: _words(one, one.round_trip.width_words)),
@@ -192,7 +194,7 @@ _ROUND_TRIP_ROWS: tuple[tuple[str, Cell], ...] = (
     ("characters lost %", lambda one: percentage(one.round_trip.lost_share, 3)),
     ("spaces changed %", lambda one: percentage(one.round_trip.spacing_share)),
 )
-_CORPUS_ROWS: tuple[tuple[str, Cell], ...] = (
+_CORPUS_ROWS: Rows = (
     ("fertility", lambda one: f"{one.fertility:.4f}"),
     ("characters per token", lambda one: f"{one.chars_per_token:.3f}"),
     (_BYTES_PER_TOKEN, lambda one: f"{one.bytes_per_token:.3f}"),
@@ -209,20 +211,20 @@ _CORPUS_ROWS: tuple[tuple[str, Cell], ...] = (
 )
 _LEGEND = (
     "rank: by charged tokens, which count an unknown word as one token for each of its bytes; 2-3 is a rank "
-    "that the texts leave open. More tokens: than the first, with the 95 % interval.",
+    "that the texts leave open. More tokens: than the first, with the 95 % interval of 10 texts or more.",
     "Better is more: single-token words (STRR), F95 (occurrences of the entry at 95 % of the vocabulary), "
     "mean rank and Rényi (even use of the entries). Better is less: tail (entries with fewer than "
     f"{TAIL_BELOW} occurrences).",
     f"Rows of zeros are left out. {UNKNOWN} follows an unknown token.",
 )
-_BOUNDARY_ROWS: tuple[tuple[str, Cell], ...] = (
+_BOUNDARY_ROWS: Rows = (
     ("boundary precision %", lambda one: _boundary(one, "precision")),
     ("boundary recall %", lambda one: _boundary(one, "recall")),
     ("boundary F1 %", lambda one: _boundary(one, "f1")),
 )
 
 
-def _rank_rows(comparison: ComparedFigures) -> tuple[tuple[str, Cell], ...]:
+def _rank_rows(comparison: ComparedFigures) -> Rows:
     """Return the rows of the charged tokens, and of the ranks if there are several tokenizers."""
     ranks = {one.name: one for one in comparison.ranks}
 
@@ -230,7 +232,7 @@ def _rank_rows(comparison: ComparedFigures) -> tuple[tuple[str, Cell], ...]:
         rank = ranks[one.name]
         return with_margin(rank.more, rank.interval) if rank.more else "-"
 
-    rows: tuple[tuple[str, Cell], ...] = (
+    rows: Rows = (
         ("more tokens %", more),
         ("rank", lambda one: rank_text(ranks[one.name])),
     )
@@ -291,10 +293,15 @@ def _agreement_table(comparison: ComparedFigures) -> list[Grid]:
     return [Grid(("", *names[:last]), rows, numbers=tuple(names), title=title)]
 
 
-def _table(title: str, comparison: ComparedFigures, rows: tuple[tuple[str, Cell], ...]) -> Grid:
-    measures = comparison.measures
-    cells = tuple((label, *(cell(one) for one in measures)) for label, cell in rows)
-    return _grid(title, comparison, tuple(row for row in cells if not _is_zero(row[1:])))
+def _table(title: str, comparison: ComparedFigures, rows: Rows, always: Rows = ()) -> Grid:
+    """Return a table of the rows that are not all zeros, and of those that are shown always."""
+
+    def cells(rows: Rows) -> Iterator[tuple[str, ...]]:
+        for label, cell in rows:
+            yield label, *(cell(one) for one in comparison.measures)
+
+    shown = [row for row in cells(rows) if not _is_zero(row[1:])]
+    return _grid(title, comparison, (*shown, *cells(always)))
 
 
 def _is_zero(cells: Iterable[str]) -> bool:

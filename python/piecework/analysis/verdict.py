@@ -8,7 +8,7 @@ from piecework._support import counted
 from piecework.analysis.figures import joined, percent, with_margin
 from piecework.analysis.measures import ComparedFigures, Measures
 from piecework.analysis.metrics import ratio
-from piecework.analysis.ranking import TokenRank
+from piecework.analysis.ranking import FEWEST_TEXTS, TokenRank
 from piecework.analysis.readable_tokens import escape_controls
 from piecework.analysis.round_trip import RoundTrip
 
@@ -71,8 +71,8 @@ def rank_text(rank: TokenRank) -> str:
 def _open(comparison: ComparedFigures) -> Iterator[str]:
     """Yield which tokenizers the texts do not tell from the first one."""
     first, *others = comparison.ranks
-    if comparison.texts == 1 and others:
-        yield "One text gives no interval: another text can change the order."
+    if comparison.texts < FEWEST_TEXTS and others:
+        yield f"Fewer than {FEWEST_TEXTS} texts give no interval: other texts can change the order."
     tied = [_name(one) for one in others if one.interval and one.more and one.interval[0] <= 0]
     if tied:
         texts = counted(comparison.texts, "text")

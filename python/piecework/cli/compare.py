@@ -102,8 +102,8 @@ def compare(
 
     They are ranked by tokens, with one for each byte of an unknown word, and with 95 % intervals over the
     texts. Beside the rank stands what each loses: case, accents, characters. The other measures are fertility
-    (tokens per word), compression, use of the vocabulary, and the words that are split differently; --html and
-    --json also have the lengths and frequencies of tokens. Sources with as many texts each, such as
+    (tokens per word), compression, use of the vocabulary, and the words that are split differently; --html
+    and --json also have the lengths and frequencies of tokens. Sources with as many texts each, such as
     translations, also have the costs of each relative to the first. docs/explanation/analysis-measures.md
     defines them.
     """
