@@ -530,7 +530,7 @@ NOT_COVERED = """() => {
 def test_on_a_phone_the_details_do_not_cover_the_token_that_was_tapped(
     site: str, opened: Open, stream: int
 ) -> None:
-    page = opened(site, **PHONE)
+    page = opened(site, **{**PHONE, "viewport": {"width": 390, "height": 664}})
     type_text(page, "hugs, unhappy hug\n" * 8 + "hugs hug")
     page.locator(f"#stream-{stream} .t").last.tap()
     title = page.locator(".word h3").first

@@ -14,8 +14,12 @@ const MOST_NAMES = 4;
 const MARGIN = 12; // pixels between a token and the details
 
 export class EncodeView {
-  /** `changed()` is called after a change of the state that belongs into the address. */
-  constructor(tokenizers, changed, say) {
+  /**
+   * `changed()` is called after a change of the state that belongs into the address; `close(index)` closes a tokenizer,
+   * if the page can.
+   */
+  constructor(tokenizers, changed, say, close) {
+    this.close = close;
     this.changed = changed;
     this.say = say;
     this.text = document.getElementById("text");
@@ -132,10 +136,12 @@ export class EncodeView {
     const counts = element("dl", { class: "counts" });
     const normalized = element("div", { class: "normalized" });
     const root = element("article", { class: "panel" });
+    const close = { type: "button", class: "close", "aria-label": `Close ${tokenizer.name}`, on: { click: () => this.close(i) } };
     root.append(
       element(
         "header",
         {},
+        this.close ? element("button", close, "✕") : "",
         element("h2", {}, tokenizer.name),
         element(
           "p",

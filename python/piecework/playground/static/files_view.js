@@ -1,17 +1,20 @@
-// The files of the static page: a drop zone, a button, the open tokenizers, and what the worker does.
+// The files of the static page: a drop zone, a button, what did not load, and what the worker does.
 
 import { element } from "./dom.js";
 
 const PATIENCE = 500;
 
 export class FilesView {
-  /** `files` is what the backend exports; `changed(tokenizers, isLonger)` is called with other descriptions. */
-  constructor(root, files, changed) {
+  /**
+   * `files` is what the backend exports, `count` the number of open tokenizers; `changed(tokenizers, isLonger)` is
+   * called with other descriptions.
+   */
+  constructor(root, files, count, changed) {
+    this.count = count;
     this.files = files;
     this.changed = changed;
     this.input = element("input", { type: "file", multiple: true, id: "file", hidden: true });
     this.input.addEventListener("change", () => this.open(this.input.files));
-    this.list = element("ul", { class: "files", "aria-label": "Open tokenizers" });
     this.progress = element("span", { class: "progress", role: "status" });
     this.message = element("div", { role: "alert" });
     root.append(
@@ -32,7 +35,6 @@ export class FilesView {
         ),
         this.progress,
       ),
-      this.list,
       this.message,
     );
     this.acceptDrops(document.documentElement);
@@ -70,8 +72,9 @@ export class FilesView {
     try {
       const { tokenizers, errors } = await request;
       this.say(errors);
-      const before = this.list.childElementCount;
-      if (tokenizers.length !== before) this.changed(tokenizers, tokenizers.length > before);
+      const before = this.count;
+      this.count = tokenizers.length;
+      if (this.count !== before) this.changed(tokenizers, this.count > before);
     } catch (error) {
       this.say([error.message]);
     }
@@ -81,14 +84,10 @@ export class FilesView {
     this.message.replaceChildren(...sentences.map((sentence) => element("p", { class: "error" }, sentence)));
   }
 
-  /** List the tokenizers, each with a button that closes it. */
-  show(tokenizers) {
-    const items = tokenizers.map(({ name }, index) => {
-      const close = () => this.update(this.files.close(index)).then(() => this.input.previousSibling?.focus());
-      const label = `Close ${name}`;
-      return element("li", {}, name, element("button", { type: "button", class: "close", "aria-label": label, on: { click: close } }, "✕"));
-    });
-    this.list.replaceChildren(...items);
+  /** Close a tokenizer. */
+  async close(index) {
+    await this.update(this.files.close(index));
+    this.input.previousSibling.focus();
   }
 
   /** After half a second of work, offer to cancel it. */

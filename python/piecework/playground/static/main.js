@@ -52,7 +52,7 @@ async function start() {
   const { tokenizers, presets, limits } = await loadTokenizers();
   tokenizers.forEach((tokenizer, index) => (tokenizer.index = index));
   document.documentElement.classList.add("scripted");
-  encodeView = new EncodeView(tokenizers, changed, say);
+  encodeView = new EncodeView(tokenizers, changed, say, files && ((index) => filesView.close(index)));
   const comparison = document.getElementById("compare");
   if (compare) compareView = new CompareView(comparison, tokenizers, changed);
   else document.getElementById("compare-tab").hidden = true;
@@ -98,9 +98,8 @@ async function start() {
 function openedFiles(tokenizers, encodeView) {
   const root = document.getElementById("files");
   root.hidden = false;
-  const filesView = new FilesView(root, files, async (found, isLonger) => {
+  return new FilesView(root, files, tokenizers.length, async (found, isLonger) => {
     found.forEach((tokenizer, index) => (tokenizer.index = index));
-    filesView.show(found);
     encodeView.setTokenizers(found);
     select("encode");
     await encodeView.update();
@@ -108,8 +107,6 @@ function openedFiles(tokenizers, encodeView) {
     // Panels before it grow when their tokens are drawn.
     if (isLonger) setTimeout(() => last.scrollIntoView({ block: "nearest" }), DRAWN);
   });
-  filesView.show(tokenizers);
-  return filesView;
 }
 
 start().catch((error) => say(error.message, true));
