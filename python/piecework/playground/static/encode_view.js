@@ -293,11 +293,13 @@ export class EncodeView {
     this.details.pick(this.tokenizers[index], text, columns, i).then(() => this.uncover(index, i));
   }
 
-  /** Scroll the page until the details do not cover a token. */
+  /** If the details cover a token, scroll the page to its panel, and on until they do not. */
   uncover(index, i) {
-    const token = this.panels[index].stream.spanOf(i)?.getBoundingClientRect();
+    const { root, stream } = this.panels[index];
+    const token = stream.spanOf(i)?.getBoundingClientRect();
     const over = token ? token.bottom + MARGIN - this.details.root.getBoundingClientRect().top : 0;
-    if (over > 0) scrollBy({ top: over, behavior: "smooth" });
+    const above = root.getBoundingClientRect().top - MARGIN;
+    if (over > 0) scrollBy({ top: Math.max(over, above), behavior: "smooth" });
   }
 
   /** Move to the token of the next stream at the same place. */
