@@ -105,7 +105,11 @@ def __getattr__(name: str) -> Any:
         value = getattr(import_module(f"piecework.{_HOME_OF[name]}"), name)
         globals()[name] = value
         return value
-    raise AttributeError(f"module 'piecework' has no attribute {name!r}")
+    from piecework.attributes.names_of_other_libraries import use_of_module_name
+
+    raise AttributeError(
+        f"module 'piecework' has no attribute {name!r}{use_of_module_name(name)}", name=name
+    )
 
 
 def _import_core_names() -> None:

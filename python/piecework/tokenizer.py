@@ -27,6 +27,8 @@ from piecework._internal.warn import warn
 from piecework.attributes.names_of_other_libraries import (
     WithForeignNames,
     add_foreign_names,
+    many_texts,
+    names_keywords,
     reject_keywords,
 )
 from piecework.attributes.roles import RoleId, RoleToken
@@ -544,12 +546,19 @@ class Tokenizer(metaclass=WithForeignNames):
             and not is_pretokenized
         ):
             parses = self._parses if parse_special is None else parse_special
-            return encode_text(text, add_special_tokens, parses)  # type: ignore[arg-type]
+            try:
+                return encode_text(text, add_special_tokens, parses)  # type: ignore[arg-type]
+            except InputTypeError:
+                if isinstance(text, list | tuple):
+                    raise many_texts(text) from None
+                raise
         foreign: tuple[object, ...] = (padding, truncation, max_length, return_tensors)
         if foreign != (None, None, None, None):
             names = ("padding", "truncation", "max_length", "return_tensors")
             given = [name for name, value in zip(names, foreign, strict=True) if value is not None]
             reject_keywords("encode", given)
+        if isinstance(text, list | tuple) and not is_pretokenized:
+            raise many_texts(text)
         encoding = self._core.encode(
             text,
             pair,
@@ -782,6 +791,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
         return encode_segments(segments, self._prompts_with(markers), add_special_tokens)
 
+    @names_keywords
     def apply_chat_template(
         self,
         messages: Sequence[Mapping[str, typing.Any]],

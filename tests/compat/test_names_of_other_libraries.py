@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import pickle
 import re
 import typing
+from operator import attrgetter
 from pathlib import Path
 
 import pytest
@@ -34,6 +36,8 @@ TOK = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
         ("batch_decode", "decode_batch"),
         ("EncodeAsIds", r"encode\(text\)\.ids"),
         ("n_vocab", r"len\(tokenizer\)"),
+        ("vocab", r"get_vocab\(\)"),
+        ("backend_tokenizer", r"piecework\.integrations\.transformers\.BackendTokenizer"),
     ],
 )
 def test_a_method_of_another_library_names_the_one_here(name: str, message: str) -> None:
@@ -56,7 +60,7 @@ def test_the_functions_that_messages_name_exist() -> None:
         (module, name)
         for text in _HERE.values()
         for module, name in re.findall(r"\bpiecework\.([a-z]+)\.(\w+)", text)
-        if module != "compat"
+        if module not in ("compat", "integrations")
     ]
     assert len(named) > 15
     for module, name in named:
@@ -75,10 +79,30 @@ def test_an_unknown_name_is_an_ordinary_attribute_error() -> None:
         TOK.no_such_name  # noqa: B018
 
 
-def test_a_tokenizer_is_not_callable() -> None:
-    assert not callable(TOK)
-    with pytest.raises(TypeError, match="'Tokenizer' object is not callable"):
-        TOK(["a"], padding=True)  # type: ignore[operator]
+def test_calling_a_tokenizer_names_encode() -> None:
+    message = r"^a Tokenizer is not callable; use encode\(text\)\.ids, or encode_batch\(texts\)"
+    with pytest.raises(InputTypeError, match=message + "$") as raised:
+        TOK("a")  # type: ignore[operator]
+    assert isinstance(raised.value, TypeError)
+    with pytest.raises(InputTypeError, match=message + r"; tokenizer\.with_padding\(None\) for"):
+        TOK(["a"], padding=True, no_such_name=1)  # type: ignore[operator]
+
+
+@pytest.mark.parametrize("texts", [["a", "b"], ("a", "b"), [], [["a"]]])
+def test_texts_in_place_of_one_text_name_encode_batch(texts: typing.Any) -> None:
+    message = r"^text must be str, not (list|tuple); use encode_batch\(texts\), or is_pretokenized=True for"
+    refusing = TOK.with_special_in_text("refuse")
+    for call in (
+        lambda: TOK.encode(texts),
+        lambda: TOK.encode(texts, "a"),
+        lambda: TOK.encode(texts, parse_special=["a"]),
+        lambda: TOK.tokenize(texts),
+        lambda: refusing.encode(texts),
+    ):
+        with pytest.raises(InputTypeError, match=message):
+            call()
+    with pytest.raises(InputTypeError, match="text must be str, not int$"):
+        TOK.encode(3)  # type: ignore[arg-type]
 
 
 # ---- names that libraries look for on any tokenizer
@@ -193,6 +217,115 @@ def test_a_misspelled_keyword_argument_is_a_type_error() -> None:
         TOK.encode_batch(["a"], **given)
     with pytest.raises(TypeError, match="unexpected keyword argument 'ofsets'"):
         TOK.encode("a", **given)
+
+
+MESSAGES = [{"role": "user", "content": "a"}]
+CHATTY = TOK.with_chat_template("{{ messages[0].content }}")
+
+
+@pytest.mark.parametrize(
+    ("given", "use"),
+    [
+        (
+            {"tokenize": False},
+            r"tokenize; use text of the result for the prompt, which is to be read",
+        ),
+        ({"return_dict": True}, r"return_dict; use ids and encoding of the result"),
+        ({"enable_thinking": False}, r"enable_thinking; use variables={'enable_thinking': \.\.\.}"),
+        ({"padding": True}, r"padding; use tokenizer\.with_padding\(None\)"),
+        (
+            {"tokenize": True, "max_length": 3},
+            "tokenize, max_length; use text .*; tokenizer.with_trunc",
+        ),
+        ({"any_name": 3}, r"any_name; use variables={\.\.\.} for a variable of the template"),
+    ],
+)
+def test_keyword_arguments_of_chats_name_the_calls_here(
+    given: dict[str, typing.Any], use: str
+) -> None:
+    with pytest.raises(InputTypeError, match=f"^apply_chat_template has no argument {use}"):
+        CHATTY.apply_chat_template(MESSAGES, **given)
+    names = list(inspect.signature(CHATTY.apply_chat_template).parameters)
+    assert names[:2] == ["messages", "tools"]
+    assert "unknown" not in names
+
+
+def test_a_chat_as_a_list_names_its_ids() -> None:
+    pytest.importorskip("jinja2")
+    chat = CHATTY.apply_chat_template(MESSAGES)
+    segments = TOK.encode_segments([("a", False)])
+    for result in (chat, segments):
+        message = f"^a {type(result).__name__} has no items; use its ids"
+        for call in (list, lambda one: one["input_ids"], lambda one: [*one], lambda one: one[0]):
+            with pytest.raises(InputTypeError, match=message):
+                call(result)
+        with pytest.raises(AttributeError, match="no attribute 'input_ids': use ids"):
+            result.input_ids  # type: ignore[union-attr]  # noqa: B018
+        assert pickle.loads(pickle.dumps(result)) == result
+
+
+@pytest.mark.parametrize("trainer", [pw.WordPieceTrainer, pw.UnigramTrainer, pw.WordTrainer])
+def test_settings_of_other_trainers_name_the_argument_here(trainer: type) -> None:
+    name = trainer.__name__
+    with pytest.raises(
+        InputTypeError, match=f"^{name} has no setting show_progress; use progress=True"
+    ):
+        trainer(vocab_size=9, show_progress=True)
+    with pytest.raises(
+        InputTypeError, match=f"^{name} has no setting vocab_sise; it has .*vocab_size.*mean"
+    ):
+        trainer(vocab_sise=9)
+
+
+# ---- names of the module
+
+
+@pytest.mark.parametrize(
+    ("name", "here"),
+    [
+        ("models", r"piecework\.spec, such as spec\.WordPiece"),
+        ("pre_tokenizers", r"piecework\.spec, such as spec\.WhitespaceSplit"),
+        ("trainers", r"piecework\.WordPieceTrainer and its like"),
+        ("BpeTrainer", r"piecework\.BPETrainer"),
+        ("AutoTokenizer", r"piecework\.Tokenizer\.load\(name\)"),
+        ("AddedToken", r"piecework\.spec\.AddedToken"),
+        ("get_encoding", r"piecework\.Tokenizer\.load\('cl100k_base'\)"),
+        ("SentencePieceProcessor", r"piecework\.Tokenizer\.load\('m\.model'\)"),
+    ],
+)
+def test_a_name_of_another_module_names_the_one_here(name: str, here: str) -> None:
+    with pytest.raises(
+        AttributeError, match=f"^module 'piecework' has no attribute '{name}': use {here}"
+    ):
+        getattr(pw, name)
+    assert not hasattr(pw, name)
+    assert name not in dir(pw)
+
+
+def test_every_name_that_the_module_refers_to_exists() -> None:
+    from piecework.attributes.names_of_other_libraries import _OF_MODULE
+
+    named = [
+        name
+        for text in _OF_MODULE.values()
+        for name in re.findall(r"\bpiecework\.([\w.]+\w)", text)
+    ]
+    assert len(named) > 20
+    for name in named:
+        if name.startswith(("compat.", "integrations.")):
+            module = ".".join(name.split(".")[:2])
+            owner: typing.Any = importlib.import_module(f"piecework.{module}")
+            name = name.removeprefix(f"{module}").lstrip(".")
+        else:
+            owner = pw
+        assert not name or attrgetter(name)(owner)
+
+
+def test_an_unknown_name_of_the_module_is_an_ordinary_attribute_error() -> None:
+    with pytest.raises(
+        AttributeError, match="^module 'piecework' has no attribute 'no_such_name'$"
+    ):
+        pw.no_such_name  # noqa: B018
 
 
 @pytest.mark.parametrize("name", _OF_BATCH)

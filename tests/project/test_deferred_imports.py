@@ -29,6 +29,7 @@ CHATS = {
 }
 ROOT_NAMES = {
     "piecework.attributes.immutable",
+    "piecework.attributes.names_of_other_libraries",
     "piecework.rows.offset_units",
     "piecework.rows.word_numbers",
     "piecework._core",

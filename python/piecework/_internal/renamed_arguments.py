@@ -39,12 +39,19 @@ def renamed_arguments(
                     reject_former_name(kwargs, old, new)
             return function(*args, **kwargs)
 
-        for name in _COPIED:
-            setattr(call, name, getattr(function, name))
-        call.__wrapped__ = function  # type: ignore[attr-defined]
-        return call
+        return wrapping(call, function)
 
     return decorate
+
+
+def wrapping(
+    call: Callable[Arguments, Result], function: Callable[Arguments, Result]
+) -> Callable[Arguments, Result]:
+    """Return `call` with the name, the document and the signature of the function that it calls."""
+    for name in _COPIED:
+        setattr(call, name, getattr(function, name))
+    call.__wrapped__ = function  # type: ignore[attr-defined]
+    return call
 
 
 def reject_former_name(given: Iterable[str], old: str, new: str) -> None:

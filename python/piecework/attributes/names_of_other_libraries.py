@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from piecework._internal.close_names import did_you_mean
+from piecework._internal.renamed_arguments import wrapping
 from piecework.errors import InputTypeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from typing import NoReturn
+    from collections.abc import Callable, Iterable
+    from typing import NoReturn, ParamSpec, TypeVar
+
+    Arguments = ParamSpec("Arguments")
+    Result = TypeVar("Result")
 
 # Attributes of `Tokenizer`.
 _HERE = {
@@ -56,6 +61,7 @@ _HERE = {
     "truncation": "spec.truncation, or with_truncation for another",
     # transformers
     "additional_special_tokens": "special_tokens_map['additional_special_tokens']",
+    "backend_tokenizer": "spec, or piecework.integrations.transformers.BackendTokenizer(tokenizer)",
     "all_special_ids": "special_tokens_map, and token_to_id for each",
     "all_special_tokens": "added_tokens, those with special=True",
     "batch_decode": "decode_batch",
@@ -66,6 +72,7 @@ _HERE = {
     "encode_plus": "encode",
     "extra_special_tokens": "special_tokens_map['additional_special_tokens']",
     "save_pretrained": "save('folder/'), where the / makes it a folder",
+    "vocab": "get_vocab()",
     # tiktoken
     "encode_ordinary": "encode(text, parse_special=False).ids",
     "encode_to_numpy": "encode_batch(texts).ids",
@@ -100,6 +107,48 @@ _OF_BATCH = {
     "token_type_ids": "type_ids",
 }
 
+# Attributes of `ChatEncoding` and `SegmentedEncoding`.
+_OF_PROMPT = {
+    "attention_mask": "encoding.attention_mask",
+    "input_ids": "ids",
+    "tokens": "encoding.tokens",
+}
+
+# Names of the module `piecework`.
+_OF_MODULE = {
+    # tokenizers
+    "AddedToken": "piecework.spec.AddedToken",
+    "BertWordPieceTokenizer": "piecework.Tokenizer.train(files, model='wordpiece')",
+    "BpeTrainer": "piecework.BPETrainer",
+    "ByteLevelBPETokenizer": "piecework.Tokenizer.train(files, model='byte-bpe')",
+    "CharBPETokenizer": "piecework.Tokenizer.train(files, model='bpe')",
+    "Regex": "strings, as in piecework.spec.Split",
+    "SentencePieceBPETokenizer": "piecework.Tokenizer.train(files, model='bpe')",
+    "SentencePieceUnigramTokenizer": "piecework.Tokenizer.train(files, model='unigram')",
+    "WordLevelTrainer": "piecework.WordTrainer",
+    "decoders": "piecework.spec, such as spec.WordPieceDecoder",
+    "models": "piecework.spec, such as spec.WordPiece",
+    "normalizers": "piecework.spec, such as spec.BertNormalizer",
+    "pre_tokenizers": "piecework.spec, such as spec.WhitespaceSplit",
+    "processors": "piecework.spec, such as spec.TemplateProcessing",
+    "trainers": "piecework.WordPieceTrainer and its like",
+    # transformers
+    "AutoTokenizer": "piecework.Tokenizer.load(name)",
+    "BertTokenizer": "piecework.Tokenizer.load(name)",
+    "BertTokenizerFast": "piecework.Tokenizer.load(name)",
+    "PreTrainedTokenizerFast": "piecework.Tokenizer.load(name), or piecework.integrations.transformers",
+    # tiktoken
+    "encoding_for_model": "piecework.Tokenizer.load('gpt-4o')",
+    "get_encoding": "piecework.Tokenizer.load('cl100k_base')",
+    # sentencepiece
+    "SentencePieceProcessor": (
+        "piecework.Tokenizer.load('m.model'), or piecework.compat.sentencepiece.SentencePieceProcessor"
+    ),
+}
+
+# Settings of trainers.
+_SETTINGS = {"show_progress": "progress=True of the call that trains, such as Tokenizer.train"}
+
 # Keyword arguments of `load`, `from_bytes`, `encode`, `encode_batch` and `decode`.
 _KEYWORDS = {
     # transformers
@@ -127,6 +176,19 @@ _KEYWORDS = {
     "out_type": "ids or tokens of the result",
 }
 
+# Keyword arguments of one method, before those of all.
+_KEYWORDS_OF = {
+    "apply_chat_template": {
+        "conversation": "the first argument, messages",
+        "enable_thinking": "variables={'enable_thinking': ...}",
+        "return_assistant_tokens_mask": "assistant_mask of the result",
+        "return_dict": "ids and encoding of the result",
+        "return_tensors": "ids of the result",
+        "tokenize": "text of the result for the prompt, which is to be read, or its ids",
+    },
+}
+_OTHER_KEYWORDS = {"apply_chat_template": "variables={...} for a variable of the template"}
+
 
 def reject_keywords(method: str, given: Iterable[str]) -> NoReturn:
     """Raise `InputTypeError` for keyword arguments that a method does not have.
@@ -136,12 +198,83 @@ def reject_keywords(method: str, given: Iterable[str]) -> NoReturn:
     piecework.errors.InputTypeError: encode_batch has no argument padding; use ...
     """
     names = list(given)
-    uses = dict.fromkeys(_KEYWORDS[name] for name in names if name in _KEYWORDS)
-    # One call can stand for several arguments, such as `truncation` and `max_length`.
-    longest = [use for use in uses if not any(use in other for other in uses if other != use)]
-    expected = "; ".join(longest) or f"an argument that help(Tokenizer.{method}) lists"
+    listed = f"an argument that help(Tokenizer.{method}) lists"
+    expected = _uses_of(names, method) or _OTHER_KEYWORDS.get(method, listed)
     message = f"{method} has no argument {', '.join(names)}; use {expected}"
     raise InputTypeError(", ".join(names), message=message)
+
+
+def _uses_of(names: Iterable[str], method: str = "") -> str:
+    """Return what to write in place of keyword arguments, "" if none is known."""
+    known = {**_KEYWORDS, **_KEYWORDS_OF.get(method, {})}
+    uses = dict.fromkeys(known[name] for name in names if name in known)
+    # One call can stand for several arguments, such as `truncation` and `max_length`.
+    longest = [use for use in uses if not any(use in other for other in uses if other != use)]
+    return "; ".join(longest)
+
+
+def names_keywords(method: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
+    """Return a method that calls `reject_keywords` for keyword arguments that it does not have.
+
+    The signature stays as it is. A call through it takes a frame more.
+    """
+    code = method.__code__
+    known = {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]}
+
+    def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
+        if not kwargs.keys() <= known:
+            reject_keywords(method.__name__, [name for name in kwargs if name not in known])
+        return method(*args, **kwargs)
+
+    return wrapping(call, method)
+
+
+def reject_setting(trainer: str, name: str, known: Iterable[str]) -> NoReturn:
+    """Raise `InputTypeError` for a setting that a trainer does not have.
+
+    >>> reject_setting("WordTrainer", "show_progress", ["vocab_size"])
+    Traceback (most recent call last):
+    piecework.errors.InputTypeError: WordTrainer has no setting show_progress; use progress=True of ...
+    """
+    settings = list(known)
+    use = _SETTINGS.get(name)
+    question = did_you_mean(name, settings)
+    hint = f"use {use}" if use else f"it has {', '.join(settings)}"
+    message = f"{trainer} has no setting {name}; {hint}"
+    raise InputTypeError(
+        name, message=f"{message}; {question}" if question and not use else message
+    )
+
+
+def use_of_module_name(name: str) -> str:
+    """Return what to write for a name of another library, as the end of the error; "" if it is none.
+
+    >>> use_of_module_name("AddedToken"), use_of_module_name("no_such_name")
+    (': use piecework.spec.AddedToken', '')
+    """
+    return f": use {_OF_MODULE[name]}" if name in _OF_MODULE else ""
+
+
+def many_texts(text: object) -> InputTypeError:
+    """Return the error for a list where `encode` takes one text.
+
+    >>> print(many_texts(["a", "b"]))
+    text must be str, not list; use encode_batch(texts), or is_pretokenized=True for words
+    """
+    expected = "str; use encode_batch(texts), or is_pretokenized=True for words"
+    return InputTypeError("text", type(text).__name__, expected)
+
+
+def _called(tokenizer: object, *texts: object, **arguments: object) -> NoReturn:
+    uses = _uses_of(arguments)
+    use = f"encode(text).ids, or encode_batch(texts){'; ' * bool(uses)}{uses}"
+    raise InputTypeError("tokenizer", message=f"a Tokenizer is not callable; use {use}")
+
+
+def _item(prompt: object, key: object) -> NoReturn:
+    name = type(prompt).__name__
+    message = f"a {name} has no items; use its ids, or encoding for the other columns"
+    raise InputTypeError(name, message=message)
 
 
 class ForeignName:
@@ -181,10 +314,23 @@ class WithForeignNames(type):
         ]
 
 
+_OF_CLASS: dict[str, tuple[dict[str, str], dict[str, Callable[..., NoReturn]]]] = {
+    "Batch": (_OF_BATCH, {}),
+    "ChatEncoding": (_OF_PROMPT, {"__getitem__": _item}),
+    "SegmentedEncoding": (_OF_PROMPT, {"__getitem__": _item}),
+    "Tokenizer": (_HERE, {"__call__": _called}),
+}
+
+
 def add_foreign_names(cls: type) -> None:
-    """Make each name of another library an alias, or an attribute that raises with the name here."""
-    is_tokenizer = cls.__name__ == "Tokenizer"
-    for name, here in (_HERE if is_tokenizer else _OF_BATCH).items():
+    """Make each name of another library an alias, or an attribute that raises with the name here.
+
+    A call of a tokenizer and an item of a prompt raise too. Type checkers know neither.
+    """
+    names, operators = _OF_CLASS[cls.__name__]
+    for name, here in names.items():
         setattr(cls, name, NameElsewhere(cls.__name__, name, here))
-    for name, here in (_ALIASES if is_tokenizer else {}).items():
+    for name, operator in operators.items():
+        setattr(cls, name, operator)
+    for name, here in (_ALIASES if cls.__name__ == "Tokenizer" else {}).items():
         setattr(cls, name, Alias(here))

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from piecework.attributes.names_of_other_libraries import add_foreign_names
 from piecework.chat.token_spans import mask_of_spans
 from piecework.errors import TemplateError
 
@@ -104,3 +105,7 @@ class ChatEncoding:
             )
             raise TemplateError("assistant_mask", problem)
         return mask_of_spans(self.encoding, self.assistant_spans)
+
+
+for _class in (SegmentedEncoding, ChatEncoding):
+    add_foreign_names(_class)

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 from piecework._internal.renamed_arguments import reject_former_name
 from piecework._internal.types import Progress, Self
 from piecework._internal.validation import PathLike
+from piecework.attributes.names_of_other_libraries import reject_setting
 from piecework.errors import ArgumentError, FormatError, InputTypeError, TrainingError
 from piecework.spec import Model, TokenizerSpec
 from piecework.train.counts import Counts
@@ -172,6 +173,10 @@ class Trainer(ABC):
     def __new__(cls, *args: Any, **settings: Any) -> Self:
         """Check the names of the settings."""
         cls.check_names(settings)
+        known = cls.setting_names()
+        for name in settings:
+            if name not in known:
+                reject_setting(cls.__name__, name, known)
         return super().__new__(cls)
 
     @classmethod
