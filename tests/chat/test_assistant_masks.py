@@ -361,3 +361,25 @@ def test_masks_of_published_templates_equal_those_of_the_tag(model: str) -> None
             assert masked(published) == [text.removesuffix("<|user|>") for text in expected]
         compared += 1
     assert compared
+
+
+def test_messages_are_read_a_bounded_number_of_times_each() -> None:
+    reads = 0
+
+    class Read(dict[str, Any]):
+        def get(self, key: str, default: Any = None) -> Any:
+            nonlocal reads
+            reads += 1
+            return super().get(key, default)
+
+    def reads_of(turns: int) -> int:
+        nonlocal reads
+        reads = 0
+        roles = ("user", "assistant") * turns
+        tok.apply_chat_template([Read(role=role, content="a") for role in roles])
+        return reads
+
+    tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).with_chat_template(
+        "{% for m in messages %}{% generation %}{{ m.content }}{% endgeneration %};{% endfor %}"
+    )
+    assert reads_of(400) <= 5 * reads_of(100)

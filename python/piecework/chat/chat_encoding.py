@@ -57,8 +57,10 @@ def assistant_finder(
     def spans_of(prompt: TrackedText) -> tuple[tuple[int, int], ...] | None:
         replies = list(filter(is_reply, messages))
         if mask is None and has_generation(template):
-            spans = _spans(prompt.origins, GENERATED)
-            return tuple(span for span in spans if _is_masked(prompt.origins, span, messages))
+            spans = tuple(_spans(prompt.origins, GENERATED))
+            if all(row.get("weight") != 0 for row in messages):
+                return spans
+            return tuple(span for span in spans if _is_masked(prompt.origins, span))
         if not any(origin & _TRACKED for origin in set(prompt.origins)):
             return None if replies else ()
         return assistant_spans(
@@ -75,12 +77,8 @@ def assistant_finder(
 _TRACKED = CONTENT | REASONING | TOOL_CALL
 
 
-def _is_masked(
-    origins: bytes, span: tuple[int, int], messages: Sequence[Mapping[str, typing.Any]]
-) -> bool:
+def _is_masked(origins: bytes, span: tuple[int, int]) -> bool:
     """Return whether a span of `{% generation %}` is not of a message with `weight` 0."""
-    if all(row.get("weight") != 0 for row in messages):
-        return True
     return _RUN.search(origins.translate(_HAS_BIT[OTHERS]), *span) is None
 
 
