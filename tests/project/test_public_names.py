@@ -243,6 +243,7 @@ STAGES_NAMES = {
 
 CHAT_NAMES = {"ChatEncoding", "GrowingText", "SegmentedEncoding", "TextChunk"}
 CHAT_NAMES |= {"MASK_PARTS", "ChatFormat", "chunk_text", "count_messages", "find_special_token"}
+CHAT_NAMES |= {"fit_messages"}
 
 TOKENIZER_NAMES = {
     "load",

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from piecework.chat.chunks import chunk_text
     from piecework.chat.growing_text import GrowingText
     from piecework.chat.message_counts import count_messages
+    from piecework.chat.recent_turns import fit_messages
     from piecework.chat.results import ChatEncoding, SegmentedEncoding, TextChunk
     from piecework.chat.special_tokens import find_special_token
 
@@ -28,6 +29,7 @@ __all__ = [
     "chunk_text",
     "count_messages",
     "find_special_token",
+    "fit_messages",
 ]
 
 # `encode_segments` needs modules of this package, and none of the functions.
@@ -39,6 +41,7 @@ __getattr__ = lazy_names(
         "chunks": ("chunk_text",),
         "growing_text": ("GrowingText",),
         "message_counts": ("count_messages",),
+        "recent_turns": ("fit_messages",),
         "results": ("ChatEncoding", "SegmentedEncoding", "TextChunk"),
         "special_tokens": ("find_special_token",),
     },
