@@ -13,24 +13,28 @@ def import_extra(module: str, extra: str, needed_for: str | None = None) -> typi
     '[]'
 
     Raises `MissingExtraError` that names `needed_for`, such as a file or an argument, and the command
-    that installs the packages of the extra.
+    that installs the packages of the extra. A module that is absent and one that fails are told apart.
     """
     from importlib import import_module
 
     try:
         return import_module(module)
     except ImportError as error:
-        place = module if needed_for is None else needed_for
+        package = module.partition(".")[0]
+        is_absent = isinstance(error, ModuleNotFoundError) and error.name in (package, module)
+        found = "is not installed" if is_absent else f"cannot be imported ({error})"
         expected = f"the extra {extra!r} of piecework: {install_command(extra, module)}"
-        problem = f": {module} is not installed ({error}); install {expected}"
-        raise MissingExtraError(place, problem) from error
+        problem = f"{found}; install {expected}"
+        if needed_for is None:
+            raise MissingExtraError(module, problem) from error
+        raise MissingExtraError(needed_for, f"needs {module}, which {problem}") from error
 
 
 def install_command(extra: str, module: str) -> str:
     """Return the command that installs the packages of an extra, or `module` if they are unknown.
 
-    >>> install_command("parquet", "pyarrow")
-    "pip install 'pyarrow>=14'"
+    >>> install_command("parquet", "pyarrow"), install_command("bench", "tiktoken")
+    ("pip install 'pyarrow>=14'", "pip install 'tiktoken>=0.7'")
 
     It names no piecework[...]: an index may lack piecework, or have another package of this name.
     """
@@ -43,4 +47,6 @@ def install_command(extra: str, module: str) -> str:
     parts = (requirement.partition(";") for requirement in requirements)
     markers = f"extra=='{extra}'", f'extra=="{extra}"'
     packages = [name.strip() for name, _, marker in parts if marker.replace(" ", "") in markers]
+    if extra == "bench":  # its packages are used one at a time
+        packages = [name for name in packages if name.startswith(f"{module}>")] or packages
     return " ".join(("pip install", *(f"'{package}'" for package in packages or [module])))
