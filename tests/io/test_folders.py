@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import gzip
 import json
 import pickle
 import warnings
@@ -502,6 +503,72 @@ def test_the_order_of_the_files(tmp_path: Path) -> None:
             models.append(type(pw.Tokenizer.load(tmp_path).spec.model).__name__)
     assert models == ["WordPiece", "SentencePiece", "WordPiece"]
     assert len(pw.Tokenizer.load(tmp_path)) == len(WORDS)
+
+
+def zipped(folder: Path, *names: str) -> None:
+    """Compress files of a folder with gzip."""
+    for name in names or [path.name for path in folder.iterdir()]:
+        (folder / f"{name}.gz").write_bytes(gzip.compress((folder / name).read_bytes()))
+        (folder / name).unlink()
+
+
+def test_a_folder_with_compressed_files_is_read_as_without(folder: Path, tmp_path: Path) -> None:
+    expected = pw.Tokenizer.load(folder)
+    zipped(folder, "tokenizer.json")
+    assert pw.Tokenizer.load(folder) == expected
+    assert pw.Tokenizer.load(folder).special_tokens_map == expected.special_tokens_map
+    padded = expected.with_padding(9)
+    padded.save(f"{folder}/")
+    zipped(folder, "tokenizer.json")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        loaded = pw.Tokenizer.load(folder)
+    assert loaded.encode("hug").ids == expected.encode("hug").ids
+    assert loaded.with_padding().encode("hug") == padded.encode("hug")
+
+
+@pytest.mark.parametrize(
+    "are_zipped", [("vocab.json",), ("merges.txt",), ("vocab.json", "merges.txt")]
+)
+def test_a_vocabulary_and_its_merges_may_be_compressed(
+    are_zipped: tuple[str, ...], tmp_path: Path
+) -> None:
+    gpt2 = pw.Tokenizer.train_from_iterator(["hug hugs"] * 9, preset="gpt2", vocab_size=260)
+    gpt2.save(tmp_path / "vocab.json", merges=tmp_path / "merges.txt")
+    expected = pw.Tokenizer.load(tmp_path)
+    zipped(tmp_path, *are_zipped)
+    assert pw.Tokenizer.load(tmp_path) == expected
+
+
+def test_the_settings_of_a_compressed_vocab_txt_are_read(tmp_path: Path) -> None:
+    (tmp_path / "vocab.txt").write_text("\n".join((*WORDS, "Café")) + "\n")
+    cased = {"do_lower_case": False, "strip_accents": False, "tokenizer_class": "BertTokenizer"}
+    write(tmp_path / "tokenizer_config.json", cased)
+    expected = pw.Tokenizer.load(tmp_path)
+    zipped(tmp_path, "vocab.txt")
+    assert pw.Tokenizer.load(tmp_path) == expected
+    assert "Café" in pw.Tokenizer.load(tmp_path).encode("Café").tokens
+
+
+def test_a_compressed_sentencepiece_model_has_the_frame_of_its_class(tmp_path: Path) -> None:
+    trained = pw.Tokenizer.train_from_iterator(
+        ["hug pug hug"], preset="llama", vocab_size=269, byte_fallback=True
+    )
+    trained.save(tmp_path / "tokenizer.model")
+    write(
+        tmp_path / "tokenizer_config.json",
+        {"tokenizer_class": "LlamaTokenizer", "add_bos_token": True},
+    )
+    expected = pw.Tokenizer.load(tmp_path)
+    zipped(tmp_path, "tokenizer.model")
+    assert pw.Tokenizer.load(tmp_path) == expected
+    assert expected.encode("hug").tokens[0] == "<s>"
+
+
+def test_files_that_transformers_reads_win_over_compressed_ones(folder: Path) -> None:
+    zipped(folder, "tokenizer.json")
+    (folder / "vocab.txt").write_text("[UNK]\nhug\n")
+    assert pw.Tokenizer.load(folder).get_vocab_size() == 2
 
 
 def test_a_vocab_txt_follows_its_configuration(tmp_path: Path) -> None:

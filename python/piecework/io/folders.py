@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 
 from piecework._core import Core
 from piecework._internal.warn import warn
@@ -12,6 +11,7 @@ from piecework.io.core_parts import stages_of, with_parts
 from piecework.io.folder_config import FolderConfig
 from piecework.io.folder_settings import FolderSettings
 from piecework.io.load_options import LoadOptions
+from piecework.io.source_bytes import plain_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ _LIKE_ROBERTA = {"BartTokenizer", "LEDTokenizer", "LongformerTokenizer", "Robert
 
 def folder_options(config: FolderConfig, options: LoadOptions, source: str) -> LoadOptions:
     """Return the load options with the settings of the configuration for the file `source`."""
-    if os.path.basename(source) == "vocab.txt" and options.lowercase is None:
+    if plain_name(source) == "vocab.txt" and options.lowercase is None:
         return options.with_lowercase(config.flag("do_lower_case"))
     return options
 
@@ -131,7 +131,7 @@ def _contradiction(config: FolderConfig, found: str) -> FormatError:
 
 
 def _with_stages_of_class(core: Core, config: FolderConfig, source: str) -> Core:
-    name = os.path.basename(source)
+    name = plain_name(source)
     if name == "vocab.txt":
         return _with_bert_settings(core, config, source)
     if name == "tokenizer.json" and config.tokenizer_class in _NORMALIZE_AS_BERT:
@@ -183,7 +183,7 @@ def _with_frame(core: Core, config: FolderConfig, source: str) -> Core:
         found = f"a SentencePiece model of {named}, whose ids transformers changes"
         expected = "a tokenizer.json beside it, which save_pretrained of transformers writes"
         raise FormatError(source, f"is {found}; put {expected}")
-    if named is None and os.path.basename(source) == _RENUMBERED_NAME:
+    if named is None and plain_name(source) == _RENUMBERED_NAME:
         message = f"{source}: has the ids of SentencePiece; most models with this file change them"
         warn(message, FormatWarning)
     if named is not None:

@@ -11,6 +11,7 @@ from piecework._core import Core
 from piecework.errors import FormatError
 from piecework.io.core_parts import stages_of, with_parts
 from piecework.io.folder_config import FolderConfig
+from piecework.io.source_bytes import plain_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,7 +79,7 @@ _FLAGS = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": 
 def is_class_of_sentencepiece(core: Core, config: FolderConfig, source: str) -> bool:
     """Return whether `core`, read from `source`, is a model of which a known class makes a tokenizer."""
     return (
-        source.endswith(".model")
+        plain_name(source).endswith(".model")
         and config.tokenizer_class in _ROLES
         and (stages_of(core)["normalizer"] or {}).get("type") == "SentencePiece"
     )

@@ -25,6 +25,7 @@ _USUAL_NAMES: tuple[tuple[str, ...], ...] = (
     ("tekken.json",),
     ("tiktoken.model",),
 )
+_GZIP_SUFFIX = ".gz"
 _GZIP_MAGIC = b"\x1f\x8b"
 _MAX_BYTES = 1 << 29
 _READ_BYTES = 1 << 20
@@ -44,7 +45,7 @@ def files_of_directory(source: str, options: LoadOptions) -> tuple[str, LoadOpti
     if not files:
         expected = (
             "tokenizer.json, tokenizer.model, vocab.txt, vocab.json with merges.txt, "
-            "encoder.json with vocab.bpe, or tekken.json in it"
+            "encoder.json with vocab.bpe, or tekken.json, gzipped or not"
         )
         problem = f"is a directory without a tokenizer; it must contain {expected}"
         raise FileError(source, problem, errno=errno.EISDIR)
@@ -54,12 +55,30 @@ def files_of_directory(source: str, options: LoadOptions) -> tuple[str, LoadOpti
 
 
 def tokenizer_files(folder: str) -> tuple[str, ...]:
-    """Return the tokenizer file in a folder, or a vocabulary and its merges; empty if there is none."""
-    for names in _USUAL_NAMES:
-        files = tuple(os.path.join(folder, name) for name in names)
-        if all(os.path.isfile(file) for file in files):
-            return files
+    """Return the tokenizer file in a folder, or a vocabulary and its merges; empty if there is none.
+
+    Files without compression win, as other libraries read no others.
+    """
+    for suffixes in (("",), ("", _GZIP_SUFFIX)):
+        for names in _USUAL_NAMES:
+            files = tuple(file for name in names for file in _files(folder, name, suffixes)[:1])
+            if len(files) == len(names):
+                return files
     return ()
+
+
+def _files(folder: str, name: str, suffixes: tuple[str, ...]) -> list[str]:
+    paths = (os.path.join(folder, name + suffix) for suffix in suffixes)
+    return [path for path in paths if os.path.isfile(path)]
+
+
+def plain_name(path: str) -> str:
+    """Return the name of a file without its folder and the suffix of gzip.
+
+    >>> plain_name("folder/vocab.txt.gz")
+    'vocab.txt'
+    """
+    return os.path.basename(path).removesuffix(_GZIP_SUFFIX)
 
 
 def source_bytes(source: str) -> bytes:
