@@ -68,7 +68,17 @@ class Batch(metaclass=WithForeignNames):
 
     @property
     def ids(self) -> npt.NDArray[np.uint32]:
-        """Vocabulary ids, uint32 of shape (tokens,)."""
+        """Vocabulary ids of all rows, uint32 of shape (tokens,).
+
+        The array has the memory of the core, without a Python object for each id. `json` and FastAPI write
+        no arrays; `to_lists` and `to_dict` have lists, as `Encoding.ids` is one.
+
+        >>> import json
+        >>> import piecework as pw
+        >>> batch = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).encode_batch(["aa", "a"])
+        >>> json.dumps({"ids": batch.to_lists()})
+        '{"ids": [[1, 1], [1]]}'
+        """
         return self._raw.ids
 
     @property
