@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 from piecework._core import Core
 from piecework._internal.warn import warn
 from piecework.errors import FormatError, FormatWarning
