@@ -78,9 +78,10 @@ if TYPE_CHECKING:
     )
     from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER, CHARACTER_OF_BYTE
     from piecework.spec.custom import name_of
-    from piecework.train.corpus_count import warn_of_replacements
+    from piecework.train.corpus_count import CorpusCount, warn_of_replacements
     from piecework.train.count_checkpoint import delete_count_checkpoint, source_folder
     from piecework.train.counts_detection import is_counts_file
+    from piecework.train.learn import preset_for_counts, source_of
     from piecework.train.learned import Merge
     from piecework.train.plan import Plan, model_of
     from piecework.train.setting_fields import (
@@ -96,6 +97,7 @@ if TYPE_CHECKING:
         settings_of,
     )
     from piecework.train.source_balance import delete_balance_checkpoint
+    from piecework.train.source_costs import SourceCosts, costs_of_parity, plain_models
     from piecework.train.trainers import TRAINERS
     from piecework.train.trainers.meta_pieces import with_learned
     from piecework.vocabulary.changed_vocabulary import changed
@@ -152,15 +154,17 @@ __getattr__ = lazy_names(
         ).split(),
         "piecework.spec.byte_alphabet": "BYTE_OF_CHARACTER CHARACTER_OF_BYTE".split(),
         "piecework.spec.custom": "name_of".split(),
-        "piecework.train.corpus_count": "warn_of_replacements".split(),
+        "piecework.train.corpus_count": "CorpusCount warn_of_replacements".split(),
         "piecework.train.count_checkpoint": "delete_count_checkpoint source_folder".split(),
         "piecework.train.counts_detection": "is_counts_file".split(),
+        "piecework.train.learn": "preset_for_counts source_of".split(),
         "piecework.train.learned": "Merge".split(),
         "piecework.train.plan": "Plan model_of".split(),
         "piecework.train.setting_fields": (
             "Choice File Integer IntegerOrShare Number Setting Switch Tokens Variant settings_of"
         ).split(),
         "piecework.train.source_balance": "delete_balance_checkpoint".split(),
+        "piecework.train.source_costs": "SourceCosts costs_of_parity plain_models".split(),
         "piecework.train.trainers": "TRAINERS".split(),
         "piecework.train.trainers.meta_pieces": "with_learned".split(),
         "piecework.vocabulary.changed_vocabulary": "changed".split(),

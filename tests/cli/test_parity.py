@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -9,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
+from piecework.analysis.metrics import gini
+from piecework.analysis.readable_tokens import text_of_bytes
 from piecework.train import ByteBPETrainer, count_sources
 from tests.train.test_source_balance import LITTLE, MUCH
 from tests.train.test_source_counts import CZECH, ENGLISH
@@ -125,14 +129,128 @@ def test_several_sizes_come_from_one_run(folder: Path) -> None:
     assert large[: len(small)] == small
 
 
+def costs_of(tokenizer: pw.Tokenizer, folder: Path) -> list[int]:
+    """Return the tokens of the parallel texts, encoded line by line with their ends."""
+    texts = [(folder / f"{name}-dev.txt").read_text(encoding="utf-8") for name in ("en", "cs")]
+    return [sum(map(len, tokenizer.encode_batch(text.splitlines(True)))) for text in texts]
+
+
+@pytest.mark.parametrize("size", ["330", "300,330"])
+def test_the_summary_says_what_parity_did(folder: Path, size: str) -> None:
+    arguments = [*TRAIN[:-1], size, "--parity", *PARALLEL, "-o", "t.json", "--json"]
+    done = run(*arguments, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    sizes = size.split(",")
+    for line, one in zip(done.stdout.splitlines(), sizes, strict=True):
+        summary = json.loads(line)
+        fair = pw.Tokenizer.load(folder / summary["saved"])
+        files = [folder / "en.txt", folder / "cs.txt"]
+        plain = pw.Tokenizer.train(files, model="byte-bpe", preset="gpt2", vocab_size=int(one))
+        before, after = costs_of(plain, folder), costs_of(fair, folder)
+        found = summary["sources"]
+        assert found["tokens_before"] == dict(zip(("en.txt", "cs.txt"), before, strict=True))
+        assert found["tokens_after"] == dict(zip(("en.txt", "cs.txt"), after, strict=True))
+        assert found["gini_before"] == pytest.approx(gini(before))
+        assert found["gini_after"] == pytest.approx(gini(after))
+        assert found["added_share"] == pytest.approx(sum(after) / sum(before) - 1)
+        assert found["gini_after"] < found["gini_before"]
+    errors = run(*arguments[:-1], cwd=folder).stderr
+    tokens = f"en.txt {before[0]} -> {after[0]}, cs.txt {before[1]} -> {after[1]}"
+    assert f"tokens of the parallel texts, without parity -> with it: {tokens}\n" in errors
+    ginis = f"{gini(before):.3f} before, {gini(after):.3f} after"
+    added = f"{100 * (sum(after) / sum(before) - 1):+.1f} % tokens in all"
+    assert f"Gini coefficient of the tokens: {ginis}; {added}\n" in errors
+
+
+@pytest.mark.parametrize("unit", ["bytes", "characters", "words"])
+@pytest.mark.parametrize("model", [("byte-bpe", "gpt2"), ("bpe", "metaspace")])
+def test_without_parallel_texts_the_texts_are_measured_by_their_unit(
+    folder: Path, unit: str, model: tuple[str, str]
+) -> None:
+    options = (
+        "--model",
+        model[0],
+        "--preset",
+        model[1],
+        "--parity",
+        "--parity-unit",
+        unit,
+        "--json",
+    )
+    arguments = ("train", "en.txt", "cs.txt", "--vocab-size", "330", *options, "-o", "t.json")
+    done = run(*arguments, cwd=folder)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)["sources"]
+    tok = pw.Tokenizer.load(folder / "t.json")
+    shares = []
+    for name in ("en.txt", "cs.txt"):
+        counts = pw.count_files(folder / name, preset=model[1])
+        texts = {
+            word: text_of_bytes(word) if model[0] == "byte-bpe" else word for word, _ in counts
+        }
+        sizes = {
+            "bytes": lambda text: len(text.encode()),
+            "characters": len,
+            "words": lambda text: 1,
+        }
+        size = sum(sizes[unit](texts[word]) * count for word, count in counts)
+        shares.append(found["tokens_after"][name] / size)
+    whole = [(folder / f"{name}.txt").read_text(encoding="utf-8") for name in ("en", "cs")]
+    tokens = [
+        sum(map(len, tok.encode_batch(text.splitlines(model[0] == "byte-bpe")))) for text in whole
+    ]
+    assert list(found["tokens_after"].values()) == tokens
+    assert found["gini_after"] == pytest.approx(gini(shares))
+
+
+def test_the_summary_says_what_rounds_did(folder: Path) -> None:
+    write_languages(folder)
+    settings = ("--model", "unigram", "--vocab-size", "300", *PARALLEL, "--balance-rounds", "2")
+    done = run("train", "en.txt", "cs.txt", *settings, "-o", "t.json", "--json", cwd=folder)
+    assert done.returncode == 0, done.stderr
+    counts = count_sources(
+        {name: folder / f"{name}.txt" for name in ("en", "cs")},
+        parallel={name: folder / f"{name}-dev.txt" for name in ("en", "cs")},
+        preset="sentencepiece",
+    )
+    balanced = pw.train.balance_sources(counts, pw.UnigramTrainer(vocab_size=300), rounds=2)
+    found = json.loads(done.stdout)["sources"]
+    assert list(found["tokens_before"].values()) == list(balanced.first_costs.values())
+    assert list(found["tokens_after"].values()) == list(balanced.costs.values())
+    assert (found["gini_before"], found["gini_after"]) == (balanced.first_gini, balanced.gini)
+
+
+def test_the_plan_has_parity_rounds_and_parallel_texts(folder: Path) -> None:
+    plan = run(*TRAIN, "--parity", *PARALLEL, "-o", "t.json", "--dry-run", cwd=folder)
+    assert plan.returncode == 0, plan.stderr
+    assert "settings       parity=True\n" in plan.stdout
+    assert re.search(
+        r"^parallel       2 files, [\d.]+ \w+: en-dev.txt, cs-dev.txt$", plan.stdout, re.M
+    )
+    rounds = run(
+        *TRAIN, *PARALLEL, "--balance-rounds", "3", "-o", "t.json", "--dry-run", cwd=folder
+    )
+    assert "settings       balance_rounds=3\n" in rounds.stdout
+    assert not (folder / "t.json").exists()
+
+
+def test_a_plan_shows_words_as_text(folder: Path) -> None:
+    (folder / "uk.txt").write_text("“ Що це?\tТак\n", encoding="utf-8")
+    plan = run("train", "uk.txt", "--preset", "gpt2", "-o", "t.json", "--dry-run", cwd=folder)
+    assert "its words      “  ␣Що  ␣це  ?  ⇥  Так\n" in plan.stdout
+
+
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
         ([*PARALLEL], "--parallel en-dev.txt needs --balance-rounds, or --parity for BPE"),
         (["--parity", *PARALLEL, "--balance-rounds", "2"], "cannot be combined with --parity"),
-        (["--balance-rounds", "2"], "need sources and a parallel text for each"),
+        (
+            ["--balance-rounds", "2"],
+            "--balance-rounds needs --parallel FILE for each CORPUS argument",
+        ),
         (["--balance-rounds", "0"], "--balance-rounds"),
-        (["--parity"], "have no parallel texts: give a text in each language"),
+        (["--parity"], "--parity needs --parallel FILE for each CORPUS argument, a text that says"),
         (["--parity", *PARALLEL[:2]], "--parallel has 1 files, and CORPUS 2 arguments"),
         (["--parity", *PARALLEL, "cs.txt"], "CORPUS has cs.txt twice; give each language once"),
         (

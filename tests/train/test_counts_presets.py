@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import piecework as pw
 from piecework.spec import NFC, CustomPreTokenizer, WhitespaceSplit
 from piecework.train import (
+    PRESETS,
     BPETrainer,
     Pipeline,
+    Preset,
+    UnigramTrainer,
     WordPieceTrainer,
     learn_spec,
     learn_specs,
@@ -20,6 +24,7 @@ from piecework.train import (
 
 Run = Callable[..., tuple[int, str, str]]
 
+BERT_PRESETS = [name for name in PRESETS if name.startswith("bert-")]
 TEXTS = ["low lower lowest", "new newer newest"] * 5
 
 
@@ -44,6 +49,9 @@ def counts(preset: str) -> pw.Counts:
         ("whitespace", ["--model", "bpe"]),
         ("whitespace", ["--model", "wordpiece"]),
         ("sentencepiece", ["--model", "unigram", "--vocab-size", "20"]),
+        ("sentencepiece", ["--vocab-size", "20"]),
+        ("metaspace", []),
+        ("characters", []),
         ("llama", ["--vocab-size", "270"]),
         ("llama", ["--vocab-size", "270", "--model-type", "unigram"]),
     ],
@@ -87,7 +95,28 @@ def test_byte_level_counts_without_a_model_give_byte_level_bpe(cli: Run, folder:
         (
             "bert-cased",
             ["--model", "byte-bpe"],
-            "--model byte-bpe does not support counts of preset 'bert-cased'; use --model bpe, or",
+            "c.tsv: --model byte-bpe does not support counts of preset 'bert-cased'; use --model bpe, or",
+        ),
+        (
+            "metaspace",
+            ["--model", "wordpiece"],
+            (
+                "c.tsv: --model wordpiece does not support counts of preset 'metaspace', whose words it "
+                "cannot decode; use --model bpe or --model unigram, or counts made with --preset bert-uncased"
+            ),
+        ),
+        (
+            "bert-cased",
+            ["--model", "char"],
+            "c.tsv: --model char does not support counts of preset 'bert-cased', whose words it cannot",
+        ),
+        (
+            "metaspace",
+            ["--model", "bpe", "--end-of-word-suffix", "</w>"],
+            (
+                "c.tsv: --model bpe does not support counts of preset 'metaspace', whose words it cannot "
+                "decode; use counts made with --preset whitespace"
+            ),
         ),
         (
             "gpt2",
@@ -124,6 +153,56 @@ def test_a_mismatch_names_the_option(
     assert code == 2
     assert message in errors
     assert not Path("tok.piecework").exists()
+
+
+@pytest.mark.parametrize("model", ["unigram", "bpe"])
+@pytest.mark.parametrize("preset", [*BERT_PRESETS, "punctuation", "whitespace"])
+def test_counts_made_for_wordpiece_train_other_models(preset: str, model: str) -> None:
+    counted = counts(preset)
+    pipeline = PRESETS[preset].pipeline
+    settings: Any = {"model": model, "vocab_size": 18}
+    from_counts = pw.Tokenizer.train_from_counts(counted, **settings)
+    own = Preset("mine", pipeline)
+    assert from_counts == pw.Tokenizer.train_from_iterator(TEXTS, preset=own, **settings)
+    trainer = UnigramTrainer(vocab_size=18) if model == "unigram" else BPETrainer(vocab_size=18)
+    for spec in (learn_spec(counted, trainer), learn_specs(counted, trainer, [18])[18]):
+        assert pw.Tokenizer.from_spec(spec) == from_counts
+    assert from_counts.spec.normalizer == pipeline.normalizer
+    assert from_counts.decode(from_counts.encode("low new").ids).replace(" ", "") == "lownew"
+    with_words = pw.Tokenizer.train_from_counts(counted, model="wordpiece", vocab_size=40).spec
+    assert (with_words.normalizer, with_words.pre_tokenizer) == (
+        from_counts.spec.normalizer,
+        from_counts.spec.pre_tokenizer,
+    )
+
+
+@pytest.mark.parametrize(
+    ("model", "hint"),
+    [("unigram", ""), ("bpe", "; --end-of-word-suffix '</w>' marks where words end")],
+)
+def test_the_command_says_how_such_a_model_decodes(
+    cli: Run, folder: Path, model: str, hint: str
+) -> None:
+    cli("count", "corpus.txt", "-o", "c.tsv")
+    options = ("--vocab-size", "18", "-o", "tok.json")
+    code, _, errors = cli("train", "c.tsv", "--model", model, *options)
+    assert code == 0
+    assert f"{model} with preset bert-uncased lowercases and removes accents\n" in errors
+    words = "words of preset bert-uncased have no spaces"
+    assert f"decoding puts a space between all tokens: {words}{hint}\n" in errors
+    cli("count", "corpus.txt", "--preset", "metaspace", "-o", "c.tsv")
+    assert "decoding puts" not in cli("train", "c.tsv", "--model", model, *options)[2]
+
+
+@pytest.mark.parametrize("suffix", ["parquet", "tsv"])
+def test_no_rate_is_printed_for_counts(cli: Run, folder: Path, suffix: str) -> None:
+    words = [f"word{number:07}" for number in range(100_000)]
+    pw.Counts(words, [2] * len(words), pipeline=PRESETS["whitespace"].pipeline).save(f"c.{suffix}")
+    options = ("--model", "word", "--vocab-size", "9")
+    assert "MB/s" not in cli("train", f"c.{suffix}", *options, "-o", "tok.json")[2]
+    assert "MB/s" not in cli("count", f"c.{suffix}", f"c.{suffix}", "-o", "d.tsv")[2]
+    Path("large.txt").write_text("\n".join(words))
+    assert "MB/s" in cli("train", "large.txt", *options, "-o", "tok.json")[2]
 
 
 def test_counts_in_python_are_trained_with_their_preset() -> None:

@@ -14,6 +14,7 @@ from piecework.cli.options import (
     COUNTS_SUFFIXES,
     Reading,
     are_counts_files,
+    check_counting,
     corpus_options,
     count_or_load,
     counting_options,
@@ -83,13 +84,12 @@ def count(
         expected = "a file name that ends in .parquet or .tsv, or - for stdout"
         raise pw.errors.ArgumentError("output", repr(path), expected)
     check_output(path)
-    timing = Timing(corpus)
+    check_counting(corpus, plan, reading, counting)
+    merges = are_counts_files(corpus, reading["field"], plan.sentences)
+    timing = Timing(corpus, of_text=not merges)
     found = normalized(plan, first_texts(corpus, plan, reading))
     hint = preset_hint(plan, found)
-    with_files = (
-        not are_counts_files(corpus, reading["field"], plan.sentences) and not plan.sentences.size
-    )
-    if path != "-" and with_files:
+    if path != "-" and not merges and not plan.sentences.size:
         words, distinct = pw.train.count_files_to(
             path,
             corpus,

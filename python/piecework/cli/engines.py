@@ -36,7 +36,7 @@ def engine_options(command: Command) -> Command:
     return apply(options, command)
 
 
-def count_on_engine(
+def check_engine(
     corpus: Sequence[str],
     plan: Plan,
     reading: Reading,
@@ -44,8 +44,8 @@ def count_on_engine(
     address: str | None,
     master: str | None,
     counting: Mapping[str, Any],
-) -> pw.Counts | None:
-    """Count the words of a corpus on the engine that the user chose; return None without one.
+) -> None:
+    """Raise for options that do not suit the engine that the user chose, None for none.
 
     `counting` has the options of `counting_options`; those of learning too work with an engine.
     """
@@ -53,7 +53,7 @@ def count_on_engine(
         if connection is not None and engine != name:
             raise pw.errors.ArgumentError(_ENGINES[name], f"={connection!r} needs --engine {name}")
     if engine is None:
-        return None
+        return
     for name, value in given_options(dict(counting)).items():
         if name not in ("memory", "checkpoint"):
             raise pw.errors.ArgumentError(name, f"={value!r} does not support --engine {engine}")
@@ -63,6 +63,17 @@ def count_on_engine(
     if are_counts_files(corpus, reading["field"], plan.sentences):
         message = "--engine counts text files; counts files need no engine"
         raise pw.errors.ArgumentError("engine", message=message)
+
+
+def count_on_engine(
+    corpus: Sequence[str],
+    plan: Plan,
+    reading: Reading,
+    engine: str,
+    address: str | None,
+    master: str | None,
+) -> pw.Counts:
+    """Count the words of a corpus on an engine, with options that `check_engine` accepts."""
     # Each engine is an optional package.
     module = import_module(f"piecework.distributed.{engine}")
     where: dict[str, Any] = {"ray": {"address": address}, "spark": {"master": master}}[engine]

@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import errno
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import partial, reduce, wraps
 from typing import Any, TypeAlias, TypeVar
 
 import click
 
 import piecework as pw
-from piecework._support import DOCUMENTS, Plan, is_counts_file
+from piecework._support import (
+    DOCUMENTS,
+    CorpusCount,
+    Plan,
+    is_counts_file,
+    preset_for_counts,
+    source_of,
+)
 from piecework.cli.parameters import NameChoice, apply, is_quiet, option
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -181,10 +191,67 @@ def plan_for(
 ) -> Plan:
     """Return the plan of a training; without a preset, counts files have the pipeline that made them."""
     plan = Plan.of(None, model, preset, given)
-    if preset is not None or not are_counts_files(corpus, field, plan.sentences):
+    if not are_counts_files(corpus, field, plan.sentences):
         return plan
-    counted = pw.train.recorded_pipeline(pw.corpus.corpus_files(corpus)[0])
-    return Plan.of(None, model, None, given, counted=counted)
+    first = pw.corpus.corpus_files(corpus)[0]
+    counted = pw.train.recorded_pipeline(first)
+    if preset is None:
+        with naming_counts(first):
+            plan = Plan.of(None, model, None, given, counted=counted)
+    return plan
+
+
+@contextmanager
+def naming_counts(path: str) -> Iterator[None]:
+    """Name a counts file in the errors about its words."""
+    try:
+        yield
+    except pw.errors.ArgumentError as error:
+        raise pw.errors.ArgumentError(error.place, message=f"{path}: {error}") from error
+
+
+def check_counting(
+    corpus: Sequence[str], plan: Plan, reading: Reading, counting: Mapping[str, Any]
+) -> None:
+    """Raise for options that do not suit texts or counts, and for files that cannot be read."""
+    given = given_options(dict(counting))
+    if are_counts_files(corpus, reading["field"], plan.sentences):
+        for name in given.keys() - _ALSO_FOR_COUNTS:
+            problem = "= does not apply to counts files, only to text files"
+            raise pw.errors.ArgumentError(name, problem)
+    else:
+        options: dict[str, Any] = {**reading, **given}
+        CorpusCount.of(corpus, plan.pipeline, sentences=plan.sentences, **options)
+    if reading["on_error"] != "skip":
+        for path in pw.corpus.corpus_files(corpus):
+            _check_readable(path)
+
+
+def check_words(corpus: Sequence[str], plan: Plan, reading: Reading, preset: str | None) -> None:
+    """Raise for counts files with words that the plan does not learn from; `preset` is the one given."""
+    if not are_counts_files(corpus, reading["field"], plan.sentences):
+        return
+    for path in pw.corpus.corpus_files(corpus):
+        counted = pw.train.recorded_pipeline(path)
+        if counted is None or counted.agrees_with(plan.pipeline):
+            continue
+        with naming_counts(path):
+            if preset is not None or plan.trainer.has_own_pipeline:
+                preset_for_counts(counted, plan.trainer, plan.preset)
+            problem = (
+                f"have words of {source_of(counted)}, and others of {source_of(plan.pipeline)}"
+            )
+            raise pw.errors.ArgumentError("counts", f"{problem}; count all with one preset")
+
+
+def _check_readable(path: str) -> None:
+    """Raise `FileError` unless a file is there and may be read, without opening it."""
+    if path == "-" or "://" in path:
+        return
+    with pw.errors.FileError.while_reading(path):
+        os.stat(path)
+        if not os.access(path, os.R_OK):
+            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
 
 
 def given_options(options: dict[str, Any]) -> dict[str, Any]:
@@ -203,9 +270,6 @@ def count_or_load(
     """Count the words that a pipeline produces from a corpus, or load and merge counts files."""
     given = given_options(dict(counting or {}))
     if are_counts_files(corpus, reading["field"], sentences):
-        for name in given.keys() - _ALSO_FOR_COUNTS:
-            problem = "= does not apply to counts files, only to text files"
-            raise pw.errors.ArgumentError(name, problem)
         return reduce(pw.Counts.merge, map(pw.Counts.load, pw.corpus.corpus_files(corpus)))
     counts = pw.count_files(
         corpus,

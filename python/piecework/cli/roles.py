@@ -10,6 +10,14 @@ from piecework._support import is_folder_path
 ROLES = ("unk", "bos", "eos", "sep", "pad", "cls", "mask")
 
 
+def check_folder(name: str, path: str) -> None:
+    """Raise `ArgumentError` for an option whose value only a folder for transformers can store."""
+    if not is_folder_path(path):
+        raise pw.errors.ArgumentError(
+            name, f"= needs a folder such as -o NAME/, not the file {path}"
+        )
+
+
 def token_roles(given: Sequence[str], trainer: pw.train.Trainer, path: str) -> dict[str, str]:
     """Return the arguments of `with_roles` for options such as `eos=<|endoftext|>`.
 
@@ -18,9 +26,8 @@ def token_roles(given: Sequence[str], trainer: pw.train.Trainer, path: str) -> d
 
     Raises `ArgumentError` for an unknown role, a token that is not special, and an output without roles.
     """
-    if given and not is_folder_path(path):
-        message = f"--role needs a folder such as -o NAME/, not the file {path}"
-        raise pw.errors.ArgumentError("roles", message=message)
+    if given:
+        check_folder("roles", path)
     roles = {}
     for option in given:
         role, _, token = option.partition("=")

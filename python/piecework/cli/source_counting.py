@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import click
 
 import piecework as pw
-from piecework._support import source_folder
+from piecework._support import SourceCosts, costs_of_parity, plain_models, source_folder
 from piecework.cli.notes import note
 from piecework.cli.options import given_options
 from piecework.cli.parameters import InputFile, is_quiet, option
@@ -41,10 +42,8 @@ def count_by_source(
     parallel: Sequence[str],
     count: CountCorpus,
     counting: Mapping[str, Any],
-    needed_by: str,
 ) -> pw.train.SourceCounts:
-    """Return the counts of each CORPUS argument, and of its parallel text, for an option."""
-    _check(corpus, parallel, counting, needed_by)
+    """Return the counts of each CORPUS argument, and of its parallel text."""
     checkpoint = counting["checkpoint"]
 
     def counted(paths: Sequence[str], first: int) -> list[pw.Counts]:
@@ -69,8 +68,11 @@ def balanced(
     num_threads: int | None,
     memory: int,
     checkpoint: str | None,
-) -> pw.Counts:
-    """Return the sum of weighted sources, and print the weights; a checkpoint is kept until learning ends."""
+) -> tuple[pw.Counts, SourceCosts]:
+    """Return the sum of weighted sources and their costs, and print the weights.
+
+    A checkpoint is kept until learning ends.
+    """
     found = pw.train.balance_sources(
         counts,
         trainer,
@@ -83,19 +85,80 @@ def balanced(
     )
     weights = ", ".join(f"{name} {float(weight):.3g}" for name, weight in found.weights.items())
     note(f"weights: {weights}")
-    note(f"Gini coefficient of the tokens: {found.first_gini:.3f} before, {found.gini:.3f} after")
-    return found.counts
+    return found.counts, SourceCosts(found.first_costs, found.costs)
+
+
+def parity_costs(
+    counts: pw.train.SourceCounts,
+    trainer: pw.train.Trainer,
+    sizes: Sequence[int],
+    num_threads: int | None,
+    memory: int,
+) -> Callable[[pw.Tokenizer, int | None], SourceCosts]:
+    """Return a function that measures a tokenizer of one of these sizes against plain BPE of that size.
+
+    Without `sizes`, the size is that of the trainer, given as None.
+    """
+    assert isinstance(trainer, pw.BPETrainer | pw.ByteBPETrainer)
+    note("learning without parity, to compare the tokens of each CORPUS argument")
+    with warnings.catch_warnings():
+        # The tokenizer with parity had the same warnings.
+        warnings.simplefilter("ignore", pw.errors.TrainingWarning)
+        plain = plain_models(
+            counts,
+            trainer,
+            sizes or [trainer.vocab_size],
+            num_threads=num_threads,
+            memory=memory,
+        )
+
+    def measure(tokenizer: pw.Tokenizer, size: int | None) -> SourceCosts:
+        before, after = plain[size or trainer.vocab_size], tokenizer.spec.model
+        return costs_of_parity(counts, trainer, before, after, num_threads=num_threads)
+
+    return measure
+
+
+def costs_lines(costs: SourceCosts, *, by_rounds: bool) -> list[str]:
+    """Return what evening out did, as lines: tokens by source, the Gini coefficient, and all tokens.
+
+    >>> costs = SourceCosts({"en.txt": 900, "cs.txt": 1500}, {"en.txt": 1210, "cs.txt": 1220})
+    >>> print(*costs_lines(costs, by_rounds=False), sep="\\n")
+    tokens of the parallel texts, without parity -> with it: en.txt 900 -> 1,210, cs.txt 1,500 -> 1,220
+    Gini coefficient of the tokens: 0.125 before, 0.002 after; +1.2 % tokens in all
+    """
+    how = "with equal weights -> with these" if by_rounds else "without parity -> with it"
+    texts = "parallel texts" if costs.sizes is None else "texts of the sources"
+    tokens = ", ".join(
+        f"{name} {before:,} -> {costs.after[name]:,}" for name, before in costs.before.items()
+    )
+    ginis = f"{costs.first_gini:.3f} before, {costs.gini:.3f} after"
+    added = f"{100 * costs.added:+.1f} % tokens in all"
+    return [
+        f"tokens of the {texts}, {how}: {tokens}",
+        f"Gini coefficient of the tokens: {ginis}; {added}",
+    ]
+
+
+def costs_data(costs: SourceCosts | None) -> dict[str, Any] | None:
+    """Return the content of `costs_lines` as data."""
+    if costs is None:
+        return None
+    return {
+        "tokens_before": dict(costs.before),
+        "tokens_after": dict(costs.after),
+        "gini_before": costs.first_gini,
+        "gini_after": costs.gini,
+        "added_share": costs.added,
+    }
 
 
 def source_option(
     trainer: pw.train.Trainer, parallel: Sequence[str], rounds: int | None, sizes: Sequence[int]
 ) -> str | None:
     """Return the option that needs counts by source, None without one; raise for options in conflict."""
-    if rounds is not None and trainer.learns_by_source:
-        raise pw.errors.ArgumentError("balance_rounds", "= cannot be combined with --parity")
-    if rounds is not None and sizes:
-        raise pw.errors.ArgumentError("balance_rounds", "= needs one size of the vocabulary")
     if rounds is not None:
+        _check_rounds(trainer, sizes)
         return "--balance-rounds"
     if trainer.learns_by_source:
         return "--parity"
@@ -105,9 +168,24 @@ def source_option(
     return None
 
 
-def _check(
-    corpus: Sequence[str], parallel: Sequence[str], counting: Mapping[str, Any], needed_by: str
+def _check_rounds(trainer: pw.train.Trainer, sizes: Sequence[int]) -> None:
+    if trainer.learns_by_source:
+        raise pw.errors.ArgumentError("balance_rounds", "= cannot be combined with --parity")
+    if sizes:
+        raise pw.errors.ArgumentError("balance_rounds", "= needs one size of the vocabulary")
+    if name := trainer.needs_positions:
+        problem = f'= does not support {name}="first-seen": weighted counts have no first positions'
+        raise pw.errors.ArgumentError("balance_rounds", f"{problem}; choose another {name}=")
+
+
+def check_sources(
+    corpus: Sequence[str],
+    parallel: Sequence[str],
+    trainer: pw.train.Trainer,
+    counting: Mapping[str, Any],
+    needed_by: str,
 ) -> None:
+    """Raise for CORPUS arguments and options for counting that do not suit an option, such as --parity."""
     for name in ("source_weights", "temperature"):
         if name in given_options(dict(counting)):
             problem = f"= does not support {needed_by}, which weighs the sources itself"
@@ -121,8 +199,23 @@ def _check(
             "have lost the languages: count each one by itself"
         )
         raise pw.errors.ArgumentError("CORPUS", problem)
+    _check_parallel(parallel, trainer, needed_by)
     if parallel and len(parallel) != len(corpus):
         problem = (
             f"has {len(parallel)} files, and CORPUS {len(corpus)} arguments; give one for each"
         )
         raise pw.errors.ArgumentError("parallel", problem)
+
+
+def _check_parallel(parallel: Sequence[str], trainer: pw.train.Trainer, needed_by: str) -> None:
+    """Raise unless the tokens of sources can be compared: by parallel texts, or for parity by a unit."""
+    unit = getattr(trainer, "parity_unit", None)
+    if parallel and unit is not None:
+        problem = f"={unit!r} does not apply with --parallel, whose tokens are compared"
+        raise pw.errors.ArgumentError("parity_unit", problem)
+    if not parallel and unit is None:
+        needs = "FILE for each CORPUS argument, a text that says the same in each language"
+        unit_advice = "; for languages of one script, --parity-unit compares their own texts"
+        advice = unit_advice if trainer.learns_by_source else ""
+        message = f"{needed_by} needs --parallel {needs}{advice}"
+        raise pw.errors.ArgumentError("parallel", message=message)

@@ -52,10 +52,14 @@ def summarize(
 
 
 class Timing:
-    """The time since the start of a command, and the bytes of the files that it reads."""
+    """The time since the start of a command, and the bytes of the files that it reads.
 
-    def __init__(self, corpus: Sequence[str]) -> None:
+    `of_text` says whether the bytes are those of texts, so that they are a measure of speed.
+    """
+
+    def __init__(self, corpus: Sequence[str], *, of_text: bool = True) -> None:
         self._begun = monotonic()
+        self._of_text = of_text
         files = [] if "-" in corpus else pw.corpus.corpus_files(list(corpus))
         self._bytes = sum(map(os.path.getsize, files)) if all(map(os.path.isfile, files)) else 0
 
@@ -65,7 +69,7 @@ class Timing:
 
     def __str__(self) -> str:
         seconds = monotonic() - self._begun
-        shows_rate = self._bytes >= _BYTES_OF_A_RATE and seconds
+        shows_rate = self._of_text and self._bytes >= _BYTES_OF_A_RATE and seconds
         rate = f" ({self._bytes / seconds / 1e6:.1f} MB/s)" if shows_rate else ""
         return f"in {duration(seconds)}{rate}"
 
@@ -152,6 +156,15 @@ def normalization_text(
         return text
     [(word, changed), *_] = found.changed
     return f"{text}: {percent(found.changed_share)} of the words, such as {word} -> {changed}"
+
+
+def decoding_text(plan: Plan) -> str | None:
+    """Return what decoding does to words that do not show where they begin, None for other words."""
+    kinds = {"bpe": "; --end-of-word-suffix '</w>' marks where words end", "unigram": ""}
+    if plan.trainer.kind not in kinds or plan.smallest_spec().decoder is not None:
+        return None
+    words = "" if plan.preset is None else f": words of preset {plan.preset.name} have no spaces"
+    return f"decoding puts a space between all tokens{words}{kinds[plan.trainer.kind]}"
 
 
 def changes_of(normalizer: pw.spec.Normalizer | None) -> tuple[str, ...]:

@@ -12,6 +12,7 @@ import click
 
 import piecework as pw
 from piecework._support import Plan, counted, format_size, is_folder_path
+from piecework.analysis.readable_tokens import show_whitespace, text_of_bytes
 from piecework.cli.options import Reading, are_counts_files, in_one_thread
 from piecework.cli.summaries import model_name
 
@@ -28,13 +29,15 @@ def print_plan(
     sizes: Sequence[int],
     budget: int,
     reading: Reading,
+    parallel: Sequence[str] = (),
+    balance_rounds: int | None = None,
 ) -> None:
-    """Print the plan; raise if the corpus cannot be opened. Reads the first texts of its first file."""
+    """Print the plan, whose checks were made before. Reads the first texts of the first file."""
     files = pw.corpus.corpus_files(corpus)
-    for path in files:
-        _check_readable(path)
     trainer = plan.trainer
     _print_field("corpus", _described(files))
+    if parallel:
+        _print_field("parallel", _described(pw.corpus.corpus_files(parallel)))
     if "-" in files:
         _print_field("first text", "not read: stdin cannot be read twice")
     elif are_counts_files(corpus, reading["field"], plan.sentences):
@@ -46,18 +49,12 @@ def print_plan(
     learner = getattr(trainer, "learner", None)
     _print_field("model", model_name(plan) + (f" ({learner.name})" if learner else ""))
     _print_field("entries", ", ".join(f"{size:,}" for size in sizes) or _size(trainer))
-    _print_paragraph("settings", ", ".join(_changed(trainer)) or "defaults")
+    rounds = [] if balance_rounds is None else [f"balance_rounds={balance_rounds}"]
+    _print_paragraph("settings", ", ".join([*_changed(trainer), *rounds]) or "defaults")
     _print_field("memory", f"at most {format_size(budget)} for word counts; more goes to files")
     for path in outputs:
         _print_field("output", f"{_format_of(path)}, {path}" + _existing(path))
     click.echo("Dry run: nothing was trained or written.")
-
-
-def _check_readable(path: str) -> None:
-    if path == "-" or "://" in path:
-        return
-    with pw.errors.FileError.while_reading(path), open(path, "rb"):
-        pass
 
 
 def _described(files: Sequence[str]) -> str:
@@ -74,9 +71,12 @@ def _print_beginning(path: str, plan: Plan, reading: Reading) -> None:
         _print_field("first text", f"none at the beginning of {path}")
         return
     shown = text[:_SHOWN_CHARS]
+    more = " ..." if len(text) > len(shown) else ""
     words = pw.train.count_texts([shown], preset=plan.pipeline).words[:_SHOWN_WORDS]
-    _print_paragraph("first text", shown.strip() + (" ..." if len(text) > len(shown) else ""))
-    _print_paragraph("its words", "  ".join(words) + (" ..." if len(text) > len(shown) else ""))
+    if plan.pipeline.is_byte_level:
+        words = [show_whitespace(text_of_bytes(word)) for word in words]
+    _print_paragraph("first text", shown.strip() + more)
+    _print_paragraph("its words", "  ".join(words) + more)
 
 
 def _size(trainer: pw.train.Trainer) -> str:

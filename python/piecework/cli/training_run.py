@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from shlex import quote
 from typing import Any, TypeVar
+
+import click
 
 import piecework as pw
 from piecework._support import (
     Plan,
-    check_writable,
+    SourceCosts,
     counted,
     delete_balance_checkpoint,
     delete_count_checkpoint,
@@ -20,13 +22,15 @@ from piecework._support import (
 )
 from piecework.cli.engines import count_on_engine, engine_options
 from piecework.cli.notes import note
-from piecework.cli.options import COUNTING_NAMES, Reading, count_or_load, counting_options, plan_for
-from piecework.cli.outputs import (
-    check_tokenizer_output,
-    check_trained_format,
-    save_trained,
-    training_log_of,
+from piecework.cli.options import (
+    COUNTING_NAMES,
+    Reading,
+    are_counts_files,
+    count_or_load,
+    counting_options,
+    plan_for,
 )
+from piecework.cli.outputs import check_tokenizer_output, check_trained_format, save_trained
 from piecework.cli.parameters import (
     TokenizerOutput,
     apply,
@@ -35,11 +39,19 @@ from piecework.cli.parameters import (
     output_option,
     quiet_option,
 )
-from piecework.cli.roles import token_roles
-from piecework.cli.source_counting import balanced, count_by_source, source_option
+from piecework.cli.roles import check_folder, token_roles
+from piecework.cli.source_counting import (
+    balanced,
+    costs_data,
+    costs_lines,
+    count_by_source,
+    parity_costs,
+    source_option,
+)
 from piecework.cli.summaries import (
     Timing,
     changes_of,
+    decoding_text,
     first_texts,
     model_name,
     normalized,
@@ -48,6 +60,12 @@ from piecework.cli.summaries import (
     summarize,
     summary_option,
     warn_of_loss,
+)
+from piecework.cli.training_checks import (
+    check_corpus,
+    check_self_tests,
+    check_trainer,
+    check_training_log,
 )
 from piecework.cli.training_options import SENTENCEPIECE, given_settings
 from piecework.cli.training_plan import print_plan
@@ -74,6 +92,14 @@ def run_options(function: Function) -> Function:
             metavar="ROLE=TOKEN",
             help="Give a special token a role, such as eos=<|endoftext|>, in a folder for transformers; the "
             "roles are unk, bos, eos, sep, pad, cls and mask; repeatable.  [default: those of the preset]",
+        ),
+        option(
+            "--model-max-length",
+            section="Output",
+            type=click.IntRange(min=1),
+            metavar="N",
+            help="Longest input of the model in tokens, stored in a folder for transformers, which truncates "
+            "to it.  [default: no limit]",
         ),
         option(
             "--training-log",
@@ -106,6 +132,7 @@ def train_tokenizer(
     path: str,
     training_log: bool,
     roles: tuple[str, ...],
+    model_max_length: int | None,
     as_json: bool,
     dry_run: bool,
     parallel: tuple[str, ...] = (),
@@ -121,65 +148,78 @@ def train_tokenizer(
     sizes = _sizes(given)
     outputs = _outputs(path, sizes)
     plan = plan_for(corpus, model, preset, reading["field"], given)
-    if model != SENTENCEPIECE and plan.trainer.has_own_pipeline:
-        found = f"counts of preset {plan.preset.name if plan.preset else SENTENCEPIECE}"
-        problem = f"has {found}; piecework train-sentencepiece learns from them"
-        raise pw.errors.ArgumentError("CORPUS", problem)
+    check_trainer(plan, model, sizes)
     by_source = source_option(plan.trainer, parallel, balance_rounds, sizes)
+    check_self_tests(corpus, plan, reading, sizes, by_source, counting)
     named = token_roles(roles, plan.trainer, path)
+    if model_max_length is not None:
+        check_folder("model_max_length", path)
     budget = memory_budget(counting["memory"])
-    _check_self_tests(plan, sizes, by_source)
     for output in outputs.values():
         check_trained_format(plan, output)
         check_tokenizer_output(output)
-    log = _training_log(training_log, path, sizes, plan)
+    log = check_training_log(training_log, path, sizes, plan)
+    cluster = {"engine": engine, "address": address, "master": master}
+    check_corpus(corpus, parallel, plan, preset, reading, counting, by_source, cluster)
     if dry_run:
-        print_plan(corpus, plan, list(outputs.values()), sizes, budget, reading)
+        paths = list(outputs.values())
+        print_plan(corpus, plan, paths, sizes, budget, reading, parallel, balance_rounds)
         return
-    timing = Timing(corpus)
+    of_text = not are_counts_files(corpus, reading["field"], plan.sentences)
+    timing = Timing(corpus, of_text=of_text)
     texts = [] if engine else first_texts(corpus, plan, reading)
     if hint := preset_hint(plan, normalized(plan, texts)):
         note(hint)
     summary = _Summary(plan, timing, texts, as_json)
 
     def count(paths: Sequence[str], counting: Mapping[str, Any]) -> pw.Counts:
-        counts = count_on_engine(paths, plan, reading, engine, address, master, counting)
-        return counts or count_or_load(
+        if engine:
+            return count_on_engine(paths, plan, reading, engine, address, master)
+        return count_or_load(
             paths, plan.pipeline, reading, plan.sentences, counting=_counting(counting, plan)
         )
 
     if plan.tests and not engine:
         # The model stores sentences for self-tests, and counts have no sentences.
-        learned = pw.Tokenizer.train(
-            corpus,
-            model=model,
-            preset=preset,
-            progress=not is_quiet(),
-            memory=budget,
-            checkpoint=counting["checkpoint"],
-            **reading,
-            **given,
-        ).with_roles(**named)
+        learned = (
+            pw.Tokenizer.train(
+                corpus,
+                model=model,
+                preset=preset,
+                progress=not is_quiet(),
+                memory=budget,
+                checkpoint=counting["checkpoint"],
+                **reading,
+                **given,
+            )
+            .with_roles(**named)
+            .with_model_max_length(model_max_length)
+        )
         save_trained(learned, path)
         summary.add(learned, path)
     else:
+        threads, checkpoint = reading["num_threads"], counting["checkpoint"]
+        costs: SourceCosts | None = None
         if by_source is None:
             counts = count(corpus, counting)
         else:
-            counts = sources = count_by_source(corpus, parallel, count, counting, by_source)
+            counts = sources = count_by_source(corpus, parallel, count, counting)
             if balance_rounds is not None:
-                threads = reading["num_threads"]
-                checkpoint = counting["checkpoint"]
-                counts = balanced(
+                counts, costs = balanced(
                     sources, plan.trainer, balance_rounds, threads, budget, checkpoint
                 )
         _note_memory(counts, plan, budget)
-        for size, learned in _train(
-            counts, plan, sizes, reading["num_threads"], budget, counting["checkpoint"], log
-        ):
+        trained = _train(counts, plan, sizes, threads, budget, checkpoint, log)
+        for size, learned in trained.items():
             learned = learned.with_roles(**{**plan.roles_in(learned.get_vocab()), **named})
-            save_trained(learned, outputs[size])
-            summary.add(learned, outputs[size], len(counts))
+            trained[size] = learned.with_model_max_length(model_max_length)
+            save_trained(trained[size], outputs[size])
+        plain = None
+        if plan.trainer.learns_by_source:
+            plain = parity_costs(sources, plan.trainer, sizes, threads, budget)
+        for size, learned in trained.items():
+            costs = plain(learned, size) if plain else costs
+            summary.add(learned, outputs[size], len(counts), costs)
         if counting["checkpoint"] is not None:
             delete_balance_checkpoint(counting["checkpoint"], plan.trainer)
             delete_count_checkpoint(counting["checkpoint"])
@@ -194,20 +234,6 @@ def _counting(counting: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
     if counting["checkpoint"] is None or plan.sentences.size:
         return {**counting, "checkpoint": None}
     return {**counting, "keep_checkpoint": True}
-
-
-def _check_self_tests(plan: Plan, sizes: Sequence[int], by_source: str | None) -> None:
-    """Raise for sentences that the model shall store where there are several sizes, or counts by source."""
-    if not plan.tests:
-        return
-    if sizes:
-        message = (
-            "several sizes do not support --self-test-sample-size; give one size, or leave it out"
-        )
-        raise pw.errors.ArgumentError("vocab_size", message=message)
-    if by_source is not None:
-        problem = f"= does not support {by_source}, which learns from counts; leave one of them out"
-        raise pw.errors.ArgumentError("self_test_sample_size", problem)
 
 
 def _sizes(given: dict[str, Any]) -> tuple[int, ...]:
@@ -239,19 +265,6 @@ def _outputs(path: str, sizes: tuple[int, ...]) -> dict[int | None, str]:
     }
 
 
-def _training_log(wanted: bool, path: str, sizes: tuple[int, ...], plan: Plan) -> str | None:
-    """Return the file for the merges, None if the user wants none; raise if it cannot be written."""
-    if not wanted:
-        return None
-    if path == "-" or sizes or plan.tests:
-        found = "- as output" if path == "-" else "several sizes" if sizes else "a self-test"
-        message = f"--training-log needs one tokenizer in a file or folder, not {found}"
-        raise pw.errors.ArgumentError("training_log", message=message)
-    log = training_log_of(path)
-    check_writable(log)
-    return log
-
-
 def _note_memory(counts: pw.Counts, plan: Plan, budget: int) -> None:
     needed = pw.train.estimated_memory(counts, plan.trainer)
     budgeted = f"of a budget of {format_size(budget)} (--memory)"
@@ -269,7 +282,13 @@ class _Summary:
         self._found: pw.analysis.RoundTrip | None = None
         self._path = "-"
 
-    def add(self, learned: pw.Tokenizer, path: str, distinct_words: int | None = None) -> None:
+    def add(
+        self,
+        learned: pw.Tokenizer,
+        path: str,
+        distinct_words: int | None = None,
+        costs: SourceCosts | None = None,
+    ) -> None:
         """Print the figures of a tokenizer that is saved; warn if it loses text."""
         entries = learned.get_vocab_size()
         words = "sentences" if distinct_words is None else counted(distinct_words, "distinct word")
@@ -286,10 +305,15 @@ class _Summary:
             **self._timing.figures(),
             "saved": None if path == "-" else path,
             "round_trip": None if self._found is None else self._found.to_dict(),
+            "sources": costs_data(costs),
             "next": self._next(),
         }
         line = f"trained {counted(entries, 'entry')} from {words} {self._timing}{saved}"
-        summarize([line], data, as_json=self._as_json, err=path == "-")
+        lines = [line]
+        if costs is not None:
+            by_rounds = not self._plan.trainer.learns_by_source
+            lines += costs_lines(costs, by_rounds=by_rounds)
+        summarize(lines, data, as_json=self._as_json, err=path == "-")
         if self._found is not None:
             warn_of_loss(self._found, path)
 
@@ -300,6 +324,8 @@ class _Summary:
         note(pipeline_text(self._plan, self._found))
         if self._found is not None and self._found.is_lossless:
             note(f"decoding the first texts: {self._found.lost_text}; {self._found.spacing_text}")
+        elif self._found is None and (text := decoding_text(self._plan)):
+            note(text)
         if following := self._next():
             note(f"next: {following}")
 
@@ -317,8 +343,8 @@ def _train(
     memory: int,
     checkpoint: str | None,
     training_log: str | None,
-) -> Iterator[tuple[int | None, pw.Tokenizer]]:
-    """Yield the tokenizer of each size, or of the size of the trainer."""
+) -> dict[int | None, pw.Tokenizer]:
+    """Return the tokenizer of each size, or of the size of the trainer."""
     options: dict[str, Any] = {
         "progress": not is_quiet(),
         "num_threads": num_threads,
@@ -337,5 +363,4 @@ def _train(
         specs[None] = pw.train.learn_spec(
             counts, plan.trainer, plan.preset, training_log=training_log, **options
         )
-    for key, spec in specs.items():
-        yield key, pw.Tokenizer.from_spec(spec)
+    return {size: pw.Tokenizer.from_spec(spec) for size, spec in specs.items()}

@@ -132,6 +132,8 @@ class CorpusCount:
 
     def __post_init__(self) -> None:
         groups, weights = self.groups, self.source_weights
+        if self.settings.sentences.size:
+            self._check_unused()
         check_sources("first_source", self.first_source, sum(map(len, groups)))
         if weights is not None and self.temperature is not None:
             raise ArgumentError("source_weights", "= cannot be combined with temperature=")
@@ -144,6 +146,12 @@ class CorpusCount:
         if self.checkpoint is not None and any("-" in files for files in groups):
             raise ArgumentError("checkpoint", "= needs files: stdin cannot be read again")
         _ = self.weights  # raises for invalid ones
+
+    def _check_unused(self) -> None:
+        """Raise for options that a limited number of sentences, which is drawn in memory, does not have."""
+        for name in ("checkpoint", "source_weights", "temperature"):
+            if getattr(self, name) is not None:
+                raise ArgumentError(name, "= does not apply with a limited number of sentences")
 
     @cached_property
     def groups(self) -> list[list[str]]:

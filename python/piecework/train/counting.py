@@ -81,11 +81,6 @@ def count_files(
     settings = corpus_count.CountSettings(
         sample, seed, max_word_length, memory, num_threads, sentences
     )
-    if sentences.size:
-        _check_unused(checkpoint=checkpoint, source_weights=source_weights, temperature=temperature)
-        corpus_count.check_sources("first_source", first_source, 1)
-        with rows_of_corpus(paths, sentences, field, encoding_errors, on_error) as corpus:
-            return count_rows(corpus, resolved, settings, progress, first_source)
     count = corpus_count.CorpusCount(
         paths,
         resolved,
@@ -100,6 +95,9 @@ def count_files(
         checkpoint_seconds,
         keep_checkpoint,
     )
+    if sentences.size:
+        with rows_of_corpus(paths, sentences, field, encoding_errors, on_error) as corpus:
+            return count_rows(corpus, resolved, settings, progress, first_source)
     with count.run(progress) as (words, replacements):
         return Counts._of(words.into_counts(), resolved, replacements)
 
@@ -223,12 +221,6 @@ def _counts_of(
     corpus_count.warn_of_replacements(replacements)
     settings.warn_of_left_out(counter)
     return Counts._of(counter.finish().into_counts(), pipeline, replacements)
-
-
-def _check_unused(**arguments: object) -> None:
-    for name, value in arguments.items():
-        if value is not None:
-            raise ArgumentError(name, "= does not apply with a limited number of sentences")
 
 
 def _pipeline_of(preset: str | Preset | Pipeline) -> Pipeline:

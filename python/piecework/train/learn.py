@@ -13,13 +13,14 @@ from piecework._internal.validation import PathLike, whole_number
 from piecework.errors import ArgumentError
 from piecework.spec import SentencePiece, Split, TokenizerSpec
 from piecework.spec.patterns import Behavior
-from piecework.train.counts import Counts, word_counts
+from piecework.train.counts import Counts
 from piecework.train.memory import fit_to_memory
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import AnyPreset, preset_of_pipeline
 from piecework.train.sentencepiece_presets import sentencepiece_preset_of
 from piecework.train.source_counts import SourceCounts
 from piecework.train.trainer import Trainer, merging_trainer
+from piecework.train.trainers.common import checked_counts
 
 
 def learn_spec(
@@ -58,10 +59,10 @@ def learn_spec(
     settings, and `MemoryLimitError` if the budget or the memory of the system is too small.
     """
     trainer.check_can_encode()
-    counts = _read_by(trainer, counts)
+    counts = _read_by(trainer, checked_counts(counts))
+    chosen = preset_for_counts(counts.pipeline, trainer, preset)
     logging = None if training_log is None else merging_trainer(trainer)
     counts, _ = fit_to_memory(counts, trainer, memory)
-    chosen = _preset_for(counts, trainer, preset)
     if logging is None or training_log is None:
         model = trainer.learn(counts, progress, num_threads, checkpoint=checkpoint)
     else:
@@ -96,12 +97,12 @@ def learn_specs(
     `seed_vocab_size` of the largest. The other arguments are those of `learn_spec`.
     """
     trainer.check_can_encode()
-    counts = _read_by(trainer, counts)
+    counts = _read_by(trainer, checked_counts(counts))
     sized = {size: trainer.sized(size) for size in _checked_sizes(sizes)}
     largest = sized[max(sized)]
+    chosen = preset_for_counts(counts.pipeline, largest, preset)
     # All sizes learn from the same words: those that the largest vocabulary has memory for.
     counts, _ = fit_to_memory(counts, largest, memory)
-    chosen = _preset_for(counts, largest, preset)
     models = largest.learn_models(counts, list(sized), progress, num_threads, checkpoint=checkpoint)
     return {size: largest.specification(model, chosen) for size, model in models.items()}
 
@@ -118,9 +119,8 @@ def smallest_spec(trainer: Trainer, preset: AnyPreset | None = None) -> Tokenize
     return trainer.specification(trainer.smallest_model(), trainer.preset_for(preset, None))
 
 
-def _read_by(trainer: Trainer, given: Counts | Mapping[str, int]) -> Counts:
+def _read_by(trainer: Trainer, counts: Counts) -> Counts:
     """Return the counts that a trainer reads: the sum of the sources, unless it learns by source."""
-    counts: Counts = word_counts(given, "counts")
     if isinstance(counts, SourceCounts) and not trainer.learns_by_source:
         return counts.merged()
     return counts
@@ -133,13 +133,20 @@ def _checked_sizes(sizes: Sequence[int]) -> list[int]:
     return checked
 
 
-def _preset_for(counts: Counts, trainer: Trainer, preset: AnyPreset | str | None) -> Any:
-    """Return the preset to learn with; raise `ArgumentError` if counts come from another pipeline."""
-    chosen = trainer.preset_for(preset, counts.pipeline)
+def preset_for_counts(
+    counted: Pipeline | None, trainer: Trainer, preset: AnyPreset | str | None
+) -> Any:
+    """Return the preset to learn with; raise `ArgumentError` if counts come from another pipeline.
+
+    >>> from piecework.train import PRESETS, UnigramTrainer
+    >>> preset_for_counts(PRESETS["metaspace"].pipeline, UnigramTrainer(), None).name
+    'metaspace'
+    """
+    chosen = trainer.preset_for(preset, counted)
     pipeline = trainer.pipeline_with(chosen)
-    if counts.pipeline is None or counts.pipeline.agrees_with(pipeline):
+    if counted is None or counted.agrees_with(pipeline):
         return chosen
-    source = _source_of(counts.pipeline)
+    source = source_of(counted)
     if not trainer.has_own_pipeline:
         expected = f"no preset, or counts of preset {chosen.name!r}"
         problem = f"={chosen.name!r} does not fit counts of {source}; pass {expected}"
@@ -169,10 +176,16 @@ def pipeline_of(spec: TokenizerSpec) -> Pipeline:
 def check_pipeline(counts: Counts, pipeline: Pipeline, description: str) -> None:
     """Raise `ArgumentError` unless the counts come from this pipeline or an unknown one."""
     if counts.pipeline is not None and not counts.pipeline.agrees_with(pipeline):
-        problem = f"have words of {_source_of(counts.pipeline)}, not of {description}: {pipeline}"
+        problem = f"have words of {source_of(counts.pipeline)}, not of {description}: {pipeline}"
         raise ArgumentError("counts", problem)
 
 
-def _source_of(pipeline: Pipeline) -> str:
+def source_of(pipeline: Pipeline) -> str:
+    """Return what made counts: the preset with a pipeline, or the pipeline.
+
+    >>> from piecework.train import PRESETS
+    >>> source_of(PRESETS["gpt2"].pipeline)
+    "preset 'gpt2'"
+    """
     preset = sentencepiece_preset_of(pipeline) or preset_of_pipeline(pipeline)
     return f"the pipeline {pipeline}" if preset is None else f"preset {preset.name!r}"

@@ -55,8 +55,9 @@ class Plan:
 
         Without `model`, the preset decides it: "gpt2" means byte-level BPE, most others WordPiece. With a
         SentencePiece preset, `model` is one of the SentencePiece types, and "sentencepiece" means the type of
-        the preset. `counted` is the pipeline of counts, which replaces the default preset, and the default
-        model if it is byte-level. Raises `ArgumentError` for arguments in conflict.
+        the preset. `counted` is the pipeline of counts, which replaces the default preset and, as the preset
+        would, the default model. Raises `ArgumentError` for arguments in conflict, and for counts that the
+        model does not support.
         """
         reject_former_name(settings, "show_progress", "progress")
         model = model.lower() if isinstance(model, str) else model
@@ -203,10 +204,10 @@ def _model_and_preset_for(
     of_sentencepiece = sentencepiece_preset_of(counted)
     if of_sentencepiece is not None or model == "sentencepiece":
         return model, of_sentencepiece
-    model = "byte-bpe" if model is None and counted.is_byte_level else model
-    return model, trainer_for(
-        model or "wordpiece", settings, preset_of_pipeline(counted)
-    ).preset_for(None, counted)
+    named = preset_of_pipeline(counted)
+    if model is None:
+        model = "byte-bpe" if counted.is_byte_level else model_of(named)
+    return model, trainer_for(model, settings, named).preset_for(None, counted)
 
 
 def _counts_with(counted: Pipeline, settings: Mapping[str, Any]) -> bool:

@@ -27,6 +27,10 @@ BYTE_LEVEL: Final = tuple(name for name, preset in PRESETS.items() if preset.pip
 """The presets whose words are bytes."""
 
 
+class PresetOfCounts(Preset):
+    """The preset of counts that were made for another model; `preset_for` takes it as it is."""
+
+
 class PresetTrainer(Trainer):
     """A trainer that learns from the words of a preset, with special tokens of its own."""
 
@@ -45,6 +49,14 @@ class PresetTrainer(Trainer):
     def default_preset(self) -> str:
         """The name of the preset to train with if the caller names none."""
         return self.presets[0]
+
+    @property
+    def takes_any_words(self) -> bool:
+        """Whether the model learns from counts of words that do not show where words begin.
+
+        Its tokens are then decoded with spaces between them.
+        """
+        return False
 
     @property
     def added_symbols(self) -> tuple[str, ...]:
@@ -66,14 +78,12 @@ class PresetTrainer(Trainer):
         ('metaspace', 'whitespace')
 
         Raises `ArgumentError` for a preset with which the model loses characters or the spaces between
-        words. A `Preset` with a name of your own is checked for a byte-level stage only.
+        words, and for counts whose words it cannot have. A `Preset` with a name of your own is checked for a
+        byte-level stage only.
         """
-        if preset is not None:
-            chosen = named_preset(preset)
-        elif counted is None:
-            chosen = PRESETS[self.default_preset]
-        else:
-            chosen = self._preset_of_counts(counted)
+        if preset is None and counted is not None:
+            return self._preset_of_counts(counted)
+        chosen = named_preset(self.default_preset if preset is None else preset)
         if chosen.pipeline.is_byte_level != self.is_byte_level:
             self._check_bytes(chosen)
         elif PRESETS.get(chosen.name) == chosen and chosen.name not in self.presets:
@@ -98,18 +108,30 @@ class PresetTrainer(Trainer):
             expected = "preset=Preset(name, pipeline) with the functions of its stages"
             raise ArgumentError("counts", f"have words of the pipeline {counted}; pass {expected}")
         named = preset_of_pipeline(counted)
-        source = f"the pipeline {counted}" if named is None else f"preset {named.name!r}"
-        if self.is_byte_level and not counted.is_byte_level:
-            expected = 'model="bpe", or counts made with preset="gpt2"'
-            problem = f"={self.kind!r} does not support counts of {source}; use {expected}"
-            raise ArgumentError("model", problem)
-        if counted.is_byte_level and self.kind in ("wordpiece", "bpe"):
-            problem = (
-                f"={self.kind!r} does not support counts of {source}, "
-                'whose words are byte-level; use model="byte-bpe"'
-            )
-            raise ArgumentError("model", problem)
-        return Preset("of the counts", counted) if named is None else named
+        chosen = Preset("of the counts", counted) if named is None else named
+        if counted.is_byte_level != self.is_byte_level and not self.knows_all_bytes:
+            raise self._unusable_counts(chosen)
+        if named is None or named.name in self.presets:
+            return chosen
+        if self.takes_any_words and not counted.is_byte_level:
+            return PresetOfCounts(**vars(named))
+        raise self._unusable_counts(named)
+
+    def _unusable_counts(self, preset: Preset) -> ArgumentError:
+        """Return the error for counts whose words the model cannot have."""
+        named = PRESETS.get(preset.name) == preset
+        source = f"preset {preset.name!r}" if named else f"the pipeline {preset.pipeline}"
+        if self.is_byte_level:
+            why, expected = "", 'model="bpe", or counts made with preset="gpt2"'
+        elif preset.pipeline.is_byte_level:
+            why, expected = ", whose words are byte-level", _byte_level_model(self.kind)
+        else:
+            why = ", whose words it cannot decode"
+            others = "" if self.kind == "bpe" else 'model="bpe" or model="unigram", or '
+            expected = f'{others}counts made with preset="{self.default_preset}"'
+        hint = self._hint_for(preset)
+        problem = f"={self.kind!r} does not support counts of {source}{why}; use {expected}{hint}"
+        return ArgumentError("model", problem)
 
     def _check_bytes(self, preset: Preset) -> None:
         """Raise if only one of model and preset is byte-level, and bytes can then be unknown."""
@@ -123,10 +145,14 @@ class PresetTrainer(Trainer):
         )
         raise ArgumentError("preset", problem)
 
-    def _unusable(self, preset: Preset, hint: str = "") -> ArgumentError:
-        expected = f"one of {', '.join(self.presets)}{hint}"
+    def _unusable(self, preset: Preset) -> ArgumentError:
+        expected = f"one of {', '.join(self.presets)}{self._hint_for(preset)}"
         problem = f"={preset.name!r} does not support model {self.kind!r}; use {expected}"
         return ArgumentError("preset", problem)
+
+    def _hint_for(self, preset: Preset) -> str:
+        """Return the setting with which the model takes the words of a preset, "" without one."""
+        return ""
 
     # ---- the tokenizer around a model
 

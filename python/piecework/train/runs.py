@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
+from piecework._internal.memory_budget import memory_budget
 from piecework._internal.renamed_arguments import reject_former_name
 from piecework._internal.types import Progress, Texts
 from piecework._internal.validation import PathLike
@@ -56,8 +57,7 @@ class TrainingRun:
     ) -> TokenizerSpec:
         """Count the words of files and learn from them."""
         plan = self.plan
-        plan.trainer.check_can_encode()
-        _check_paths(files)
+        self._check(len(_check_paths(files)))
         if plan.tests:
             read = rows_of_corpus(files, plan.sentences, field, encoding_errors, on_error)
             with read as corpus:
@@ -84,7 +84,7 @@ class TrainingRun:
     ) -> TokenizerSpec:
         """Count the words of texts and learn from them; a mapping is word counts."""
         plan = self.plan
-        plan.trainer.check_can_encode()
+        self._check(0)
         if isinstance(texts, Mapping):
             return self.from_counts(word_counts(texts, "texts"))
         if plan.tests:
@@ -98,6 +98,12 @@ class TrainingRun:
             memory=self.memory,
         )
         return self.from_counts(counts)
+
+    def _check(self, files: int) -> None:
+        """Raise for settings that this number of files, or none, cannot be learned with."""
+        self.plan.trainer.check_settings_alone()
+        self.plan.trainer.check_files(files)
+        memory_budget(self.memory)
 
     def _with_self_tests(self, corpus: RowsToCount) -> TokenizerSpec:
         """Count the words of rows, learn from them, and store sentences of them with their pieces."""
@@ -161,9 +167,13 @@ def counts_for(
     return count_texts(corpus, preset=pipeline_of(spec), num_threads=num_threads, progress=progress)
 
 
-def _check_paths(files: PathLike | Sequence[PathLike]) -> None:
-    """Raise `FileError` for a text where a path belongs: it has spaces and is not the path of a file."""
-    for path in [files] if isinstance(files, str | os.PathLike) else files:
+def _check_paths(files: PathLike | Sequence[PathLike]) -> set[PathLike]:
+    """Return the distinct paths.
+
+    Raises `FileError` for a text where a path belongs: it has spaces and is not the path of a file.
+    """
+    paths = [files] if isinstance(files, str | os.PathLike) else files
+    for path in paths:
         if not isinstance(path, str) or "*" in path or is_url(path):
             continue
         if len(path.split()) > 1 and not os.path.exists(path):
@@ -172,6 +182,7 @@ def _check_paths(files: PathLike | Sequence[PathLike]) -> None:
             error = FileError("files", problem, errno=errno.ENOENT)
             error.filename = path
             raise error
+    return set(paths)
 
 
 def _sampled(rows: Iterable[Rows], samples: Reservoir[str], sentences: Sentences) -> Iterator[Rows]:

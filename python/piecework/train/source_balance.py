@@ -17,11 +17,10 @@ from piecework._internal.progress import progress_bar
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike, whole_number
 from piecework.errors import ArgumentError
-from piecework.spec import Model, TokenizerSpec
 from piecework.train.checkpoint_files import CheckpointFile
 from piecework.train.counts import Counts
 from piecework.train.memory import fit_to_memory
-from piecework.train.segmenter import compiled_model, lengths
+from piecework.train.source_costs import gini, tokens_of_texts
 from piecework.train.source_counts import SourceCounts
 from piecework.train.trainer import Trainer
 
@@ -42,8 +41,8 @@ class BalancedCounts:
     {'hug': Fraction(1, 1), 'pun': Fraction(1, 1)}
 
     `counts` is the sum of the sources multiplied by `weights`; `costs` has the tokens of each parallel text
-    under the vocabulary that was learned from it, and `gini` is their Gini coefficient. `first_gini` is that
-    of equal weights.
+    under the vocabulary that was learned from it, and `gini` is their Gini coefficient. `first_costs` and
+    `first_gini` are those of equal weights.
     """
 
     counts: Counts
@@ -51,6 +50,7 @@ class BalancedCounts:
     costs: Mapping[str, int]
     gini: float
     first_gini: float
+    first_costs: Mapping[str, int]
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class _Round:
     costs: Mapping[str, int]
 
     def gini(self) -> Fraction:
-        return _gini(list(self.costs.values()))
+        return gini(list(self.costs.values()))
 
 
 def balance_sources(
@@ -111,7 +111,7 @@ def balance_sources(
             weights = _next_weights(done, counts)
             reduced, _ = fit_to_memory(weighted_sum(counts, weights), trainer, memory)
             model = trainer.learn(reduced, None, num_threads, checkpoint=folder)
-            done.append(_Round(weights, _tokens(model, counts.parallel, num_threads)))
+            done.append(_Round(weights, tokens_of_texts(model, counts.parallel, num_threads)))
             if file is not None:
                 file.write({}, _bytes_of(done))
             update(len(done), rounds + 1)
@@ -120,7 +120,7 @@ def balance_sources(
     best = min(done, key=_Round.gini)
     weighted = weighted_sum(counts, best.weights)
     ginis = (float(one.gini()) for one in (best, done[0]))
-    return BalancedCounts(weighted, best.weights, best.costs, *ginis)
+    return BalancedCounts(weighted, best.weights, best.costs, *ginis, done[0].costs)
 
 
 def weighted_sum(counts: SourceCounts, weights: Mapping[str, Fraction]) -> Counts:
@@ -150,17 +150,6 @@ def _check(counts: Counts, trainer: Trainer) -> None:
         raise ArgumentError("trainer", "has parity=True, which evens out costs by itself")
 
 
-def _tokens(model: Model, texts: Mapping[str, Counts], num_threads: int | None) -> dict[str, int]:
-    """Return the number of tokens of each text."""
-    core = compiled_model(TokenizerSpec(model))
-
-    def tokens_of(counts: Counts) -> int:
-        found = lengths(core, counts.words, num_threads)
-        return sum(length * count for length, (_, count) in zip(found, counts, strict=True))
-
-    return {name: tokens_of(counts) for name, counts in texts.items()}
-
-
 def _next_weights(done: Sequence[_Round], counts: SourceCounts) -> dict[str, Fraction]:
     """Return the weights of the round after others, with which the total of all counts stays the same."""
     if not done:
@@ -176,19 +165,6 @@ def _next_weights(done: Sequence[_Round], counts: SourceCounts) -> dict[str, Fra
         name: Fraction(min(max(1, round(weight * scale * _DENOMINATOR)), _LARGEST), _DENOMINATOR)
         for name, weight in raised.items()
     }
-
-
-def _gini(costs: Sequence[int]) -> Fraction:
-    """Return the Gini coefficient exactly, so that rounds compare alike on every machine.
-
-    >>> _gini([3, 3, 3]), _gini([0, 0, 0, 8])
-    (Fraction(0, 1), Fraction(3, 4))
-    """
-    number, total = len(costs), sum(costs)
-    ranked = enumerate(sorted(costs), 1)
-    return Fraction(
-        sum((2 * rank - number - 1) * cost for rank, cost in ranked), number * max(total, 1)
-    )
 
 
 # ---- the checkpoint

@@ -16,7 +16,7 @@ from piecework.train.counting import count_files
 from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import Preset
-from piecework.train.source_counts import SourceCounts
+from piecework.train.source_counts import SourceCounts, check_names
 
 
 def count_sources(
@@ -41,6 +41,7 @@ def count_sources(
     for name in ("source_weights", "temperature"):
         if options.get(name) is not None:
             raise ArgumentError(name, "= does not apply to sources that are counted by themselves")
+    check_names(sources, parallel or {})
     shared: dict[str, Any] = {**options}
     first, folder = shared.pop("first_source", 0), shared.pop("checkpoint", None)
     groups: list[dict[str, Counts]] = [{}, {}]

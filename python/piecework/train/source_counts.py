@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from functools import cached_property, reduce
 from types import MappingProxyType
 from typing import Any, BinaryIO
@@ -48,8 +48,10 @@ class SourceCounts(Counts):
         parallel: Mapping[str, Counts | Mapping[str, int]] | None = None,
     ) -> None:
         self.sources: Mapping[str, Counts] = MappingProxyType(_checked("sources", sources))
+        texts = _checked("parallel", parallel or {})
+        check_names(self.sources, texts)
         self.parallel: Mapping[str, Counts] = MappingProxyType(
-            _checked("parallel", parallel or {}, self.sources)
+            {name: texts[name] for name in self.sources if texts}
         )
         self.replacements = sum(counts.replacements for counts in self.sources.values())
         self.pipeline = self._common_pipeline()
@@ -178,17 +180,11 @@ def _sums(one: Mapping[str, Counts], two: Mapping[str, Counts]) -> dict[str, Cou
     return sums
 
 
-def _checked(
-    name: str,
-    given: Mapping[str, Counts | Mapping[str, int]],
-    like: Mapping[str, Counts] | None = None,
-) -> dict[str, Counts]:
-    """Return the counts of sources in the order of `like`, without which there are at least two."""
+def _checked(name: str, given: Mapping[str, Counts | Mapping[str, int]]) -> dict[str, Counts]:
+    """Return named counts; raise for other types, and `CorpusError` for counts without words."""
     if not isinstance(given, Mapping):
         raise InputTypeError(name, type(given).__name__, "a mapping from names to Counts")
-    counts: dict[str, Counts] = {
-        key: word_counts(value, f"{name}[{key!r}]") for key, value in given.items()
-    }
+    counts = {key: word_counts(value, f"{name}[{key!r}]") for key, value in given.items()}
     for key, value in counts.items():
         place = f"{name}[{key!r}]"
         if not key:
@@ -199,21 +195,26 @@ def _checked(
         if not len(value):
             problem = "has no words; leave the language out, or give text in it"
             raise CorpusError(place, problem)
-    if like is None:
-        if len(counts) < 2:
-            found = f"has {len(counts)}: with one source, train without parity"
-            raise ArgumentError(name, f"{found}, or {_ONE_FOR_EACH}")
-        return dict(counts)
-    if counts and counts.keys() != like.keys():
-        missing = [key for key in like if key not in counts]
-        unknown = [key for key in counts if key not in like]
+    return dict(counts)
+
+
+def check_names(sources: Collection[str], parallel: Collection[str]) -> None:
+    """Raise `ArgumentError` for fewer than two sources, and for texts that are not one for each.
+
+    >>> check_names(["en", "cs"], ["cs", "en"])
+    """
+    if len(sources) < 2:
+        found = f"has {len(sources)}: with one source, train without parity"
+        raise ArgumentError("sources", f"{found}, or {_ONE_FOR_EACH}")
+    if parallel and set(parallel) != set(sources):
+        missing = [name for name in sources if name not in parallel]
+        unknown = [name for name in parallel if name not in sources]
         found = (
             f"no text for {', '.join(missing)}"
             if missing
             else f"the text of no source: {', '.join(unknown)}"
         )
-        raise ArgumentError(name, f"has {found}; give one for each of {', '.join(like)}")
-    return {key: counts[key] for key in like if counts}
+        raise ArgumentError("parallel", f"has {found}; give one for each of {', '.join(sources)}")
 
 
 def _rebuild(sources: Mapping[str, Counts], parallel: Mapping[str, Counts]) -> SourceCounts:

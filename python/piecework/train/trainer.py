@@ -13,6 +13,7 @@ from dataclasses import asdict, fields, replace
 from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
+from piecework._internal.counted import counted
 from piecework._internal.renamed_arguments import reject_former_name
 from piecework._internal.types import Progress, Self
 from piecework._internal.validation import PathLike
@@ -165,8 +166,42 @@ class Trainer(ABC):
     def fixed_tokens(self) -> tuple[str, ...]:
         """The entries that are not learned from the corpus."""
 
+    # ---- checks before a corpus is read
+
+    def check_settings_alone(self) -> None:
+        """Raise for settings with which learning fails whatever the corpus is.
+
+        Raises `TrainingError` for a `vocab_size` without room for the entries that are not learned and for
+        an alphabet, and the errors of `check_can_encode`.
+        """
+        self.check_can_encode()
+        reserved = set(self.reserved_entries)
+        alphabet = set(getattr(self, "initial_alphabet", ())) - reserved
+        # A special token can be the only character of a corpus.
+        unknown = not alphabet and all(len(entry) > 1 for entry in reserved)
+        least = len(reserved) + len(alphabet) + unknown
+        if self.vocab_size is not None and self.vocab_size < least:
+            size = f" of {len(alphabet)}" if alphabet else ""
+            entries = counted(len(reserved), "reserved entry")
+            expected = f"at least {least} ({entries} and an alphabet{size})"
+            raise TrainingError("vocab_size", str(self.vocab_size), expected)
+
     def check_can_encode(self) -> None:  # noqa: B027 - most trainers always have an unknown token
         """Raise `ArgumentError` if the model would have no unknown token but needs one."""
+
+    def check_files(self, files: int) -> None:  # noqa: B027 - most trainers need no sources
+        """Raise `ArgumentError` unless this number of files, without parallel texts, can be learned from."""
+
+    @property
+    def reserved_entries(self) -> tuple[str, ...]:
+        """The entries that come before the alphabet."""
+        return self.fixed_tokens
+
+    @property
+    def needs_positions(self) -> str | None:
+        """The setting that needs counts with first positions, None without one."""
+        names = ("ties", "alphabet_order")
+        return next((name for name in names if getattr(self, name, None) == "first-seen"), None)
 
     # ---- settings
 

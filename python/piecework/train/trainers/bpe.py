@@ -46,6 +46,9 @@ BYTE_ALPHABET: Final[tuple[str, ...]] = tuple(sorted(BYTE_OF_CHARACTER))
 """The 256 characters of the byte-level alphabet in code point order (GPT-2, Radford et al. 2019)."""
 
 _BYTES_BY_VALUE = tuple(sorted(BYTE_OF_CHARACTER, key=BYTE_OF_CHARACTER.__getitem__))
+_COUNT_SOURCES = (
+    "pass count_sources({name: files, ...}, parallel={name: files, ...}) to train_from_counts"
+)
 _PARITY_SETTINGS = ("parity_unit", "parity_window", "global_merges")
 _TIES = ("lowest-ids", "greatest-strings", "first-seen")
 _TIE_CHOICE = Choice(
@@ -129,6 +132,25 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
         if self.transition is not None and counted is not None:
             _preset_of_words(counted)
         return super().preset_for(preset, counted)
+
+    def check_settings_alone(self) -> None:
+        """Raise for settings with which learning fails whatever the corpus is."""
+        if self.is_byte_level:
+            self.by_characters().check_settings_alone()
+        else:
+            super().check_settings_alone()
+
+    def check_files(self, files: int) -> None:
+        """Raise `ArgumentError` for parity without sources, or without what compares their tokens."""
+        if not self.parity:
+            return
+        if files < 2:
+            found = "an iterator has none" if files == 0 else "there is one file"
+            raise ArgumentError("parity", f"=True needs sources, and {found}: {_COUNT_SOURCES}")
+        if self.parity_unit is None:
+            otherwise = "or, for languages of one script, pass parity_unit="
+            problem = f"=True needs a parallel text for each file: {_COUNT_SOURCES}, {otherwise}"
+            raise ArgumentError("parity", problem)
 
     def _check_transition(self) -> None:
         superwords.check_transition(self.transition, self.vocab_size)
@@ -264,10 +286,15 @@ class BPETrainer(_AnyBPETrainer):
         """Return this trainer."""
         return self
 
-    def _unusable(self, preset: Preset, hint: str = "") -> ArgumentError:
+    @property
+    def takes_any_words(self) -> bool:
+        """Whether the model learns from counts of words that do not show where words begin."""
+        return not self._marks_words
+
+    def _hint_for(self, preset: Preset) -> str:
         if preset.name in SPLIT_AT_SPACES:
-            hint = ', or end_of_word_suffix="</w>", to decode the spaces between words'
-        return super()._unusable(preset, hint)
+            return ', or end_of_word_suffix="</w>", to decode the spaces between words'
+        return ""
 
     def learn_vocabulary(
         self,
@@ -406,10 +433,10 @@ class ByteBPETrainer(_AnyBPETrainer):
             return _SEQUENCES
         return tuple(name for name in BYTE_LEVEL if name not in _SEQUENCES)
 
-    def _unusable(self, preset: Preset, hint: str = "") -> ArgumentError:
+    def _hint_for(self, preset: Preset) -> str:
         if preset.name in _SEQUENCES:
-            hint = ", or transition=, the number of entries before those that cross spaces"
-        return super()._unusable(preset, hint)
+            return ", or transition=, the number of entries before those that cross spaces"
+        return ""
 
     def by_characters(self) -> BPETrainer:
         """Return the trainer over the byte-level alphabet that learns the same merges."""

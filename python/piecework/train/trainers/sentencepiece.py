@@ -443,6 +443,10 @@ class SentencePieceTrainer(Trainer):
             return needed
         return np.maximum(needed, self.learner.memory(words, self.vocab_size))
 
+    def check_settings_alone(self) -> None:
+        """Read the seeds, which raises for a file that has none; other settings were checked before."""
+        _ = self._seeds
+
     def smallest_model(self) -> SentencePiece:
         """Return a model with the characters of its symbols as pieces, as a large corpus gives."""
         symbols = set(self.fixed_tokens)

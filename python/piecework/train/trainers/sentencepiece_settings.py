@@ -111,7 +111,7 @@ def _check_learner(trainer: Any) -> None:
         value = getattr(trainer, name)
         if value != defaults[name]:
             shown = f"{value:g}" if isinstance(value, float) else repr(value)
-            raise ArgumentError(name, f"={shown} does not apply with learner={learner}{instead}")
+            raise ArgumentError(name, f"={shown} does not apply with learner=Pruning(){instead}")
     learner.check(trainer.vocab_size)
 
 

@@ -157,6 +157,13 @@ class _AnyUnigramTrainer(PresetTrainer):
         """The learner with the number of seeds."""
         return self.learner and replace(self.learner, seed_vocab_size=self.seed_vocab_size)
 
+    def check_settings_alone(self) -> None:
+        """Raise for settings with which learning fails whatever the corpus is."""
+        if self.is_byte_level:
+            self.by_characters().check_settings_alone()
+        else:
+            super().check_settings_alone()
+
     def _check_learner(self) -> None:
         """Raise `ArgumentError` for settings that do not fit the learner."""
         if self.learner is None:
@@ -168,7 +175,7 @@ class _AnyUnigramTrainer(PresetTrainer):
             )
             raise ArgumentError("learner", problem)
         if self.shrinking_factor != _KEPT_SHARE:
-            problem = f"={self.shrinking_factor:g} does not apply with learner={self.learner}"
+            problem = f"={self.shrinking_factor:g} does not apply with learner=Pruning()"
             raise ArgumentError("shrinking_factor", problem)
         assert self._pruning is not None
         self._pruning.check(self.vocab_size)
@@ -244,6 +251,11 @@ class UnigramTrainer(_AnyUnigramTrainer):
         return ("sentencepiece", "metaspace", "whitespace", "characters")
 
     @property
+    def takes_any_words(self) -> bool:
+        """True: words that were counted for another model are words of this one."""
+        return True
+
+    @property
     def added_symbols(self) -> tuple[str, ...]:
         """The tokens besides special tokens that encoding finds in any text."""
         return self.user_defined_symbols
@@ -253,12 +265,15 @@ class UnigramTrainer(_AnyUnigramTrainer):
         decoder = super().metaspace_decoder(metaspace)
         return SequenceDecoder((ByteFallback(), decoder)) if self.byte_fallback else decoder
 
+    @property
+    def reserved_entries(self) -> tuple[str, ...]:
+        """The entries that come before the alphabet."""
+        bytes_ = (f"<0x{byte:02X}>" for byte in range(256)) if self.byte_fallback else ()
+        return (*self.special_tokens, *self.user_defined_symbols, *bytes_)
+
     def smallest_model(self) -> Unigram:
         """Return a model with the required pieces and one character."""
-        found = [*self.special_tokens, *self.user_defined_symbols]
-        if self.byte_fallback:
-            found += [f"<0x{byte:02X}>" for byte in range(256)]
-        names = dict.fromkeys((*found, "a"))
+        names = dict.fromkeys((*self.reserved_entries, "a"))
         return self._model_of([(name, -1.0 if name == "a" else 0.0) for name in names])
 
     def _run(

@@ -134,6 +134,13 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         return self.nests or self.learner.learns_sizes
 
     @property
+    def needs_positions(self) -> str | None:
+        """The setting that needs counts with first positions, None without one."""
+        if getattr(self.learner, "chosen_ties", None) == "first-seen":
+            return "ties"
+        return super().needs_positions
+
+    @property
     def detail(self) -> str:
         """The name of the learner."""
         return self.learner.name
