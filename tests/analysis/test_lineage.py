@@ -217,7 +217,15 @@ def test_training_writes_the_merges_beside_the_tokenizer(
     assert cli("train", corpus, *settings, "--vocab-size", "70", "-o", unlogged)[0] == 0
     assert not (tmp_path / "u.training.json").exists()
     assert Path(unlogged).read_bytes() == Path(path).read_bytes()
-    assert "--training-log" in cli("explain", unlogged, "--token", "Hugg")[2]
+    hint = "(piecework train --learner merges --training-log); pruning, the default, makes none"
+    assert hint in cli("explain", unlogged, "--token", "Hugg")[2]
+    log = str(tmp_path / "tokenizer.training.json")
+    assert cli("explain", log, "--token", "Hugg") == cli("explain", path, "--token", "Hugg")
+    for words in (("explain", log, "Hugging"), ("encode", log, corpus), ("inspect", log)):
+        code, out, err = cli(*words)
+        assert (code, out) == (2, "")
+        problem = "has the merges of a training run, not a tokenizer; load the tokenizer beside it"
+        assert f"{log} {problem}, such as {path}" in err
 
 
 @pytest.mark.parametrize(
@@ -225,11 +233,11 @@ def test_training_writes_the_merges_beside_the_tokenizer(
     [
         (
             ["--model", "unigram", "--vocab-size", "45", "-o", "{}/t.json"],
-            "needs a trainer that merges pairs: BPE, or WordPiece with learner=Merges(), not the unigram",
+            "needs merges, which --learner merges and --model bpe make; unigram makes none",
         ),
         (
             ["--learner", "top-down", "-o", "{}/t.json"],
-            "needs a trainer that merges pairs: BPE, or WordPiece with learner=Merges(), not the word",
+            "needs merges, which --learner merges and --model bpe make; top-down makes none",
         ),
         (
             ["--score", "pmi", "--vocab-size", "60,70", "-o", "{}/t.json"],

@@ -184,3 +184,33 @@ def test_options_of_spm_train_may_have_underscores(tmp_path: Path, cli: Run) -> 
     code, _, error = cli("train-sentencepiece", str(corpus), "--vocab_siz=9", "-o", str(model))
     assert code == 2
     assert "No such option '--vocab_siz'; did you mean '--vocab-size'?" in error
+
+
+# ---- the length of a model
+
+
+def test_transformers_truncates_to_the_length_of_the_folder(corpus: Path) -> None:
+    transformers = pytest.importorskip("transformers")
+    options = ("--vocab-size", 40, "--min-frequency", 1, "--model-max-length", 6)
+    done = run("train", corpus, *options, "-o", "bert/", cwd=corpus.parent)
+    assert done.returncode == 0, done.stderr
+    folder = corpus.parent / "bert"
+    tok = pw.Tokenizer.load(folder)
+    assert tok.model_max_length == 6
+    other = transformers.AutoTokenizer.from_pretrained(str(folder))
+    assert other.model_max_length == 6
+    text = "hug hugs hugging bug bugs pug"
+    assert len(other(text)["input_ids"]) > 6
+    assert other(text, truncation=True)["input_ids"] == tok.with_truncation().encode(text).ids
+    assert len(other(text, truncation=True)["input_ids"]) == 6
+
+
+def test_every_size_and_model_gets_the_length(corpus: Path) -> None:
+    options = ("--min-frequency", 1, "--vocab-size", "24,25", "--model-max-length", 7)
+    done = run("train", corpus, *options, "-o", "out-{size}/", cwd=corpus.parent)
+    assert done.returncode == 0, done.stderr
+    options = ("--vocab-size", 30, "--self-test-sample-size", 2, "--model-max-length", 7)
+    done = run("train-sentencepiece", corpus, *options, "-o", "spm/", cwd=corpus.parent)
+    assert done.returncode == 0, done.stderr
+    for name in ("out-24", "out-25", "spm"):
+        assert pw.Tokenizer.load(corpus.parent / name).model_max_length == 7

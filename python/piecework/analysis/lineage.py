@@ -165,7 +165,10 @@ def _bpe_of(source: object) -> BPE:
     if isinstance(model, Char):
         return BPE(model.vocab, ())  # files have BPE without merges for it
     if not isinstance(model, BPE):
-        expected = "a BPE model, or the merges of a training run (piecework train --training-log)"
+        expected = (
+            "a BPE model, or the merges of a training run (piecework train --learner merges --training-log); "
+            "pruning, the default, makes none"
+        )
         raise ArgumentError("source", f": {type(model).__name__} has no merges; pass {expected}")
     return model
 

@@ -11,7 +11,7 @@ from piecework.analysis.readable_tokens import show_whitespace
 from piecework.analysis.step_selection import Selection
 from piecework.cli.explain_text import print_tokens
 from piecework.cli.explanations import check_html, explanation_options, show, show_sides
-from piecework.cli.outputs import training_log_of
+from piecework.cli.outputs import is_training_log, training_log_of
 from piecework.cli.parameters import InputFile, command, option
 from piecework.cli.tokenizer_options import (
     Hints,
@@ -95,7 +95,7 @@ def _print_lineage(
     if len(arguments) != 1:
         message = f"--token needs one TOKENIZER; there are {len(arguments)} arguments"
         raise pw.errors.ArgumentError("arguments", message=message)
-    log = training_log_of(arguments[0])
+    log = arguments[0] if is_training_log(arguments[0]) else training_log_of(arguments[0])
     is_logged = os.path.exists(log)
     source = pw.train.LearnedVocabulary.load(log) if is_logged else load_one(arguments[0], hints)
     show(pw.analysis.lineage(source, token), as_json, html_path, lines)

@@ -78,6 +78,14 @@ def check_tokenizer_output(path: str) -> None:
     check_writable(os.path.join(inside, "tokenizer.json"))
 
 
+_LOG_SUFFIX = ".training.json"
+
+
+def is_training_log(path: str) -> bool:
+    """Return whether a path has the name of a file that `--training-log` writes."""
+    return path.endswith(_LOG_SUFFIX) and os.path.isfile(path)
+
+
 def training_log_of(path: str) -> str:
     """Return the file beside a tokenizer that has the merges of its training.
 
@@ -86,4 +94,4 @@ def training_log_of(path: str) -> str:
     """
     trimmed = path.rstrip(os.sep)
     root = trimmed if is_folder_path(path) else os.path.splitext(trimmed)[0]
-    return f"{root}.training.json"
+    return f"{root}{_LOG_SUFFIX}"

@@ -55,10 +55,18 @@ _GPT2_PIPELINE = (
 # ---- JSON documents
 
 
+_TRAINING_LOG = b'{"format": "piecework training"'
+"""The first bytes of the files of `LearnedVocabulary.save`."""
+
+
 def read_tokenizer_json(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     """Read a tokenizer.json."""
     options.reject_unused((), "a tokenizer.json, which contains this setting")
     data = data.removeprefix(BYTE_ORDER_MARK)
+    if data.startswith(_TRAINING_LOG):
+        beside = f"{source.removesuffix('.training.json')}.json"
+        expected = f"load the tokenizer beside it, such as {beside}"
+        raise FormatError(source, f"has the merges of a training run, not a tokenizer; {expected}")
     core = Core.from_json(data, source)
     return warned(core, data, source, "document"), "parse"
 

@@ -124,7 +124,7 @@ class PresetTrainer(Trainer):
         if self.is_byte_level:
             why, expected = "", 'model="bpe", or counts made with preset="gpt2"'
         elif preset.pipeline.is_byte_level:
-            why, expected = ", whose words are byte-level", _byte_level_model(self.kind)
+            why, expected = ", whose words are byte-level", f'model="{_byte_level_kind(self.kind)}"'
         else:
             why = ", whose words it cannot decode"
             others = "" if self.kind == "bpe" else 'model="bpe" or model="unigram", or '
@@ -141,7 +141,7 @@ class PresetTrainer(Trainer):
             return
         problem = (
             f"={preset.name!r} does not support model {self.kind!r}: its words are bytes; "
-            f"use {_byte_level_model(self.kind)}, or one of the presets {', '.join(self.presets)}"
+            f"use {_byte_level_trainer(self.kind)}, or one of the presets {', '.join(self.presets)}"
         )
         raise ArgumentError("preset", problem)
 
@@ -190,11 +190,14 @@ class PresetTrainer(Trainer):
         return (*special, *symbols)
 
 
-def _byte_level_model(kind: str) -> str:
-    """Return the model over bytes to use in place of one over characters."""
-    if kind == "unigram":
-        return 'model="byte-unigram" (ByteUnigramTrainer)'
-    return 'model="byte-bpe" (ByteBPETrainer)'
+def _byte_level_kind(kind: str) -> str:
+    """Return the kind of model over bytes to use in place of one over characters."""
+    return "byte-unigram" if kind == "unigram" else "byte-bpe"
+
+
+def _byte_level_trainer(kind: str) -> str:
+    name = "ByteUnigramTrainer" if kind == "unigram" else "ByteBPETrainer"
+    return f'model="{_byte_level_kind(kind)}" ({name})'
 
 
 def _post_processor(model: spec.Model, preset: Preset) -> spec.PostProcessor | None:

@@ -20,7 +20,8 @@ from piecework.errors import ArgumentError
 from piecework.train.checkpoint_files import CheckpointFile
 from piecework.train.counts import Counts
 from piecework.train.memory import fit_to_memory
-from piecework.train.source_costs import gini, tokens_of_texts
+from piecework.train.source_costs import gini as gini_of
+from piecework.train.source_costs import tokens_of_texts
 from piecework.train.source_counts import SourceCounts
 from piecework.train.trainer import Trainer
 
@@ -61,7 +62,7 @@ class _Round:
     costs: Mapping[str, int]
 
     def gini(self) -> Fraction:
-        return gini(list(self.costs.values()))
+        return gini_of(list(self.costs.values()))
 
 
 def balance_sources(
@@ -119,8 +120,9 @@ def balance_sources(
         file.delete()
     best = min(done, key=_Round.gini)
     weighted = weighted_sum(counts, best.weights)
-    ginis = (float(one.gini()) for one in (best, done[0]))
-    return BalancedCounts(weighted, best.weights, best.costs, *ginis, done[0].costs)
+    first = done[0]
+    gini, first_gini = float(best.gini()), float(first.gini())
+    return BalancedCounts(weighted, best.weights, best.costs, gini, first_gini, first.costs)
 
 
 def weighted_sum(counts: SourceCounts, weights: Mapping[str, Fraction]) -> Counts:

@@ -85,8 +85,11 @@ def costs_of_parity(
     sizes = {
         name: _size(text, unit, byte_level=trainer.is_byte_level) for name, text in texts.items()
     }
-    found = [tokens_of_texts(model, texts, num_threads) for model in (before, after)]
-    return SourceCosts(*found, sizes=sizes if unit else None)
+    return SourceCosts(
+        tokens_of_texts(before, texts, num_threads),
+        tokens_of_texts(after, texts, num_threads),
+        sizes if unit else None,
+    )
 
 
 def tokens_of_texts(
@@ -102,17 +105,17 @@ def tokens_of_texts(
     return {name: tokens_of(counts) for name, counts in texts.items()}
 
 
-def gini(costs: Sequence[int] | Sequence[Fraction]) -> Fraction:
+def gini(costs: Sequence[int | Fraction]) -> Fraction:
     """Return the Gini coefficient exactly, so that rounds compare alike on every machine.
 
     >>> gini([3, 3, 3]), gini([0, 0, 0, 8])
     (Fraction(0, 1), Fraction(3, 4))
     """
-    number, total = len(costs), sum(costs)
-    ranked = enumerate(sorted(costs), 1)
-    return Fraction(sum((2 * rank - number - 1) * cost for rank, cost in ranked)) / (
-        number * (total or 1)
-    )
+    exact = sorted(map(Fraction, costs))
+    number, total = len(exact), sum(exact)
+    ranked = enumerate(exact, 1)
+    differences = sum((2 * rank - number - 1) * cost for rank, cost in ranked)
+    return Fraction(differences) / (number * (total or 1))
 
 
 def _size(counts: Counts, unit: str | None, *, byte_level: bool) -> int:
