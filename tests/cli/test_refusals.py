@@ -201,6 +201,8 @@ ROWS = [
     Row("memory", "en.txt --memory much", "--memory must be a size such as 512MB"),
     Row("memory", "en.txt --memory 1MB", "--memory must be at least 128MB"),
     Row("checkpoint", "en.txt --checkpoint en-dev.txt", "--checkpoint en-dev.txt is a file"),
+    Row("checkpoint", "en.txt --checkpoint state-of-half", "has a count with --sample 0.5, and this call"),
+    Row("checkpoint", "cs.txt --sample 0.5 --checkpoint state-of-half", "has other files: "),
     Row("checkpoint", "- --checkpoint state", "--checkpoint needs files: stdin cannot be read again"),
     Row("checkpoint_seconds", "en.txt --checkpoint-seconds soon", "'--checkpoint-seconds'"),
     Row("num_threads", "en.txt --num-threads 0", "'--num-threads': 0"),
@@ -435,6 +437,9 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         pw.count_texts([text]).save(f"{name}.tsv")
     for name, preset in (("bytes", "gpt2"), ("metaspace", "metaspace"), ("t5", "t5")):
         pw.count_texts([ENGLISH], preset=preset).save(f"{name}.tsv")
+
+    options: Any = {"checkpoint": "state-of-half", "keep_checkpoint": True, "sample": 0.5}
+    pw.count_files("en.txt", **options)
 
     def load(path: str) -> pw.Counts:
         _OPENED.append(f"words of {path}")

@@ -128,7 +128,7 @@ def test_a_trainer_says_whether_it_needs_positions(trainer: Trainer, name: str |
 
 @pytest.mark.parametrize("trainer", [CharTrainer(), UnigramTrainer(vocab_size=4)])
 def test_what_some_corpus_makes_right_is_not_refused(trainer: Trainer) -> None:
-    trainer.check_settings_alone()
+    trainer.check_before_counting()
     assert pw.Tokenizer.train_from_iterator(["a"] * 9, trainer, preset="characters")
 
 

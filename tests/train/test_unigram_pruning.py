@@ -186,7 +186,7 @@ def test_too_few_substrings_give_a_smaller_vocabulary_with_a_warning() -> None:
         ),
         (
             ByteUnigramTrainer(256, learner=Pruning()),
-            "at least 257 (1 reserved entries and an alphabet of 256)",
+            "at least 257 (1 reserved entry and an alphabet of 256)",
         ),
     ],
 )

@@ -221,7 +221,8 @@ def check_counting(
             raise pw.errors.ArgumentError(name, problem)
     else:
         options: dict[str, Any] = {**reading, **given}
-        CorpusCount.of(corpus, plan.pipeline, sentences=plan.sentences, **options)
+        count = CorpusCount.of(corpus, plan.pipeline, sentences=plan.sentences, **options)
+        count.check_checkpoint()
     if reading["on_error"] != "skip":
         for path in pw.corpus.corpus_files(corpus):
             _check_readable(path)

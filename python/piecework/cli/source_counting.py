@@ -44,21 +44,27 @@ def count_by_source(
     counting: Mapping[str, Any],
 ) -> pw.train.SourceCounts:
     """Return the counts of each CORPUS argument, and of its parallel text."""
+    found = [count(paths, options) for paths, options in groups_of(corpus, parallel, counting)]
+    sources = dict(zip(corpus, found[: len(corpus)], strict=True))
+    texts = dict(zip(corpus, found[len(corpus) :], strict=False))
+    return pw.train.SourceCounts(sources, parallel=texts)
+
+
+def groups_of(
+    corpus: Sequence[str], parallel: Sequence[str], counting: Mapping[str, Any]
+) -> list[tuple[list[str], dict[str, Any]]]:
+    """Return each CORPUS argument and each parallel text, with the options and the folder of its count."""
     checkpoint = counting["checkpoint"]
-
-    def counted(paths: Sequence[str], first: int) -> list[pw.Counts]:
-        folders = (
-            None if checkpoint is None else str(source_folder(checkpoint, number))
-            for number in range(first, first + len(paths))
+    return [
+        (
+            [path],
+            {
+                **counting,
+                "checkpoint": checkpoint and str(source_folder(checkpoint, number)),
+            },
         )
-        return [
-            count([path], {**counting, "checkpoint": folder})
-            for path, folder in zip(paths, folders, strict=True)
-        ]
-
-    sources = dict(zip(corpus, counted(corpus, 0), strict=True))
-    texts = counted(parallel, len(corpus))
-    return pw.train.SourceCounts(sources, parallel=dict(zip(corpus, texts, strict=False)))
+        for number, path in enumerate((*corpus, *parallel))
+    ]
 
 
 def balanced(
@@ -99,7 +105,6 @@ def parity_costs(
 
     Without `sizes`, the size is that of the trainer, given as None.
     """
-    assert isinstance(trainer, pw.BPETrainer | pw.ByteBPETrainer)
     note("learning without parity, to compare the tokens of each CORPUS argument")
     with warnings.catch_warnings():
         # The tokenizer with parity had the same warnings.

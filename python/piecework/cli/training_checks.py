@@ -17,7 +17,7 @@ from piecework.cli.options import (
     given_options,
 )
 from piecework.cli.outputs import training_log_of
-from piecework.cli.source_counting import check_sources
+from piecework.cli.source_counting import check_sources, groups_of
 from piecework.cli.training_options import SENTENCEPIECE
 
 _WITH_SELF_TESTS = {"memory", "checkpoint"}
@@ -30,7 +30,7 @@ def check_trainer(plan: Plan, model: str | None, sizes: Sequence[int]) -> None:
         problem = f"has {found}; piecework train-sentencepiece learns from them"
         raise pw.errors.ArgumentError("CORPUS", problem)
     for size in sizes or (plan.trainer.vocab_size,):
-        plan.trainer.sized(size).check_settings_alone()
+        plan.trainer.sized(size).check_before_counting()
 
 
 def check_corpus(
@@ -57,8 +57,8 @@ def check_corpus(
     check_engine(corpus, plan, reading, counting=counting, **cluster)
     if by_source is not None:
         check_sources(corpus, parallel, plan.trainer, counting, by_source)
-    groups: list[tuple[Sequence[str], Mapping[str, Any]]] = [([text], {}) for text in parallel]
-    for paths, options in [(corpus, counting), *groups]:
+    groups = [(corpus, counting)] if by_source is None else groups_of(corpus, parallel, counting)
+    for paths, options in groups:
         if cluster["engine"] is None:
             check_counting(paths, plan, reading, options)
         check_words(paths, plan, reading, preset)

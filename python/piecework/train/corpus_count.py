@@ -172,6 +172,11 @@ class CorpusCount:
         """All files, in order."""
         return [name for files in self.groups for name in files]
 
+    def check_checkpoint(self) -> None:
+        """Raise for a saved state that the count cannot continue from, as `run` does."""
+        if (checkpoint := self._checkpoint()) is not None:
+            checkpoint.saved_state()
+
     @contextmanager
     def run(self, progress: Progress) -> Iterator[tuple[OrderedWords, int]]:
         """Count; yield the words in order and the number of invalid sequences.

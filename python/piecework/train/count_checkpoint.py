@@ -80,14 +80,9 @@ class CountCheckpoint:
         `FormatError` for a damaged state.
         """
         path = self.folder / _STATE_FILE
-        try:
-            text = path.read_text(encoding="utf-8")
-        except FileNotFoundError:
+        state = self.saved_state()
+        if state is None:
             return FilePosition()
-        except (OSError, UnicodeDecodeError) as error:
-            raise FormatError(str(path), f"cannot be read as a saved state: {error}") from error
-        state = _parsed(text, path)
-        self._check(state, path)
         try:
             stored = state["counter"]
             counter.restore(stored)
@@ -97,6 +92,19 @@ class CountCheckpoint:
             raise _damaged(path) from error
         self._positions = (position, position)
         return position
+
+    def saved_state(self) -> dict[str, Any] | None:
+        """Return the saved state, None if there is none; raises the errors of `restore`."""
+        path = self.folder / _STATE_FILE
+        try:
+            text = path.read_text(encoding="utf-8")
+        except FileNotFoundError:
+            return None
+        except (OSError, UnicodeDecodeError) as error:
+            raise FormatError(str(path), f"cannot be read as a saved state: {error}") from error
+        state = _parsed(text, path)
+        self._check(state, path)
+        return state
 
     def begin(self, position: FilePosition) -> None:
         """Note the position that the counter reaches with the next block or list.

@@ -51,7 +51,7 @@ class PresetTrainer(Trainer):
         return self.presets[0]
 
     @property
-    def takes_any_words(self) -> bool:
+    def _takes_any_words(self) -> bool:
         """Whether the model learns from counts of words that do not show where words begin.
 
         Its tokens are then decoded with spaces between them.
@@ -113,7 +113,7 @@ class PresetTrainer(Trainer):
             raise self._unusable_counts(chosen)
         if named is None or named.name in self.presets:
             return chosen
-        if self.takes_any_words and not counted.is_byte_level:
+        if self._takes_any_words and not counted.is_byte_level:
             return PresetOfCounts(**vars(named))
         raise self._unusable_counts(named)
 

@@ -101,8 +101,7 @@ class TrainingRun:
 
     def _check(self, files: int) -> None:
         """Raise for settings that this number of files, or none, cannot be learned with."""
-        self.plan.trainer.check_settings_alone()
-        self.plan.trainer.check_files(files)
+        self.plan.trainer.check_before_counting(files)
         memory_budget(self.memory)
 
     def _with_self_tests(self, corpus: RowsToCount) -> TokenizerSpec:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from fractions import Fraction
 
 from piecework.spec import Model, TokenizerSpec
@@ -12,7 +12,7 @@ from piecework.train.counts import Counts
 from piecework.train.memory import fit_to_memory
 from piecework.train.segmenter import compiled_model, lengths
 from piecework.train.source_counts import SourceCounts
-from piecework.train.trainers.bpe import BPETrainer, ByteBPETrainer
+from piecework.train.trainer import Trainer
 
 
 @dataclass(frozen=True)
@@ -53,7 +53,7 @@ class SourceCosts:
 
 def plain_models(
     counts: SourceCounts,
-    trainer: BPETrainer | ByteBPETrainer,
+    trainer: Trainer,
     sizes: Sequence[int],
     *,
     num_threads: int | None = None,
@@ -61,19 +61,19 @@ def plain_models(
 ) -> dict[int, Model]:
     """Return the models of plain BPE, with the settings of a trainer but without its parity.
 
-    >>> from piecework.train import count_texts
+    >>> from piecework.train import BPETrainer, count_texts
     >>> counted = {name: count_texts([name * 9], preset="whitespace") for name in ("hug", "pun")}
     >>> list(plain_models(SourceCounts(counted), BPETrainer(parity=True, parity_unit="bytes"), [9, 10]))
     [9, 10]
     """
-    plain = replace(trainer, parity=False, parity_unit=None, parity_window=None, global_merges=0)
+    plain = trainer._without_sources()
     merged, _ = fit_to_memory(counts.merged(), plain, memory)
     return plain.learn_models(merged, sizes, None, num_threads)
 
 
 def costs_of_parity(
     counts: SourceCounts,
-    trainer: BPETrainer | ByteBPETrainer,
+    trainer: Trainer,
     before: Model,
     after: Model,
     *,
@@ -81,10 +81,9 @@ def costs_of_parity(
 ) -> SourceCosts:
     """Return the tokens of each source under the models of plain BPE and of parity."""
     texts = counts.parallel or counts.sources
-    unit = trainer.parity_unit
-    sizes = {
-        name: _size(text, unit, byte_level=trainer.is_byte_level) for name, text in texts.items()
-    }
+    unit = trainer._source_unit
+    byte_level = getattr(trainer, "is_byte_level", False)
+    sizes = {name: _size(text, unit, byte_level=byte_level) for name, text in texts.items()}
     return SourceCosts(
         tokens_of_texts(before, texts, num_threads),
         tokens_of_texts(after, texts, num_threads),

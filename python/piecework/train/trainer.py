@@ -106,6 +106,15 @@ class Trainer(ABC):
         return False
 
     @property
+    def _source_unit(self) -> str | None:
+        """The unit by which sources are compared, None for parallel texts."""
+        return None
+
+    def _without_sources(self) -> Trainer:
+        """Return the trainer that learns in the same way from the sum of the sources."""
+        return self
+
+    @property
     def detail(self) -> str:
         """The learner or the type of model within the kind, "" without one."""
         return ""
@@ -168,14 +177,15 @@ class Trainer(ABC):
 
     # ---- checks before a corpus is read
 
-    def check_settings_alone(self) -> None:
+    def check_before_counting(self, files: int | None = None) -> None:
         """Raise for settings with which learning fails whatever the corpus is.
 
+        `files` is the number of files without parallel texts, 0 for an iterator, None for other corpora.
         Raises `TrainingError` for a `vocab_size` without room for the entries that are not learned and for
-        an alphabet, and the errors of `check_can_encode`.
+        an alphabet, and `ArgumentError`.
         """
         self.check_can_encode()
-        reserved = set(self.reserved_entries)
+        reserved = set(self._reserved_entries)
         alphabet = set(getattr(self, "initial_alphabet", ())) - reserved
         # A special token can be the only character of a corpus.
         unknown = not alphabet and all(len(entry) > 1 for entry in reserved)
@@ -189,11 +199,8 @@ class Trainer(ABC):
     def check_can_encode(self) -> None:  # noqa: B027 - most trainers always have an unknown token
         """Raise `ArgumentError` if the model would have no unknown token but needs one."""
 
-    def check_files(self, files: int) -> None:  # noqa: B027 - most trainers need no sources
-        """Raise `ArgumentError` unless this number of files, without parallel texts, can be learned from."""
-
     @property
-    def reserved_entries(self) -> tuple[str, ...]:
+    def _reserved_entries(self) -> tuple[str, ...]:
         """The entries that come before the alphabet."""
         return self.fixed_tokens
 

@@ -38,7 +38,7 @@ from piecework.train.setting_fields import (
     settings_of,
 )
 from piecework.train.source_counts import measured_sources
-from piecework.train.trainer import Resumption, VocabularyTrainer
+from piecework.train.trainer import Resumption, Trainer, VocabularyTrainer
 from piecework.train.trainers import common, superwords
 from piecework.train.word_sizes import Amount, WordSizes, memory_of_bpe, memory_of_parity
 
@@ -95,6 +95,14 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
         """Whether sources choose the merges in turns."""
         return self.parity
 
+    @property
+    def _source_unit(self) -> str | None:
+        return self.parity_unit
+
+    def _without_sources(self) -> Trainer:
+        defaults = dict.fromkeys(("parity_unit", "parity_window"))
+        return replace(self, parity=False, global_merges=0, **defaults)  # type: ignore[type-var]
+
     def _check_parity(self) -> None:
         """Raise `ArgumentError` for settings of parity without it."""
         for name, (_, default) in settings_of(type(self)).items():
@@ -133,17 +141,17 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
             _preset_of_words(counted)
         return super().preset_for(preset, counted)
 
-    def check_settings_alone(self) -> None:
+    def check_before_counting(self, files: int | None = None) -> None:
         """Raise for settings with which learning fails whatever the corpus is."""
         if self.is_byte_level:
-            self.by_characters().check_settings_alone()
-        else:
-            super().check_settings_alone()
-
-    def check_files(self, files: int) -> None:
-        """Raise `ArgumentError` for parity without sources, or without what compares their tokens."""
-        if not self.parity:
+            self.by_characters().check_before_counting(files)
             return
+        super().check_before_counting(files)
+        if self.parity and files is not None:
+            self._check_sources(files)
+
+    def _check_sources(self, files: int) -> None:
+        """Raise `ArgumentError` for parity without sources, or without what compares their tokens."""
         if files < 2:
             found = "an iterator has none" if files == 0 else "there is one file"
             raise ArgumentError("parity", f"=True needs sources, and {found}: {_COUNT_SOURCES}")
@@ -287,7 +295,7 @@ class BPETrainer(_AnyBPETrainer):
         return self
 
     @property
-    def takes_any_words(self) -> bool:
+    def _takes_any_words(self) -> bool:
         """Whether the model learns from counts of words that do not show where words begin."""
         return not self._marks_words
 

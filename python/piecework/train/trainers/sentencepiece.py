@@ -443,7 +443,7 @@ class SentencePieceTrainer(Trainer):
             return needed
         return np.maximum(needed, self.learner.memory(words, self.vocab_size))
 
-    def check_settings_alone(self) -> None:
+    def check_before_counting(self, files: int | None = None) -> None:
         """Read the seeds, which raises for a file that has none; other settings were checked before."""
         _ = self._seeds
 

@@ -157,12 +157,12 @@ class _AnyUnigramTrainer(PresetTrainer):
         """The learner with the number of seeds."""
         return self.learner and replace(self.learner, seed_vocab_size=self.seed_vocab_size)
 
-    def check_settings_alone(self) -> None:
+    def check_before_counting(self, files: int | None = None) -> None:
         """Raise for settings with which learning fails whatever the corpus is."""
         if self.is_byte_level:
-            self.by_characters().check_settings_alone()
+            self.by_characters().check_before_counting(files)
         else:
-            super().check_settings_alone()
+            super().check_before_counting(files)
 
     def _check_learner(self) -> None:
         """Raise `ArgumentError` for settings that do not fit the learner."""
@@ -251,7 +251,7 @@ class UnigramTrainer(_AnyUnigramTrainer):
         return ("sentencepiece", "metaspace", "whitespace", "characters")
 
     @property
-    def takes_any_words(self) -> bool:
+    def _takes_any_words(self) -> bool:
         """True: words that were counted for another model are words of this one."""
         return True
 
@@ -266,14 +266,14 @@ class UnigramTrainer(_AnyUnigramTrainer):
         return SequenceDecoder((ByteFallback(), decoder)) if self.byte_fallback else decoder
 
     @property
-    def reserved_entries(self) -> tuple[str, ...]:
+    def _reserved_entries(self) -> tuple[str, ...]:
         """The entries that come before the alphabet."""
         bytes_ = (f"<0x{byte:02X}>" for byte in range(256)) if self.byte_fallback else ()
         return (*self.special_tokens, *self.user_defined_symbols, *bytes_)
 
     def smallest_model(self) -> Unigram:
         """Return a model with the required pieces and one character."""
-        names = dict.fromkeys((*self.reserved_entries, "a"))
+        names = dict.fromkeys((*self._reserved_entries, "a"))
         return self._model_of([(name, -1.0 if name == "a" else 0.0) for name in names])
 
     def _run(
