@@ -438,8 +438,10 @@ class Tokenizer(metaclass=WithForeignNames):
 
         Counts of shards add up with `+`, so a corpus can be counted on many machines. `counts` can also be a
         mapping from words to counts, whose words are as the pipeline makes them. Without `preset`, the
-        tokenizer gets the pipeline that made the counts; without `model` too, byte-level counts give
-        "byte-bpe", and those of a SentencePiece preset its model.
+        tokenizer gets the pipeline that made the counts; without `model` too, the model of the preset that
+        made them, such as "byte-bpe" for bytes. Counts made for WordPiece also train "unigram" and "bpe",
+        which then decode with a space between all tokens. Counts whose words the model cannot have raise
+        `ArgumentError`.
         """
         from piecework.train.plan import Plan
         from piecework.train.runs import TrainingRun
