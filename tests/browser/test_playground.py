@@ -12,6 +12,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
+import piecework as pw
 from tests.browser.waiting import wait_until
 from tests.playground.tokenizers import HOSTILE
 
@@ -526,6 +527,12 @@ NOT_COVERED = """() => {
 }"""
 
 
+SPLIT_FIRST = """() => {
+    const [title, facts] = [document.querySelector('.word h3'), document.querySelector('.facts')];
+    return title.getBoundingClientRect().bottom <= facts.getBoundingClientRect().top;
+}"""
+
+
 @pytest.mark.parametrize("stream", [0, 1, 2])
 def test_on_a_phone_the_details_do_not_cover_the_token_that_was_tapped(
     site: str, opened: Open, stream: int
@@ -535,8 +542,8 @@ def test_on_a_phone_the_details_do_not_cover_the_token_that_was_tapped(
     page.locator(f"#stream-{stream} .t").last.tap()
     title = page.locator(".word h3").first
     expect(title).to_be_in_viewport(ratio=1)
-    # The drawing of the split is in view as well, without scrolling the details.
-    expect(page.locator(".word .diagram, .word .note").first).to_be_in_viewport()
+    # The split is first in the details, before id and bytes.
+    assert page.evaluate(SPLIT_FIRST)
     wait_until(page, NOT_COVERED)
 
 
@@ -698,6 +705,29 @@ def test_the_slider_replays_the_removals_of_pruning(site: str, opened: Open) -> 
     expect(page.locator(".pairs h2")).to_have_text("No next removal")
     expect(page.get_by_label("guess the next merge")).to_be_hidden()
     assert broken_rules(opened(page.url, bypass_csp=True)) == []
+
+
+def test_the_last_removal_leaves_the_words_as_the_trained_model_splits_them(
+    site: str, opened: Open
+) -> None:
+    text = "widest lower blower show"
+    trainer = pw.WordPieceTrainer(16, min_frequency=1, special_tokens=("[UNK]",))
+    counts = pw.count_texts([text], preset="bert-uncased")
+    learned = trainer.learn_removals(counts)
+    assert any(removal.put_back for removal in learned.removals)
+    tok = pw.Tokenizer(pw.spec.WordPiece({entry: id for id, entry in enumerate(learned.entries)}))
+    page = opened(
+        f"{site}#view=training&corpus=&learner=wordpiece-pruning&size=16&text={text}"
+        f"&step={len(learned.removals)}"
+    )
+    expect(page.locator(".vocabulary h2")).to_have_text("Vocabulary, 16 tokens")
+    entries = page.locator(".vocabulary p:last-child .chip").all_text_contents()
+    assert sorted(entries) == sorted(learned.entries)
+    rows = page.locator(".words li").all()
+    found = [row.locator(".chip").all_text_contents() for row in rows]
+    assert found == [list(tok.encode(word).tokens) for word, _ in counts]
+    page.get_by_role("button", name="Previous step").click()
+    expect(page.locator(".pairs h2")).to_have_text(re.compile("Next: .* returns for|goes"))
 
 
 def test_the_lattice_of_a_word_is_drawn_at_each_em_round(site: str, opened: Open) -> None:
