@@ -35,9 +35,9 @@ class TokenRank:
     [0.56, 0.94]
 
     `more` is the number of charged tokens divided by the smallest number, minus 1. `interval` is its 95 %
-    interval over the texts, None for fewer than 10 texts. `best` and `worst` are the ranks that the texts leave
-    open: a tokenizer is before another one if it has fewer tokens, and the interval of their difference does
-    not include 0.
+    interval over the texts, None for fewer than 10 texts. `best` and `worst` are the ranks that the texts
+    leave open: a tokenizer is before another one if it has fewer tokens, and the interval of their difference
+    does not include 0.
     """
 
     name: str
