@@ -18,7 +18,11 @@ Example:
   piecework count corpus/ -o counts.parquet
   piecework train counts.parquet --learner merges --score frequency -o vocab.txt
   piecework train counts.parquet --vocab-size 8k,16k,32k -o 'tokenizer-{size}.json'
-  piecework train en.txt cs.txt hi.txt --model byte-bpe --parity -o tokenizer.json
+  piecework train en.txt cs.txt --preset o200k --parity --parallel en.dev --parallel cs.dev -o both.json
+
+\b
+Which model, learner, size and preset to choose:
+  docs/how-to/choose-a-tokenizer.md
 """
 
 
