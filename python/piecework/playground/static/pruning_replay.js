@@ -46,7 +46,7 @@ export class PruningReplay {
     const more = this.trace.words.length - rows.length;
     this.words.replaceChildren(
       element("h2", {}, "Words"),
-      element("p", { class: "note" }, "Each word takes the longest entry that fits, then the next. Words that the last removal changed are dark."),
+      element("p", { class: "note" }, "Each word takes the longest entry that fits, then the next. Words that the last removal changed are marked."),
       element("ul", { class: "plain" }, ...rows),
       more > 0 ? element("p", { class: "note" }, `… and ${grouped(more)} more words`) : "",
     );
