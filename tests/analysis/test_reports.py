@@ -146,8 +146,8 @@ def test_unknown_words_are_charged_and_what_is_lost_stands_beside_the_rank() -> 
     assert [one.name for one in compared.ranks] == ["words", "letters"]
     assert list(findings(compared))[:4] == [
         "words needs the fewest tokens: 68, or 1.097 per word; letters needs 236.8 ±57.8 % more.",
-        "Unknown words count one token for each byte: words 2 unknown tokens, 8 bytes.",
-        "What the texts lose: words 8 of 188 characters; letters nothing.",
+        "Unknown words count one token for each byte: with words, 2 unknown tokens of 8 bytes.",
+        "What the texts lose: with words, 8 of 188 characters; with letters, nothing.",
         "100.0 % of the words of the text are not split alike by all: 4 of 4 distinct words.",
     ]
     rows = {name: cells for name, *cells in tables(compared)[0].rows}
@@ -168,7 +168,7 @@ def test_case_and_accents_that_are_lost_stand_beside_the_rank() -> None:
     assert list(findings(compared))[:3] == [
         "All tokenizers need the same number of tokens: 12.",
         "Fewer than 10 texts give no interval: other texts can change the order.",
-        "What the texts lose: cased and again nothing; lower case in 33.3 % of the words.",
+        "What the texts lose: with cased and again, nothing; with lower, case in 33.3 % of the words.",
     ]
     rows = {name: cells for name, *cells in tables(compared)[0].rows}
     assert rows["words that lose case %"] == ["0.0", "33.3", "0.0"]

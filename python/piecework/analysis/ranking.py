@@ -47,11 +47,6 @@ class TokenRank:
     more: float
     interval: tuple[float, float] | None
 
-    @property
-    def is_tied(self) -> bool:
-        """Whether the texts do not tell the tokenizer from another one."""
-        return self.best < self.worst
-
 
 class TokenSums:
     """Sums over texts of the tokens of several tokenizers, and of the products of each two.

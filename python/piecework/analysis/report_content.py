@@ -146,7 +146,7 @@ def _card(one: Measures, comparison: Comparison) -> dict[str, Any]:
         "family": one.family,
         "fertility": f"{ratio(one.charged_tokens, comparison.words):.3f}",
         "comparison": more_tokens(rank) if rank.more else "fewest tokens",
-        "is_fewest": not rank.more,
+        "is_fewest": rank.charged_tokens == comparison.ranks[0].charged_tokens,
         "figures": figures + _losses(one),
     }
 

@@ -24,8 +24,8 @@ def verdict(comparison: ComparedFigures) -> Iterator[str]:
     >>> for sentence in verdict(pw.analysis.compare({"characters": tok}, ["abbA", "é"])):
     ...     print(sentence)
     characters needs 6 tokens: 3.000 per word.
-    Unknown words count one token for each byte: characters 1 unknown token, 2 bytes.
-    What the texts lose: characters case in 50.0 % of the words, 1 of 5 characters.
+    Unknown words count one token for each byte: with characters, 1 unknown token of 2 bytes.
+    What the texts lose: with characters, case in 50.0 % of the words and 1 of 5 characters.
     """
     yield _fewest(comparison)
     yield from _open(comparison)
@@ -43,6 +43,8 @@ def _fewest(comparison: ComparedFigures) -> str:
         return f"{_name(first)} needs {tokens} tokens: {per_word}."
     if others[-1].charged_tokens == first.charged_tokens:
         return f"All tokenizers need the same number of tokens: {tokens}."
+    if not first.charged_tokens:
+        return f"{_name(first)} needs no tokens."
     named = others if len(others) <= _NAMED else (others[0], others[-1])
     more = "; ".join(f"{_name(one)} needs {more_tokens(one)}" for one in named)
     return f"{_name(first)} needs the fewest tokens: {tokens}, or {per_word}; {more}."
@@ -65,7 +67,7 @@ def rank_text(rank: TokenRank) -> str:
     >>> rank_text(TokenRank("a", 110, best=2, worst=3, more=0.1, interval=(0.09, 0.11)))
     '2-3'
     """
-    return f"{rank.best}-{rank.worst}" if rank.is_tied else f"{rank.best}"
+    return f"{rank.best}-{rank.worst}" if rank.best < rank.worst else f"{rank.best}"
 
 
 def _open(comparison: ComparedFigures) -> Iterator[str]:
@@ -98,7 +100,7 @@ def _loss(one: Measures) -> str:
     ]
     if found.lost_chars:
         parts.append(f"{found.lost_chars:,} of {counted(found.chars, 'character')}")
-    return ", ".join(parts)
+    return joined(parts) if parts else ""
 
 
 def changed_words(found: RoundTrip) -> Sequence[tuple[str, int]]:
@@ -118,7 +120,8 @@ def changed_words(found: RoundTrip) -> Sequence[tuple[str, int]]:
 
 def _unknown(one: Measures) -> str:
     size = counted(one.unknown_bytes, "byte")
-    return f"{counted(one.unknown_tokens, 'unknown token')}, {size}" if one.unknown_tokens else size
+    tokens = counted(one.unknown_tokens, "unknown token")
+    return f"{tokens} of {size}" if one.unknown_tokens else f"{size} without a token"
 
 
 def _by_phrase(measures: Iterable[Measures], phrase: Callable[[Measures], str]) -> str:
@@ -126,7 +129,7 @@ def _by_phrase(measures: Iterable[Measures], phrase: Callable[[Measures], str]) 
     names: dict[str, list[str]] = {}
     for one in measures:
         names.setdefault(phrase(one) or "nothing", []).append(_name(one))
-    return "; ".join(f"{joined(some)} {text}" for text, some in names.items())
+    return "; ".join(f"with {joined(some)}, {text}" for text, some in names.items())
 
 
 def _name(one: Measures | TokenRank) -> str:
