@@ -246,14 +246,14 @@ ROWS = [
     Row("model_max_length", "en.txt --model-max-length 0 -o out/", "'--model-max-length': 0"),
     Row("color", "en.txt --color maybe", "'--color': 'maybe' is not"),
     # settings that do not go together
-    Row("vocab_size", "en.txt --vocab-size 5", "--vocab-size must be at least 6 (5 reserved entries and"),
+    Row("vocab_size", "en.txt --vocab-size 5", "--vocab-size must be more than 5 (the reserved entries,"),
     Row("vocab_size", "en.txt --model byte-bpe --vocab-size 200", "--vocab-size must be at least 257"),
-    Row("vocab_size", "en.txt --vocab-size 3,90", "--vocab-size must be at least 6"),
+    Row("vocab_size", "en.txt --vocab-size 3,90", "--vocab-size must be more than 5"),
     Row("vocab_size", "en.txt --model char --vocab-size 1,9", "--vocab-size must be"),
     Row(
         "vocab_size",
         "en.txt --model unigram --byte-fallback --vocab-size 200",
-        "--vocab-size must be at least 260 (259 reserved entries",
+        "--vocab-size must be more than 259 (the reserved entries",
     ),
     Row("learner", "en.txt --score pmi --learner pruning", "--score pmi does not support --learner"),
     Row("balance", "en.txt --learner top-down --balance 2", "--balance 2.0 does not support --learner"),

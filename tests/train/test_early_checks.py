@@ -38,15 +38,15 @@ def never() -> Iterator[str]:
 
 WRONG: list[tuple[Trainer, str]] = [
     (ByteBPETrainer(vocab_size=200), r"vocab_size must be at least 257 \(1 reserved entry and an alp"),
-    (BPETrainer(vocab_size=1), r"vocab_size must be at least 2 \(1 reserved entry and an alphabet\)"),
+    (BPETrainer(vocab_size=1), r"vocab_size must be more than 1 \(the reserved entries, which an alph"),
     (
         BPETrainer(vocab_size=3, initial_alphabet=tuple("abc")),
         r"at least 4 \(1 reserved entry and an alphabet of 3\)",
     ),
-    (WordPieceTrainer(vocab_size=5), r"at least 6 \(5 reserved entries and an alphabet\)"),
+    (WordPieceTrainer(vocab_size=5), r"more than 5 \(the reserved entries, which an alphabet follows\)"),
     (ByteUnigramTrainer(vocab_size=256), "vocab_size must be at least 257"),
-    (UnigramTrainer(vocab_size=200, byte_fallback=True), "vocab_size must be at least 260"),
-    (UnigramTrainer(vocab_size=5, user_defined_symbols=("<a>", "<b>", "<c>")), "at least 7"),
+    (UnigramTrainer(vocab_size=200, byte_fallback=True), "vocab_size must be more than 259"),
+    (UnigramTrainer(vocab_size=5, user_defined_symbols=("<a>", "<b>", "<c>")), "more than 6"),
     (WordPieceTrainer(special_tokens=()), "special_tokens must contain the unknown token"),
 ]  # fmt: skip
 

@@ -179,7 +179,7 @@ def train_tokenizer(
             paths, plan.pipeline, reading, plan.sentences, counting=_counting(counting, plan)
         )
 
-    if plan.tests and not engine:
+    if plan.tests:
         # The model stores sentences for self-tests, and counts have no sentences.
         learned = (
             pw.Tokenizer.train(

@@ -190,11 +190,15 @@ class Trainer(ABC):
         # A special token can be the only character of a corpus.
         unknown = not alphabet and all(len(entry) > 1 for entry in reserved)
         least = len(reserved) + len(alphabet) + unknown
-        if self.vocab_size is not None and self.vocab_size < least:
-            size = f" of {len(alphabet)}" if alphabet else ""
-            entries = counted(len(reserved), "reserved entry")
-            expected = f"at least {least} ({entries} and an alphabet{size})"
-            raise TrainingError("vocab_size", str(self.vocab_size), expected)
+        if self.vocab_size is None or self.vocab_size >= least:
+            return
+        entries = counted(len(reserved), "reserved entry")
+        expected = f"at least {least} ({entries} and an alphabet of {len(alphabet)})"
+        if not alphabet:
+            expected = (
+                f"more than {least - unknown} (the reserved entries, which an alphabet follows)"
+            )
+        raise TrainingError("vocab_size", str(self.vocab_size), expected)
 
     def check_can_encode(self) -> None:  # noqa: B027 - most trainers always have an unknown token
         """Raise `ArgumentError` if the model would have no unknown token but needs one."""
