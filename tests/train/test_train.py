@@ -168,9 +168,11 @@ def test_an_empty_corpus_is_refused(trainer: pw.train.Trainer) -> None:
 
 
 @pytest.mark.parametrize("trainer", [WordPieceTrainer(), WordTrainer(), CharTrainer()])
-def test_inputs_that_are_no_counts_are_rejected(trainer: pw.train.Trainer) -> None:
-    with pytest.raises(pw.errors.ArgumentError, match="counts must be Counts.*, not dict"):
-        trainer.learn({"hug": 1})
+@pytest.mark.parametrize("counts", [[("hug", 1)], ["hug"], None])
+def test_inputs_that_are_no_counts_are_rejected(trainer: pw.train.Trainer, counts: object) -> None:
+    found = type(counts).__name__
+    with pytest.raises(pw.errors.ArgumentError, match=f"counts must be Counts.*, not {found}"):
+        trainer.learn(counts)  # type: ignore[arg-type]
 
 
 def test_the_warning_of_stopping_early_names_the_reason() -> None:
