@@ -194,9 +194,9 @@ class Trainer(ABC):
             return
         entries = counted(len(reserved), "reserved entry")
         expected = f"at least {least} ({entries} and an alphabet of {len(alphabet)})"
-        if not alphabet:
+        if unknown:
             expected = (
-                f"more than {least - unknown} (the reserved entries, which an alphabet follows)"
+                f"more than {len(reserved)} (the reserved entries, which an alphabet follows)"
             )
         raise TrainingError("vocab_size", str(self.vocab_size), expected)
 
