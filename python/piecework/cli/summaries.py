@@ -59,16 +59,25 @@ class Timing:
 
     def __init__(self, corpus: Sequence[str], *, of_text: bool = True) -> None:
         self._begun = monotonic()
+        self._ended: float | None = None
         self._of_text = of_text
         files = [] if "-" in corpus else pw.corpus.corpus_files(list(corpus))
         self._bytes = sum(map(os.path.getsize, files)) if all(map(os.path.isfile, files)) else 0
 
+    def stop(self) -> None:
+        """End the time: what follows is not part of the work."""
+        self._ended = monotonic()
+
+    @property
+    def _seconds(self) -> float:
+        return (self._ended or monotonic()) - self._begun
+
     def figures(self) -> dict[str, float | None]:
         """Return the seconds, and the bytes as stored, None if they are unknown."""
-        return {"seconds": round(monotonic() - self._begun, 3), "bytes": self._bytes or None}
+        return {"seconds": round(self._seconds, 3), "bytes": self._bytes or None}
 
     def __str__(self) -> str:
-        seconds = monotonic() - self._begun
+        seconds = self._seconds
         shows_rate = self._of_text and self._bytes >= _BYTES_OF_A_RATE and seconds
         rate = f" ({self._bytes / seconds / 1e6:.1f} MB/s)" if shows_rate else ""
         return f"in {duration(seconds)}{rate}"

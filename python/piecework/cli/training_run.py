@@ -216,6 +216,7 @@ def train_tokenizer(
             save_trained(trained[size], outputs[size])
         plain = None
         if plan.trainer.learns_by_source:
+            timing.stop()
             plain = parity_costs(sources, plan.trainer, sizes, threads, budget)
         for size, learned in trained.items():
             costs = plain(learned, size) if plain else costs
