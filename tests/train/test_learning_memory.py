@@ -75,7 +75,8 @@ used = pages * resource.getpagesize()
 limit = used + int(float(sys.argv[3]) * 1e6)
 resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
 try:
-    learn_spec(counts, trainer, "whitespace", memory="64GB", num_threads=1)
+    preset = None if isinstance(trainer, pw.SentencePieceTrainer) else "whitespace"
+    learn_spec(counts, trainer, preset, memory="64GB", num_threads=1)
 except pw.errors.MemoryLimitError as error:
     print("MemoryLimitError", error)
 else:

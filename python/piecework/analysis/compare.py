@@ -119,9 +119,9 @@ def _named(texts: Texts | Mapping[str, Texts]) -> Mapping[str | None, Texts]:
 
 
 def _document_of(sources: Iterable[Texts]) -> str | None:
-    """Return what a document of all sources is, None for sources that differ or are not read from files."""
-    found = {one.document if isinstance(one, Corpus) else None for one in sources}
-    return found.pop() if len(found) == 1 else None
+    """Return what a document of several lines is; None for lines and for sources that differ."""
+    found = {one.document if isinstance(one, Corpus) else "line" for one in sources}
+    return found.pop() if len(found) == 1 and "line" not in found else None
 
 
 class _Totals(NamedTuple):

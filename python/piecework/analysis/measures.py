@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any, TypeAlias
 
 from piecework.analysis.gold import BoundaryScores
@@ -145,7 +145,8 @@ class TokenCosts:
 class ComparedFigures:
     """What `Comparison` holds: figures of the corpus, and the measures of each tokenizer.
 
-    `document` says what a text of plain text is, as in `corpus.read_corpus`; None for texts of other origin.
+    `document` is "blank-line" or "file" where that divides plain text into texts, as in `corpus.read_corpus`;
+    None where each line, record or item is a text.
     """
 
     texts: int
@@ -158,7 +159,7 @@ class ComparedFigures:
     ranks: tuple[TokenRank, ...]
     sources: tuple[ComparedSource, ...]
     word_differences: WordDifferences
-    document: str | None = field(default=None, compare=False)
+    document: str | None = None
 
     @property
     def token_costs(self) -> tuple[TokenCosts, ...]:

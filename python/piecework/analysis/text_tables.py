@@ -145,8 +145,7 @@ def blocks(comparison: ComparedFigures) -> Iterator[Block]:
 
 def headline(comparison: ComparedFigures) -> str:
     """Return the figures of the corpus in one line."""
-    document = comparison.document
-    what = "" if document in (None, "line") else f" ({DOCUMENTS[document]})"
+    what = f" ({DOCUMENTS[comparison.document]})" if comparison.document else ""
     parts = [
         f"{counted(comparison.texts, 'text')}{what}, {counted(comparison.words, 'word')}, "
         f"{counted(comparison.chars, 'character')}, {counted(comparison.bytes, 'byte')}"

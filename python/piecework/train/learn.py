@@ -60,9 +60,9 @@ def learn_spec(
     """
     trainer.check_can_encode()
     counts = _read_by(trainer, checked_counts(counts))
-    chosen = preset_for_counts(counts.pipeline, trainer, preset)
     logging = None if training_log is None else merging_trainer(trainer)
     counts, _ = fit_to_memory(counts, trainer, memory)
+    chosen = preset_for_counts(counts.pipeline, trainer, preset)
     if logging is None or training_log is None:
         model = trainer.learn(counts, progress, num_threads, checkpoint=checkpoint)
     else:
@@ -100,9 +100,9 @@ def learn_specs(
     counts = _read_by(trainer, checked_counts(counts))
     sized = {size: trainer.sized(size) for size in _checked_sizes(sizes)}
     largest = sized[max(sized)]
-    chosen = preset_for_counts(counts.pipeline, largest, preset)
     # All sizes learn from the same words: those that the largest vocabulary has memory for.
     counts, _ = fit_to_memory(counts, largest, memory)
+    chosen = preset_for_counts(counts.pipeline, largest, preset)
     models = largest.learn_models(counts, list(sized), progress, num_threads, checkpoint=checkpoint)
     return {size: largest.specification(model, chosen) for size, model in models.items()}
 
