@@ -880,6 +880,11 @@ class RawCounts:
     def split(self, pipeline_json: str) -> RawCounts:
         """Return the counts of the words that a pre-tokenizer without a normalizer finds in these words."""
 
+    def isolated_characters(
+        self, pipeline_json: str, functions: Sequence[Callable[[str], Any]], characters: str
+    ) -> str:
+        """Return the characters that a pipeline makes words of their own: those of the words and `characters`."""
+
     def digest(self) -> int:
         """Return a hash of words, counts and first positions."""
 

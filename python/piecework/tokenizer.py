@@ -67,7 +67,7 @@ class Tokenizer(metaclass=WithForeignNames):
     """Turn text into subword ids and back.
 
     >>> import piecework as pw
-    >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=19)
+    >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=26)
     >>> tok.encode("Hugs!").tokens
     ['[CLS]', 'hugs', '[UNK]', '[SEP]']
 
@@ -468,8 +468,8 @@ class Tokenizer(metaclass=WithForeignNames):
         """Train a new vocabulary with the pipeline, the model type and the special tokens of this tokenizer.
 
         >>> import piecework as pw
-        >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs bug"] * 9, vocab_size=14)
-        >>> tok.train_new_from_iterator(["pun puns bun"] * 9, vocab_size=14).encode("puns").tokens
+        >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs bug"] * 9, vocab_size=19)
+        >>> tok.train_new_from_iterator(["pun puns bun"] * 9, vocab_size=19).encode("puns").tokens
         ['[CLS]', 'puns', '[SEP]']
 
         `texts` are those of `train_from_iterator`. `settings` are those of the trainer of the model type,

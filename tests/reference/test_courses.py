@@ -86,7 +86,7 @@ def test_wordpiece_learns_as_the_complete_learner_does(
     alphabet = {symbol for word in counts for symbol in wordpiece.initial_symbols(word)}
     vocab_size = max(vocab_size, len(alphabet))
     how = wordpiece_training.MergeSettings(
-        vocab_size, score="pmi", min_frequency=1, special_tokens=()
+        vocab_size, score="pmi", min_frequency=1, special_tokens=(), alphabet_forms="seen"
     )
     learned = wordpiece_training.learn(list(counts.items()), how).vocab
     assert wordpiece.train(counts, vocab_size) == learned

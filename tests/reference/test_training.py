@@ -105,5 +105,5 @@ def test_a_limited_alphabet_drops_words_and_with_frequency_only_characters(
 
 
 def test_a_vocabulary_too_small_for_its_alphabet_is_an_error_that_counts_it() -> None:
-    with pytest.raises(TrainingError, match=r"must be at least 5 \(2 .* of 3\), not 4"):
-        learn([("aba", 1)], MergeSettings(vocab_size=4, special_tokens=["[PAD]", "[UNK]"]))
+    with pytest.raises(TrainingError, match=r"must be at least 6 \(2 .* of 4\), not 5"):
+        learn([("aba", 1)], MergeSettings(vocab_size=5, special_tokens=["[PAD]", "[UNK]"]))

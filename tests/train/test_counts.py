@@ -226,7 +226,7 @@ def test_words_given_as_a_list_are_in_the_order_of_the_corpus() -> None:
     assert list(counts) == [("b", 1), ("c", 2), ("a", 1)]
     assert counts.first is not None
     assert counts.first.tolist() == [0, 1, 2]
-    trainer = pw.WordPieceTrainer(12, Merges("pmi"), min_frequency=1, special_tokens=("[UNK]",))
+    trainer = pw.WordPieceTrainer(19, Merges("pmi"), min_frequency=1, special_tokens=("[UNK]",))
     hugs = pw.Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5])
     tokens = [merge.token for merge in trainer.learn_vocabulary(hugs).merges]
     assert tokens == ["##gs", "hu", "hugs", "hug"]

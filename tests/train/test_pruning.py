@@ -94,15 +94,15 @@ def test_a_vocabulary_for_the_fewest_tokens_has_the_shortest_segmentation(
 def test_retraining_keeps_the_segmentation_of_the_tokenizer(counts: pw.Counts) -> None:
     shortest = Pruning(segmentation="shortest")
     old = trained(counts, learner=shortest)
-    new = old.train_new_from_iterator(WORDS, vocab_size=15)
+    new = old.train_new_from_iterator(WORDS, vocab_size=22)
     assert new.spec.model.segmentation == "shortest"
-    assert new == old.train_new_from_iterator(WORDS, vocab_size=15, learner=shortest)
-    merged = old.train_new_from_iterator(WORDS, vocab_size=15, learner=Merges())
+    assert new == old.train_new_from_iterator(WORDS, vocab_size=22, learner=shortest)
+    merged = old.train_new_from_iterator(WORDS, vocab_size=22, learner=Merges())
     assert merged.spec.model.segmentation == "shortest"
     with pytest.raises(
         pw.errors.ArgumentError, match=r'learner=Pruning.* must have segmentation="shortest"'
     ):
-        old.train_new_from_iterator(WORDS, vocab_size=15, learner=Pruning(balance=2.0))
+        old.train_new_from_iterator(WORDS, vocab_size=22, learner=Pruning(balance=2.0))
 
 
 def test_balance_and_cap_change_what_is_learned(counts: pw.Counts) -> None:
@@ -114,13 +114,13 @@ def test_balance_and_cap_change_what_is_learned(counts: pw.Counts) -> None:
 
 
 def test_the_most_used_entries_come_first() -> None:
-    tokenizer = pw.Tokenizer.train_from_iterator(WORDS, vocab_size=15)
-    assert [tokenizer.id_to_token(id) for id in (12, 13, 14)] == ["hug", "pun", "pug"]
+    tokenizer = pw.Tokenizer.train_from_iterator(WORDS, vocab_size=22)
+    assert [tokenizer.id_to_token(id) for id in (19, 20, 21)] == ["hug", "pun", "pug"]
 
 
 def test_words_longer_than_the_model_accepts_are_left_out() -> None:
     long = ["a" * 101] * 50
-    tokenizer = pw.Tokenizer.train_from_iterator(WORDS + long, vocab_size=17)
+    tokenizer = pw.Tokenizer.train_from_iterator(WORDS + long, vocab_size=24)
     assert "aa" not in tokenizer.get_vocab()
 
 
@@ -130,7 +130,7 @@ def test_too_few_substrings_stop_early() -> None:
 
 
 def test_a_size_below_the_alphabet_is_an_error() -> None:
-    with pytest.raises(pw.errors.TrainingError, match="at least 12"):
+    with pytest.raises(pw.errors.TrainingError, match="at least 19"):
         pw.Tokenizer.train_from_iterator(WORDS, vocab_size=6)
 
 
@@ -250,7 +250,7 @@ def test_three_lines_of_text_give_whole_words() -> None:
 def test_explain_shows_removals_and_what_they_cost(cli: Run, tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("\n".join(WORDS))
-    code, out, err = cli("explain-training", str(corpus), "--vocab-size", "15", "--json")
+    code, out, err = cli("explain-training", str(corpus), "--vocab-size", "22", "--json")
     assert code == 0, err
     steps = json.loads(out)["steps"]
     assert [(step["removed"]["entry"], step["removed"]["loss"]) for step in steps[-2:]] == [
@@ -262,10 +262,10 @@ def test_explain_shows_removals_and_what_they_cost(cli: Run, tmp_path: Path) -> 
 def test_the_command_trains_by_pruning(cli: Run, tmp_path: Path) -> None:
     corpus, out = tmp_path / "corpus.txt", tmp_path / "vocab.txt"
     corpus.write_text("\n".join(WORDS))
-    options = ["--balance", "0.5", "--max-use-cost", "3", "--vocab-size", "15"]
+    options = ["--balance", "0.5", "--max-use-cost", "3", "--vocab-size", "22"]
     code, _, err = cli("train", str(corpus), *options, "-o", str(out))
     assert code == 0, err
-    assert len(out.read_text().split()) == 15
+    assert len(out.read_text().split()) == 22
     code, _, err = cli(
         "train", str(corpus), "--balance", "2", "--score", "frequency", "-o", str(out)
     )
@@ -282,9 +282,9 @@ def test_the_command_trains_by_pruning(cli: Run, tmp_path: Path) -> None:
         assert (code, new in err) == (2, True), err
     sizes = [
         "--vocab-size",
-        "15,18",
+        "22,25",
         "--seed-vocab-size",
-        "20",
+        "27",
         "--checkpoint",
         str(tmp_path / "state"),
     ]

@@ -57,7 +57,7 @@ def bert_counts() -> pw.Counts:
     return count_texts(SENTENCES, preset="bert-cased")
 
 
-def wordpiece(size: int = 60, **settings: object) -> WordPieceTrainer:
+def wordpiece(size: int = 80, **settings: object) -> WordPieceTrainer:
     return WordPieceTrainer(vocab_size=size, min_frequency=1, **settings)
 
 
@@ -65,7 +65,7 @@ def wordpiece(size: int = 60, **settings: object) -> WordPieceTrainer:
 
 
 def test_merges_have_counts_and_scores() -> None:
-    trainer = WordPieceTrainer(learner=Merges("pmi"), vocab_size=9, special_tokens=UNK)
+    trainer = WordPieceTrainer(learner=Merges("pmi"), vocab_size=9, special_tokens=UNK, alphabet_forms="seen")
     learned = trainer.learn_vocabulary(HUGS)
     assert learned.entries == ("[UNK]", "##g", "##n", "##s", "##u", "b", "h", "p", "##gs")
     (merge,) = learned.merges
@@ -75,7 +75,9 @@ def test_merges_have_counts_and_scores() -> None:
 
 
 def test_wordpiece_without_special_tokens_can_be_learned_but_not_encode() -> None:
-    trainer = WordPieceTrainer(9, Merges("pmi"), min_frequency=1, special_tokens=[])
+    trainer = WordPieceTrainer(
+        9, Merges("pmi"), min_frequency=1, special_tokens=[], alphabet_forms="seen"
+    )
     counts = pw.Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5])
     model = trainer.learn(counts)
     assert list(model.vocab)[:7] == ["##g", "##n", "##s", "##u", "b", "h", "p"]
@@ -134,15 +136,15 @@ def test_a_tokenizer_without_unknown_token_is_refused_before_the_corpus_is_read(
 
 
 def test_the_model_numbers_special_tokens_first() -> None:
-    model = WordPieceTrainer(learner=Merges("frequency"), vocab_size=18).learn(HUGS)
+    model = WordPieceTrainer(learner=Merges("frequency"), vocab_size=21).learn(HUGS)
     assert isinstance(model, WordPiece)
-    assert list(model.vocab.values()) == list(range(18))
+    assert list(model.vocab.values()) == list(range(21))
     assert list(model.vocab)[:5] == ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 
 
 def test_prefix_and_unknown_token_reach_the_model() -> None:
     trainer = wordpiece(
-        14,
+        17,
         continuing_subword_prefix="@@",
         special_tokens=("<unk>",),
         unk_token="<unk>",
@@ -154,9 +156,9 @@ def test_prefix_and_unknown_token_reach_the_model() -> None:
 
 
 def test_a_vocabulary_too_small_for_its_alphabet_is_refused() -> None:
-    expected = "vocab_size must be at least 12 (5 special tokens and an alphabet of 7), not 11"
+    expected = "vocab_size must be at least 19 (5 special tokens and an alphabet of 14), not 18"
     with pytest.raises(pw.errors.TrainingError, match=re.escape(expected)):
-        WordPieceTrainer(vocab_size=11).learn(HUGS)
+        WordPieceTrainer(vocab_size=18).learn(HUGS)
 
 
 @pytest.mark.parametrize("trainer", [WordPieceTrainer(), WordTrainer(), CharTrainer()])
@@ -204,7 +206,7 @@ def test_frequent_merges_give_no_warning(score: str) -> None:
     counts = pw.Counts(list(words), list(words.values()), first=range(len(words)))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        WordPieceTrainer(vocab_size=17, learner=Merges(score)).learn(counts)
+        WordPieceTrainer(vocab_size=24, learner=Merges(score)).learn(counts)
 
 
 def test_only_pmi_warns_of_rare_merges() -> None:
@@ -327,7 +329,7 @@ def test_an_unknown_setting_lists_the_known_ones() -> None:
             {"model": "bpe", "balance": 1.0},
             r"; model 'wordpiece' has learner=Pruning\(balance=1.0\)$",
         ),
-        ({"colour": 3}, "alphabet_order$"),
+        ({"colour": 3}, "alphabet_forms$"),
         ({"preset": "bert-uncasd"}, r", not 'bert-uncasd'; did you mean 'bert-uncased'\?$"),
         ({"preset": "T5-small"}, r"xlnet, not 'T5-small'; did you mean 't5'\?$"),
         ({"model": "wordpeice"}, r", not 'wordpeice'; did you mean 'wordpiece'\?$"),
@@ -455,9 +457,9 @@ OLD = TokenizerSpec(
 
 
 def test_relearning_keeps_the_pipeline_and_moves_the_ids() -> None:
-    new = relearn_spec(OLD, bert_counts(), 60, {"learner": Merges("frequency"), "min_frequency": 1})
+    new = relearn_spec(OLD, bert_counts(), 80, {"learner": Merges("frequency"), "min_frequency": 1})
     assert isinstance(new.model, WordPiece)
-    assert len(new.model.vocab) == 60
+    assert len(new.model.vocab) == 80
     assert list(new.model.vocab)[:5] == ["[UNK]", "[CLS]", "[SEP]", "[PAD]", "<x>"]
     assert new.model.unk == "char"
     assert new.post_processor == TemplateProcessing.bert(cls_id=1, sep_id=2)
@@ -469,13 +471,13 @@ def test_relearning_keeps_the_pipeline_and_moves_the_ids() -> None:
 
 def test_relearning_moves_the_ids_of_bert_processing() -> None:
     old = replace(OLD, post_processor=BertProcessing(sep=("[SEP]", 8), cls=("[CLS]", 7)))
-    new = relearn_spec(old, bert_counts(), 60, {"learner": Merges("frequency")})
+    new = relearn_spec(old, bert_counts(), 80, {"learner": Merges("frequency")})
     assert new.post_processor == BertProcessing(sep=("[SEP]", 2), cls=("[CLS]", 1))
 
 
 def test_relearning_reserves_tokens_that_only_post_processor_and_padding_insert() -> None:
     old = replace(OLD, added_tokens=OLD.added_tokens[:1])
-    new = relearn_spec(old, bert_counts(), 60, {"learner": Merges("frequency")})
+    new = relearn_spec(old, bert_counts(), 80, {"learner": Merges("frequency")})
     vocab = new.model.vocab
     assert [token.content for token in new.added_tokens] == ["[UNK]", "<x>"]
     assert new.post_processor == TemplateProcessing.bert(

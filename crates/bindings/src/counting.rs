@@ -266,6 +266,20 @@ impl RawCounts {
         Ok(Self { counts: counts.map_err(raise)? })
     }
 
+    /// Return the characters that a pipeline makes words of their own: those of the words and `characters`.
+    fn isolated_characters(
+        &self,
+        py: Python<'_>,
+        pipeline_json: &str,
+        functions: Vec<Py<PyAny>>,
+        characters: &str,
+    ) -> PyResult<String> {
+        let splitter = splitter_of(pipeline_json, functions)?;
+        let characters: Vec<char> = characters.chars().collect();
+        let isolated = py.release(|| self.counts.isolated_characters(&splitter, &characters));
+        Ok(isolated.map_err(raise)?.into_iter().collect())
+    }
+
     /// Return a hash of words, counts and first positions.
     fn digest(&self, py: Python<'_>) -> u64 {
         py.release(|| self.counts.digest())

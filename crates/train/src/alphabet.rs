@@ -31,6 +31,19 @@ pub enum AlphabetOrder {
     WordStartsFirst,
 }
 
+/// The positions in words for which the characters of an alphabet have entries.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum AlphabetForms {
+    /// Those that the pipeline can produce: the start of words, and the inside unless the pipeline isolates the character.
+    #[default]
+    Possible,
+    /// The start of words, and the other positions that occur in the corpus, as in `tokenizers`.
+    StartAndSeen,
+    /// Those that occur in the corpus; both for characters of the initial alphabet.
+    Seen,
+}
+
 /// Read characters from the string of them all.
 pub(crate) fn characters<'de, D: Deserializer<'de>>(settings: D) -> Result<Vec<char>, D::Error> {
     Ok(String::deserialize(settings)?.chars().collect())
@@ -91,7 +104,9 @@ pub(super) struct CharUsage {
     /// By `CharPosition`: whether the character occurs there.
     positions: [bool; 4],
     /// Whether the alphabet includes the character in any case.
-    pub(super) required: bool,
+    required: bool,
+    /// Whether the pipeline makes each such character a word of its own.
+    isolated: bool,
 }
 
 /// A position in a word: whether it is the first, and whether it is the last.
@@ -120,14 +135,23 @@ impl CharUsage {
         self.positions[position.index()]
     }
 
+    /// Whether the character has an entry for a position other than a bare one.
+    fn has_entry(&self, position: CharPosition, forms: AlphabetForms) -> bool {
+        match forms {
+            AlphabetForms::Possible => !position.first && (!self.isolated || self.at(position)),
+            AlphabetForms::StartAndSeen => self.at(position),
+            AlphabetForms::Seen => !position.first && (self.at(position) || self.required),
+        }
+    }
+
     /// Whether a word begins with the character.
-    pub(super) fn begins_words(&self) -> bool {
+    fn begins_words(&self) -> bool {
         CharPosition::ALL.iter().any(|&position| position.first && self.at(position))
     }
 
-    /// Whether the character follows another one in a word.
-    pub(super) fn continues_words(&self) -> bool {
-        CharPosition::ALL.iter().any(|&position| !position.first && self.at(position))
+    /// Whether the character has an entry inside words.
+    pub(super) fn has_inner_entry(&self, forms: AlphabetForms) -> bool {
+        CharPosition::ALL.iter().any(|&position| !position.first && self.has_entry(position, forms))
     }
 }
 
@@ -152,6 +176,15 @@ impl Alphabet {
             kept.entry(character).or_default().required = true;
         }
         Ok(Self { kept: most_frequent(kept, limit) })
+    }
+
+    /// Mark characters that the pipeline makes words of their own.
+    pub(super) fn isolate(&mut self, characters: &[char]) {
+        for character in characters {
+            if let Some(usage) = self.kept.get_mut(character) {
+                usage.isolated = true;
+            }
+        }
     }
 
     /// Whether the alphabet contains a character.
@@ -216,33 +249,30 @@ impl Affixes<'_> {
 
     /// Return the entries of the alphabet in vocabulary order.
     ///
-    /// With `all_bare`, as in `tokenizers`, all bare characters precede the forms with prefix or suffix that occur.
-    /// Otherwise each character has the forms in which it occurs, or both if it is required, and all forms are
-    /// sorted together. `order` then arranges them; `initial` is the initial alphabet.
+    /// With `bare_first`, as in `tokenizers`, all bare characters precede the forms with prefix or suffix. Otherwise
+    /// all forms are sorted together. `order` then arranges them; `initial` is the initial alphabet.
     pub(super) fn alphabet_entries(
         self,
         counts: &[&Counts],
         alphabet: &Alphabet,
-        all_bare: bool,
+        forms: AlphabetForms,
+        bare_first: bool,
         order: AlphabetOrder,
         initial: &[char],
     ) -> Vec<String> {
         let mut entries: Vec<String> = alphabet
-            .select(|usage| all_bare || usage.begins_words() || usage.required)
+            .select(|usage| forms != AlphabetForms::Seen || usage.begins_words() || usage.required)
             .map(String::from)
             .collect();
         let mut affixed: Vec<String> = Vec::new();
         for position in CharPosition::ALL {
-            let is_used = |usage: &CharUsage| match all_bare {
-                true => usage.at(position),
-                false => !position.first && (usage.at(position) || usage.required),
-            };
-            affixed.extend(alphabet.select(is_used).map(|c| self.form(c, position)));
+            let has_entry = |usage: &CharUsage| usage.has_entry(position, forms);
+            affixed.extend(alphabet.select(has_entry).map(|c| self.form(c, position)));
         }
         entries.sort_unstable();
         affixed.sort_unstable();
         entries.append(&mut affixed);
-        if !all_bare && order != AlphabetOrder::WordStartsFirst {
+        if !bare_first && order != AlphabetOrder::WordStartsFirst {
             entries.sort_unstable();
         }
         order.arrange(&mut entries, counts, initial, |c, position| self.form(c, position));

@@ -45,7 +45,7 @@ mod top_down;
 pub mod unigram;
 pub mod wordpiece;
 
-pub use alphabet::AlphabetOrder;
+pub use alphabet::{AlphabetForms, AlphabetOrder};
 pub use learned::{Learned, Removal};
 pub use memory::check_available;
 pub use piece_rules::{PieceRules, SeveralWords};

@@ -14,7 +14,7 @@ class SpecialTokensInText:
     """Counts ids of special tokens that the text has, not those that the tokenizer adds to each row.
 
     >>> import piecework as pw
-    >>> tok = pw.Tokenizer.train_from_iterator(["a hug"] * 9, vocab_size=12)
+    >>> tok = pw.Tokenizer.train_from_iterator(["a hug"] * 9, vocab_size=16)
     >>> in_text = SpecialTokensInText(tok, add_special_tokens=True, parse_special=None)
     >>> in_text.count(tok.encode_batch(["a [SEP] hug", "hug"]))
     1

@@ -29,16 +29,23 @@ DEFAULTS = {"bpe": "whitespace"}  # symbols without a marker, as in published ex
 Special: TypeAlias = tuple[str, ...]
 
 
-def _wordpiece(learner: Any) -> Callable[[int, Special], pw.train.Trainer]:
+def _wordpiece(
+    learner: Any, alphabet_forms: str = "possible"
+) -> Callable[[int, Special], pw.train.Trainer]:
     return lambda size, special: pw.WordPieceTrainer(
-        size, learner, min_frequency=1, special_tokens=special
+        size,
+        learner,
+        min_frequency=1,
+        special_tokens=special,
+        alphabet_forms=alphabet_forms,
     )
 
 
 PRUNING = "wordpiece-pruning"
 LEARNERS: Mapping[str, Callable[[int, Special], pw.train.Trainer]] = {
     PRUNING: _wordpiece(pw.train.Pruning()),
-    "wordpiece-pmi": _wordpiece(pw.train.Merges("pmi")),
+    # As published examples print it.
+    "wordpiece-pmi": _wordpiece(pw.train.Merges("pmi"), "seen"),
     "wordpiece-likelihood": _wordpiece(pw.train.Merges("likelihood")),
     "wordpiece-frequency": _wordpiece(pw.train.Merges("frequency")),
     "bpe": lambda size, _: pw.BPETrainer(size, min_frequency=1, special_tokens=("<unk>",)),

@@ -72,7 +72,7 @@ def learn_pruning(words: Sequence[tuple[str, int]], settings: PruningSettings) -
     """Learn `vocab_size` tokens, or fewer if the corpus has fewer substrings.
 
     >>> words = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
-    >>> settings = PruningSettings(vocab_size=10, special_tokens=())
+    >>> settings = PruningSettings(vocab_size=17, special_tokens=())
     >>> learn_pruning(words, settings).vocab[-3:]
     ['hug', 'pun', 'pug']
     """

@@ -32,7 +32,7 @@ def learn_top_down(words: Sequence[tuple[str, int]], settings: Settings) -> Lear
     """Learn `vocab_size` tokens, or fewer if the corpus has fewer frequent substrings.
 
     >>> words = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
-    >>> settings = Settings(vocab_size=10, special_tokens=())
+    >>> settings = Settings(vocab_size=17, special_tokens=())
     >>> learn_top_down(words, settings).vocab[-3:]
     ['hug', 'pun', 'hugs']
     """
@@ -56,8 +56,8 @@ class TopDownLearner:
     def learn(self) -> LearnedWordPiece:
         """Return the vocabulary.
 
-        >>> TopDownLearner([("hug", 2)], Settings(6, special_tokens=())).learn().vocab
-        ['##g', '##u', 'h', 'hug']
+        >>> TopDownLearner([("hug", 2)], Settings(7, special_tokens=())).learn().vocab
+        ['##g', '##h', '##u', 'g', 'h', 'u', 'hug']
         """
         settings = self.settings
         vocab = initial_vocabulary(self.all_words, settings)

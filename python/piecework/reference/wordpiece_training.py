@@ -5,7 +5,7 @@ full. `score` chooses the score of a pair ab, where f counts occurrences:
 
     pmi         f(ab) / (f(a) f(b)), exact fractions: the formula published for WordPiece
     likelihood  the gain in unigram log-likelihood of the corpus, as in Schuster & Nakajima 2012
-    frequency   f(ab), with the alphabet of the `tokenizers` trainer
+    frequency   f(ab), with the order of the alphabet of the `tokenizers` trainer
 
 `ties` decides between pairs of equal score:
 
@@ -17,6 +17,12 @@ full. `score` chooses the score of a pair ab, where f counts occurrences:
 
     word-starts-first  the entries at the start of words, then those inside, each part by code points
 
+`alphabet_forms` says which entries of one character there are:
+
+    possible        every character at the start of words, and inside unless the pipeline isolates it
+    start-and-seen  every character at the start of words, and inside where it occurs, as in `tokenizers`
+    seen            every character where it occurs; those of `initial_alphabet` in both positions
+
 Each step counts the whole corpus again.
 """
 
@@ -24,7 +30,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
@@ -51,10 +57,12 @@ class Settings:
     continuing_subword_prefix: str = "##"
     max_token_length: int | None = None
     alphabet_order: Literal["sorted", "first-seen", "given", "word-starts-first"] = "sorted"
+    alphabet_forms: Literal["possible", "start-and-seen", "seen"] = "possible"
+    isolated_characters: str = ""
 
     @property
     def has_tokenizers_alphabet(self) -> bool:
-        """Whether the alphabet and the characters outside it are treated as `tokenizers` does."""
+        """Whether the alphabet has the order of `tokenizers`, and characters outside it are dropped as there."""
         return False
 
 
@@ -67,7 +75,7 @@ class MergeSettings(Settings):
 
     @property
     def has_tokenizers_alphabet(self) -> bool:
-        """Whether the alphabet and the characters outside it are treated as `tokenizers` does."""
+        """Whether the alphabet has the order of `tokenizers`, and characters outside it are dropped as there."""
         return self.score == "frequency"
 
 
@@ -97,7 +105,7 @@ def learn(words: Sequence[tuple[str, int]], settings: MergeSettings) -> LearnedW
     """Merge the best pair until the vocabulary is full or no pair improves it.
 
     >>> words = [("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)]
-    >>> settings = MergeSettings(vocab_size=9, score="pmi", special_tokens=())
+    >>> settings = MergeSettings(vocab_size=9, score="pmi", special_tokens=(), alphabet_forms="seen")
     >>> for merge in learn(words, settings).merges:
     ...     print(merge.left, merge.right, merge.pair_count, merge.score)
     ##g ##s 5 1/20
@@ -129,7 +137,7 @@ def initial_vocabulary(words: Sequence[tuple[str, int]], settings: Settings) -> 
     """Return the special tokens, then the alphabet, without duplicates.
 
     >>> initial_vocabulary([("ab", 1), ("b", 1)], Settings(special_tokens=["[UNK]"]))
-    ['[UNK]', '##b', 'a', 'b']
+    ['[UNK]', '##a', '##b', 'a', 'b']
     """
     specials = list(dict.fromkeys(settings.special_tokens))
     vocab = list(dict.fromkeys([*specials, *alphabet_entries(words, settings)]))
@@ -146,30 +154,70 @@ def initial_vocabulary(words: Sequence[tuple[str, int]], settings: Settings) -> 
 def alphabet_entries(words: Sequence[tuple[str, int]], settings: Settings) -> list[str]:
     """Return the tokens of one character in order: plain at the start of words, prefixed inside.
 
-    >>> alphabet_entries([("hug", 1)], Settings())
+    >>> alphabet_entries([("hug", 1), (".", 1)], Settings(isolated_characters="."))
+    ['##g', '##h', '##u', '.', 'g', 'h', 'u']
+    >>> alphabet_entries([("hug", 1)], Settings(alphabet_forms="start-and-seen"))
+    ['##g', '##u', 'g', 'h', 'u']
+    >>> alphabet_entries([("hug", 1)], Settings(alphabet_forms="seen"))
     ['##g', '##u', 'h']
-    >>> alphabet_entries([("hug", 1)], Settings(alphabet_order="first-seen"))
+    >>> alphabet_entries([("hug", 1)], Settings(alphabet_forms="seen", alphabet_order="first-seen"))
     ['h', '##u', '##g']
-    >>> alphabet_entries([("hug", 1)], Settings(alphabet_order="word-starts-first"))
+    >>> alphabet_entries([("hug", 1)], Settings(alphabet_forms="seen", alphabet_order="word-starts-first"))
     ['h', '##g', '##u']
     """
     prefix = settings.continuing_subword_prefix
-    kept = alphabet(words, settings)
-    starting = {word[0] for word, _ in words} & kept
-    inside = {character for word, _ in words for character in word[1:]} & kept
-    given = kept.intersection(settings.initial_alphabet)
-    if settings.has_tokenizers_alphabet:
-        entries = sorted(kept) + sorted(prefix + character for character in inside)
-    else:
-        starts, others = starting | given, {prefix + character for character in inside | given}
-        entries = sorted(starts | others)
-        if settings.alphabet_order == "word-starts-first":
-            entries = sorted(starts) + sorted(others)
+    starting, inside = character_positions(words, settings)
+    others = {prefix + character for character in inside}
+    entries = sorted(starting | others)
+    if settings.has_tokenizers_alphabet or settings.alphabet_order == "word-starts-first":
+        entries = sorted(starting) + sorted(others)
     marked = ((c if at == 0 else prefix + c) for word, _ in words for at, c in enumerate(word))
     first = {"first-seen": marked, "given": settings.initial_alphabet}.get(
         settings.alphabet_order, ()
     )
     return list(dict.fromkeys([*(entry for entry in first if entry in entries), *entries]))
+
+
+def character_positions(
+    words: Sequence[tuple[str, int]], settings: Settings
+) -> tuple[set[str], set[str]]:
+    """Return the characters with an entry at the start of words, and those with one inside.
+
+    >>> starting, inside = character_positions([("hug", 1)], Settings())
+    >>> sorted(starting), sorted(inside)
+    (['g', 'h', 'u'], ['g', 'h', 'u'])
+    """
+    kept = alphabet(words, settings)
+    seen_inside = {character for word, _ in words for character in word[1:]} & kept
+    if settings.alphabet_forms == "possible":
+        return kept, (kept - set(settings.isolated_characters)) | seen_inside
+    if settings.alphabet_forms == "start-and-seen":
+        return kept, seen_inside
+    given = kept.intersection(settings.initial_alphabet)
+    return ({word[0] for word, _ in words} & kept) | given, seen_inside | given
+
+
+def isolated_characters(
+    words: Sequence[tuple[str, int]], split: Callable[[str], Sequence[str]], more: Iterable[str] = ()
+) -> str:
+    """Return the characters that a pipeline makes words of their own: of the words, and of `more`.
+
+    >>> isolated_characters([("hug", 1), (".", 1)], str.split)
+    ''
+    >>> isolated_characters([("hug", 1), (".", 1)], lambda text: text.replace(".", " . ").split())
+    '.'
+
+    `split` returns the words of a text. No longer word of the corpus has such a character, and in the texts `ccc`,
+    `aca`, `AcA` and `0c0` it is a word, and no longer word has it.
+    """
+    longer = {character for word, _ in words if len(word) > 1 for character in word}
+    alone = {word for word, _ in words if len(word) == 1}.union(more) - longer
+
+    def is_isolated(c: str) -> bool:
+        found = [word for n in (c, *"aA0") for word in split(n + c + n) if c in word]
+        return bool(found) and all(len(word) == 1 for word in found)
+
+    return "".join(sorted(filter(is_isolated, alone)))
 
 
 def alphabet(words: Sequence[tuple[str, int]], settings: Settings) -> set[str]:

@@ -196,6 +196,25 @@ class Counts:
         """Return the bytes, the characters and the count of each word that a learner reads."""
         return (*self._raw.lengths(), self.counts)
 
+    def _of_pipeline(self, pipeline: Pipeline) -> Counts:
+        """Return the words as those of a pipeline that can run, unless theirs can."""
+        if self.pipeline is not None and not self.pipeline.lacks_functions:
+            return self
+        return Counts._of(self._raw, pipeline, self.replacements)
+
+    def _isolated_characters(self, characters: str) -> str:
+        """Return the characters that the pipeline makes words of their own, "" for an unknown pipeline.
+
+        >>> from piecework.train import count_texts
+        >>> count_texts(["hug. 抱"])._isolated_characters("?")
+        '.?抱'
+
+        They are among those of the words and `characters`.
+        """
+        if self.pipeline is None or self.pipeline.lacks_functions:
+            return ""
+        return self._raw.isolated_characters(*self.pipeline.to_core(), characters)
+
     def _at_least(self, least: int) -> Counts:
         """Return the words that occur at least `least` times."""
         return Counts._of(self._raw.at_least(least), self.pipeline, self.replacements)

@@ -63,6 +63,7 @@ def learn_spec(
     logging = None if training_log is None else merging_trainer(trainer)
     counts, _ = fit_to_memory(counts, trainer, memory)
     chosen = preset_for_counts(counts.pipeline, trainer, preset)
+    counts = counts._of_pipeline(trainer.pipeline_with(chosen))
     if logging is None or training_log is None:
         model = trainer.learn(counts, progress, num_threads, checkpoint=checkpoint)
     else:
@@ -103,6 +104,7 @@ def learn_specs(
     # All sizes learn from the same words: those that the largest vocabulary has memory for.
     counts, _ = fit_to_memory(counts, largest, memory)
     chosen = preset_for_counts(counts.pipeline, largest, preset)
+    counts = counts._of_pipeline(largest.pipeline_with(chosen))
     models = largest.learn_models(counts, list(sized), progress, num_threads, checkpoint=checkpoint)
     return {size: largest.specification(model, chosen) for size, model in models.items()}
 

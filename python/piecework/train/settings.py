@@ -28,6 +28,7 @@ class RetrainSettings(TypedDict, total=False):
     max_token_length: int | None
     unk_token: str | None
     alphabet_order: Literal["sorted", "first-seen", "given", "word-starts-first", "byte-values"]
+    alphabet_forms: Literal["possible", "start-and-seen", "seen"]
     end_of_word_suffix: str
     ties: Literal["lowest-ids", "greatest-strings", "first-seen"]
     parity: bool

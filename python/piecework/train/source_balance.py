@@ -82,7 +82,7 @@ def balance_sources(
     >>> texts = {"en": ["hug pug bug"] * 50, "cs": ["kočka leze dírou"] * 5}
     >>> counted = {name: count_texts(lines, preset="whitespace") for name, lines in texts.items()}
     >>> counts = SourceCounts(counted, parallel=counted)
-    >>> balanced = balance_sources(counts, WordPieceTrainer(24), rounds=2)
+    >>> balanced = balance_sources(counts, WordPieceTrainer(37), rounds=2)
     >>> balanced.gini <= balanced.first_gini
     True
 

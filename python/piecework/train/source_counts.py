@@ -104,6 +104,9 @@ class SourceCounts(Counts):
 
     # ---- what learners read
 
+    def _of_pipeline(self, pipeline: Pipeline) -> Counts:
+        return self
+
     def _digest(self) -> str:
         rows = (*self.sources.values(), *self.parallel.values())
         return ", ".join(counts._digest() for counts in rows)

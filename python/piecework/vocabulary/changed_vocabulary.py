@@ -14,10 +14,10 @@ class ChangedVocabulary(NamedTuple):
     """A tokenizer with another vocabulary, and the map from the old ids to the new ones.
 
     >>> import piecework as pw
-    >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs bug"] * 9, vocab_size=14)
-    >>> smaller, id_map = pw.vocabulary.shrink(tok, 12)
+    >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs bug"] * 9, vocab_size=19)
+    >>> smaller, id_map = pw.vocabulary.shrink(tok, 17)
     >>> len(smaller), id_map
-    (12, IdMap(12 of 14 ids kept, 0 added))
+    (17, IdMap(17 of 19 ids kept, 0 added))
     """
 
     tokenizer: pw.Tokenizer

@@ -43,10 +43,10 @@ def extend(
     """Learn `n` more vocabulary entries from new text.
 
     >>> import piecework as pw
-    >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs bug"] * 9, vocab_size=14)
+    >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs bug"] * 9, vocab_size=19)
     >>> larger, id_map = pw.vocabulary.extend(tok, ["hug hugs bugs"] * 9, 1)
     >>> len(larger), id_map.added
-    (15, array([14]))
+    (20, array([19]))
 
     `corpus` is texts, or word counts (`Counts`, or a dict) with the pipeline of this tokenizer
     (`train.pipeline_of(tok.spec)`).

@@ -21,10 +21,10 @@ def shrink(tokenizer: pw.Tokenizer, size: int) -> ChangedVocabulary:
     """Remove the last learned entries until `size` tokens are left.
 
     >>> import piecework as pw
-    >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs bug"] * 9, vocab_size=14)
-    >>> smaller, id_map = pw.vocabulary.shrink(tok, 12)
+    >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs bug"] * 9, vocab_size=19)
+    >>> smaller, id_map = pw.vocabulary.shrink(tok, 17)
     >>> len(smaller), id_map.new_ids.tolist().count(-1)
-    (12, 2)
+    (17, 2)
 
     `size` includes added tokens. BPE removes merges from the end of the list, with the entries that
     only they produce. Unigram and SentencePiece remove the entries with the lowest scores, other models

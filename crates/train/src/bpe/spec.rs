@@ -8,7 +8,7 @@ use crate::entries::Entries;
 use crate::learned::first_entries;
 use crate::merges::{EntryLimits, MergeSettings, PairScore, Ties, WordLimit};
 use crate::progress::Progress;
-use crate::AlphabetOrder;
+use crate::{AlphabetForms, AlphabetOrder};
 use piecework_core::error::Error;
 
 /// The settings of a BPE trainer.
@@ -61,7 +61,14 @@ impl BpeTrainSpec {
         let entries = first_entries(
             affixes.prefix,
             &self.special_tokens,
-            affixes.alphabet_entries(counts, &alphabet, true, self.alphabet_order, initial),
+            affixes.alphabet_entries(
+                counts,
+                &alphabet,
+                AlphabetForms::StartAndSeen,
+                true,
+                self.alphabet_order,
+                initial,
+            ),
             self.vocab_size,
         )?;
         Ok((alphabet, entries))

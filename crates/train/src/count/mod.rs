@@ -3,6 +3,7 @@
 //! ```text
 //! counts        word counts as trainers read them and as shards merge
 //! count_map     word counts while they are collected
+//! isolated      the characters that a pipeline makes words of their own
 //! merge         counts from columns, and sums of counts
 //! sample        a random sample of texts
 //! split         counts of the words within counted words
@@ -13,6 +14,7 @@
 
 mod count_map;
 mod counts;
+mod isolated;
 mod merge;
 mod ordered_words;
 mod sample;

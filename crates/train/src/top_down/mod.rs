@@ -53,7 +53,7 @@ impl Learn for TopDown {
         let min_count = start.min_count();
         let Start { counts, spec, resume, chars, alphabet, entries } = start;
         let mut choices = Choices::new(resume);
-        let text = CorpusText::new(counts, chars, &alphabet, &spec.continuing_subword_prefix, progress)?;
+        let text = CorpusText::new(counts, chars, &alphabet, spec, progress)?;
         let largest = text.largest_count(progress)?;
         let mut search = ThresholdSearch { spec, text, base: entries, min_count, trie: None };
         let (mut low, mut high) = (min_count, largest.saturating_add(1).max(min_count));

@@ -16,6 +16,7 @@ use crate::alphabet::Alphabet;
 use crate::count::Counts;
 use crate::memory::{check_available, reserve};
 use crate::progress::Progress;
+use crate::wordpiece::WordPieceTrainSpec;
 use piecework_core::error::{Error, ErrorKind};
 
 /// The root of the substrings that begin a word.
@@ -79,10 +80,10 @@ impl CorpusText {
         counts: &Counts,
         chars: usize,
         alphabet: &Alphabet,
-        prefix: &str,
+        spec: &WordPieceTrainSpec,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
-        let mut text = Self::empty(alphabet, prefix);
+        let mut text = Self::empty(alphabet, &spec.continuing_subword_prefix);
         let length = chars.saturating_add(counts.len());
         if length >= u32::MAX as usize {
             let found = "2^32 or more characters in distinct words";
@@ -97,7 +98,7 @@ impl CorpusText {
             progress.advance(word.len())?;
             if alphabet.contains_all(word) {
                 let number = text.counts.len() as u32;
-                if let Some(start) = continuation_like_start(alphabet, word, prefix) {
+                if let Some(start) = continuation_like_start(alphabet, word, spec) {
                     text.long_starts.push((number, start));
                 }
                 for character in word.chars() {
@@ -257,10 +258,11 @@ impl CorpusText {
 /// Return the length in characters of the continuation entry that a word begins with, if it begins with one.
 ///
 /// Only words that begin with the prefix itself, such as `##a`, do.
-fn continuation_like_start(alphabet: &Alphabet, word: &str, prefix: &str) -> Option<u32> {
+fn continuation_like_start(alphabet: &Alphabet, word: &str, spec: &WordPieceTrainSpec) -> Option<u32> {
+    let prefix = spec.continuing_subword_prefix.as_str();
     let next = word.strip_prefix(prefix)?.chars().next()?;
     let usage = alphabet.get(next)?;
-    (usage.continues_words() || usage.required).then(|| prefix.chars().count() as u32 + 1)
+    usage.has_inner_entry(spec.alphabet_forms).then(|| prefix.chars().count() as u32 + 1)
 }
 
 /// The count of a character, and its positions.

@@ -108,12 +108,15 @@ pub(crate) fn begin<'r>(
     let chars = check_counts(counts, progress)?;
     spec.learner.as_learn().check(counts)?;
     spec.alphabet_order.check(counts)?;
-    let alphabet = Alphabet::choose(&[counts], &spec.initial_alphabet, spec.limit_alphabet, progress)?;
-    let (all_bare, order) = (spec.learner.as_learn().has_tokenizers_alphabet(), spec.alphabet_order);
+    let initial = &spec.initial_alphabet;
+    let mut alphabet = Alphabet::choose(&[counts], initial, spec.limit_alphabet, progress)?;
+    alphabet.isolate(&spec.isolated_characters);
+    let (forms, order) = (spec.alphabet_forms, spec.alphabet_order);
+    let bare_first = spec.learner.as_learn().has_tokenizers_alphabet();
     let entries = first_entries(
         &spec.continuing_subword_prefix,
         &spec.special_tokens,
-        spec.affixes().alphabet_entries(&[counts], &alphabet, all_bare, order, &spec.initial_alphabet),
+        spec.affixes().alphabet_entries(&[counts], &alphabet, forms, bare_first, order, initial),
         least_size,
     )?;
     Ok(Start { counts, spec, resume, chars, alphabet, entries })

@@ -7,7 +7,7 @@ use crate::count::Counts;
 use crate::entries::Entries;
 use crate::merges::{PairScore, Ties};
 use crate::progress::Progress;
-use crate::{AlphabetOrder, Learned, Resume};
+use crate::{AlphabetForms, AlphabetOrder, Learned, Resume};
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::Segmentation;
 
@@ -97,8 +97,8 @@ pub(crate) trait Learn {
         Ok(())
     }
 
-    /// Whether the alphabet is that of the trainer of `tokenizers`: every character has an entry without the
-    /// prefix, and characters outside the alphabet are skipped.
+    /// Whether the trainer of `tokenizers` is followed: the entries without the prefix precede those with it, and characters
+    /// outside the alphabet are skipped.
     fn has_tokenizers_alphabet(&self) -> bool {
         false
     }
@@ -145,6 +145,12 @@ pub struct WordPieceTrainSpec {
     pub continuing_subword_prefix: String,
     /// The order of the entries of single characters.
     pub alphabet_order: AlphabetOrder,
+    /// The positions in words for which characters have entries.
+    pub alphabet_forms: AlphabetForms,
+    /// The characters that the pipeline makes words of their own, so that no word has one inside
+    /// ([`crate::count::Counts::isolated_characters`]).
+    #[serde(deserialize_with = "characters")]
+    pub isolated_characters: Vec<char>,
     /// The most characters of an entry, the prefix not counted.
     pub max_token_length: Option<usize>,
     /// The number of threads, which changes no result; `Pruning` and `TopDown` use more than one.
@@ -162,6 +168,8 @@ impl Default for WordPieceTrainSpec {
             special_tokens: ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"].map(String::from).to_vec(),
             continuing_subword_prefix: "##".to_owned(),
             alphabet_order: AlphabetOrder::default(),
+            alphabet_forms: AlphabetForms::default(),
+            isolated_characters: Vec::new(),
             max_token_length: None,
             num_threads: 1,
         }

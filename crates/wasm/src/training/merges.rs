@@ -7,7 +7,7 @@ use piecework_core::error::{Error, ErrorKind};
 use piecework_train::count::Counts;
 use piecework_train::merges::{PairScore as Score, Ties};
 use piecework_train::wordpiece::{self, Learner, Merges, WordPieceTrainSpec};
-use piecework_train::{bpe, Learned, Merge};
+use piecework_train::{bpe, AlphabetForms, Learned, Merge};
 use serde::Serialize;
 
 use super::settings::{Settings, TOP};
@@ -71,6 +71,8 @@ struct Method {
     score: Score,
     ties: Ties,
     prefix: &'static str,
+    /// Published examples of `pmi` print the entries that the corpus has.
+    forms: AlphabetForms,
 }
 
 impl Method {
@@ -85,7 +87,11 @@ impl Method {
                 return Err(Error::new(ErrorKind::Argument, "learner", format!("'{learner}'"), expected));
             }
         };
-        Ok(Self { score, ties, prefix })
+        let forms = match score {
+            Score::Pmi => AlphabetForms::Seen,
+            _ => AlphabetForms::Possible,
+        };
+        Ok(Self { score, ties, prefix, forms })
     }
 
     fn learn(self, counts: &Counts, settings: &Settings) -> Result<Learned, Error> {
@@ -102,6 +108,8 @@ impl Method {
             learner,
             min_frequency: 1,
             special_tokens,
+            alphabet_forms: self.forms,
+            isolated_characters: settings.isolated_characters.clone(),
             ..Default::default()
         };
         wordpiece::learn(counts, &spec, progress)

@@ -159,10 +159,10 @@ pub fn train(
 ) -> Result<Training, JsValue> {
     let template =
         tokenizer_json::read(template.as_bytes()).map_err(|error| thrown(error.within("template")))?;
-    let (counts, normalized) = count_words(text, &template).map_err(thrown)?;
+    let (counts, isolated_characters, normalized) = count_words(text, &template).map_err(thrown)?;
     let special = template.added_tokens.iter().filter(|token| token.special);
     let special_tokens = special.map(|token| token.content.clone()).collect();
-    let settings = Settings { vocab_size, special_tokens, steps, word };
+    let settings = Settings { vocab_size, special_tokens, isolated_characters, steps, word };
     if learner == "unigram" {
         let (pieces, trace) = unigram::train(&counts, &settings).map_err(thrown)?;
         return training(template, Entries::Pieces(pieces), traced(&counts, settings, normalized, trace)?);

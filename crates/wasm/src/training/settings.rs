@@ -7,6 +7,8 @@ pub(super) const TOP: usize = 12;
 pub(super) struct Settings {
     pub(super) vocab_size: usize,
     pub(super) special_tokens: Vec<String>,
+    /// The characters that the pipeline makes words of their own.
+    pub(super) isolated_characters: Vec<char>,
     /// The number of steps that are traced.
     pub(super) steps: usize,
     /// The word whose lattice Unigram shows.

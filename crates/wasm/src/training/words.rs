@@ -20,20 +20,22 @@ pub(super) struct NormalizedWords {
     examples: Vec<(String, String)>,
 }
 
-/// Count the words of the lines of a text.
+/// Count the words of the lines of a text; return the counts, the characters that the pipeline isolates, and what the
+/// normalizer changes.
 pub(super) fn count_words(
     text: &str,
     template: &TokenizerSpec,
-) -> Result<(Counts, NormalizedWords), Error> {
+) -> Result<(Counts, Vec<char>, NormalizedWords), Error> {
     let splitter = Splitter::new(
         Normalizer::compile(template.normalizer.as_ref())?,
         PreTokenizer::compile(template.pre_tokenizer.as_ref())?,
     );
     let lines: Vec<&str> = text.split(is_line_end).collect();
-    let mut counter = WordCounter::new(splitter, LineEnds::Strip, 1);
+    let mut counter = WordCounter::new(splitter.clone(), LineEnds::Strip, 1);
     counter.add_texts(&lines, 0)?;
     let counts = counter.finish(&GroupWeights::UNIT)?.into_counts()?;
-    Ok((counts, normalized_words(&lines, template)?))
+    let isolated = counts.isolated_characters(&splitter, &[])?;
+    Ok((counts, isolated, normalized_words(&lines, template)?))
 }
 
 /// Whether a line ends at a character, as for Python's `splitlines`.

@@ -55,8 +55,10 @@ def training_example(name: str) -> TrainingExample:
     check_choice("example", name, EXAMPLES)
     if name == "course":
         counts = count_texts(_COURSE, preset=PRESETS["bert-cased"].pipeline)
-        trainer = WordPieceTrainer(70, Merges("pmi"), min_frequency=1)
+        trainer = WordPieceTrainer(70, Merges("pmi"), min_frequency=1, alphabet_forms="seen")
         return TrainingExample(name, counts, trainer, _COURSE)
     counts = Counts(list(_HUGS), list(_HUGS.values()))
-    trainer = WordPieceTrainer(12, Merges("pmi"), min_frequency=1, special_tokens=("[UNK]",))
+    trainer = WordPieceTrainer(
+        12, Merges("pmi"), min_frequency=1, special_tokens=("[UNK]",), alphabet_forms="seen"
+    )
     return TrainingExample(name, counts, trainer)

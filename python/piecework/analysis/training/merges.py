@@ -38,7 +38,7 @@ def trace_wordpiece(
     """Trace a WordPiece learner that merges pairs."""
     check_small(counts, MAX_CHARACTERS, "merges")
     learned = trainer.learn_vocabulary(counts)
-    settings = settings_of(wordpiece.MergeSettings, trainer)
+    settings = settings_of(wordpiece.MergeSettings, trainer, counts)
     words = list(counts)
     splits = wordpiece.initial_splits(words, settings)
     alphabet = wordpiece.alphabet_entries(words, settings)
@@ -118,10 +118,12 @@ def trace_bpe(
     )
 
 
-def settings_of(kind: type[Settings], trainer: Any) -> Settings:
-    """Return the settings of the reference that a trainer and its learner have."""
+def settings_of(kind: type[Settings], trainer: Any, counts: Counts | None = None) -> Settings:
+    """Return the settings of the reference that a trainer and its learner have, WordPiece's for counts."""
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     given = asdict(trainer)
+    if counts is not None:
+        given["isolated_characters"] = counts._isolated_characters("".join(trainer.initial_alphabet))
     given = (given.pop("learner", None) or {}) | given
     return kind(**{name: value for name, value in given.items() if name in known})
 

@@ -29,4 +29,4 @@ def _alphabet(counts: Counts, trainer: Trainer) -> tuple[str, ...]:
     """Return the entries of single characters that come before the learned ones."""
     if trainer.kind != "wordpiece":
         return ()
-    return tuple(alphabet_entries(list(counts), settings_of(Settings, trainer)))
+    return tuple(alphabet_entries(list(counts), settings_of(Settings, trainer, counts)))

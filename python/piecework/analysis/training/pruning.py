@@ -23,7 +23,7 @@ def trace_pruning(
     """Trace the pruning learner."""
     check_small(counts, MAX_CHARACTERS, "the learner Pruning()")
     learned = trainer.learn_removals(counts)
-    settings = settings_of(wordpiece_pruning.PruningSettings, trainer)
+    settings = settings_of(wordpiece_pruning.PruningSettings, trainer, counts)
     words = list(counts)
     base = initial_vocabulary(words, settings)
     found = wordpiece_pruning.find_seeds(words, settings)

@@ -200,7 +200,7 @@ class TrainingRemoval:
 
     >>> import piecework as pw
     >>> counts = pw.analysis.training_example("hugs").counts
-    >>> trainer = pw.WordPieceTrainer(10, special_tokens=("[UNK]",))
+    >>> trainer = pw.WordPieceTrainer(17, special_tokens=("[UNK]",))
     >>> first = pw.analysis.explain_training(counts, trainer, steps="1").steps[0]
     >>> first.removed.entry, first.removed.loss
     ('bu', 0.0)
@@ -426,10 +426,10 @@ class TrainingThreshold:
 
     >>> import piecework as pw
     >>> counts = pw.analysis.training_example("hugs").counts
-    >>> trainer = pw.WordPieceTrainer(10, pw.train.TopDown(), special_tokens=("[UNK]",))
+    >>> trainer = pw.WordPieceTrainer(17, pw.train.TopDown(), special_tokens=("[UNK]",))
     >>> tried = pw.analysis.explain_training(counts, trainer, steps="all").steps
     >>> [(one.threshold, one.vocab_size, one.fits) for one in tried][-2:]
-    [(4, 13, False), (5, 12, False)]
+    [(4, 20, False), (5, 19, False)]
 
     `entries` are the most frequent of the entries beyond alphabet and special tokens, with their counts.
     """

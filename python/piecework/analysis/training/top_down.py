@@ -23,7 +23,7 @@ def trace_top_down(
     """Trace the top-down learner."""
     check_small(counts, MAX_CHARACTERS, "the learner TopDown()")
     learned = trainer.learn_vocabulary(counts)
-    settings = settings_of(Settings, trainer)
+    settings = settings_of(Settings, trainer, counts)
     words = list(counts)
     learner = _RecordingLearner(words, settings, wanted, top)
     check_same(tuple(learner.learn().vocab), learned.entries, "the vocabulary")

@@ -37,7 +37,7 @@ class Merges(Learner):
 
     >>> from piecework.train import Counts, WordPieceTrainer
     >>> counts = Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5], first=[0, 1, 2, 3, 4])
-    >>> trainer = WordPieceTrainer(9, Merges("pmi"), special_tokens=("[UNK]",))
+    >>> trainer = WordPieceTrainer(16, Merges("pmi"), special_tokens=("[UNK]",))
     >>> list(trainer.learn(counts).vocab)[-1]
     '##gs'
 

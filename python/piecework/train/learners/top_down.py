@@ -13,7 +13,7 @@ class TopDown(Learner):
     """Keep the frequent substrings, the longest first, as the vocabulary generator of TensorFlow Text does.
 
     >>> from piecework.train import WordPieceTrainer, count_texts
-    >>> trainer = WordPieceTrainer(8, TopDown(), special_tokens=("[UNK]",))
+    >>> trainer = WordPieceTrainer(13, TopDown(), special_tokens=("[UNK]",))
     >>> list(trainer.learn(count_texts(["hug hugs bug bugs"])).vocab)[-2:]
     ['bug', 'hug']
 

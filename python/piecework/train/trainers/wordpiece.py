@@ -45,11 +45,11 @@ BERT_SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     """Learn a WordPiece vocabulary with a learner, which chooses the entries.
 
-    >>> from piecework.train import count_texts
-    >>> trainer = WordPieceTrainer(vocab_size=8, special_tokens=("[UNK]",))
+    >>> from piecework.train import Merges, count_texts
+    >>> trainer = WordPieceTrainer(vocab_size=13, special_tokens=("[UNK]",))
     >>> model = trainer.learn(count_texts(["hug hugs bug bugs"]))
     >>> list(model.vocab)[-3:]
-    ['h', 'bug', 'hug']
+    ['u', 'bug', 'hug']
 
     `learner` says how the entries are learned. It is a value of a class in `piecework.train.LEARNERS`, whose
     docstring describes it. The default, `Pruning()`, takes the fewest tokens of all.
@@ -58,6 +58,20 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     first occurrence in the corpus, which needs counts with first positions; "given" has those of
     `initial_alphabet` first, in their order; "word-starts-first" has the entries at the start of words
     before those inside, each part by code points, as `Merges("frequency")` always has.
+
+    `alphabet_forms` are the entries of a character: "possible", the default, has it at the start of words, and inside
+    unless the pipeline makes a word of each such character, as BERT's does of punctuation and Han characters. So no
+    word of known characters is unknown. "start-and-seen" has those inside words that the corpus has, as the trainer
+    of `tokenizers`; "seen" has the positions that the corpus has only, as published worked examples.
+
+    >>> counts = count_texts(["aqua, xenon"])
+    >>> for forms in WordPieceTrainer.ALPHABET_FORMS:
+    ...     trainer = WordPieceTrainer(17, Merges(), min_frequency=1, alphabet_forms=forms, special_tokens=())
+    ...     entries = trainer.learn(counts).vocab
+    ...     print(forms, *(entry for entry in ("q", "##q", "x", "##x", ",", "##,") if entry in entries))
+    possible q ##q x ##x ,
+    start-and-seen q ##q x ,
+    seen ##q x ,
 
     `special_tokens=()` is for looking at what a trainer learns, as in a course: the model has no unknown
     token, so a `Tokenizer` does not take it.
@@ -68,6 +82,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     title = "WordPiece"
 
     ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = (*common.ALPHABET_ORDERS, "word-starts-first")
+    ALPHABET_FORMS: ClassVar[tuple[str, ...]] = ("possible", "start-and-seen", "seen")
 
     vocab_size: int = setting(30_000, common.VOCAB_SIZE)
     learner: Learner = setting(
@@ -100,6 +115,15 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
             "Order of the alphabet in the vocabulary: by code points, by first occurrence in the corpus, "
             "that of the initial alphabet, or starts of words first.",
             names=ALPHABET_ORDERS,
+        ),
+    )
+
+    alphabet_forms: str = setting(
+        "possible",
+        Choice(
+            "Entries of each character: at the start of words and inside where its pipeline allows it, at the "
+            "start and where the corpus has it, or only where the corpus has it.",
+            names=ALPHABET_FORMS,
         ),
     )
 
@@ -233,8 +257,8 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         >>> from piecework.train import count_texts
         >>> counts = count_texts(["hug hugs bug bugs"])
         >>> trainer = WordPieceTrainer(special_tokens=("[UNK]",), min_frequency=1)
-        >>> learned = trainer.learn_sizes(counts, [9, 10])
-        >>> [vocabulary.entries[6:] for vocabulary in learned.values()]
+        >>> learned = trainer.learn_sizes(counts, [14, 15])
+        >>> [vocabulary.entries[11:] for vocabulary in learned.values()]
         [('bug', 'hug', 'hugs'), ('bug', 'bugs', 'hug', 'hugs')]
 
         All sizes start from the same substrings, those of the largest size. So each vocabulary equals that
@@ -251,7 +275,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         """Return the vocabulary and every removal with its loss; only `Pruning` has any.
 
         >>> from piecework.train import count_texts
-        >>> trainer = WordPieceTrainer(vocab_size=8, special_tokens=("[UNK]",), min_frequency=1)
+        >>> trainer = WordPieceTrainer(vocab_size=13, special_tokens=("[UNK]",), min_frequency=1)
         >>> learned = trainer.learn_removals(count_texts(["hug hugs bug bugs"]))
         >>> learned.removals[-1]
         Removal(token='hugs', loss=1.0, put_back=None)
@@ -283,6 +307,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         **arguments: Any,
     ) -> list[LearnedEntries]:
         """Call the trainer of the core with the settings and these arguments."""
+        initial = "".join(self.initial_alphabet)
         return learn_wordpiece(
             counts._raw,
             {
@@ -290,11 +315,13 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
                 "learner": {**self.learner.core_settings(), **(further or {})},
                 "min_frequency": self.min_frequency,
                 "limit_alphabet": self.limit_alphabet,
-                "initial_alphabet": "".join(self.initial_alphabet),
+                "initial_alphabet": initial,
                 "special_tokens": self.special_tokens,
                 "continuing_subword_prefix": self.continuing_subword_prefix,
                 "max_token_length": self.max_token_length,
                 "alphabet_order": self.alphabet_order,
+                "alphabet_forms": self.alphabet_forms,
+                "isolated_characters": counts._isolated_characters(initial),
                 "num_threads": thread_count(num_threads),
             },
             **arguments,

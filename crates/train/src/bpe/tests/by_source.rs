@@ -11,7 +11,7 @@ use crate::bpe::{learn_by_source, BpeTrainSpec, CostUnit, ParitySpec, SourceCoun
 use crate::count::Counts;
 use crate::learned::first_entries;
 use crate::progress::Progress;
-use crate::{Learned, Merge, Resume};
+use crate::{AlphabetForms, Learned, Merge, Resume};
 use piecework_core::error::{Error, ErrorKind};
 
 fn run(
@@ -46,7 +46,8 @@ impl<'c> Naive<'c> {
                 .expect("an alphabet");
         let affixes = spec.affixes();
         let (order, initial) = (spec.alphabet_order, &spec.initial_alphabet);
-        let first = affixes.alphabet_entries(counts.sources, &alphabet, true, order, initial);
+        let forms = AlphabetForms::StartAndSeen;
+        let first = affixes.alphabet_entries(counts.sources, &alphabet, forms, true, order, initial);
         let entries =
             first_entries(&spec.continuing_subword_prefix, &spec.special_tokens, first, spec.vocab_size);
         let vocab = entries.expect("room for the alphabet").into_names();

@@ -14,7 +14,7 @@ use crate::learned::first_entries;
 use crate::merges::Ties;
 use crate::progress::Progress;
 use crate::sentencepiece::{self, SentencePieceTrainSpec};
-use crate::{Learned, PieceRules};
+use crate::{AlphabetForms, Learned, PieceRules};
 use piecework_core::spec::SentencePieceKind;
 
 fn run(counts: &Counts, spec: &BpeTrainSpec) -> Learned {
@@ -41,6 +41,7 @@ fn run_naively(
     let first = spec.affixes().alphabet_entries(
         &[counts],
         &alphabet,
+        AlphabetForms::StartAndSeen,
         true,
         spec.alphabet_order,
         &spec.initial_alphabet,

@@ -7,6 +7,7 @@ use super::{merges, merges_with, naive_merges, naive_top_down, run};
 use crate::count::Counts;
 use crate::merges::{PairScore, Ties};
 use crate::wordpiece::{Learner, TopDown, WordPieceTrainSpec};
+use crate::AlphabetForms;
 
 fn corpus() -> impl Strategy<Value = Counts> {
     let count = prop_oneof![1_u64..4, 1_u64..100, 1_u64..1_000_000];
@@ -30,27 +31,34 @@ fn settings() -> impl Strategy<Value = WordPieceTrainSpec> {
     let limit = prop_oneof![4 => Just(None), 1 => (1_usize..5).prop_map(Some)];
     let longest = prop_oneof![4 => Just(None), 1 => (0_usize..5).prop_map(Some)];
     let specials = prop_oneof![3 => Just(vec![]), 1 => Just(vec!["[UNK]".to_owned(), "ab".to_owned(), "##b".to_owned()])];
-    (prefix, limit, longest, specials, vec(prop_oneof![Just('a'), Just('x')], 0..2), 0_u64..4, 0_usize..60)
-        .prop_map(
-            |(
-                prefix,
-                limit_alphabet,
-                max_token_length,
-                special_tokens,
-                initial_alphabet,
-                min_frequency,
-                more,
-            )| WordPieceTrainSpec {
-                vocab_size: more,
-                min_frequency,
-                limit_alphabet,
-                initial_alphabet,
-                special_tokens,
-                continuing_subword_prefix: prefix.to_owned(),
-                max_token_length,
-                ..WordPieceTrainSpec::default()
-            },
-        )
+    let forms = vec![AlphabetForms::Possible, AlphabetForms::StartAndSeen, AlphabetForms::Seen];
+    let alphabet = (
+        vec(prop_oneof![Just('a'), Just('x')], 0..2),
+        prop::sample::select(forms),
+        vec(prop_oneof![Just('b'), Just('é')], 0..2),
+    );
+    (prefix, limit, longest, specials, alphabet, 0_u64..4, 0_usize..60).prop_map(
+        |(
+            prefix,
+            limit_alphabet,
+            max_token_length,
+            special_tokens,
+            (initial_alphabet, alphabet_forms, isolated_characters),
+            min_frequency,
+            more,
+        )| WordPieceTrainSpec {
+            vocab_size: more,
+            min_frequency,
+            limit_alphabet,
+            initial_alphabet,
+            alphabet_forms,
+            isolated_characters,
+            special_tokens,
+            continuing_subword_prefix: prefix.to_owned(),
+            max_token_length,
+            ..WordPieceTrainSpec::default()
+        },
+    )
 }
 
 /// Return the same counts with other first positions.

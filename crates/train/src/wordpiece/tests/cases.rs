@@ -6,6 +6,7 @@ use super::{counts, merges, merges_by, merges_with, run, spec};
 use crate::count::Counts;
 use crate::merges::{PairScore, Ties};
 use crate::wordpiece::{learn, Learner, TopDown, WordPieceTrainSpec};
+use crate::AlphabetForms;
 use piecework_core::error::ErrorKind;
 
 const LEARNERS: [Learner; 4] = [
@@ -31,9 +32,15 @@ fn hugs() -> Counts {
     counts(&[("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)])
 }
 
+/// The published score, with the entries of characters that published examples print.
+fn published(vocab_size: usize) -> WordPieceTrainSpec {
+    let spec = spec(merges_by(PairScore::Pmi), vocab_size, 1);
+    WordPieceTrainSpec { alphabet_forms: AlphabetForms::Seen, ..spec }
+}
+
 #[test]
 fn pmi_learns_the_published_merges_of_hugs() {
-    let learned = run(&hugs(), &spec(merges_by(PairScore::Pmi), 11, 1)).expect("room for four merges");
+    let learned = run(&hugs(), &published(11)).expect("room for four merges");
     assert_eq!(learned.vocab, ["##g", "##n", "##s", "##u", "b", "h", "p", "##gs", "hu", "hugs", "hug"]);
     assert_eq!(merges(&learned)[..2], [("##g", "##s", 5), ("h", "##u", 15)]);
     let scores: Vec<f64> = learned.merges.iter().map(|merge| merge.score).collect();
@@ -71,12 +78,8 @@ fn frequency_learns_the_published_merges_of_hugs() {
 
 #[test]
 fn pmi_learns_the_published_vocabulary_of_four_sentences() {
-    let spec = WordPieceTrainSpec {
-        learner: merges_by(PairScore::Pmi),
-        vocab_size: 70,
-        min_frequency: 1,
-        ..WordPieceTrainSpec::default()
-    };
+    let special_tokens = WordPieceTrainSpec::default().special_tokens;
+    let spec = WordPieceTrainSpec { special_tokens, ..published(70) };
     let learned = run(&four_sentences(), &spec).expect("70 entries");
     let expected = "[PAD] [UNK] [CLS] [SEP] [MASK] ##a ##b ##c ##d ##e ##f ##g ##h ##i ##k ##l ##m ##n ##o ##p ##r ##s ##t \
         ##u ##v ##w ##y ##z , . C F H T a b c g h i s t u w y ab ##fu Fa Fac ##ct ##ful ##full ##fully Th ch ##hm cha \
@@ -103,7 +106,7 @@ fn overlapping_pairs_count_as_each_score_says() {
 #[test]
 fn runs_are_merged_left_to_right() {
     let learned =
-        run(&counts(&[("xaaa", 5)]), &spec(merges_by(PairScore::Frequency), 6, 1)).expect("merges");
+        run(&counts(&[("xaaa", 5)]), &spec(merges_by(PairScore::Frequency), 7, 1)).expect("merges");
     assert_eq!(merges(&learned), [("##a", "##a", 10), ("x", "##aa", 5), ("xaa", "##a", 5)]);
 }
 
@@ -133,7 +136,7 @@ fn a_small_vocab_size_is_named_with_what_is_needed() {
     let error = run(
         &hugs(),
         &WordPieceTrainSpec {
-            vocab_size: 11,
+            vocab_size: 18,
             learner: merges_by(PairScore::Pmi),
             ..WordPieceTrainSpec::default()
         },
@@ -141,9 +144,9 @@ fn a_small_vocab_size_is_named_with_what_is_needed() {
     .expect_err("too small");
     assert_eq!(
         (error.kind, error.place.as_str(), error.found.as_str()),
-        (ErrorKind::Training, "vocab_size", "11")
+        (ErrorKind::Training, "vocab_size", "18")
     );
-    assert_eq!(error.expected, "at least 12 (5 special tokens and an alphabet of 7)");
+    assert_eq!(error.expected, "at least 19 (5 special tokens and an alphabet of 14)");
 }
 
 #[test]
@@ -170,7 +173,9 @@ fn progress_can_stop_every_learner_at_any_call() {
 fn one_letter_words_and_an_empty_alphabet_give_the_alphabet() {
     for learner in LEARNERS {
         let learned = run(&counts(&[("a", 3), ("b", 1)]), &spec(learner, 30, 1)).expect("an alphabet");
-        assert_eq!(learned.vocab, ["a", "b"]);
+        let mut entries = learned.vocab;
+        entries.sort();
+        assert_eq!(entries, ["##a", "##b", "a", "b"]);
         let none = WordPieceTrainSpec { limit_alphabet: Some(0), ..spec(learner, 30, 1) };
         assert_eq!(run(&hugs(), &none).expect("nothing").vocab, Vec::<String>::new());
     }
@@ -182,8 +187,8 @@ fn a_limited_alphabet_leaves_words_out_or_skips_characters() {
     let limited = |score| WordPieceTrainSpec { limit_alphabet: Some(2), ..spec(merges_by(score), 9, 1) };
     let pmi = run(&corpus, &limited(PairScore::Pmi)).expect("merges");
     assert_eq!(
-        (pmi.vocab[..3].to_vec(), merges(&pmi)),
-        (["##a", "##b", "a"].map(String::from).to_vec(), vec![("a", "##b", 4)])
+        (pmi.vocab[..4].to_vec(), merges(&pmi)),
+        (["##a", "##b", "a", "b"].map(String::from).to_vec(), vec![("a", "##b", 4)])
     );
     let frequency = run(&corpus, &limited(PairScore::Frequency)).expect("merges");
     assert_eq!(frequency.vocab, ["a", "b", "##a", "##b", "##ab", "ab"]);
@@ -197,7 +202,35 @@ fn the_initial_alphabet_is_in_the_vocabulary_if_unseen() {
         ..spec(merges_by(score), 30, 1)
     };
     assert_eq!(run(&hugs(), &wanted(PairScore::Pmi)).expect("z").vocab, ["##z", "z"]);
-    assert_eq!(run(&hugs(), &wanted(PairScore::Frequency)).expect("z").vocab, ["z"]);
+    assert_eq!(run(&hugs(), &wanted(PairScore::Frequency)).expect("z").vocab, ["z", "##z"]);
+}
+
+#[test]
+fn every_character_begins_words_and_continues_them_unless_the_pipeline_isolates_it() {
+    let corpus = counts(&[("aqua", 5), ("squad", 4), ("北", 3), (".", 2)]);
+    for learner in LEARNERS {
+        let isolated = WordPieceTrainSpec { isolated_characters: vec!['.', '北'], ..spec(learner, 12, 1) };
+        let learned = run(&corpus, &isolated).expect("two forms of five letters, one of two");
+        let mut entries = learned.vocab;
+        entries.sort();
+        assert_eq!(entries, ["##a", "##d", "##q", "##s", "##u", ".", "a", "d", "q", "s", "u", "北"]);
+    }
+}
+
+#[test]
+fn forms_that_the_corpus_lacks_are_a_choice() {
+    let corpus = counts(&[("aqua", 5), ("b", 4)]);
+    let entries = |learner, alphabet_forms| {
+        let spec = WordPieceTrainSpec { alphabet_forms, max_token_length: Some(1), ..spec(learner, 9, 1) };
+        let mut entries = run(&corpus, &spec).expect("an alphabet").vocab;
+        entries.sort();
+        entries
+    };
+    for learner in LEARNERS {
+        let started = ["##a", "##q", "##u", "a", "b", "q", "u"];
+        assert_eq!(entries(learner, AlphabetForms::StartAndSeen), started);
+        assert_eq!(entries(learner, AlphabetForms::Seen), ["##a", "##q", "##u", "a", "b"]);
+    }
 }
 
 #[test]
@@ -216,7 +249,7 @@ fn entries_stay_within_max_token_length() {
 
 #[test]
 fn top_down_fills_the_vocabulary_exactly() {
-    for size in 46..120 {
+    for size in 70..140 {
         let learned = run(
             &four_sentences(),
             &WordPieceTrainSpec { vocab_size: size, ..spec(Learner::TopDown(TopDown {}), size, 1) },

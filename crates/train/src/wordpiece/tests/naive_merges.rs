@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::count::Counts;
 use crate::merges::{PairScore, Ties};
 use crate::wordpiece::{Learner, Merges, WordPieceTrainSpec};
+use crate::AlphabetForms;
 
 /// Vocabulary and merges (left, right, count) as strings.
 pub(super) type NaiveResult = (Vec<String>, Vec<(String, String, u64)>);
@@ -34,9 +35,13 @@ pub(super) fn alphabet(counts: &Counts, spec: &WordPieceTrainSpec) -> (BTreeSet<
     };
     let frequency = matches!(spec.learner, Learner::Merges(Merges { score: PairScore::Frequency, .. }));
     let wanted = |character: char| spec.initial_alphabet.contains(&character);
-    let plain =
-        kept.iter().copied().filter(|&one| frequency || wanted(one) || begins(one)).map(String::from);
-    let marked = kept.iter().copied().filter(|&one| (!frequency && wanted(one)) || continues(one));
+    let seen = spec.alphabet_forms == AlphabetForms::Seen;
+    let plain = kept.iter().copied().filter(|&one| !seen || wanted(one) || begins(one)).map(String::from);
+    let marked = kept.iter().copied().filter(|&one| match spec.alphabet_forms {
+        AlphabetForms::Possible => !spec.isolated_characters.contains(&one) || continues(one),
+        AlphabetForms::StartAndSeen => continues(one),
+        AlphabetForms::Seen => wanted(one) || continues(one),
+    });
     let marked = marked.map(|character| format!("{}{character}", spec.continuing_subword_prefix));
     let (mut plain, mut marked): (Vec<String>, Vec<String>) = (plain.collect(), marked.collect());
     plain.sort();
