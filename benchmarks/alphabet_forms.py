@@ -2,10 +2,10 @@
 
     python benchmarks/alphabet_forms.py --vocab-size 8000
 
-Ten languages: novels (`novels.py`) of six in Latin, Cyrillic and Greek script, and the help of LibreOffice in
-Russian, Chinese, Japanese and Korean. Each distinct line is for learning or, by its checksum, one of ten, for
-measuring. An unknown word counts as one token for each of its bytes. "avoidable" are the unknown words whose
-characters are all in the alphabet.
+Ten languages: novels (`novels.py`) in English, German, French, Czech, Hungarian, Ukrainian and Greek, and
+the help of LibreOffice in Chinese, Japanese and Korean. Each distinct line is for learning or, by its
+checksum, one of ten, for measuring. An unknown word counts as one token for each of its bytes. "avoidable"
+are the unknown words whose characters are all in the alphabet.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from collections.abc import Iterator
 from zlib import crc32
 
 import numpy as np
-from corpora import corpus_folder
-from parallel_texts import pages_of
 
 import piecework as pw
+from corpora import corpus_folder
+from parallel_texts import pages_of
 from piecework.train import LEARNERS, Merges
 
 NOVELS = ("english", "german", "french", "czech", "hungarian", "ukrainian", "greek")
@@ -42,6 +42,7 @@ def main() -> None:
     )
     parser.add_argument("--language", action="append", dest="languages", metavar="NAME")
     parser.add_argument("--vocab-size", type=int, action="append", dest="sizes")
+    parser.add_argument("--lines", type=int, help="learn from the first lines only")
     parser.add_argument("--preset", default="bert-uncased")
     parser.add_argument("--learner", default="pruning", choices=[*LEARNERS, *Merges.SCORES])
     options = parser.parse_args()
@@ -50,7 +51,7 @@ def main() -> None:
     how = LEARNERS[learner]() if learner in LEARNERS else Merges(learner)
     print(f"{options.preset}, {how}\n{COLUMNS}")
     for language in options.languages or [*NOVELS, *HELP]:
-        training, held_out = counts_of(language, options.preset)
+        training, held_out = counts_of(language, options.preset, options.lines)
         for size in options.sizes or [8000]:
             measure(language, training, held_out, size, how)
 
@@ -77,11 +78,12 @@ def measure(
         )
 
 
-def counts_of(language: str, preset: str) -> tuple[pw.Counts, pw.Counts]:
+def counts_of(language: str, preset: str, most: int | None) -> tuple[pw.Counts, pw.Counts]:
     """Count the words of the lines to learn from, and of those to measure."""
     training, held_out = [], []
     for line in dict.fromkeys(lines_of(language)):
         (training if crc32(line.encode()) % 10 else held_out).append(line)
+    training = training[:most]
     return pw.count_texts(training, preset=preset), pw.count_texts(held_out, preset=preset)
 
 

@@ -524,7 +524,7 @@ def test_data_is_json() -> None:
     counts = training_example("hugs").counts
     for trainer in (
         training_example("hugs").trainer,
-        pw.WordPieceTrainer(10, pw.train.Pruning(), special_tokens=("[UNK]",)),
+        pw.WordPieceTrainer(17, pw.train.Pruning(), special_tokens=("[UNK]",)),
         pw.UnigramTrainer(9, special_tokens=("<unk>",)),
     ):
         data = json.dumps(explain_training(counts, trainer, steps="all").to_dict(), allow_nan=False)

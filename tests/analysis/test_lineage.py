@@ -190,6 +190,7 @@ def test_training_writes_the_merges_beside_the_tokenizer(
         return code, *capsys.readouterr()
 
     settings = ("--preset", "bert-cased", "--score", "pmi", "--min-frequency", "1", "--quiet")
+    settings += ("--alphabet-forms", "seen")
     path = str(tmp_path / "tokenizer.json")
     assert (
         cli("train", corpus, *settings, "--vocab-size", "70", "-o", path, "--training-log")[0] == 0

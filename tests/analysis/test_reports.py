@@ -31,7 +31,7 @@ Run = Callable[..., tuple[int, str, str]]
 
 
 def pieces() -> pw.Tokenizer:
-    return pw.Tokenizer.train_from_iterator(TEXTS[:1] * 9, vocab_size=14)
+    return pw.Tokenizer.train_from_iterator(TEXTS[:1] * 9, vocab_size=19)
 
 
 def characters() -> pw.Tokenizer:
@@ -49,7 +49,7 @@ def paths(tmp_path: Path) -> dict[str, str]:
     """Two tokenizers, a corpus and a gold standard, as files."""
     names = ("pieces.json", "characters.json", "corpus.txt", "gold.tsv", "report.html", "plots")
     paths = {name.split(".")[0]: str(tmp_path / name) for name in names}
-    pw.Tokenizer.train_from_iterator(TEXTS[:1] * 9, vocab_size=14).save(paths["pieces"])
+    pw.Tokenizer.train_from_iterator(TEXTS[:1] * 9, vocab_size=19).save(paths["pieces"])
     pw.Tokenizer.train_from_iterator(TEXTS, model="char", vocab_size=40).save(paths["characters"])
     Path(paths["corpus"]).write_text("\n".join(TEXTS), encoding="utf-8")
     Path(paths["gold"]).write_text("hugs\thug @@s\t100\n")

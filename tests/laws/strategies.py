@@ -43,9 +43,7 @@ def train_settings(draw: st.DrawFn, learner: str) -> dict[str, Any]:
         "alphabet_order": draw(
             st.sampled_from(["sorted", "first-seen", "given", "word-starts-first"])
         ),
-        "alphabet_forms": draw(
-            st.sampled_from(["possible", "possible", "start-and-seen", "seen"])
-        ),
+        "alphabet_forms": draw(st.sampled_from(["possible", "possible", "start-and-seen", "seen"])),
         "vocab_size": draw(st.integers(8, 26) | st.integers(1, 60)),
         "min_frequency": draw(st.sampled_from([1, 1, 0, 2, 5])),
         "limit_alphabet": draw(st.none() | optional),

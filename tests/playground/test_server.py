@@ -194,7 +194,7 @@ def test_training_returns_the_steps_of_the_published_example(client: TestClient)
 )
 @pytest.mark.parametrize("example", ["course", "hugs", ""])
 def test_each_learner_follows_each_corpus(client: TestClient, learner: str, example: str) -> None:
-    size = {"course": 60, "hugs": 15, "": 25}[example]
+    size = {"course": 90, "hugs": 22, "": 30}[example]
     path = f"/api/training?example={example}&learner={learner}&vocab_size={size}"
     answer = client.post(path, content=b"low lower lowest low\nnew newer newest")
     assert answer.status_code == 200, answer.text

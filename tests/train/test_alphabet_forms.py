@@ -1,4 +1,4 @@
-"""The entries of characters in a WordPiece alphabet: where the pipeline can produce a character, it is an entry."""
+"""The alphabet of WordPiece: where the pipeline can produce a character, it is an entry."""
 
 from __future__ import annotations
 
@@ -136,8 +136,8 @@ def test_no_word_of_known_characters_is_unknown(
         return
     tok = pw.Tokenizer.train_from_counts(counts, learner=learner, vocab_size=60)
     known = set("".join(counts.words))
-    for word, _ in tok.pre_tokenize(word):
-        assert ("[UNK]" in tok.encode(word).tokens) == (not known.issuperset(word))
+    for part, _ in tok.pre_tokenize(word):
+        assert ("[UNK]" in tok.encode(part).tokens) == (not known.issuperset(part))
 
 
 @given(texts=texts, word=st.text(characters, min_size=1, max_size=8))

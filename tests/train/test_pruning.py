@@ -290,4 +290,4 @@ def test_the_command_trains_by_pruning(cli: Run, tmp_path: Path) -> None:
     ]
     code, _, err = cli("train", str(corpus), *sizes, "-o", str(tmp_path / "v.txt"))
     assert (code, "separately" in err) == (0, False), err
-    assert [len((tmp_path / f"v-{size}.txt").read_text().split()) for size in (15, 18)] == [15, 18]
+    assert [len((tmp_path / f"v-{size}.txt").read_text().split()) for size in (22, 25)] == [22, 25]

@@ -65,7 +65,9 @@ def wordpiece(size: int = 80, **settings: object) -> WordPieceTrainer:
 
 
 def test_merges_have_counts_and_scores() -> None:
-    trainer = WordPieceTrainer(learner=Merges("pmi"), vocab_size=9, special_tokens=UNK, alphabet_forms="seen")
+    trainer = WordPieceTrainer(
+        learner=Merges("pmi"), vocab_size=9, special_tokens=UNK, alphabet_forms="seen"
+    )
     learned = trainer.learn_vocabulary(HUGS)
     assert learned.entries == ("[UNK]", "##g", "##n", "##s", "##u", "b", "h", "p", "##gs")
     (merge,) = learned.merges

@@ -62,7 +62,7 @@ class Settings:
 
     @property
     def has_tokenizers_alphabet(self) -> bool:
-        """Whether the alphabet has the order of `tokenizers`, and characters outside it are dropped as there."""
+        """Whether the order of the alphabet, and the characters outside it, are those of `tokenizers`."""
         return False
 
 
@@ -75,7 +75,7 @@ class MergeSettings(Settings):
 
     @property
     def has_tokenizers_alphabet(self) -> bool:
-        """Whether the alphabet has the order of `tokenizers`, and characters outside it are dropped as there."""
+        """Whether the order of the alphabet, and the characters outside it, are those of `tokenizers`."""
         return self.score == "frequency"
 
 
@@ -160,9 +160,11 @@ def alphabet_entries(words: Sequence[tuple[str, int]], settings: Settings) -> li
     ['##g', '##u', 'g', 'h', 'u']
     >>> alphabet_entries([("hug", 1)], Settings(alphabet_forms="seen"))
     ['##g', '##u', 'h']
-    >>> alphabet_entries([("hug", 1)], Settings(alphabet_forms="seen", alphabet_order="first-seen"))
+    >>> settings = Settings(alphabet_forms="seen", alphabet_order="first-seen")
+    >>> alphabet_entries([("hug", 1)], settings)
     ['h', '##u', '##g']
-    >>> alphabet_entries([("hug", 1)], Settings(alphabet_forms="seen", alphabet_order="word-starts-first"))
+    >>> settings = Settings(alphabet_forms="seen", alphabet_order="word-starts-first")
+    >>> alphabet_entries([("hug", 1)], settings)
     ['h', '##g', '##u']
     """
     prefix = settings.continuing_subword_prefix
@@ -198,7 +200,9 @@ def character_positions(
 
 
 def isolated_characters(
-    words: Sequence[tuple[str, int]], split: Callable[[str], Sequence[str]], more: Iterable[str] = ()
+    words: Sequence[tuple[str, int]],
+    split: Callable[[str], Sequence[str]],
+    more: Iterable[str] = (),
 ) -> str:
     """Return the characters that a pipeline makes words of their own: of the words, and of `more`.
 
@@ -207,8 +211,8 @@ def isolated_characters(
     >>> isolated_characters([("hug", 1), (".", 1)], lambda text: text.replace(".", " . ").split())
     '.'
 
-    `split` returns the words of a text. No longer word of the corpus has such a character, and in the texts `ccc`,
-    `aca`, `AcA` and `0c0` it is a word, and no longer word has it.
+    `split` returns the words of a text. No longer word of the corpus has such a character, and in the texts
+    `ccc`, `aca`, `AcA` and `0c0` it is a word, and no longer word has it.
     """
     longer = {character for word, _ in words if len(word) > 1 for character in word}
     alone = {word for word, _ in words if len(word) == 1}.union(more) - longer

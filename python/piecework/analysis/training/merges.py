@@ -123,7 +123,9 @@ def settings_of(kind: type[Settings], trainer: Any, counts: Counts | None = None
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     given = asdict(trainer)
     if counts is not None:
-        given["isolated_characters"] = counts._isolated_characters("".join(trainer.initial_alphabet))
+        given["isolated_characters"] = counts._isolated_characters(
+            "".join(trainer.initial_alphabet)
+        )
     given = (given.pop("learner", None) or {}) | given
     return kind(**{name: value for name, value in given.items() if name in known})
 

@@ -59,10 +59,11 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     `initial_alphabet` first, in their order; "word-starts-first" has the entries at the start of words
     before those inside, each part by code points, as `Merges("frequency")` always has.
 
-    `alphabet_forms` are the entries of a character: "possible", the default, has it at the start of words, and inside
-    unless the pipeline makes a word of each such character, as BERT's does of punctuation and Han characters. So no
-    word of known characters is unknown. "start-and-seen" has those inside words that the corpus has, as the trainer
-    of `tokenizers`; "seen" has the positions that the corpus has only, as published worked examples.
+    `alphabet_forms` are the entries of a character. "possible", the default: at the start of words, and
+    inside unless the pipeline makes a word of each such character, as BERT's does of punctuation and Han
+    characters; so no word of known characters is unknown. "start-and-seen": at the start, and inside where
+    the corpus has it, as the trainer of `tokenizers`. "seen": only where the corpus has it, as published
+    worked examples.
 
     >>> counts = count_texts(["aqua, xenon"])
     >>> for forms in WordPieceTrainer.ALPHABET_FORMS:
@@ -121,8 +122,8 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     alphabet_forms: str = setting(
         "possible",
         Choice(
-            "Entries of each character: at the start of words and inside where its pipeline allows it, at the "
-            "start and where the corpus has it, or only where the corpus has it.",
+            "Entries of each character: at the start of words and inside, unless the pipeline isolates it; "
+            "at the start and where the corpus has it; or only where the corpus has it.",
             names=ALPHABET_FORMS,
         ),
     )
