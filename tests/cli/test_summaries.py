@@ -195,9 +195,9 @@ def test_summaries_are_data_with_json(cli: Cli) -> None:
 
 def test_several_sizes_are_lines_of_json(cli: Cli) -> None:
     _, out, _ = cli(
-        "train", "en.txt", "--score", "frequency", "--vocab-size", "25,30", "--json", "-o", "t.json"
+        "train", "en.txt", "--score", "frequency", "--vocab-size", "55,60", "--json", "-o", "t.json"
     )
-    assert [json.loads(line)["saved"] for line in out.splitlines()] == ["t-25.json", "t-30.json"]
+    assert [json.loads(line)["saved"] for line in out.splitlines()] == ["t-55.json", "t-60.json"]
 
 
 def test_json_goes_to_stderr_if_the_output_goes_to_stdout(cli: Cli) -> None:

@@ -541,7 +541,7 @@ def test_specifications_of_several_sizes_equal_separate_runs(model: str) -> None
     texts = ["hug hugs hugging bug bugs pug pugs bugging gnu gnus žába"] * 7
     kind = "wordpiece" if model in ("merges", "top-down") else model
     how: dict[str, Any] = {"learner": LEARNERS[model]()} if kind != model else {}
-    sizes = {"byte-bpe": [257, 260, 270], "word": [3, 6]}.get(model, [22, 24, 25])
+    sizes = {"byte-bpe": [257, 260, 270], "word": [3, 6]}.get(model, [30, 32, 33])
     plan = Plan.of(None, kind, None, how)
     counts = pw.count_texts(texts, preset=plan.pipeline)
     with warnings.catch_warnings():

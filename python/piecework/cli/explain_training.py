@@ -114,6 +114,7 @@ def _settings(trainer: pw.WordPieceTrainer, model: str | None) -> dict[str, Any]
     if model in (None, "wordpiece"):
         found["special_tokens"] = trainer.special_tokens
         found["learner"] = trainer.learner
+        found["alphabet_forms"] = trainer.alphabet_forms
     return found
 
 

@@ -19,7 +19,10 @@ Hopefully, you will be able to understand how they are trained and generate toke
 """
 
 
-PMI = ("--preset", "bert-cased", "--score", "pmi", "--min-frequency", "1", "--vocab-size", "70")
+PMI = (
+    *("--preset", "bert-cased", "--score", "pmi", "--min-frequency", "1", "--vocab-size", "70"),
+    *("--alphabet-forms", "seen"),
+)
 NEEDS_SIGNALS = pytest.mark.skipif(os.name == "nt", reason="signals are POSIX's")
 
 

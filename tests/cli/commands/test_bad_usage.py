@@ -100,7 +100,7 @@ def test_bad_input_is_one_line_and_leaves_no_file(cli: Run, tokenizer: str, tmp_
         (
             "small.txt",
             ["--vocab-size", "6"],
-            ["--vocab-size must be at least 15 (5 special tokens and an alphabet of 10), not 6"],
+            ["--vocab-size must be at least 25 (5 special tokens and an alphabet of 20), not 6"],
         ),
         ("missing.txt", [], ["missing.txt: no such file"]),
         (
