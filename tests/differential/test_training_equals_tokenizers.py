@@ -1,4 +1,6 @@
-"""`learner=Merges("frequency")` learns what the WordPiece trainer of `tokenizers` learns, but for ties.
+"""`Merges("frequency")` learns what the WordPiece trainer of `tokenizers` learns, but for ties.
+
+The alphabet is its too with `alphabet_forms="start-and-seen"`.
 
 That trainer numbers the prefixed characters in the order of a hash table, so ties between equally
 frequent pairs fall differently from run to run, and a tie that falls differently can change the counts
@@ -102,9 +104,8 @@ def joined_word(word: list[str], left: str, right: str, joined: str) -> list[str
 def test_frequency_learns_the_same_but_for_ties(english_corpus: Path, size: int) -> None:
     vocabulary, their_joins = their_vocabulary_and_joins(english_corpus, size)
     counts = pw.count_files(english_corpus)
-    learned = pw.WordPieceTrainer(vocab_size=size, learner=Merges("frequency")).learn_vocabulary(
-        counts
-    )
+    trainer = pw.WordPieceTrainer(size, Merges("frequency"), alphabet_forms="start-and-seen")
+    learned = trainer.learn_vocabulary(counts)
     our_joins = [(merge.left, merge.right) for merge in learned.merges]
     replayed = {}
     for name, joins in (("theirs", their_joins), ("ours", our_joins)):
