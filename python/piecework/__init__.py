@@ -4,9 +4,9 @@ In the order of the data: a corpus is counted and learned from, a tokenizer is l
 text is encoded into `Encoding` and `Batch`, and decoded again.
 
 >>> import piecework as pw
->>> tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=19)
+>>> tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=26)
 >>> tok.encode_batch(["hugs", "pun"], add_special_tokens=False).to_lists()
-[[14], [16]]
+[[21], [23]]
 """
 
 from __future__ import annotations

@@ -14,7 +14,7 @@ import piecework as pw
 
 pa = pytest.importorskip("pyarrow")
 TEXTS = ["hugs pug", "", "a rather long text, beyond what a view holds", "žába 蛙 🐸", "pun"]
-TOK = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=19)
+TOK = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=26)
 
 
 def polars_series(texts: list[str]) -> Any:

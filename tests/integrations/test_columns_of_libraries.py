@@ -20,7 +20,7 @@ pa = pytest.importorskip("pyarrow", reason="needs pyarrow")
 from piecework.integrations.arrow import count_column, encode_column  # noqa: E402
 
 TEXTS = ["hugs pug", None, "", "a rather long text, beyond a view", "žába 蛙 🐸", None, "hugs pug"]
-TOK = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=19)
+TOK = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=26)
 
 
 def expected_ids(texts: list[str | None]) -> list[list[int] | None]:
@@ -149,10 +149,10 @@ def test_counts_of_a_column_are_those_of_its_texts() -> None:
 
 def test_training_on_a_column() -> None:
     texts = ["hug hugs pug pun bun"] * 5
-    expected = pw.Tokenizer.train_from_iterator(texts, vocab_size=19, learner=Merges("frequency"))
+    expected = pw.Tokenizer.train_from_iterator(texts, vocab_size=26, learner=Merges("frequency"))
     for column in (pa.array(texts), np.array([text.encode() for text in texts])):
         learned = pw.Tokenizer.train_from_iterator(
-            column, vocab_size=19, learner=Merges("frequency")
+            column, vocab_size=26, learner=Merges("frequency")
         )
         assert learned.to_str() == expected.to_str()
 

@@ -536,7 +536,7 @@ def test_the_class_builds_no_tokenizer_of_tokenizers(monkeypatch: pytest.MonkeyP
 
 def test_auto_tokenizer_returns_the_class(tmp_path: Path) -> None:
     register()
-    tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=19)
+    tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=26)
     fast = PieceworkTokenizerFast(tokenizer_object=tok, model_max_length=64)
     fast.save_pretrained(tmp_path)
     loaded = transformers.AutoTokenizer.from_pretrained(tmp_path)
@@ -585,7 +585,7 @@ def test_classes_that_build_their_pipeline_encode_here(name: str, tmp_path: Path
 
 
 def test_the_class_takes_the_settings_of_a_tokenizer(tmp_path: Path) -> None:
-    tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=19)
+    tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=26)
     tok = tok.with_model_max_length(7).with_chat_template(CHAT)
     tok = tok.with_padding(side="left").with_truncation(5, side="left")
     chat = [{"role": "user", "content": "hugs"}]

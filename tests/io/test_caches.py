@@ -22,7 +22,7 @@ TRAIN = ["hug hugs pug pun bun žába"] * 5
 
 def tokenizers() -> dict[str, pw.Tokenizer]:
     kinds = {
-        "wordpiece": 20,
+        "wordpiece": 30,
         "bpe": 20,
         "byte-bpe": 270,
         "unigram": 30,

@@ -13,7 +13,7 @@ import pytest
 import piecework as pw
 from piecework._internal.threads import default_num_threads
 
-TOK = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=19)
+TOK = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=26)
 TEXTS = ["hugs pug bun, pun"] * 20_000
 
 

@@ -98,7 +98,7 @@ def test_a_panic_in_counting_raises_and_so_does_what_it_interrupted() -> None:
             call()
 
 
-@pytest.mark.parametrize(("model", "size"), [("wordpiece", 18), ("bpe", 14), ("unigram", 20)])
+@pytest.mark.parametrize(("model", "size"), [("wordpiece", 26), ("bpe", 14), ("unigram", 20)])
 def test_a_panic_in_learning_is_an_internal_error(model: str, size: int) -> None:
     def progress(*_: object) -> None:
         _core.panic_for_tests()

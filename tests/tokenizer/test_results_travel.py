@@ -67,7 +67,7 @@ RESULTS: dict[str, Callable[[], object]] = {
     "explanation of merges": lambda: pw.analysis.explain(KINDS["bpe"](), "hugs pug"),
     "explanation of a search": lambda: pw.analysis.explain(bert(), "hugs pug"),
     "trace of merges": lambda: trace(pw.analysis.training_example("hugs").trainer),
-    "trace of pruning": lambda: trace(pw.WordPieceTrainer(20, pw.train.Pruning())),
+    "trace of pruning": lambda: trace(pw.WordPieceTrainer(40, pw.train.Pruning())),
     "trace of Unigram": lambda: trace(pw.UnigramTrainer(12)),
     "side by side": lambda: pw.analysis.side_by_side({"a": bert(), "b": KINDS["gpt2"]()}, "hugs"),
     "lineage": lambda: pw.analysis.lineage(KINDS["bpe"](), "hug"),

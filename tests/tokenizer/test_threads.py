@@ -243,7 +243,7 @@ ENCODE_FOR_EVER = """
 import threading, time
 import piecework as pw
 
-tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 9, vocab_size=19)
+tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 9, vocab_size=26)
 texts = ["hugs pun bug"] * 1000
 
 def encode_for_ever():
@@ -271,10 +271,10 @@ def test_texts_are_encoded_while_the_interpreter_exits() -> None:
         "import atexit\n"
         "atexit.register(lambda: print(tok.encode_batch(['hugs'] * 9).to_lists()[8]))\n"
         "import piecework as pw\n"
-        "tok = pw.Tokenizer.train_from_iterator(['hug hugs'] * 5, vocab_size=12)\n"
+        "tok = pw.Tokenizer.train_from_iterator(['hug hugs'] * 5, vocab_size=16)\n"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
-    assert (done.returncode, done.stdout) == (0, "[2, 10, 3]\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "[2, 14, 3]\n"), done.stderr
 
 
 @pytest.mark.skipif(
@@ -283,7 +283,7 @@ def test_texts_are_encoded_while_the_interpreter_exits() -> None:
 def test_the_gil_stays_off() -> None:
     code = (
         "import sys, piecework as pw\n"
-        "tok = pw.Tokenizer.train_from_iterator(['hug hugs'] * 5, vocab_size=12)\n"
+        "tok = pw.Tokenizer.train_from_iterator(['hug hugs'] * 5, vocab_size=16)\n"
         "tok.encode_batch(['hugs'] * 9).ids\n"
         "assert not sys._is_gil_enabled()"
     )

@@ -15,7 +15,7 @@ TEXTS = ["hug hugs", "pug", "", "bun pun hugs bug"]
 
 
 def both() -> tuple[Any, Any]:
-    tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=19)
+    tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=26)
     original = BackendTokenizer(tok).to_tokenizers()
     theirs = TokenizersBackend(tokenizer_object=original, pad_token="[PAD]", unk_token="[UNK]")
     return theirs, accelerate(theirs)

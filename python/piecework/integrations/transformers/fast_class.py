@@ -19,10 +19,10 @@ class PieceworkTokenizerFast(EncodesHere, TokenizersBackend):  # type: ignore[mi
 
     >>> import piecework as pw
     >>> from piecework.integrations.transformers import PieceworkTokenizerFast
-    >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=19)
+    >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=26)
     >>> fast = PieceworkTokenizerFast(tokenizer_object=tok)
     >>> fast(["hugs", "pun hugs"], padding=True)["input_ids"]
-    [[2, 14, 3, 0], [2, 16, 14, 3]]
+    [[2, 21, 3, 0], [2, 23, 21, 3]]
 
     `tokenizer_object` is a `Tokenizer`; its special tokens, padding and truncation become those of the
     class. `from_pretrained` reads folders with a `tokenizer.json`, a SentencePiece `tokenizer.model` or a
