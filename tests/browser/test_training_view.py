@@ -117,24 +117,24 @@ def test_nothing_to_prune_is_said_in_place_of_a_chart(site: str, opened: Open) -
     page.get_by_label("Learner").select_option("wordpiece-pruning")
     expect(page.locator(".pairs h2")).to_have_text("No next removal")
     expect(said).to_contain_text("Nothing to prune: ")
-    page.get_by_label("Vocabulary").fill("14")
+    page.get_by_label("Vocabulary").fill("20")
     page.get_by_role("button", name="Train", exact=True).click()
     expect(page.locator(".pairs h2")).to_have_text(re.compile("Next: .* goes"))
     expect(said).to_have_count(0)
 
 
 def test_the_slider_replays_the_removals_of_pruning(site: str, opened: Open) -> None:
-    page = opened(f"{site}#view=training&corpus=hugs&learner=wordpiece-pruning&size=12")
+    page = opened(f"{site}#view=training&corpus=hugs&learner=wordpiece-pruning&size=19")
     expect(page.locator(".steps output")).to_have_text("before step 1 of 8")
     expect(page.locator(".pairs h2")).to_have_text("Next: bu goes")
     expect(page.locator(".pairs .winner")).to_have_text(re.compile("^bu4 *0"))
     words = page.locator(".words li .chips")
     expect(words).to_have_text(["hug", "pug", "pun", "bun", "hugs"])
-    expect(page.locator(".vocabulary h2")).to_have_text("Vocabulary, 20 tokens")
+    expect(page.locator(".vocabulary h2")).to_have_text("Vocabulary, 27 tokens")
     page.get_by_role("button", name="To the next removal that changes words").click()
     expect(page.locator(".steps output")).to_have_text("step 8 of 8")
     expect(page.locator(".words .new")).to_have_text(["hug", "##s"])
-    expect(page.locator(".vocabulary h2")).to_have_text("Vocabulary, 12 tokens")
+    expect(page.locator(".vocabulary h2")).to_have_text("Vocabulary, 19 tokens")
     expect(page.locator(".pairs h2")).to_have_text("No next removal")
     expect(page.get_by_label("guess the next merge")).to_be_hidden()
     assert broken_rules(opened(page.url, bypass_csp=True)) == []
@@ -144,16 +144,16 @@ def test_the_last_removal_leaves_the_words_as_the_trained_model_splits_them(
     site: str, opened: Open
 ) -> None:
     text = "widest lower blower show"
-    trainer = pw.WordPieceTrainer(16, min_frequency=1, special_tokens=("[UNK]",))
+    trainer = pw.WordPieceTrainer(24, min_frequency=1, special_tokens=("[UNK]",))
     counts = pw.count_texts([text], preset="bert-uncased")
     learned = trainer.learn_removals(counts)
     assert any(removal.put_back for removal in learned.removals)
     tok = pw.Tokenizer(pw.spec.WordPiece({entry: id for id, entry in enumerate(learned.entries)}))
     page = opened(
-        f"{site}#view=training&corpus=&learner=wordpiece-pruning&size=16&text={text}"
+        f"{site}#view=training&corpus=&learner=wordpiece-pruning&size=24&text={text}"
         f"&step={len(learned.removals)}"
     )
-    expect(page.locator(".vocabulary h2")).to_have_text("Vocabulary, 16 tokens")
+    expect(page.locator(".vocabulary h2")).to_have_text("Vocabulary, 24 tokens")
     entries = page.locator(".vocabulary p:last-child .chip").all_text_contents()
     assert sorted(entries) == sorted(learned.entries)
     rows = page.locator(".words li").all()
