@@ -883,7 +883,7 @@ class RawCounts:
     def isolated_characters(
         self, pipeline_json: str, functions: Sequence[Callable[[str], Any]], characters: str
     ) -> str:
-        """Return those of the words and of `characters` that a pipeline makes words of their own."""
+        """Return the characters of the words and of `characters` that a pipeline isolates."""
 
     def digest(self) -> int:
         """Return a hash of words, counts and first positions."""

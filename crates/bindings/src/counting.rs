@@ -266,7 +266,7 @@ impl RawCounts {
         Ok(Self { counts: counts.map_err(raise)? })
     }
 
-    /// Return the characters that a pipeline makes words of their own: those of the words and `characters`.
+    /// Return the characters of the words and of `characters` that a pipeline makes words of their own.
     fn isolated_characters(
         &self,
         py: Python<'_>,

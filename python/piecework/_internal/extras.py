@@ -13,7 +13,7 @@ def import_extra(module: str, extra: str, needed_for: str | None = None) -> typi
     '[]'
 
     Raises `MissingExtraError` that names `needed_for`, such as a file or an argument, and the command
-    that installs the packages of the extra. A module that is absent and one that fails are told apart.
+    that installs the packages of the extra. An absent module and one that fails have different errors.
     """
     from importlib import import_module
 

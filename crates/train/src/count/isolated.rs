@@ -6,16 +6,16 @@ use super::counts::Counts;
 use piecework_core::error::Error;
 use piecework_core::stages::split::{SplitScratch, Splitter, WordSink};
 
-/// A character is isolated if no word has more characters in the texts of it between two of these, and between itself.
+/// A character is isolated if it is a word of its own between two of each of these, and between two of itself.
 const NEIGHBORS: [char; 3] = ['a', 'A', '0'];
 
 impl Counts {
-    /// Return the characters that a pipeline makes words of their own, sorted: those of `characters` and those of the counts.
+    /// Return the characters of `characters` and of the counts that a pipeline makes words of their own, sorted.
     ///
-    /// A character that the counts have in a longer word is not isolated. Of any other one, the splitter splits the
-    /// texts `ccc`, `aca`, `AcA` and `0c0`: in these, an isolated character is a word and no part of a longer one.
+    /// A character that the counts have in a longer word is not isolated. The splitter decides about any other one
+    /// with the texts `ccc`, `aca`, `AcA` and `0c0`, where an isolated character is always a word by itself.
     ///
-    /// Errors: those of the splitter.
+    /// Returns the errors of the splitter.
     pub fn isolated_characters(
         &self,
         splitter: &Splitter,
