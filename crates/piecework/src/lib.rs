@@ -105,7 +105,7 @@ pub use piecework_formats as formats;
 /// counter.add_texts(&["To be or not to be", "to be"], 0)?;
 /// let counts = counter.finish(&GroupWeights::UNIT)?.into_counts()?;
 ///
-/// let settings = WordPieceTrainSpec { vocab_size: 16, ..WordPieceTrainSpec::default() };
+/// let settings = WordPieceTrainSpec { vocab_size: 20, ..WordPieceTrainSpec::default() };
 /// let learned = learn(&counts, &settings, &mut |_, _| ControlFlow::Continue(()))?;
 /// let tokenizer = Tokenizer::from_bytes(learned.vocab.join("\n").as_bytes())?;
 /// assert_eq!(tokenizer.encode("to be")?.tokens(), ["[CLS]", "to", "be", "[SEP]"]);
