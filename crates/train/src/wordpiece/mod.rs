@@ -40,10 +40,12 @@ pub use spec::{Learner, Merges, Pruning, TopDown, WordPieceTrainSpec};
 /// use piecework_train::merges::{PairScore, Ties};
 /// use piecework_train::wordpiece::{learn, Learner, Merges, WordPieceTrainSpec};
 /// use piecework_train::count::Counts;
+/// use piecework_train::AlphabetForms;
 /// let words = ["hug", "pug", "pun", "bun", "hugs"].map(String::from);
 /// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], Some(&[0, 1, 2, 3, 4]))?;
 /// let learner = Learner::Merges(Merges { score: PairScore::Pmi, ties: Ties::FirstSeen });
-/// let spec = WordPieceTrainSpec { vocab_size: 15, learner, ..WordPieceTrainSpec::default() };
+/// let alphabet_forms = AlphabetForms::Seen; // as published examples print it
+/// let spec = WordPieceTrainSpec { vocab_size: 15, learner, alphabet_forms, ..WordPieceTrainSpec::default() };
 /// let learned = learn(&counts, &spec, &mut |_, _| ControlFlow::Continue(()))?;
 /// assert_eq!(learned.vocab[12..], ["##gs", "hu", "hugs"]);
 /// # Ok::<(), piecework_core::error::Error>(())
