@@ -589,7 +589,7 @@ class Tokenizer(metaclass=WithForeignNames):
         """Return the tokens of a text, without those that the post-processor and padding add.
 
         >>> import piecework as pw
-        >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=19)
+        >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=24)
         >>> tok.tokenize("Hugs pun!")
         ['hugs', 'pun', '[UNK]']
 

@@ -510,13 +510,14 @@ def test_nothing_to_prune_is_said(trainer: Any) -> None:
 
 def test_a_vocabulary_that_all_seeds_fill_exactly_needs_no_pruning() -> None:
     counts = pw.Counts(["hug", "hugs"], [2, 1])
-    trainer = pw.WordPieceTrainer(11, min_frequency=1, special_tokens=("[UNK]",))
+    trainer = pw.WordPieceTrainer(15, min_frequency=1, special_tokens=("[UNK]",))
     trace = pw.analysis.explain_training(counts, trainer)
     assert (trace.step_count, trace.stopped_early) == (0, None)
     assert (
-        trace.note == "nothing to prune: 6 seeds fit into a vocabulary of 11; try a vocabulary of 8"
+        trace.note
+        == "nothing to prune: 6 seeds fit into a vocabulary of 15; try a vocabulary of 12"
     )
-    fewer = pw.analysis.explain_training(counts, replace(trainer, vocab_size=10))
+    fewer = pw.analysis.explain_training(counts, replace(trainer, vocab_size=14))
     assert (fewer.step_count, fewer.note) == (1, None)
 
 

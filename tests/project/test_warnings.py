@@ -61,7 +61,7 @@ def _folder(folder: Path) -> Path:
 
 
 def _small() -> pw.Tokenizer:
-    return pw.Tokenizer.train_from_iterator(WORDS, vocab_size=12)
+    return pw.Tokenizer.train_from_iterator(WORDS, vocab_size=18)
 
 
 def _extend(_: Path) -> object:
@@ -80,7 +80,7 @@ def _with_role(folder: Path) -> None:
 
 
 CALLS: dict[str, Call] = {
-    "train": lambda folder: pw.Tokenizer.train(_bad_utf8(folder), vocab_size=12),
+    "train": lambda folder: pw.Tokenizer.train(_bad_utf8(folder), vocab_size=16),
     "train with sampled sentences": lambda folder: pw.Tokenizer.train(
         _bad_utf8(folder),
         model="sentencepiece",

@@ -28,7 +28,7 @@ def json_of(name: str) -> str:
 
 def bert(**stages: object) -> pw.Tokenizer:
     corpus = ["hug hugs pug pun bun"] * 5
-    return pw.Tokenizer.train_from_iterator(corpus, vocab_size=19).with_padding(9)
+    return pw.Tokenizer.train_from_iterator(corpus, vocab_size=24).with_padding(9)
 
 
 @pytest.mark.parametrize("name", ["bert-base-uncased", "gpt2", "t5-small", "xlm-roberta-base"])

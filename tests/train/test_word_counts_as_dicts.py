@@ -13,12 +13,12 @@ from piecework.errors import ArgumentError, InputTypeError
 
 WORDS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
 COUNTS = pw.Counts(list(WORDS), list(WORDS.values()))
-SMALL = {"special_tokens": ("[UNK]",), "vocab_size": 14, "min_frequency": 1}
+SMALL = {"special_tokens": ("[UNK]",), "vocab_size": 20, "min_frequency": 1}
 TOK = pw.Tokenizer.train_from_counts(COUNTS, **SMALL)
 
 TRAINERS = (
-    pw.WordPieceTrainer(vocab_size=14),
-    pw.WordPieceTrainer(vocab_size=14, learner=pw.train.Merges()),
+    pw.WordPieceTrainer(vocab_size=24),
+    pw.WordPieceTrainer(vocab_size=24, learner=pw.train.Merges()),
     pw.BPETrainer(vocab_size=11),
     pw.ByteBPETrainer(vocab_size=260),
     pw.UnigramTrainer(vocab_size=14),

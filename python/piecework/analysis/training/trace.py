@@ -206,7 +206,7 @@ def nothing_to_prune(trace: TrainingTrace, vocab_size: int | None) -> str | None
     >>> import piecework as pw
     >>> trainer = pw.WordPieceTrainer(100, min_frequency=1, special_tokens=("[UNK]",))
     >>> nothing_to_prune(pw.analysis.explain_training(["hug hugs"], trainer), 100)
-    'nothing to prune: 6 seeds fit into a vocabulary of 100; try a vocabulary of 8'
+    'nothing to prune: 6 seeds fit into a vocabulary of 100; try a vocabulary of 12'
     """
     seeds = {seed for seed, _ in trace.seeds}
     fixed = {*trace.special_tokens, *trace.alphabet}
