@@ -596,11 +596,13 @@ class Tokenizer(metaclass=WithForeignNames):
         They are the tokens that transformers returns: `encode(text, add_special_tokens=False).tokens`, except
         that an unknown piece of a SentencePiece or Unigram model is its normalized text, as in `pieces`.
         """
-        from piecework.spec import SentencePiece, Unigram
-
         encoding = self.encode(text, add_special_tokens=False)
-        shows_text = isinstance(self.spec.model, SentencePiece | Unigram)
-        tokens = encoding.pieces if shows_text else encoding.tokens
+        tokens, pieces = encoding.tokens, encoding.pieces
+        if pieces != tokens:  # unknown tokens; the specification has the whole vocabulary
+            from piecework.spec import SentencePiece, Unigram
+
+            if isinstance(self.spec.model, SentencePiece | Unigram):
+                tokens = pieces
         if self._core.is_plain:
             return tokens
         mask = encoding.attention_mask
