@@ -82,7 +82,7 @@ impl SpillFolder {
         Self { path: path.into(), durable }
     }
 
-    /// Write counts in ascending order as the run of a number.
+    /// Write counts in ascending order as the run of a number; after an error, such as a full disk, delete it.
     pub(super) fn write(
         &self,
         number: u64,
@@ -90,9 +90,12 @@ impl SpillFolder {
         fill: impl FnOnce(&mut RunWriter) -> Result<(), Error>,
     ) -> Result<Run, Error> {
         std::fs::create_dir_all(&self.path).map_err(|error| file_error(&self.path, error))?;
-        let mut writer = RunWriter::create(self.run_path(number))?;
-        fill(&mut writer)?;
-        writer.finish(number, group, self.durable)
+        let path = self.run_path(number);
+        let run = RunWriter::create(path.clone()).and_then(|mut writer| {
+            fill(&mut writer)?;
+            writer.finish(number, group, self.durable)
+        });
+        run.inspect_err(|_| drop(std::fs::remove_file(path)))
     }
 
     /// Return the path of the run of a number.
