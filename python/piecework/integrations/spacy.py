@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from piecework import Encoding, Tokenizer
-from piecework._support import check_type, import_extra
+from piecework._support import atomic_file, check_type, import_extra
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import CustomPreTokenizer
 
@@ -136,7 +136,8 @@ class DocTokenizer:
 
     def to_disk(self, path: str | os.PathLike[str], *, exclude: Any = ()) -> None:
         """Write the tokenizer to a file."""
-        Path(path).write_bytes(self.to_bytes())
+        with atomic_file(path) as temporary:
+            temporary.write_bytes(self.to_bytes())
 
     def from_disk(self, path: str | os.PathLike[str], *, exclude: Any = ()) -> DocTokenizer:
         """Read what `to_disk` wrote, and return this object."""

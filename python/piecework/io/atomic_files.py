@@ -33,14 +33,18 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     'whole'
 
     An interrupt is a failure too. Symbolic links are followed. For a device, a pipe or an open stream, such
-    as `/dev/null` or `/dev/stdout`, yields the path itself. Raises `FileError` if the path is not writable.
+    as `/dev/null` or `/dev/stdout`, yields the path itself. Raises `FileError` with `path` if it is not
+    writable, and for an `OSError` of the block, such as that of a full disk: what the block reads must raise
+    errors of its own.
     """
     if _is_device(path):
-        yield _path(path)
+        with FileError.while_writing(path):
+            yield _path(path)
         return
     target = _resolved(path)
     with _temporary_beside(target, path) as temporary:
-        yield temporary
+        with FileError.while_writing(path):
+            yield temporary
         _rename(temporary, target, path)
 
 
@@ -48,7 +52,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 def atomic_stream(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
     """Yield a binary stream to a file that is written atomically, or to stdout for `-`."""
     if os.fspath(path) == "-":
-        with _stdout() as stream:
+        with FileError.while_writing("<stdout>"), _stdout() as stream:
             yield stream
         return
     with atomic_file(path) as temporary, temporary.open("wb") as stream:
@@ -119,9 +123,3 @@ def _rename(temporary: Path, target: Path, path: str | os.PathLike[str]) -> None
         if target.exists():
             temporary.chmod(target.stat().st_mode & 0o777)
         temporary.replace(target)
-
-
-def write_bytes(temporary: Path, data: bytes, path: str) -> None:
-    """Write the temporary file of `path`; raises `FileError` with `path`, such as for a full disk."""
-    with FileError.while_writing(path):
-        temporary.write_bytes(data)

@@ -10,7 +10,7 @@ from piecework._internal.lazy import pw
 from piecework._internal.warn import warn
 from piecework.attributes.roles import ROLES
 from piecework.errors import FileError, PortabilityWarning
-from piecework.io.atomic_files import atomic_file, write_bytes
+from piecework.io.atomic_files import atomic_file
 from piecework.io.folder_config import (
     ADDED_TOKENS,
     CHAT_TEMPLATE,
@@ -54,7 +54,7 @@ def save_folder(tokenizer: pw.Tokenizer, folder: str, *, strict: bool = False) -
         with ExitStack() as stack:
             for name, data in files.items():
                 path = os.path.join(folder, name)
-                write_bytes(stack.enter_context(atomic_file(path)), data, path)
+                stack.enter_context(atomic_file(path)).write_bytes(data)
     except BaseException:
         for directory in reversed(made):
             with suppress(OSError):

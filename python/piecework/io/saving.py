@@ -20,7 +20,7 @@ from piecework._core import (
 from piecework._internal.lazy import pw
 from piecework._internal.validation import PathLike, encodable_path, path_text
 from piecework.errors import ArgumentError, PortabilityError, VocabularyError
-from piecework.io.atomic_files import atomic_file, write_bytes
+from piecework.io.atomic_files import atomic_file
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def save_tokenizer(
         save_folder(tokenizer, target, strict=strict)
         return
     with atomic_file(target) as temporary:
-        write_bytes(temporary, bytes_for(tokenizer, target, strict=strict), target)
+        temporary.write_bytes(bytes_for(tokenizer, target, strict=strict))
 
 
 def tokenizer_bytes(tokenizer: pw.Tokenizer, suffix: str, *, strict: bool = False) -> bytes:
@@ -233,8 +233,8 @@ def _save_vocab_and_merges(tokenizer: pw.Tokenizer, vocab_path: str, merges_path
         message = f"{error}; write {formats_for(tokenizer)}"
         raise VocabularyError(error.place, message=message) from None
     with atomic_file(vocab_path) as vocab_file, atomic_file(merges_path) as merges_file:
-        write_bytes(vocab_file, vocab, vocab_path)
-        write_bytes(merges_file, merges, merges_path)
+        vocab_file.write_bytes(vocab)
+        merges_file.write_bytes(merges)
 
 
 def _piecework_file(tokenizer: pw.Tokenizer) -> bytes:
