@@ -53,7 +53,7 @@ def _inputs() -> TemporaryDirectory[str]:
     (folder / "chats.jsonl").write_text(f"{json.dumps({'messages': CHAT})}\n" * 99)
     pw.encode_files(tok(), folder / "a.txt", folder / "pair", format="megatron")
     tok("byte-bpe").save(folder / "tok.json")
-    rows = np.zeros((len(tok()), 4), np.float32)
+    rows = np.zeros((len(tok()), 1000), np.float32)
     save_file({"wte.weight": rows, "other": rows[:9]}, folder / "model.safetensors")
     return made
 
@@ -64,9 +64,13 @@ def encode_files(format: str) -> Write:
 
 
 def encode_corpus(format: str, **options: Any) -> Write:
-    sources = [inputs() / "a.txt", inputs() / "b.txt"]
     return lambda out: pw.export.encode_corpus(
-        tok(), sources, out, format=format, resume=True, **options
+        tok(),
+        [inputs() / "a.txt", inputs() / "b.txt"],
+        out,
+        format=format,
+        resume=True,
+        **options,
     )
 
 
@@ -108,10 +112,14 @@ def load_with_cache(out: Path) -> None:
             raise OSError(errno.EFBIG, "")
 
 
+@cache
+def resized() -> pw.IdMap:
+    return pw.vocabulary.add_words(tok(), ["hughug"])[1]
+
+
 def resize(out: Path) -> object:
-    id_map = pw.vocabulary.add_words(tok(), ["hughug"])[1]
     model = inputs() / "model.safetensors"
-    return pw.vocabulary.resize_embeddings(model, id_map, output=out / "model.safetensors")
+    return pw.vocabulary.resize_embeddings(model, resized(), output=out / "model.safetensors")
 
 
 WRITERS: dict[str, Write] = {

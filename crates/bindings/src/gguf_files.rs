@@ -5,7 +5,7 @@ use std::io::BufReader;
 use std::path::PathBuf;
 
 use piecework_catch_panics::python;
-use piecework_core::error::Error;
+use piecework_core::error::{Error, ErrorKind};
 use piecework_formats::{gguf, tokenizer_json};
 use pyo3::prelude::*;
 
@@ -49,7 +49,10 @@ pub(crate) fn is_gguf(head: &[u8]) -> bool {
 pub(crate) fn gguf_section_length(py: Python<'_>, path: PathBuf, source: &str) -> PyResult<u64> {
     let open = || File::open(&path).and_then(|file| Ok((file.metadata()?.len(), BufReader::new(file))));
     let (len, reader) = py.release(open).map_err(system_error)?;
-    py.release(|| gguf::section_len(reader, len)).map_err(|error| raise(error.within(source)))
+    py.release(|| gguf::section_len(reader, len)).map_err(|error| match error.kind {
+        ErrorKind::File => raise(Error { place: source.to_owned(), ..error }),
+        _ => raise(error.within(source)),
+    })
 }
 
 /// Return the names of the model and of the pre-tokenizer.

@@ -1,7 +1,8 @@
 """Read columns of Parquet files, Arrow IPC files and Arrow IPC streams, batch by batch.
 
-Parquet is read in batches of 1,024 rows. Arrow files on a local disk are mapped, so that a record batch of
-any size needs no memory of its own. Only the column with the texts and the kept columns are read.
+Parquet is read in batches of 1,024 rows, Arrow files in their record batches. They are not mapped: another
+process that truncates a mapped file ends this process, and one that writes into it changes texts that were
+checked. Only the column with the texts and the kept columns are read.
 """
 
 from __future__ import annotations
@@ -139,7 +140,7 @@ class ColumnFile:
 
     def _source(self) -> Any:
         if not is_url(self.name):
-            return self._stack.enter_context(self._pa.memory_map(self.name))
+            return self._stack.enter_context(self._pa.OSFile(self.name))
         self._file.seek(0)
         return self._pa.PythonFile(self._file, mode="r")
 

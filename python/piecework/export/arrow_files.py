@@ -112,12 +112,12 @@ def _lists(pyarrow: Any, values: Any, row_offsets: Any, of_type: Any) -> Any:
 # ---- reading
 
 
-def map_arrow_file(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
-    """Yield the rows of a memory-mapped Arrow IPC file."""
+def read_arrow_path(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
+    """Yield the rows of an Arrow IPC file, which is read batch by batch."""
     pyarrow = _import_pyarrow("pyarrow")
     with (
         damage_as_corpus_error(path, "a complete Arrow file"),
-        pyarrow.memory_map(path) as source,
+        pyarrow.OSFile(path) as source,
     ):
         yield from _file_rows(pyarrow.ipc.open_file(source), path, rows_at_once)
 

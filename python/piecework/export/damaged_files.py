@@ -18,7 +18,8 @@ _DAMAGE = (ValueError, EOFError, OverflowError, TypeError, RecursionError, token
 def damage_as_corpus_error(name: str, expected: str) -> Iterator[None]:
     """Convert the errors of numpy and pyarrow about damaged data to `CorpusError`.
 
-    A damaged length can be that of more memory than there is, which raises `MemoryLimitError`.
+    A damaged length can be that of more memory than there is, which raises `MemoryLimitError`. Errors of the
+    operating system become `FileError`.
     """
     try:
         yield
@@ -28,6 +29,8 @@ def damage_as_corpus_error(name: str, expected: str) -> Iterator[None]:
         problem = "has more ids than fit into memory, or damaged data"
         raise MemoryLimitError(name, problem) from error
     except OSError as error:
+        if isinstance(error.errno, int):
+            raise FileError.reading(name, error) from error
         problem = f"is damaged ({system_message(error)}); expected {expected}"
         raise CorpusError(name, problem) from error
     except (*_DAMAGE, *_arrow_exceptions()) as error:

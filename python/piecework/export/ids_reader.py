@@ -25,7 +25,7 @@ _HEAD_BYTES = 8
 
 _PATH_READERS: dict[bytes, Callable[[str, int], Iterator[Rows]]] = {
     NPY_MAGIC: read_npy,
-    arrow_files.ARROW_FILE_MAGIC: arrow_files.map_arrow_file,
+    arrow_files.ARROW_FILE_MAGIC: arrow_files.read_arrow_path,
     megatron_files.MEGATRON_MAGIC[:_HEAD_BYTES]: megatron_files.read_megatron,
 }
 _STREAM_READERS: dict[bytes, StreamReader] = {

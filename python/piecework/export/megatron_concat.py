@@ -23,6 +23,7 @@ from piecework.export.megatron_files import (
     megatron_paths,
 )
 from piecework.io.atomic_files import atomic_stream
+from piecework.io.read_file import exact_bytes
 
 _VALUES_AT_ONCE = 1 << 16
 _COPY_BYTES = 4 << 20
@@ -118,11 +119,12 @@ class _Pair:
     def column(self, start: int, count: int, type_name: str) -> Iterator[np.ndarray[Any, Any]]:
         """Yield a column of the index that begins at a byte after the header, in parts."""
         width = np.dtype(type_name).itemsize
-        with open(self.index_path, "rb") as stream:
+        with FileError.while_reading(self.index_path), open(self.index_path, "rb") as stream:
             stream.seek(MEGATRON_HEADER.size + start)
             while count:
                 values = min(count, _VALUES_AT_ONCE)
-                yield np.frombuffer(stream.read(values * width), type_name)
+                data = exact_bytes(stream, values * width, self.index_path)
+                yield np.frombuffer(data, type_name)
                 count -= values
 
 
@@ -155,8 +157,11 @@ def _copy_sequences(
     if size != position:
         problem = f"has {size} bytes, and {position} according to {pair.index_path}"
         raise CorpusError(pair.data_path, problem)
-    with open(pair.data_path, "rb") as data:
-        shutil.copyfileobj(data, data_out, _COPY_BYTES)
+    with FileError.while_reading(pair.data_path):
+        data = open(pair.data_path, "rb")  # noqa: SIM115 (the next line closes it)
+    with data:
+        for start in range(0, size, _COPY_BYTES):
+            data_out.write(exact_bytes(data, min(_COPY_BYTES, size - start), pair.data_path))
     return data_start + size
 
 

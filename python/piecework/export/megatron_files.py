@@ -23,6 +23,7 @@ from piecework.errors import CorpusError, FileError
 from piecework.export.damaged_files import damage_as_corpus_error
 from piecework.export.encoded_lines import EncodedLines, Write, id_limit_of
 from piecework.io.atomic_files import atomic_file, atomic_stream
+from piecework.io.read_file import exact_bytes
 from piecework.tokenizer import Tokenizer
 
 MEGATRON_MAGIC = b"MMIDIDX\x00\x00"
@@ -76,25 +77,35 @@ def read_megatron(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
         message = f"cannot read {data_path}, the data of {index_path}: no such file"
         raise FileError(data_path, message=message, errno=errno.ENOENT)
     with damage_as_corpus_error(index_path, "a complete index of Megatron-LM"):
-        data: Any = _memory_mapped(data_path)
-        dtype, lengths, pointers = _columns(index_path)
-    if len(data) and not len(lengths):
-        found = f"no sequences for {len(data)} bytes of data"
+        size = os.path.getsize(data_path)
+        dtype, number = _type_and_rows(index_path)
+    if size and not number:
+        found = f"no sequences for {size} bytes of data"
         raise CorpusError(index_path, f"has {found}; it is not the index of {data_path}")
-    for first in range(0, len(lengths), rows_at_once):
+    read = 0
+    for first in range(0, number, rows_at_once):
+        count = min(rows_at_once, number - first)
         spans = zip(
-            lengths[first : first + rows_at_once].tolist(),
-            pointers[first : first + rows_at_once].tolist(),
+            _index_values(index_path, 4 * first, count, "<i4"),
+            _index_values(index_path, 4 * number + 8 * first, count, "<i8"),
             strict=True,
         )
         rows = []
-        for number, (length, start) in enumerate(spans, start=first + 1):
-            end = start + length * dtype.itemsize
-            if length < 0 or start < 0 or end > len(data):
-                found = f"bytes {start} to {end}"
-                problem = f"has {found}, and the data {len(data)} bytes"
-                raise CorpusError(f"{index_path} row {number}", problem)
-            rows.append(np.frombuffer(data[start:end], dtype).tolist())
+        with FileError.while_reading(data_path), open(data_path, "rb") as data:
+            for row, (length, start) in enumerate(spans, start=first + 1):
+                place = f"{index_path} row {row}"
+                end = start + length * dtype.itemsize
+                if length < 0 or start < 0 or end > size:
+                    found = f"bytes {start} to {end}"
+                    raise CorpusError(place, f"has {found}, and the data {size} bytes")
+                read += end - start
+                # Rows of a damaged index that share the same bytes would need memory without bound.
+                if read > size:
+                    raise CorpusError(place, "has bytes of an earlier row")
+                data.seek(start)
+                rows.append(
+                    np.frombuffer(exact_bytes(data, end - start, data_path), dtype).tolist()
+                )
         yield rows
 
 
@@ -120,19 +131,25 @@ def _stored_lengths(index: Path, rows: int) -> Iterator[np.ndarray[Any, Any]]:
             yield np.frombuffer(stream.read(4 * count), "<i4")
 
 
-def _columns(index_path: str) -> tuple[np.dtype[Any], Any, Any]:
-    """Return the type of the ids, the lengths and the byte pointers; raises ValueError for damage."""
-    index: Any = _memory_mapped(index_path)
-    if len(index) < MEGATRON_HEADER.size:
-        raise ValueError(f"{len(index)} bytes")
-    _, _, code, rows, _ = MEGATRON_HEADER.unpack(bytes(index[: MEGATRON_HEADER.size]))
+def _type_and_rows(index_path: str) -> tuple[np.dtype[Any], int]:
+    """Return the type of the ids and the number of rows; raises ValueError for damage."""
+    with open(index_path, "rb") as index:
+        head = index.read(MEGATRON_HEADER.size)
+        size = os.fstat(index.fileno()).st_size
+    if len(head) < MEGATRON_HEADER.size:
+        raise ValueError(f"{len(head)} bytes")
+    _, _, code, rows, _ = MEGATRON_HEADER.unpack(head)
     if code not in MEGATRON_TYPES:
         raise ValueError(f"type code {code}")
-    lengths = np.frombuffer(index, "<i4", rows, MEGATRON_HEADER.size)
-    pointers = np.frombuffer(index, "<i8", rows, MEGATRON_HEADER.size + 4 * rows)
-    return np.dtype(MEGATRON_TYPES[code]), lengths, pointers
+    if MEGATRON_HEADER.size + 12 * rows > size:
+        raise ValueError(f"{size} bytes for {rows} sequences")
+    return np.dtype(MEGATRON_TYPES[code]), rows
 
 
-def _memory_mapped(path: str) -> Any:
-    is_empty = os.path.getsize(path) == 0
-    return np.empty(0, np.uint8) if is_empty else np.memmap(path, np.uint8, mode="r")
+def _index_values(index_path: str, start: int, count: int, type_name: str) -> list[int]:
+    """Return `count` numbers of an index from a byte after its header."""
+    with FileError.while_reading(index_path), open(index_path, "rb") as index:
+        index.seek(MEGATRON_HEADER.size + start)
+        data = exact_bytes(index, count * np.dtype(type_name).itemsize, index_path)
+    values: list[int] = np.frombuffer(data, type_name).tolist()
+    return values

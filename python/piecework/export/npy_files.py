@@ -20,11 +20,16 @@ from piecework.export.chats import MASK_NAME, mask_of, without_mask
 from piecework.export.damaged_files import damage_as_corpus_error
 from piecework.export.encoded_lines import PLAIN, EncodedLines, RowLayout, Write, id_limit_of
 from piecework.io.atomic_files import atomic_stream
+from piecework.io.read_file import exact_bytes
 from piecework.tokenizer import Tokenizer
 
 NPY_MAGIC = b"\x93NUMPY"
 
 _OFFSETS_SUFFIX = ".row_offsets.npy"
+_HEADER_READERS = {
+    (1, 0): np.lib.format.read_array_header_1_0,
+    (2, 0): np.lib.format.read_array_header_2_0,
+}
 
 
 def npy_paths(path: str) -> tuple[str, str]:
@@ -137,24 +142,24 @@ def read_npy(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
     if path.endswith(_OFFSETS_SUFFIX):
         problem = "has row offsets; give the file of ids, without `.row_offsets` in its name"
         raise CorpusError(path, problem)
-    ids = _memory_mapped(path)
+    ids = _StoredArray(path)
     offsets_path = npy_paths(path)[1]
     if not os.path.isfile(offsets_path):
         message = f"cannot read {offsets_path}, the row offsets of {path}: no such file"
         raise FileError(offsets_path, message=message, errno=errno.ENOENT)
-    offsets = _memory_mapped(offsets_path)
-    if not len(offsets):
+    offsets = _StoredArray(offsets_path)
+    if not offsets.length:
         raise CorpusError(offsets_path, f"is empty; the row offsets of {path} begin with 0")
     previous_end = 0
-    for start in range(0, max(len(offsets) - 1, 0), rows_at_once):
-        bounds = np.asarray(offsets[start : start + rows_at_once + 1], np.int64)
-        if bounds[0] != previous_end or (np.diff(bounds) < 0).any() or bounds[-1] > len(ids):
+    for start in range(0, max(offsets.length - 1, 0), rows_at_once):
+        bounds = offsets.values(start, start + rows_at_once + 1).astype(np.int64)
+        if bounds[0] != previous_end or (np.diff(bounds) < 0).any() or bounds[-1] > ids.length:
             raise CorpusError(offsets_path, f"does not have the row offsets of {path}")
         previous_end = int(bounds[-1])
-        flat = np.asarray(ids[bounds[0] : bounds[-1]]).tolist()
+        flat = ids.values(int(bounds[0]), previous_end).tolist()
         yield [flat[a:b] for a, b in pairwise((bounds - bounds[0]).tolist())]
-    if previous_end != len(ids):
-        problem = f"has a last offset of {previous_end}, and {path} {len(ids)} ids"
+    if previous_end != ids.length:
+        problem = f"has a last offset of {previous_end}, and {path} {ids.length} ids"
         raise CorpusError(offsets_path, problem)
 
 
@@ -194,25 +199,34 @@ def _growing_array(
     array.finish()
 
 
-def _memory_mapped(path: str) -> Any:
-    """Map a one-dimensional `.npy` file of integers; mmap rejects empty arrays, which are read."""
-    expected = "an array of integers of one dimension"
-    # A damaged shape can overflow in `np.memmap`, which then raises.
-    with damage_as_corpus_error(path, expected), np.errstate(over="ignore"):
-        mode = None if _is_empty(path) else "r"
-        array: Any = np.load(path, mmap_mode=mode, allow_pickle=False)  # type: ignore[arg-type]
-        if mode is not None and array.offset + array.nbytes != os.path.getsize(path):
-            raise ValueError("more bytes than the header states")
-    if array.ndim != 1 or array.dtype.kind not in "iu":
-        raise CorpusError(path, f"{array.dtype} of shape {array.shape}", expected)
-    return array
+class _StoredArray:
+    """A one-dimensional `.npy` file of integers, of which parts are read.
 
+    It is not mapped: a mapped file that another process truncates ends this process.
+    """
 
-def _is_empty(path: str) -> bool:
-    with open(path, "rb") as stream:
-        if np.lib.format.read_magic(stream) != (1, 0):
-            return False
-        shape, _, _ = np.lib.format.read_array_header_1_0(stream)
-        if 0 in shape and stream.read(1):
-            raise ValueError("more bytes than the header states")
-        return 0 in shape
+    def __init__(self, path: str) -> None:
+        expected = "an array of integers of one dimension"
+        with damage_as_corpus_error(path, expected), open(path, "rb") as stream:
+            version = np.lib.format.read_magic(stream)
+            read_header = _HEADER_READERS.get(version)
+            if read_header is None:
+                raise ValueError(f"version {version} of the format")
+            shape, _, self._type = read_header(stream)
+            self._start = stream.tell()
+            size = os.fstat(stream.fileno()).st_size - self._start
+        if len(shape) != 1 or self._type.kind not in "iu":
+            raise CorpusError(path, f"{self._type} of shape {shape}", expected)
+        self._path, self.length = path, shape[0]
+        if size != self.length * self._type.itemsize:
+            found = f"{self.length} integers according to its header"
+            raise CorpusError(path, f"is damaged: it has {size} bytes for {found}")
+
+    def values(self, start: int, end: int) -> np.ndarray[Any, Any]:
+        """Return the values from `start` to `end`, at most to the last."""
+        start, end = (min(place, self.length) for place in (start, end))
+        width = self._type.itemsize
+        with FileError.while_reading(self._path), open(self._path, "rb") as stream:
+            stream.seek(self._start + start * width)
+            data = exact_bytes(stream, (end - start) * width, self._path)
+        return np.frombuffer(data, self._type)

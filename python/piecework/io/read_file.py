@@ -15,7 +15,7 @@ from piecework.errors import (
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, BinaryIO
 
 MAX_PIPE_BYTES = 1 << 29
 """The most bytes that are read from a pipe into one file in memory."""
@@ -69,6 +69,15 @@ def errors_of_reading(name: str, expected: str) -> _Translation:
         return FileError.reading(name, error, expected) if isinstance(error, OSError) else None
 
     return _Translation(translated)
+
+
+def exact_bytes(stream: BinaryIO, size: int, name: str) -> bytes:
+    """Read `size` bytes of a file; raises `FileError`, also for a file that became shorter meanwhile."""
+    with FileError.while_reading(name):
+        data = stream.read(size)
+    if len(data) < size:
+        raise FileError(name, "became shorter while it was read")
+    return data
 
 
 def check_that_it_ends(path: str, expected: str) -> bool:

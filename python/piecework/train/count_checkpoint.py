@@ -17,7 +17,7 @@ from piecework._internal.validation import PathLike
 from piecework.corpus.plain_text import MAX_READ_AHEAD
 from piecework.corpus.rows import Rows, TextBlock, TextPosition
 from piecework.corpus.urls import is_url, url_identity
-from piecework.errors import ArgumentError, CorpusError, FormatError
+from piecework.errors import ArgumentError, CorpusError, FileError, FormatError
 from piecework.io.atomic_files import atomic_file
 from piecework.io.file_identity import file_identity
 from piecework.io.locked_folder import LOCK_FILE, locked_folder
@@ -100,7 +100,9 @@ class CountCheckpoint:
             text = path.read_text(encoding="utf-8")
         except FileNotFoundError:
             return None
-        except (OSError, UnicodeDecodeError) as error:
+        except OSError as error:
+            raise FileError.reading(path, error, "a saved state") from error
+        except UnicodeDecodeError as error:
             raise FormatError(str(path), f"cannot be read as a saved state: {error}") from error
         state = _parsed(text, path)
         self._check(state, path)

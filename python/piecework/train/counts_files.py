@@ -239,6 +239,7 @@ def _read_parquet(path: str | os.PathLike[str]) -> CountsTable:
     try:
         arrow = parquet.read_table(os.fspath(path))
     except (pyarrow.ArrowException, OSError) as error:
+        _raise_system_error(path, error)
         raise FormatError(str(path), f"damaged Parquet ({error})", "a counts file") from error
     return CountsTable(
         _parquet_column(arrow, "word", pyarrow.string(), path).to_pylist(),
@@ -250,11 +251,18 @@ def _read_parquet(path: str | os.PathLike[str]) -> CountsTable:
     )
 
 
+def _raise_system_error(path: str | os.PathLike[str], error: Exception) -> None:
+    """Raise `FileError` for an error of the operating system; those about damaged data have no `errno`."""
+    if isinstance(error, OSError) and isinstance(error.errno, int):
+        raise FileError.reading(path, error, "a counts file") from error
+
+
 def _parquet_schema(path: str | os.PathLike[str]) -> Any:
     pyarrow, parquet = _pyarrow()
     try:
         return parquet.read_schema(os.fspath(path))
     except (pyarrow.ArrowException, OSError) as error:
+        _raise_system_error(path, error)
         raise FormatError(str(path), f"damaged Parquet ({error})", "a counts file") from error
 
 

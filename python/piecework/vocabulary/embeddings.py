@@ -333,6 +333,8 @@ def _targets(plan: _Plan, target: str) -> dict[str, str]:
 def _write_file(
     plan: _Plan, name: str, file: SafetensorsFile, opened: Callable[[str], Any]
 ) -> None:
-    with open(file.path, "rb") as source, opened("wb") as stream:
+    with FileError.while_reading(file.path):
+        source = open(file.path, "rb")  # noqa: SIM115 (the next line closes it)
+    with source, opened("wb") as stream:
         rules = _rules(source, file, plan.tables[name], plan.settings)
         write_resized(source, stream, file, plan.tables[name], plan.old_ids, rules)

@@ -17,6 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework.errors import FileError, FormatError
+from piecework.io.read_file import exact_bytes
 from piecework.vocabulary.new_rows import NewRows, Rows
 
 _MAX_HEADER_BYTES = 100_000_000  # the limit of the safetensors library
@@ -129,6 +130,7 @@ class TableFile:
             problem = f"has {found}, which is not floating-point ({', '.join(_FLOATS)})"
             raise FormatError(file.path, problem)
         self._stream, self._start = stream, file.data_start + tensor.start
+        self._path = file.path
         self.dtype = tensor.dtype
         self.row_bytes = (tensor.end - tensor.start) // max(rows, 1)
         self.width = self.row_bytes // _FLOATS[tensor.dtype]
@@ -140,7 +142,7 @@ class TableFile:
         start = 0
         for end in ends.tolist() if len(ids) else ():
             self._stream.seek(self._start + int(ids[start]) * self.row_bytes)
-            data = self._stream.read((end - start) * self.row_bytes)
+            data = exact_bytes(self._stream, (end - start) * self.row_bytes, self._path)
             found[start:end] = np.frombuffer(data, np.uint8).reshape(end - start, self.row_bytes)
             start = end
         return found
@@ -220,7 +222,7 @@ def write_resized(
         else:
             source.seek(file.data_start + tensor.start)
             for size in _block_sizes(tensor.end - tensor.start):
-                target.write(source.read(size))
+                target.write(exact_bytes(source, size, file.path))
 
 
 def _new_blocks(

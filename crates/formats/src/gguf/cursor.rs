@@ -42,7 +42,7 @@ impl<R: Read + Seek> Cursor<R> {
     pub(super) fn array<const N: usize>(&mut self, place: impl Display + Copy) -> Result<[u8; N], Error> {
         self.check(N as u64, place)?;
         let mut bytes = [0; N];
-        self.reader.read_exact(&mut bytes).map_err(|error| self.failed(&error, place))?;
+        self.reader.read_exact(&mut bytes).map_err(|error| self.failed(error, place))?;
         self.at += N as u64;
         Ok(bytes)
     }
@@ -51,7 +51,7 @@ impl<R: Read + Seek> Cursor<R> {
     pub(super) fn bytes(&mut self, len: u64, place: impl Display + Copy) -> Result<Vec<u8>, Error> {
         self.check(len, place)?;
         let mut bytes = vec![0; usize::try_from(len).map_err(|_| self.cut_short(len, place))?];
-        self.reader.read_exact(&mut bytes).map_err(|error| self.failed(&error, place))?;
+        self.reader.read_exact(&mut bytes).map_err(|error| self.failed(error, place))?;
         self.at += len;
         Ok(bytes)
     }
@@ -86,7 +86,7 @@ impl<R: Read + Seek> Cursor<R> {
     pub(super) fn skip(&mut self, len: u64, place: impl Display + Copy) -> Result<(), Error> {
         self.check(len, place)?;
         let offset = i64::try_from(len).map_err(|_| self.cut_short(len, place))?;
-        self.reader.seek_relative(offset).map_err(|error| self.failed(&error, place))?;
+        self.reader.seek_relative(offset).map_err(|error| self.failed(error, place))?;
         self.at += len;
         Ok(())
     }
@@ -119,9 +119,11 @@ impl<R: Read + Seek> Cursor<R> {
         Error::new(ErrorKind::Format, placed(place, self.at), found, "a complete file")
     }
 
-    fn failed(&self, error: &std::io::Error, place: impl Display + Copy) -> Error {
+    /// Return the error of a read: of kind `File` if the operating system failed, else the file became shorter.
+    fn failed(&self, error: std::io::Error, place: impl Display + Copy) -> Error {
+        let kind = if error.raw_os_error().is_some() { ErrorKind::File } else { ErrorKind::Format };
         let expected = "a file that can be read and does not change";
-        Error::new(ErrorKind::Format, placed(place, self.at), error.to_string(), expected)
+        Error::new(kind, placed(place, self.at), error.to_string(), expected).because(error)
     }
 }
 
