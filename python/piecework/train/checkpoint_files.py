@@ -67,7 +67,7 @@ class CheckpointFile:
         self._check_identity(header)
         try:
             return reader(header, body)
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
             found, expected = "a damaged checkpoint", "delete the file to start again"
             raise FormatError(str(self.path), f"is {found}; {expected}") from error
 

@@ -52,10 +52,13 @@ class LearningCheckpoint:
         self.file = CheckpointFile(Path(folder) / name, counts, trainer, sizes)
         self._round: Any = None
         self._written = monotonic()
-        earlier = self.file.read(_READERS[self._resumption])
+        earlier = self.file.read(self._log_of)
         self.is_resumed = earlier is not None
         """Whether the run continues an earlier one."""
-        self._log = LearningLog(**{self._resumption: earlier})
+        self._log = earlier or LearningLog(**{self._resumption: None})
+
+    def _log_of(self, header: dict[str, Any], body: bytes) -> LearningLog:
+        return LearningLog(**{self._resumption: _READERS[self._resumption](header, body)})
 
     @property
     def arguments(self) -> dict[str, Any]:
