@@ -513,6 +513,13 @@ def test_damaged_parquet_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"PAR1 and nothing")
     with pytest.raises(pw.errors.FormatError, match=r"a\.parquet: found damaged Parquet"):
         pw.Counts.load(path)
+    for text in ("word", "hug"):  # the name of a column, and a word
+        parquet.write_table(
+            pyarrow.table({"word": ["hug"], "count": [1]}), path, compression="none"
+        )
+        path.write_bytes(path.read_bytes().replace(text.encode(), b"\xa0" * len(text)))
+        with pytest.raises(pw.errors.FormatError, match=r"a\.parquet: found damaged Parquet"):
+            pw.Counts.load(path)
     for table, message in (
         ({"word": ["a"]}, r"a\.parquet column 'count' is missing; there is only word"),
         ({"word": ["a"], "count": ["x"]}, r"column 'count': found values of type string"),

@@ -17,9 +17,16 @@ import numpy.typing as npt
 from piecework._core import OrderedWords, __version__
 from piecework._internal.counted import counted
 from piecework._internal.extras import import_extra
-from piecework.errors import ArgumentError, CorpusError, FileError, FormatError
+from piecework.errors import (
+    ArgumentError,
+    CorpusError,
+    FileError,
+    FormatError,
+    PieceworkError,
+    _Translation,
+)
 from piecework.io.atomic_files import atomic_file
-from piecework.io.read_file import is_device
+from piecework.io.read_file import is_device, too_large
 from piecework.train.pipeline import Pipeline
 
 _PARQUET_MAGIC = b"PAR1"
@@ -236,34 +243,43 @@ def _write_parquet(tables: Iterator[CountsTable], like: CountsTable, path: Path)
 
 def _read_parquet(path: str | os.PathLike[str]) -> CountsTable:
     pyarrow, parquet = _pyarrow()
-    try:
+    with _damage_as_format_error(path):
         arrow = parquet.read_table(os.fspath(path))
-    except (pyarrow.ArrowException, OSError) as error:
-        _raise_system_error(path, error)
-        raise FormatError(str(path), f"damaged Parquet ({error})", "a counts file") from error
-    return CountsTable(
-        _parquet_column(arrow, "word", pyarrow.string(), path).to_pylist(),
-        _parquet_column(arrow, "count", pyarrow.uint64(), path).to_numpy(),
-        _parquet_column(arrow, "first", pyarrow.uint64(), path).to_numpy()
-        if "first" in arrow.column_names
-        else None,
-        _parquet_pipeline(arrow.schema, path),
-    )
+        return CountsTable(
+            _parquet_column(arrow, "word", pyarrow.string(), path).to_pylist(),
+            _parquet_column(arrow, "count", pyarrow.uint64(), path).to_numpy(),
+            _parquet_column(arrow, "first", pyarrow.uint64(), path).to_numpy()
+            if "first" in arrow.column_names
+            else None,
+            _parquet_pipeline(arrow.schema, path),
+        )
 
 
-def _raise_system_error(path: str | os.PathLike[str], error: Exception) -> None:
-    """Raise `FileError` for an error of the operating system; those about damaged data have no `errno`."""
-    if isinstance(error, OSError) and isinstance(error.errno, int):
-        raise FileError.reading(path, error, "a counts file") from error
+def _damage_as_format_error(path: str | os.PathLike[str]) -> _Translation:
+    """Return a context that raises `FormatError` for damaged Parquet data.
+
+    Errors of the operating system become `FileError`, and lengths that do not fit into memory
+    `MemoryLimitError`.
+    """
+    pyarrow = _pyarrow()[0]
+
+    def translated(error: BaseException) -> PieceworkError | None:
+        if isinstance(error, MemoryError):
+            return too_large(str(path))
+        if isinstance(error, OSError) and isinstance(error.errno, int):
+            return FileError.reading(path, error, "a counts file")
+        # Damaged names of columns and words raise UnicodeDecodeError, a ValueError.
+        if isinstance(error, (pyarrow.ArrowException, OSError, ValueError)):
+            message = " ".join(str(error).split())[:120]
+            return FormatError(str(path), f"damaged Parquet ({message})", "a counts file")
+        return None
+
+    return _Translation(translated)
 
 
 def _parquet_schema(path: str | os.PathLike[str]) -> Any:
-    pyarrow, parquet = _pyarrow()
-    try:
-        return parquet.read_schema(os.fspath(path))
-    except (pyarrow.ArrowException, OSError) as error:
-        _raise_system_error(path, error)
-        raise FormatError(str(path), f"damaged Parquet ({error})", "a counts file") from error
+    with _damage_as_format_error(path):
+        return _pyarrow()[1].read_schema(os.fspath(path))
 
 
 def _parquet_pipeline(schema: Any, path: str | os.PathLike[str]) -> Pipeline | None:
