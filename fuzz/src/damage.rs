@@ -4,6 +4,15 @@
 use fastrand::Rng;
 use serde_json::{json, Value};
 
+/// Damage a file of any format, by what it looks like: JSON, lines of text or binary.
+pub(crate) fn any(file: &[u8], random: &mut Rng) -> Vec<u8> {
+    match std::str::from_utf8(file) {
+        Ok(text) if text.starts_with('{') && !text.trim_end().contains("}\n{") => json(file, random),
+        Ok(_) => lines(file, random),
+        Err(_) => numbers(file, random),
+    }
+}
+
 /// Damage a JSON file in one to four ways.
 pub(crate) fn json(file: &[u8], random: &mut Rng) -> Vec<u8> {
     let mut bytes = file.to_vec();

@@ -5,10 +5,12 @@ use std::path::Path;
 
 use fastrand::Rng;
 use piecework_core::error::Error;
-use piecework_core::spec::{ByteLevelSpec, PreTokenizerSpec, TokenizerSpec};
+use piecework_core::spec::{ByteLevelSpec, PreTokenizerSpec, SpecialInText, TokenizerSpec};
 use piecework_core::text::printable_of;
 use piecework_formats::vocab_merges::Settings;
-use piecework_formats::{detect, gguf, sentencepiece, tiktoken, tokenizer_json, vocab_merges, vocab_txt};
+use piecework_formats::{
+    detect, gguf, piecework_file, sentencepiece, tekken, tiktoken, tokenizer_json, vocab_merges, vocab_txt,
+};
 
 use crate::damage;
 
@@ -27,6 +29,10 @@ pub(crate) enum Kind {
     Lines,
     /// `merges.txt`, with a vocabulary made from the merges.
     Merges,
+    /// Mistral's `tekken.json`.
+    Tekken,
+    /// The file of `Tokenizer.save`.
+    Piecework,
 }
 
 impl Kind {
@@ -39,6 +45,8 @@ impl Kind {
             "tiktoken" => Some(Self::Ranks),
             "merges" => Some(Self::Merges),
             "txt" => Some(Self::Lines),
+            "tekken" => Some(Self::Tekken),
+            "piecework" => Some(Self::Piecework),
             _ => None,
         }
     }
@@ -52,13 +60,15 @@ impl Kind {
             Self::Ranks => "fault.tiktoken",
             Self::Merges => "fault.merges",
             Self::Lines => "fault.txt",
+            Self::Tekken => "fault.tekken",
+            Self::Piecework => "fault.piecework",
         }
     }
 
     /// Return a damaged copy of a file.
     pub(crate) fn damaged(self, file: &[u8], random: &mut Rng) -> Vec<u8> {
         match self {
-            Self::Json => damage::json(file, random),
+            Self::Json | Self::Tekken | Self::Piecework => damage::json(file, random),
             Self::Model => damage::fields(file, random),
             Self::Gguf => damage::numbers(file, random),
             Self::Ranks | Self::Merges | Self::Lines => damage::lines(file, random),
@@ -75,6 +85,8 @@ impl Kind {
             Self::Ranks => tiktoken::read(bytes, byte_level(), &[]).map(TokenizerSpec::from),
             Self::Merges => merges(bytes),
             Self::Lines => vocab_txt::read(bytes, None),
+            Self::Tekken => tekken::read(bytes).map(TokenizerSpec::from),
+            Self::Piecework => piecework_file::read(bytes).map(|(spec, _)| spec),
         }
         .ok()?;
         let again = match self {
@@ -82,6 +94,8 @@ impl Kind {
             Self::Lines => {
                 vocab_txt::write(&spec.model.vocab()).and_then(|bytes| vocab_txt::read(&bytes, None))
             }
+            Self::Piecework => piecework_file::read(&piecework_file::write(&spec, SpecialInText::Text))
+                .map(|(spec, _)| spec),
             _ => tokenizer_json::read(tokenizer_json::write(&spec, true).as_bytes()),
         };
         assert!(again.is_ok(), "a written specification cannot be read: {again:?}");

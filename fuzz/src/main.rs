@@ -7,6 +7,10 @@
 //! tokenizer, encodes and decodes, and damages the compiled cache. A panic, a call of more than one second of
 //! processor time, or memory above a multiple of the file size ends the run. The failing case is stored as `fault`
 //! with the extension of its kind. Files of tokens that were chosen to collide in hash tables come first.
+//!
+//! Formats that Python reads are damaged here and read there (`tests/faults/damaged_files.py`):
+//!
+//!     cargo run --release -p piecework-fuzz -- --damage ids.npy --into folder --cases 20 --seed 7
 
 #![forbid(unsafe_code)]
 
@@ -40,6 +44,9 @@ const BYTES_PER_BYTE: usize = 4096;
 
 fn main() {
     let options = Options::read();
+    if let (Some(file), Some(folder)) = (&options.damage, &options.into) {
+        return write_damaged(file, folder, options.cases, options.seed);
+    }
     let seeds = seed_files();
     assert!(!seeds.is_empty(), "no files in fuzz/corpus");
     let started = Instant::now();
@@ -61,8 +68,23 @@ fn main() {
     println!("{cases} cases in {:.0} s, no failure", started.elapsed().as_secs_f64());
 }
 
-/// The arguments: the number of cases, the duration and the first seed.
+/// Write damaged copies of a file into a folder, named by their numbers.
+fn write_damaged(file: &Path, folder: &Path, cases: u64, seed: u64) {
+    let whole = fs::read(file).expect("the file to damage can be read");
+    for case in 0..cases {
+        let mut random = fastrand::Rng::with_seed(seed + case);
+        let bytes = match Kind::of(file) {
+            Some(kind) => kind.damaged(&whole, &mut random),
+            None => damage::any(&whole, &mut random),
+        };
+        fs::write(folder.join(case.to_string()), bytes).expect("the folder can be written");
+    }
+}
+
+/// The arguments: the number of cases, the duration and the first seed; a file to damage, and where.
 struct Options {
+    damage: Option<PathBuf>,
+    into: Option<PathBuf>,
     cases: u64,
     time: Duration,
     seed: u64,
@@ -72,12 +94,15 @@ impl Options {
     /// Parse the command line.
     fn read() -> Self {
         let arguments: Vec<String> = std::env::args().collect();
-        let number = |name: &str| {
+        let value = |name: &str| {
             let at = arguments.iter().position(|argument| argument == name)?;
-            arguments.get(at + 1)?.parse::<u64>().ok()
+            arguments.get(at + 1)
         };
+        let number = |name: &str| value(name)?.parse::<u64>().ok();
         let seconds = number("--seconds");
         Self {
+            damage: value("--damage").map(PathBuf::from),
+            into: value("--into").map(PathBuf::from),
             cases: number("--cases").unwrap_or(if seconds.is_some() { u64::MAX } else { 20_000 }),
             time: Duration::from_secs(seconds.unwrap_or(3600)),
             seed: number("--seed").unwrap_or(1),
