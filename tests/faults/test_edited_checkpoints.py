@@ -49,8 +49,8 @@ def interrupted(settings: dict[str, Any], folder: Path) -> Path:
 
     last = -1
     learn(settings, folder, stop)
-    for last in range(reports, 0, -1):
-        reports = 0
+    for report in range(reports, 0, -1):
+        last, reports = report, 0
         with pytest.raises(KeyboardInterrupt):
             learn(settings, folder, stop)
         if files := list(folder.glob("learning-*")):
