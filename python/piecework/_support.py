@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from piecework.io.atomic_files import atomic_file, atomic_stream, check_writable
     from piecework.io.format_detection import SENTENCEPIECE_MODEL, VOCAB_MERGES, file_format
     from piecework.io.format_readers import read_normalizer
+    from piecework.io.hub import download_tokenizer_json
     from piecework.io.model_names import ENCODING_OF_MODEL, ENCODING_OF_PREFIX, encoding_of_model
     from piecework.io.names import tokenizer_file, tokenizer_path
     from piecework.io.rank_files import find_cached_file, find_rank_file
@@ -134,6 +135,7 @@ __getattr__ = lazy_names(
         "piecework.io.atomic_files": "atomic_file atomic_stream check_writable".split(),
         "piecework.io.format_detection": "SENTENCEPIECE_MODEL VOCAB_MERGES file_format".split(),
         "piecework.io.format_readers": "read_normalizer".split(),
+        "piecework.io.hub": "download_tokenizer_json".split(),
         "piecework.io.model_names": (
             "ENCODING_OF_MODEL ENCODING_OF_PREFIX encoding_of_model"
         ).split(),

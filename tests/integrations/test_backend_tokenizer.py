@@ -15,7 +15,7 @@ import pytest
 import tokenizers
 
 import piecework as pw
-from piecework.errors import FileError, InputTypeError
+from piecework.errors import ArgumentError, FileError, InputTypeError
 from piecework.integrations.transformers import BackendEncoding, BackendTokenizer, DecodeStream
 
 VOCAB = {"[UNK]": 0, "[CLS]": 1, "[SEP]": 2, "hug": 3, "##s": 4, "my": 5, "pair": 6, "dog": 7}
@@ -202,6 +202,16 @@ def test_a_repository_of_the_hub_is_read_from_its_cache(
     backend = BackendTokenizer.from_pretrained("a/b", token="secret")
     assert backend.encode("hugs") == both[1].encode("hugs")
     assert asked == [("a/b", "tokenizer.json", {"revision": "main", "token": "secret"})]
+    for name in ("../x", "a/../../b", "/etc/x", "%2e%2e/x", "a/b\0", "a/b\n", "a/b@v1", "a\\..\\b"):
+        with pytest.raises(ArgumentError, match="identifier must be a repository of the hub"):
+            BackendTokenizer.from_pretrained(name)
+    for revision in ("../../x", "a/../b", "/etc", "a\0", "a\\b"):
+        with pytest.raises(ArgumentError, match="revision must be a branch, a tag or a commit"):
+            BackendTokenizer.from_pretrained("a/b", revision=revision)
+    assert len(asked) == 1
+    monkeypatch.setattr(hub, "hf_hub_download", lambda *_, **__: 1 / 0)
+    with pytest.raises(FileError, match="cannot download a/b: ZeroDivisionError"):
+        BackendTokenizer.from_pretrained("a/b")
 
 
 @pytest.mark.parametrize("skip", [True, False])

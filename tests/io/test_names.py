@@ -262,6 +262,33 @@ def test_a_revision_cannot_leave_the_cache(cache: Path, revision: str) -> None:
         pw.Tokenizer.load(NAME, revision=revision)
 
 
+TRAVERSAL = [
+    "../x",
+    "a/../b",
+    "a/../../b",
+    "%2e%2e/x",
+    "a/..%2f",
+    "a/b@../v",
+    "a/b\n",
+    "a\\..\\b",
+    "C:x",
+    "a/b:c",
+]
+
+
+@pytest.mark.parametrize("name", TRAVERSAL)
+@pytest.mark.parametrize("download", [False, True])
+def test_a_name_cannot_leave_the_cache(
+    cache: Path, monkeypatch: pytest.MonkeyPatch, name: str, download: bool
+) -> None:
+    monkeypatch.setattr("piecework.io.hub.import_extra", lambda *_: pytest.fail("a download"))
+    cache.mkdir(parents=True, exist_ok=True)
+    for path in (cache / "x", cache / "models--a--b"):
+        small().save(f"{path}/")
+    with pytest.raises(FileError):
+        pw.Tokenizer.load(name, download=download)
+
+
 @pytest.mark.parametrize("commit", ["../../../outside", "/outside", "", ".", "\xff"])
 def test_a_ref_cannot_leave_the_cache(cache: Path, tmp_path: Path, commit: str) -> None:
     small().save(f"{tmp_path}/outside/")

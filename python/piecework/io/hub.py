@@ -11,6 +11,10 @@ import os
 from piecework._internal.extras import import_extra
 from piecework.errors import ArgumentError, FileError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _DEFAULT_REVISION = "main"
 _MAX_COMMIT_BYTES = 128
 
@@ -60,6 +64,29 @@ def cache_folder() -> str:
     return os.path.join(_expanded(home), "hub")
 
 
+def is_repository(name: str) -> bool:
+    """Return whether the hub allows a repository of this name, which cannot leave the cache.
+
+    >>> is_repository("org/name"), is_repository("org/../name")
+    (True, False)
+    """
+    parts = name.split("/")
+    return len(parts) <= 2 and all(map(_is_repository_part, parts))
+
+
+def _is_repository_part(part: str) -> bool:
+    return (
+        0 < len(part) <= 96
+        and part.isascii()
+        and part.replace("-", "").replace("_", "").replace(".", "").isalnum()
+        and part[0] not in "-."
+        and part[-1] not in "-."
+        and not part.endswith(".git")
+        and "--" not in part
+        and ".." not in part
+    )
+
+
 def check_revision(revision: object) -> None:
     """Raise `ArgumentError` unless `revision` is the name of a branch, a tag or a commit."""
     parts = revision.split("/") if isinstance(revision, str) else [""]
@@ -75,13 +102,29 @@ def download_snapshot(name: str, revision: str | None = None) -> str:
     `huggingface_hub` follows HF_HOME, HF_ENDPOINT, HF_TOKEN and HF_HUB_OFFLINE. Raises `MissingExtraError`
     without it, and `FileError` with its message if it fails.
     """
+    return _downloaded("snapshot_download", name, revision=revision, allow_patterns=list(_PATTERNS))
+
+
+def download_tokenizer_json(name: str, revision: str, token: str | None) -> str:
+    """Download the `tokenizer.json` of a repository, or take it from the cache; return its path.
+
+    Raises `ArgumentError` for what is no name of a repository or revision, and the errors of
+    `download_snapshot`.
+    """
+    if not is_repository(name):
+        expected = "a repository of the hub, such as org/name"
+        raise ArgumentError("identifier", repr(name), expected)
+    check_revision(revision)
+    return _downloaded("hf_hub_download", name, "tokenizer.json", revision=revision, token=token)
+
+
+def _downloaded(function: str, name: str, *arguments: str, **options: Any) -> str:
     library = import_extra("huggingface_hub", "hub", f"download of {name}")
     try:
-        folder = library.snapshot_download(name, revision=revision, allow_patterns=list(_PATTERNS))
+        return str(getattr(library, function)(name, *arguments, **options))
     except Exception as error:  # errors of the library, of its HTTP client and of the system
         message = f"cannot download {name}: {type(error).__name__}: {' '.join(str(error).split())}"
         raise FileError(name, message=message, errno=getattr(error, "errno", None)) from error
-    return str(folder)
 
 
 def _commit_of(ref: str) -> str | None:

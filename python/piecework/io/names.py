@@ -100,26 +100,9 @@ def looks_like_path(name: str) -> bool:
         return True
     if name.startswith("ft:"):  # fine-tuned models of OpenAI
         return "/" in name or "\\" in name
-    return not _is_repository(name)
+    from piecework.io.hub import is_repository
 
-
-def _is_repository(name: str) -> bool:
-    """Return whether the hub allows a repository of this name."""
-    parts = name.split("/")
-    return len(parts) <= 2 and all(map(_is_repository_part, parts))
-
-
-def _is_repository_part(part: str) -> bool:
-    return (
-        0 < len(part) <= 96
-        and part.isascii()
-        and part.replace("-", "").replace("_", "").replace(".", "").isalnum()
-        and part[0] not in "-."
-        and part[-1] not in "-."
-        and not part.endswith(".git")
-        and "--" not in part
-        and ".." not in part
-    )
+    return not is_repository(name)
 
 
 # ---- encodings and models

@@ -10,7 +10,7 @@ from typing import Any
 import tokenizers
 
 from piecework import Batch, Encoding, Tokenizer
-from piecework._support import file_bytes, ignore_warnings_of_lengths, import_extra, path_text
+from piecework._support import file_bytes, ignore_warnings_of_lengths, path_text
 from piecework.errors import InputTypeError, PieceworkError
 from piecework.integrations.transformers.encodings import BackendEncoding, as_tokenizers_encoding
 from piecework.integrations.transformers.pipeline import Pipeline, added_token, with_new_tokens
@@ -94,11 +94,12 @@ class BackendTokenizer:
     ) -> BackendTokenizer:
         """Download the `tokenizer.json` of a repository of the hub, or take it from its cache, and read it.
 
-        `token` gives access to a private repository. Requires `piecework[hub]`.
+        `token` gives access to a private repository. Requires `piecework[hub]`. Raises `ArgumentError` for
+        another name than that of a repository or a revision, and `FileError` if the library fails.
         """
-        hub = import_extra("huggingface_hub", "hub", f"download of {identifier}")
-        path = hub.hf_hub_download(identifier, "tokenizer.json", revision=revision, token=token)
-        return cls.from_file(path)
+        from piecework._support import download_tokenizer_json
+
+        return cls.from_file(download_tokenizer_json(identifier, revision, token))
 
     @classmethod
     def _from_pipeline(
