@@ -48,7 +48,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MATURIN := VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates release-page test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser wasm playground-page test-wasm test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-release test-faults test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates release-page test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser wasm playground-page test-wasm test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-release test-faults test-soak fuzz test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -82,6 +82,8 @@ help:
 	@echo "make test-levels  run the comparisons again with each older kind of instructions"
 	@echo "make test-release run the comparisons on a build with the profile of published wheels"
 	@echo "make test-faults  kill counting, learning and encoding fifty times at random moments and compare their files"
+	@echo "make test-soak    call everything from eight threads for ten minutes; memory must stay flat"
+	@echo "make fuzz         read damaged files of every format for twenty minutes"
 	@echo "make test-neon    run the Rust tests as on 64-bit ARM (zig, and qemu on other machines)"
 	@echo "make test-miri    run the Rust tests of the kernels under Miri (nightly toolchain with miri)"
 	@echo "make lint         run the formatters, linters, type checker and layer contracts"
@@ -278,6 +280,15 @@ test-release: $(VENV)/.built $(VENV)/.test-tools
 test-full: export PIECEWORK_FULL := 1
 test-full: $(VENV)/.built $(VENV)/.test-tools
 	$(BIN)/python -m pytest --numprocesses logical tests/differential tests/laws tests/analysis/test_explain.py tests/integrations/test_folders.py tests/integrations/test_transformers.py $(PYTEST)
+
+# Damaged files of every format, ten minutes each: those that Rust reads, and those that Python reads.
+fuzz: SECONDS_EACH ?= 600
+fuzz: $(VENV)/.built $(VENV)/.test-tools
+	cargo run --profile checks --quiet --package piecework-fuzz -- --seconds $(SECONDS_EACH) --seed $$(date +%s)
+	$(BIN)/python -m tests.faults.damaged_files --seconds $(SECONDS_EACH) --seed $$(date +%s)
+
+test-soak: $(VENV)/.built $(VENV)/.test-tools
+	$(BIN)/python -m tests.faults.soak --seconds 600
 
 test-faults: export PIECEWORK_FAULT_ROUNDS := 50
 test-faults: $(VENV)/.built $(VENV)/.test-tools
