@@ -94,7 +94,9 @@ def read_each(reader: Reader, path: Path, copies: list[Path], kept: Path) -> Cou
     return outcomes
 
 
-def in_child(reader: Reader, path: Path, copies: list[Path], kept: Path) -> tuple[int, str, int]:
+def in_child(
+    reader: Reader, path: Path, copies: list[Path], kept: Path, memory: int = MEMORY
+) -> tuple[int, str, int]:
     """Run `read_each` in a child with limits; return its status, what it says and its peak of memory."""
     read_end, write_end = os.pipe()
     child = os.fork()
@@ -104,7 +106,7 @@ def in_child(reader: Reader, path: Path, copies: list[Path], kept: Path) -> tupl
         with os.fdopen(write_end, "w") as out:
             try:
                 size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-                resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY,) * 2)
+                resource.setrlimit(resource.RLIMIT_AS, (size + memory,) * 2)
                 seconds = PROCESSOR_SECONDS * (len(copies) + 1)
                 resource.setrlimit(resource.RLIMIT_CPU, (seconds,) * 2)
                 resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
@@ -154,11 +156,11 @@ def main() -> int:
                 kept = (
                     Path(tempfile.gettempdir()) / f"finding-{os.getpid()}-{findings}{path.suffix}"
                 )
-                status, said, memory = in_child(reader, path, copies, kept)
+                status, said, resident = in_child(reader, path, copies, kept)
                 path.write_bytes(content)
                 shutil.rmtree(copies_of)
                 cases += len(copies)
-                peak = max(peak, memory)
+                peak = max(peak, resident)
                 if status:
                     findings += 1
                     print(f"{name}: {path.name}, seed {seed}, status {status}, see {kept}\n{said}")

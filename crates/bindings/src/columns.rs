@@ -150,7 +150,8 @@ impl TextColumn {
         let column = Self::borrow(slf);
         let mut units = Vec::new();
         let texts = column.texts("texts")?;
-        PyList::new(slf.py(), texts.into_iter().map(|text| string(slf.py(), text.as_bytes(), &mut units)))
+        let strings = texts.into_iter().map(|text| string(slf.py(), text.as_bytes(), &mut units));
+        PyList::new(slf.py(), strings.collect::<PyResult<Vec<_>>>()?)
     }
 }
 

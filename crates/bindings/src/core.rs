@@ -276,7 +276,9 @@ impl Core {
         let (mut strings, mut units) = (Vec::with_capacity(rows.len()), Vec::new());
         for chunk in decoding_chunks(&rows) {
             let decoded = py.release(|| self.tokenizer().decode_rows(chunk, skip_special_tokens, clean_up));
-            strings.extend(decoded.map_err(raise)?.iter().map(|bytes| string(py, bytes, &mut units)));
+            for bytes in decoded.map_err(raise)?.iter() {
+                strings.push(string(py, bytes, &mut units)?);
+            }
         }
         PyList::new(py, strings)
     }

@@ -2,6 +2,7 @@
 
 use piecework_core::engine::text_of;
 use piecework_kernels::utf16;
+use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyString};
 
@@ -13,14 +14,24 @@ const BYTE_ORDER_MARK: u16 = 0xFEFF;
 const BYTES_PER_WIDE: usize = 32;
 
 /// Convert bytes into a string, with U+FFFD for invalid UTF-8; `units` is scratch memory.
-pub(crate) fn string<'py>(py: Python<'py>, bytes: &[u8], units: &mut Vec<u8>) -> Bound<'py, PyString> {
+///
+/// Fails with `MemoryError` if there is no memory for the string.
+pub(crate) fn string<'py>(
+    py: Python<'py>,
+    bytes: &[u8],
+    units: &mut Vec<u8>,
+) -> PyResult<Bound<'py, PyString>> {
     // Python validates the bytes while it decodes them; a second check runs only after it fails.
     let string = if wide_bytes(bytes) * BYTES_PER_WIDE <= bytes.len() {
-        PyString::from_bytes(py, bytes).ok()
+        PyString::from_bytes(py, bytes).map(Some)
     } else {
         through_utf16(py, bytes, units)
     };
-    string.unwrap_or_else(|| PyString::new(py, &text_of(bytes.to_vec())))
+    match string {
+        Ok(Some(string)) => Ok(string),
+        Err(error) if error.is_instance_of::<PyMemoryError>(py) => Err(error),
+        _ => Ok(PyString::new(py, &text_of(bytes.to_vec()))),
+    }
 }
 
 /// Count the bytes that are not ASCII.
@@ -30,11 +41,17 @@ fn wide_bytes(bytes: &[u8]) -> usize {
 }
 
 /// Convert bytes into a string through UTF-16; `None` for invalid UTF-8.
-fn through_utf16<'py>(py: Python<'py>, bytes: &[u8], units: &mut Vec<u8>) -> Option<Bound<'py, PyString>> {
+fn through_utf16<'py>(
+    py: Python<'py>,
+    bytes: &[u8],
+    units: &mut Vec<u8>,
+) -> PyResult<Option<Bound<'py, PyString>>> {
     units.clear();
+    let size = 2 * bytes.len() + size_of_val(&BYTE_ORDER_MARK);
+    units.try_reserve(size).map_err(|error| PyMemoryError::new_err(error.to_string()))?;
     units.extend_from_slice(&BYTE_ORDER_MARK.to_ne_bytes());
     if !utf16::append(bytes, units) {
-        return None;
+        return Ok(None);
     }
-    PyString::from_encoded_object(&PyBytes::new(py, units), Some(c"utf-16"), None).ok()
+    PyString::from_encoded_object(&PyBytes::new(py, units), Some(c"utf-16"), None).map(Some)
 }
