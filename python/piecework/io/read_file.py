@@ -76,7 +76,7 @@ def exact_bytes(stream: BinaryIO, size: int, name: str) -> bytes:
     with FileError.while_reading(name):
         data = stream.read(size)
     if len(data) < size:
-        raise FileError(name, "became shorter while it was read")
+        raise FileError(name, "is shorter than when it was opened")
     return data
 
 
