@@ -675,17 +675,6 @@ def test_a_model_of_llama_without_bytes_is_warned_of(tmp_path: Path) -> None:
         assert ours.encode(text).ids == theirs(text)["input_ids"]
 
 
-def test_other_classes_of_sentencepiece_models_are_warned_of(tmp_path: Path) -> None:
-    folder = copied(
-        tmp_path / "f", {"spiece.model": UNIGRAM}, {"tokenizer_class": "BigBirdTokenizer"}
-    )
-    with pytest.warns(
-        pw.errors.FormatWarning,
-        match=r"BigBirdTokenizer of transformers can give other ids: a tokenizer\.json beside it",
-    ):
-        pw.Tokenizer.load(folder)
-
-
 @pytest.mark.parametrize("name", FOLDERS)
 def test_vocabularies_with_a_configuration_give_the_same_ids(name: str, tmp_path: Path) -> None:
     files, config, comparable = FOLDERS[name]

@@ -588,7 +588,9 @@ def test_a_vocab_txt_follows_its_configuration(tmp_path: Path) -> None:
     with pytest.raises(FormatError, match="do_lower_case: found 1, expected true, false or null"):
         pw.Tokenizer.load(tmp_path)
     write(tmp_path / "tokenizer_config.json", {"tokenizer_class": "MPNetTokenizerFast"})
-    with pytest.warns(FormatWarning, match="MPNetTokenizer of transformers can give other ids"):
+    with pytest.raises(
+        FormatError, match=r"MPNetTokenizer, whose .* by its own path for the ids of BERT"
+    ):
         pw.Tokenizer.load(tmp_path)
 
 
@@ -608,12 +610,81 @@ def test_a_sentencepiece_model_gets_the_tokens_of_its_class(tmp_path: Path) -> N
     ):
         write(tmp_path / "tokenizer_config.json", config)
         assert pw.Tokenizer.load(tmp_path).encode("").ids == ids
-    write(tmp_path / "tokenizer_config.json", {"tokenizer_class": "CamembertTokenizer"})
-    with pytest.raises(FormatError, match="CamembertTokenizer, whose ids transformers changes"):
-        pw.Tokenizer.load(tmp_path)
-    write(tmp_path / "tokenizer_config.json", {"tokenizer_class": "TokenizersBackend"})
-    with pytest.warns(FormatWarning, match="TokenizersBackend of transformers can give other ids"):
-        assert pw.Tokenizer.load(tmp_path) == pw.Tokenizer.load(tmp_path / "tokenizer.model")
+    for name in ("SiglipTokenizer", "NllbTokenizer", "TokenizersBackend"):
+        write(tmp_path / "tokenizer_config.json", {"tokenizer_class": name})
+        with pytest.raises(FormatError, match=f"{name}, whose .* for the ids of SentencePiece"):
+            pw.Tokenizer.load(tmp_path)
+
+
+LLAMA_JSON = {
+    "normalizer": {
+        "type": "Sequence",
+        "normalizers": [
+            {"type": "Prepend", "prepend": "▁"},
+            {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
+        ],
+    },
+    "pre_tokenizer": None,
+}
+
+
+def llama_file(folder: Path, **changes: Any) -> None:
+    """Write the `tokenizer.json` of a small Llama, with other stages."""
+    tok = pw.Tokenizer.train_from_iterator(["hug pug hug"], preset="llama", vocab_size=269)
+    document = json.loads(tok.to_str()) | LLAMA_JSON | changes
+    (folder / "tokenizer.json").write_text(json.dumps(document))
+
+
+def test_a_tokenizer_json_of_sentencepiece_follows_the_class_of_llama(tmp_path: Path) -> None:
+    llama_file(tmp_path)
+    file = pw.Tokenizer.load(tmp_path / "tokenizer.json")
+    for config, tokens in (
+        ({}, ["▁", "▁hug"]),
+        ({"tokenizer_class": "PreTrainedTokenizerFast"}, ["▁", "▁hug"]),
+        ({"tokenizer_class": "LlamaTokenizer"}, ["▁hug"]),
+        ({"tokenizer_class": "LlamaTokenizerFast"}, ["▁hug"]),
+        ({"tokenizer_class": "LlamaTokenizer", "add_prefix_space": False}, ["▁hug"]),
+    ):
+        write(tmp_path / "tokenizer_config.json", config)
+        assert pw.Tokenizer.load(tmp_path).encode(" hug", add_special_tokens=False).tokens == tokens
+    assert pw.Tokenizer.load(tmp_path).padding_side == "left"
+    # Of these models, transformers reads the file.
+    write(tmp_path / "tokenizer_config.json", {"tokenizer_class": "LlamaTokenizer"})
+    for model_type, tokens in (("mistral", ["▁", "▁hug"]), ("llama", ["▁hug"])):
+        write(tmp_path / "config.json", {"model_type": model_type})
+        assert pw.Tokenizer.load(tmp_path).encode(" hug", add_special_tokens=False).tokens == tokens
+    assert file.encode(" hug", add_special_tokens=False).tokens == ["▁", "▁hug"]
+
+
+def test_a_byte_level_file_wins_over_the_class_of_llama(tmp_path: Path) -> None:
+    tok = pw.Tokenizer.train_from_iterator(["a b a b"] * 9, model="byte-bpe", vocab_size=258)
+    tok.save(tmp_path / "tokenizer.json")
+    write(tmp_path / "tokenizer_config.json", {"tokenizer_class": "LlamaTokenizerFast"})
+    with pytest.warns(FormatWarning) as found:
+        loaded = pw.Tokenizer.load(tmp_path)
+    assert [str(warning.message).partition("tokenizer.json: ")[2] for warning in found] == [
+        "read as the file says: LlamaTokenizer of transformers 5.0 to 5.21 replaces its normalizer and "
+        f"pre-tokenizer, so that 'a b' is {tok.encode('ab').ids} there and {tok.encode('a b').ids} here"
+    ]
+    assert loaded.spec == tok.spec
+    # transformers reads the file too if its configuration names this type of model.
+    write(tmp_path / "config.json", {"model_type": "phi3"})
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        assert pw.Tokenizer.load(tmp_path).spec == tok.spec
+
+
+def test_llama_does_not_drop_the_characters_of_a_file_without_bytes(tmp_path: Path) -> None:
+    llama_file(tmp_path)
+    document = json.loads((tmp_path / "tokenizer.json").read_text())
+    document["model"]["byte_fallback"] = False
+    (tmp_path / "tokenizer.json").write_text(json.dumps(document))
+    write(tmp_path / "tokenizer_config.json", {"tokenizer_class": "LlamaTokenizer"})
+    with pytest.warns(
+        FormatWarning, match="read as the file says: LlamaTokenizer of transformers 5 "
+    ):
+        loaded = pw.Tokenizer.load(tmp_path)
+    assert loaded.encode("é", add_special_tokens=False).tokens == ["▁", "<unk>"]
 
 
 def test_a_model_of_llama_in_a_folder_is_read_as_its_class_reads_it(tmp_path: Path) -> None:

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 CONFIG = "tokenizer_config.json"
+MODEL_CONFIG = "config.json"
 ROLES_MAP = "special_tokens_map.json"
 ADDED_TOKENS = "added_tokens.json"
 CHAT_TEMPLATE = "chat_template.jinja"
@@ -94,6 +95,11 @@ class FolderConfig:
         """Return the same configuration with other settings."""
         return FolderConfig(**{**vars(self), "settings": settings})
 
+    def without(self, *keys: str) -> FolderConfig:
+        """Return the same configuration without some keys of its `tokenizer_config.json`."""
+        values = {key: value for key, value in self.values.items() if key not in keys}
+        return FolderConfig(**{**vars(self), "values": values})
+
     @property
     def tokenizer_class(self) -> str | None:
         """The class of transformers that the folder names, without "Fast"; None if it names none."""
@@ -107,12 +113,26 @@ class FolderConfig:
             raise FormatError(f"{self.source}: {key}", _shown(value), "true, false or null")
         return value
 
+    def text(self, key: str, default: str) -> str | None:
+        """Return a string of the configuration, `default` if it has no such key; raises `FormatError`."""
+        value = self.values.get(key, default)
+        if value is not None and not isinstance(value, str):
+            raise FormatError(f"{self.source}: {key}", _shown(value), "a string or null")
+        return value
+
     def count(self, key: str, default: int) -> int:
         """Return a count of the configuration, `default` if it is not set; raises `FormatError`."""
         value = self.values.get(key, default)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MAX_ID:
             raise FormatError(f"{self.source}: {key}", _shown(value), "a number of tokens")
         return value
+
+    @property
+    def model_type(self) -> str | None:
+        """The type of the model that the `config.json` of the folder names; None if it names none."""
+        source = os.path.join(os.path.dirname(self.source), MODEL_CONFIG)
+        name = json_object(source).get("model_type") if os.path.isfile(source) else None
+        return name if isinstance(name, str) else None
 
     @property
     def extra_tokens(self) -> tuple[str, ...] | None:

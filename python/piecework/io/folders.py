@@ -5,7 +5,7 @@ from __future__ import annotations
 from piecework._core import Core
 from piecework._internal.warn import warn
 from piecework.errors import FormatError, FormatWarning
-from piecework.io import sentencepiece_classes
+from piecework.io import class_pipelines, sentencepiece_classes
 from piecework.io.core_parts import stages_of, with_parts
 from piecework.io.folder_config import FolderConfig
 from piecework.io.folder_settings import FolderSettings
@@ -18,24 +18,6 @@ if TYPE_CHECKING:
 
 _SHOWN_TOKENS = 3
 
-# Classes of transformers whose ids are not those of their SentencePiece model.
-_RENUMBERING = {
-    "BarthezTokenizer",
-    "CamembertTokenizer",
-    "ErnieMTokenizer",
-    "LayoutXLMTokenizer",
-    "M2M100Tokenizer",
-    "MBart50Tokenizer",
-    "MBartTokenizer",
-    "MarianTokenizer",
-    "NllbTokenizer",
-    "PLBartTokenizer",
-    "PegasusTokenizer",
-    "SeamlessM4TTokenizer",
-    "Speech2TextTokenizer",
-    "XGLMTokenizer",
-    "XLMProphetNetTokenizer",
-}
 _RENUMBERED_NAME = "sentencepiece.bpe.model"
 # Classes that read a vocab.txt as BERT does; the names of the general classes say nothing.
 _LIKE_BERT = {
@@ -43,6 +25,9 @@ _LIKE_BERT = {
     "ConvBertTokenizer",
     "DistilBertTokenizer",
     "ElectraTokenizer",
+    "DPRContextEncoderTokenizer",
+    "DPRQuestionEncoderTokenizer",
+    "DPRReaderTokenizer",
     "LayoutLMTokenizer",
     "LxmertTokenizer",
     "MobileBertTokenizer",
@@ -76,10 +61,17 @@ def configured(
         core = sentencepiece_classes.read_as_class(core, config, source)
         _check_bytes(core, config, source)
         core = _with_declared_tokens(core, config, source)
-        core = sentencepiece_classes.with_special_tokens(core, config)
+        core = sentencepiece_classes.with_special_tokens(core, config, source)
+    elif config.is_folder and sentencepiece_classes.follows_class(core, config, source):
+        config = sentencepiece_classes.with_settings_of_class(config)
+        core = sentencepiece_classes.with_stages_of_class(core, config)
+        core = _with_declared_tokens(core, config, source)
+        core = sentencepiece_classes.with_special_tokens(core, config, source)
     elif config.is_folder:
+        config = class_pipelines.with_roles_of_class(core, config)
         core = _with_stages_of_class(core, config, source)
         core = _with_declared_tokens(core, config, source)
+        class_pipelines.warn_of_class(core, config, source)
     if config.is_folder and config.flag("split_special_tokens"):
         special_in_text = "text"
     _check_roles(core, config)
@@ -139,16 +131,14 @@ def _with_stages_of_class(core: Core, config: FolderConfig, source: str) -> Core
         return _with_frame(core, config, source)
     if name == "vocab.json" and config.tokenizer_class in _LIKE_ROBERTA:
         return _with_roberta_frame(core, config)
+    if name == "vocab.json":
+        return class_pipelines.with_merges_of_class(core, config, source)
     return core
 
 
 def _with_bert_settings(core: Core, config: FolderConfig, source: str) -> Core:
-    named = config.tokenizer_class
-    if named is not None and named not in _LIKE_BERT:
-        message = (
-            f"{source}: read as the vocabulary of BERT; {named} of transformers can give other ids"
-        )
-        warn(message, FormatWarning)
+    if config.tokenizer_class not in (None, *_LIKE_BERT):
+        raise class_pipelines.unreadable(config, source, "a vocabulary", "BERT")
     settings = {
         "handle_chinese_chars": config.flag("tokenize_chinese_chars"),
         "strip_accents": config.flag("strip_accents"),
@@ -178,18 +168,10 @@ def _with_bert_normalizer(core: Core, config: FolderConfig) -> Core:
 def _with_frame(core: Core, config: FolderConfig, source: str) -> Core:
     """Add the special tokens that the configuration of a SentencePiece model adds to every text."""
     named = config.tokenizer_class
-    if named in _RENUMBERING:
-        found = f"a SentencePiece model of {named}, whose ids transformers changes"
-        expected = "a tokenizer.json beside it, which save_pretrained of transformers writes"
-        raise FormatError(source, f"is {found}; put {expected}")
-    if named is None and plain_name(source) == _RENUMBERED_NAME:
-        message = f"{source}: has the ids of SentencePiece; most models with this file change them"
-        warn(message, FormatWarning)
     if named is not None:
-        message = (
-            f"{source}: read as SentencePiece reads it; {named} of transformers can give other ids: "
-            "a tokenizer.json beside it, which save_pretrained of transformers writes, has those"
-        )
+        raise class_pipelines.unreadable(config, source, "a SentencePiece model", "SentencePiece")
+    if plain_name(source) == _RENUMBERED_NAME:
+        message = f"{source}: has the ids of SentencePiece; most models with this file change them"
         warn(message, FormatWarning)
     roles = config.settings.roles
     bos, eos = roles.get("bos_token") or "<s>", roles.get("eos_token") or "</s>"

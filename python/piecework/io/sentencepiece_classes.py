@@ -2,95 +2,96 @@
 
 These classes take from the model its pieces, their scores and its table of characters, and set the stages
 themselves. For example, their ids differ from those of SentencePiece in runs of spaces and beside special
-tokens.
+tokens. `class_tables` says what each class sets. Beside a `tokenizer.json`, they take entries and merges
+from it.
 """
 
 from __future__ import annotations
 
 from piecework._core import Core
 from piecework.errors import FormatError
+from piecework.io.class_tables import (
+    DEFAULT_LANGUAGE,
+    LANGUAGES,
+    LIKE_LLAMA,
+    LSTRIP_MASK,
+    NORMALIZERS,
+    PADS_LEFT,
+    READ_AS_FILES,
+    ROLE_ORDER,
+    ROLES,
+    SPLITS_WHITESPACE,
+    TEMPLATES,
+    UNK_IDS,
+    WITHOUT_PREFIX_SPACE,
+)
 from piecework.io.core_parts import stages_of, with_parts
 from piecework.io.folder_config import FolderConfig
 from piecework.io.source_bytes import plain_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any, TypeAlias
 
     Json: TypeAlias = dict[str, Any]
 
-_LLAMA_ROLES = {"unk_token": "<unk>", "bos_token": "<s>", "eos_token": "</s>"}
-_ALBERT_ROLES = {
-    "bos_token": "[CLS]",
-    "eos_token": "[SEP]",
-    "unk_token": "<unk>",
-    "sep_token": "[SEP]",
-    "pad_token": "<pad>",
-    "cls_token": "[CLS]",
-    "mask_token": "[MASK]",
-}
-# Class -> the roles of special tokens that a configuration does not set.
-_ROLES: dict[str, dict[str, str]] = {
-    "AlbertTokenizer": _ALBERT_ROLES,
-    "CodeLlamaTokenizer": _LLAMA_ROLES,
-    "GemmaTokenizer": {
-        "unk_token": "<unk>",
-        "bos_token": "<bos>",
-        "eos_token": "<eos>",
-        "pad_token": "<pad>",
-        "mask_token": "<mask>",
-    },
-    "LlamaTokenizer": _LLAMA_ROLES,
-    "T5Tokenizer": {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"},
-    "XLMRobertaTokenizer": {
-        **_LLAMA_ROLES,
-        "sep_token": "</s>",
-        "cls_token": "<s>",
-        "pad_token": "<pad>",
-        "mask_token": "<mask>",
-    },
-    "XLNetTokenizer": {
-        **_LLAMA_ROLES,
-        "sep_token": "<sep>",
-        "pad_token": "<pad>",
-        "cls_token": "<cls>",
-        "mask_token": "<mask>",
-    },
-}
-_LIKE_LLAMA = {"CodeLlamaTokenizer", "GemmaTokenizer", "LlamaTokenizer"}
-_PADS_LEFT = {*_LIKE_LLAMA, "XLNetTokenizer"}
-# The order in which transformers adds tokens of roles.
-_ROLE_ORDER = (
-    "bos_token",
-    "eos_token",
-    "unk_token",
-    "sep_token",
-    "pad_token",
-    "cls_token",
-    "mask_token",
-)
-# The roles whose tokens come before and after the pieces.
-_ROLES_OF_XLM_ROBERTA = (("bos_token", "pad_token", "eos_token", "unk_token"), ("mask_token",))
-_INFILLING_TOKENS = ("▁<PRE>", "▁<MID>", "▁<SUF>", "▁<EOT>", "<FILL_ME>")
 _FLAGS = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+_INFILLING_TOKENS = ("▁<PRE>", "▁<MID>", "▁<SUF>", "▁<EOT>", "<FILL_ME>")
+# The roles whose tokens come before the pieces of the fairseq models.
+_FAIRSEQ_ROLES = ("bos_token", "pad_token", "eos_token", "unk_token")
+# Classes that transformers follows beside a `tokenizer.json`, and that are followed here.
+_FOLLOWED = LIKE_LLAMA | {"AlbertTokenizer", "T5Tokenizer", "XLMRobertaTokenizer"}
+# Classes that keep the post-processor of a `tokenizer.json`.
+_KEEPS_POST_PROCESSOR = {"AlbertTokenizer", "GemmaTokenizer", "LlamaTokenizer"}
+_PRIVATE_USE = "\U000f1234"
 
 
 def is_class_of_sentencepiece(core: Core, config: FolderConfig, source: str) -> bool:
     """Return whether `core`, read from `source`, is a model of which a known class makes a tokenizer."""
     return (
         plain_name(source).endswith(".model")
-        and config.tokenizer_class in _ROLES
+        and config.tokenizer_class in ROLES
         and (stages_of(core)["normalizer"] or {}).get("type") == "SentencePiece"
     )
+
+
+def follows_class(core: Core, config: FolderConfig, source: str) -> bool:
+    """Return whether the class of the configuration decides the stages of the `tokenizer.json` in `source`.
+
+    transformers 5 sets them whatever the file says. Here the file has to be one of SentencePiece: BPE that
+    falls back to bytes or Unigram, ▁ for spaces, nothing byte-level, and the unknown piece of the class.
+    """
+    name = config.tokenizer_class
+    if name not in _FOLLOWED or plain_name(source) != "tokenizer.json":
+        return False
+    stages = stages_of(core)
+    pipeline = repr([stages[stage] for stage in ("normalizer", "pre_tokenizer", "decoder")])
+    if "▁" not in pipeline or "'ByteLevel'" in pipeline:
+        return False
+    is_unigram = core.scores_segmentations
+    if name in LIKE_LLAMA:
+        fits = not is_unigram and _falls_back_to_bytes(core)
+    else:
+        unk = with_settings_of_class(config).settings.roles.get("unk_token")
+        fits = is_unigram and core.id_to_token(UNK_IDS[name]) == unk
+    return fits and config.model_type not in READ_AS_FILES
+
+
+def _falls_back_to_bytes(core: Core) -> bool:
+    """Return whether a character that no vocabulary has becomes four tokens of bytes."""
+    plain = core.with_truncation(None).with_padding(None)
+    ids = plain.encode_text(_PRIVATE_USE, False, False).ids
+    tokens = [f"<0x{byte:02X}>" for byte in _PRIVATE_USE.encode()]
+    return [core.id_to_token(id) for id in ids[-4:]] == tokens
 
 
 def with_settings_of_class(config: FolderConfig) -> FolderConfig:
     """Return the configuration with the roles and the padding side that its class implies."""
     name = config.tokenizer_class or ""
     settings = config.settings
-    side = settings.padding_side or ("left" if name in _PADS_LEFT else None)
-    roles = {**_ROLES[name], **settings.roles}
+    side = settings.padding_side or ("left" if name in PADS_LEFT else None)
+    roles = {**ROLES[name], **settings.roles}
     return config.with_settings(settings.replace(roles=roles, padding_side=side))
 
 
@@ -106,39 +107,52 @@ def read_as_class(core: Core, config: FolderConfig, source: str) -> Core:
     pieces: list[tuple[str, float, str]] = [
         (*piece, "normal")[:3] for piece in read["model"]["pieces"]
     ]
-    name, charsmap = config.tokenizer_class or "", read["normalizer"]["precompiled_charsmap"]
-    if name in _LIKE_LLAMA:
-        stages = _gemma_stages() if name == "GemmaTokenizer" else _llama_stages(config)
-        model = _bpe(pieces, None if name == "LlamaTokenizer" else _role(config, "unk_token"))
-    else:
-        stages = _unigram_stages(config, charsmap)
-        model = _unigram(pieces, config)
+    charsmap = read["normalizer"]["precompiled_charsmap"]
+    model = _bpe(pieces, config) if _is_bpe(config) else _unigram(pieces, config, source)
     document = {
         "version": "1.0",
         "truncation": None,
         "padding": None,
         "added_tokens": [],
         "post_processor": None,
-        **stages,
+        **stages_of_class(config, charsmap),
         "model": model,
     }
     made = Core.from_json(json.dumps(document, ensure_ascii=False).encode(), source)
     return with_parts(made, {"added_tokens": _tokens_with_ids(made, _special(pieces, config))})
 
 
-def with_special_tokens(core: Core, config: FolderConfig) -> Core:
-    """Add the template, and the special tokens of the class that have no id, with the next ids."""
-    added = stages_of(core)["added_tokens"]
+def with_stages_of_class(core: Core, config: FolderConfig) -> Core:
+    """Return the core of a `tokenizer.json` with the stages that the class of the configuration sets."""
+    stages = stages_of(core)
+    made = stages_of_class(config, charsmap_of(stages["normalizer"]))
+    return with_parts(core, made) if any(stages[name] != made[name] for name in made) else core
+
+
+def with_special_tokens(core: Core, config: FolderConfig, source: str) -> Core:
+    """Add the template, and the special tokens of the class; those without an id get the next ids."""
+    stages = stages_of(core)
+    added, of_file = stages["added_tokens"], stages["post_processor"]
     known = {token["content"] for token in added}
     next_id = max([core.vocab_size(False), *(token["id"] + 1 for token in added)])
     for token in _role_tokens(config):
         if token["content"] not in known:
             known.add(token["content"])
-            added.append({"id": next_id, **token})
-            next_id += 1
+            id = core.token_to_id(token["content"])
+            added.append({"id": next_id if id is None else id, **token})
+            next_id += id is None
     core = with_parts(core, {"added_tokens": sorted(added, key=lambda token: token["id"])})
     ids = {token["content"]: token["id"] for token in added}
-    return with_parts(core, {"post_processor": _template(config, ids)})
+    if plain_name(source) != "tokenizer.json":
+        return with_parts(core, {"post_processor": _template(config, ids)})
+    name = config.tokenizer_class
+    if name in ("GemmaTokenizer", "LlamaTokenizer") or (name in _KEEPS_POST_PROCESSOR and of_file):
+        return core
+    # transformers ignores add_bos_token and add_eos_token beside a tokenizer.json.
+    return with_parts(core, {"post_processor": _template(config.without(*_ADDS), ids)})
+
+
+_ADDS = ("add_bos_token", "add_eos_token")
 
 
 def _role(config: FolderConfig, role: str) -> str | None:
@@ -148,55 +162,152 @@ def _role(config: FolderConfig, role: str) -> str | None:
 # ---- models
 
 
-def _bpe(pieces: list[tuple[str, float, str]], unk_token: str | None) -> Json:
+def _is_bpe(config: FolderConfig) -> bool:
+    return config.tokenizer_class in LIKE_LLAMA or config.tokenizer_class == "ReformerTokenizer"
+
+
+def _bpe(pieces: list[tuple[str, float, str]], config: FolderConfig) -> Json:
     """Return a BPE model that merges any two pieces whose concatenation is a piece, lowest id first."""
     # Imported here because `piecework.spec` takes longer to import than most files to load.
     from piecework.spec.ranked_merges import all_merges
 
     ids = {text: id for id, (text, _, _) in enumerate(pieces)}
     merges = [merge for splits in all_merges(ids).values() for merge in splits]
+    name = config.tokenizer_class
     return {
         "type": "BPE",
         "dropout": None,
-        "unk_token": unk_token,
+        "unk_token": None if name == "LlamaTokenizer" else _role(config, "unk_token"),
         "continuing_subword_prefix": None,
         "end_of_word_suffix": None,
         "fuse_unk": True,
-        "byte_fallback": True,
+        "byte_fallback": name in LIKE_LLAMA,
         "ignore_merges": False,
         "vocab": ids,
         "merges": merges,
     }
 
 
-def _unigram(pieces: list[tuple[str, float, str]], config: FolderConfig) -> Json:
-    name = config.tokenizer_class
-    vocab: list[list[Any]] = [[text, score] for text, score, _ in pieces]
-    unk_id = {"T5Tokenizer": 2, "AlbertTokenizer": 1, "XLMRobertaTokenizer": 3}.get(name or "")
-    if unk_id is None:
-        unk_id = next(id for id, piece in enumerate(pieces) if piece[2] == "unknown")
-    if name == "T5Tokenizer":
-        vocab += [[token, 0.0] for token in reversed(_extra_ids(config))]
-    if name == "XLMRobertaTokenizer":
-        first, last = (_entries_of_roles(config, *roles) for roles in _ROLES_OF_XLM_ROBERTA)
-        vocab = [*first, *vocab[3:], *last]
+def _unigram(pieces: list[tuple[str, float, str]], config: FolderConfig, source: str) -> Json:
+    vocab = _entries(pieces, config)
+    unk_id = _unk_id(pieces, vocab, config)
+    if unk_id is None or unk_id >= len(vocab):
+        name, unk = config.tokenizer_class, _role(config, "unk_token")
+        problem = (
+            f"has no piece {unk!r} where {name} of transformers expects its unknown piece; "
+            f"load {plain_name(source)} by its own path for the ids of SentencePiece"
+        )
+        raise FormatError(source, problem)
     return {"type": "Unigram", "unk_id": unk_id, "vocab": vocab, "byte_fallback": False}
 
 
-def _entries_of_roles(config: FolderConfig, *roles: str) -> list[list[Any]]:
-    tokens = {role: _role(config, role) for role in roles}
-    for role, token in tokens.items():
+def _entries(pieces: list[tuple[str, float, str]], config: FolderConfig) -> list[list[Any]]:
+    """Return the pieces with the entries that the class puts before and after them, with scores."""
+    name = config.tokenizer_class
+    vocab: list[list[Any]] = [[text, score] for text, score, _ in pieces]
+    if name == "T5Tokenizer":
+        return vocab + _without_score(reversed(_extra_ids(config)))
+    if name in ("XLMRobertaTokenizer", *LANGUAGES):
+        first, last = _tokens_of(config, *_FAIRSEQ_ROLES), _tokens_of(config, "mask_token")
+        if name == "MBart50Tokenizer":
+            first[0] = _tokens_of(config, "cls_token")[0]
+        return _without_score(first) + vocab[3:] + _without_score([*LANGUAGES.get(name, ()), *last])
+    if name == "CamembertTokenizer":
+        pad, unk, mask = _tokens_of(config, "pad_token", "unk_token", "mask_token")
+        first = ["<s>NOTUSED", pad, "</s>NOTUSED", unk]
+        return [*_without_score(first), ["<unk>NOTUSED", -100.0], *vocab[1:], [mask, 0.0]]
+    if name == "PegasusTokenizer":
+        pad, eos = _tokens_of(config, "pad_token", "eos_token")
+        masks = [mask for mask in _masks_of_pegasus(config) if mask is not None]
+        unused = [[token, -100.0] for token in _unused_of_pegasus(config)]
+        return _without_score([pad, eos, *dict.fromkeys(masks)]) + unused + vocab[2:]
+    return vocab
+
+
+def _without_score(tokens: Iterable[str]) -> list[list[Any]]:
+    return [[token, 0.0] for token in tokens]
+
+
+def _unk_id(
+    pieces: list[tuple[str, float, str]], vocab: list[list[Any]], config: FolderConfig
+) -> int | None:
+    name, unk = config.tokenizer_class or "", _role(config, "unk_token")
+    if name in UNK_IDS:
+        return UNK_IDS[name]
+    unknown = next(id for id, piece in enumerate(pieces) if piece[2] == "unknown")
+    if name == "XLNetTokenizer":
+        return unknown
+    is_scored = name == "CamembertTokenizer"  # the others look for the piece with the score 0
+    ids = (id for id, (text, score) in enumerate(vocab) if text == unk and (is_scored or not score))
+    absent = {"BigBirdTokenizer": 100, "CamembertTokenizer": 0, "DebertaV2Tokenizer": unknown}
+    return next(ids, absent.get(name))
+
+
+def _tokens_of(config: FolderConfig, *roles: str) -> list[str]:
+    """Return the tokens of roles; the first role of the fairseq models may have none."""
+    tokens = []
+    for role in roles:
+        token = _role(config, role)
+        if token is None and config.tokenizer_class == "MBart50Tokenizer" and role == "bos_token":
+            token = "<s>"
         if token is None:
             expected = f"a token, which {config.tokenizer_class} adds to the pieces"
             raise FormatError(f"{config.source}: {role}", "null", expected)
-    return [[token, 0.0] for token in tokens.values()]
+        tokens.append(token)
+    return tokens
 
 
 def _extra_ids(config: FolderConfig) -> list[str]:
     return [f"<extra_id_{index}>" for index in range(config.count("extra_ids", 100))]
 
 
+def _masks_of_pegasus(config: FolderConfig) -> tuple[str | None, str | None]:
+    """Return the masks of words and of sentences among the entries; their defaults are not the roles."""
+    mask = _role(config, "mask_token") if "mask_token" in config.values else "<mask_1>"
+    return mask, config.text("mask_token_sent", "<mask_2>")
+
+
+def _unused_of_pegasus(config: FolderConfig) -> list[str]:
+    return [f"<unk_{index}>" for index in range(2, config.count("offset", 103))]
+
+
 # ---- stages
+
+
+def stages_of_class(config: FolderConfig, charsmap: str) -> Json:
+    """Return the normalizer, pre-tokenizer and decoder of a class of `class_tables.ROLES`."""
+    name = config.tokenizer_class or ""
+    if name == "GemmaTokenizer":
+        return _gemma_stages()
+    if name in LIKE_LLAMA:
+        return _llama_stages(config)
+    scheme = "always"
+    if config.flag("add_prefix_space") is False:
+        scheme = WITHOUT_PREFIX_SPACE.get(name, scheme)
+    metaspace = {
+        "type": "Metaspace",
+        "replacement": "▁",
+        "prepend_scheme": scheme,
+        "split": True,
+    }
+    words: list[Json] = [{"type": "WhitespaceSplit"}] if name in SPLITS_WHITESPACE else []
+    if name == "DebertaV2Tokenizer" and config.flag("split_by_punct"):
+        words.append({"type": "Punctuation", "behavior": "Isolated"})
+    words.append(metaspace)
+    sequence = {"type": "Sequence", "pretokenizers": words}
+    return {
+        "normalizer": _normalizer(config, charsmap),
+        "pre_tokenizer": sequence if len(words) > 1 else metaspace,
+        "decoder": metaspace,
+    }
+
+
+def charsmap_of(normalizer: Json | None) -> str:
+    """Return the table of characters of a normalizer or of the first step that has one, "" without one."""
+    steps = [normalizer or {}]
+    steps += steps[0].get("normalizers", [])
+    tables = (step["precompiled_charsmap"] for step in steps if step.get("type") == "Precompiled")
+    return next(tables, "")
 
 
 def _llama_stages(config: FolderConfig) -> Json:
@@ -237,39 +348,46 @@ def _byte_fallback_decoder(after: list[Json]) -> Json:
     return {"type": "Sequence", "decoders": steps}
 
 
-def _unigram_stages(config: FolderConfig, charsmap: str) -> Json:
-    takes_prefix = config.tokenizer_class in ("AlbertTokenizer", "XLMRobertaTokenizer")
-    has_prefix = not takes_prefix or config.flag("add_prefix_space") is not False
-    metaspace = {
-        "type": "Metaspace",
-        "replacement": "▁",
-        "prepend_scheme": "always" if has_prefix else "never",
-        "split": True,
-    }
-    words = [{"type": "WhitespaceSplit"}, metaspace]
-    return {
-        "normalizer": _unigram_normalizer(config, charsmap),
-        "pre_tokenizer": {"type": "Sequence", "pretokenizers": words},
-        "decoder": metaspace,
-    }
+def _normalizer(config: FolderConfig, charsmap: str) -> Json | None:
+    name = config.tokenizer_class or ""
+    steps = [step for each in NORMALIZERS[name] for step in _steps(each, config, charsmap)]
+    if name == "ReformerTokenizer" and not charsmap:
+        return None
+    if not steps or (len(steps) == 1 and name in SPLITS_WHITESPACE):
+        return steps[0] if steps else None
+    return {"type": "Sequence", "normalizers": steps}
 
 
-def _unigram_normalizer(config: FolderConfig, charsmap: str) -> Json | None:
-    table = [{"type": "Precompiled", "precompiled_charsmap": charsmap}] if charsmap else []
-    name = config.tokenizer_class
-    if name not in ("AlbertTokenizer", "XLNetTokenizer"):
-        return table[0] if table else None
-    lowercase = config.flag("do_lower_case")
-    steps: list[Json] = [
-        {"type": "Replace", "pattern": {"String": quotes}, "content": '"'}
-        for quotes in ("``", "''")
-    ]
-    # XLNetTokenizer strips accents whatever its `keep_accents` says.
-    if name == "XLNetTokenizer" or not config.flag("keep_accents"):
-        steps += [{"type": "NFKD"}, {"type": "StripAccents"}]
-    if (name == "AlbertTokenizer") if lowercase is None else lowercase:
-        steps.append({"type": "Lowercase"})
-    return {"type": "Sequence", "normalizers": [*steps, *table]}
+def _steps(name: str, config: FolderConfig, charsmap: str) -> list[Json]:
+    """Return the normalizers of a step of `class_tables.NORMALIZERS`, none if it does not apply."""
+    named = config.tokenizer_class
+    if name == "charsmap" and charsmap:
+        return [{"type": "Precompiled", "precompiled_charsmap": charsmap}]
+    if name == "charsmap":
+        return [_replace("Regex", "\n", " ")] if named == "PegasusTokenizer" else []
+    if name == "accents":
+        # XLNetTokenizer strips accents whatever its `keep_accents` says.
+        kept = named != "XLNetTokenizer" and config.flag("keep_accents")
+        return [] if kept else [{"type": "NFKD"}, {"type": "StripAccents"}]
+    if name == "lowercase":
+        flag = config.flag("do_lower_case")
+        lowercases = named == "AlbertTokenizer" if flag is None else flag
+        return [{"type": "Lowercase"}] if lowercases else []
+    return _PLAIN_STEPS[name]
+
+
+def _replace(kind: str, pattern: str, content: str) -> Json:
+    return {"type": "Replace", "pattern": {kind: pattern}, "content": content}
+
+
+_PLAIN_STEPS: dict[str, list[Json]] = {
+    "NFC": [{"type": "NFC"}],
+    "lines": [_replace("Regex", r"\s{2,}|[\n\r\t]", " ")],
+    "quotes": [_replace("String", quotes, '"') for quotes in ("``", "''")],
+    "spaces": [_replace("Regex", " {2,}", " ")],
+    "spaces to ▁": [_replace("Regex", " {2,}", "▁")],
+    "strip end": [{"type": "Strip", "strip_left": False, "strip_right": True}],
+}
 
 
 # ---- special tokens
@@ -278,9 +396,10 @@ def _unigram_normalizer(config: FolderConfig, charsmap: str) -> Json | None:
 def _special(pieces: list[tuple[str, float, str]], config: FolderConfig) -> list[Json]:
     """Return the special tokens that class and model name, without ids; of equal ones, the last decides."""
     tokens = list(_role_tokens(config))
-    if config.extra_tokens is None:
+    roles = {_role(config, role) for role in ROLE_ORDER}
+    if config.extra_tokens is None and config.tokenizer_class != "PegasusTokenizer":
         tokens += [
-            {"content": text, **_FLAGS, "special": kind == "control"}
+            {"content": text, **_FLAGS, "special": kind == "control" or text in roles}
             for text, _, kind in pieces
             if kind in ("control", "user_defined")
         ]
@@ -299,44 +418,56 @@ def _tokens_with_ids(core: Core, tokens: list[Json]) -> list[Json]:
 def _role_tokens(config: FolderConfig) -> list[Json]:
     """Return the special tokens of roles, of the class and of the configuration, in this order."""
     tokens = []
-    for role in _ROLE_ORDER:
+    for role in ROLE_ORDER:
         content = _role(config, role)
         if content is not None:
-            is_mask_of_xlnet = role == "mask_token" and config.tokenizer_class == "XLNetTokenizer"
-            flags = config.role_flags.get(role, {"lstrip": is_mask_of_xlnet})
+            strips = role == "mask_token" and config.tokenizer_class in LSTRIP_MASK
+            flags = config.role_flags.get(role, {"lstrip": strips})
             tokens.append({"content": content, **_FLAGS, **flags, "special": True})
     others = (*config.named_tokens, *_extra_tokens(config))
     return [*tokens, *({"content": content, **_FLAGS, "special": True} for content in others)]
 
 
 def _extra_tokens(config: FolderConfig) -> Sequence[str]:
-    if config.extra_tokens is not None:
-        return config.extra_tokens
-    if config.tokenizer_class == "T5Tokenizer":
+    name = config.tokenizer_class or ""
+    listed = config.extra_tokens
+    if name == "MBart50Tokenizer":
+        return (*(listed or ()), *LANGUAGES[name])
+    if listed is not None:
+        return listed
+    if name == "T5Tokenizer":
         return _extra_ids(config)
-    return _INFILLING_TOKENS if config.tokenizer_class == "CodeLlamaTokenizer" else ()
+    if name == "PegasusTokenizer":
+        sentence = config.text("mask_token_sent", "<mask_1>")
+        return [*([] if sentence is None else [sentence]), *_unused_of_pegasus(config)]
+    return LANGUAGES.get(name, _INFILLING_TOKENS if name == "CodeLlamaTokenizer" else ())
 
 
 # ---- templates
 
 
+def template_of(core: Core, config: FolderConfig) -> Json | None:
+    """Return the template of a class of `class_tables.TEMPLATES`, None if a token of it is absent."""
+    tokens = filter(None, (_role(config, role) for role in ROLE_ORDER))
+    ids = {token: id for token in tokens if (id := core.token_to_id(token)) is not None}
+    return _template(config, ids)
+
+
 def _template(config: FolderConfig, ids: Mapping[str, int]) -> Json | None:
-    bos, eos, sep, cls = (_role(config, f"{role}_token") for role in ("bos", "eos", "sep", "cls"))
-    name = config.tokenizer_class
-    if name == "T5Tokenizer":  # which has no type ids
-        single = ["$A:0", f"{eos}:0"]
-        return _template_json(single, [*single, "$B:0", f"{eos}:0"], ids)
-    if name == "AlbertTokenizer":
-        single = [f"{cls}:0", "$A:0", f"{sep}:0"]
-        return _template_json(single, [*single, "$B:1", f"{sep}:1"], ids)
-    if name == "XLNetTokenizer":
-        first = ["$A:0", f"{sep}:0"]
-        pair = [*first, "$B:1", f"{sep}:1", f"{cls}:2"]
-        return _template_json([*first, f"{cls}:2"], pair, ids)
-    if name == "XLMRobertaTokenizer":
-        single = [f"{bos}:0", "$A:0", f"{eos}:0"]
-        return _template_json(single, [*single, f"{eos}:0", "$B:0", f"{eos}:0"], ids)
-    return bos_eos_template(config, bos, eos, ids, adds_bos=name == "CodeLlamaTokenizer")
+    name = config.tokenizer_class or ""
+    tokens = {role.removesuffix("_token"): _role(config, role) for role in ROLE_ORDER}
+    if name not in TEMPLATES:
+        adds_bos = name == "CodeLlamaTokenizer"
+        return bos_eos_template(config, tokens["bos"], tokens["eos"], ids, adds_bos=adds_bos)
+    if name in LANGUAGES:
+        tokens["lang"] = config.text("src_lang", DEFAULT_LANGUAGE) or DEFAULT_LANGUAGE
+
+    def items(template: str) -> list[str]:
+        parts = (part.partition(":") for part in template.split(" "))
+        return [f"{tokens.get(part, part)}:{type_id}" for part, _, type_id in parts]
+
+    single, pair = TEMPLATES[name]
+    return _template_json(items(single), items(pair), ids)
 
 
 def bos_eos_template(

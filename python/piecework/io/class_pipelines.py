@@ -1,0 +1,173 @@
+"""What classes of transformers 5 make of files that are not read by the class here: a warning, or an error.
+
+transformers 5 takes the entries of a `tokenizer.json` and sets the stages by the class. Here the file wins,
+as in transformers 4 and `tokenizers`, except for the classes that `sentencepiece_classes` follows.
+"""
+
+from __future__ import annotations
+
+from piecework._core import Core
+from piecework._internal.warn import warn
+from piecework.errors import FormatError, FormatWarning
+from piecework.io import sentencepiece_classes
+from piecework.io.class_tables import (
+    BYTE_LEVEL_ROLES,
+    LIKE_ROBERTA,
+    PATTERN_NAMES,
+    PLAIN_BYTE_LEVEL,
+    READ_AS_FILES,
+    ROLES,
+)
+from piecework.io.core_parts import stages_of, with_parts
+from piecework.io.folder_config import FolderConfig
+from piecework.io.source_bytes import plain_name
+from piecework.split_patterns import PATTERNS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeAlias
+
+    Json: TypeAlias = dict[str, Any]
+
+# Classes whose vocabulary with merges is read here as they read it.
+_READ_FROM_MERGES = (
+    LIKE_ROBERTA
+    | PATTERN_NAMES.keys()
+    | {
+        "CLIPTokenizer",
+        "CodeGenTokenizer",
+        "DebertaTokenizer",
+        "GPT2Tokenizer",
+        "GPTNeoXTokenizer",
+        "OpenAIGPTTokenizer",
+        "PreTrainedTokenizer",
+        "PythonBackend",
+        "TokenizersBackend",
+    }
+)
+# Texts on which pipelines differ: spaces, digits, contractions, marks, letters of several scripts.
+PROBES = (
+    *("a b", " a", "a", "a  b", "  a", "a\n\nb", "a \n b", " ", "\t", "A", "don't", "I'LL", "123"),
+    *(
+        "12345 1.5",
+        "a_b",
+        "a.b, c!",
+        "a , b",
+        "1234567",
+        "(a)...",
+        "café",
+        "cafe\u0301",
+        "ÉCOLE",
+        "日本 語",
+    ),
+    *("ﬁ ½", "``a''", "x\u00a0y", "안녕", "😁"),
+)
+
+
+def with_roles_of_class(core: Core, config: FolderConfig) -> FolderConfig:
+    """Return the configuration with the roles that a class of byte-level BPE gives to tokens that exist."""
+    settings = config.settings
+    implied = BYTE_LEVEL_ROLES.get(config.tokenizer_class or "", {})
+    known = {role: token for role, token in implied.items() if core.token_to_id(token) is not None}
+    if known.keys() <= settings.roles.keys():
+        return config
+    return config.with_settings(settings.replace(roles={**known, **settings.roles}))
+
+
+def with_merges_of_class(core: Core, config: FolderConfig, source: str) -> Core:
+    """Return the core of a vocabulary with merges as the class of its configuration reads it.
+
+    Raises `FormatError` for a class that reads such files in a way of its own.
+    """
+    name = config.tokenizer_class
+    if name not in (None, *_READ_FROM_MERGES):
+        raise unreadable(config, source, "a vocabulary with merges", "GPT-2, GPT or CLIP")
+    if name == "DebertaTokenizer":
+        return with_parts(core, {"post_processor": sentencepiece_classes.template_of(core, config)})
+    stages = _byte_level_stages(config) if name in (*PATTERN_NAMES, "GPTNeoXTokenizer") else None
+    return core if stages is None else with_parts(core, stages)
+
+
+def unreadable(config: FolderConfig, source: str, kind: str, owner: str) -> FormatError:
+    """Return the error for a file of which a class makes a tokenizer that is not made here."""
+    problem = (
+        f"is {kind} of {config.tokenizer_class}, whose ids are not read from this file; load the file by its "
+        f"own path for the ids of {owner}, or put a tokenizer.json beside it, which save_pretrained of "
+        "transformers writes"
+    )
+    return FormatError(source, problem)
+
+
+def warn_of_class(core: Core, config: FolderConfig, source: str) -> None:
+    """Warn with `FormatWarning` if a class of transformers 5 gives other ids to a `tokenizer.json`."""
+    name = config.tokenizer_class or ""
+    if plain_name(source) != "tokenizer.json":
+        return
+    file = stages_of(core)
+    stages = _stages_of_class(config, file)
+    if stages is None or all(
+        file[stage] == stages[stage] for stage in ("normalizer", "pre_tokenizer")
+    ):
+        return
+    if config.model_type in READ_AS_FILES:
+        return
+    found = _difference(core, with_parts(core, stages))
+    if found is not None:
+        text, ids, others = found
+        versions = "5.0 to 5.21" if name == "LlamaTokenizer" and _is_byte_level(file) else "5"
+        message = (
+            f"{source}: read as the file says: {name} of transformers {versions} replaces its normalizer and "
+            f"pre-tokenizer, so that {text!r} is {others} there and {ids} here"
+        )
+        warn(message, FormatWarning)
+
+
+def _stages_of_class(config: FolderConfig, file: Json) -> Json | None:
+    name = config.tokenizer_class or ""
+    if name not in ROLES:
+        return _byte_level_stages(config)
+    charsmap = sentencepiece_classes.charsmap_of(file["normalizer"])
+    return sentencepiece_classes.stages_of_class(config, charsmap)
+
+
+def _byte_level_stages(config: FolderConfig) -> Json | None:
+    """Return normalizer and pre-tokenizer of a class of byte-level BPE, None for another class."""
+    name = config.tokenizer_class or ""
+    flag = config.flag("add_prefix_space")
+    prefix = name == "BlenderbotTokenizer" if flag is None else flag
+    byte_level = {
+        "type": "ByteLevel",
+        "add_prefix_space": prefix,
+        "trim_offsets": True,
+        "use_regex": True,
+    }
+    if name in PLAIN_BYTE_LEVEL:
+        return {"normalizer": None, "pre_tokenizer": byte_level}
+    if name == "GPTNeoXTokenizer":
+        return {"normalizer": {"type": "NFC"}, "pre_tokenizer": byte_level}
+    if name == "CohereTokenizer":
+        steps = [{"type": "Digits", "individual_digits": True}, byte_level]
+    elif name in PATTERN_NAMES:
+        [pattern] = PATTERNS[PATTERN_NAMES[name]]
+        split = {"pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+        steps = [{"type": "Split", **split}, {**byte_level, "use_regex": False}]
+    else:
+        return None
+    return {
+        "normalizer": {"type": "NFC"},
+        "pre_tokenizer": {"type": "Sequence", "pretokenizers": steps},
+    }
+
+
+def _is_byte_level(stages: Json) -> bool:
+    return "'ByteLevel'" in repr([stages["pre_tokenizer"], stages["decoder"]])
+
+
+def _difference(core: Core, other: Core) -> tuple[str, list[int], list[int]] | None:
+    """Return the first probe that two tokenizers encode in different ways, with both rows of ids."""
+    first, second = (each.with_truncation(None).with_padding(None) for each in (core, other))
+    for text in PROBES:
+        ids, others = (each.encode_text(text, False, True).ids for each in (first, second))
+        if ids != others:
+            return text, ids, others
+    return None

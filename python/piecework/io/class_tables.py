@@ -1,0 +1,224 @@
+"""What classes of transformers 5.24 set themselves, whatever their files say: roles, stages, templates.
+
+Names of classes come without "Fast". `tests/integrations/test_folder_cases.py` compares with transformers.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# Model types of a `config.json` for which AutoTokenizer reads a `tokenizer.json` as it is, if the
+# configuration names another class than the one of the model type.
+READ_AS_FILES = frozenset(
+    """
+    EvollaModel arctic aria beam bigbird_pegasus camembertv2-base canary chatlm cohere_asr ernie4_5
+    ernie4_5_moe flex_olmo fuyu glm glm4 glm4_moe glm4_moe_lite glm4v glm4v_moe glm_image glmasr
+    got_ocr2 gpt_bigcode gradium_phonon_tts granite granitemoe granitemoehybrid granitemoeshared
+    h2ovl_chat hyperclovax hyperclovax_vlm internlm2 internlm3 iquestcoder jamba kimi_k25 kimi_linear
+    kosmos-2 llava llava_next mimo_v2_flash minicpm3 minicpm_ocr minicpmv minicpmv4_6 minicpmv4_7
+    minimax_m2 ministral ministral3 mistral mistral3 mistral_large4 mixtral modernbert
+    modernbert-decoder molmo molmo2 nemo_speechlm nemotron nvfp4 nystromformer olmo2 olmo3 olmo_hybrid
+    omniasr opencua openvla paddleocr_vl pegasus_x persimmon phi3 phi3_v phimoe pix2struct pixtral
+    pocket_tts smolvlm stablelm step3_vl umt5 vipllava voxtral voxtral_realtime xlm-roberta-xl
+    """.split()
+)
+
+# ---- classes that make a tokenizer of a SentencePiece model
+
+_LLAMA_ROLES = {"unk_token": "<unk>", "bos_token": "<s>", "eos_token": "</s>"}
+_ALBERT_ROLES = {
+    "bos_token": "[CLS]",
+    "eos_token": "[SEP]",
+    "unk_token": "<unk>",
+    "sep_token": "[SEP]",
+    "pad_token": "<pad>",
+    "cls_token": "[CLS]",
+    "mask_token": "[MASK]",
+}
+_XLM_ROBERTA_ROLES = {
+    **_LLAMA_ROLES,
+    "sep_token": "</s>",
+    "cls_token": "<s>",
+    "pad_token": "<pad>",
+    "mask_token": "<mask>",
+}
+_BERT_SPECIAL = {"sep_token": "[SEP]", "cls_token": "[CLS]", "mask_token": "[MASK]"}
+_DEBERTA_ROLES = {
+    "bos_token": "[CLS]",
+    "eos_token": "[SEP]",
+    "unk_token": "[UNK]",
+    "pad_token": "[PAD]",
+    **_BERT_SPECIAL,
+}
+# Class -> the roles of special tokens that a configuration does not set.
+ROLES: Mapping[str, Mapping[str, str | None]] = {
+    "AlbertTokenizer": _ALBERT_ROLES,
+    "BarthezTokenizer": _XLM_ROBERTA_ROLES,
+    "BigBirdTokenizer": {**_LLAMA_ROLES, "pad_token": "<pad>", **_BERT_SPECIAL},
+    "CamembertTokenizer": _XLM_ROBERTA_ROLES,
+    "CodeLlamaTokenizer": _LLAMA_ROLES,
+    "DebertaV2Tokenizer": _DEBERTA_ROLES,
+    "GemmaTokenizer": {
+        "unk_token": "<unk>",
+        "bos_token": "<bos>",
+        "eos_token": "<eos>",
+        "pad_token": "<pad>",
+        "mask_token": "<mask>",
+    },
+    "LlamaTokenizer": _LLAMA_ROLES,
+    "MBart50Tokenizer": {**_XLM_ROBERTA_ROLES, "bos_token": None},
+    "MBartTokenizer": _XLM_ROBERTA_ROLES,
+    "PegasusTokenizer": {
+        "eos_token": "</s>",
+        "unk_token": "<unk>",
+        "pad_token": "<pad>",
+        "mask_token": "<mask_2>",
+    },
+    "ReformerTokenizer": {"bos_token": None, "eos_token": "</s>", "unk_token": "<unk>"},
+    "T5Tokenizer": {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"},
+    "XLMRobertaTokenizer": _XLM_ROBERTA_ROLES,
+    "XLNetTokenizer": {
+        **_LLAMA_ROLES,
+        "sep_token": "<sep>",
+        "pad_token": "<pad>",
+        "cls_token": "<cls>",
+        "mask_token": "<mask>",
+    },
+}
+LIKE_LLAMA = frozenset({"CodeLlamaTokenizer", "GemmaTokenizer", "LlamaTokenizer"})
+PADS_LEFT = LIKE_LLAMA | {"XLNetTokenizer"}
+# The order in which transformers adds tokens of roles.
+ROLE_ORDER = (
+    "bos_token",
+    "eos_token",
+    "unk_token",
+    "sep_token",
+    "pad_token",
+    "cls_token",
+    "mask_token",
+)
+# Classes whose mask token strips whitespace left of it, unless the configuration says otherwise.
+LSTRIP_MASK = frozenset(
+    {
+        "BarthezTokenizer",
+        "BigBirdTokenizer",
+        "CamembertTokenizer",
+        "MBart50Tokenizer",
+        "MBartTokenizer",
+        "XLNetTokenizer",
+    }
+)
+# Class -> the id of the unknown piece; for other classes, the entries decide.
+UNK_IDS = {
+    "AlbertTokenizer": 1,
+    "BarthezTokenizer": 3,
+    "MBart50Tokenizer": 3,
+    "MBartTokenizer": 3,
+    "T5Tokenizer": 2,
+    "XLMRobertaTokenizer": 3,
+}
+# Class -> the steps of its normalizer; `sentencepiece_classes` has the step of each name.
+NORMALIZERS: Mapping[str, tuple[str, ...]] = {
+    "AlbertTokenizer": ("quotes", "accents", "lowercase", "charsmap"),
+    "BarthezTokenizer": ("lines", "NFC", "strip end"),
+    "BigBirdTokenizer": ("spaces to ▁",),
+    "CamembertTokenizer": ("charsmap",),
+    "DebertaV2Tokenizer": ("lowercase", "lines", "NFC", "strip end"),
+    "MBart50Tokenizer": ("charsmap", "spaces"),
+    "MBartTokenizer": (),
+    "PegasusTokenizer": ("charsmap", "spaces"),
+    "ReformerTokenizer": ("charsmap", "spaces"),
+    "T5Tokenizer": ("charsmap",),
+    "XLMRobertaTokenizer": ("charsmap",),
+    "XLNetTokenizer": ("quotes", "accents", "lowercase", "charsmap"),
+}
+# Classes that split at whitespace before they insert ▁.
+SPLITS_WHITESPACE = frozenset(
+    {
+        "AlbertTokenizer",
+        "CamembertTokenizer",
+        "MBartTokenizer",
+        "T5Tokenizer",
+        "XLMRobertaTokenizer",
+        "XLNetTokenizer",
+    }
+)
+# Class -> where ▁ is inserted if `add_prefix_space` is false; other classes ignore it.
+WITHOUT_PREFIX_SPACE = {
+    "AlbertTokenizer": "never",
+    "BarthezTokenizer": "never",
+    "BigBirdTokenizer": "never",
+    "CamembertTokenizer": "never",
+    "DebertaV2Tokenizer": "first",
+    "XLMRobertaTokenizer": "never",
+}
+_CLS_SEP = ("cls:0 $A:0 sep:0", "cls:0 $A:0 sep:0 $B:1 sep:1")
+_BOS_EOS = ("bos:0 $A:0 eos:0", "bos:0 $A:0 eos:0 eos:0 $B:0 eos:0")
+# Class -> what it adds to a text and to a pair: roles, or the source language, with type ids.
+TEMPLATES: Mapping[str, tuple[str, str]] = {
+    "AlbertTokenizer": _CLS_SEP,
+    "BigBirdTokenizer": _CLS_SEP,
+    "CamembertTokenizer": _BOS_EOS,
+    "DebertaTokenizer": ("cls:0 $A:0 sep:0", "cls:0 $A:0 sep:0 sep:0 $B:0 sep:0"),
+    "DebertaV2Tokenizer": _CLS_SEP,
+    "MBart50Tokenizer": ("lang:0 $A:0 eos:0", "lang:0 $A:0 $B:0 eos:0"),
+    "MBartTokenizer": ("$A:0 eos:0 lang:0", "$A:0 $B:0 eos:0 lang:0"),
+    "PegasusTokenizer": ("$A:0 eos:0", "$A:0 $B:0 eos:0"),
+    "T5Tokenizer": ("$A:0 eos:0", "$A:0 eos:0 $B:0 eos:0"),
+    "XLMRobertaTokenizer": _BOS_EOS,
+    "XLNetTokenizer": ("$A:0 sep:0 cls:2", "$A:0 sep:0 $B:1 sep:1 cls:2"),
+}
+_MBART_LANGUAGES = tuple(
+    """
+    ar_AR cs_CZ de_DE en_XX es_XX et_EE fi_FI fr_XX gu_IN hi_IN it_IT ja_XX kk_KZ ko_KR lt_LT lv_LV
+    my_MM ne_NP nl_XX ro_RO ru_RU si_LK tr_TR vi_VN zh_CN
+    """.split()
+)
+_MORE_LANGUAGES = tuple(
+    """
+    af_ZA az_AZ bn_IN fa_IR he_IL hr_HR id_ID ka_GE km_KH mk_MK ml_IN mn_MN mr_IN pl_PL ps_AF pt_XX
+    sv_SE sw_KE ta_IN te_IN th_TH tl_XX uk_UA ur_PK xh_ZA gl_ES sl_SI
+    """.split()
+)
+# Class -> the codes of its languages, which are entries after the pieces.
+LANGUAGES = {
+    "MBart50Tokenizer": _MBART_LANGUAGES + _MORE_LANGUAGES,
+    "MBartTokenizer": _MBART_LANGUAGES,
+}
+DEFAULT_LANGUAGE = "en_XX"
+
+# ---- classes that make a tokenizer of a vocabulary and merges
+
+_ENDOFTEXT = dict.fromkeys(("unk_token", "bos_token", "eos_token"), "<|endoftext|>")
+_QWEN_ROLES = dict.fromkeys(("unk_token", "eos_token", "pad_token"), "<|endoftext|>")
+# Class -> the roles of special tokens that a configuration does not set.
+BYTE_LEVEL_ROLES: Mapping[str, Mapping[str, str]] = {
+    "CodeGenTokenizer": _ENDOFTEXT,
+    "DebertaTokenizer": _DEBERTA_ROLES,
+    "GPT2Tokenizer": _ENDOFTEXT,
+    "GPTNeoXTokenizer": {**_ENDOFTEXT, "pad_token": "<|padding|>"},
+    "Qwen2Tokenizer": _QWEN_ROLES,
+    "Qwen3_5Tokenizer": _QWEN_ROLES,
+    "WhisperTokenizer": _ENDOFTEXT,
+}
+# Class -> the name of its pattern in `piecework.split_patterns`.
+PATTERN_NAMES = {"Qwen2Tokenizer": "qwen2", "Qwen3_5Tokenizer": "qwen3.5"}
+LIKE_ROBERTA = frozenset(
+    {
+        "BartTokenizer",
+        "LEDTokenizer",
+        "LongformerTokenizer",
+        "MvpTokenizer",
+        "RobertaTokenizer",
+    }
+)
+# Classes whose pre-tokenizer is `ByteLevel` alone.
+PLAIN_BYTE_LEVEL = LIKE_ROBERTA | {
+    "BlenderbotTokenizer",
+    "CodeGenTokenizer",
+    "DebertaTokenizer",
+    "GPT2Tokenizer",
+    "WhisperTokenizer",
+}
