@@ -185,7 +185,7 @@ class Tokenizer(metaclass=WithForeignNames):
         code of a folder is run. A GGUF file contains its roles and chat templates.
 
         Of a folder, truncation and padding stored in its `tokenizer.json` are kept and not applied, as in
-        transformers; `with_truncation()` and `with_padding()` apply them. A single `tokenizer.json` applies
+        transformers; `with_truncation()` and `with_padding("stored")` apply them. A single `tokenizer.json` applies
         them to every text, as in `tokenizers`, and warns.
 
         Ranks give a tokenizer that refuses special tokens in text, as tiktoken does. `tekken.json` gives
@@ -1444,7 +1444,7 @@ class Tokenizer(metaclass=WithForeignNames):
     @renamed_arguments(direction="side")
     def with_padding(
         self,
-        length: int | typing.Literal["stored"] | None = "stored",
+        length: int | typing.Literal["stored"] | None = None,
         *,
         side: typing.Literal["right", "left"] | None = None,
         pad_to_multiple_of: int | None = None,
@@ -1459,9 +1459,10 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.encode_batch(["aaa", "a"]).to_lists()
         [[2, 2, 2], [2, 0, 0]]
 
-        `length=None` pads to the longest row of each batch, as `enable_padding` of `tokenizers`. Without a
-        length, it and `pad_to_multiple_of` are those of the padding stored in the `tokenizer.json` that was
-        loaded, None if there is none. `pad_to_multiple_of` rounds the length up.
+        Without a length, each batch is padded to its longest row, as by `enable_padding` of `tokenizers` and
+        `padding=True` of transformers. `length="stored"` takes the length and `pad_to_multiple_of` of the
+        padding stored in the `tokenizer.json` that was loaded; if there is none, the longest row.
+        `pad_to_multiple_of` rounds the length up.
 
         `side` is the side to pad (None: `padding_side`), `pad_token` the token (None: the role `pad_token`,
         else `[PAD]`), `pad_id` its id (None: that of the token), `pad_type_id` its type id (None: the one

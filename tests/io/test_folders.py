@@ -179,7 +179,7 @@ def test_a_folder_keeps_everything(tmp_path: Path) -> None:
     assert config["model_max_length"] == 512
     again = pw.Tokenizer.load(f"{tmp_path}/f")
     assert again == tok.without_truncation().without_padding()
-    assert again.with_model_max_length(None).with_truncation().with_padding() == tok
+    assert again.with_model_max_length(None).with_truncation().with_padding("stored") == tok
     assert again.special_tokens_map == tok.special_tokens_map
     assert again.chat_templates == tok.chat_templates
     assert (again.padding_side, again.truncation_side) == ("left", "left")
@@ -524,7 +524,7 @@ def test_a_folder_with_compressed_files_is_read_as_without(folder: Path, tmp_pat
         warnings.simplefilter("error")
         loaded = pw.Tokenizer.load(folder)
     assert loaded.encode("hug").ids == expected.encode("hug").ids
-    assert loaded.with_padding().encode("hug") == padded.encode("hug")
+    assert loaded.with_padding("stored").encode("hug") == padded.encode("hug")
 
 
 @pytest.mark.parametrize(

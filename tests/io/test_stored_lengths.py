@@ -92,8 +92,8 @@ def test_stored_lengths_are_applied_when_asked(folder: Path) -> None:
     tok = pw.Tokenizer.load(folder)
     with pytest.warns(FormatWarning):
         file = pw.Tokenizer.load(folder / "tokenizer.json")
-    assert tok.with_truncation().with_padding() == file
-    assert tok.with_padding().with_truncation() == file
+    assert tok.with_truncation().with_padding("stored") == file
+    assert tok.with_padding("stored").with_truncation() == file
     assert tok.with_truncation().spec.truncation == file.spec.truncation
     assert tok.with_padding(None, side="right").spec.padding == pw.spec.Padding(
         None, "right", pad_id=0, pad_type_id=1
@@ -112,7 +112,7 @@ def test_the_length_of_the_model_wins_over_the_stored_one(folder: Path) -> None:
 
 def test_arguments_win_over_stored_settings(folder: Path) -> None:
     tok = pw.Tokenizer.load(folder)
-    changed = tok.with_truncation(stride=0, side="left").with_padding(side="right")
+    changed = tok.with_truncation(stride=0, side="left").with_padding("stored", side="right")
     assert changed.spec.truncation == pw.spec.Truncation(4, side="left")
     assert changed.spec.padding == pw.spec.Padding(6, "right", pad_type_id=1)
     assert tok.with_truncation(8).spec.truncation == pw.spec.Truncation(8)
@@ -125,6 +125,18 @@ def test_without_a_stored_length_truncation_needs_one_and_padding_takes_the_long
     ):
         bert().with_truncation()
     assert bert().with_padding().spec.padding == pw.spec.Padding()
+
+
+def test_padding_takes_a_stored_length_by_name_only(folder: Path) -> None:
+    tok = pw.Tokenizer.load(folder)
+    with pytest.warns(FormatWarning):
+        file = pw.Tokenizer.load(folder / "tokenizer.json")
+    for each in (tok, file):
+        for settings in ({}, {"pad_id": 0}, {"pad_token": "[PAD]"}, {"side": "left"}):
+            padding = each.with_padding(**settings).spec.padding  # type: ignore[arg-type]
+            assert padding == pw.spec.Padding(None, "left", pad_type_id=1)
+        padding = each.with_padding("stored", pad_id=0).spec.padding
+        assert padding == pw.spec.Padding(6, "left", pad_type_id=1)
 
 
 def test_none_pads_to_the_longest_row_and_turns_no_truncation_off(folder: Path) -> None:
@@ -150,7 +162,7 @@ def test_the_earlier_name_of_the_side_is_answered() -> None:
 
 def test_without_lengths_nothing_is_stored_any_more(folder: Path) -> None:
     tok = pw.Tokenizer.load(folder).without_truncation().without_padding()
-    assert tok.with_padding().spec.padding.length is None  # type: ignore[union-attr]
+    assert tok.with_padding("stored").spec.padding.length is None  # type: ignore[union-attr]
     with pytest.raises(ArgumentError, match="stores no max_length"):
         tok.with_truncation()
 
@@ -279,7 +291,7 @@ def test_variants_and_pickles_keep_stored_lengths(folder: Path) -> None:
     ]
     for variant in variants:
         assert variant._settings.truncation == TRUNCATION
-        assert variant.with_padding().encode("a").ids == [0, 0, 0, 2, 7, 3]
+        assert variant.with_padding("stored").encode("a").ids == [0, 0, 0, 2, 7, 3]
 
 
 def test_stored_padding_follows_a_renumbered_token(folder: Path, tmp_path: Path) -> None:
@@ -289,7 +301,7 @@ def test_stored_padding_follows_a_renumbered_token(folder: Path, tmp_path: Path)
     assert smaller.token_to_id("cafe") == 7
     smaller.save(f"{tmp_path}/smaller/")
     assert json_of(tmp_path / "smaller" / "tokenizer.json")["padding"]["pad_id"] == 7
-    assert smaller.with_padding().encode("a").ids[:3] == [7] * 3
+    assert smaller.with_padding("stored").encode("a").ids[:3] == [7] * 3
 
 
 def test_stored_padding_goes_with_its_token(folder: Path) -> None:
