@@ -235,8 +235,6 @@ MORE: dict[str, FolderCase] = {
     "Longformer, merges": FolderCase(
         ROBERTA_FILES, {"tokenizer_class": "LongformerTokenizer"}, left_out="<|endoftext|>"
     ),
-    "DPR": _vocab("bert-base-uncased", "DPRQuestionEncoderTokenizer"),
-    "DPR reader": _vocab("bert-base-uncased", "DPRReaderTokenizer"),
     "BART": _json("roberta-base", "BartTokenizer"),
     "Longformer": _json("roberta-base", "LongformerTokenizerFast"),
     "DeBERTa": _json("roberta-base", "DebertaTokenizer", **ROLES_OF_XLM_R),
@@ -284,12 +282,19 @@ FILE_WINS: dict[str, FolderCase] = {
 REFUSED: dict[str, FolderCase] = {
     "SigLIP": _model(T5, "SiglipTokenizer"),
     "FNet": FolderCase({"spiece.model": ALBERT}, {"tokenizer_class": "FNetTokenizer"}),
-    "NLLB": FolderCase({"sentencepiece.bpe.model": BPE}, {"tokenizer_class": "NllbTokenizer"}),
+    "NLLB": FolderCase(
+        {"sentencepiece.bpe.model": BPE},
+        {
+            "tokenizer_class": "NllbTokenizer",
+            "additional_special_tokens": ["deu_Latn", "eng_Latn", "fra_Latn"],
+        },
+    ),
     "GPT-SW3": FolderCase({"spiece.model": BPE}, {"tokenizer_class": "GPTSw3Tokenizer"}),
     "M2M-100": FolderCase({"sentencepiece.bpe.model": BPE}, {"tokenizer_class": "M2M100Tokenizer"}),
     "XGLM": FolderCase({"sentencepiece.bpe.model": UNIGRAM}, {"tokenizer_class": "XGLMTokenizer"}),
     "a class of its own": _model(LLAMA_2, "BaichuanTokenizer"),
     "a general class": _model(LLAMA_2, "PreTrainedTokenizerFast"),
+    "DPR": _vocab("bert-base-uncased", "DPRReaderTokenizer", do_lower_case=False),
     "MPNet": _vocab("bert-base-uncased", "MPNetTokenizer"),
     "ESM": _vocab("bert-base-uncased", "EsmTokenizer"),
     "Whisper, merges": FolderCase(GPT2_FILES, {"tokenizer_class": "WhisperTokenizer"}),

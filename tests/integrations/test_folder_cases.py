@@ -23,6 +23,13 @@ os.environ.setdefault("HF_HUB_OFFLINE", "1")
 transformers = pytest.importorskip("transformers")
 
 
+# Folders whose class makes a `tokenizer.json` of another file.
+SAVED = {
+    **{name: case for name, case in MORE.items() if "tokenizer.json" not in case.files},
+    "NLLB": REFUSED["NLLB"],
+}
+
+
 def opened(folder: Path) -> Any:
     return transformers.AutoTokenizer.from_pretrained(str(folder))
 
@@ -48,6 +55,22 @@ def test_what_was_read_of_a_folder_is_saved_whole(name: str, tmp_path: Path) -> 
     ids = ours.encode_batch(inputs).to_lists()
     assert pw.Tokenizer.load(tmp_path / "g").encode_batch(inputs).to_lists() == ids
     assert opened(tmp_path / "g")(inputs)["input_ids"] == ids
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", SAVED)
+def test_what_its_class_saves_is_read_as_its_class_reads_it(name: str, tmp_path: Path) -> None:
+    opened(SAVED[name].write(tmp_path / "f")).save_pretrained(tmp_path / "g")
+    config = json.loads((tmp_path / "g" / "tokenizer_config.json").read_text())
+    changed: list[dict[str, Any]] = [{}]
+    if "src_lang" in config:
+        codes = ("deu_Latn", "fra_Latn") if name == "NLLB" else ("de_DE", "fr_XX")
+        changed += [{"src_lang": code, "legacy_behaviour": True} for code in codes]
+    for changes in changed:
+        (tmp_path / "g" / "tokenizer_config.json").write_text(json.dumps({**config, **changes}))
+        ours, theirs = pw.Tokenizer.load(tmp_path / "g"), opened(tmp_path / "g")
+        found = list(differences(ours, theirs, texts(SAVED[name].left_out)))
+        assert not found, f"{changes}: {len(found)} checks differ, first {found[:3]}"
 
 
 @pytest.mark.slow

@@ -57,11 +57,18 @@ FILES: dict[str, dict[str, str]] = {
         f"{LITELLM}/anthropic_tokenizer.json": "vocab/anthropic/tokenizer.json.gz",
     },
     "maxtext": {
+        f"{MAXTEXT}/qwen3-tokenizer/tokenizer.json": "vocab/qwen3/tokenizer.json.gz",
         f"{MAXTEXT}/tokenizer.default": "vocab/maxtext-default/tokenizer.model",
+        f"{MAXTEXT}/tokenizer.gemma": "vocab/gemma/tokenizer.model",
+        f"{MAXTEXT}/tokenizer.llama2": "vocab/llama-2/tokenizer.model",
     },
     "mistral_common": {
         f"mistral_common/data/{name}": f"vocab/mistral/{name}"
-        for name in ("tokenizer.model.v1", "mistral_instruct_tokenizer_240323.model.v3")
+        for name in (
+            "tokenizer.model.v1",
+            "mistral_instruct_tokenizer_240323.model.v3",
+            "mistral_instruct_tokenizer_241114.model.v7",
+        )
     }
     | {"mistral_common/data/tekken_240911.json": "vocab/mistral/tekken_240911.json.gz"},
     "open_clip_torch": {

@@ -12,6 +12,7 @@ from piecework.errors import FormatError, FormatWarning
 from piecework.io import sentencepiece_classes
 from piecework.io.class_tables import (
     BYTE_LEVEL_ROLES,
+    DEFAULT_LANGUAGES,
     LIKE_ROBERTA,
     PATTERN_NAMES,
     PLAIN_BYTE_LEVEL,
@@ -65,13 +66,27 @@ PROBES = (
 
 
 def with_roles_of_class(core: Core, config: FolderConfig) -> FolderConfig:
-    """Return the configuration with the roles that a class of byte-level BPE gives to tokens that exist."""
-    settings = config.settings
-    implied = BYTE_LEVEL_ROLES.get(config.tokenizer_class or "", {})
-    known = {role: token for role, token in implied.items() if core.token_to_id(token) is not None}
+    """Return the configuration with the roles that a known class gives to tokens that exist."""
+    settings, name = config.settings, config.tokenizer_class or ""
+    implied = BYTE_LEVEL_ROLES.get(name) or ROLES.get(name, {})
+    known = {
+        role: token
+        for role, token in implied.items()
+        if token is None or core.token_to_id(token) is not None
+    }
     if known.keys() <= settings.roles.keys():
         return config
     return config.with_settings(settings.replace(roles={**known, **settings.roles}))
+
+
+def with_source_language(core: Core, config: FolderConfig) -> Core:
+    """Return the core of a `tokenizer.json` with the source language of a class for translation."""
+    if config.tokenizer_class not in DEFAULT_LANGUAGES:
+        return core
+    template = sentencepiece_classes.template_of(core, config)
+    if template is None or template == stages_of(core)["post_processor"]:
+        return core
+    return with_parts(core, {"post_processor": template})
 
 
 def with_merges_of_class(core: Core, config: FolderConfig, source: str) -> Core:

@@ -165,6 +165,7 @@ TEMPLATES: Mapping[str, tuple[str, str]] = {
     "DebertaV2Tokenizer": _CLS_SEP,
     "MBart50Tokenizer": ("lang:0 $A:0 eos:0", "lang:0 $A:0 $B:0 eos:0"),
     "MBartTokenizer": ("$A:0 eos:0 lang:0", "$A:0 $B:0 eos:0 lang:0"),
+    "NllbTokenizer": ("lang:0 $A:0 eos:0", "lang:0 $A:0 $B:0 eos:0"),
     "PegasusTokenizer": ("$A:0 eos:0", "$A:0 $B:0 eos:0"),
     "T5Tokenizer": ("$A:0 eos:0", "$A:0 eos:0 $B:0 eos:0"),
     "XLMRobertaTokenizer": _BOS_EOS,
@@ -187,7 +188,12 @@ LANGUAGES = {
     "MBart50Tokenizer": _MBART_LANGUAGES + _MORE_LANGUAGES,
     "MBartTokenizer": _MBART_LANGUAGES,
 }
-DEFAULT_LANGUAGE = "en_XX"
+# Class -> the source language without `src_lang`; its code is in the template, whatever a file says.
+DEFAULT_LANGUAGES = {
+    "MBart50Tokenizer": "en_XX",
+    "MBartTokenizer": "en_XX",
+    "NllbTokenizer": "eng_Latn",
+}
 
 # ---- classes that make a tokenizer of a vocabulary and merges
 

@@ -25,9 +25,6 @@ _LIKE_BERT = {
     "ConvBertTokenizer",
     "DistilBertTokenizer",
     "ElectraTokenizer",
-    "DPRContextEncoderTokenizer",
-    "DPRQuestionEncoderTokenizer",
-    "DPRReaderTokenizer",
     "LayoutLMTokenizer",
     "LxmertTokenizer",
     "MobileBertTokenizer",
@@ -127,6 +124,8 @@ def _with_stages_of_class(core: Core, config: FolderConfig, source: str) -> Core
         return _with_bert_settings(core, config, source)
     if name == "tokenizer.json" and config.tokenizer_class in _NORMALIZE_AS_BERT:
         return _with_bert_normalizer(core, config)
+    if name == "tokenizer.json":
+        return class_pipelines.with_source_language(core, config)
     if name.endswith(".model"):
         return _with_frame(core, config, source)
     if name == "vocab.json" and config.tokenizer_class in _LIKE_ROBERTA:

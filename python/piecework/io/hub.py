@@ -23,6 +23,7 @@ _PATTERNS = (
     "added_tokens.json",
     "additional_chat_templates/*.jinja",
     "chat_template.jinja",
+    "config.json",
     "encoder.json",
     "merges.txt",
     "sentencepiece.bpe.model",

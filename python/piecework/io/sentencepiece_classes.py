@@ -11,7 +11,7 @@ from __future__ import annotations
 from piecework._core import Core
 from piecework.errors import FormatError
 from piecework.io.class_tables import (
-    DEFAULT_LANGUAGE,
+    DEFAULT_LANGUAGES,
     LANGUAGES,
     LIKE_LLAMA,
     LSTRIP_MASK,
@@ -448,7 +448,8 @@ def _extra_tokens(config: FolderConfig) -> Sequence[str]:
 
 def template_of(core: Core, config: FolderConfig) -> Json | None:
     """Return the template of a class of `class_tables.TEMPLATES`, None if a token of it is absent."""
-    tokens = filter(None, (_role(config, role) for role in ROLE_ORDER))
+    language = config.text("src_lang", DEFAULT_LANGUAGES.get(config.tokenizer_class or "", ""))
+    tokens = [*filter(None, (_role(config, role) for role in ROLE_ORDER)), language or ""]
     ids = {token: id for token in tokens if (id := core.token_to_id(token)) is not None}
     return _template(config, ids)
 
@@ -459,14 +460,17 @@ def _template(config: FolderConfig, ids: Mapping[str, int]) -> Json | None:
     if name not in TEMPLATES:
         adds_bos = name == "CodeLlamaTokenizer"
         return bos_eos_template(config, tokens["bos"], tokens["eos"], ids, adds_bos=adds_bos)
-    if name in LANGUAGES:
-        tokens["lang"] = config.text("src_lang", DEFAULT_LANGUAGE) or DEFAULT_LANGUAGE
+    if name in DEFAULT_LANGUAGES:
+        default = DEFAULT_LANGUAGES[name]
+        tokens["lang"] = config.text("src_lang", default) or default
 
     def items(template: str) -> list[str]:
         parts = (part.partition(":") for part in template.split(" "))
         return [f"{tokens.get(part, part)}:{type_id}" for part, _, type_id in parts]
 
-    single, pair = TEMPLATES[name]
+    # The first NLLB tokenizers put the language where MBartTokenizer does.
+    is_legacy = name == "NllbTokenizer" and config.flag("legacy_behaviour")
+    single, pair = TEMPLATES["MBartTokenizer" if is_legacy else name]
     return _template_json(items(single), items(pair), ids)
 
 
