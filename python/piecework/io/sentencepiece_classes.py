@@ -42,8 +42,7 @@ _INFILLING_TOKENS = ("▁<PRE>", "▁<MID>", "▁<SUF>", "▁<EOT>", "<FILL_ME>"
 _FAIRSEQ_ROLES = ("bos_token", "pad_token", "eos_token", "unk_token")
 # Classes that transformers follows beside a `tokenizer.json`, and that are followed here.
 _FOLLOWED = LIKE_LLAMA | {"AlbertTokenizer", "T5Tokenizer", "XLMRobertaTokenizer"}
-# Classes that keep the post-processor of a `tokenizer.json`.
-_KEEPS_POST_PROCESSOR = {"AlbertTokenizer", "GemmaTokenizer", "LlamaTokenizer"}
+_ADDS = ("add_bos_token", "add_eos_token")
 _PRIVATE_USE = "\U000f1234"
 
 
@@ -132,7 +131,7 @@ def with_stages_of_class(core: Core, config: FolderConfig) -> Core:
 def with_special_tokens(core: Core, config: FolderConfig, source: str) -> Core:
     """Add the template, and the special tokens of the class; those without an id get the next ids."""
     stages = stages_of(core)
-    added, of_file = stages["added_tokens"], stages["post_processor"]
+    added, of_file = [*stages["added_tokens"]], stages["post_processor"]
     known = {token["content"] for token in added}
     next_id = max([core.vocab_size(False), *(token["id"] + 1 for token in added)])
     for token in _role_tokens(config):
@@ -141,18 +140,14 @@ def with_special_tokens(core: Core, config: FolderConfig, source: str) -> Core:
             id = core.token_to_id(token["content"])
             added.append({"id": next_id if id is None else id, **token})
             next_id += id is None
-    core = with_parts(core, {"added_tokens": sorted(added, key=lambda token: token["id"])})
+    parts: Json = {"added_tokens": sorted(added, key=lambda token: token["id"])}
     ids = {token["content"]: token["id"] for token in added}
-    if plain_name(source) != "tokenizer.json":
-        return with_parts(core, {"post_processor": _template(config, ids)})
-    name = config.tokenizer_class
-    if name in ("GemmaTokenizer", "LlamaTokenizer") or (name in _KEEPS_POST_PROCESSOR and of_file):
-        return core
-    # transformers ignores add_bos_token and add_eos_token beside a tokenizer.json.
-    return with_parts(core, {"post_processor": _template(config.without(*_ADDS), ids)})
-
-
-_ADDS = ("add_bos_token", "add_eos_token")
+    name, is_file = config.tokenizer_class, plain_name(source) == "tokenizer.json"
+    keeps = name in ("GemmaTokenizer", "LlamaTokenizer") or (name == "AlbertTokenizer" and of_file)
+    if not (is_file and keeps):
+        # transformers ignores add_bos_token and add_eos_token beside a tokenizer.json.
+        parts["post_processor"] = _template(config.without(*_ADDS) if is_file else config, ids)
+    return with_parts(core, parts) if any(stages[key] != parts[key] for key in parts) else core
 
 
 def _role(config: FolderConfig, role: str) -> str | None:
