@@ -133,6 +133,20 @@ BERT_TOKENS = {
     },
 }
 
+# The pre-tokenizer of Qwen 3.5; its vocabulary is not at hand.
+QWEN_3_5 = {
+    "type": "Sequence",
+    "pretokenizers": [
+        {
+            "type": "Split",
+            "pattern": {"Regex": pw.spec.NAMED_PATTERNS["qwen3.5"][0]},
+            "behavior": "Isolated",
+            "invert": False,
+        },
+        {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": False, "use_regex": False},
+    ],
+}
+
 # The folders that a trial of 2026-11 compared.
 TRIED: dict[str, FolderCase] = {
     "BERT uncased, json": _json("bert-base-uncased", "BertTokenizer"),
@@ -220,7 +234,11 @@ MORE: dict[str, FolderCase] = {
         },
     ),
     "Qwen 3": _json("qwen3", "Qwen2Tokenizer", pad_token="<|endoftext|>"),
-    "Qwen 3.5 class": _json("qwen2.5", "Qwen3_5Tokenizer", pad_token="<|endoftext|>"),
+    "Qwen 3.5": FolderCase(
+        {"tokenizer.json": "vocab/qwen2.5/tokenizer.json.gz"},
+        {"tokenizer_class": "Qwen3_5Tokenizer", "pad_token": "<|endoftext|>"},
+        {"pre_tokenizer": QWEN_3_5},
+    ),
     "CodeGen": _json("gpt2", "CodeGenTokenizer"),
     "Qwen 2.5, merges": FolderCase(GPT2_FILES, {"tokenizer_class": "Qwen2Tokenizer"}),
     "GPT-NeoX, merges": FolderCase(

@@ -674,6 +674,28 @@ def test_a_byte_level_file_wins_over_the_class_of_llama(tmp_path: Path) -> None:
         assert pw.Tokenizer.load(tmp_path).spec == tok.spec
 
 
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"post_processor": {"type": "ByteLevel", "add_prefix_space": True, "trim_offsets": False}},
+        {
+            "normalizer": None,
+            "pre_tokenizer": {"type": "WhitespaceSplit"},
+            "decoder": {"type": "Fuse"},
+        },
+    ],
+    ids=["a byte-level stage", "no metaspace"],
+)
+def test_a_file_of_another_pipeline_wins_over_the_class_of_llama(
+    changes: dict[str, Any], tmp_path: Path
+) -> None:
+    llama_file(tmp_path, **changes)
+    write(tmp_path / "tokenizer_config.json", {"tokenizer_class": "LlamaTokenizer"})
+    with pytest.warns(FormatWarning, match="read as the file says: LlamaTokenizer"):
+        loaded = pw.Tokenizer.load(tmp_path)
+    assert loaded.spec == pw.Tokenizer.load(tmp_path / "tokenizer.json").spec
+
+
 def test_llama_does_not_drop_the_characters_of_a_file_without_bytes(tmp_path: Path) -> None:
     llama_file(tmp_path)
     document = json.loads((tmp_path / "tokenizer.json").read_text())

@@ -66,7 +66,7 @@ def follows_class(core: Core, config: FolderConfig, source: str) -> bool:
         return False
     stages = stages_of(core)
     pipeline = repr([stages[stage] for stage in ("normalizer", "pre_tokenizer", "decoder")])
-    if "▁" not in pipeline or "'ByteLevel'" in pipeline:
+    if "▁" not in pipeline or "'ByteLevel'" in f"{pipeline} {stages['post_processor']}":
         return False
     is_unigram = core.scores_segmentations
     if name in LIKE_LLAMA:
