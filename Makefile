@@ -279,7 +279,7 @@ test-release: $(VENV)/.built $(VENV)/.test-tools
 
 test-full: export PIECEWORK_FULL := 1
 test-full: $(VENV)/.built $(VENV)/.test-tools
-	$(BIN)/python -m pytest --numprocesses logical tests/differential tests/laws tests/analysis/test_explain.py tests/integrations/test_folders.py tests/integrations/test_transformers.py $(PYTEST)
+	$(BIN)/python -m pytest --numprocesses logical tests/differential tests/laws tests/analysis/test_explain.py tests/integrations/test_folder_cases.py tests/integrations/test_folders.py tests/integrations/test_transformers.py $(PYTEST)
 
 # Damaged files of every format, ten minutes each: those that Rust reads, and those that Python reads.
 fuzz: SECONDS_EACH ?= 600
