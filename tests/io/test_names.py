@@ -377,8 +377,9 @@ def server(tmp_path: Path) -> Iterator[HubServer]:
             for path in sorted(folder.rglob("*"))
             if path.is_file()
         }
-        revisions[revision] = {**files, "model.safetensors": b"0" * 9, "tokenization_x.py": b"1/0"}
-    with hub({NAME: revisions, "org/empty": {"main": {"config.json": b"{}"}}}) as running:
+        others = {"model.safetensors": b"0" * 9, "tokenization_x.py": b"1/0"}
+        revisions[revision] = {**files, "config.json": b"{}", **others}
+    with hub({NAME: revisions, "org/empty": {"main": {"README.md": b"{}"}}}) as running:
         yield running
 
 
@@ -388,6 +389,7 @@ def test_a_download_fetches_only_the_files_of_the_tokenizer(server: HubServer, c
     assert load(NAME, endpoint) == "{'[UNK]': 0, 'main': 1}"
     assert sorted(set(server.fetched)) == [
         "additional_chat_templates/tool.jinja",
+        "config.json",
         "special_tokens_map.json",
         "tokenizer.json",
         "tokenizer_config.json",
