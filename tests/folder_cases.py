@@ -277,6 +277,11 @@ MORE: dict[str, FolderCase] = {
 CASES = {**TRIED, **MORE}
 # Files that win over their class: transformers 5 sets other stages, which its version 4 did not.
 FILE_WINS: dict[str, FolderCase] = {
+    "BERT class of other words": FolderCase(
+        {"tokenizer.json": "vocab/bert-base-uncased/tokenizer.json"},
+        {"tokenizer_class": "BertTokenizer"},
+        {"normalizer": {"type": "Lowercase"}, "pre_tokenizer": {"type": "Whitespace"}},
+    ),
     "Llama, byte-level": _json(
         "deepseek-v3", "LlamaTokenizerFast", add_bos_token=True, legacy=True
     ),

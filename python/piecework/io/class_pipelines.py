@@ -14,6 +14,7 @@ from piecework.io.class_tables import (
     BYTE_LEVEL_ROLES,
     DEFAULT_LANGUAGES,
     LIKE_ROBERTA,
+    NORMALIZE_AS_BERT,
     PATTERN_NAMES,
     PLAIN_BYTE_LEVEL,
     READ_AS_FILES,
@@ -139,10 +140,24 @@ def warn_of_class(core: Core, config: FolderConfig, source: str) -> None:
 
 def _stages_of_class(config: FolderConfig, file: Json) -> Json | None:
     name = config.tokenizer_class or ""
+    if name in NORMALIZE_AS_BERT:
+        pre_tokenizer = {"type": "BertPreTokenizer"}
+        return {"normalizer": bert_normalizer(config), "pre_tokenizer": pre_tokenizer}
     if name not in ROLES:
         return _byte_level_stages(config)
     charsmap = sentencepiece_classes.charsmap_of(file["normalizer"])
     return sentencepiece_classes.stages_of_class(config, charsmap)
+
+
+def bert_normalizer(config: FolderConfig) -> Json:
+    """Return the normalizer of a class of BERT; by default it is that of the uncased models."""
+    return {
+        "type": "BertNormalizer",
+        "clean_text": True,
+        "handle_chinese_chars": config.flag("tokenize_chinese_chars") is not False,
+        "strip_accents": config.flag("strip_accents"),
+        "lowercase": config.flag("do_lower_case") is not False,
+    }
 
 
 def _byte_level_stages(config: FolderConfig) -> Json | None:

@@ -228,3 +228,18 @@ PLAIN_BYTE_LEVEL = LIKE_ROBERTA | {
     "GPT2Tokenizer",
     "WhisperTokenizer",
 }
+
+# ---- classes that make a tokenizer of a vocab.txt
+
+# Their settings of the normalizer win over those of a tokenizer.json.
+NORMALIZE_AS_BERT = frozenset(
+    {
+        "BertTokenizer",
+        "DistilBertTokenizer",
+        "ElectraTokenizer",
+        "LayoutLMTokenizer",
+        "LxmertTokenizer",
+        "MobileBertTokenizer",
+        "SqueezeBertTokenizer",
+    }
+)

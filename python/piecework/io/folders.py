@@ -6,6 +6,7 @@ from piecework._core import Core
 from piecework._internal.warn import warn
 from piecework.errors import FormatError, FormatWarning
 from piecework.io import class_pipelines, sentencepiece_classes
+from piecework.io.class_tables import NORMALIZE_AS_BERT
 from piecework.io.core_parts import stages_of, with_parts
 from piecework.io.folder_config import FolderConfig
 from piecework.io.folder_settings import FolderSettings
@@ -20,20 +21,11 @@ _SHOWN_TOKENS = 3
 
 _RENUMBERED_NAME = "sentencepiece.bpe.model"
 # Classes that read a vocab.txt as BERT does; the names of the general classes say nothing.
-_LIKE_BERT = {
-    "BertTokenizer",
+_LIKE_BERT = NORMALIZE_AS_BERT | {
     "ConvBertTokenizer",
-    "DistilBertTokenizer",
-    "ElectraTokenizer",
-    "LayoutLMTokenizer",
-    "LxmertTokenizer",
-    "MobileBertTokenizer",
     "PreTrainedTokenizer",
-    "SqueezeBertTokenizer",
     "TokenizersBackend",
 }
-# Their settings of the normalizer win over those of a tokenizer.json.
-_NORMALIZE_AS_BERT = _LIKE_BERT - {"ConvBertTokenizer", "PreTrainedTokenizer", "TokenizersBackend"}
 _LIKE_ROBERTA = {"BartTokenizer", "LEDTokenizer", "LongformerTokenizer", "RobertaTokenizer"}
 
 
@@ -122,7 +114,7 @@ def _with_stages_of_class(core: Core, config: FolderConfig, source: str) -> Core
     name = plain_name(source)
     if name == "vocab.txt":
         return _with_bert_settings(core, config, source)
-    if name == "tokenizer.json" and config.tokenizer_class in _NORMALIZE_AS_BERT:
+    if name == "tokenizer.json" and config.tokenizer_class in NORMALIZE_AS_BERT:
         return _with_bert_normalizer(core, config)
     if name == "tokenizer.json":
         return class_pipelines.with_source_language(core, config)
@@ -154,13 +146,7 @@ def _with_bert_normalizer(core: Core, config: FolderConfig) -> Core:
     normalizer = stages_of(core)["normalizer"]
     if normalizer is None or normalizer["type"] != "BertNormalizer":
         return core
-    settings = {
-        "clean_text": True,
-        "handle_chinese_chars": config.flag("tokenize_chinese_chars") is not False,
-        "strip_accents": config.flag("strip_accents"),
-        "lowercase": config.flag("do_lower_case") is not False,
-    }
-    changed = {**normalizer, **settings}
+    changed = {**normalizer, **class_pipelines.bert_normalizer(config)}
     return core if changed == normalizer else with_parts(core, {"normalizer": changed})
 
 
