@@ -1,8 +1,8 @@
-//! Runs work in several threads: rows are split into chunks of about equal bytes, each free thread takes the next chunk,
+//! Run work in several threads: rows are split into chunks of about equal bytes, each free thread takes the next chunk,
 //! and the results are in the order of the chunks.
 
 use std::ops::Range;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
@@ -14,13 +14,30 @@ const MIN_BYTES_PER_THREAD: usize = 64 << 10;
 /// The size of a chunk, in bytes: its ids fit a processor's cache, and the last chunk takes little time.
 const CHUNK_BYTES: usize = 256 << 10;
 
-/// Splits rows into chunks of about equal bytes for `num_threads` threads; no chunk is empty.
+/// The number of CPUs available to the process; 0 before it is asked.
+static PROCESSORS: AtomicUsize = AtomicUsize::new(0);
+
+/// Return the number of CPUs available to the process, by its CPU affinity and control group when this was first called: the
+/// answer takes several system calls.
+#[must_use]
+pub fn processors() -> usize {
+    match PROCESSORS.load(Ordering::Relaxed) {
+        0 => {
+            let found = thread::available_parallelism().map_or(1, Into::into);
+            PROCESSORS.store(found, Ordering::Relaxed);
+            found
+        }
+        known => known,
+    }
+}
+
+/// Split rows into chunks of about equal bytes for `num_threads` threads; no chunk is empty.
 pub(crate) fn chunks_of_rows(sizes: &[usize], num_threads: usize) -> Vec<Range<usize>> {
     let total: usize = sizes.iter().map(|size| size + 1).sum();
     split_rows(sizes, num_threads.max(total / CHUNK_BYTES))
 }
 
-/// Splits rows into at most `max_chunks` chunks of about equal bytes; no chunk is empty.
+/// Split rows into at most `max_chunks` chunks of about equal bytes; no chunk is empty.
 pub fn split_rows(sizes: &[usize], max_chunks: usize) -> Vec<Range<usize>> {
     let total: usize = sizes.iter().map(|size| size + 1).sum();
     let max_chunks = max_chunks.min(total / MIN_BYTES_PER_THREAD + 1).max(1);
@@ -40,13 +57,13 @@ pub fn split_rows(sizes: &[usize], max_chunks: usize) -> Vec<Range<usize>> {
 pub struct StopFlag(AtomicBool);
 
 impl StopFlag {
-    /// Returns the rows until the flag is set.
+    /// Return the rows until the flag is set.
     pub fn rows(&self, rows: Range<usize>) -> impl Iterator<Item = usize> + '_ {
         rows.take_while(|_| !self.0.load(Ordering::Relaxed))
     }
 }
 
-/// Runs `work` for each chunk on at most `num_threads` threads and returns the results in order.
+/// Run `work` for each chunk on at most `num_threads` threads and return the results in order.
 ///
 /// An interrupt sets the flag and is returned before any other error; otherwise the error of the first failed chunk is
 /// returned.
@@ -68,7 +85,7 @@ pub fn run_chunks<T: Send, R: Send>(
     requests.into_iter().chain(rest).collect()
 }
 
-/// Runs `work` for each chunk on at most `num_threads` threads and returns the results in order.
+/// Run `work` for each chunk on at most `num_threads` threads and return the results in order.
 ///
 /// The calling thread is one of them and takes the first chunk, because Python runs signal handlers only in the main
 /// thread.
@@ -93,9 +110,10 @@ pub(crate) fn map_chunks<T: Send, R: Send>(
     results.into_iter().map(|(_, result)| result).collect()
 }
 
-/// Runs `lead` on the calling thread and `help` on `helpers` others, and returns their results.
+/// Run `lead` on the calling thread and `help` on up to `helpers` others, and return their results.
 ///
-/// WebAssembly has no threads: there `lead` alone does all the work.
+/// There are fewer others if the system refuses a thread: `lead` and those that started do all the work. WebAssembly has no
+/// threads: there `lead` works alone.
 pub fn run_with_helpers<L, H: Send>(
     helpers: usize,
     help: impl Fn() -> H + Sync,
@@ -105,7 +123,8 @@ pub fn run_with_helpers<L, H: Send>(
         return (lead(), Vec::new());
     }
     thread::scope(|scope| {
-        let threads: Vec<_> = (0..helpers).map(|_| scope.spawn(&help)).collect();
+        let start = |_| thread::Builder::new().spawn_scoped(scope, &help).ok();
+        let threads: Vec<_> = (0..helpers).map_while(start).collect();
         (lead(), threads.into_iter().map(join_thread).collect())
     })
 }
@@ -114,7 +133,7 @@ fn is_interrupted(error: &Error) -> bool {
     error.kind == ErrorKind::Interrupted
 }
 
-/// Returns the result of a thread; a panic of the thread continues in the caller.
+/// Return the result of a thread; a panic of the thread continues in the caller.
 fn join_thread<R>(thread: thread::ScopedJoinHandle<'_, R>) -> R {
     thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
@@ -140,6 +159,14 @@ mod tests {
             let done = run_chunks(0..5, num_threads, |chunk, _| Ok(chunk * 2));
             assert_eq!(done.expect("no errors"), [0, 2, 4, 6, 8]);
         }
+    }
+
+    #[test]
+    fn the_number_of_processors_stays_as_it_was_first() {
+        let first = processors();
+        assert!(first > 0);
+        assert_eq!(PROCESSORS.load(Ordering::Relaxed), first);
+        assert_eq!(processors(), first);
     }
 
     #[test]

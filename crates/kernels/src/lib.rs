@@ -1,4 +1,4 @@
-//! SIMD loops and the Arrow import: the only crate with `unsafe`.
+//! SIMD loops, the Arrow import, and values that are set once: the only crate with `unsafe`.
 //!
 //! Every `unsafe` block has a safety comment. Every accelerated routine has a scalar definition, which is always
 //! compiled.
@@ -12,6 +12,7 @@ pub mod code_units;
 pub mod huge_pages;
 pub mod level;
 pub mod merges;
+pub mod once;
 pub mod positions;
 pub mod prefetch;
 pub mod utf16;

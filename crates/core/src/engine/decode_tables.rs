@@ -1,20 +1,20 @@
 //! The decode tables of a tokenizer, built when they pay for themselves.
 
-use std::sync::{Arc, Mutex};
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 
-use crate::locks::try_lock;
+use crate::locks::Late;
 use crate::stages::decode::DecodeTable;
 
 /// A decode table for each setting of `clean_up`.
-#[derive(Clone, Debug, Default)]
-pub(super) struct DecodeTables(pub(super) Arc<[Mutex<TableSlot>; 3]>);
+#[derive(Debug, Default)]
+pub(super) struct DecodeTables([TableSlot; 3]);
 
 /// The table of one setting, and how many ids were decoded without it.
-#[derive(Clone, Debug, Default)]
-pub(super) struct TableSlot {
-    /// `None` until the table is built; the inner `None` if the decoder has no table.
-    pub(super) table: Option<Arc<Option<DecodeTable>>>,
-    decoded: usize,
+#[derive(Debug, Default)]
+struct TableSlot {
+    /// `None` if the decoder has no table.
+    table: Late<Option<DecodeTable>>,
+    decoded: AtomicUsize,
 }
 
 /// The minimum number of ids of a call that builds a table.
@@ -23,23 +23,37 @@ pub(super) const MIN_IDS: usize = 256;
 pub(super) const MIN_IDS_OF_ALL: usize = 1 << 14;
 
 impl DecodeTables {
-    /// Return the table of a setting, or nothing if it is not built or another thread builds it.
+    /// Return the table of a setting for a call with so many ids. `None` if the decoder has none, if it does not pay for
+    /// itself yet, and while another thread makes it.
     pub(super) fn get(
         &self,
         clean_up: Option<bool>,
         ids: usize,
         make: impl FnOnce() -> Option<DecodeTable>,
-    ) -> Arc<Option<DecodeTable>> {
-        let Some(mut slot) = try_lock(&self.0[clean_up.map_or(2, usize::from)]) else {
-            return Arc::default();
-        };
-        if let Some(table) = &slot.table {
-            return Arc::clone(table);
+    ) -> Option<&DecodeTable> {
+        let TableSlot { table, decoded } = self.slot(clean_up);
+        if let Some(table) = table.get() {
+            return table.as_ref();
         }
-        slot.decoded += ids;
-        match ids < MIN_IDS && slot.decoded < MIN_IDS_OF_ALL {
-            true => Arc::default(),
-            false => Arc::clone(slot.table.insert(Arc::new(make()))),
+        let all = decoded.fetch_add(ids, Relaxed).saturating_add(ids);
+        match ids < MIN_IDS && all < MIN_IDS_OF_ALL {
+            true => None,
+            false => table.get_or_build(make)?.as_ref(),
         }
+    }
+
+    /// Make the table of a setting if it is not made.
+    pub(super) fn warm_up(&self, clean_up: Option<bool>, make: impl FnOnce() -> Option<DecodeTable>) {
+        self.slot(clean_up).table.get_or_make(make);
+    }
+
+    /// Return the table of a setting if it is made; the inner option is `None` if the decoder has none.
+    #[cfg(test)]
+    pub(super) fn made(&self, clean_up: Option<bool>) -> Option<Option<&DecodeTable>> {
+        self.slot(clean_up).table.get().map(Option::as_ref)
+    }
+
+    fn slot(&self, clean_up: Option<bool>) -> &TableSlot {
+        &self.0[clean_up.map_or(2, usize::from)]
     }
 }

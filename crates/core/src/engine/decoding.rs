@@ -64,11 +64,12 @@ impl Tokenizer {
         clean_up: Option<bool>,
     ) -> Result<DecodedRows, Error> {
         let ids = rows.iter().map(|row| row.len()).sum();
+        let clean_up = self.stages().decoder.own_clean_up(clean_up);
         let decode_table = self.decode_tables().get(clean_up, ids, || self.build_decode_table(clean_up));
         let (mut text, mut ends) = (Vec::with_capacity(4 * ids), Vec::with_capacity(rows.len()));
         for row in rows {
             let from = text.len();
-            match &*decode_table {
+            match decode_table {
                 Some(decode_table) => {
                     let tokens = DecodeInput {
                         ids: row,
@@ -111,6 +112,12 @@ impl Tokenizer {
     /// Return the token that the decoder receives for an id.
     fn decoded_token(&self, id: u32) -> Option<&str> {
         self.stages().added_tokens.normalized_form(id).or_else(|| self.token_of(id))
+    }
+
+    /// Make the table that [`Self::decode_rows`] makes when it pays for itself.
+    pub(super) fn make_decode_table(&self, clean_up: Option<bool>) {
+        let clean_up = self.stages().decoder.own_clean_up(clean_up);
+        self.decode_tables().warm_up(clean_up, || self.build_decode_table(clean_up));
     }
 
     fn build_decode_table(&self, clean_up: Option<bool>) -> Option<DecodeTable> {

@@ -1,9 +1,9 @@
 //! The specification of a compiled model, whole or as a compiled cache stores it.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use crate::error::Error;
-use crate::locks::get_or_make;
+use crate::locks::Late;
 use crate::ranks::ranked_model;
 use crate::spec::ModelSpec;
 use crate::table_sections::TableSections;
@@ -18,13 +18,13 @@ pub type ReadEntries = fn(&ModelSpec, &Vocab, &TableSections) -> Result<ModelSpe
 pub(super) struct ModelSource {
     settings: ModelSpec,
     stored: Option<(ReadEntries, Arc<Vocab>, TableSections)>,
-    whole: OnceLock<ModelSpec>,
+    whole: Late<ModelSpec>,
 }
 
 impl ModelSource {
     /// Return a specification that is whole.
     pub(super) fn of(spec: ModelSpec) -> Self {
-        Self { settings: spec, stored: None, whole: OnceLock::new() }
+        Self { settings: spec, stored: None, whole: Late::unbuilt() }
     }
 
     /// Return the specification that `read` makes of these settings, without errors.
@@ -35,7 +35,7 @@ impl ModelSource {
         tables: &TableSections,
     ) -> Self {
         let stored = (read, Arc::clone(vocab), tables.clone());
-        Self { settings, stored: Some(stored), whole: OnceLock::new() }
+        Self { settings, stored: Some(stored), whole: Late::unbuilt() }
     }
 
     /// Return the kind and the settings; the entries may be missing.
@@ -46,9 +46,8 @@ impl ModelSource {
     /// Return the whole specification.
     pub(super) fn whole(&self) -> &ModelSpec {
         let Some((read, vocab, tables)) = &self.stored else { return &self.settings };
-        get_or_make(&self.whole, || {
-            read(&self.settings, vocab, tables).unwrap_or_else(|_| self.settings.clone())
-        })
+        self.whole
+            .get_or_make(|| read(&self.settings, vocab, tables).unwrap_or_else(|_| self.settings.clone()))
     }
 }
 

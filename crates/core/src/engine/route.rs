@@ -76,6 +76,14 @@ impl Route {
         (options.sampling.is_none() && !needs_sources).then_some(self)
     }
 
+    /// Make every table that is made late.
+    pub(super) fn warm_up(&self) {
+        match self {
+            Self::Metaspace(rules) | Self::SentencePieceUnigram(rules) => rules.warm_up(),
+            Self::ByteLevel { .. } | Self::Bert(_) | Self::Generic => {}
+        }
+    }
+
     /// Return the name of the route.
     pub(super) fn name(&self) -> &'static str {
         match self {

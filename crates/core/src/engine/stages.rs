@@ -166,6 +166,14 @@ impl Stages {
         self.token_lengths.get(self.model_spec.settings(), &self.splitter, &self.vocab)
     }
 
+    /// Build every table that is built late; those of alignment only if ids can be aligned with their text.
+    pub(super) fn warm_up(&self, aligns: bool) {
+        self.model.warm_up(&self.vocab);
+        if aligns {
+            self.token_lengths.warm_up(self.model_spec.settings(), &self.splitter, &self.vocab);
+        }
+    }
+
     /// Return the spaces of an added token at a span of the text where it was found; `None` if nothing is trimmed.
     pub(super) fn found_spaces(
         &self,

@@ -8,7 +8,7 @@ use crate::stages::normalize::Normalizer;
 use crate::text::{printable_of, push_bytes_of_printable};
 
 impl Tokenizer {
-    /// Append the bytes of a token; returns `false` for an unknown id.
+    /// Append the bytes of a token; return `false` for an unknown id.
     ///
     /// The bytes of an entry of a byte-level vocabulary are those that its characters stand for; others are UTF-8.
     pub fn token_bytes_into(&self, id: u32, out: &mut Vec<u8>) -> bool {

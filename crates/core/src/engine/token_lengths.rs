@@ -1,10 +1,8 @@
 //! The number of bytes of a word that each entry covers.
 
-use std::sync::OnceLock;
-
 use piecework_unicode::char_count;
 
-use crate::locks::get_or_make;
+use crate::locks::Late;
 use crate::spec::{BpeSpec, ModelSpec, UnknownUnit, WordPieceSpec};
 use crate::stages::split::Splitter;
 use crate::vocab::Vocab;
@@ -12,7 +10,7 @@ use crate::vocab::Vocab;
 /// For each id the number of bytes of a normalized word that it covers, and where in a word it may be; computed at first
 /// use.
 #[derive(Clone, Debug, Default)]
-pub(super) struct TokenLengths(OnceLock<Vec<u16>>);
+pub(super) struct TokenLengths(Late<Vec<u16>>);
 
 /// Set in the length of an entry that may begin a word.
 pub(super) const FIRST: u16 = 1 << 15;
@@ -22,14 +20,23 @@ pub(super) const CONTINUING: u16 = 1 << 14;
 pub(super) const LENGTH: u16 = CONTINUING - 1;
 
 impl TokenLengths {
-    /// Return the lengths of all entries by id; empty if entries do not say what they cover.
+    /// Return the lengths of all entries by id; empty if entries do not say what they cover, and while another thread
+    /// computes them.
     pub(super) fn get(&self, model: &ModelSpec, splitter: &Splitter, vocab: &Vocab) -> &[u16] {
-        let compute = || match model {
-            ModelSpec::Bpe(spec) if splitter.splits_raw() => byte_level_lengths(spec, vocab),
-            ModelSpec::WordPiece(spec) if spec.unk == UnknownUnit::Word => wordpiece_lengths(spec, vocab),
-            _ => Vec::new(),
-        };
-        get_or_make::<Vec<u16>>(&self.0, compute)
+        self.0.get_or_build(|| compute(model, splitter, vocab)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Compute the lengths if they are not computed.
+    pub(super) fn warm_up(&self, model: &ModelSpec, splitter: &Splitter, vocab: &Vocab) {
+        self.0.get_or_make(|| compute(model, splitter, vocab));
+    }
+}
+
+fn compute(model: &ModelSpec, splitter: &Splitter, vocab: &Vocab) -> Vec<u16> {
+    match model {
+        ModelSpec::Bpe(spec) if splitter.splits_raw() => byte_level_lengths(spec, vocab),
+        ModelSpec::WordPiece(spec) if spec.unk == UnknownUnit::Word => wordpiece_lengths(spec, vocab),
+        _ => Vec::new(),
     }
 }
 

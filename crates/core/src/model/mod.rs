@@ -115,6 +115,18 @@ impl Model {
         }
     }
 
+    /// Build every table that is built late, so that no call waits for one.
+    pub fn warm_up(&self, vocab: &Vocab) {
+        match self {
+            Self::WordPiece(model) => model.warm_up(vocab),
+            Self::Unigram(model) => model.warm_up(),
+            Self::UnigramF32(model) => model.warm_up(),
+            Self::Bpe(model) => model.warm_up(vocab),
+            Self::ScoredBpe(model) => model.warm_up(vocab),
+            Self::Word(_) | Self::Char(_) | Self::PieceLookup(_) => {}
+        }
+    }
+
     /// Return the ranks of the first merge that occurs twice. The second one counts.
     #[must_use]
     pub fn duplicate_merge(&self) -> Option<(usize, usize)> {

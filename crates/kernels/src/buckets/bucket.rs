@@ -14,6 +14,10 @@ pub const NO_ID: u32 = u32::MAX;
 /// The position of the number of ids in the first packed id, in bits.
 const COUNT_SHIFT: u32 = 30;
 
+/// The bound of the first id: its two top bits hold the number of ids, and it is not `NO_ID`. The ids of a vocabulary are
+/// below 2^28.
+const MAX_FIRST_ID: u32 = (1 << COUNT_SHIFT) - 1;
+
 /// Up to two words, which fill the slots in order. The key of a free slot is zero.
 #[derive(Clone, Copy, Debug)]
 #[repr(C, align(64))]
@@ -50,13 +54,14 @@ pub fn unpacked_first(first: u32) -> u32 {
     first & ((1 << COUNT_SHIFT) - 1)
 }
 
-/// Pack 1 to 4 ids, each below 2^28. Return `None` for any other number of ids.
+/// Pack 1 to 4 ids, the first of them below 2^30 - 1: a larger one would become another id. Return `None` for any other number of ids.
 #[inline]
 #[must_use]
 pub fn pack(ids: &[u32]) -> Option<PackedIds> {
     if ids.is_empty() || ids.len() > MAX_IDS {
         return None;
     }
+    debug_assert!(ids[0] < MAX_FIRST_ID, "the two top bits of the first id hold the number of ids");
     let mut packed = [0; MAX_IDS];
     packed[..ids.len()].copy_from_slice(ids);
     packed[0] |= (ids.len() as u32 - 1) << COUNT_SHIFT;

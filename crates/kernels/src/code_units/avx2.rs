@@ -43,7 +43,7 @@ pub(super) trait CodeUnit: scalar::CodeUnit {
     /// Needs AVX2, and `STEP` readable units.
     unsafe fn load(units: *const Self) -> __m256i;
 
-    /// Write `ASCII_UNITS` units as bytes; returns whether all are ASCII. If not, the bytes are unspecified.
+    /// Write `ASCII_UNITS` units as bytes; return whether all are ASCII. If not, the bytes are unspecified.
     ///
     /// # Safety
     /// Needs AVX2, `ASCII_UNITS` readable units and as many writable bytes.

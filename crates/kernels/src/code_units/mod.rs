@@ -82,7 +82,7 @@ impl<U: scalar::CodeUnit + avx2::CodeUnit> CodeUnit for U {}
 #[cfg(not(target_arch = "x86_64"))]
 use scalar::CodeUnit;
 
-/// Append units as UTF-8, up to the first that is not a character; returns whether all are.
+/// Append units as UTF-8, up to the first that is not a character; return whether all are.
 fn append<U: CodeUnit>(level: Level, units: &[U], out: &mut Vec<u8>) -> bool {
     match level.set() {
         #[cfg(target_arch = "x86_64")]

@@ -49,7 +49,7 @@ pub(super) fn append<U: CodeUnit>(units: &[U], out: &mut Vec<u8>) -> bool {
     append_chars(rest, out)
 }
 
-/// Append at most [`BLOCK`] units; returns whether all are characters.
+/// Append at most [`BLOCK`] units; return whether all are characters.
 fn append_chars<U: CodeUnit>(units: &[U], out: &mut Vec<u8>) -> bool {
     let mut bytes = [0; MAX_CHAR_BYTES * BLOCK];
     let (mut len, mut is_text) = (0, true);

@@ -237,7 +237,7 @@ impl ActiveWords {
         self.len == 0
     }
 
-    /// Keep the words for which `is_active` returns true; calls it in their order.
+    /// Keep the words for which `is_active` returns true; call it in their order.
     #[inline(always)]
     pub(super) fn retain(&mut self, mut is_active: impl FnMut(usize) -> bool) {
         let mut kept = 0;

@@ -6,7 +6,7 @@ fn random(i: u32) -> u32 {
     (i + 1).wrapping_mul(0x9E37_79B9).rotate_left(i % 31) ^ i
 }
 
-/// Join the first of the least pairs of a word until none candidates.
+/// Merge the leftmost of the lowest pairs of a word until no pair merges.
 fn merged_one_by_one(word: &[u8], merge: impl Fn(u32, u32) -> u32) -> Vec<u32> {
     let mut numbers: Vec<u32> = word.iter().map(|&byte| u32::from(byte)).collect();
     loop {

@@ -19,7 +19,7 @@ mod tests;
 
 use crate::level::Level;
 
-/// Append a text as UTF-16 in the byte order of the machine; returns whether the text is UTF-8.
+/// Append a text as UTF-16 in the byte order of the machine; return whether the text is UTF-8.
 ///
 /// If it is not, the appended bytes are unspecified.
 #[must_use]

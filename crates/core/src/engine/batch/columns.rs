@@ -193,7 +193,7 @@ impl BatchIds {
         }
     }
 
-    /// Remove all rows and keeps the capacity.
+    /// Remove all rows and keep the capacity.
     pub(super) fn clear(&mut self) {
         self.row_offsets.truncate(1);
         self.ids.clear();

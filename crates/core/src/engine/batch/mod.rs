@@ -1,5 +1,7 @@
 //! Encodes batches: splits the texts into chunks, encodes these on several threads and collects the rows in order.
 
+#[cfg(test)]
+mod callers_law;
 mod columns;
 mod offsets;
 mod ordered_collector;
@@ -28,11 +30,15 @@ use crate::engine::{estimated_tokens, Input, Options, Scratch, Tokenizer};
 use crate::error::Error;
 use crate::locks::try_lock;
 use crate::stages::postprocess::Frame;
-use crate::threads::{chunks_of_rows, run_chunks, StopFlag};
+use crate::threads::{chunks_of_rows, processors, run_chunks, StopFlag};
 use ordered_collector::OrderedCollector;
 
 /// The number of tries to lock the idle scratches.
 const MAX_TRIES: usize = 1000;
+
+/// The number of idle scratches that are kept besides one for each CPU: as many as the default pool of threads in Python
+/// has more.
+const MORE_IDLE: usize = 4;
 
 /// The number of bytes of the next text that are prefetched.
 const PREFETCHED: usize = 4096;
@@ -50,7 +56,7 @@ pub struct Encoder {
     tokenizer: Tokenizer,
     /// The scratch of the first thread, locked while it is in use. A single thread needs no other lock.
     first: Mutex<Option<Box<Scratch>>>,
-    /// The idle scratches of other threads.
+    /// The idle scratches of other threads. After more callers at once than CPUs, the scratches of the rest are dropped.
     idle: Mutex<Scratches>,
 }
 
@@ -75,7 +81,7 @@ impl Encoder {
         let taken = self.idle().and_then(|mut idle| idle.pop());
         let mut scratch = taken.unwrap_or_else(|| self.new_scratch());
         let result = work(&mut scratch);
-        if let Some(mut idle) = self.idle() {
+        if let Some(mut idle) = self.idle().filter(|idle| idle.len() < processors() + MORE_IDLE) {
             idle.push(scratch);
         }
         result
@@ -145,7 +151,7 @@ impl Encoder {
         Ok(collector.finish())
     }
 
-    /// Pass the ids of one input, without padding, to `look` and returns its result.
+    /// Pass the ids of one input, without padding, to `look` and return its result.
     pub fn ids<R>(
         &self,
         source: Source<'_>,

@@ -289,11 +289,14 @@ fn ranks() -> RanksSpec {
 }
 
 /// One tokenizer or more for each route, compiled once.
-pub(super) static FIXTURES: LazyLock<Vec<Tokenizer>> = LazyLock::new(|| {
+pub(super) static FIXTURES: LazyLock<Vec<Tokenizer>> = LazyLock::new(compiled);
+
+/// Compile one tokenizer or more for each route.
+pub(super) fn compiled() -> Vec<Tokenizer> {
     let specs = specs();
     let by_ranks = [Tokenizer::compile_ranks(ranks()), Tokenizer::compile(ranks())];
     specs.iter().map(Tokenizer::compile).chain(by_ranks).map(Result::unwrap).collect()
-});
+}
 
 fn specs() -> Vec<TokenizerSpec> {
     use SentencePieceKind::{Bpe, Char, Unigram};

@@ -129,22 +129,25 @@ fn check(pipeline: &Tokenizer, rows: &[&[u32]]) {
 #[test]
 fn tables_are_built_at_the_first_call_with_enough_ids_or_after_enough_small_calls() {
     let ids = [2; MIN_IDS];
-    let made = |pipeline: &Tokenizer| pipeline.decode_tables().0[2].lock().unwrap().table.clone();
+    let made = |pipeline: &Tokenizer| {
+        let clean_up = pipeline.stages().decoder.own_clean_up(None);
+        pipeline.decode_tables().made(clean_up).map(|table| table.is_some())
+    };
     let word_piece = pipeline(decoders().swap_remove(1));
     assert_eq!(word_piece.decode(&ids[1..], true, None).unwrap().len(), 2 * MIN_IDS - 3);
     assert!(made(&word_piece).is_none());
     assert_eq!(word_piece.decode(&ids, true, None).unwrap().len(), 2 * MIN_IDS - 1);
-    assert!(made(&word_piece).unwrap().is_some());
+    assert_eq!(made(&word_piece), Some(true));
     let small = pipeline(decoders().swap_remove(1));
     for _ in 1..MIN_IDS_OF_ALL / 8 {
         small.decode(&ids[..8], true, None).unwrap();
     }
     assert!(made(&small).is_none());
     small.decode(&ids[..8], true, None).unwrap();
-    assert!(made(&small).unwrap().is_some());
+    assert_eq!(made(&small), Some(true));
     let without = pipeline(decoders().swap_remove(12));
     assert_eq!(without.decode(&ids, true, None).unwrap().len(), MIN_IDS);
-    assert!(made(&without).unwrap().is_none());
+    assert_eq!(made(&without), Some(false));
 }
 
 proptest! {

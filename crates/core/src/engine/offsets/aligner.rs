@@ -168,7 +168,7 @@ impl<'l> Aligner<'l> {
         self.push(id, [first, self.char_at(self.added_end)], word)
     }
 
-    /// Set the span and word of an id; returns `false` if it is not the next one.
+    /// Set the span and word of an id; return `false` if it is not the next one.
     fn push(&mut self, id: u32, offsets: [u32; 2], number: u32) -> bool {
         let is_next = self.ids.get(self.done) == Some(&id);
         if is_next {

@@ -93,7 +93,7 @@ impl<'s> TextScore<'s> {
         ids.len() > self.first_id && self.model.pieces().ends_with_unknown(ids)
     }
 
-    /// Append the ids of a text, segmented with the exact score so far, and updates the exact score.
+    /// Append the ids of a text, segmented with the exact score so far, and update the exact score.
     fn append_scored(&mut self, text: &str, out: &mut Vec<u32>) {
         let mut at = 0;
         while at < text.len() {

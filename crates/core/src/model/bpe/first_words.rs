@@ -1,34 +1,47 @@
-//! Words by rank-BPE, with lookups in the vocabulary.
+//! Words by rank-BPE, with lookups in the vocabulary: the definition, for which no table is built.
 //!
-//! Deriving the merges takes half of the time of loading. The first words do without them.
+//! Deriving the merges takes half of the time of loading. The first words do without them, and so do the words of other
+//! threads while one builds the tables.
 
-use crate::model::{TokenSink, TokenSpan};
-use crate::ranks::{RankMerger, NO_RANK};
+use super::merge_by_heap;
+use super::merges::NO_RANK;
+use super::scratch::BpeScratch;
+use super::symbols::{push_all, rank_all, MergeLookup, Symbol};
+use crate::model::TokenSink;
 use crate::text::byte_of_printable;
 use crate::vocab::Vocab;
 
-/// The longest word, in bytes, that is merged by lookups, which take quadratic time.
-const MAX_BYTES: usize = 256;
-
-/// Merge a word of printable characters by the ids of a vocabulary. Return `false` for a word that is too long, or that
-/// has a character which represents no byte or is no token.
+/// Merge a word of printable characters by the ids of a vocabulary: O(n log n). Return `false` for a word with a
+/// character that represents no byte or is no token.
 #[cold]
-pub(super) fn merge(word: &str, vocab: &Vocab, out: &mut impl TokenSink) -> bool {
-    let id = |start: usize, end: usize| vocab.id_of(&word[start..end]).unwrap_or(NO_RANK);
-    let ends = word.char_indices().map(|(start, c)| (c, start + c.len_utf8()));
-    let mut merger = RankMerger::default();
-    merger.boundaries.push(0);
-    merger.boundaries.extend(ends.map_while(|(c, end)| byte_of_printable(c).map(|_| end)));
-    let symbols = || merger.boundaries.windows(2).map(|symbol| (symbol[0], symbol[1]));
-    let are_tokens = merger.boundaries.ends_with(&[word.len()])
-        && symbols().all(|(start, end)| id(start, end) != NO_RANK);
-    if word.len() > MAX_BYTES || !are_tokens {
-        return false;
+pub(super) fn merge(word: &str, vocab: &Vocab, scratch: &mut BpeScratch, out: &mut impl TokenSink) -> bool {
+    let BpeScratch { symbols, merging, .. } = scratch;
+    symbols.clear();
+    for (start, c) in word.char_indices() {
+        let end = start + c.len_utf8();
+        let id = byte_of_printable(c).and_then(|_| vocab.id_of(&word[start..end]));
+        let Some(id) = id else { return false };
+        symbols.push(Symbol { id, rank: NO_RANK, start: start as u32, end: end as u32 });
     }
-    merger.merge(1, id);
-    for symbol in merger.boundaries.windows(2) {
-        let (start, end) = (symbol[0], symbol[1]);
-        out.push(TokenSpan { id: id(start, end), start: start as u32, end: end as u32 });
-    }
+    let mut merges = RankMerges { word, vocab };
+    rank_all(symbols, &mut merges);
+    merge_by_heap::merge(symbols, &mut merges, (&mut merging.links, &mut merging.queue), || false);
+    push_all(symbols, 0, out);
     true
+}
+
+/// The merges of a word: two symbols merge if their text is a token, whose id is the rank of the merge.
+struct RankMerges<'w> {
+    word: &'w str,
+    vocab: &'w Vocab,
+}
+
+impl MergeLookup for RankMerges<'_> {
+    fn rank(&mut self, left: &Symbol, right: &Symbol) -> u32 {
+        self.vocab.id_of(&self.word[left.start as usize..right.end as usize]).unwrap_or(NO_RANK)
+    }
+
+    fn merged(&self, rank: u32) -> u32 {
+        rank
+    }
 }

@@ -1,17 +1,17 @@
 //! The rank of each pair of tokens that has a merge, and the token that it makes.
 
 use std::hash::{BuildHasher, Hasher, RandomState};
-use std::sync::OnceLock;
 
 use super::merges::{MergeIds, Merges, NO_RANK};
 use super::symbols::{MergeLookup, Symbol};
-use crate::locks::get_or_make;
+use crate::locks::Late;
 
-/// All merges. The table of pairs is built at its first lookup: backtracking needs none.
+/// All merges. The table of pairs is built at its first lookup, in a few milliseconds: backtracking needs none. Two threads
+/// may both build it, as a word that needs it has no other definition.
 #[derive(Clone, Debug)]
 pub(super) struct MergeRanks {
     merges: Merges,
-    table: OnceLock<RankTable>,
+    table: Late<RankTable>,
 }
 
 /// A hash table from pairs to ranks.
@@ -48,12 +48,17 @@ const MAX_DISTANCE: usize = 256;
 
 impl MergeRanks {
     pub(super) fn new(merges: Merges) -> Self {
-        Self { merges, table: OnceLock::new() }
+        Self { merges, table: Late::unbuilt() }
     }
 
     #[inline]
     fn table(&self) -> &RankTable {
-        get_or_make(&self.table, || RankTable::of(&self.merges))
+        self.table.get_or_make(|| RankTable::of(&self.merges))
+    }
+
+    /// Build the table.
+    pub(super) fn warm_up(&self) {
+        self.table();
     }
 
     /// Return whether no merge makes a pair that has a lower rank.

@@ -4,7 +4,7 @@
 //! symbols          the tokens of a word while it is merged, and the lookup of their merges
 //! initial_symbols  the first symbols of a word
 //! merges           the token ids of all merges
-//! first_words      words by rank, before the merges of ranks are derived
+//! first_words      words by rank, without the merges of ranks
 //! tables           the tables of merges, and words by them
 //! merge_ranks      pairs of tokens to the ranks of their merges
 //! scored           merges by the scores of SentencePiece's pieces
@@ -54,13 +54,15 @@ use crate::vocab::Vocab;
 /// The number of words, other than tokens, that are merged by lookups before the tables of ranks are built: a tenth of the
 /// time that these take.
 const LOOKUPS: u32 = 2048;
+/// A longer word, in bytes, builds these tables.
+const MAX_FIRST_WORD: usize = 256;
 /// The longest text, in bytes, whose words are not split before segmentation while these tables are not built.
 const MAX_FIRST_BYTES: usize = 1 << 16;
 
 /// The compiled BPE model.
 #[derive(Clone, Debug)]
 pub struct Bpe {
-    tables: LateTables<Box<MergeTables>>,
+    tables: LateTables<MergeTables>,
     unk_id: Option<u32>,
     /// Whether a word that is a token needs no merges.
     ignore_merges: bool,
@@ -85,7 +87,7 @@ impl Bpe {
         let unk_id = unk.transpose()?;
         let tables = MergeTables::build(spec, vocab, (merges, unk_id), sections);
         Ok(Self {
-            tables: LateTables::built(Box::new(tables)),
+            tables: LateTables::built(tables),
             unk_id,
             ignore_merges: spec.ignore_merges,
             is_ranked: false,
@@ -118,7 +120,12 @@ impl Bpe {
         if self.is_ranked {
             sections.put(RANKS, &Vec::<u8>::new().into());
         }
-        self.tables(vocab).store(sections);
+        self.made_tables(vocab).store(sections);
+    }
+
+    /// Build every table that is not built yet.
+    pub(super) fn warm_up(&self, vocab: &Vocab) {
+        self.made_tables(vocab).warm_up();
     }
 
     /// Return the bytes of memory of the other tables.
@@ -141,11 +148,30 @@ impl Bpe {
             if let Some(id) = self.ignore_merges.then(|| vocab.id_of(word)).flatten() {
                 return out.push(TokenSpan { id, start: 0, end: word.len() as u32 });
             }
-            if self.tables.count_lookup() && first_words::merge(word, vocab, out) {
-                return;
-            }
         }
-        self.tables(vocab).run(word, scratch, rng, out);
+        match self.tables.get() {
+            Some(tables) => tables.run(word, scratch, rng, out),
+            None => self.run_early(word, vocab, scratch, rng, out),
+        }
+    }
+
+    /// Segment a word before the tables are built: by the definition if it is among the first ones, and while another
+    /// thread builds the tables.
+    #[cold]
+    fn run_early(
+        &self,
+        word: &str,
+        vocab: &Vocab,
+        scratch: &mut BpeScratch,
+        rng: Option<&mut SamplingRng>,
+        out: &mut impl TokenSink,
+    ) {
+        let is_first = rng.is_none() && word.len() <= MAX_FIRST_WORD && self.tables.count_lookup();
+        let tables = if is_first { None } else { self.tables(vocab) };
+        match tables {
+            None if rng.is_none() && first_words::merge(word, vocab, scratch, out) => {}
+            tables => tables.unwrap_or_else(|| self.made_tables(vocab)).run(word, scratch, rng, out),
+        }
     }
 
     /// Segment one non-empty byte-level word without dropout, with the ids that `run` gives for its printable
@@ -165,7 +191,8 @@ impl Bpe {
         ids: &mut Vec<u32>,
     ) -> bool {
         // The words that are no tokens are counted when they are merged.
-        !self.tables.can_wait() && self.tables(vocab).run_bytes_batch(bytes, words, scratch, ids)
+        let tables = if self.tables.can_wait() { None } else { self.tables(vocab) };
+        tables.is_some_and(|tables| tables.run_bytes_batch(bytes, words, scratch, ids))
     }
 
     /// Return where words of a byte-level text of `len` bytes can be split before segmentation, if the model has such
@@ -173,26 +200,25 @@ impl Bpe {
     #[must_use]
     pub fn byte_adjacency(&self, len: usize, vocab: &Vocab) -> Option<&ByteAdjacency> {
         let can_wait = self.tables.can_wait() && len <= MAX_FIRST_BYTES;
-        let tables = (!can_wait).then(|| self.tables(vocab))?;
-        tables.bytes.as_ref()?.byte_adjacency()
+        let tables = if can_wait { None } else { self.tables(vocab) };
+        tables?.bytes.as_ref()?.byte_adjacency()
     }
 
-    /// Return the tables; build them now if they are not built yet.
+    /// Return the tables; build them now if nobody does. `None` while another thread builds them.
     #[inline]
-    fn tables(&self, vocab: &Vocab) -> &MergeTables {
-        match self.tables.get() {
-            Some(tables) => tables,
-            None => self.build_ranked(vocab),
-        }
+    fn tables(&self, vocab: &Vocab) -> Option<&MergeTables> {
+        self.tables.get_or_build(|| Some(self.build_ranked(vocab)))
+    }
+
+    /// Return the tables; build them now if they are not built, even if another thread builds them.
+    fn made_tables(&self, vocab: &Vocab) -> &MergeTables {
+        self.tables.get_or_make(|| self.build_ranked(vocab))
     }
 
     /// Build the tables of the merges of ids as ranks.
-    #[cold]
-    fn build_ranked(&self, vocab: &Vocab) -> &MergeTables {
+    fn build_ranked(&self, vocab: &Vocab) -> MergeTables {
         let spec = BpeSpec { ignore_merges: self.ignore_merges, ..BpeSpec::default() };
-        let tables =
-            MergeTables::build(&spec, vocab, (Merges::of_ranks(vocab), None), self.tables.stored());
-        self.tables.keep(Box::new(tables))
+        MergeTables::build(&spec, vocab, (Merges::of_ranks(vocab), None), self.tables.stored())
     }
 }
 

@@ -43,11 +43,24 @@ impl MergeTables {
         let chars = CharLevel::compile(spec, vocab, &merges.list, sections);
         let bytes =
             if chars.is_none() { byte_level::compile(spec, vocab, &merges.list, sections) } else { None };
-        Self {
+        let tables = Self {
             initial_symbols: InitialSymbols::compile(spec, vocab, unk_id),
             bytes: bytes.map(Box::new),
             chars: chars.map(Box::new),
             pairs: MergeRanks::new(merges),
+        };
+        if tables.bytes.is_none() && tables.chars.is_none() {
+            // Every word needs it.
+            tables.pairs.warm_up();
+        }
+        tables
+    }
+
+    /// Build the tables that few words need.
+    pub(super) fn warm_up(&self) {
+        self.pairs.warm_up();
+        if let Some(backtracking) = &self.bytes {
+            backtracking.warm_up();
         }
     }
 

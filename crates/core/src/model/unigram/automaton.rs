@@ -1,13 +1,13 @@
 //! The pieces that end at each byte of a text: an Aho-Corasick automaton over the double-array trie (Aho and Corasick
 //! 1975, "Efficient String Matching").
 //!
-//! Its failure links are computed at their first use: most words are segmented by the trie alone.
-
-use std::sync::OnceLock;
+//! Its failure links are computed at their first use: most words are segmented by the trie alone. While one thread
+//! computes them, words of usual length are segmented by the trie too; where they are needed, another thread computes its
+//! own.
 
 use crate::double_array::Trie;
 use crate::error::Error;
-use crate::locks::get_or_make;
+use crate::locks::Late;
 use crate::table_sections::TableSections;
 
 const ROOT: u32 = 0;
@@ -19,7 +19,7 @@ pub(in crate::model) struct PieceAutomaton {
     trie: Trie,
     /// By id.
     pieces: Vec<AutomatonPiece>,
-    links: OnceLock<FailureLinks>,
+    links: Late<FailureLinks>,
 }
 
 /// What the automaton has besides its trie.
@@ -65,12 +65,27 @@ impl PieceAutomaton {
         let (trie, _) = Trie::restore_or_build(sections, [keys])?;
         let scored =
             |(token, score): &(&str, f64)| AutomatonPiece { score: *score, byte_len: token.len() as u32 };
-        Ok(Self { trie, pieces: vocab.iter().map(scored).collect(), links: OnceLock::new() })
+        Ok(Self { trie, pieces: vocab.iter().map(scored).collect(), links: Late::unbuilt() })
     }
 
     #[inline]
     fn links(&self) -> &FailureLinks {
-        get_or_make(&self.links, || FailureLinks::of(&self.trie, self.pieces.len()))
+        self.links.get_or_make(|| self.build_links())
+    }
+
+    /// Build the failure links unless another thread does. Return whether they are built.
+    #[inline]
+    pub(super) fn has_links(&self) -> bool {
+        self.links.get_or_build(|| self.build_links()).is_some()
+    }
+
+    /// Build the failure links.
+    pub(in crate::model) fn warm_up(&self) {
+        self.links();
+    }
+
+    fn build_links(&self) -> FailureLinks {
+        FailureLinks::of(&self.trie, self.pieces.len())
     }
 
     /// Return the trie of all pieces.
@@ -86,6 +101,18 @@ impl PieceAutomaton {
     /// Return the bytes of memory without the trie.
     pub(in crate::model) fn derived_bytes(&self) -> usize {
         size_of_val(self.pieces.as_slice()) + self.links.get().map_or(0, FailureLinks::bytes)
+    }
+
+    /// Call `visit` with the id of every piece that a text begins with, the shortest first.
+    pub(super) fn each_prefix(&self, text: &[u8], mut visit: impl FnMut(u32, &AutomatonPiece)) {
+        let mut state = ROOT;
+        for &byte in text {
+            let Some(next) = self.trie.child(state, byte) else { return };
+            state = next;
+            if let Some(id) = self.trie.entry(state) {
+                visit(id, &self.pieces[id as usize]);
+            }
+        }
     }
 
     /// Return the state before any byte.

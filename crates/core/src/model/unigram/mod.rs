@@ -70,6 +70,8 @@ pub struct Unigram {
 
 /// Longer words, in bytes, are segmented by the streaming Viterbi.
 const MAX_WHOLE: usize = 1 << 14;
+/// The start of a backpointer that is not set.
+const UNSET: u32 = u32::MAX;
 
 /// The buffers of one word.
 #[derive(Clone, Debug, Default)]
@@ -144,6 +146,11 @@ impl Unigram {
     /// Return the bytes of memory of the tables derived from the trie.
     pub(super) fn derived_bytes(&self) -> usize {
         self.pieces.derived_bytes()
+    }
+
+    /// Build every table that is not built yet.
+    pub(super) fn warm_up(&self) {
+        self.pieces.warm_up();
     }
 
     /// Segment one non-empty word. Without `unk_id`, a word with an unknown character has no pieces, and sets
@@ -254,6 +261,9 @@ impl Unigram {
             backpointers.resize(word.len() + 1, Backpointer::default());
         }
         backpointers[0] = Backpointer::default();
+        if !self.pieces.has_links() {
+            return self.forward_by_trie(word, backpointers);
+        }
         let (mut state, mut start) = (self.pieces.start(), 0);
         let bytes = word.as_bytes();
         for (at, &byte) in bytes.iter().enumerate() {
@@ -262,6 +272,36 @@ impl Unigram {
                 backpointers[at + 1] =
                     self.best_ending_at(state, start..at + 1, |position| backpointers[position].score)?;
                 start = at + 1;
+            }
+        }
+        Some(())
+    }
+
+    /// Do [`Self::forward`] without the failure links, while another thread builds them: from each character on, by the
+    /// trie, in O(word x longest piece). The pieces that end at a position come in the same order, the longest first.
+    #[cold]
+    fn forward_by_trie(&self, word: &str, backpointers: &mut [Backpointer<f64>]) -> Option<()> {
+        backpointers[1..=word.len()].fill(Backpointer { start: UNSET, ..Backpointer::default() });
+        let consider = |best: &mut Backpointer<f64>, score: f64, id: u32, start: usize| {
+            if best.start == UNSET || score > best.score {
+                *best = Backpointer { score, id, start: start as u32 };
+            }
+        };
+        for (start, c) in word.char_indices() {
+            let (before, first) = (backpointers[start].score, start + c.len_utf8());
+            let mut is_piece = false;
+            self.pieces.each_prefix(&word.as_bytes()[start..], |id, piece| {
+                let end = start + piece.byte_len as usize;
+                is_piece |= end == first;
+                consider(&mut backpointers[end], piece.score + before, id, start);
+            });
+            if !is_piece {
+                let score = self.unknown_score + before;
+                let best = &mut backpointers[first];
+                if self.unk_id.is_none() && (best.start == UNSET || score > best.score) {
+                    return None;
+                }
+                consider(best, score, self.unk_id.unwrap_or_default(), start);
             }
         }
         Some(())

@@ -38,7 +38,7 @@ impl Unigram {
         scratch: &mut UnigramScratch,
         out: &mut impl TokenSink,
     ) -> bool {
-        if part.len() > MAX_PART_BYTES {
+        if part.len() > MAX_PART_BYTES || !self.pieces.has_links() {
             return false;
         }
         let Some(path) = self.find_best(part, scratch) else { return false };

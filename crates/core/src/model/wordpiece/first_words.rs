@@ -1,4 +1,5 @@
-//! The first words of a process, matched by lookups in the vocabulary before the trie is built.
+//! The first words of a process, and those of other threads while one builds the trie, matched by lookups in the
+//! vocabulary.
 //!
 //! Building the trie takes half of the time of loading. A program that encodes a short text and ends never needs it, and
 //! the first text of every other one does not wait for it.
@@ -10,23 +11,28 @@ use crate::table_sections::TableSections;
 use crate::vocab::Vocab;
 
 impl WordPiece {
-    /// Return the tables to match a word with, unless it is among the first.
+    /// Return the tables to match a word with; `None` if it is among the first, and while another thread builds the
+    /// tables.
     #[inline]
     pub(super) fn tables(&self, vocab: &Vocab) -> Option<&MatchTables> {
         match self.tables.get() {
             None if self.tables.count_lookup() => None,
-            None => self.make_tables(vocab),
+            None => self.tables.get_or_build(|| self.build_tables(vocab)),
             tables => tables,
         }
     }
 
-    /// Build the tables.
+    /// Return the tables; build them now if they are not built, even if another thread builds them.
+    pub(super) fn made_tables(&self, vocab: &Vocab) -> Option<&MatchTables> {
+        let make = || self.build_tables(vocab).map(|tables| self.tables.get_or_make(|| tables));
+        self.tables.get().or_else(make)
+    }
+
     #[cold]
-    pub(super) fn make_tables(&self, vocab: &Vocab) -> Option<&MatchTables> {
+    pub(super) fn build_tables(&self, vocab: &Vocab) -> Option<MatchTables> {
         let build = |stored: &TableSections| MatchTables::build(vocab, &self.prefix, stored);
-        let tables = build(self.tables.stored()).or_else(|_| build(&TableSections::default()));
         // `can_wait` checked that there is no error; lookups would replace the tables.
-        tables.ok().map(|tables| self.tables.keep(tables))
+        build(self.tables.stored()).or_else(|_| build(&TableSections::default())).ok()
     }
 
     /// The greedy longest match, by lookups of every prefix of the rest, the longest first.

@@ -101,9 +101,14 @@ impl WordPiece {
 
     /// Add the table sections of the trie.
     pub(super) fn store(&self, vocab: &Vocab, sections: &mut TableSections) {
-        if let Some(tables) = self.tables.get().or_else(|| self.make_tables(vocab)) {
+        if let Some(tables) = self.made_tables(vocab) {
             tables.trie.store(sections);
         }
+    }
+
+    /// Build every table that is not built yet.
+    pub(super) fn warm_up(&self, vocab: &Vocab) {
+        self.made_tables(vocab);
     }
 
     /// Return the bytes of memory of the tables derived from the trie.
@@ -162,7 +167,7 @@ impl WordPiece {
         let tables = match self.tables.get() {
             // Each word is counted when it is looked up.
             None if words.len() <= LOOKUPS => return false,
-            None => self.make_tables(vocab),
+            None => self.tables.get_or_build(|| self.build_tables(vocab)),
             tables => tables,
         };
         let Some(tables) = tables else { return false };

@@ -22,7 +22,7 @@ fn pieces(spec: &WordPieceSpec, word: &str) -> Vec<String> {
     let is_built = model.tables.get().is_some();
     assert_eq!(is_built, spec.segmentation == Segmentation::Shortest);
     model.run(word, &vocab, &mut Vec::new(), &mut first);
-    model.make_tables(&vocab).unwrap();
+    model.made_tables(&vocab).unwrap();
     model.run(word, &vocab, &mut Vec::new(), &mut out);
     assert_eq!(first, out, "before and after the tables are built");
     let spans_join_up = out.windows(2).all(|two| two[0].end == two[1].start);

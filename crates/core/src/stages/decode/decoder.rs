@@ -47,6 +47,18 @@ impl Decoder {
         }
     }
 
+    /// Return the setting of `clean_up` that gives the same text: `None` if no decoder cleans up; if one does, its own
+    /// setting instead of `None`.
+    #[must_use]
+    pub fn own_clean_up(&self, clean_up: Option<bool>) -> Option<bool> {
+        let mut own = self.stages.iter().filter_map(DecoderStage::clean_up);
+        match (own.next(), own.next()) {
+            (None, _) => None,
+            (Some(own), None) => Some(clean_up.unwrap_or(own)),
+            (Some(_), Some(_)) => clean_up,
+        }
+    }
+
     /// Decode tokens to text; `clean_up` overrides the decoders' own settings.
     ///
     /// Fails if a regular expression exceeds its step bound, or a stage writes more than [`max_grown_len`]

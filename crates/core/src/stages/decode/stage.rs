@@ -23,6 +23,14 @@ pub(super) enum DecoderStage {
 }
 
 impl DecoderStage {
+    /// Return whether it cleans up; `None` if it never does.
+    pub(super) fn clean_up(&self) -> Option<bool> {
+        match self {
+            Self::WordPiece { clean_up, .. } | Self::Ctc { clean_up, .. } => Some(*clean_up),
+            _ => None,
+        }
+    }
+
     /// Append the decoded tokens, at most `max` bytes.
     pub(super) fn run<'t>(
         &self,

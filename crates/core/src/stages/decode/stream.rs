@@ -169,7 +169,7 @@ impl DecodeStream {
         Ok(Some(rest[..certain].to_owned()).filter(|text| !text.is_empty()))
     }
 
-    /// Return the text of the window that has not been returned; drops ids from the window if its text
+    /// Return the text of the window that has not been returned; drop ids from the window if its text
     /// contradicts the returned text.
     fn rest(
         &mut self,

@@ -54,6 +54,13 @@ impl PreTokenizer {
         })
     }
 
+    /// Build the tables of characters that are built at first use.
+    pub fn warm_up(&self) {
+        if let Self::Stages(compiled) = self {
+            compiled.stages.iter().for_each(PreTokenizerStage::warm_up);
+        }
+    }
+
     /// Split every word, and rewrite it if the kind does so.
     ///
     /// Fails if a regular expression exceeds its step bound, a function of the user fails, or a stage

@@ -1,22 +1,22 @@
 //! Small pre-tokenizers: by classes of characters, by `\w+|[^\w\s]+`, by length and by script. Linear.
 
-use std::sync::LazyLock;
-
 use piecework_unicode::{class_of, script_of, Class, CodePointMap, Script};
+
+use crate::locks::LateStatic;
 
 const SPACE: u8 = 1;
 const WORD: u8 = 2;
 
-static KINDS: LazyLock<CodePointMap<u8>> =
-    LazyLock::new(|| CodePointMap::of_classes([(r"\s", SPACE), (r"\w", WORD)]));
+static KINDS: LateStatic<CodePointMap<u8>> =
+    LateStatic::new(|| CodePointMap::of_classes([(r"\s", SPACE), (r"\w", WORD)]));
 
 /// Numbers (category N) of Unicode 16, and those that Unicode 17 added: tokenizers calls Rust's
 /// `char::is_numeric`.
 pub(super) const NUMERIC_CLASSES: [&str; 3] =
     [r"\p{N}", r"[\x{11DE0}-\x{11DE9}]", r"[\x{16FF4}-\x{16FF6}]"];
 
-static NUMERIC: LazyLock<CodePointMap<u8>> =
-    LazyLock::new(|| CodePointMap::of_classes(NUMERIC_CLASSES.map(|class| (class, 1))));
+static NUMERIC: LateStatic<CodePointMap<u8>> =
+    LateStatic::new(|| CodePointMap::of_classes(NUMERIC_CLASSES.map(|class| (class, 1))));
 
 /// `Whitespace`: split runs of word characters and runs of other characters; remove whitespace.
 pub(super) fn split_whitespace(text: &str, emit: &mut dyn FnMut(usize, usize)) {

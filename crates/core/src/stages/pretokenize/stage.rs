@@ -10,6 +10,9 @@ use crate::error::Error;
 use crate::spec::{ByteLevelSpec, MetaspaceSpec, SplitBehavior};
 use crate::text::{Pattern, PreTokenizedText};
 
+/// A text for which every table is looked up.
+const SAMPLE: &str = "a 1\u{E9}";
+
 /// The work of one pre-tokenizer.
 #[derive(Clone, Debug)]
 pub(super) enum PreTokenizerStage {
@@ -43,6 +46,14 @@ impl PreTokenizerStage {
             _ => return words.try_split(|text, emit| self.split(text, emit)),
         }
         Ok(())
+    }
+
+    /// Build the tables of characters, which all tokenizers share.
+    pub(super) fn warm_up(&self) {
+        if !matches!(self, Self::Custom(_)) {
+            // Patterns have a limit of steps, which a short text does not reach.
+            let _ = self.split(SAMPLE, &mut |_, _| {});
+        }
     }
 
     /// Split a text; stages that only rewrite return it whole.

@@ -39,7 +39,7 @@ enum Step {
 }
 
 impl StepQueue {
-    /// Remove and returns the spans of finished words.
+    /// Remove and return the spans of finished words.
     pub(super) fn drain_spans(&mut self) -> impl Iterator<Item = (usize, (usize, usize))> + '_ {
         self.spans.drain(..)
     }

@@ -88,6 +88,9 @@ pub(super) trait Layout: Debug + Send + Sync {
         false
     }
 
+    /// Make every table that is made late.
+    fn warm_up(&self) {}
+
     /// Return whether words are escaped already.
     fn is_escaped(&self) -> bool {
         false
@@ -105,6 +108,14 @@ pub(super) trait Layout: Debug + Send + Sync {
 }
 
 impl WordRules {
+    /// Make every table that is made late.
+    pub(super) fn warm_up(&self) {
+        self.layout.warm_up();
+        if let Some(single_chars) = &self.scanner.late_single_chars {
+            single_chars.warm_up();
+        }
+    }
+
     /// Return whether raw text can be split. A `▁` in it is a space to the model, but not to the normalizer.
     pub(in super::super::super) fn supports(&self, text: &str) -> bool {
         self.layout.splits_metaspace() || self.metaspace.find(text.as_bytes()).is_none()

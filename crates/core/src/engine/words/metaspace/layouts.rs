@@ -226,6 +226,12 @@ impl Layout for SpacesBefore {
     fn adds_metaspace(&self) -> bool {
         self.dummy_prefix == DummyPrefix::Always
     }
+
+    fn warm_up(&self) {
+        if let Some(runs) = &self.runs {
+            runs.warm_up();
+        }
+    }
 }
 
 impl Layout for Escaped {

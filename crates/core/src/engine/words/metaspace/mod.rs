@@ -65,6 +65,12 @@ impl MetaspaceRules {
             pieces.map(|pieces| pieces.split_rule().map(|rule| Box::new(WordRules::escaped(rule))));
         (raw.is_some() || normalized.is_some()).then_some(Self { raw, normalized })
     }
+
+    /// Make every table that is made late.
+    pub(in super::super) fn warm_up(&self) {
+        let normalized = self.normalized.iter().flatten().map(Box::as_ref);
+        self.raw.iter().chain(normalized).for_each(WordRules::warm_up);
+    }
 }
 
 /// Memory of one thread.

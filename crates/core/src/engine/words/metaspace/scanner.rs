@@ -32,7 +32,7 @@ impl MetaspaceScanner {
         Self { classes, splits, late_single_chars: None }
     }
 
-    /// Return the table of single characters, which is made now if it is not yet.
+    /// Return the table of single characters, which is made now if it is not yet; `None` while another thread makes it.
     #[inline]
     pub(super) fn single_chars(&self) -> Option<&SingleChars> {
         self.late_single_chars.as_ref()?.get()

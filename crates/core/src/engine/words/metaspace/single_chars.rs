@@ -7,7 +7,7 @@
 //!
 //! `model/unigram/float32/margin.rs` has the argument why a run needs no margin.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use piecework_unicode::{wide_char_at, CodePointMap, CodePointMapBuilder};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -15,7 +15,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use super::spans::{Preceding, ScannedSpan, SpanKind, SpanWriter, WordSpan};
 use crate::engine::model_source::ModelSource;
 use crate::engine::stages::Stages;
-use crate::locks::get_or_make;
+use crate::locks::Late;
 use crate::model::{Model, UnigramF32};
 use crate::spec::{ModelSpec, PieceType, ScoredPiece, SentencePieceSpec};
 use crate::stages::normalize::{CharAction, SentencePieceNormalizer};
@@ -53,7 +53,7 @@ pub(super) struct LateSingleChars {
     normalizer: Arc<SentencePieceNormalizer>,
     model: Arc<Model>,
     source: Arc<ModelSource>,
-    table: OnceLock<Option<SingleChars>>,
+    table: Late<Option<SingleChars>>,
 }
 
 impl LateSingleChars {
@@ -63,14 +63,19 @@ impl LateSingleChars {
             normalizer: Arc::clone(normalizer),
             model: Arc::clone(&stages.model),
             source: Arc::clone(&stages.model_spec),
-            table: OnceLock::new(),
+            table: Late::unbuilt(),
         }
     }
 
-    /// Return the table; `None` if the model has none.
+    /// Return the table; `None` if the model has none, and while another thread makes it.
     #[inline]
     pub(super) fn get(&self) -> Option<&SingleChars> {
-        get_or_make(&self.table, || self.make()).as_ref()
+        self.table.get_or_build(|| self.make())?.as_ref()
+    }
+
+    /// Make the table.
+    pub(super) fn warm_up(&self) {
+        self.table.get_or_make(|| self.make());
     }
 
     fn make(&self) -> Option<SingleChars> {
@@ -143,7 +148,7 @@ impl SingleChars {
         })
     }
 
-    /// Write the runs of single characters among the non-ASCII characters from byte `at` on, and ends the open span at
+    /// Write the runs of single characters among the non-ASCII characters from byte `at` on, and end the open span at
     /// each separator among them.
     #[inline]
     pub(super) fn split_runs(

@@ -12,13 +12,13 @@
 //! any merge of two `▁`, the last `▁` merges with the word before it merges with another `▁`. If no token has `▁▁c`, the
 //! result never merges with a `▁` before it. So no token crosses the boundary before the last space.
 
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use foldhash::HashMap;
 
 use super::scanner::AsciiSplits;
 use crate::engine::model_source::ModelSource;
-use crate::locks::get_or_make;
+use crate::locks::Late;
 use crate::model::CharAdjacency;
 use crate::spec::{BpeSpec, ModelSpec, PieceType, SentencePieceSpec};
 use crate::text::{METASPACE, METASPACE_STR};
@@ -67,13 +67,13 @@ impl SpaceRuns {
 pub(super) struct LateSpaceRuns {
     model: Arc<ModelSource>,
     pairs: CharAdjacency,
-    runs: OnceLock<SpaceRuns>,
+    runs: Late<SpaceRuns>,
 }
 
 impl LateSpaceRuns {
     /// Return the splits for a model and the adjacent characters in its tokens.
     pub(super) fn of(model: &Arc<ModelSource>, pairs: &CharAdjacency) -> Self {
-        Self { model: Arc::clone(model), pairs: pairs.clone(), runs: OnceLock::new() }
+        Self { model: Arc::clone(model), pairs: pairs.clone(), runs: Late::unbuilt() }
     }
 
     /// Return the byte at which the word after the spaces `text[start..end]` begins.
@@ -82,8 +82,17 @@ impl LateSpaceRuns {
         if end - start < 2 {
             return start;
         }
-        let runs = get_or_make(&self.runs, || SpaceRuns::of(&merges_of(self.model.whole()), &self.pairs));
-        runs.word_start(text, start, end)
+        // While another thread makes them, the word has all the spaces before it.
+        self.runs.get_or_build(|| self.make()).map_or(start, |runs| runs.word_start(text, start, end))
+    }
+
+    /// Make the splits.
+    pub(super) fn warm_up(&self) {
+        self.runs.get_or_make(|| self.make());
+    }
+
+    fn make(&self) -> SpaceRuns {
+        SpaceRuns::of(&merges_of(self.model.whole()), &self.pairs)
     }
 }
 

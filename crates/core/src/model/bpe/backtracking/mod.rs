@@ -88,7 +88,7 @@ impl BacktrackingBpe {
         scratch: &mut BacktrackingScratch,
         mut found: impl FnMut(u32, usize),
     ) -> usize {
-        let trie = self.trie();
+        let Some(trie) = self.trie() else { return 0 };
         let (longest, read_len) = trie.longest(word);
         if longest.len as usize == word.len() {
             found(self.entries[longest.entry as usize], word.len());
@@ -111,11 +111,12 @@ impl BacktrackingBpe {
 
     /// Return whether a word begins with a symbol of the model.
     pub(in crate::model) fn starts_with_symbol(&self, word: &[u8]) -> bool {
-        self.trie().longest(word).0.len > 0
+        self.trie().is_some_and(|trie| trie.longest(word).0.len > 0)
     }
 
+    /// Return the trie; `None` while another thread builds it.
     #[inline]
-    fn trie(&self) -> &TokenTrie {
+    fn trie(&self) -> Option<&TokenTrie> {
         self.trie.get(&self.split_table)
     }
 
@@ -158,7 +159,7 @@ impl BacktrackingBpe {
         mut at: usize,
         scratch: &mut BacktrackingScratch,
     ) -> Option<usize> {
-        let trie = self.trie();
+        let trie = self.trie()?;
         while at < end {
             let (longest, read_len) = trie.longest(&word[at..]);
             if longest.len == 0 {
@@ -179,6 +180,7 @@ impl BacktrackingBpe {
         mut at: usize,
         scratch: &mut BacktrackingScratch,
     ) -> Option<usize> {
+        let trie = self.trie()?;
         loop {
             let end = at + next.len as usize;
             if !scratch.is_dead_end(end) && self.is_valid_next(next, scratch) {
@@ -186,13 +188,13 @@ impl BacktrackingBpe {
                 return Some(end);
             }
             scratch.spend(1)?;
-            next = self.trie().next_prefix(next.entry);
+            next = trie.next_prefix(next.entry);
             while next.len == 0 {
                 scratch.set_dead_end(at)?;
                 let last = scratch.tokens.pop()?;
                 scratch.spend(1)?;
                 at -= last.len as usize;
-                next = self.trie().next_prefix(last.entry);
+                next = trie.next_prefix(last.entry);
             }
         }
     }
@@ -210,7 +212,12 @@ impl BacktrackingBpe {
 
     /// Add the table sections of the trie.
     pub(in crate::model) fn store(&self, sections: &mut TableSections) {
-        stored_trie::store(self.trie(), sections);
+        stored_trie::store(self.trie.get_or_make(&self.split_table), sections);
+    }
+
+    /// Build the trie.
+    pub(in crate::model) fn warm_up(&self) {
+        self.trie.get_or_make(&self.split_table);
     }
 
     /// Return the bytes of memory of the other tables.

@@ -42,6 +42,7 @@ impl BacktrackingBpe {
     fn symbol_ends<'w>(&'w self, word: &'w [u8]) -> impl Iterator<Item = usize> + 'w {
         let trie = self.trie();
         let end_of_next = move |&at: &usize| {
+            let trie = trie?;
             let (mut found, _) = trie.longest(&word[at..]);
             let mut len = 0;
             while found.len > 0 {

@@ -45,7 +45,7 @@ pub struct ScoredBpe {
     ranks: Vec<u32>,
     longest: usize,
     has_unused: bool,
-    tables: LateTables<Box<ScoredTables>>,
+    tables: LateTables<ScoredTables>,
 }
 
 /// The tables that the first words do without: they are merged by lookups in the vocabulary.
@@ -89,7 +89,7 @@ impl ScoredBpe {
         let lens = || spec.pieces.iter().map(|piece| piece.text.len());
         let tables = match lens().sum::<usize>() <= MAX_BYTES {
             true => LateTables::unbuilt(LOOKUPS, stored_sections(sections)),
-            false => LateTables::built(Box::new(ScoredTables::build(texts, &ranks, sections)?)),
+            false => LateTables::built(ScoredTables::build(texts, &ranks, sections)?),
         };
         let (longest, has_unused) = (lens().max().unwrap_or(0), texts.has(PieceType::Unused));
         Ok(Self { pieces, ranks, longest, has_unused, tables })
@@ -103,9 +103,15 @@ impl ScoredBpe {
 
     /// Add the table sections of tables that take long to build.
     pub(in crate::model) fn store(&self, vocab: &Vocab, sections: &mut TableSections) {
-        if let Some(backtracking) = self.backtracking(vocab) {
+        if let Some(backtracking) = self.made_tables(vocab).and_then(|tables| tables.backtracking.as_ref())
+        {
             backtracking.store(sections);
         }
+    }
+
+    /// Build every table that is not built yet.
+    pub(in crate::model) fn warm_up(&self, vocab: &Vocab) {
+        self.made_tables(vocab);
     }
 
     /// Return the bytes of memory of the other tables of backtracking.
@@ -169,19 +175,25 @@ impl ScoredBpe {
         text.len() <= MAX_FIRST_BYTES && self.tables.count_lookup()
     }
 
-    /// Return the tables to merge in linear time, if the model has them; build them now if they are not built yet.
+    /// Return the tables to merge in linear time, if the model has them; build them now if nobody does. `None` while
+    /// another thread builds them.
     #[inline]
     fn backtracking(&self, vocab: &Vocab) -> Option<&ScoredBacktracking> {
-        let tables = self.tables.get().map(Box::as_ref).or_else(|| self.build_tables(vocab));
+        let tables = self.tables.get_or_build(|| self.build_tables(vocab));
         tables.and_then(|tables| tables.backtracking.as_ref())
     }
 
+    /// Return the tables; build them now if they are not built, even if another thread builds them.
+    fn made_tables(&self, vocab: &Vocab) -> Option<&ScoredTables> {
+        let make = || self.build_tables(vocab).map(|tables| self.tables.get_or_make(|| tables));
+        self.tables.get().or_else(make)
+    }
+
     #[cold]
-    fn build_tables(&self, vocab: &Vocab) -> Option<&ScoredTables> {
+    fn build_tables(&self, vocab: &Vocab) -> Option<ScoredTables> {
         let texts = PieceTexts { pieces: &self.pieces, vocab };
         // A trie of so few bytes has no more states than its bound; lookups would replace it.
-        let tables = ScoredTables::build(texts, &self.ranks, self.tables.stored()).ok()?;
-        Some(self.tables.keep(Box::new(tables)))
+        ScoredTables::build(texts, &self.ranks, self.tables.stored()).ok()
     }
 
     /// Segment a text of any length from a byte on by the heap.

@@ -151,6 +151,11 @@ impl UnigramF32 {
         self.automaton.derived_bytes() + size_of_val(self.scores.as_slice()) + self.fixed_point.bytes()
     }
 
+    /// Build every table that is not built yet.
+    pub(in crate::model) fn warm_up(&self) {
+        self.automaton.warm_up();
+    }
+
     /// Segment a whole text; at random if there are random numbers.
     pub(in crate::model) fn run(
         &self,

@@ -1,8 +1,6 @@
 //! Class masks: bit `i` of a mask says whether byte `i` of a block of 64 belongs to the class. All bytes of
 //! a character have its class.
 
-use std::sync::LazyLock;
-
 use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
 use piecework_unicode::{wide_char_at, CodePointMap};
 
@@ -11,6 +9,7 @@ use super::kinds::{
     MARKS_AS_LETTERS_KINDS, NEWLINE, NUMBER, NUMERIC_KINDS, SPACE, SYMBOL, UPPER,
 };
 use super::scanner::Classification;
+use crate::locks::LateStatic;
 
 /// The class masks of one block.
 pub(super) type ClassMasks = [u64; 6];
@@ -56,22 +55,22 @@ pub(super) struct NonAsciiScratch {
     lead_bytes: Vec<[u64; 3]>,
 }
 
-static UNICODE_TABLE: LazyLock<ClassTable> =
-    LazyLock::new(|| ClassTable::new(&KINDS, plain_classes, set_apart));
-static MARKED_TABLE: LazyLock<ClassTable> =
-    LazyLock::new(|| ClassTable::new(&MARKS_AS_LETTERS_KINDS, plain_classes, set_apart));
-static NUMERIC_TABLE: LazyLock<ClassTable> =
-    LazyLock::new(|| ClassTable::new(&NUMERIC_KINDS, plain_classes, set_apart));
-static CASED_TABLE: LazyLock<ClassTable> =
-    LazyLock::new(|| ClassTable::new(&KINDS, cased_classes, set_apart));
-static BLOOM_TABLE: LazyLock<ClassTable> =
-    LazyLock::new(|| ClassTable::new(&BLOOM_KINDS, plain_classes, plain_space));
-static DEEPSEEK_CODER_TABLE: LazyLock<ClassTable> =
-    LazyLock::new(|| ClassTable::new(&DEEPSEEK_CODER_KINDS, deepseek_coder_classes, |_| 0));
-static HAN_TABLE: LazyLock<ClassTable> =
-    LazyLock::new(|| ClassTable::new(&HAN_KINDS, han_classes, set_apart));
-static DEEPSEEK_TABLE: LazyLock<ClassTable> =
-    LazyLock::new(|| ClassTable::new(&DEEPSEEK_KINDS, deepseek_classes, plain_space));
+static UNICODE_TABLE: LateStatic<ClassTable> =
+    LateStatic::new(|| ClassTable::new(&KINDS, plain_classes, set_apart));
+static MARKED_TABLE: LateStatic<ClassTable> =
+    LateStatic::new(|| ClassTable::new(&MARKS_AS_LETTERS_KINDS, plain_classes, set_apart));
+static NUMERIC_TABLE: LateStatic<ClassTable> =
+    LateStatic::new(|| ClassTable::new(&NUMERIC_KINDS, plain_classes, set_apart));
+static CASED_TABLE: LateStatic<ClassTable> =
+    LateStatic::new(|| ClassTable::new(&KINDS, cased_classes, set_apart));
+static BLOOM_TABLE: LateStatic<ClassTable> =
+    LateStatic::new(|| ClassTable::new(&BLOOM_KINDS, plain_classes, plain_space));
+static DEEPSEEK_CODER_TABLE: LateStatic<ClassTable> =
+    LateStatic::new(|| ClassTable::new(&DEEPSEEK_CODER_KINDS, deepseek_coder_classes, |_| 0));
+static HAN_TABLE: LateStatic<ClassTable> =
+    LateStatic::new(|| ClassTable::new(&HAN_KINDS, han_classes, set_apart));
+static DEEPSEEK_TABLE: LateStatic<ClassTable> =
+    LateStatic::new(|| ClassTable::new(&DEEPSEEK_KINDS, deepseek_classes, plain_space));
 
 impl ClassTable {
     pub(super) fn of(classification: Classification) -> &'static Self {

@@ -1,9 +1,8 @@
 //! The kinds of characters that patterns distinguish, a bit each, and their tables.
 
-use std::sync::LazyLock;
-
 use piecework_unicode::CodePointMap;
 
+use crate::locks::LateStatic;
 use crate::stages::pretokenize::simple::NUMERIC_CLASSES;
 
 pub(super) const SPACE: u8 = 1;
@@ -36,28 +35,28 @@ const KINDS_OF_CLASSES: [(&str, u8); 7] = [
     (r"\p{M}", UPPER | LOWER),
 ];
 
-pub(super) static KINDS: LazyLock<CodePointMap<u8>> =
-    LazyLock::new(|| CodePointMap::of_classes(KINDS_OF_CLASSES));
+pub(super) static KINDS: LateStatic<CodePointMap<u8>> =
+    LateStatic::new(|| CodePointMap::of_classes(KINDS_OF_CLASSES));
 
 /// With marks as letters.
-pub(super) static MARKS_AS_LETTERS_KINDS: LazyLock<CodePointMap<u8>> =
-    LazyLock::new(|| CodePointMap::of_classes(KINDS_OF_CLASSES.into_iter().chain([(r"\p{M}", LETTER)])));
+pub(super) static MARKS_AS_LETTERS_KINDS: LateStatic<CodePointMap<u8>> =
+    LateStatic::new(|| CodePointMap::of_classes(KINDS_OF_CLASSES.into_iter().chain([(r"\p{M}", LETTER)])));
 
 /// With Chinese characters apart: they are letters without case, numbers or others.
-pub(super) static HAN_KINDS: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
+pub(super) static HAN_KINDS: LateStatic<CodePointMap<u8>> = LateStatic::new(|| {
     let han = [(r"\p{Han}", HAN), (r"[\p{Han}&&\p{L}]", HAN | LETTER), (r"[\p{Han}&&\p{N}]", HAN | NUMBER)];
     CodePointMap::of_classes(KINDS_OF_CLASSES.into_iter().chain(han))
 });
 
 /// With the numbers of the `Digits` pre-tokenizer.
-pub(super) static NUMERIC_KINDS: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
+pub(super) static NUMERIC_KINDS: LateStatic<CodePointMap<u8>> = LateStatic::new(|| {
     CodePointMap::of_classes(
         KINDS_OF_CLASSES.into_iter().chain(NUMERIC_CLASSES.map(|class| (class, NUMBER))),
     )
 });
 
 /// For DeepSeek-V3's patterns; letters are letters and marks.
-pub(super) static DEEPSEEK_KINDS: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
+pub(super) static DEEPSEEK_KINDS: LateStatic<CodePointMap<u8>> = LateStatic::new(|| {
     CodePointMap::of_classes([
         (r"\s", SPACE),
         (r"[\r\n]", SPACE | NEWLINE),
@@ -71,10 +70,11 @@ pub(super) static DEEPSEEK_KINDS: LazyLock<CodePointMap<u8>> = LazyLock::new(|| 
 });
 
 /// For BLOOM's pattern: characters of words are letters, all others whitespace.
-pub(super) static BLOOM_KINDS: LazyLock<CodePointMap<u8>> =
-    LazyLock::new(|| CodePointMap::of_classes([(r"\p{Any}", LETTER), (r"[(\s|[.,!?…。，、।۔،])]", SPACE)]));
+pub(super) static BLOOM_KINDS: LateStatic<CodePointMap<u8>> = LateStatic::new(|| {
+    CodePointMap::of_classes([(r"\p{Any}", LETTER), (r"[(\s|[.,!?…。，、।۔،])]", SPACE)])
+});
 
-pub(super) static DEEPSEEK_CODER_KINDS: LazyLock<CodePointMap<u8>> = LazyLock::new(|| {
+pub(super) static DEEPSEEK_CODER_KINDS: LateStatic<CodePointMap<u8>> = LateStatic::new(|| {
     let numbers = NUMERIC_CLASSES.map(|class| (class, NUMBER));
     let others = [
         (r"[[一-龥ࠀ-一가-퟿]&&[^\p{N}]]", EAST),

@@ -136,7 +136,7 @@ impl BoundaryMask<'_> {
         }
     }
 
-    /// Split long numbers; clears bits within digits that are not ASCII.
+    /// Split long numbers; clear bits within digits that are not ASCII.
     fn numbers(&mut self, ambiguous: &[u32]) {
         for &at in ambiguous {
             let at = at as usize;

@@ -54,7 +54,7 @@ pub(crate) struct AsciiSpan {
 }
 
 impl SpanFinder {
-    /// Find the spans of a chunk of at most `CHUNK` bytes that begins outside a span; returns the number of bytes covered.
+    /// Find the spans of a chunk of at most `CHUNK` bytes that begins outside a span; return the number of bytes covered.
     ///
     /// A span that reaches the end of the chunk is left out, unless the chunk is the last of its text.
     pub(crate) fn find(&mut self, chunk: &[u8], is_last: bool, classes: &ByteClasses) -> usize {
@@ -128,7 +128,7 @@ struct Carried {
 }
 
 impl Blocks {
-    /// Compute the blocks of class masks; returns the state at the end.
+    /// Compute the blocks of class masks; return the state at the end.
     fn fill(&mut self, masks: &[[u64; 4]]) -> Carried {
         let mut carried = Carried::default();
         for list in [&mut self.starts, &mut self.ends, &mut self.ends_of_others] {
@@ -158,7 +158,7 @@ impl Blocks {
 }
 
 impl Carried {
-    /// Return the masks of one block and updates the state.
+    /// Return the masks of one block and update the state.
     #[inline]
     fn block(&mut self, [word, alone, other, wide]: [u64; 4]) -> [u64; 3] {
         let others = other | wide;
