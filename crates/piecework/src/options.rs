@@ -1,5 +1,7 @@
 //! The options of encoding and decoding.
 
+use piecework_core::threads::processors;
+
 /// The special tokens that are recognized where they are written in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ParseSpecial {
@@ -80,8 +82,9 @@ impl EncodeOptions {
         self
     }
 
-    /// Set the most threads of a batch. By default it is the number of CPUs; a thread is started for every 64 KiB of
-    /// text at most, so small batches run in the calling thread.
+    /// Set the most threads of a batch. By default it is the number of CPUs that were available to the process at the
+    /// first such call; a thread is started for every 64 KiB of text at most, so small batches run in the calling thread.
+    /// If the system refuses a thread, the others do its work.
     #[must_use]
     pub fn num_threads(mut self, num_threads: usize) -> Self {
         self.num_threads = Some(num_threads);
@@ -90,7 +93,6 @@ impl EncodeOptions {
 
     /// Return the number of threads.
     pub(crate) fn threads(&self) -> usize {
-        let processors = || std::thread::available_parallelism().map_or(1, Into::into);
         self.num_threads.unwrap_or_else(processors).max(1)
     }
 }

@@ -53,7 +53,7 @@ impl Entries {
         Rc::clone(&self.names[id as usize])
     }
 
-    /// Return the id of a string, and whether it is new; adds it if it is.
+    /// Return the id of a string, and whether it is new; add it if it is.
     pub(super) fn add(&mut self, name: &str) -> (u32, bool) {
         let entry_hash = EntryHash::of(name, &self.prefix);
         let Self { names, hashes, ids, .. } = self;

@@ -34,7 +34,7 @@ impl<'w, 'p> ThreadTeam<'w, 'p> {
     }
 
     /// Call `work` with a state, the number of a part, and its range of items, for all parts of `0..items`;
-    /// returns the states, one a thread.
+    /// return the states, one a thread.
     pub(super) fn run_parts<S: Send>(
         &mut self,
         items: usize,

@@ -76,7 +76,7 @@ pub(super) struct Section {
 }
 
 impl Section {
-    /// Read the section at the start of `reader`, which has `len` bytes; stores the keys that `is_kept` selects.
+    /// Read the section at the start of `reader`, which has `len` bytes; store the keys that `is_kept` selects.
     pub(super) fn read(
         reader: impl Read + Seek,
         len: u64,
@@ -104,7 +104,7 @@ impl Section {
     }
 }
 
-/// Read the header; returns the number of keys.
+/// Read the header; return the number of keys.
 fn read_header<R: Read + Seek>(cursor: &mut Cursor<R>) -> Result<u64, Error> {
     let magic = cursor.array::<4>("magic")?;
     if &magic != MAGIC {
@@ -127,7 +127,7 @@ fn read_header<R: Read + Seek>(cursor: &mut Cursor<R>) -> Result<u64, Error> {
     Ok(count)
 }
 
-/// Read a value, or skip it; returns its type.
+/// Read a value, or skip it; return its type.
 fn read_value<R: Read + Seek>(
     cursor: &mut Cursor<R>,
     key: &str,

@@ -59,7 +59,7 @@ pub(super) fn read(
     })
 }
 
-/// Make the unknown token a piece of the type unknown; returns it.
+/// Make the unknown token a piece of the type unknown; return it.
 fn mark_unknown(keys: &Keys, vocabulary: &mut Vocabulary) -> Result<String, Error> {
     let (unknown, id) = vocabulary.required(Role::Unknown, keys, "the id of the unknown token")?;
     vocabulary.types[id as usize] = PieceType::Unknown;

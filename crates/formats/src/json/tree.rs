@@ -54,7 +54,7 @@ const MAX_DEPTH: usize = 127;
 const BYTES_PER_NODE: usize = 12;
 
 impl<'t> Tree<'t> {
-    /// Read a whole text; returns `None` if it is not JSON.
+    /// Read a whole text; return `None` if it is not JSON.
     pub(crate) fn read(text: &'t str) -> Option<Self> {
         let room = text.len() / BYTES_PER_NODE + 1;
         keep_memory::<Node>(2 * room);

@@ -140,7 +140,7 @@ impl Parser {
         }
     }
 
-    /// Parse the rest of `[:name:]`. Return `None` and reads nothing if it is not one.
+    /// Parse the rest of `[:name:]`. Return `None` and read nothing if it is not one.
     fn posix(&mut self) -> Result<Option<ClassUnicode>, CompileError> {
         let start = self.at;
         self.at += 1;

@@ -55,7 +55,7 @@ pub(super) fn learn<O: Objective, T: TieBreak>(
 }
 
 impl<O: Objective, T: TieBreak> BestFirst<O, T> {
-    /// Return the best pair; begins a new round if necessary.
+    /// Return the best pair; begin a new round if necessary.
     fn next(&mut self, progress: &mut Progress<'_>) -> Result<Option<ScoredPair>, Error> {
         if !self.active.is_exhausted() {
             if let Some(best) = self.active.best(&mut self.state, progress)? {

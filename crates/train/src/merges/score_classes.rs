@@ -137,7 +137,7 @@ impl<K: Copy + Eq + Hash, T: Ord + Clone> ScoreClasses<K, T> {
         }
     }
 
-    /// Return the member of a class with the least tie key or bound of it; drops pairs that have left the class.
+    /// Return the member of a class with the least tie key or bound of it; drop pairs that have left the class.
     pub(super) fn first_member(&mut self, class: u32) -> Option<(T, u32)> {
         while let Some(Reverse((bound, pair))) = self.members[class as usize].peek() {
             if self.class_of(*pair) == class {

@@ -27,7 +27,7 @@ use run_file::{file_error, RunOrder};
 /// The most runs that are read at once; each has a buffer of 64 KB and an open file.
 pub(super) const MAX_OPEN_RUNS: usize = 64;
 
-/// Merge runs by word and return the words by first position; reads and writes files in `folder`.
+/// Merge runs by word and return the words by first position; read and write files in `folder`.
 ///
 /// Memory stays near `limit` bytes. The smallest runs are merged first while there are too many to open.
 pub(super) fn merge(
