@@ -189,6 +189,9 @@ class Core:
         """Tell whether both cores use the same compiled tables in memory."""
 
     cache_budget: int
+    def warm_up(self) -> None:
+        """Build every table that calls build late."""
+
     def memory(self) -> tuple[int, int, int]:
         """Return the bytes of the tables, of the caches of a thread, and the limit of these caches."""
 

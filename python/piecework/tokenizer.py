@@ -1243,6 +1243,28 @@ class Tokenizer(metaclass=WithForeignNames):
 
         return Memory(*self._core.memory())
 
+    def warm_up(self) -> None:
+        """Build every table that calls would build late, so that no request waits for one.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
+        >>> tok.warm_up()
+        >>> tok.encode_batch(["a"]).ids
+        array([1], dtype=uint32)
+
+        A server calls it once, after loading. Loading builds only the tables of the first texts. Without this
+        call, one thread builds the others during a request, while other threads encode without them, more
+        slowly. The ids are the same. It takes 5 to 200 ms for common vocabularies, and imports numpy.
+
+        `with_truncation`, `with_padding` and other methods that keep the stages share the tables, and so do
+        copies and forked processes. Pickles, `.pwc` files and methods that replace a stage or add tokens do
+        not keep all of them: call it again. `encode_segments` and `apply_chat_template` compile what they
+        need at their first call.
+        """
+        self._core.warm_up()
+        # The arrays of the first batch import numpy.
+        _ = self.encode_batch(()).ids
+
     # ---- variants
 
     def with_added_tokens(

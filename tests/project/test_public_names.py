@@ -309,6 +309,7 @@ TOKENIZER_NAMES = {
     "with_padding",
     "without_padding",
     "memory",
+    "warm_up",
     "with_word_cache_budget",
     "with_special_in_text",
     "with_truncation",

@@ -1,9 +1,9 @@
-//! Text columns: Arrow strings and numpy arrays of bytes, read without a copy, and the lines of a block.
+//! Text columns: Arrow strings, read without a copy, copies of numpy arrays of bytes, and the lines of a block.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use numpy::{PyArray1, PyArrayMethods, PyReadonlyArray1};
+use numpy::{PyArray1, PyArrayMethods};
 use piecework_capsules::{column_of_array, column_of_stream};
 use piecework_catch_panics::python;
 use piecework_core::engine::batch::MAX_TEXT_BYTES;
@@ -32,7 +32,7 @@ enum Rows {
     Arrow(Column),
     /// Consecutive values of `width` bytes, padded with zeros.
     Bytes {
-        flat: Py<PyArray1<u8>>,
+        flat: Vec<u8>,
         width: usize,
         len: usize,
     },
@@ -40,11 +40,7 @@ enum Rows {
 }
 
 /// A column that is borrowed while its texts are read.
-pub(crate) enum BorrowedColumn<'py> {
-    Arrow(&'py Column),
-    Bytes { flat: PyReadonlyArray1<'py, u8>, width: usize, len: usize },
-    Lines(&'py TextRows),
-}
+pub(crate) struct BorrowedColumn<'a>(&'a Rows);
 
 #[python]
 impl TextColumn {
@@ -71,14 +67,17 @@ impl TextColumn {
         Ok(Self { rows: Rows::Arrow(read.map_err(unreadable)?) })
     }
 
-    /// Borrow `len` values of `width` bytes each, padded with zeros.
+    /// Copy `len` values of `width` bytes each, padded with zeros.
+    ///
+    /// Other threads may write to the array while its texts are encoded without the GIL; what was checked as UTF-8 must
+    /// not change.
     #[staticmethod]
-    fn of_bytes(flat: Bound<'_, PyArray1<u8>>, width: usize, len: usize) -> PyResult<Self> {
+    fn of_bytes(flat: &Bound<'_, PyArray1<u8>>, width: usize, len: usize) -> PyResult<Self> {
         if flat.len()? != width * len {
             let expected = format!("{len} rows of {width} bytes");
             return Err(bad_argument("flat", format!("{} bytes", flat.len()?), &expected));
         }
-        Ok(Self { rows: Rows::Bytes { flat: flat.unbind(), width, len } })
+        Ok(Self { rows: Rows::Bytes { flat: flat.to_vec()?, width, len } })
     }
 
     /// Copy the lines of a block; `None` for invalid UTF-8.
@@ -134,8 +133,8 @@ impl TextColumn {
     /// Return the size of each text in bytes.
     fn sizes<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyArray1<i64>>> {
         let column = Self::borrow(slf);
-        let sizes = match &column {
-            BorrowedColumn::Lines(rows) => rows.sizes().map(|size| size as i64).collect(),
+        let sizes = match column.0 {
+            Rows::Lines(rows) => rows.sizes().map(|size| size as i64).collect(),
             _ => column.texts("texts")?.into_iter().map(|text| text.len() as i64).collect(),
         };
         Ok(PyArray1::from_vec(slf.py(), sizes))
@@ -182,14 +181,8 @@ impl TextColumn {
     }
 
     /// Borrow the column.
-    pub(crate) fn borrow<'py>(slf: &'py Bound<'_, Self>) -> BorrowedColumn<'py> {
-        match &slf.get().rows {
-            Rows::Arrow(column) => BorrowedColumn::Arrow(column),
-            Rows::Bytes { flat, width, len } => {
-                BorrowedColumn::Bytes { flat: flat.bind(slf.py()).readonly(), width: *width, len: *len }
-            }
-            Rows::Lines(rows) => BorrowedColumn::Lines(rows),
-        }
+    pub(crate) fn borrow<'a>(slf: &'a Bound<'_, Self>) -> BorrowedColumn<'a> {
+        BorrowedColumn(&slf.get().rows)
     }
 }
 
@@ -201,12 +194,12 @@ impl BorrowedColumn<'_> {
 
     /// Borrow every row as text; errors name the row.
     pub(crate) fn texts(&self, place: &str) -> PyResult<Vec<&str>> {
-        match self {
-            Self::Arrow(column) => {
+        match self.0 {
+            Rows::Arrow(column) => {
                 column.iter().enumerate().map(|(row, bytes)| text(bytes, place, row)).collect()
             }
-            Self::Bytes { len, .. } => self.texts_of_rows(0..*len, place),
-            Self::Lines(rows) => {
+            Rows::Bytes { len, .. } => self.texts_of_rows(0..*len, place),
+            Rows::Lines(rows) => {
                 let sized = |(row, text)| check_size(text, || format!("{place}[{row}]")).map(|()| text);
                 rows.iter().enumerate().map(sized).collect()
             }
@@ -215,14 +208,14 @@ impl BorrowedColumn<'_> {
 
     /// Return the bytes of a row, without the zeros at its end; `None` for a null.
     fn row(&self, row: usize) -> Option<&[u8]> {
-        match self {
-            Self::Arrow(column) => column.get(row),
-            Self::Bytes { flat, width, .. } => {
-                let value = flat.as_slice().ok()?.get(row * width..(row + 1) * width)?;
+        match self.0 {
+            Rows::Arrow(column) => column.get(row),
+            Rows::Bytes { flat, width, .. } => {
+                let value = flat.get(row * width..(row + 1) * width)?;
                 let end = value.iter().rposition(|&byte| byte != 0).map_or(0, |last| last + 1);
                 Some(&value[..end])
             }
-            Self::Lines(rows) => Some(rows.row(row).as_bytes()),
+            Rows::Lines(rows) => Some(rows.row(row).as_bytes()),
         }
     }
 }

@@ -272,7 +272,9 @@ impl Core {
         skip_special_tokens: bool,
         clean_up: Option<bool>,
     ) -> PyResult<Bound<'py, PyList>> {
-        let rows = rows(ids.as_slice()?, row_offsets.as_slice()?)?;
+        // A copy: other threads may write to the array while the GIL is released.
+        let ids = ids.as_slice()?.to_vec();
+        let rows = rows(&ids, row_offsets.as_slice()?)?;
         let (mut strings, mut units) = (Vec::with_capacity(rows.len()), Vec::new());
         for chunk in decoding_chunks(&rows) {
             let decoded = py.release(|| self.tokenizer().decode_rows(chunk, skip_special_tokens, clean_up));
@@ -365,6 +367,11 @@ impl Core {
     #[getter]
     fn cache_budget(&self) -> usize {
         self.tokenizer().cache_budget()
+    }
+
+    /// Build every table that calls build late.
+    fn warm_up(&self, py: Python<'_>) {
+        py.release(|| self.tokenizer().warm_up());
     }
 
     /// Return the bytes of the shared tables and of the caches of a thread, and the limit of these caches.

@@ -33,7 +33,7 @@
 //! A [`Tokenizer`] is `Send`, `Sync` and a handle: a clone costs the increment of a counter. Compiled tables never
 //! change; each thread that encodes takes a scratch with its own cache of words, and no thread waits for another. A call
 //! that encodes a short text takes microseconds, so it may run in an asynchronous task; a batch uses the threads that
-//! [`EncodeOptions::num_threads`] names.
+//! [`EncodeOptions::num_threads`] names. [`Tokenizer::warm_up`] builds the tables that otherwise the first requests build.
 //!
 //! Text of users that contains `[SEP]` or `<|im_end|>` becomes that token, as with `tokenizers`, unless
 //! [`EncodeOptions::parse_special`] or [`Tokenizer::with_special_in_text`] says otherwise.

@@ -142,6 +142,28 @@ impl Tokenizer {
     }
 }
 
+/// # Serve
+impl Tokenizer {
+    /// Build every table that calls would build late, so that no request waits for one.
+    ///
+    /// ```
+    /// use piecework::Tokenizer;
+    ///
+    /// let tokenizer = Tokenizer::from_bytes(b"[UNK]\nto\nbe\n")?;
+    /// tokenizer.warm_up();
+    /// assert_eq!(tokenizer.encode_ids("to be")?, [1, 2]);
+    /// # Ok::<(), piecework::Error>(())
+    /// ```
+    ///
+    /// A server calls it once, after loading. Loading builds only the tables of the first texts; without this call one
+    /// thread builds the others during a request, while other threads encode without them, more slowly. The ids are the
+    /// same. Clones and the tokenizers of `with_...` share the tables. [`Tokenizer::encode_segments`] compiles what it
+    /// needs at its first call.
+    pub fn warm_up(&self) {
+        self.core().warm_up();
+    }
+}
+
 /// # Look up
 impl Tokenizer {
     /// Return the id of a token, added tokens first.

@@ -18,6 +18,8 @@ async fn main() -> Result<(), Box<dyn std::error::Error>> {
         return Err("usage: piecework-server-example TOKENIZER ADDRESS".into());
     };
     let tokenizer = Tokenizer::from_file(file)?;
+    // No request waits for tables that are built late.
+    tokenizer.warm_up();
     tokenizer.warnings().iter().for_each(|warning| eprintln!("warning: {warning}"));
     let router = Router::new()
         .route("/encode", post(encode))
@@ -44,12 +46,17 @@ struct Encoded {
     offsets: Vec<(usize, usize)>,
 }
 
-/// Encode one text. It takes microseconds, so it runs in the task.
+/// A text of fewer bytes is encoded in the task: that takes microseconds. A longer one would delay other tasks.
+const SHORT: usize = 10_000;
+
+/// Encode one text; a long one away from the threads that serve.
 async fn encode(
     State(tokenizer): State<Tokenizer>,
     Json(body): Json<Text>,
 ) -> Result<Json<Encoded>, Failed> {
-    let encoding = tokenizer.encode_with(&body.text, &options(body.parse_special))?;
+    let is_short = body.text.len() < SHORT;
+    let work = move || tokenizer.encode_with(&body.text, &options(body.parse_special));
+    let encoding = if is_short { work()? } else { blocking(work).await? };
     Ok(Json(Encoded { ids: encoding.ids().to_vec(), offsets: encoding.offsets().to_vec() }))
 }
 
@@ -64,8 +71,15 @@ async fn encode_batch(
     Json(body): Json<Texts>,
 ) -> Result<Json<Vec<Vec<u32>>>, Failed> {
     let work = move || tokenizer.encode_batch_with(&body.texts, &options(false));
-    let batch = tokio::task::spawn_blocking(work).await.map_err(|_| Failed::internal())??;
+    let batch = blocking(work).await?;
     Ok(Json(batch.iter().map(<[u32]>::to_vec).collect()))
+}
+
+/// Run long work away from the threads that serve.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, Error> + Send + 'static,
+) -> Result<T, Failed> {
+    Ok(tokio::task::spawn_blocking(work).await.map_err(|_| Failed::internal())??)
 }
 
 #[derive(Deserialize)]

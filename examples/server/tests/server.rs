@@ -75,6 +75,10 @@ fn the_server_gives_the_ids_of_the_library() {
     let found = server.json("/encode", &json!({"text": text}));
     assert_eq!(found, json!({"ids": encoding.ids(), "offsets": encoding.offsets()}));
 
+    let long = "to bes ".repeat(10_000);
+    let found = server.json("/encode", &json!({"text": long}));
+    assert_eq!(found["ids"], json!(tokenizer.encode(&long).expect("an encoding").ids()));
+
     let found = server.json("/encode-batch", &json!({"texts": ["to", "bes to"]}));
     assert_eq!(found, json!([[1, 3, 2], [1, 4, 5, 3, 2]]));
     assert_eq!(server.json("/decode", &json!({"ids": [1, 4, 5, 3, 2]})), json!("bes to"));

@@ -46,7 +46,10 @@ def split_pairs(
 
 
 def text_column(texts: typing.Any, name: str = "texts") -> TextColumn | None:
-    """Return a column that shares the memory of the argument; None if the argument is no column.
+    """Return a column of the argument; None if it is no column.
+
+    It shares the memory of an Arrow column. The bytes of a numpy array are copied, as other threads may
+    write to it.
 
     Raises `ArgumentError` for a column of another type.
     """

@@ -130,7 +130,7 @@ impl Bpe {
 
     /// Return the bytes of memory of the other tables.
     pub(super) fn derived_bytes(&self) -> usize {
-        self.tables.get().map_or(0, |tables| tables.derived_bytes())
+        self.tables.get().map_or(0, MergeTables::derived_bytes)
     }
 
     /// Segment one non-empty word; with dropout if there are random numbers.
