@@ -23,9 +23,17 @@ impl Tokenizer {
         &self,
         rows: impl IntoIterator<Item = R>,
     ) -> Result<Vec<String>, Error> {
+        self.decode_batch_with(rows, &DecodeOptions::default())
+    }
+
+    /// Decode every row of ids with other options than the default.
+    pub fn decode_batch_with<R: AsRef<[u32]>>(
+        &self,
+        rows: impl IntoIterator<Item = R>,
+        options: &DecodeOptions,
+    ) -> Result<Vec<String>, Error> {
         let rows: Vec<R> = rows.into_iter().collect();
         let rows: Vec<&[u32]> = rows.iter().map(AsRef::as_ref).collect();
-        let options = DecodeOptions::default();
         let mut texts = Vec::with_capacity(rows.len());
         for chunk in decoding_chunks(&rows) {
             let decoded = self.core().decode_rows(chunk, options.skip_special_tokens, options.clean_up)?;

@@ -47,7 +47,12 @@ impl Tokenizer {
 
     /// Count the tokens of a text: the length of its encoding before padding.
     pub fn count(&self, text: &str) -> Result<usize, Error> {
-        self.look_at_ids(text, &EncodeOptions::default(), <[u32]>::len)
+        self.count_with(text, &EncodeOptions::default())
+    }
+
+    /// Count the tokens of a text with other options than the default.
+    pub fn count_with(&self, text: &str, options: &EncodeOptions) -> Result<usize, Error> {
+        self.look_at_ids(text, options, <[u32]>::len)
     }
 
     fn look_at_ids<R>(
@@ -106,9 +111,25 @@ impl Tokenizer {
     where
         I: IntoIterator<Item: Into<EncodeInput<'t>>>,
     {
-        let options = EncodeOptions::default();
+        self.count_batch_with(texts, &EncodeOptions::default())
+    }
+
+    /// Count the tokens of each text with other options than the default.
+    ///
+    /// ```
+    /// use piecework::{EncodeOptions, Tokenizer};
+    ///
+    /// let tokenizer = Tokenizer::from_bytes(b"[UNK]\n[CLS]\n[SEP]\nbe\n")?;
+    /// let options = EncodeOptions::new().add_special_tokens(false).num_threads(1);
+    /// assert_eq!(tokenizer.count_batch_with(["be", "be be"], &options)?, [1, 2]);
+    /// # Ok::<(), piecework::Error>(())
+    /// ```
+    pub fn count_batch_with<'t, I>(&self, texts: I, options: &EncodeOptions) -> Result<Vec<usize>, Error>
+    where
+        I: IntoIterator<Item: Into<EncodeInput<'t>>>,
+    {
         let inputs: Vec<EncodeInput<'t>> = texts.into_iter().map(Into::into).collect();
-        let selector = self.checked(&inputs, &options)?;
+        let selector = self.checked(&inputs, options)?;
         if pairs_of(&inputs)?.is_some() {
             return Err(Error::new(
                 ErrorKind::Argument,
@@ -119,7 +140,7 @@ impl Tokenizer {
         }
         let sources: Vec<_> = inputs.iter().map(|input| Source::from(input.text)).collect();
         let counts =
-            self.encoder().count(&sources, engine_options(&options, &selector), options.threads())?;
+            self.encoder().count(&sources, engine_options(options, &selector), options.threads())?;
         Ok(counts.into_iter().map(|count| count as usize).collect())
     }
 
