@@ -293,11 +293,10 @@ FILE_WINS: dict[str, FolderCase] = {
     "GPT-2 class of Falcon": _json("falcon", "GPT2Tokenizer"),
     "Qwen class of DeepSeek": _json("deepseek-v3", "Qwen2Tokenizer"),
     "Cohere class of GPT-2": _json("gpt2", "CohereTokenizer"),
-    "Blenderbot": _json("roberta-base", "BlenderbotTokenizer"),
     "mBART class, normalizer dropped": FolderCase(
         {"tokenizer.json": "vocab/xlm-roberta-base/tokenizer.json.gz"},
         {"tokenizer_class": "MBartTokenizer"},
-        left_out="<unk>",
+        left_out="<",
     ),
     "DeBERTa v2 class of T5": _json("t5-small", "DebertaV2Tokenizer"),
 }

@@ -17,7 +17,7 @@ import pytest
 import piecework as pw
 from piecework.io.class_pipelines import PROBES
 from piecework.io.class_tables import READ_AS_FILES
-from tests.folder_cases import CASES, FILE_WINS, MORE, REFUSED, differences, texts
+from tests.folder_cases import CASES, FILE_WINS, MORE, REFUSED, ROLES, differences, texts
 
 os.environ.setdefault("HF_HUB_OFFLINE", "1")
 transformers = pytest.importorskip("transformers")
@@ -81,7 +81,8 @@ def test_a_file_that_its_class_would_change_is_read_as_it_is(name: str, tmp_path
     with pytest.warns(pw.errors.FormatWarning, match="read as the file says") as found:
         ours = pw.Tokenizer.load(folder)
     assert len(found) == 1
-    config = {**case.config, "tokenizer_class": "PreTrainedTokenizerFast"}
+    roles = {role: getattr(ours, role) for role in ROLES}
+    config = {**case.config, **roles, "tokenizer_class": "PreTrainedTokenizerFast"}
     (folder / "tokenizer_config.json").write_text(json.dumps(config))
     theirs = opened(folder)
     for text in texts(case.left_out):
@@ -89,7 +90,9 @@ def test_a_file_that_its_class_would_change_is_read_as_it_is(name: str, tmp_path
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("name", ["GPT-2 class of Qwen", "Blenderbot", "Qwen class of DeepSeek"])
+@pytest.mark.parametrize(
+    "name", ["GPT-2 class of Qwen", "GPT-2 class of Falcon", "Qwen class of DeepSeek"]
+)
 def test_the_warning_shows_a_text_with_the_ids_of_both(name: str, tmp_path: Path) -> None:
     folder = FILE_WINS[name].write(tmp_path / "f")
     with pytest.warns(pw.errors.FormatWarning) as found:
