@@ -29,6 +29,7 @@ PACKAGE = ROOT / "python" / "piecework"
 
 FOUNDATION = {
     "error",
+    "interrupt",
     "table_sections",
     "spec",
     "text",
@@ -67,6 +68,7 @@ UNSAFE = {"kernels", "kernels/capsules"}
 FORMATS_MAY_USE_OF_CORE = {
     "spec",
     "error",
+    "interrupt",
     "text",
     "table_sections",
     "vocab",

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use numpy::PyReadonlyArray1;
 use piecework_catch_panics::python;
 use piecework_core::engine::batch::{ExtraColumns, Source};
-use piecework_core::engine::{
-    decoding_chunks, DecodeStreams, Filling, Input, Options, Origin, SpannedWord, Tokenizer,
-};
+use piecework_core::engine::{decoding_chunks, DecodeStreams, Filling, Input, Options, Origin, Tokenizer};
 use piecework_core::error::Error;
 use piecework_core::spec::{Padding, TokenizerSpec, Truncation};
 use piecework_core::stages::decode::StreamState;
@@ -21,6 +19,7 @@ use crate::custom::functions as custom_functions;
 use crate::encoding::Encoding;
 use crate::errors::{bad_argument, raise};
 use crate::input::{borrow, borrowed, Borrowed, InputObject, InputRows};
+use crate::lists::list_of;
 use crate::options::{drawn, selector, settings_of, thread_count, SeededSampling};
 use crate::release::ReleaseGil;
 use crate::shared_tokenizer::SharedTokenizer;
@@ -426,7 +425,8 @@ impl Core {
     }
 
     /// Normalize and split a text; return words with their character offsets in the original text.
-    fn pre_tokenize(&self, text: &Bound<'_, PyAny>) -> PyResult<Vec<SpannedWord>> {
-        self.tokenizer().pre_tokenize(borrow(text, || "text".into())?).map_err(raise)
+    fn pre_tokenize<'py>(&self, text: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        let words = self.tokenizer().pre_tokenize(borrow(text, || "text".into())?).map_err(raise)?;
+        list_of(text.py(), words.into_iter())
     }
 }

@@ -5,6 +5,7 @@ use std::sync::Mutex;
 use numpy::{PyArray1, PyReadonlyArray1};
 use piecework_catch_panics::python;
 use piecework_core::error::Error;
+use piecework_core::interrupt;
 use piecework_core::stages::normalize::Normalizer;
 use piecework_core::stages::pretokenize::PreTokenizer;
 use piecework_core::stages::split::Splitter;
@@ -31,9 +32,10 @@ pub struct WordCounter {
 }
 
 impl WordCounter {
-    /// Run `work` on the counter.
+    /// Run `work` on the counter, to its end: blocks are short, and signals are checked after each.
     fn with<R>(&self, work: impl FnOnce(&mut count::WordCounter) -> Result<R, Error>) -> PyResult<R> {
-        work(lock(&self.counter)?.as_mut().ok_or_else(finished)?).map_err(raise)
+        let mut counter = lock(&self.counter)?;
+        interrupt::defer(|| work(counter.as_mut().ok_or_else(finished)?).map_err(raise))
     }
 }
 

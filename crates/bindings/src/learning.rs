@@ -3,7 +3,7 @@
 //! Settings are dicts with the fields of the specification in `piecework-train`.
 
 use std::ops::ControlFlow;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use piecework_catch_panics::python;
 use piecework_core::error::Error;
@@ -20,9 +20,7 @@ use crate::errors::raise;
 use crate::learning_log::LearningLog;
 use crate::options::{settings_of, thread_count};
 use crate::release::ReleaseGil;
-
-/// The interval between checks for signals.
-const PULSE: Duration = Duration::from_millis(100);
+use crate::signals::PULSE;
 
 /// The result of a WordPiece or BPE trainer.
 #[pyclass(frozen, module = "piecework._core")]

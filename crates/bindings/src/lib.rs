@@ -21,6 +21,7 @@ mod input;
 mod learning;
 mod learning_log;
 mod levels;
+mod lists;
 mod numbers;
 mod options;
 mod panics;
@@ -30,6 +31,7 @@ mod release;
 mod rules;
 mod segmentations;
 mod shared_tokenizer;
+mod signals;
 mod stream;
 mod strings;
 
@@ -76,6 +78,7 @@ mod _core {
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
         crate::panics::install_hook();
         crate::release::close_at_exit(module)?;
+        crate::signals::watch(module.py());
         module.add("UNICODE_VERSION", piecework_unicode::UNICODE_VERSION)?;
         module.add("BUILD_PROFILE", env!("PIECEWORK_PROFILE"))?;
         module.add("__version__", env!("CARGO_PKG_VERSION"))

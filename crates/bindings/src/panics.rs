@@ -7,21 +7,25 @@ use std::any::Any;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
+use piecework_core::interrupt;
 use pyo3::prelude::*;
 
-use crate::errors::internal;
+use crate::errors::{internal, raise};
 
 /// The message and location of the last panic, until it is caught.
 static LAST: Mutex<Option<String>> = Mutex::new(None);
 
-/// Run `work`; return `InternalError` if it panics.
+/// Run `work`; return `InternalError` if it panics, and the exception of a signal's handler if that ended it.
 ///
 /// Shared state must be usable after a panic: a poisoned lock resets its value or returns an error.
 pub(crate) fn caught<R>(work: impl FnOnce() -> R) -> PyResult<R> {
-    panic::catch_unwind(AssertUnwindSafe(work)).map_err(|payload| {
-        let reported = last().take();
-        internal(&reported.unwrap_or_else(|| message(&*payload).to_owned()))
-    })
+    match panic::catch_unwind(AssertUnwindSafe(|| interrupt::catch(work))) {
+        Ok(result) => result.map_err(raise),
+        Err(payload) => {
+            let reported = last().take();
+            Err(internal(&reported.unwrap_or_else(|| message(&*payload).to_owned())))
+        }
+    }
 }
 
 /// Install a panic hook that stores the message and the location for the exception, and prints nothing.

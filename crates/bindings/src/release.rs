@@ -4,13 +4,17 @@
 //! Rust aborts the process when this reaches its frames. So a handler of `atexit` closes a gate in front of the GIL:
 //! threads that arrive later wait for the end of the process, and the handler waits for those that have passed.
 
+use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::OnceLock;
 use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use piecework_catch_panics::python;
+use piecework_core::interrupt;
 use pyo3::prelude::*;
+
+use crate::signals;
 
 /// Whether the gate is closed.
 static EXITING: AtomicBool = AtomicBool::new(false);
@@ -24,18 +28,21 @@ const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// Releases the GIL during work that needs no Python object.
 pub(crate) trait ReleaseGil {
     /// Run `work` without the GIL; never returns if the interpreter has begun to exit meanwhile.
+    ///
+    /// A signal whose handler raises an exception ends long work in the main thread by unwinding.
     fn release<T: Send>(self, work: impl FnOnce() -> T + Send) -> T;
 }
 
 impl ReleaseGil for Python<'_> {
     fn release<T: Send>(self, work: impl FnOnce() -> T + Send) -> T {
+        signals::note_thread(self);
         let result = self.detach(|| {
-            let result = work();
+            let result = interrupt::catch(work);
             pass_gate();
             result
         });
         PASSED.fetch_sub(1, Ordering::SeqCst);
-        result
+        result.unwrap_or_else(|interrupted| resume_unwind(Box::new(interrupted)))
     }
 }
 

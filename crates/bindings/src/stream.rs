@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex};
 
 use piecework_catch_panics::python;
-use piecework_core::engine::DecodeStreams;
+use piecework_core::engine::{DecodeStreams, Tokenizer};
+use piecework_core::error::Error;
+use piecework_core::interrupt;
 use piecework_core::stages::decode::StreamState;
 use pyo3::prelude::*;
 
@@ -24,13 +26,25 @@ impl RawDecodeStream {
     pub(crate) fn of(streams: DecodeStreams, tokenizer: &Arc<SharedTokenizer>) -> Self {
         Self { streams: Mutex::new(streams), tokenizer: Arc::clone(tokenizer) }
     }
+
+    /// Change the streams, without an end by a signal.
+    fn change<R: Send>(
+        &self,
+        py: Python<'_>,
+        work: impl FnOnce(&mut DecodeStreams, &Tokenizer) -> Result<R, Error> + Send,
+    ) -> PyResult<R> {
+        py.release(|| {
+            let mut streams = lock(&self.streams)?;
+            interrupt::defer(|| work(&mut streams, self.tokenizer.tokenizer())).map_err(raise)
+        })
+    }
 }
 
 #[python]
 impl RawDecodeStream {
     /// Decode the next id of each sequence (None for a finished one); return the text that each adds.
     fn step(&self, py: Python<'_>, ids: Vec<Option<u32>>) -> PyResult<Vec<Option<String>>> {
-        py.release(|| lock(&self.streams)?.step(self.tokenizer.tokenizer(), &ids).map_err(raise))
+        self.change(py, |streams, tokenizer| streams.step(tokenizer, &ids))
     }
 
     /// Return streams that continue independently of these.
@@ -46,6 +60,6 @@ impl RawDecodeStream {
 
     /// Return the text that each sequence still buffers.
     fn finish(&self, py: Python<'_>) -> PyResult<Vec<Option<String>>> {
-        py.release(|| lock(&self.streams)?.finish(self.tokenizer.tokenizer()).map_err(raise))
+        self.change(py, DecodeStreams::finish)
     }
 }

@@ -10,6 +10,7 @@
 //! text            strings, patterns and alignments
 //! stages          what happens around the model
 //! model           words to tokens
+//! interrupt       ends long work when its caller asks for it
 //! engine          the compiled tokenizer, its word cache, and batches
 //! ```
 
@@ -21,6 +22,7 @@ pub mod double_array;
 pub mod encoding;
 pub mod engine;
 pub mod error;
+pub mod interrupt;
 mod locks;
 pub mod model;
 pub mod ranks;

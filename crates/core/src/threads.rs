@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crate::error::{Error, ErrorKind};
+use crate::interrupt::Team;
 
 /// The minimum work of a thread, in bytes; with less, starting the thread costs more time than it saves.
 const MIN_BYTES_PER_THREAD: usize = 64 << 10;
@@ -122,10 +123,18 @@ pub fn run_with_helpers<L, H: Send>(
     if helpers == 0 || cfg!(target_family = "wasm") {
         return (lead(), Vec::new());
     }
-    thread::scope(|scope| {
-        let start = |_| thread::Builder::new().spawn_scoped(scope, &help).ok();
-        let threads: Vec<_> = (0..helpers).map_while(start).collect();
-        (lead(), threads.into_iter().map(join_thread).collect())
+    let help = &help;
+    Team::run(|team| {
+        thread::scope(|scope| {
+            let start = |_| {
+                let helper = team.helper();
+                thread::Builder::new().spawn_scoped(scope, move || helper.run(help)).ok()
+            };
+            let threads: Vec<_> = (0..helpers).map_while(start).collect();
+            let led = lead();
+            team.wait();
+            (led, threads.into_iter().map(join_thread).collect())
+        })
     })
 }
 

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use piecework_core::encoding::{Encoding as Fields, Token, NONE};
 use piecework_core::engine::{offsets_in, Input, Scratch};
+use piecework_core::interrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
@@ -15,6 +16,7 @@ use super::source::Source;
 use super::text_source::TextSource;
 use crate::errors::raise;
 use crate::input::{borrowed, Borrowed, InputObject};
+use crate::lists::list_of;
 use crate::release::ReleaseGil;
 use crate::shared_tokenizer::SharedTokenizer;
 
@@ -179,15 +181,18 @@ impl Encoding {
         let unless_none = |value: u32| Some(value).filter(|&value| value != NONE);
         let list = match column {
             Column::Tokens => {
-                let texts = tokens.map(|token| self.source.text_of(py, token));
+                let texts = tokens.map(|token| {
+                    interrupt::check(1);
+                    self.source.text_of(py, token)
+                });
                 PyList::new(py, texts.collect::<PyResult<Vec<_>>>()?)
             }
-            Column::Offsets => PyList::new(py, tokens.map(|token| (token.start, token.end))),
-            Column::WordIds => PyList::new(py, tokens.map(|token| unless_none(token.word))),
-            Column::SequenceIds => PyList::new(py, tokens.map(|token| unless_none(token.sequence))),
-            Column::TypeIds => PyList::new(py, tokens.map(|token| token.type_id)),
-            Column::SpecialTokensMask => PyList::new(py, tokens.map(|token| u32::from(token.special))),
-            Column::AttentionMask => PyList::new(py, tokens.map(|token| u32::from(token.attention))),
+            Column::Offsets => list_of(py, tokens.map(|token| (token.start, token.end))),
+            Column::WordIds => list_of(py, tokens.map(|token| unless_none(token.word))),
+            Column::SequenceIds => list_of(py, tokens.map(|token| unless_none(token.sequence))),
+            Column::TypeIds => list_of(py, tokens.map(|token| token.type_id)),
+            Column::SpecialTokensMask => list_of(py, tokens.map(|token| u32::from(token.special))),
+            Column::AttentionMask => list_of(py, tokens.map(|token| u32::from(token.attention))),
             _ => return Ok(None),
         };
         list.map(Some)
@@ -255,7 +260,7 @@ impl Encoding {
         }
         let tokens = self.tokens_with(py, &[Column::SequenceIds, Column::Offsets])?;
         let offsets = self.with_texts(py, |texts| Ok(offsets_in(tokens, texts, units)))?;
-        PyList::new(py, offsets).map(Some)
+        list_of(py, offsets.into_iter()).map(Some)
     }
 
     /// Borrow the texts for `work`, each whole or as words.

@@ -5,6 +5,7 @@
 use std::collections::VecDeque;
 
 use super::allocator::Allocator;
+use crate::interrupt;
 
 /// A key and its number. Most comparisons and lookups of bytes need only its first sixteen bytes.
 #[derive(Clone, Copy, Debug)]
@@ -99,6 +100,7 @@ pub(crate) fn build_breadth_first<L: TrieLayout>(
         pending.push_back(Subtree { state, depth: 0, keys, context: L::Context::default() });
     }
     while let Some(subtree) = pending.pop_front() {
+        interrupt::check(1);
         expand(&subtree, &mut pending, &mut bytes, &mut allocator, layout);
         if allocator.slots() > max_slots {
             return None;

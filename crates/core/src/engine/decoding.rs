@@ -5,6 +5,7 @@
 
 use super::Tokenizer;
 use crate::error::Error;
+use crate::interrupt;
 use crate::stages::decode::{DecodeInput, DecodeTable};
 use crate::stages::normalize::Normalizer;
 
@@ -99,6 +100,7 @@ impl Tokenizer {
     ) -> Result<String, Error> {
         let kept =
             ids.iter().filter(|&&id| !(skip_special_tokens && self.stages().added_tokens.is_special(id)));
+        let kept = kept.inspect(|_| interrupt::check(1));
         self.stages().decoder.run(kept.filter_map(|&id| self.decoded_token(id)), clean_up)
     }
 

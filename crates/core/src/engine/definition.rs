@@ -6,6 +6,7 @@ use super::stages::{AddedSpaces, FoundToken, Part, Stages};
 use super::{estimated_tokens, Input, Options, Scratch};
 use crate::encoding::Token;
 use crate::error::Error;
+use crate::interrupt;
 use crate::model::{ModelScratch, TokenSpan};
 use crate::text::{Aligned, CharIndex, PreTokenizedText};
 
@@ -23,6 +24,7 @@ pub(super) fn ids(
             Part::Token(found) => out.push(found.id),
             Part::Words(PreTokenizedText { text, spans: words }) => {
                 for &(from, to) in words {
+                    interrupt::check(1);
                     stages.model.run(&text.text()[from..to], &stages.vocab, model, out);
                 }
             }
@@ -81,6 +83,7 @@ impl<'w> TokenWriter<'w> {
             Part::Token(found) => self.added(found),
             Part::Words(PreTokenizedText { text, spans: words }) => {
                 for &(from, to) in words {
+                    interrupt::check(1);
                     spans.clear();
                     self.stages.model.run(&text.text()[from..to], &self.stages.vocab, model, spans);
                     self.word(text, from, spans);

@@ -13,6 +13,7 @@ use super::words::{
 };
 use super::{Input, Options, Scratch};
 use crate::error::Error;
+use crate::interrupt;
 use crate::model::Model;
 use crate::stages::added_tokens::Segment;
 use crate::stages::normalize::Normalizer;
@@ -40,7 +41,10 @@ impl Route {
         for text in input.texts() {
             for segment in stages.added_tokens.raw_segments(text, options.parse_special) {
                 match segment {
-                    Segment::Token(id, ..) => out.push(id),
+                    Segment::Token(id, ..) => {
+                        interrupt::check(1);
+                        out.push(id);
+                    }
                     Segment::Text(start, end) => {
                         self.span_ids(stages, (&text[start..end], start), options, scratch, out)?;
                     }
@@ -218,6 +222,7 @@ impl CachedWords<'_> {
             if count == 0 {
                 return Ok(());
             }
+            interrupt::check(count);
             let mut number = self.append_hits(0..count, out);
             while number < count {
                 self.append_miss(&mut words, number, out)?;

@@ -2,6 +2,7 @@
 
 use super::{Scratch, Tokenizer};
 use crate::error::Error;
+use crate::interrupt;
 use crate::text::{CharIndex, PreTokenizedText};
 
 /// A word, and its characters in the original text.
@@ -43,6 +44,7 @@ impl Tokenizer {
         self.splitter().pre_tokenize(text, 0, &mut words)?;
         let chars = CharIndex::new(text);
         let word = |&(start, end): &(usize, usize)| {
+            interrupt::check(1);
             let span = chars.span_of(words.text.source_of(start, end));
             (words.text.text()[start..end].to_owned(), span)
         };

@@ -3,6 +3,7 @@
 use super::pieces::Pieces;
 use super::{TokenSink, TokenSpan};
 use crate::error::Error;
+use crate::interrupt;
 use crate::spec::{CharSpec, SentencePieceSpec, WordSpec};
 use crate::vocab::Vocab;
 
@@ -50,6 +51,7 @@ impl CharModel {
     /// Look each character up.
     pub fn run(&self, word: &str, vocab: &Vocab, out: &mut impl TokenSink) {
         for (start, c) in word.char_indices() {
+            interrupt::check(1);
             let end = start + c.len_utf8();
             let id = vocab.id_of(&word[start..end]).unwrap_or(self.unk_id);
             out.push(TokenSpan { id, start: start as u32, end: end as u32 });
@@ -89,6 +91,7 @@ impl PieceLookup {
     pub fn run(&self, text: &str, vocab: &Vocab, out: &mut impl TokenSink) {
         let mut writer = self.pieces.writer(text, out);
         let mut look_up = |start, end| {
+            interrupt::check(1);
             writer.push(self.pieces.id_of(&text[start..end], vocab), start, end);
         };
         match self.unit {

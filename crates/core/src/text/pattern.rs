@@ -4,6 +4,7 @@ use memchr::memmem::Finder;
 use piecework_regex::{CompileError, Regex, StepLimitExceeded, STEPS_PER_BYTE};
 
 use crate::error::{Error, ErrorKind};
+use crate::interrupt;
 use crate::spec::PatternSpec;
 
 /// A compiled pattern.
@@ -34,6 +35,10 @@ impl Pattern {
     ///
     /// Fails when a regular expression exceeds its step limit.
     pub fn for_each_match(&self, text: &str, mut emit: impl FnMut(usize, usize)) -> Result<(), Error> {
+        let mut emit = |start, end| {
+            interrupt::check(1);
+            emit(start, end);
+        };
         match self {
             Self::Text(finder) if finder.needle().is_empty() => {
                 text.char_indices().for_each(|(at, _)| emit(at, at));

@@ -10,6 +10,8 @@
 
 use std::borrow::Cow;
 
+use piecework_core::interrupt;
+
 /// A value of a JSON text, without its children.
 #[derive(Debug)]
 pub(crate) enum Node<'t> {
@@ -50,6 +52,8 @@ pub(crate) struct Values<'a> {
 
 /// The greatest depth, as in `serde_json`.
 const MAX_DEPTH: usize = 127;
+/// The values of a list that are read between two checks for an interrupt.
+const CHECKED: usize = 1 << 10;
 /// The assumed bytes of text for each value; denser texts allocate again.
 const BYTES_PER_NODE: usize = 12;
 
@@ -180,6 +184,9 @@ impl<'t> TreeReader<'t> {
         while count > 0 || self.peek()? != close {
             item(self)?;
             count += 1;
+            if count % CHECKED == 0 {
+                interrupt::check(CHECKED);
+            }
             self.skip_space();
             match self.peek()? {
                 b',' => self.at += 1,

@@ -3,6 +3,8 @@
 #[cfg(test)]
 mod callers_law;
 mod columns;
+#[cfg(test)]
+mod interrupt_law;
 mod offsets;
 mod ordered_collector;
 mod prompts;

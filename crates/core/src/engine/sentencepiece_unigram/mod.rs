@@ -13,6 +13,7 @@ mod text_score;
 use super::word_cache::{Lookup, Lookups, WordCache};
 use super::words::{MetaspaceWords, WordSpan};
 use crate::error::Error;
+use crate::interrupt;
 use crate::model::{UnigramF32, UnigramF32Scratch};
 use crate::word_key::WordKey;
 use packed_entries::MAX_IDS;
@@ -44,6 +45,7 @@ pub(super) fn append_scored_words(
         if count == 0 {
             return Ok(());
         }
+        interrupt::check(count);
         let mut number = 0;
         loop {
             let rest = lookups.range(number, count);

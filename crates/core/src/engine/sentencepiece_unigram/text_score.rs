@@ -10,6 +10,7 @@ use super::super::words::{MetaspaceText, WordSpan, WrittenIds};
 use super::packed_entries::{self, Packing, MAX_IDS};
 use crate::engine::word_cache::PackedIds;
 use crate::error::Error;
+use crate::interrupt;
 use crate::model::{PathScore, UnigramF32, UnigramF32Scratch};
 
 /// A word with unknown characters, the byte of its escaped text from which its score is missing, and the range of its ids.
@@ -97,6 +98,7 @@ impl<'s> TextScore<'s> {
     fn append_scored(&mut self, text: &str, out: &mut Vec<u32>) {
         let mut at = 0;
         while at < text.len() {
+            interrupt::check(1);
             let (from, is_after_unknown) = (out.len(), self.is_after_unknown(out));
             at = match self.model.segment_part_f32(text, at, is_after_unknown, self.scratch, out) {
                 Some(end) => end,
@@ -189,6 +191,7 @@ impl<'s> TextScore<'s> {
     ) -> Result<Option<u32>, Error> {
         let (mut start, mut from, mut at, mut score) = (0, out.len(), 0, PathScore::default());
         while at < escaped.len() {
+            interrupt::check(1);
             // `finish_word` fuses unknown characters with those before the word.
             let is_after_unknown = at > 0 && self.is_after_unknown(out);
             let (end, part_score) =

@@ -7,6 +7,7 @@
 use super::merge_ranks::MergeRanks;
 use super::merges::NO_RANK;
 use super::symbols::{MergeLookup, Symbol, SymbolLinks};
+use crate::interrupt;
 use crate::model::sampling::{mix64, SamplingRng};
 
 /// Merge until all pairs with a rank are skipped in one step.
@@ -21,6 +22,7 @@ pub(super) fn merge(
     let ranked = (0..).zip(symbols.iter()).filter(|(_, symbol)| symbol.rank != NO_RANK);
     ranked.for_each(|(at, symbol)| pair_order.insert(symbol.rank, at));
     while let Some(at) = pair_order.nth(rng.skip_count()) {
+        interrupt::check(1);
         for position in links.pairs_around(at) {
             if symbols.get(position as usize).is_some_and(|symbol| symbol.rank != NO_RANK) {
                 pair_order.remove(position);

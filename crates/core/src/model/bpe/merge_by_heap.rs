@@ -7,9 +7,12 @@ use std::collections::BinaryHeap;
 
 use super::merges::NO_RANK;
 use super::symbols::{MergeLookup, Symbol, SymbolLinks};
+use crate::interrupt;
 
 /// A heap of more pairs is sorted once all sorted ones are popped.
 const MAX_HEAP: usize = 64;
+/// Pairs that are sorted at once.
+const MAX_SORTED: usize = 1 << 20;
 
 /// Pairs ordered by priority, then by position. The first ones, and those that pile up, are sorted at once; the others
 /// are in a heap.
@@ -32,6 +35,7 @@ pub(super) fn merge(
     let ranked = (0..).zip(symbols.iter()).filter(|(_, symbol)| symbol.rank != NO_RANK);
     queue.fill(ranked.map(|(at, symbol)| entry(pairs.priority(symbol.rank), at)));
     while let Some(best) = queue.pop() {
+        interrupt::check(1);
         let (priority, at) = ((best >> 32) as u32, best as u32);
         let rank = symbols[at as usize].rank;
         if rank == NO_RANK || !pairs.is_queued(rank, priority) {
@@ -56,7 +60,14 @@ impl MergeQueue {
     fn fill(&mut self, entries: impl Iterator<Item = u64>) {
         self.sorted.clear();
         self.sorted.extend(entries);
-        self.sorted.sort_unstable();
+        for run in self.sorted.chunks_mut(MAX_SORTED) {
+            interrupt::check(run.len() / 8);
+            run.sort_unstable();
+        }
+        if self.sorted.len() > MAX_SORTED {
+            // This sort merges sorted runs.
+            self.sorted.sort();
+        }
         self.popped = 0;
     }
 

@@ -6,6 +6,7 @@ use std::collections::BinaryHeap;
 
 use super::merges::NO_RANK;
 use super::symbols::{MergeLookup, Symbol, SymbolLinks};
+use crate::interrupt;
 
 const NONE: u32 = u32::MAX;
 
@@ -36,6 +37,7 @@ pub(super) fn merge(
     }
     while let Some((rank, sorted)) = rank_queue.take() {
         for &at in &sorted {
+            interrupt::check(1);
             if symbols[at as usize].rank == rank {
                 let merged = pairs.merged(rank);
                 links.merge_at(at, merged, symbols, pairs, |rank, at| rank_queue.add(rank, at));

@@ -1,6 +1,7 @@
 //! The symbols of a word: the tokens that it consists of while it is merged, as an array and as a linked list.
 
 use super::merges::NO_RANK;
+use crate::interrupt;
 use crate::model::{TokenSink, TokenSpan};
 
 /// A token of the word while it is merged.
@@ -42,9 +43,15 @@ pub(super) trait MergeLookup {
     }
 }
 
+/// The symbols of a long word whose merges are looked up between two checks for an interrupt.
+const CHECKED: usize = 1 << 12;
+
 /// Look up the merges of all adjacent symbols.
 pub(super) fn rank_all(symbols: &mut [Symbol], merges: &mut impl MergeLookup) {
     for right in 1..symbols.len() {
+        if right % CHECKED == 0 {
+            interrupt::check(CHECKED);
+        }
         symbols[right - 1].rank = merges.rank(&symbols[right - 1], &symbols[right]);
     }
 }

@@ -7,6 +7,7 @@
 
 use crate::double_array::Trie;
 use crate::error::Error;
+use crate::interrupt;
 use crate::locks::Late;
 use crate::table_sections::TableSections;
 
@@ -166,6 +167,7 @@ impl FailureLinks {
         let mut shorter = vec![NONE; count];
         let mut links = vec![FailureLink { failure: ROOT, longest: NONE, depth: 0 }; trie.slots()];
         for step in trie.steps() {
+            interrupt::check(1);
             let mut failure = ROOT;
             if step.parent != ROOT {
                 let mut suffix = links[step.parent as usize].failure;

@@ -5,6 +5,7 @@
 //! not stored.
 
 use super::automaton::PieceAutomaton;
+use crate::interrupt;
 
 /// An arc, identified with the position where it ends.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -96,6 +97,7 @@ pub(super) fn log_sums(word: &impl WordLattice, alpha: f64, sums: &mut Vec<f64>)
     sums.clear();
     sums.push(0.0);
     for end in 1..=word.end() {
+        interrupt::check(1);
         let terms = word.ending_at(end).map(|arc| sums[arc.start as usize] + alpha * arc.score);
         let sum = log_sum(terms);
         sums.push(sum);

@@ -12,6 +12,7 @@ use std::ops::Range;
 
 use super::automaton::PieceAutomaton;
 use super::backpointers::{Backpointer, BackpointerTable};
+use crate::interrupt;
 use crate::model::TokenSpan;
 
 /// The least length of a chunk in bytes.
@@ -57,6 +58,7 @@ impl<S: Copy + Default, M: Clone> ChunkReader<S, M> {
         stop: usize,
     ) -> Option<()> {
         let bytes = text.as_bytes();
+        interrupt::check(stop.saturating_sub(self.table.end()));
         for (at, &byte) in bytes.iter().enumerate().take(stop).skip(self.table.end()) {
             self.state = sums.pieces().step(self.state, byte);
             let end = at + 1;

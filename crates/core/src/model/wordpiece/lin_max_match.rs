@@ -12,6 +12,7 @@ use piecework_kernels::prefetch::prefetch_read;
 
 use crate::double_array::{Trie, TrieStep};
 use crate::error::{Error, ErrorKind};
+use crate::interrupt;
 
 /// The root of matches at the start of a word: every token in full.
 pub(super) const START: u32 = 0;
@@ -143,6 +144,7 @@ impl FailureBuilder {
         let mut failures = Self { of_state: vec![none; trie.slots()], ids: Vec::new() };
         let most_pops = 1_000_000 + 64 * order.len();
         for step in order {
+            interrupt::check(1);
             failures.of_state[step.state as usize] = failures.failure_of(trie, *step);
             if failures.ids.len() > most_pops {
                 let found = "entries whose failure pops are beyond all bounds";

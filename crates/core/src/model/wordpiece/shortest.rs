@@ -5,6 +5,7 @@
 
 use super::lin_max_match::{INSIDE, START};
 use crate::double_array::Trie;
+use crate::interrupt;
 use crate::model::{TokenSink, TokenSpan};
 use crate::spec::UnknownUnit;
 
@@ -33,6 +34,7 @@ impl FewestTokens<'_> {
         best.resize(end + 1, BestSuffix { cost: UNREACHABLE, id: self.unk_id, end: end as u32 });
         best[end].cost = (0, 0);
         for (start, c) in word.char_indices().rev() {
+            interrupt::check(1);
             best[start] = self.best_from(word, start, c.len_utf8(), best);
         }
         if best[0].cost == UNREACHABLE {

@@ -6,6 +6,7 @@
 use piecework_unicode::{compose, decompose_for, FormTraits, NormalForm};
 
 use super::source_counter::SourceCounter;
+use crate::interrupt;
 use crate::text::NormalizedSink;
 
 /// Normalize `text`, which begins at byte `start` of the original, to a form.
@@ -13,6 +14,7 @@ pub(super) fn run(form: NormalForm, text: &str, start: u32, out: &mut impl Norma
     let mut parts = Vec::new();
     let mut done = 0;
     while let Some((from, to)) = next_segment(form, text, done) {
+        interrupt::check(1);
         out.push_unchanged(&text[done..from], start + done as u32);
         decompose_segment(form, &text[from..to], &mut parts);
         if form.composes() {

@@ -9,6 +9,7 @@ use unicode_segmentation::UnicodeSegmentation;
 use super::charsmap::Charsmap;
 use super::source_counter::SourceCounter;
 use crate::error::Error;
+use crate::interrupt;
 use crate::spec::NormalizerSpec;
 use crate::text::{ExpansionLimit, NormalizedSink};
 
@@ -76,6 +77,7 @@ impl Precompiled {
             done = kept;
             let to = next_cluster_boundary(text.as_bytes(), done);
             for cluster in text[done..to].graphemes(true) {
+                interrupt::check(1);
                 self.rewrite(cluster, &mut writer)?;
             }
             done = to;

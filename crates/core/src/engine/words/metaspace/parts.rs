@@ -7,6 +7,7 @@ use super::interleaved::{interleaves, Interleaved, StepQueue};
 use super::layout::WordRules;
 use crate::engine::stages::Stages;
 use crate::engine::word_cache::{CacheKey, WordCache};
+use crate::interrupt;
 use crate::model::{BatchWord, ModelScratch};
 use crate::text::METASPACE_STR;
 use crate::word_key::WordKey;
@@ -103,6 +104,7 @@ impl WordParts<'_> {
         while start < escaped.len() {
             let end = self.rules.layout.pre_token_end(escaped, start);
             stages.model.run(&escaped[start..end], &stages.vocab, model, out);
+            interrupt::check(1);
             start = end;
         }
     }
@@ -122,6 +124,9 @@ impl WordParts<'_> {
             self.find(escaped, &mut start, &mut pre_token, cache);
             let mut parts = self.scratch.parts.drain(..);
             holds = parts.all(|part| append_part(part, escaped, (stages, model), cache, out));
+            if start < escaped.len() {
+                interrupt::check(WINDOW);
+            }
         }
         holds
     }

@@ -57,6 +57,7 @@ pub(in crate::model) use self::split_table::SplitTable;
 pub(in crate::model) use self::stored_trie::sections as stored_sections;
 use self::token_trie::{TokenMatch, TokenTrie};
 use super::merges::MergeIds;
+use crate::interrupt;
 use crate::model::ByteAdjacency;
 use crate::table_sections::TableSections;
 
@@ -141,6 +142,7 @@ impl BacktrackingBpe {
                 scratch.tokens.drain(..).for_each(emit);
                 return at;
             }
+            interrupt::check(self.chunk_len);
             let decided_count = self.decided_count(word, at, scratch);
             for token in scratch.tokens.drain(..decided_count) {
                 emitted += token.len as usize;

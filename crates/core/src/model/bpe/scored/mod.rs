@@ -29,6 +29,7 @@ use super::merge_by_heap::{self, MergeQueue};
 use super::merges::NO_RANK;
 use super::symbols::{rank_all, MergeLookup, Symbol, SymbolLinks};
 use crate::error::Error;
+use crate::interrupt;
 use crate::model::late_tables::LateTables;
 use crate::model::pieces::{PieceWriter, Pieces};
 use crate::model::sampling::SamplingRng;
@@ -217,6 +218,7 @@ impl ScoredBpe {
         let skips = || rng.as_mut().is_some_and(|rng| rng.drops());
         merge_by_heap::merge(symbols, &mut merges, (links, queue), skips);
         for symbol in symbols {
+            interrupt::check(1);
             pending.push((symbol.start as usize, symbol.end as usize));
             while let Some((start, end)) = pending.pop() {
                 let id = self.pieces.id_of(&text[start..end], vocab);

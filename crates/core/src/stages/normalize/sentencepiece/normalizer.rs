@@ -2,6 +2,7 @@
 
 use super::writer::AlignedWriter;
 use crate::error::Error;
+use crate::interrupt;
 use crate::spec::SentencePieceNormalizerSpec;
 use crate::stages::normalize::charsmap::Charsmap;
 use crate::text::{ExpansionLimit, NormalizedSink, PrefixSet, METASPACE};
@@ -95,6 +96,7 @@ impl SentencePieceNormalizer {
                     at + 1
                 }
                 ByteAction::ApplyRules => {
+                    interrupt::check(1);
                     let (new, end) = self.prefix(text, at);
                     writer.rewrite(new, at)?;
                     end
