@@ -788,8 +788,8 @@ class Tokenizer(metaclass=WithForeignNames):
         segmentations are never drawn at random.
 
         Raises `InputTypeError` for a segment of another type, `ArgumentError` for a lone surrogate, and
-        `SpecialTokenError` if the model, without added tokens, makes a special token from plain text. A
-        Unigram model never does: its special tokens are left out for such text, as SentencePiece does.
+        `SpecialTokenError` for a special token of one character that the model makes from plain text. Plain
+        text of which it makes another special token is segmented without these, as SentencePiece does.
         """
         from piecework.chat.segments import encode_segments
 

@@ -621,16 +621,22 @@ def test_segments_of_a_wrong_type_are_named() -> None:
         byte_level().encode_segments([], markers=["<b>"])
 
 
-def test_a_token_that_the_model_itself_makes_raises() -> None:
+def test_a_token_that_the_model_itself_makes_is_left_out() -> None:
     model = pw.spec.WordLevel({"[UNK]": 0, "[SEP]": 1, "a": 2}, unk_token="[UNK]")
     sep = pw.spec.AddedToken("[SEP]", 1)
     tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit(), added_tokens=[sep])
     assert tok.encode_segments([("a [SEP]", True)]).ids == [2, 1]
+    assert tok.encode_segments([("a [SEP]", False)]).ids == [2, 0]
+
+
+def test_a_character_that_only_a_special_token_represents_raises() -> None:
+    model = pw.spec.Char({"[UNK]": 0, "!": 1, "a": 2}, unk_token="[UNK]")
+    tok = pw.Tokenizer(model, added_tokens=[pw.spec.AddedToken("!", 1)])
     with pytest.raises(
         pw.errors.SpecialTokenError,
-        match=r'the text "\[SEP\]", of which the model makes the token "\[SEP\]"',
+        match='the text "!", of which the model makes the token "!"',
     ):
-        tok.encode_segments([("a [SEP]", False)])
+        tok.encode_segments([("a!", False)])
 
 
 def test_an_unknown_word_may_become_the_unknown_token() -> None:

@@ -58,8 +58,9 @@ impl Tokenizer {
     /// SentencePiece model, and pieces of a Unigram model with a name such as `</s>`. The post-processor adds nothing:
     /// a prompt has its special tokens in its segments.
     ///
-    /// Fails with [`ErrorKind::SpecialToken`](crate::ErrorKind::SpecialToken) if the model makes a special token from plain
-    /// text without added tokens. A Unigram model never does: its special tokens are left out for such text.
+    /// If the model itself makes a special token from plain text, that text is segmented without these tokens, as SentencePiece
+    /// does; what is unknown then becomes the unknown token. Fails with
+    /// [`ErrorKind::SpecialToken`](crate::ErrorKind::SpecialToken) for a special token of one character.
     pub fn encode_segments<'t>(
         &self,
         segments: impl IntoIterator<Item = (&'t str, bool)>,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use foldhash::HashMap;
+use foldhash::{HashMap, HashSet};
 use rustc_hash::FxHashMap;
 
 use super::model_source::{ModelSource, ReadEntries};
@@ -68,10 +68,14 @@ impl CompiledModel {
         Ok(Self { model, spec, vocab })
     }
 
-    /// Return the same without the matches of some pieces of a Unigram model; `None` for other models.
-    pub(super) fn without_pieces(self, ids: &[u32]) -> Result<Option<Self>, Error> {
-        let model = Model::compile_without(self.spec.whole(), &self.vocab, ids)?;
-        Ok(model.map(|model| Self { model: Arc::new(model), ..self }))
+    /// Return a model that never makes some tokens from text; `None` for a model of characters.
+    pub(super) fn without_tokens(&self, ids: &HashSet<u32>) -> Result<Option<Self>, Error> {
+        let made = Model::compile_without(self.spec.whole(), &self.vocab, ids)?;
+        Ok(made.map(|(model, spec, vocab)| Self {
+            model: Arc::new(model),
+            spec: Arc::new(ModelSource::of(spec)),
+            vocab: Arc::new(vocab),
+        }))
     }
 
     /// Return the vocabulary of the model.

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use foldhash::HashSet;
+
 use super::checks::{check_added_tokens, check_lengths, check_padding_id, check_post_processor};
 use super::cuts::Cuts;
 use super::decode_tables::DecodeTables;
@@ -96,31 +98,37 @@ impl Tokenizer {
         Ok(Self::assemble(spec, model)?.with_cache_budget(self.cache_budget))
     }
 
-    /// Return a tokenizer whose Unigram model never makes some pieces from text; `None` for other models.
+    /// Return a tokenizer whose model never makes some tokens from text; `None` for a model of characters.
     ///
-    /// The ids, tokens and scores stay, so added tokens and the decoder work as before. Control pieces of SentencePiece
-    /// behave like this; a `tokenizer.json` does not distinguish them from other pieces.
-    pub fn without_pieces(&self, ids: &[u32]) -> Result<Option<Self>, Error> {
-        let Some(model) = self.stages().compiled_model().without_pieces(ids)? else { return Ok(None) };
+    /// Other ids and scores stay, and so do added tokens. Control pieces of SentencePiece behave like this; a
+    /// `tokenizer.json` does not distinguish them from other pieces. The vocabulary may lack the tokens.
+    pub fn without_tokens(&self, ids: &HashSet<u32>) -> Result<Option<Self>, Error> {
+        let Some(model) = self.stages().compiled_model().without_tokens(ids)? else { return Ok(None) };
         let spec = self.spec_with(ModelSpec::empty());
-        Ok(Some(Self::assemble(spec, model)?.with_cache_budget(self.cache_budget)))
+        Ok(Some(Self::assemble_unchecked(spec, model)?.with_cache_budget(self.cache_budget)))
     }
 
-    fn assemble(mut spec: TokenizerSpec, model: CompiledModel) -> Result<Self, Error> {
+    fn assemble(spec: TokenizerSpec, model: CompiledModel) -> Result<Self, Error> {
+        let post_processor = spec.post_processor.clone();
+        let tokenizer = Self::assemble_unchecked(spec, model)?;
+        tokenizer.check_ids(post_processor.as_ref())?;
+        Ok(tokenizer)
+    }
+
+    /// Return the tokenizer without a comparison of the ids of its stages with the vocabulary.
+    fn assemble_unchecked(mut spec: TokenizerSpec, model: CompiledModel) -> Result<Self, Error> {
         let (truncation, padding) = (spec.truncation.take(), spec.padding.take());
         let stages = Stages::compile(&spec, model)?;
         check_lengths(truncation.as_ref(), padding.as_ref(), &stages.post_processor)?;
         let route = Route::compile(&stages);
         let cuts = route.cuts(&stages);
-        let tokenizer = Self {
+        Ok(Self {
             compiled: Arc::new(Compiled { stages, route, cuts, decode_tables: DecodeTables::default() }),
             truncation,
             padding,
             cache_budget: DEFAULT_CACHE_BUDGET,
             is_plain: false,
-        };
-        tokenizer.check_ids(spec.post_processor.as_ref())?;
-        Ok(tokenizer)
+        })
     }
 
     /// Return a tokenizer that shares the compiled tables and truncates and pads by other settings.

@@ -6,6 +6,7 @@
 //! pieces                                  what SentencePiece's models share
 //! segmentations                           sampled, listed and scored segmentations
 //! sampling                                random numbers for these
+//! without_tokens                          models that never make some tokens
 //! late_tables                             tables that are built after the first words
 //! adjacency                               where words can be split before segmentation
 //! output                                  the output of a model
@@ -26,6 +27,7 @@ mod sampling;
 mod scratch;
 mod segmentations;
 mod unigram;
+mod without_tokens;
 mod wordpiece;
 
 pub use adjacency::{ByteAdjacency, CharAdjacency};
@@ -41,8 +43,10 @@ pub use unigram::{
 };
 pub use wordpiece::WordPiece;
 
+use foldhash::HashSet;
+
 use crate::error::Error;
-use crate::spec::{ModelSpec, SentencePieceKind, SentencePieceSpec};
+use crate::spec::{ModelSpec, SentencePieceKind, SentencePieceSpec, UnigramSpec};
 use crate::table_sections::TableSections;
 use crate::text::printable_of;
 use crate::vocab::Vocab;
@@ -97,10 +101,8 @@ impl Model {
         })
     }
 
-    /// Compile a Unigram model that never makes some pieces from text; `None` for other models.
-    pub fn compile_without(spec: &ModelSpec, vocab: &Vocab, ids: &[u32]) -> Result<Option<Self>, Error> {
-        let ModelSpec::Unigram(spec) = spec else { return Ok(None) };
-        Unigram::compile_without(spec, vocab, ids).map(|model| Some(Self::Unigram(model)))
+    fn unigram_without(spec: &UnigramSpec, vocab: &Vocab, ids: &HashSet<u32>) -> Result<Self, Error> {
+        Unigram::compile_without(spec, vocab, ids).map(Self::Unigram)
     }
 
     /// Add the table sections of tables that take long to build.

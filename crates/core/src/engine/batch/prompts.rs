@@ -3,7 +3,7 @@
 use std::ops::Range;
 use std::sync::OnceLock;
 
-use foldhash::HashSet;
+use foldhash::{HashMap, HashSet};
 
 use super::Encoder;
 use crate::encoding::{Encoding, Token, NONE};
@@ -11,9 +11,10 @@ use crate::engine::{offsets_in, Input, Options, Tokenizer};
 use crate::error::{shortened, Error, ErrorKind};
 use crate::spec::{
     AddedToken, MetaspaceSpec, ModelSpec, NormalizerSpec, PreTokenizerSpec, PrependScheme, TokenizerSpec,
+    UnigramSpec,
 };
 use crate::stages::added_tokens::Selector;
-use crate::text::METASPACE;
+use crate::text::{byte_entry, METASPACE};
 
 /// Names that special tokens have in every published vocabulary. `<|endoftext|>`, for instance, is also text.
 const CUSTOMARY_NAMES: [&str; 16] = [
@@ -39,7 +40,8 @@ const CUSTOMARY_NAMES: [&str; 16] = [
 ///
 /// These are special tokens and, unless the caller names others, all added tokens except whitespace. Special tokens that
 /// are no added tokens count too: those of the post-processor, of padding and of a role, control pieces of SentencePiece,
-/// and pieces of a Unigram model with customary names, such as `</s>`.
+/// and pieces of a Unigram model with customary names, such as `</s>`. The unknown token and the byte tokens of a Unigram
+/// model represent unknown text, and never their own.
 #[derive(Debug)]
 pub struct Prompts {
     /// Encodes texts with permission that contain a special token: all of them are added tokens. `None` if the tokenizer
@@ -57,7 +59,8 @@ struct GuardedTokens {
     strip: HashSet<u32>,
     /// The added tokens that are not guarded.
     everywhere: Vec<u32>,
-    unk_id: Option<u32>,
+    /// The tokens that represent unknown text, by their content: the unknown token, and byte tokens of a Unigram model.
+    fallback: HashMap<u32, String>,
 }
 
 impl Prompts {
@@ -80,7 +83,8 @@ impl Prompts {
     /// Encode a text in which guarded tokens match within the `permitted` byte spans only. `encoder` is one of the
     /// tokenizer that the prompts were prepared for.
     ///
-    /// A Unigram model segments other text without guarded pieces. Fails if another model makes a guarded token from it.
+    /// If the model makes a guarded token from other text, the text is segmented without these tokens. Fails if a model
+    /// cannot do that: one of characters, or for a token of one character.
     pub fn encode(
         &self,
         encoder: &Encoder,
@@ -97,11 +101,14 @@ impl Prompts {
         };
         let (encoder, without) = self.encoder_for(encoder, text, permitted)?;
         let encoding = encode(encoder)?;
-        let Some(made) = self.guarded.made_by_model(&encoding, text, permitted) else {
+        let made = self.guarded.made_by_model(&encoding, text, permitted);
+        if made.is_none()
+            && !self.guarded.spells_fallback(encoder.tokenizer(), &encoding, text, permitted)?
+        {
             return Ok(encoding);
-        };
+        }
         let Some(without) = self.without_guarded(encoder.tokenizer(), without)? else {
-            return Err(made.error(encoder.tokenizer()));
+            return made.map_or(Ok(encoding), |made| Err(made.error(encoder.tokenizer())));
         };
         let encoding = encode(without)?;
         match self.guarded.made_by_model(&encoding, text, permitted) {
@@ -110,7 +117,7 @@ impl Prompts {
         }
     }
 
-    /// Return the encoder that never makes a guarded token; `None` if the model is not a Unigram model.
+    /// Return the encoder that never makes a guarded token; `None` if the model cannot leave tokens out.
     fn without_guarded<'e>(
         &self,
         tokenizer: &Tokenizer,
@@ -119,8 +126,8 @@ impl Prompts {
         if let Some(encoder) = place.get() {
             return Ok(encoder.as_ref());
         }
-        let ids = self.guarded.ids.iter().copied().filter(|id| Some(*id) != self.guarded.unk_id);
-        let made = tokenizer.without_pieces(&ids.collect::<Vec<_>>())?.map(Encoder::new);
+        let ids = self.guarded.ids.iter().chain(self.guarded.fallback.keys()).copied().collect();
+        let made = tokenizer.without_tokens(&ids)?.map(Encoder::new);
         Ok(place.get_or_init(|| made).as_ref())
     }
 
@@ -200,8 +207,32 @@ impl GuardedTokens {
             ids,
             strip: strips.map(|token| token.id).collect(),
             everywhere: others.iter().map(|token| token.id).collect(),
-            unk_id: tokenizer.unk_id(),
+            fallback: fallback_tokens(tokenizer),
         })
+    }
+
+    /// Return whether a token of unknown text may be one that text without permission spells: then that text, as the model
+    /// sees it, contains the token's content.
+    fn spells_fallback(
+        &self,
+        tokenizer: &Tokenizer,
+        encoding: &Encoding,
+        text: &str,
+        permitted: &[Range<usize>],
+    ) -> Result<bool, Error> {
+        let made = self.made(encoding, text, permitted, |id| self.fallback.contains_key(&id));
+        let mut ids: Vec<u32> = made.iter().map(|made| made.id).collect();
+        ids.sort_unstable();
+        ids.dedup();
+        if ids.is_empty() {
+            return Ok(false);
+        }
+        let normalized = tokenizer.normalize(text)?;
+        Ok(ids.iter().any(|id| {
+            let content = &self.fallback[id];
+            // A byte-level pre-tokenizer changes other characters, and spaces.
+            !content.is_ascii() || normalized.contains(content.trim())
+        }))
     }
 
     /// Return the first guarded token that the model made from text without permission.
@@ -211,15 +242,25 @@ impl GuardedTokens {
         text: &'t str,
         permitted: &[Range<usize>],
     ) -> Option<Made<'t>> {
-        let is_guarded = |token: &&Token| {
-            token.sequence != NONE && Some(token.id) != self.unk_id && self.ids.contains(&token.id)
+        let is_guarded = |id| self.ids.contains(&id) && !self.fallback.contains_key(&id);
+        self.made(encoding, text, permitted, is_guarded).into_iter().next()
+    }
+
+    /// Return the tokens of some ids that the model made from text without permission.
+    fn made<'t>(
+        &self,
+        encoding: &Encoding,
+        text: &'t str,
+        permitted: &[Range<usize>],
+        has: impl Fn(u32) -> bool,
+    ) -> Vec<Made<'t>> {
+        let is_wanted = |token: &&Token| token.sequence != NONE && has(token.id);
+        let tokens: Vec<Token> = encoding.tokens.iter().filter(is_wanted).copied().collect();
+        let spans = match tokens.is_empty() {
+            true => Vec::new(),
+            false => offsets_in(&tokens, &[Input::Text(text)], char::len_utf8),
         };
-        let tokens: Vec<Token> = encoding.tokens.iter().filter(is_guarded).copied().collect();
-        if tokens.is_empty() {
-            return None;
-        }
-        let spans = offsets_in(&tokens, &[Input::Text(text)], char::len_utf8);
-        tokens.iter().zip(spans).find_map(|(token, (start, end))| {
+        let outside = |(token, (start, end)): (&Token, (usize, usize))| {
             let matched = &text[start..end];
             let (start, end) = match self.strip.contains(&token.id) {
                 true => (end - matched.trim_start().len(), start + matched.trim_end().len()),
@@ -228,8 +269,21 @@ impl GuardedTokens {
             let before = permitted[..permitted.partition_point(|span| span.start <= start)].last();
             let is_permitted = before.is_some_and(|span| end <= span.end);
             (!is_permitted).then_some(Made { id: token.id, text: matched })
-        })
+        };
+        tokens.iter().zip(spans).filter_map(outside).collect()
     }
+}
+
+/// Return the tokens that represent unknown text: the unknown token, and byte tokens that a Unigram model also matches.
+fn fallback_tokens(tokenizer: &Tokenizer) -> HashMap<u32, String> {
+    let has_bytes = matches!(
+        tokenizer.stages().model_spec.settings(),
+        ModelSpec::Unigram(UnigramSpec { byte_fallback: true, .. })
+    );
+    let bytes =
+        (0..=u8::MAX).filter(|_| has_bytes).filter_map(|byte| tokenizer.vocab().id_of(&byte_entry(byte)));
+    let ids = bytes.chain(tokenizer.unk_id());
+    ids.filter_map(|id| Some((id, tokenizer.token_of(id)?.to_owned()))).collect()
 }
 
 /// Return whether an added token is more than whitespace, which text of users contains too.

@@ -34,6 +34,8 @@ mod word_parts;
 
 use std::ops::Range;
 
+use foldhash::HashSet;
+
 use self::automaton::PieceAutomaton;
 use self::backpointers::{backtrace, Backpointer, BackpointerTable};
 pub(crate) use self::float32::UnigramF32Scratch;
@@ -102,11 +104,15 @@ impl Unigram {
         vocab: &Vocab,
         sections: &TableSections,
     ) -> Result<Self, Error> {
-        Self::build(spec, vocab, sections, &[])
+        Self::build(spec, vocab, sections, &HashSet::default())
     }
 
     /// Return the same without table sections and without the matches of some pieces; all other scores stay.
-    pub(super) fn compile_without(spec: &UnigramSpec, vocab: &Vocab, ids: &[u32]) -> Result<Self, Error> {
+    pub(super) fn compile_without(
+        spec: &UnigramSpec,
+        vocab: &Vocab,
+        ids: &HashSet<u32>,
+    ) -> Result<Self, Error> {
         Self::build(spec, vocab, &TableSections::default(), ids)
     }
 
@@ -114,7 +120,7 @@ impl Unigram {
         spec: &UnigramSpec,
         vocab: &Vocab,
         sections: &TableSections,
-        unmatched: &[u32],
+        unmatched: &HashSet<u32>,
     ) -> Result<Self, Error> {
         check(spec)?;
         let mut scored: Vec<(&str, f64)> =
