@@ -5,6 +5,7 @@ The first tests damage every field of every component; the rest are contradictio
 
 from __future__ import annotations
 
+import base64
 import copy
 import json
 import pathlib
@@ -198,6 +199,9 @@ def framed(
             {"truncation": TRUNCATION | {"max_length": 2, "stride": 2}},
             "truncation.stride",
         ),
+        ({"truncation": TRUNCATION | {"max_length": 0}}, "truncation.max_length"),
+        ({"truncation": TRUNCATION | {"max_length": 1 << 32}}, "truncation.max_length"),
+        ({"truncation": TRUNCATION | {"max_length": 1 << 63}}, "truncation.max_length"),
         (framed(["A"], id=77), "post_processor.special_tokens"),
         (framed(["A"], id=1), "post_processor.special_tokens"),
         (framed(["A"], token="[SEP]"), "post_processor.special_tokens"),
@@ -337,7 +341,7 @@ def test_decoders_that_double_the_text_are_stopped_by_name(
     tok = pw.Tokenizer.from_str(json.dumps(document))
     place = r"decoder\.decoders\[0\]" if inner else "decoder"
     with pytest.raises(
-        ArgumentError, match=rf"^{place}\.decoders\[[12]\d\] must be .*, not a decoder that"
+        ArgumentError, match=rf"^{place}\.decoders\[\d+\] must be .*, not a decoder that"
     ):
         tok.decode([1] * count)
 
@@ -390,6 +394,48 @@ def test_steps_that_double_the_text_are_stopped_by_name(
         ArgumentError, match=rf"^{stage}\.{list_name}\[\d+\] must be .*, not .* more than"
     ):
         tok.encode(text)
+
+
+def test_a_rule_that_writes_much_more_than_it_reads_is_stopped() -> None:
+    empty = {"type": "Replace", "pattern": {"Regex": ""}, "content": "x" * 1000}
+    tok = pw.Tokenizer.from_str(json.dumps(components.document(model=WORDS, normalizer=empty)))
+    with pytest.raises(ArgumentError, match=r"^normalizer must be at most 64 times its length"):
+        tok.encode("a" * 100_000)
+    assert tok.normalize("a" * 10).count("x") == 11_000
+
+
+def test_the_longest_forms_of_unicode_are_within_the_limit() -> None:
+    # NFKC writes the ligature with 33 bytes for 3, and the byte level doubles them.
+    text = "\ufdfa" * 100_000
+    stages = {
+        "normalizer": {"type": "NFKC"},
+        "pre_tokenizer": {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True},
+    }
+    tok = pw.Tokenizer.from_str(json.dumps(components.document(model=WORDS, **stages)))
+    assert len(tok.normalize(text)) == 18 * len(text)
+    assert tok.encode(text).ids
+
+
+def test_a_special_token_before_a_no_break_space_is_refused(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "vocab.txt"
+    path.write_text("[PAD]\n[UNK]\u00a0\na\n", encoding="utf-8")
+    with pytest.raises(
+        VocabularyError, match=r'line 2: found "\[UNK\]\\u\{a0\}".*alone on its line'
+    ):
+        pw.Tokenizer.load(path)
+    # bert-base-chinese has such a token of text.
+    path.write_text("[UNK]\r\n##\u2028\na \n", encoding="utf-8")
+    assert list(pw.Tokenizer.load(path).get_vocab()) == ["[UNK]", "##", "a"]
+
+
+def test_an_empty_token_among_ranks_is_refused(tmp_path: pathlib.Path) -> None:
+    path = tmp_path / "ranks.tiktoken"
+    lines = [b"%s %d" % (base64.b64encode(bytes([byte])), byte) for byte in range(256)]
+    path.write_bytes(b"\n".join([*lines, b"= 256"]))
+    assert pw.Tokenizer.load(path, pattern="gpt2").id_to_token(256) == ""
+    path.write_bytes(b"\n".join([*lines, b"= 256", b"YWI= 257"]))
+    with pytest.raises(FormatError, match="line 257: found an empty token with rank 256, which"):
+        pw.Tokenizer.load(path, pattern="gpt2")
 
 
 @pytest.mark.parametrize(

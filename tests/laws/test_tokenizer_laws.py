@@ -220,7 +220,7 @@ def added_tokens(draw: st.DrawFn, model: Model) -> tuple[AddedToken, ...]:
 
 truncations = st.none() | st.builds(
     Truncation,
-    max_length=st.integers(0, 9),
+    max_length=st.integers(1, 9),
     stride=st.integers(0, 2),
     strategy=st.sampled_from(["longest_first", "longest_first", "only_first", "only_second"]),
     side=st.sampled_from(["right", "left"]),

@@ -55,6 +55,13 @@ impl RankedTokens {
         len
     }
 
+    /// Return the number and the rank of an empty token that does not have the highest rank.
+    pub(crate) fn empty_before_last(&self) -> Option<(usize, u32)> {
+        let last = self.tokens.iter().map(|token| token.rank).max()?;
+        let empty = self.tokens.iter().find(|token| token.len == 0 && token.rank < last)?;
+        Some((empty.number as usize, empty.rank))
+    }
+
     fn bytes_of(&self, token: &RankedToken) -> &[u8] {
         &self.bytes[token.start..][..token.len as usize]
     }

@@ -52,6 +52,11 @@ pub fn read(
     for (number, line) in lines.filter(|(_, line)| !line.is_empty()) {
         read_line(number, line, &mut tokens)?;
     }
+    if let Some((number, rank)) = tokens.empty_before_last() {
+        let found = format!("an empty token with rank {rank}, which others follow");
+        let expected = "a token in base64; only the last rank may be empty, as in Whisper's files";
+        return Err(Error::new(ErrorKind::Format, place_of(number), found, expected));
+    }
     let vocab = tokens.into_vocab(0, place_of)?;
     let special_tokens =
         special_tokens.iter().map(|(content, id)| AddedToken::special(content, *id)).collect();

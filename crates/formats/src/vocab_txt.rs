@@ -91,8 +91,10 @@ fn read_entries(bytes: &[u8]) -> Result<VocabSpec, Error> {
     let mut vocab = VocabSpec::with_capacity(lines);
     let mut line_of = HashMap::with_capacity(lines);
     let body = text.strip_suffix('\n').unwrap_or(text);
-    for (line, token) in body.split('\n').map(str::trim_end).enumerate() {
+    for (line, whole) in body.split('\n').enumerate() {
+        let token = whole.trim_end();
         check_token(token, line)?;
+        check_special(token, whole, line)?;
         if let Some(first) = line_of.insert(token, line) {
             let found = match token {
                 "" => format!("a blank line, as line {} is", first + 1),
@@ -119,6 +121,17 @@ fn check_token(token: &str, line: usize) -> Result<(), Error> {
             let found = format!("{name} at byte {at} of {:?}", shortened(token));
             return Err(Error::new(ErrorKind::Vocabulary, place(), found, "one token a line of text"));
         }
+    }
+    Ok(())
+}
+
+/// Reject a special token before whitespace beyond ASCII: some readers of the format keep it as a part of the token, others
+/// do not.
+fn check_special(token: &str, whole: &str, line: usize) -> Result<(), Error> {
+    if SPECIAL_TOKENS.contains(&token) && whole.trim_ascii_end() != token {
+        let found = format!("{:?}, a special token before whitespace", shortened(whole));
+        let expected = format!("{token:?} alone on its line");
+        return Err(Error::new(ErrorKind::Vocabulary, format!("line {}", line + 1), found, expected));
     }
     Ok(())
 }

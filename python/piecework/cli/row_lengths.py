@@ -82,6 +82,9 @@ def _check(
     if no_truncation and max_length is not None:
         message = "--no-truncation cannot be combined with --max-length"
         raise pw.errors.ArgumentError("no_truncation", message=message)
+    if append_eod is not None and max_length is not None and max_length < 2:
+        message = f"--max-length must be at least 2 with --append-eod, not {max_length}"
+        raise pw.errors.ArgumentError("max_length", message=message)
     for name, value in (("append_eod", append_eod), ("pack", pack)):
         if padding is not None and value is not None:
             message = f"--{name.replace('_', '-')} cannot be combined with --padding"

@@ -9,6 +9,8 @@ use crate::vocab::{max_id_of, Vocab};
 
 /// The longest row that padding may make, in tokens.
 const MAX_PADDED: usize = 1 << 20;
+/// The longest row that truncation can keep: a text has less than 4 GiB.
+const MAX_TRUNCATED: usize = u32::MAX as usize;
 
 /// Reject settings that leave no room for the special tokens, or that need too much memory.
 pub(super) fn check_lengths(
@@ -101,6 +103,11 @@ fn check_padding(padding: &Padding) -> Result<(), Error> {
 }
 
 fn check_truncation(truncation: &Truncation, post_processor: &PostProcessor) -> Result<(), Error> {
+    if !(1..=MAX_TRUNCATED).contains(&truncation.max_length) {
+        let found = truncation.max_length.to_string();
+        let expected = format!("1 to {MAX_TRUNCATED} tokens, or no truncation for texts of any length");
+        return Err(Error::new(ErrorKind::Argument, "truncation.max_length", found, expected));
+    }
     let max = max_kept(truncation, post_processor.inserted(false))?;
     if truncation.stride > 0 && truncation.stride >= max {
         let expected = format!("less than {max}, the tokens left beside the special ones");

@@ -89,7 +89,7 @@ impl Decoder {
         match fault {
             DecodeStageError::TooLong { max } => {
                 let found = format!("a decoder that writes more than {max} bytes for one text");
-                let expected = format!("at most {MAX_GROWTH} times the length of its tokens and 1 MiB");
+                let expected = format!("at most {MAX_GROWTH} times the length of its tokens and 64 KiB");
                 Error::new(ErrorKind::Argument, self.places[stage].as_str(), found, expected)
             }
             DecodeStageError::Pattern(error) => *error,

@@ -126,7 +126,7 @@ impl PreTokenizerStages {
             stage.run(words)?;
             if words.text.text().len() > max {
                 let found = format!("a pre-tokenizer that writes more than {max} bytes for one text");
-                let expected = format!("at most {MAX_GROWTH} times its length and 1 MiB");
+                let expected = format!("at most {MAX_GROWTH} times its length and 64 KiB");
                 return Err(Error::new(ErrorKind::Argument, place.as_str(), found, expected));
             }
         }
