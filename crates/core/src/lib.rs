@@ -22,6 +22,7 @@ pub mod double_array;
 pub mod encoding;
 pub mod engine;
 pub mod error;
+mod hash_runs;
 pub mod interrupt;
 mod locks;
 pub mod model;

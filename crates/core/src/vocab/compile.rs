@@ -1,20 +1,16 @@
 //! Compilation of a vocabulary from entries.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
-
 use foldhash::{HashMap, HashMapExt};
 use piecework_kernels::prefetch::prefetch_read;
 
 use super::limits::{check_lens, check_sizes, max_id_of, MAX_VOCAB_BYTES};
-use super::table::{find, hash, Vocab, EMPTY, GAP};
+use super::table::{find, has_short_runs, TokenHash, Vocab, EMPTY, GAP};
 use crate::error::{Error, ErrorKind};
+use crate::hash_runs::{max_run, seeds_of};
 use crate::spec::ModelSpec;
 
 /// The number of tokens whose slots are prefetched together.
 const GROUP: usize = 16;
-/// A token that would be further from its slot gives the table a random seed. Only tokens that were chosen for it are
-/// that far.
-const MAX_DISTANCE: usize = 256;
 
 impl Vocab {
     /// Compile (token, id) entries; fails for duplicate tokens or ids, and for ids far above their number.
@@ -51,6 +47,14 @@ impl Vocab {
     }
 
     fn of<'e>(entries: &(impl ExactSizeIterator<Item = (&'e str, u32)> + Clone)) -> Result<Self, Error> {
+        Self::with_seeds(entries, seeds_of(entries.clone().map(|(token, _)| token)))
+    }
+
+    /// Compile entries without a seed, or with the first of these seeds that makes no long run of full slots.
+    fn with_seeds<'e>(
+        entries: &(impl ExactSizeIterator<Item = (&'e str, u32)> + Clone),
+        seeds: impl Iterator<Item = u64>,
+    ) -> Result<Self, Error> {
         let highest = entries.clone().map(|(_, id)| id).max();
         let max_id = max_id_of(entries.len());
         if let Some(id) = highest.filter(|&id| id > max_id) {
@@ -62,13 +66,17 @@ impl Vocab {
             return Err(Error::new(ErrorKind::Vocabulary, "vocab", "over 4 GiB of tokens", "less"));
         }
         let id_bound = highest.map_or(0, |id| id as usize + 1);
-        let mut builder = VocabBuilder::new(0, bytes, id_bound, entries.len());
-        while !builder.insert_all(entries.clone())? {
-            let seed = RandomState::new().build_hasher().finish() | 1;
-            builder = VocabBuilder::new(seed, bytes, id_bound, entries.len());
+        for seed in std::iter::once(0).chain(seeds) {
+            let mut builder = VocabBuilder::new(seed, bytes, id_bound, entries.len());
+            if builder.insert_all(entries.clone())? {
+                let VocabBuilder { text, spans, slots, hash } = builder;
+                let (text, spans, slots) = (text.into(), spans.into(), slots.into());
+                return Ok(Self { text, spans, slots, hash, len: entries.len() });
+            }
         }
-        let VocabBuilder { text, spans, slots, seed } = builder;
-        Ok(Self { text: text.into(), spans: spans.into(), slots: slots.into(), seed, len: entries.len() })
+        let found = "tokens that fill long runs of the hash table by every hash function";
+        let expected = "other tokens; remove or rename those that were made to collide";
+        Err(Error::new(ErrorKind::Vocabulary, "vocab", found, expected))
     }
 }
 
@@ -77,7 +85,7 @@ struct VocabBuilder {
     text: String,
     spans: Vec<[u32; 2]>,
     slots: Vec<[u32; 2]>,
-    seed: u64,
+    hash: TokenHash,
 }
 
 impl VocabBuilder {
@@ -86,26 +94,30 @@ impl VocabBuilder {
             text: String::with_capacity(bytes),
             spans: vec![GAP; id_bound],
             slots: vec![EMPTY; (2 * tokens).next_power_of_two()],
-            seed,
+            hash: TokenHash::with_seed(seed),
         }
     }
 
-    /// Insert entries until one is too far from its slot; return whether none is.
-    fn insert_all<'e>(&mut self, mut entries: impl Iterator<Item = (&'e str, u32)>) -> Result<bool, Error> {
-        let (seed, mask) = (self.seed, self.slots.len() - 1);
+    /// Insert entries until a run of full slots is too long; return whether none is.
+    fn insert_all<'e>(
+        &mut self,
+        mut entries: impl ExactSizeIterator<Item = (&'e str, u32)>,
+    ) -> Result<bool, Error> {
+        let (tokens, mask) = (entries.len(), self.slots.len() - 1);
+        let max_run = max_run(self.slots.len(), tokens);
         let mut group = Vec::with_capacity(GROUP);
         loop {
             let next = entries.by_ref().take(GROUP);
             group.clear();
-            group.extend(next.map(|(token, id)| (token, id, hash(seed, token))));
+            group.extend(next.map(|(token, id)| (token, id, self.hash.of(token))));
             group.iter().for_each(|&(_, _, hash)| prefetch_read(&self.slots[hash as usize & mask]));
             for &(token, id, hash) in &group {
-                if self.insert(token, id, hash)? > MAX_DISTANCE {
+                if self.insert(token, id, hash)? >= max_run {
                     return Ok(false);
                 }
             }
             if group.len() < GROUP {
-                return Ok(true);
+                return Ok(has_short_runs(&self.slots, tokens));
             }
         }
     }
@@ -157,6 +169,7 @@ fn repeated<'t>(entries: impl ExactSizeIterator<Item = &'t str>) -> Option<(&'t 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::hash_runs::runs;
     use crate::spec::UnigramSpec;
     use crate::table_sections::TableSections;
 
@@ -191,26 +204,100 @@ mod tests {
         tokens.zip(0..count).collect()
     }
 
-    #[test]
-    fn tokens_chosen_to_collide_are_near_their_slots() {
-        let tokens = colliding_tokens(2000);
-        assert!(tokens.iter().all(|(token, _)| hash(0, token) == hash(0, &tokens[0].0)));
-        let vocab = Vocab::compile(&tokens).unwrap();
+    /// Tokens whose first slots without a seed are different and in a row.
+    fn tokens_in_a_row(count: u32) -> Vec<(String, u32)> {
+        let mask = (2 * count as usize).next_power_of_two() - 1;
+        let mut is_taken = vec![false; count as usize];
+        let mut is_next = |token: &String| {
+            let slot = is_taken.get_mut(TokenHash::default().of(token) as usize & mask);
+            slot.is_some_and(|is_taken| !std::mem::replace(is_taken, true))
+        };
+        let tokens = (0_u32..).map(|number| format!("t{number}")).filter(|token| is_next(token));
+        tokens.take(count as usize).zip(0..).collect()
+    }
+
+    fn random_tokens(count: u32) -> Vec<(String, u32)> {
+        (0..count).map(|id| (format!("{id}x{}", id * 7), id)).collect()
+    }
+
+    /// Return the tables without a seed, whatever runs they have.
+    fn compiled_without_a_seed(tokens: &[(String, u32)]) -> Vocab {
+        let mut builder = VocabBuilder::new(0, 0, tokens.len(), tokens.len());
+        for (token, id) in tokens {
+            builder.insert(token, *id, TokenHash::default().of(token)).unwrap();
+        }
+        let VocabBuilder { text, spans, slots, hash } = builder;
+        let (text, spans, slots) = (text.into(), spans.into(), slots.into());
+        Vocab { text, spans, slots, hash, len: tokens.len() }
+    }
+
+    /// Return the most slots that a lookup reads, and the most tokens that it compares with its own.
+    fn longest_lookup(vocab: &Vocab) -> (usize, usize) {
+        let tag = |at: usize| vocab.slots[at % vocab.slots.len()][0];
+        let found: Vec<_> = runs(vocab.slots.len(), |at| vocab.slots[at] != EMPTY).collect();
+        let same = |at: usize, end: usize| (at..end).filter(|&other| tag(other) == tag(at)).count();
+        let compared = found.iter().flat_map(|run| run.clone().map(|at| same(at, run.end)));
+        (1 + found.iter().map(|run| run.len()).max().unwrap_or(0), compared.max().unwrap_or(0))
+    }
+
+    fn check_every_token(vocab: &Vocab, tokens: &[(String, u32)]) {
         assert!(tokens.iter().all(|(token, id)| vocab.id_of(token) == Some(*id)));
         assert_eq!(vocab.id_of("absent"), None);
-        let full = vocab.slots.split(|slot| *slot == EMPTY).map(<[[u32; 2]]>::len);
-        assert!(full.max() <= Some(MAX_DISTANCE));
-        let mut sections = TableSections::default();
-        vocab.store(&mut sections);
-        let restored = Vocab::restore(&sections).unwrap();
-        assert!(tokens.iter().all(|(token, id)| restored.id_of(token) == Some(*id)));
+    }
+
+    #[test]
+    fn lookups_of_chosen_tokens_read_at_most_twice_the_slots_of_random_ones() {
+        let count = if cfg!(miri) { 200 } else { 20_000 };
+        let (random, _) = longest_lookup(&Vocab::compile(&random_tokens(count)).unwrap());
+        for tokens in [tokens_in_a_row(count), colliding_tokens(count.min(2000))] {
+            let without = longest_lookup(&compiled_without_a_seed(&tokens));
+            assert!(without.0 >= tokens.len(), "{without:?}");
+            let vocab = Vocab::compile(&tokens).unwrap();
+            let (slots, compared) = longest_lookup(&vocab);
+            assert!(slots <= 2 * random && compared == 1, "{slots} {random} {compared}");
+            check_every_token(&vocab, &tokens);
+            let mut sections = TableSections::default();
+            vocab.store(&mut sections);
+            check_every_token(&Vocab::restore(&sections).unwrap(), &tokens);
+        }
+    }
+
+    #[test]
+    fn no_lookup_compares_its_token_with_several() {
+        let tokens = colliding_tokens(20);
+        assert_eq!(longest_lookup(&compiled_without_a_seed(&tokens)), (21, 20));
+        assert_eq!(longest_lookup(&Vocab::compile(&tokens).unwrap()).1, 1);
+    }
+
+    #[test]
+    fn tokens_of_long_runs_by_every_seed_are_refused() {
+        let tokens = tokens_in_a_row(1000);
+        let entries = tokens.iter().map(|(token, id)| (token.as_str(), *id));
+        let error = Vocab::with_seeds(&entries, std::iter::repeat_n(0, 3)).unwrap_err();
+        assert_eq!(
+            error.to_string(),
+            "vocab: found tokens that fill long runs of the hash table by every hash function, expected other tokens; \
+             remove or rename those that were made to collide"
+        );
+    }
+
+    #[test]
+    fn a_forged_table_with_a_long_run_is_refused() {
+        for tokens in [tokens_in_a_row(1000), colliding_tokens(20)] {
+            let mut sections = TableSections::default();
+            compiled_without_a_seed(&tokens).store(&mut sections);
+            let error = Vocab::restore(&sections).unwrap_err();
+            assert_eq!(error.place, "vocab.slots");
+        }
     }
 
     #[test]
     fn equal_vocabularies_have_equal_tables() {
-        let tokens: Vec<(String, u32)> = (0..5000).map(|id| (format!("{id}x{}", id * 7), id)).collect();
-        let [one, two] = [(); 2].map(|()| Vocab::compile(&tokens).unwrap());
-        assert_eq!((one.seed, &one.slots[..]), (0, &two.slots[..]));
+        for tokens in [random_tokens(5000), tokens_in_a_row(1000)] {
+            let [one, two] = [(); 2].map(|()| Vocab::compile(&tokens).unwrap());
+            assert_eq!((one.hash.seed(), &one.slots[..]), (two.hash.seed(), &two.slots[..]));
+        }
+        assert_eq!(Vocab::compile(&random_tokens(5000)).unwrap().hash.seed(), 0);
     }
 
     #[test]

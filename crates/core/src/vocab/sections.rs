@@ -3,12 +3,9 @@
 use piecework_kernels::array::{Array, Text};
 
 use super::limits::MAX_ID;
-use super::table::{hash, Vocab, EMPTY, GAP};
+use super::table::{has_short_runs, TokenHash, Vocab, EMPTY, GAP};
 use crate::error::Error;
 use crate::table_sections::{damaged, TableSections};
-
-/// The most probes a token, on average; usually one or two suffice.
-const PROBES: usize = 32;
 
 /// The names of the table sections.
 const TEXT: &str = "vocab.text";
@@ -22,8 +19,8 @@ impl Vocab {
         sections.put(TEXT, self.text.bytes());
         sections.put(SPANS, &self.spans);
         sections.put(SLOTS, &self.slots);
-        if self.seed != 0 {
-            sections.put(SEED, &Array::from(vec![self.seed]));
+        if self.hash.seed() != 0 {
+            sections.put(SEED, &Array::from(vec![self.hash.seed()]));
         }
     }
 
@@ -43,33 +40,33 @@ impl Vocab {
         }
         let seeds = if sections.has(SEED) { sections.get(SEED)? } else { Array::from(vec![0]) };
         let [seed] = *seeds else { return Err(damaged(SEED, format!("{} numbers", seeds.len()))) };
-        let vocab = Self { text, spans, slots, seed, len };
+        // Whoever forges a cache chooses the seed as well.
+        if !has_short_runs(&slots, len) {
+            return Err(damaged(SLOTS, "a long run of full slots"));
+        }
+        let vocab = Self { text, spans, slots, hash: TokenHash::with_seed(seed), len };
         match vocab.is_found() {
             true => Ok(vocab),
             false => Err(damaged(SLOTS, "a hash table of other tokens")),
         }
     }
 
-    /// Return whether the hash table contains every token once, within `PROBES` slots of the slot of its hash on
-    /// average.
+    /// Return whether the hash table contains every token once. Its runs of full slots are short, and equal tokens would
+    /// be in one of them with equal hashes.
     fn is_found(&self) -> bool {
         let mask = self.slots.len().wrapping_sub(1);
-        let mut probes = PROBES + PROBES * self.len;
         let mut tokens = 0;
         for (token, id) in self.iter() {
-            let hash = hash(self.seed, token);
+            let hash = self.hash.of(token);
             let mut slot = hash as usize & mask;
             loop {
                 let [tag, other] = self.slots[slot];
-                let is_tagged = tag == (hash >> 32) as u32;
-                if other == id && is_tagged {
+                if other == id && tag == (hash >> 32) as u32 {
                     break;
                 }
-                let is_twice = is_tagged && self.token_of(other) == Some(token);
-                if other == EMPTY[1] || is_twice || probes == 0 {
+                if other == EMPTY[1] {
                     return false;
                 }
-                probes -= 1;
                 slot = (slot + 1) & mask;
             }
             tokens += 1;

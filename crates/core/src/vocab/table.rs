@@ -1,8 +1,9 @@
 //! The tables of a vocabulary: token to id by hash, id to token by index.
 //!
 //! There are three flat arrays, which a compiled cache stores unchanged: the bytes of all tokens, the span of
-//! each id's token, and a hash table with linear probing that is at most half full. Its hash has no seed, so that
-//! equal vocabularies have equal tables. Tokens that were chosen to collide get a seed, which is stored, too.
+//! each id's token, and a hash table with linear probing that is at most half full. Its hash has no seed unless tokens
+//! were chosen for long runs of full slots: then the seed is a hash of all tokens, and is stored, too. So equal
+//! vocabularies have equal tables.
 
 use std::hash::Hasher;
 
@@ -12,6 +13,7 @@ use piecework_kernels::array::{Array, Text};
 use rustc_hash::FxHasher;
 
 use crate::error::{Error, ErrorKind};
+use crate::hash_runs::{max_run, runs};
 
 /// The span of an id without a token: its end is before its start.
 pub(super) const GAP: [u32; 2] = [1, 0];
@@ -25,8 +27,7 @@ pub struct Vocab {
     pub(super) spans: Array<[u32; 2]>,
     /// The hash table: upper half of a token's hash, and its id. The number of slots is a power of two.
     pub(super) slots: Array<[u32; 2]>,
-    /// The seed of the hashes; 0 is none.
-    pub(super) seed: u64,
+    pub(super) hash: TokenHash,
     pub(super) len: usize,
 }
 
@@ -34,7 +35,7 @@ impl Vocab {
     /// Return the id of a token.
     #[must_use]
     pub fn id_of(&self, token: &str) -> Option<u32> {
-        find(&self.slots, &self.spans, &self.text, token, hash(self.seed, token)).ok()
+        find(&self.slots, &self.spans, &self.text, token, self.hash.of(token)).ok()
     }
 
     /// Return the token of an id.
@@ -108,21 +109,47 @@ pub(super) fn find(
     Err(0)
 }
 
-/// Return the hash of a token under a seed; 0 is none.
-#[inline]
-pub(super) fn hash(seed: u64, token: &str) -> u64 {
-    if seed != 0 {
-        return seeded_hash(seed, token);
+/// Return whether no lookup reads many slots or compares its token with many: runs of full slots are short, and the tokens
+/// of a run differ in their hashes.
+pub(super) fn has_short_runs(slots: &[[u32; 2]], tokens: usize) -> bool {
+    let tag = |at: usize| slots[at & (slots.len() - 1)][0];
+    let max_run = max_run(slots.len(), tokens);
+    runs(slots.len(), |slot| slots[slot][1] != EMPTY[1]).all(|run| {
+        let is_new = |at: usize| (run.start..at).all(|other| tag(other) != tag(at));
+        run.len() <= max_run && run.clone().all(is_new)
+    })
+}
+
+/// The hash function of a table: without a seed, or with one.
+#[derive(Clone, Debug, Default)]
+pub(super) struct TokenHash(Option<Box<(u64, SharedSeed)>>);
+
+impl TokenHash {
+    /// Return the hash function with a seed; 0 is none.
+    pub(super) fn with_seed(seed: u64) -> Self {
+        Self((seed != 0).then(|| Box::new((seed, SharedSeed::from_u64(seed)))))
     }
-    let mut hasher = FxHasher::default();
-    hasher.write(token.as_bytes());
-    hasher.finish()
+
+    /// Return the seed; 0 is none.
+    pub(super) fn seed(&self) -> u64 {
+        self.0.as_ref().map_or(0, |seeded| seeded.0)
+    }
+
+    /// Return the hash of a token.
+    #[inline]
+    pub(super) fn of(&self, token: &str) -> u64 {
+        if let Some(seeded) = &self.0 {
+            return seeded_hash(seeded, token);
+        }
+        let mut hasher = FxHasher::default();
+        hasher.write(token.as_bytes());
+        hasher.finish()
+    }
 }
 
 #[cold]
-fn seeded_hash(seed: u64, token: &str) -> u64 {
-    let seeds = SharedSeed::from_u64(seed);
-    let mut hasher = FoldHasher::with_seed(seed, &seeds);
+fn seeded_hash((seed, shared): &(u64, SharedSeed), token: &str) -> u64 {
+    let mut hasher = FoldHasher::with_seed(*seed, shared);
     hasher.write(token.as_bytes());
     hasher.finish()
 }

@@ -6,4 +6,4 @@ mod pair_map;
 mod tests;
 
 pub use interleaved::{BytePairMap, InterleavedWords, LongWordBatch, ShortWordBatch, MAX_WORDS};
-pub use pair_map::{hash, PairMap, NUMBER_BITS, NUMBER_BOUND};
+pub use pair_map::{PairMap, NUMBER_BITS, NUMBER_BOUND};

@@ -1,7 +1,5 @@
 //! A hash table from two numbers to the number that they merge to, with four pairs a bucket.
 
-use std::hash::{BuildHasher, Hasher, RandomState};
-
 use crate::prefetch::prefetch_read;
 
 /// The bits of a number.
@@ -13,18 +11,20 @@ const BUCKET_SIZE: usize = 4;
 /// So many buckets for so many pairs: one bucket in fifteen is full.
 const BUCKETS: usize = 2;
 const PAIRS_PER_BUCKETS: usize = 3;
-/// Multiplies a pair before its highest bits select a bucket (Fibonacci hashing).
+/// The first multiplier of a pair, before its highest bits select a bucket (Fibonacci hashing).
 const SPREAD: u64 = 0x9E37_79B9_7F4A_7C15;
-/// A pair that would be further from its bucket gives the table a random multiplier. Only pairs that were chosen for
-/// it are that far.
-const MAX_DISTANCE: usize = 128;
-
 /// The table. Pairs that do not fit in their bucket are in the next one.
+///
+/// A lookup of an absent pair reads all full buckets from its own on, and whoever writes a file can choose pairs that
+/// fill buckets in a row. So the runs of full buckets are bounded: a pair that makes one too long is reported, and
+/// all pairs get other buckets by another multiplier.
 #[derive(Clone, Debug)]
 pub struct PairMap {
     buckets: Vec<PairBucket>,
     capacity: usize,
     multiplier: u64,
+    /// The longest permitted run of full buckets.
+    max_run: usize,
 }
 
 /// The left, right and merged number of each pair, from the highest bit; free slots come last.
@@ -41,54 +41,78 @@ impl PairMap {
             buckets: vec![PairBucket([FREE; BUCKET_SIZE]); count],
             capacity: count * BUCKET_SIZE - 1,
             multiplier: SPREAD,
+            // About twice the longest run of random pairs, of which one table in a thousand has a longer one.
+            max_run: 5 + count.ilog2() as usize / 3,
         }
     }
 
-    /// Add a pair that is not in the table; all three numbers are below `NUMBER_BOUND`.
+    /// Add a pair that is not in the table; all three numbers are below `NUMBER_BOUND`. Return `false` if a run of full
+    /// buckets is too long now: then [`PairMap::spread_again`] must follow.
     ///
     /// # Panics
     /// Panics if the table is full.
-    pub fn insert(&mut self, left: u32, right: u32, merged: u32) {
+    #[must_use]
+    #[inline]
+    pub fn insert(&mut self, left: u32, right: u32, merged: u32) -> bool {
         self.capacity = self.capacity.checked_sub(1).expect("the capacity is the number of pairs");
-        let distance = self.place(key(left, right) << NUMBER_BITS | u64::from(merged));
-        if distance > MAX_DISTANCE {
-            self.spread_again();
-        }
+        self.place(key(left, right) << NUMBER_BITS | u64::from(merged))
     }
 
-    /// Store a pair with its merged number; returns its distance from its bucket.
-    fn place(&mut self, pair: u64) -> usize {
-        let (mut at, mut distance) = (self.home_of(pair >> NUMBER_BITS), 0);
+    /// Place all pairs anew by the first of these multipliers that makes no run of full buckets too long. Return `false`
+    /// if there is none; then the table has lost pairs.
+    #[cold]
+    #[must_use]
+    pub fn spread_again(&mut self, mut multipliers: impl Iterator<Item = u64>) -> bool {
+        let pairs: Vec<u64> =
+            self.buckets.iter().flat_map(|bucket| bucket.0).filter(|&pair| pair != FREE).collect();
+        multipliers.any(|multiplier| {
+            self.multiplier = multiplier | 1;
+            self.buckets.fill(PairBucket([FREE; BUCKET_SIZE]));
+            pairs.iter().all(|&pair| self.place(pair))
+        })
+    }
+
+    /// Iterate over the two numbers of each pair.
+    pub fn pairs(&self) -> impl Iterator<Item = (u32, u32)> + '_ {
+        let pairs = self.buckets.iter().flat_map(|bucket| bucket.0).filter(|&pair| pair != FREE);
+        let number = |bits: u64| bits as u32 & NUMBER_BOUND;
+        pairs.map(move |pair| (number(pair >> (2 * NUMBER_BITS)), number(pair >> NUMBER_BITS)))
+    }
+
+    /// Store a pair with its merged number; return whether the run of full buckets around it is short.
+    #[inline]
+    fn place(&mut self, pair: u64) -> bool {
+        let mut at = self.home_of(pair >> NUMBER_BITS);
         loop {
             match self.buckets[at].0.iter().position(|&slot| slot == FREE) {
                 Some(free) => {
                     self.buckets[at].0[free] = pair;
-                    return distance;
+                    return free + 1 < BUCKET_SIZE || self.is_run_short(at);
                 }
-                None => (at, distance) = (self.after(at), distance + 1),
+                None => at = self.after(at),
             }
         }
     }
 
-    /// Place all pairs anew with random multipliers, until none is far from its bucket.
-    #[cold]
-    fn spread_again(&mut self) {
-        let pairs: Vec<u64> =
-            self.buckets.iter().flat_map(|bucket| bucket.0).filter(|&pair| pair != FREE).collect();
-        loop {
-            self.multiplier = RandomState::new().build_hasher().finish() | 1;
-            self.buckets.fill(PairBucket([FREE; BUCKET_SIZE]));
-            if pairs.iter().all(|&pair| self.place(pair) <= MAX_DISTANCE) {
-                return;
-            }
-        }
+    /// Return whether the run of full buckets around a full one is permitted.
+    fn is_run_short(&self, full: usize) -> bool {
+        let count = self.buckets.len();
+        let is_full = |distance: usize| self.buckets[(full + distance) % count].is_full();
+        // One bucket at least is not full, so no distance reaches `count`.
+        let after = (1..=self.max_run).take_while(|&distance| is_full(distance)).count();
+        let before = (1..=self.max_run).take_while(|&distance| is_full(count - distance)).count();
+        before + after < self.max_run
+    }
+
+    #[cfg(test)]
+    pub(super) fn max_run(&self) -> usize {
+        self.max_run
     }
 
     /// Return the most buckets that a lookup reads.
     #[cfg(test)]
     pub(super) fn longest_lookup(&self) -> usize {
-        let full = |bucket: &PairBucket| bucket.0[BUCKET_SIZE - 1] != FREE;
-        let runs = self.buckets.split(|bucket| !full(bucket)).map(<[PairBucket]>::len);
+        let runs = self.buckets.split(|bucket| !bucket.is_full()).map(<[PairBucket]>::len);
         1 + runs.max().unwrap_or(0)
     }
 
@@ -133,6 +157,13 @@ impl PairMap {
         size_of_val(self.buckets.as_slice())
     }
 
+    /// Return the hash of two numbers by the multiplier of the table; its highest bits are the best.
+    #[inline(always)]
+    #[must_use]
+    pub fn hash(&self, left: u32, right: u32) -> u64 {
+        key(left, right).wrapping_mul(self.multiplier)
+    }
+
     #[inline(always)]
     fn home(&self, left: u32, right: u32) -> usize {
         self.home_of(key(left, right))
@@ -154,11 +185,11 @@ impl PairMap {
     }
 }
 
-/// Return the hash of two numbers, of which the highest bits are the best.
-#[inline(always)]
-#[must_use]
-pub fn hash(left: u32, right: u32) -> u64 {
-    key(left, right).wrapping_mul(SPREAD)
+impl PairBucket {
+    #[inline(always)]
+    fn is_full(&self) -> bool {
+        self.0[BUCKET_SIZE - 1] != FREE
+    }
 }
 
 #[inline(always)]

@@ -43,7 +43,7 @@ fn finds_every_pair_and_no_other() {
         let numbers = |i: usize| [random(i as u32), random(i as u32 + 77)].map(|n| n % NUMBER_BOUND);
         for i in 0..count {
             let [left, right] = numbers(i);
-            pairs.insert(left, right, i as u32);
+            assert!(pairs.insert(left, right, i as u32));
         }
         for i in 0..2 * count {
             let [left, right] = numbers(i);
@@ -54,21 +54,58 @@ fn finds_every_pair_and_no_other() {
     }
 }
 
+/// Return a table of pairs, numbered in their order, and how often they were spread again.
+fn table_of(pairs: &[(u32, u32)]) -> (PairMap, usize) {
+    let (mut map, mut spreads) = (PairMap::with_capacity(pairs.len()), 0);
+    for (number, &(left, right)) in (0..).zip(pairs) {
+        if !map.insert(left, right, number) {
+            spreads += 1;
+            assert!(map.spread_again(
+                (1..10).map(|seed: u64| seed.wrapping_mul(0xD6E8_FEB8_6659_FD93).wrapping_pow(3))
+            ));
+        }
+        assert!(number % 100 != 0 || map.longest_lookup() <= map.max_run() + 1);
+    }
+    let numbered = (0..).zip(pairs);
+    assert!(numbered.clone().all(|(number, &(left, right))| map.get(left, right) == number));
+    assert_eq!(map.pairs().count(), pairs.len());
+    assert!(map.pairs().all(|(left, right)| map.get(left, right) != NUMBER_BOUND));
+    (map, spreads)
+}
+
+/// Pairs whose own buckets are the first `buckets` of those of a table of `count` pairs, `per_bucket` of them in each.
+fn pairs_in_a_row(count: usize, buckets: usize, per_bucket: usize) -> Vec<(u32, u32)> {
+    let map = PairMap::with_capacity(count);
+    let mut free = vec![per_bucket; buckets];
+    let all = (0..).flat_map(|left| (0..2000).map(move |right| (left, right)));
+    let fits = |&(left, right): &(u32, u32)| {
+        let free = free.get_mut(map.prefetch(left, right)).filter(|free| **free > 0);
+        free.map(|free| *free -= 1).is_some()
+    };
+    all.filter(fits).take(buckets * per_bucket).collect()
+}
+
 #[test]
-fn pairs_chosen_to_collide_are_found_in_few_buckets() {
-    let count = cases(3000, 200);
-    let mut pairs = PairMap::with_capacity(count);
-    let bucket = pairs.prefetch(0, 0);
-    let all = (0..).flat_map(|left| (0..count as u32).map(move |right| (left, right)));
-    let colliding: Vec<(u32, u32)> =
-        all.filter(|&(left, right)| pairs.prefetch(left, right) == bucket).take(count).collect();
-    for (number, &(left, right)) in (0..).zip(&colliding) {
-        pairs.insert(left, right, number);
+fn lookups_of_chosen_pairs_read_at_most_twice_the_buckets_of_random_ones() {
+    let count = cases(20_000, 200);
+    let random: Vec<(u32, u32)> =
+        (0..count as u32).map(|i| (random(i) % NUMBER_BOUND, random(i + 77) % NUMBER_BOUND)).collect();
+    let (random, spreads) = table_of(&random);
+    assert_eq!(spreads, 0);
+    let colliding = pairs_in_a_row(count, 1, cases(1000, 50));
+    let in_a_row = pairs_in_a_row(count, count / 4, 4);
+    for pairs in [colliding, in_a_row] {
+        let (map, spreads) = table_of(&pairs);
+        assert_eq!(spreads, 1);
+        assert!(map.longest_lookup() <= 2 * random.longest_lookup(), "{}", map.longest_lookup());
     }
-    for (number, &(left, right)) in (0..).zip(&colliding) {
-        assert_eq!(pairs.get(left, right), number);
-    }
-    assert!(pairs.longest_lookup() < count / 4, "{}", pairs.longest_lookup());
+}
+
+#[test]
+fn pairs_of_long_runs_by_every_multiplier_are_reported() {
+    let mut map = PairMap::with_capacity(1000);
+    let is_short = pairs_in_a_row(1000, 250, 4).iter().all(|&(left, right)| map.insert(left, right, 0));
+    assert!(!is_short && !map.spread_again(std::iter::repeat_n(0x9E37_79B9_7F4A_7C15, 3)));
 }
 
 #[test]
@@ -81,7 +118,7 @@ fn check<const SYMBOLS: usize, const CAPACITY: usize>() {
     for letters in [1, 2, 3, 5] {
         let list = some_pairs(letters);
         let mut pairs = PairMap::with_capacity(list.len());
-        list.iter().for_each(|&(left, right, merged)| pairs.insert(left, right, merged));
+        list.iter().for_each(|&(left, right, merged)| assert!(pairs.insert(left, right, merged)));
         let of_bytes = list.iter().filter(|(left, right, _)| *left.max(right) < 256);
         let bytes =
             BytePairMap::of(of_bytes.map(|&(left, right, merged)| (left as u8, right as u8, merged)));

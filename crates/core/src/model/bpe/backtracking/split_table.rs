@@ -9,10 +9,11 @@
 //! merge that replaces the left one, or not after the merge that replaces the right one, since the leftmost of equal
 //! merges comes first. The number of tests is at most the length of both lists.
 
-use piecework_kernels::merges::{hash, BytePairMap, PairMap, NUMBER_BOUND};
+use piecework_kernels::merges::{BytePairMap, PairMap, NUMBER_BOUND};
 use piecework_kernels::prefetch::prefetch_read;
 
 use super::MergeIds;
+use crate::hash_runs::seeds_of;
 
 /// No number.
 pub(super) const NONE: u32 = u32::MAX;
@@ -46,8 +47,8 @@ impl SplitTable {
     }
 
     /// Number the first symbols, then the tokens that merges make, by rank. Also returns the id of each number.
-    /// `None` if there are too many, if a merge occurs twice, or if a merge may need a token that only a later one
-    /// makes. All ids are below `id_bound`.
+    /// `None` if there are too many, if a merge occurs twice, if a merge may need a token that only a later one
+    /// makes, or if the pairs fill long runs of the hash table by every seed. All ids are below `id_bound`.
     ///
     /// Of several merges that make a token the first one that can be applied counts: where the sides of another are
     /// adjacent, the sides of the first one were adjacent before. So a merge that needs the token of a later merge
@@ -79,7 +80,7 @@ impl SplitTable {
             } else if split_table.has_split(merged, left, right) {
                 return None;
             } else if merged == NONE && split_table.is_valid_token_pair(left, right) {
-                numbers[merge.merged as usize] = split_table.merge(left, right);
+                numbers[merge.merged as usize] = split_table.merge(left, right, (symbols, merges))?;
                 entries.push(merge.merged);
             }
         }
@@ -103,13 +104,19 @@ impl SplitTable {
         number != NONE && number >= self.symbols && (self.lefts[at], self.rights[at]) == (left, right)
     }
 
-    /// Add a merge of two tokens that are a valid pair so far; return the number of the merged token.
-    pub(in crate::model) fn merge(&mut self, left: u32, right: u32) -> u32 {
+    /// Add a merge of two tokens that are a valid pair so far; return the number of the merged token. `rules` are all
+    /// symbols and merges, which determine all numbers. `None` if the hash table has a long run by every seed.
+    pub(in crate::model) fn merge(
+        &mut self,
+        left: u32,
+        right: u32,
+        rules: (&[u32], &[MergeIds]),
+    ) -> Option<u32> {
         let merged = self.lefts.len() as u32;
         self.lefts.push(left);
         self.rights.push(right);
-        self.merges.insert(left, right, merged);
-        merged
+        let is_spread = self.merges.insert(left, right, merged) || self.merges.spread_again(rules);
+        is_spread.then_some(merged)
     }
 
     /// Return the sides of each merged token, by number.
@@ -195,17 +202,34 @@ impl MergeTable {
         Self { pairs: PairMap::with_capacity(pairs), filter: vec![0; words], shift }
     }
 
-    /// Add a pair that is not in the table.
-    fn insert(&mut self, left: u32, right: u32, merged: u32) {
-        self.pairs.insert(left, right, merged);
-        let (word, bits) = self.filter_bits(hash(left, right));
+    /// Add a pair that is not in the table. If it returns `false`, [`MergeTable::spread_again`] must follow.
+    fn insert(&mut self, left: u32, right: u32, merged: u32) -> bool {
+        self.add_to_filter(left, right);
+        self.pairs.insert(left, right, merged)
+    }
+
+    /// Spread all pairs by a seed of the symbols and merges; return `false` if every seed makes a long run.
+    #[cold]
+    fn spread_again(&mut self, (symbols, merges): (&[u32], &[MergeIds])) -> bool {
+        let ids = merges.iter().flat_map(|&MergeIds { left, right, merged }| [left, right, merged]);
+        if !self.pairs.spread_again(seeds_of(symbols.iter().copied().chain(ids))) {
+            return false;
+        }
+        self.filter.fill(0);
+        let pairs: Vec<(u32, u32)> = self.pairs.pairs().collect();
+        pairs.iter().for_each(|&(left, right)| self.add_to_filter(left, right));
+        true
+    }
+
+    fn add_to_filter(&mut self, left: u32, right: u32) {
+        let (word, bits) = self.filter_bits(self.pairs.hash(left, right));
         self.filter[word] |= bits;
     }
 
     /// Prefetch the filter and the bucket of a pair.
     #[inline]
     fn prefetch(&self, left: u32, right: u32) {
-        let (word, _) = self.filter_bits(hash(left, right));
+        let (word, _) = self.filter_bits(self.pairs.hash(left, right));
         prefetch_read(&self.filter[word]);
         self.pairs.prefetch(left, right);
     }
@@ -213,7 +237,7 @@ impl MergeTable {
     /// Return the number that two tokens merge to, or `NONE`.
     #[inline]
     fn merged(&self, left: u32, right: u32) -> u32 {
-        let (word, bits) = self.filter_bits(hash(left, right));
+        let (word, bits) = self.filter_bits(self.pairs.hash(left, right));
         if self.filter[word] & bits != bits {
             return NONE;
         }

@@ -22,12 +22,13 @@ pub(super) struct AsciiMerges {
 }
 
 impl AsciiMerges {
-    /// Select the merges of ASCII text, where `chars` are the ids of characters and merges are in order.
+    /// Select the merges of ASCII text, where `chars` are the ids of characters and merges are in order. `None` if their
+    /// pairs fill long runs of the hash table by every seed.
     pub(super) fn of(
         chars: impl Iterator<Item = (u32, char)>,
         merges: &[MergeIds],
         id_bound: usize,
-    ) -> Self {
+    ) -> Option<Self> {
         let mut numbers = vec![NONE; id_bound];
         let mut entries = vec![NONE; ASCII];
         for (entry, c) in chars {
@@ -36,15 +37,16 @@ impl AsciiMerges {
                 (numbers[entry as usize], entries[byte]) = (byte as u32, entry);
             }
         }
+        let symbols = entries.clone();
         let mut splits = SplitTable::with_symbols(ASCII, merges.len().min(id_bound));
         for &MergeIds { left, right, merged } in merges {
             let [left, right, number] = [left, right, merged].map(|entry| numbers[entry as usize]);
             if left != NONE && right != NONE && number == NONE && splits.is_valid_token_pair(left, right) {
-                numbers[merged as usize] = splits.merge(left, right);
+                numbers[merged as usize] = splits.merge(left, right, (&symbols, merges))?;
                 entries.push(merged);
             }
         }
-        Self { bytes: splits.byte_pairs(), pairs: splits.into_pairs(), entries }
+        Some(Self { bytes: splits.byte_pairs(), pairs: splits.into_pairs(), entries })
     }
 
     /// Merge up to `MAX_WORDS` words, given as bytes with spaces instead of metaspaces, of at most

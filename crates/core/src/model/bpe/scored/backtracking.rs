@@ -76,7 +76,8 @@ impl ScoredBacktracking {
         })?;
         let equals = EqualScoreMerges::of(&equals, id_bound);
         let has_symbols = pieces.has(PieceType::UserDefined);
-        let ascii = (!has_symbols).then(|| AsciiMerges::of(chars.chars(pieces), &merges, id_bound));
+        let ascii =
+            if has_symbols { None } else { AsciiMerges::of(chars.chars(pieces), &merges, id_bound) };
         Some(Self { bpe, equals, ascii, piece_count })
     }
 
