@@ -7,7 +7,6 @@
 use std::cmp::Reverse;
 
 use foldhash::{HashMap, HashSet};
-use rustc_hash::FxHashMap;
 use serde::{Deserialize, Deserializer};
 
 use crate::count::Counts;
@@ -285,12 +284,12 @@ pub(super) struct CharForms<'a> {
     entries: &'a Entries,
     alphabet: &'a Alphabet,
     affixes: Affixes<'a>,
-    known: FxHashMap<char, [Option<u32>; 4]>,
+    known: HashMap<char, [Option<u32>; 4]>,
 }
 
 impl<'a> CharForms<'a> {
     pub(super) fn new(entries: &'a Entries, alphabet: &'a Alphabet, affixes: Affixes<'a>) -> Self {
-        Self { entries, alphabet, affixes, known: FxHashMap::default() }
+        Self { entries, alphabet, affixes, known: HashMap::default() }
     }
 
     /// Segment the words, of `chars` characters in all, into characters.

@@ -1,29 +1,35 @@
 //! The entries during training: strings by id, and lookup of the merged string of two entries.
 //!
 //! Strings are hashed as polynomials modulo 2^61 - 1, so the hash of a merged string follows from its
-//! parts' and asking for it builds no string.
+//! parts' and asking for it builds no string. The base is random, so that no corpus can choose strings that collide.
 
+use std::hash::BuildHasher;
 use std::rc::Rc;
 
+use foldhash::fast::RandomState;
 use hashbrown::hash_table::HashTable;
 
 const MODULUS: u64 = (1 << 61) - 1;
-const BASE: u64 = 0x0fd1_9b75_3a2c_64e7;
 
 /// The entries in id order; their strings are distinct.
 #[derive(Clone)]
 pub(super) struct Entries {
     prefix: String,
+    base: Base,
     names: Vec<Rc<str>>,
     hashes: Vec<EntryHash>,
     ids: HashTable<u32>,
 }
 
+/// The base of the polynomials.
+#[derive(Clone, Copy)]
+struct Base(u64);
+
 /// The hash and the lengths of an entry, from which those of a merged string follow.
 #[derive(Clone, Copy)]
 struct EntryHash {
     hash: u64,
-    /// The hash of the string without the prefix, and BASE to the power of its length in bytes.
+    /// The hash of the string without the prefix, and the base to the power of its length in bytes.
     body_hash: u64,
     body_power: u64,
     chars: u32,
@@ -32,7 +38,8 @@ struct EntryHash {
 
 impl Entries {
     pub(super) fn new(prefix: &str) -> Self {
-        Self { prefix: prefix.to_owned(), names: Vec::new(), hashes: Vec::new(), ids: HashTable::new() }
+        let (prefix, base) = (prefix.to_owned(), Base::random());
+        Self { prefix, base, names: Vec::new(), hashes: Vec::new(), ids: HashTable::new() }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -55,7 +62,7 @@ impl Entries {
 
     /// Return the id of a string, and whether it is new; add it if it is.
     pub(super) fn add(&mut self, name: &str) -> (u32, bool) {
-        let entry_hash = EntryHash::of(name, &self.prefix);
+        let entry_hash = EntryHash::of(name, &self.prefix, self.base);
         let Self { names, hashes, ids, .. } = self;
         if let Some(&id) = ids.find(spread(entry_hash.hash), |&id| *names[id as usize] == *name) {
             return (id, false);
@@ -69,7 +76,7 @@ impl Entries {
 
     /// Return the entry of a string.
     pub(super) fn find(&self, name: &str) -> Option<u32> {
-        self.lookup(extend(name).0, |known| known == name)
+        self.lookup(self.base.extend(name).0, |known| known == name)
     }
 
     /// Return the entry whose string is `left` followed by `right` without its prefix, in constant time on
@@ -108,8 +115,8 @@ impl Entries {
     /// Visit each pair of entries whose merged string is that of `id`, in time linear in its length.
     pub(super) fn splits(&self, id: u32, mut visit: impl FnMut(u32, u32)) {
         let name = self.names[id as usize].as_ref();
-        let ends = tail_hashes(name);
-        let (prefix_hash, _) = extend(&self.prefix);
+        let ends = self.base.tail_hashes(name);
+        let (prefix_hash, _) = self.base.extend(&self.prefix);
         let mut head = 0;
         for (at, byte) in name.bytes().enumerate() {
             if at > 0 && name.is_char_boundary(at) {
@@ -120,7 +127,7 @@ impl Entries {
                     visit(both.0, both.1);
                 }
             }
-            head = append(head, byte);
+            head = self.base.append(head, byte);
         }
     }
 
@@ -136,12 +143,12 @@ impl Entries {
 }
 
 impl EntryHash {
-    fn of(name: &str, prefix: &str) -> Self {
+    fn of(name: &str, prefix: &str, base: Base) -> Self {
         let body = name.strip_prefix(prefix).unwrap_or(name);
-        let (body_hash, body_power) = extend(body);
+        let (body_hash, body_power) = base.extend(body);
         let [chars, body_chars] =
             [name, body].map(|text| u32::try_from(text.chars().count()).unwrap_or(u32::MAX));
-        Self { hash: extend(name).0, body_hash, body_power, chars, body_chars }
+        Self { hash: base.extend(name).0, body_hash, body_power, chars, body_chars }
     }
 }
 
@@ -150,26 +157,32 @@ fn is_both(whole: &str, head: &str, tail: &str) -> bool {
     whole.len() == head.len() + tail.len() && whole.starts_with(head) && whole.ends_with(tail)
 }
 
-/// Return the hash of a text, and BASE to the power of its length in bytes.
-fn extend(text: &str) -> (u64, u64) {
-    text.bytes().fold((0, 1), |(hash, power), byte| (append(hash, byte), multiply(power, BASE)))
-}
-
-fn append(hash: u64, byte: u8) -> u64 {
-    reduce(u128::from(multiply(hash, BASE)) + u128::from(byte) + 1)
-}
-
-/// By byte offset: `extend` of the rest of the text.
-fn tail_hashes(text: &str) -> Vec<(u64, u64)> {
-    let mut tails = vec![(0, 1); text.len() + 1];
-    for (at, byte) in text.bytes().enumerate().rev() {
-        let (hash, power) = tails[at + 1];
-        tails[at] = (
-            reduce(u128::from(multiply(u64::from(byte) + 1, power)) + u128::from(hash)),
-            multiply(power, BASE),
-        );
+impl Base {
+    fn random() -> Self {
+        Self(RandomState::default().hash_one(0) >> 4 | 1 << 59)
     }
-    tails
+
+    /// Return the hash of a text, and the base to the power of its length in bytes.
+    fn extend(self, text: &str) -> (u64, u64) {
+        text.bytes().fold((0, 1), |(hash, power), byte| (self.append(hash, byte), multiply(power, self.0)))
+    }
+
+    fn append(self, hash: u64, byte: u8) -> u64 {
+        reduce(u128::from(multiply(hash, self.0)) + u128::from(byte) + 1)
+    }
+
+    /// By byte offset: `extend` of the rest of the text.
+    fn tail_hashes(self, text: &str) -> Vec<(u64, u64)> {
+        let mut tails = vec![(0, 1); text.len() + 1];
+        for (at, byte) in text.bytes().enumerate().rev() {
+            let (hash, power) = tails[at + 1];
+            tails[at] = (
+                reduce(u128::from(multiply(u64::from(byte) + 1, power)) + u128::from(hash)),
+                multiply(power, self.0),
+            );
+        }
+        tails
+    }
 }
 
 fn multiply(a: u64, b: u64) -> u64 {

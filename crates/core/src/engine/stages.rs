@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
-use rustc_hash::FxHashMap;
 
 use super::model_source::{ModelSource, ReadEntries};
 use super::token_lengths::TokenLengths;
@@ -33,7 +32,7 @@ pub(super) struct Stages {
     pub(super) decoder: Decoder,
     /// The normalizer that a SentencePiece decoder applies to the decoded text.
     pub(super) denormalizer: Normalizer,
-    pub(super) added: FxHashMap<u32, String>,
+    pub(super) added: HashMap<u32, String>,
     pub(super) added_ids: HashMap<String, u32>,
     token_lengths: TokenLengths,
     /// Whether the post-processor trims offsets.

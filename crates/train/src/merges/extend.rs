@@ -6,7 +6,7 @@
 
 use std::ops::ControlFlow;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 
 use super::learn;
 use super::packed_words::PackedWords;
@@ -66,10 +66,10 @@ pub(crate) fn segmented(
     progress: &mut Progress<'_>,
 ) -> Result<PackedWords, Error> {
     let ExistingModel { model, vocab, barriers } = base;
-    let barriers: FxHashSet<u32> = barriers.iter().copied().collect();
+    let barriers: HashSet<u32> = barriers.iter().copied().collect();
     let mergeable = |&(id, _): &(u32, u32)| !barriers.contains(&id);
     let vocab_ids = vocab.iter().map(|(_, id)| id);
-    let index_of: FxHashMap<u32, u32> = vocab_ids.zip(0..).filter(mergeable).collect();
+    let index_of: HashMap<u32, u32> = vocab_ids.zip(0..).filter(mergeable).collect();
     let mut words = PackedWords::with_capacity(chars, counts.len())?;
     let (mut scratch, mut ids) = (ModelScratch::default(), Vec::new());
     for (word, count) in counts.iter() {

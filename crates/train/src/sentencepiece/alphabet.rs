@@ -4,7 +4,7 @@
 
 use std::cmp::Reverse;
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::spec::SentencePieceTrainSpec;
 use crate::count::Counts;
@@ -51,13 +51,13 @@ struct CharCount {
     count: u64,
 }
 
-fn required(spec: &SentencePieceTrainSpec) -> FxHashMap<char, CharCount> {
+fn required(spec: &SentencePieceTrainSpec) -> HashMap<char, CharCount> {
     let characters = spec.required_chars.iter().filter(|&&c| c != '\0');
     characters.map(|&c| (c, CharCount { is_required: true, count: 0 })).collect()
 }
 
 /// Return the required characters, and the most frequent others until the share is reached.
-fn covering(char_counts: FxHashMap<char, CharCount>, spec: &SentencePieceTrainSpec) -> Vec<(char, u64)> {
+fn covering(char_counts: HashMap<char, CharCount>, spec: &SentencePieceTrainSpec) -> Vec<(char, u64)> {
     let total: u64 = char_counts.values().map(|char_counts| char_counts.count).sum();
     let mut ranked: Vec<(char, CharCount)> = char_counts.into_iter().collect();
     ranked.sort_unstable_by_key(|&(c, char_counts)| {

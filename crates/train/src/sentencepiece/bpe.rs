@@ -7,7 +7,7 @@
 //! Sources: the BPE trainer of sentencepiece 0.2.3; Liu et al. 2025, "SuperBPE: Space Travel for Language Models",
 //! section 2.
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::input::TrainingInput;
 use super::spec::{SentencePieceTrainSpec, SuperwordPieces};
@@ -100,7 +100,7 @@ fn of_words(
     for (character, _) in ranked {
         entries.add(character.encode_utf8(&mut [0; 4]));
     }
-    let ids: FxHashMap<char, u32> =
+    let ids: HashMap<char, u32> =
         ranked.iter().zip(0..).map(|(&(character, _), id)| (character, id)).collect();
     let chars = input.counts.iter().map(|(word, _)| word.chars().count()).sum();
     let words = segmented(input, input.counts, chars, progress, |part, out| {

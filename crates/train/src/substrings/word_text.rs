@@ -5,8 +5,8 @@
 //! word that are longer than the prefix are the continuation entries that match after the prefix. A copy of the
 //! prefix, the head, supplies the shorter ones.
 
+use foldhash::{HashMap, HashSet};
 use piecework_kernels::prefetch::prefetch_read;
-use rustc_hash::{FxHashMap, FxHashSet};
 
 use crate::memory::reserve;
 use crate::progress::Progress;
@@ -61,7 +61,7 @@ impl WordText {
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
         let characters = distinct_characters(words, progress)?;
-        let code_of: FxHashMap<char, u32> = characters.iter().copied().zip(1..).collect();
+        let code_of: HashMap<char, u32> = characters.iter().copied().zip(1..).collect();
         let mut text = Self {
             codes: Vec::new(),
             starts: Vec::new(),
@@ -103,7 +103,7 @@ impl WordText {
         self.prefix_chars > 0 && word.len() > self.prefix.len() && word.starts_with(&self.prefix)
     }
 
-    fn push(&mut self, word: &str, count: u64, code_of: &FxHashMap<char, u32>) {
+    fn push(&mut self, word: &str, count: u64, code_of: &HashMap<char, u32>) {
         let start = self.codes.len();
         self.codes.extend(word.chars().map(|character| code_of[&character]));
         self.codes.push(END);
@@ -186,7 +186,7 @@ impl WordText {
 }
 
 fn distinct_characters(words: &[(&str, u64)], progress: &mut Progress<'_>) -> Result<Vec<char>, Error> {
-    let mut seen = FxHashSet::default();
+    let mut seen = HashSet::default();
     for (word, _) in words {
         progress.advance(word.len())?;
         seen.extend(word.chars());

@@ -2,7 +2,7 @@
 
 use std::cmp::Reverse;
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 
 use super::spec::UnigramTrainSpec;
 use crate::count::Counts;
@@ -14,7 +14,7 @@ use piecework_core::error::Error;
 pub(crate) struct RankedAlphabet {
     /// Characters with their counts, by (count descending, code point).
     ranked: Vec<(char, u64)>,
-    known: FxHashSet<char>,
+    known: HashSet<char>,
 }
 
 impl RankedAlphabet {
@@ -25,7 +25,7 @@ impl RankedAlphabet {
         spec: &UnigramTrainSpec,
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
-        let mut counts_by_char: FxHashMap<char, u64> = FxHashMap::default();
+        let mut counts_by_char: HashMap<char, u64> = HashMap::default();
         for (word, count) in counts.iter() {
             progress.advance(word.len())?;
             splitter.split(word, |part| {

@@ -2,7 +2,7 @@
 //!
 //! The token of a character has the continuation prefix inside the word and the suffix at its end.
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use super::merges::NO_RANK;
 use super::symbols::Symbol;
@@ -136,12 +136,12 @@ impl SymbolBuilder<'_> {
 #[derive(Clone, Debug, Default)]
 struct CharIds {
     low: Vec<u32>,
-    high: FxHashMap<char, u32>,
+    high: HashMap<char, u32>,
 }
 
 impl CharIds {
     fn collect(vocab: &Vocab, prefix: &str, suffix: &str) -> Self {
-        let mut ids = Self { low: vec![NONE; LOW], high: FxHashMap::default() };
+        let mut ids = Self { low: vec![NONE; LOW], high: HashMap::default() };
         let longest = prefix.len() + suffix.len() + char::MAX.len_utf8();
         for (token, id) in vocab.iter().filter(|(token, _)| token.len() <= longest) {
             let mut chars = between(prefix, token, suffix).unwrap_or_default().chars();

@@ -9,8 +9,8 @@
 
 use std::sync::Arc;
 
+use foldhash::{HashMap, HashSet};
 use piecework_unicode::{wide_char_at, CodePointMap, CodePointMapBuilder};
-use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::spans::{Preceding, ScannedSpan, SpanKind, SpanWriter, WordSpan};
 use crate::engine::model_source::ModelSource;
@@ -279,15 +279,14 @@ fn normalized_char(c: char, action: CharAction<'_>) -> Option<char> {
 /// The characters of normal and user-defined pieces.
 struct PieceChars {
     /// The characters that are pieces, and their ids.
-    single: FxHashMap<char, u32>,
+    single: HashMap<char, u32>,
     /// The characters of longer pieces.
-    in_longer: FxHashSet<char>,
+    in_longer: HashSet<char>,
 }
 
 impl PieceChars {
     fn of(pieces: &[ScoredPiece]) -> Self {
-        let (mut single, mut in_longer, mut ascii) =
-            (FxHashMap::default(), FxHashSet::default(), [false; 128]);
+        let (mut single, mut in_longer, mut ascii) = (HashMap::default(), HashSet::default(), [false; 128]);
         let is_found =
             |piece: &ScoredPiece| matches!(piece.kind, PieceType::Normal | PieceType::UserDefined);
         for (id, piece) in (0..).zip(pieces).filter(|(_, piece)| is_found(piece)) {

@@ -9,9 +9,9 @@
 //!
 //! A character that is no piece may be merged if a piece contains it. Otherwise it is unknown.
 
+use foldhash::{HashMap, HashSet};
 use piecework_kernels::merges::ShortWordBatch;
 use piecework_unicode::char_len;
-use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::ascii_merges::AsciiMerges;
 use super::equal_scores::{self, EqualScoreMerges, PendingTokens};
@@ -202,7 +202,7 @@ struct CharTokens {
     entries: Vec<u32>,
     extra_chars: Vec<char>,
     /// The ids of the other characters.
-    extra_entries: FxHashMap<char, u32>,
+    extra_entries: HashMap<char, u32>,
 }
 
 impl CharTokens {
@@ -258,7 +258,7 @@ fn tokens_by_rank(pieces: PieceTexts<'_>, ranks: &[u32]) -> Option<(Vec<u32>, Ve
 
 /// Return whether one of the first merges needs the result of one of the others.
 fn needs_result_of(merges: &[MergeIds], others: &[MergeIds]) -> bool {
-    let made: FxHashSet<u32> = others.iter().map(|merge| merge.merged).collect();
+    let made: HashSet<u32> = others.iter().map(|merge| merge.merged).collect();
     merges.iter().any(|merge| made.contains(&merge.left) || made.contains(&merge.right))
 }
 

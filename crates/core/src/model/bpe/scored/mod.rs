@@ -19,7 +19,7 @@ mod piece_trie;
 #[cfg(test)]
 mod tests;
 
-use rustc_hash::FxHashMap;
+use foldhash::HashMap;
 
 use self::backtracking::{ScoredBacktracking, ScoredBacktrackingScratch};
 use self::piece_texts::PieceTexts;
@@ -63,7 +63,7 @@ pub(crate) struct ScoredBpeScratch {
     links: SymbolLinks,
     queue: MergeQueue,
     /// The byte length of the left side of each unused piece when it was last merged.
-    left_lengths: FxHashMap<u32, usize>,
+    left_lengths: HashMap<u32, usize>,
     pending: Vec<(usize, usize)>,
     backtracking: ScoredBacktrackingScratch,
 }
@@ -245,7 +245,7 @@ struct ScoredMerges<'a> {
     model: &'a ScoredBpe,
     text: &'a str,
     vocab: &'a Vocab,
-    left_lengths: &'a mut FxHashMap<u32, usize>,
+    left_lengths: &'a mut HashMap<u32, usize>,
 }
 
 impl ScoredMerges<'_> {

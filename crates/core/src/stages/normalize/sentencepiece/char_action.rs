@@ -1,6 +1,6 @@
 //! What SentencePiece's rules do with single characters, where no rule depends on neighbours.
 
-use rustc_hash::{FxHashMap, FxHashSet};
+use foldhash::{HashMap, HashSet};
 
 use super::normalizer::SentencePieceNormalizer;
 use crate::stages::normalize::charsmap::Charsmap;
@@ -28,7 +28,7 @@ impl CharAction<'_> {
 }
 
 /// The characters that rules or symbols contain.
-pub type CharActions<'r> = FxHashMap<char, CharAction<'r>>;
+pub type CharActions<'r> = HashMap<char, CharAction<'r>>;
 
 /// The most trie nodes that are visited; the rules of NFKC take a tenth.
 const MAX_STEPS: usize = 1 << 18;
@@ -81,11 +81,11 @@ type RuleNode = (usize, bool);
 /// The characters after the first ones of rules.
 #[derive(Default)]
 struct LaterChars {
-    chars: FxHashSet<char>,
+    chars: HashSet<char>,
     /// Whether a rule writes a gap where its first character alone does not.
     writes_gaps: bool,
     /// Visited nodes, and whether characters follow them.
-    visited: FxHashMap<RuleNode, bool>,
+    visited: HashMap<RuleNode, bool>,
     pending: Vec<RuleNode>,
     steps: usize,
 }
