@@ -7,7 +7,6 @@
 //! are hashes of the whole content, so equal files make equal tables, and keys that were chosen for a seed change it.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
-use std::ops::Range;
 
 /// The number of seeds that are tried. One suffices, except for a few in a hundred contents of regular pairs.
 const SEEDS: u64 = 16;
@@ -31,24 +30,8 @@ pub(crate) fn max_run(slots: usize, full: usize) -> usize {
     4 + (1.1 * (slots.max(2) as f64).ln() / (load - 1.0 - load.ln())) as usize
 }
 
-/// Iterate over the runs of full slots of a table, of which one slot at least is not full. A run that continues at
-/// the beginning of the table ends above `slots`.
-pub(crate) fn runs(slots: usize, is_full: impl Fn(usize) -> bool) -> impl Iterator<Item = Range<usize>> {
-    let first = (0..slots).find(|&slot| !is_full(slot)).unwrap_or(slots);
-    let end = first + slots;
-    let is_full = move |at: usize| is_full(if at < slots { at } else { at - slots });
-    let mut at = first;
-    std::iter::from_fn(move || {
-        let start = (at..end).find(|&at| is_full(at))?;
-        at = (start..end).find(|&at| !is_full(at)).unwrap_or(end);
-        Some(start..at)
-    })
-}
-
 #[cfg(test)]
 mod tests {
-    use proptest::prelude::*;
-
     use super::*;
 
     #[test]
@@ -58,21 +41,6 @@ mod tests {
         assert_eq!((all.len(), &all), (16, &seeds(&["a", "b"])));
         for other in [&["b", "a"][..], &["a"], &["ab"], &["a", "b", "c"]] {
             assert!(seeds(other).iter().all(|seed| !all.contains(seed)));
-        }
-    }
-
-    proptest! {
-        #[test]
-        fn runs_cover_the_full_slots_once(full in prop::collection::vec(any::<bool>(), 0..40)) {
-            let slots = full.len() + 1;
-            let is_full = |at: usize| full.get(at).copied().unwrap_or(false);
-            let found: Vec<_> = runs(slots, is_full).collect();
-            let mut covered: Vec<usize> = found.iter().cloned().flatten().map(|at| at % slots).collect();
-            covered.sort_unstable();
-            prop_assert_eq!(covered, (0..slots).filter(|&at| is_full(at)).collect::<Vec<_>>());
-            for run in found {
-                prop_assert!(!is_full((run.start + slots - 1) % slots) && !is_full(run.end % slots));
-            }
         }
     }
 }

@@ -169,7 +169,6 @@ fn repeated<'t>(entries: impl ExactSizeIterator<Item = &'t str>) -> Option<(&'t 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::hash_runs::runs;
     use crate::spec::UnigramSpec;
     use crate::table_sections::TableSections;
 
@@ -233,11 +232,14 @@ mod tests {
 
     /// Return the most slots that a lookup reads, and the most tokens that it compares with its own.
     fn longest_lookup(vocab: &Vocab) -> (usize, usize) {
-        let tag = |at: usize| vocab.slots[at % vocab.slots.len()][0];
-        let found: Vec<_> = runs(vocab.slots.len(), |at| vocab.slots[at] != EMPTY).collect();
-        let same = |at: usize, end: usize| (at..end).filter(|&other| tag(other) == tag(at)).count();
-        let compared = found.iter().flat_map(|run| run.clone().map(|at| same(at, run.end)));
-        (1 + found.iter().map(|run| run.len()).max().unwrap_or(0), compared.max().unwrap_or(0))
+        let runs: Vec<_> =
+            vocab.slots.split(|slot| *slot == EMPTY).map(|run| run.iter().map(|slot| slot[0])).collect();
+        let same = |run: &[u32]| run.iter().filter(|&tag| *tag == run[0]).count();
+        let compared = runs.iter().flat_map(|run| {
+            let tags: Vec<u32> = run.clone().collect();
+            (0..tags.len()).map(move |at| same(&tags[at..]))
+        });
+        (1 + runs.iter().map(ExactSizeIterator::len).max().unwrap_or(0), compared.max().unwrap_or(0))
     }
 
     fn check_every_token(vocab: &Vocab, tokens: &[(String, u32)]) {

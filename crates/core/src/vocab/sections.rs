@@ -51,8 +51,7 @@ impl Vocab {
         }
     }
 
-    /// Return whether the hash table contains every token once. Its runs of full slots are short, and equal tokens would
-    /// be in one of them with equal hashes.
+    /// Return whether the hash table contains every token once. Its runs of full slots are short.
     fn is_found(&self) -> bool {
         let mask = self.slots.len().wrapping_sub(1);
         let mut tokens = 0;
@@ -61,10 +60,12 @@ impl Vocab {
             let mut slot = hash as usize & mask;
             loop {
                 let [tag, other] = self.slots[slot];
-                if other == id && tag == (hash >> 32) as u32 {
+                let is_tagged = tag == (hash >> 32) as u32;
+                if other == id && is_tagged {
                     break;
                 }
-                if other == EMPTY[1] {
+                let is_twice = is_tagged && self.token_of(other) == Some(token);
+                if other == EMPTY[1] || is_twice {
                     return false;
                 }
                 slot = (slot + 1) & mask;

@@ -13,12 +13,15 @@ use piecework_kernels::array::{Array, Text};
 use rustc_hash::FxHasher;
 
 use crate::error::{Error, ErrorKind};
-use crate::hash_runs::{max_run, runs};
+use crate::hash_runs::max_run;
 
 /// The span of an id without a token: its end is before its start.
 pub(super) const GAP: [u32; 2] = [1, 0];
 /// A slot without a token.
 pub(super) const EMPTY: [u32; 2] = [0, u32::MAX];
+/// The tokens of shorter runs may have equal tags.
+const SHORT_RUN: usize = 16;
+
 /// Tokens and their ids; some ids may have no token.
 #[derive(Clone, Debug, Default)]
 pub struct Vocab {
@@ -110,13 +113,17 @@ pub(super) fn find(
 }
 
 /// Return whether no lookup reads many slots or compares its token with many: runs of full slots are short, and the tokens
-/// of a run differ in their hashes.
+/// of all but the shortest runs differ in their tags. A run with more slots than `SHORT_RUN` has one at a multiple of it.
 pub(super) fn has_short_runs(slots: &[[u32; 2]], tokens: usize) -> bool {
-    let tag = |at: usize| slots[at & (slots.len() - 1)][0];
-    let max_run = max_run(slots.len(), tokens);
-    runs(slots.len(), |slot| slots[slot][1] != EMPTY[1]).all(|run| {
-        let is_new = |at: usize| (run.start..at).all(|other| tag(other) != tag(at));
-        run.len() <= max_run && run.clone().all(is_new)
+    let (mask, max_run) = (slots.len() - 1, max_run(slots.len(), tokens));
+    let is_full = |at: usize| slots[at & mask][1] != EMPTY[1];
+    (0..slots.len()).step_by(SHORT_RUN).filter(|&at| is_full(at)).all(|at| {
+        let before = (1..=max_run).take_while(|&distance| is_full(at.wrapping_sub(distance))).count();
+        let after = (1..=max_run).take_while(|&distance| is_full(at + distance)).count();
+        let (start, len) = (at.wrapping_sub(before), before + 1 + after);
+        let tag = |number: usize| slots[start.wrapping_add(number) & mask][0];
+        let is_new = |number: usize| (0..number).all(|other| tag(other) != tag(number));
+        len <= SHORT_RUN || (len <= max_run && (1..len).all(is_new))
     })
 }
 

@@ -266,3 +266,45 @@ impl MergeIds {
         [self.left, self.right, self.merged].map(|entry| numbers[entry as usize])
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Merges of two symbols each whose pairs fill the buckets of a table in a row.
+    fn merges_in_a_row(symbols: u32, count: usize) -> Vec<MergeIds> {
+        let map = PairMap::with_capacity(count);
+        let mut free = vec![4; count / 4];
+        let all = (0..symbols).flat_map(|left| (0..symbols).map(move |right| (left, right)));
+        let fits = |&(left, right): &(u32, u32)| {
+            let free = free.get_mut(map.prefetch(left, right)).filter(|free| **free > 0);
+            free.map(|free| *free -= 1).is_some()
+        };
+        let chosen: Vec<(u32, u32)> = all.filter(fits).collect();
+        assert_eq!(chosen.len(), count);
+        chosen
+            .iter()
+            .zip(symbols..)
+            .map(|(&(left, right), merged)| MergeIds { left, right, merged })
+            .collect()
+    }
+
+    #[test]
+    fn merges_chosen_for_long_runs_are_found_by_a_seed_of_all_merges() {
+        let (symbols, merges) = ((0..1000).collect::<Vec<u32>>(), merges_in_a_row(1000, 4000));
+        let number = || SplitTable::number(&symbols, &merges, symbols.len() + merges.len()).unwrap().0;
+        let (table, again) = (number(), number());
+        let hash = |table: &SplitTable| table.pairs().hash(1, 2);
+        assert_eq!(hash(&table), hash(&again));
+        assert_ne!(hash(&table), PairMap::with_capacity(merges.len()).hash(1, 2));
+        assert!(merges.iter().all(|merge| table.merged(merge.left, merge.right) == merge.merged));
+        let absent = |left: u32| (1000..2000).map(move |right| (left, right));
+        let absent: Vec<(u32, u32)> = (0..100).flat_map(absent).collect();
+        assert!(absent.iter().all(|&(left, right)| table.merged(left, right) == NONE));
+        let in_filter = absent.iter().filter(|&&(left, right)| {
+            let (word, bits) = table.merges.filter_bits(table.pairs().hash(left, right));
+            table.merges.filter[word] & bits == bits
+        });
+        assert!(in_filter.count() < absent.len() / 10);
+    }
+}
