@@ -11,6 +11,7 @@ use super::merges::Merges;
 use super::scratch::BpeScratch;
 use super::symbols::{push_all, rank_all, Symbol};
 use super::{merge_by_heap, merge_by_rank, merge_by_scan};
+use crate::interrupt;
 use crate::model::sampling::SamplingRng;
 use crate::model::{BatchWord, TokenSink, TokenSpan};
 use crate::spec::BpeSpec;
@@ -168,6 +169,7 @@ impl MergeTables {
             if unknown.is_empty() {
                 break;
             }
+            interrupt::check(1);
             self.initial_symbols.push_symbols(unknown, &mut scratch.symbols);
             push_all(&scratch.symbols, at, out);
             at += unknown.len();

@@ -17,6 +17,7 @@ use super::ascii_merges::AsciiMerges;
 use super::equal_scores::{self, EqualScoreMerges, PendingTokens};
 use super::piece_texts::PieceTexts;
 use super::piece_trie::PieceTrie;
+use crate::interrupt;
 use crate::model::bpe::backtracking::{BacktrackingBpe, BacktrackingScratch, MergeRules};
 use crate::model::bpe::merges::MergeIds;
 use crate::model::pieces::{PieceWriter, Pieces};
@@ -130,6 +131,7 @@ impl ScoredBacktracking {
             }
             equal_scores::flush(pending, give);
             if done < rest.len() {
+                interrupt::check(1);
                 out.push_text(char_len(rest[done]));
             }
         }
