@@ -42,6 +42,6 @@ fn check() -> Result<(), Error> {
         return Ok(());
     }
     LAST_CHECK.set(Some(Instant::now()));
-    Python::attach(Python::check_signals)
+    Python::attach(|py| py.check_signals())
         .map_err(|error| Error::new(ErrorKind::Interrupted, "", "", "").because(error))
 }
