@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pickle
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -231,6 +232,21 @@ def test_series_of_pandas(dtype: str) -> None:
     ]
     with pytest.raises(InputTypeError, match="texts must be a pandas Series, not list"):
         encode_series(TOK, ["a"])
+
+
+@pytest.mark.parametrize("dtype", ["str", "object", "category"])
+def test_series_of_pandas_without_pyarrow(dtype: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    pandas = pytest.importorskip("pandas", reason="needs pandas")
+    monkeypatch.setitem(sys.modules, "pyarrow", None)  # what `import pyarrow` finds
+    texts = [text for text in TEXTS if text is not None]
+    series = pandas.Series(texts, index=range(10, 10 + len(texts)), dtype=dtype)
+    assert TOK.encode_batch(series).to_lists() == expected_ids(texts)
+    assert list(TOK.count_batch(series)) == expected_counts(texts)
+    assert pw.count_texts(series) == pw.count_texts(texts)
+    with pytest.raises(InputTypeError, match=r"texts\[1\] must be str, not int"):
+        TOK.encode_batch(pandas.Series(["a", 1], dtype=object))
+    with pytest.raises(InputTypeError, match="texts must be a column of strings, .* not DataFrame"):
+        TOK.encode_batch(series.to_frame())
 
 
 # ---- scikit-learn

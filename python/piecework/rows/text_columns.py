@@ -51,12 +51,19 @@ def text_column(texts: typing.Any, name: str = "texts") -> TextColumn | None:
     It shares the memory of an Arrow column. The bytes of a numpy array are copied, as other threads may
     write to it.
 
+    A pandas Series is no column without pyarrow, which pandas needs to export it: its rows are objects then.
     Raises `ArgumentError` for a column of another type.
     """
     if isinstance(texts, TextColumn):
         return texts
     if hasattr(texts, "__arrow_c_stream__") or hasattr(texts, "__arrow_c_array__"):
-        return TextColumn.of_arrow(texts, name)
+        try:
+            return TextColumn.of_arrow(texts, name)
+        except ImportError as error:
+            if getattr(texts, "ndim", None) == 1:
+                return None
+            expected = "a column of strings, such as one of the table's columns"
+            raise InputTypeError(name, type(texts).__name__, expected) from error
     if getattr(getattr(texts, "dtype", None), "kind", None) == "S":
         return _byte_column(texts, name)
     return None
