@@ -243,3 +243,13 @@ def test_padding_to_the_length_0_pads_nothing_and_encodes_here(
     assert_same(both, lambda tokenizer: tokenizer.encode_batch(["my dog hugs", "pair"]))
     again = BackendTokenizer.from_str(both[0].to_str())
     assert plain(again.encode("my pair")) == plain(both[0].encode("my pair"))
+
+
+def test_the_class_has_the_name_by_which_libraries_recognize_it(both: tuple[Any, Any]) -> None:
+    # chonkie chooses an adapter by the first of "transformers", "tokenizers" and "tiktoken" in the name.
+    name = str(type(both[1]))
+    assert "tokenizers" in name
+    assert "transformers" not in name
+    again = pickle.loads(pickle.dumps(both[1]))
+    assert type(again) is BackendTokenizer
+    assert again.encode("hugs").ids == both[1].encode("hugs").ids

@@ -46,6 +46,9 @@ class BackendTokenizer:
     (see `refusal`), and so do `post_process`, `train` and methods that are not defined here.
     """
 
+    # Without "transformers", by which other libraries recognize tokenizers of that library.
+    __module__ = "piecework.integrations._tokenizers"
+
     def __init__(self, tokenizer: Tokenizer) -> None:
         spec = tokenizer.spec
         plain = tokenizer.without_truncation().without_padding()
