@@ -142,6 +142,7 @@ class Core:
         states: Sequence[StreamState],
         skip_special_tokens: bool,
         clean_up: bool | None,
+        pending: Sequence[str] = (),
     ) -> RawDecodeStream:
         """Return decoding streams that continue from what `RawDecodeStream.state` returned."""
 
@@ -155,6 +156,10 @@ class Core:
     @property
     def dropout(self) -> float | None:
         """The dropout of a BPE model: the probability that a merge is skipped."""
+
+    @property
+    def is_bpe(self) -> bool:
+        """Whether the model is BPE of a `tokenizer.json`, not of a SentencePiece `.model`."""
 
     @property
     def is_plain(self) -> bool:
@@ -678,8 +683,8 @@ class RawDecodeStream:
     def copy(self) -> RawDecodeStream:
         """Return streams that continue independently of these."""
 
-    def state(self) -> tuple[list[StreamState], bool, bool | None]:
-        """Return what each stream remembers, and `skip_special_tokens` and `clean_up`."""
+    def state(self) -> tuple[list[StreamState], bool, bool | None, list[str]]:
+        """Return what each stream remembers, `skip_special_tokens`, `clean_up` and the texts to clean up."""
 
     def finish(self) -> list[str | None]:
         """Return the text that each sequence still buffers."""

@@ -296,13 +296,15 @@ impl Core {
     }
 
     /// Return decoding streams that continue from what `RawDecodeStream.state` returned.
+    #[pyo3(signature = (states, skip_special_tokens, clean_up, pending = Vec::new()))]
     fn continue_decode_stream(
         &self,
         states: Vec<StreamState>,
         skip_special_tokens: bool,
         clean_up: Option<bool>,
+        pending: Vec<String>,
     ) -> PyResult<RawDecodeStream> {
-        let streams = DecodeStreams::continued(states, skip_special_tokens, clean_up);
+        let streams = DecodeStreams::continued(states, pending, skip_special_tokens, clean_up);
         let wrong = || bad_argument("states", "a state that no stream has", "one of RawDecodeStream.state");
         Ok(RawDecodeStream::of(streams.ok_or_else(wrong)?, &self.shared))
     }
@@ -317,6 +319,12 @@ impl Core {
     #[getter]
     fn dropout(&self) -> Option<f64> {
         self.tokenizer().dropout()
+    }
+
+    /// Whether the model is BPE of a `tokenizer.json`.
+    #[getter]
+    fn is_bpe(&self) -> bool {
+        self.tokenizer().is_bpe()
     }
 
     /// Whether the tokenizer neither truncates, nor pads, nor applies dropout.

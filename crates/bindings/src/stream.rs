@@ -53,8 +53,8 @@ impl RawDecodeStream {
         Ok(Self::of(streams, &self.tokenizer))
     }
 
-    /// Return what each stream remembers, and the settings of all.
-    fn state(&self, py: Python<'_>) -> PyResult<(Vec<StreamState>, bool, Option<bool>)> {
+    /// Return what each stream remembers, the settings of all, and the texts that wait to be cleaned up.
+    fn state(&self, py: Python<'_>) -> PyResult<(Vec<StreamState>, bool, Option<bool>, Vec<String>)> {
         py.release(|| lock(&self.streams).map(|streams| streams.state()))
     }
 

@@ -41,6 +41,11 @@ CLEAN_UP = (
     (" 've", "'ve"),
     (" 're", "'re"),
 )
+# The steps that clean up a whole text as transformers does, without the replacement of "do not".
+TEXT_CLEAN_UP = (
+    Fuse(),
+    *(ReplaceDecoder(old, new) for old, new in CLEAN_UP if old != " do not"),
+)
 # `tokenizers` accepts a sign in place of the first digit, as Rust's integers do.
 BYTE_TOKEN = re.compile(r"<0x([0-9A-Fa-f]{2}|\+[0-9A-Fa-f])>")
 
@@ -65,7 +70,10 @@ def decode_tokens(tokens: list[str], spec: Decoder, clean_up: bool | None = None
     ['hug ', 's']
     """
     if isinstance(spec, SequenceDecoder):
-        for one in spec.decoders:
+        steps = tuple(spec.decoders)
+        if clean_up is False and steps[-len(TEXT_CLEAN_UP) :] == TEXT_CLEAN_UP:
+            steps = steps[: -len(TEXT_CLEAN_UP)]
+        for one in steps:
             tokens = decode_tokens(tokens, one, clean_up)
         return tokens
     if isinstance(spec, WordPieceDecoder):

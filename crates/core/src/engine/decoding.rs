@@ -6,7 +6,7 @@
 use super::Tokenizer;
 use crate::error::Error;
 use crate::interrupt;
-use crate::stages::decode::{DecodeInput, DecodeTable};
+use crate::stages::decode::{cleaned_up, DecodeInput, DecodeTable};
 use crate::stages::normalize::Normalizer;
 
 /// The number of ids that are decoded into bytes at once, before the bytes are converted into strings.
@@ -64,6 +64,31 @@ impl Tokenizer {
         skip_special_tokens: bool,
         clean_up: Option<bool>,
     ) -> Result<DecodedRows, Error> {
+        self.decode_rows_by(rows, skip_special_tokens, clean_up, self.cleans_text(clean_up))
+    }
+
+    /// Decodes ids to a text that is not cleaned up yet, as streams need it.
+    pub(super) fn decode_before_clean_up(
+        &self,
+        ids: &[u32],
+        skip_special_tokens: bool,
+        clean_up: Option<bool>,
+    ) -> Result<String, Error> {
+        self.decode_rows_by(&[ids], skip_special_tokens, clean_up, false).map(|rows| text_of(rows.bytes))
+    }
+
+    /// Return whether the decoder cleans up whole texts.
+    pub(super) fn cleans_text(&self, clean_up: Option<bool>) -> bool {
+        self.stages().decoder.cleans_text(clean_up)
+    }
+
+    fn decode_rows_by(
+        &self,
+        rows: &[&[u32]],
+        skip_special_tokens: bool,
+        clean_up: Option<bool>,
+        cleans: bool,
+    ) -> Result<DecodedRows, Error> {
         let ids = rows.iter().map(|row| row.len()).sum();
         let clean_up = self.stages().decoder.own_clean_up(clean_up);
         let decode_table = self.decode_tables().get(clean_up, ids, || self.build_decode_table(clean_up));
@@ -86,12 +111,16 @@ impl Tokenizer {
                 }
             }
             self.denormalize(&mut text, from)?;
+            if cleans {
+                let cleaned = cleaned_up(text_of(text.split_off(from)));
+                text.extend_from_slice(cleaned.as_bytes());
+            }
             ends.push(text.len());
         }
         Ok(DecodedRows { bytes: text, ends })
     }
 
-    /// Decodes ids to text with the stages of the decoder.
+    /// Decodes ids with the stages of the decoder, to a text that is not cleaned up yet.
     fn decode_by_stages(
         &self,
         ids: &[u32],
@@ -101,7 +130,7 @@ impl Tokenizer {
         let kept =
             ids.iter().filter(|&&id| !(skip_special_tokens && self.stages().added_tokens.is_special(id)));
         let kept = kept.inspect(|_| interrupt::check(1));
-        self.stages().decoder.run(kept.filter_map(|&id| self.decoded_token(id)), clean_up)
+        self.stages().decoder.run_stages(kept.filter_map(|&id| self.decoded_token(id)), clean_up)
     }
 
     /// Return the smallest number above all ids of the vocabulary and the added tokens.

@@ -321,6 +321,12 @@ impl Tokenizer {
         }
     }
 
+    /// Return whether the model is BPE of a `tokenizer.json`.
+    #[must_use]
+    pub fn is_bpe(&self) -> bool {
+        matches!(self.stages().model_spec.settings(), ModelSpec::Bpe(_))
+    }
+
     /// Return whether rows are neither truncated nor padded, and no merge is dropped at random.
     #[must_use]
     pub fn keeps_rows(&self) -> bool {

@@ -1,10 +1,11 @@
 //! A compiled decoder, which runs its stages in sequence.
 
+use super::edits::{clean_up_text, text_clean_up};
 use super::sentencepiece::SentencePieceDecoder;
 use super::stage::{compile_into, DecoderStage};
 use super::token_texts::{DecodeStageError, TokenTexts};
 use crate::error::{Error, ErrorKind};
-use crate::spec::{check_steps, DecoderSpec};
+use crate::spec::{check_steps, DecoderSpec, PatternSpec};
 use crate::text::{max_grown_len, MAX_GROWTH};
 
 /// A compiled decoder without nested sequences.
@@ -14,17 +15,25 @@ pub struct Decoder {
     pub(super) stages: Vec<DecoderStage>,
     /// The place of each stage in the file.
     places: Vec<String>,
+    /// The specification ends with the steps that clean up the whole text, which `stages` lacks.
+    cleans_text: bool,
 }
 
 impl Decoder {
     /// Compile a decoder; fails for invalid regular expressions.
     pub fn compile(spec: Option<&DecoderSpec>) -> Result<Self, Error> {
         let (mut stages, mut places) = (Vec::new(), Vec::new());
-        if let Some(spec) = spec {
+        let bare = spec.and_then(before_clean_up);
+        if let Some(spec) = bare.as_ref().or(spec) {
             compile_into(spec, "decoder", &mut stages, &mut places)?;
             check_steps(stages.len(), "decoder")?;
         }
-        Ok(Self { spec: spec.cloned(), stages, places })
+        Ok(Self { spec: spec.cloned(), stages, places, cleans_text: bare.is_some() })
+    }
+
+    /// Return whether the whole text is cleaned up after the stages.
+    pub(crate) fn cleans_text(&self, clean_up: Option<bool>) -> bool {
+        self.cleans_text && clean_up.unwrap_or(true)
     }
 
     /// Return the specification that it was compiled from.
@@ -61,9 +70,24 @@ impl Decoder {
 
     /// Decode tokens to text; `clean_up` overrides the decoders' own settings.
     ///
+    /// Fails as [`Self::run_stages`] does.
+    pub fn run<'t>(
+        &self,
+        tokens: impl Iterator<Item = &'t str> + Clone,
+        clean_up: Option<bool>,
+    ) -> Result<String, Error> {
+        let mut text = self.run_stages(tokens, clean_up)?;
+        if self.cleans_text(clean_up) {
+            clean_up_text(&mut text, 0);
+        }
+        Ok(text)
+    }
+
+    /// Decode tokens to a text that is not cleaned up yet.
+    ///
     /// Fails if a regular expression exceeds its step bound, or a stage writes more than [`max_grown_len`]
     /// of the tokens' bytes, plus one for each token.
-    pub fn run<'t>(
+    pub(crate) fn run_stages<'t>(
         &self,
         tokens: impl Iterator<Item = &'t str> + Clone,
         clean_up: Option<bool>,
@@ -95,6 +119,19 @@ impl Decoder {
             DecodeStageError::Pattern(error) => *error,
         }
     }
+}
+
+/// Return a decoder without the steps at its end that clean up the text as transformers does; `None` for one that
+/// does not end so.
+fn before_clean_up(spec: &DecoderSpec) -> Option<DecoderSpec> {
+    let DecoderSpec::Sequence(steps) = spec else { return None };
+    let replace = |(old, new): (&str, &str)| DecoderSpec::Replace {
+        pattern: PatternSpec::Text(old.to_owned()),
+        content: new.to_owned(),
+    };
+    let steps_of_clean_up: Vec<_> =
+        std::iter::once(DecoderSpec::Fuse).chain(text_clean_up().map(replace)).collect();
+    steps.strip_suffix(steps_of_clean_up.as_slice()).map(|bare| DecoderSpec::Sequence(bare.to_vec()))
 }
 
 fn joined<'t>(tokens: impl Iterator<Item = &'t str>, glue: &str) -> String {

@@ -159,13 +159,35 @@ pub(super) fn fuse<'t>(tokens: impl Iterator<Item = &'t str>, out: &mut TokenTex
     out.end();
 }
 
+/// Return the replacements that transformers applies to a decoded text (`clean_up_tokenization_spaces`): all but the
+/// one of "do not".
+pub(super) fn text_clean_up() -> impl Iterator<Item = (&'static str, &'static str)> {
+    CLEAN_UP.into_iter().filter(|(old, _)| *old != " do not")
+}
+
+/// Apply `text_clean_up` to the text from byte `start` on.
+pub(super) fn clean_up_text(text: &mut String, start: usize) {
+    if may_need_clean_up(&text.as_bytes()[start..]) {
+        replace_all(text, start, text_clean_up());
+    }
+}
+
 /// Clean up tokenization spaces: remove spaces before punctuation and English contractions, from byte `start`
 /// on.
 fn clean_up_from(text: &mut String, start: usize) {
     if !may_need_clean_up(&text.as_bytes()[start..]) {
         return;
     }
-    for (old, new) in CLEAN_UP {
+    replace_all(text, start, CLEAN_UP.into_iter());
+}
+
+/// Apply replacements one after the other to the text from byte `start` on.
+fn replace_all(
+    text: &mut String,
+    start: usize,
+    replacements: impl Iterator<Item = (&'static str, &'static str)>,
+) {
+    for (old, new) in replacements {
         if text[start..].contains(old) {
             let cleaned = text[start..].replace(old, new);
             text.truncate(start);

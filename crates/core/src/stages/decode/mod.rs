@@ -4,6 +4,7 @@
 //! are joined by spaces.
 
 mod bytes;
+mod clean_up;
 mod decode_table;
 mod decoder;
 mod edits;
@@ -14,6 +15,7 @@ mod stream;
 mod tests;
 mod token_texts;
 
+pub use clean_up::{cleaned_up, CleanUpStream};
 pub use decode_table::{DecodeInput, DecodeTable};
 pub use decoder::Decoder;
 pub use stream::{DecodeStream, StreamState};

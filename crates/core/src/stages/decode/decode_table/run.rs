@@ -24,7 +24,7 @@ pub struct DecodeInput<'t, F> {
 }
 
 impl DecodeTable {
-    /// Append the text of ids. It is UTF-8, except for decoders that only read bytes; their caller
+    /// Append the text of ids, which is not cleaned up yet. It is UTF-8, except for decoders that only read bytes; their caller
     /// replaces invalid bytes.
     pub fn run<'t>(
         &self,
@@ -37,7 +37,7 @@ impl DecodeTable {
         let DecodeInput { ids, skips_special, token_of } = tokens;
         let skipped = if skips_special { MISSING | SPECIAL } else { MISSING };
         let is_kept = |&id: &u32| self.flags(id) & skipped == 0;
-        let alone = |id: u32| decoder.run(token_of(id).into_iter(), clean_up);
+        let alone = |id: u32| decoder.run_stages(token_of(id).into_iter(), clean_up);
         match self.assembly {
             Assembly::Plain | Assembly::Bytes => drop(self.append(ids, skipped, out)),
             Assembly::First => {
