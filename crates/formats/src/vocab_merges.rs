@@ -26,7 +26,8 @@ const VERSION: &str = "#version: 0.2";
 pub struct Settings {
     /// The pre-tokenizer.
     pub pre_tokenizer: Option<PreTokenizerSpec>,
-    /// Entries that become special tokens; by default those in `<...>` that no merge yields.
+    /// Entries that become special tokens; by default those in `<...>` that no merge yields and that do not end a word
+    /// (`<</w>` is the character `<`).
     pub special_tokens: Option<Vec<String>>,
 }
 
@@ -149,7 +150,7 @@ fn special_tokens(
     let ending = merges.iter().filter(|(_, right)| right.ends_with('>'));
     let made: HashSet<String> = ending.map(|(left, right)| format!("{left}{right}")).collect();
     let is_special = |token: &str| {
-        token.len() > 2 && token.starts_with('<') && token.ends_with('>') && token != END_OF_WORD
+        token.len() > 2 && token.starts_with('<') && token.ends_with('>') && !token.ends_with(END_OF_WORD)
     };
     let found = vocab.iter().filter(|(token, _)| is_special(token) && !made.contains(token));
     Ok(found.map(|(token, id)| AddedToken::special(token, *id)).collect())
@@ -219,6 +220,13 @@ mod tests {
         assert_eq!(spec.added_tokens, [AddedToken::special("<|end|>", 258)]);
         let (entries, merges) = write(&spec).unwrap();
         assert_eq!(read(&entries, &merges, ("", ""), Settings::default()).unwrap(), spec);
+    }
+
+    #[test]
+    fn characters_that_end_a_word_are_not_special() {
+        let vocab = r#"{"<unk>":0,"<":1,"<</w>":2,"></w>":3,"</w>":4,"a</w>":5,"<pad>":6,"<|</w>":7}"#;
+        let spec = read_both(vocab, "").unwrap();
+        assert_eq!(spec.added_tokens, [AddedToken::special("<unk>", 0), AddedToken::special("<pad>", 6)]);
     }
 
     #[test]
