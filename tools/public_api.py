@@ -133,8 +133,9 @@ def public_api() -> dict[str, str]:
 def public_modules() -> Iterator[str]:
     """Yield the modules of the reference, and the integrations."""
     yield from MODULES
-    for module in pkgutil.iter_modules(integrations.__path__, f"{integrations.__name__}."):
-        yield module.name
+    for module in pkgutil.iter_modules(integrations.__path__):
+        if not module.name.startswith("_"):
+            yield f"{integrations.__name__}.{module.name}"
 
 
 def public_names(module: object) -> list[str]:
