@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import piecework as pw
+from piecework.reference.decoders import decode
 
 TEXTS = [
     "the house in the garden, the garden of the house",
@@ -279,3 +280,51 @@ def test_several_streams_can_be_copied_and_pickled(kind: str) -> None:
 def test_states_of_no_stream_are_rejected(state: Any) -> None:
     with pytest.raises(pw.errors.ArgumentError, match="a state that no stream has"):
         tokenizer("byte-bpe")._core.continue_decode_stream([state], False, None)
+
+
+# ---- clean-up of whole texts
+
+
+@cache
+def cleaning() -> pw.Tokenizer:
+    """Return a tokenizer whose decoder cleans up as transformers does."""
+    replacements = (
+        *((" .", "."), (" ?", "?"), (" !", "!"), (" ,", ","), (" ' ", "'"), (" n't", "n't")),
+        *((" 'm", "'m"), (" 's", "'s"), (" 've", "'ve"), (" 're", "'re")),
+    )
+    steps = [pw.spec.ReplaceDecoder(old, new) for old, new in replacements]
+    words = pw.spec.WordPieceDecoder(cleanup=False)
+    return pw.Tokenizer(
+        pw.spec.WordLevel({"[UNK]": 0, "don": 1, "'": 2, "t": 3, ".": 4, "n": 5}),
+        decoder=pw.spec.SequenceDecoder((words, pw.spec.Fuse(), *steps)),
+    )
+
+
+def test_a_stream_holds_back_what_clean_up_can_change() -> None:
+    tok = cleaning()
+    stream = tok.decode_stream()
+    assert [stream.step(id) for id in (1, 2)] == ["don", None]
+    again = pickle.loads(pickle.dumps(stream))
+    assert [again.step(id) for id in (3, 4)] == ["'t", "."]
+    assert tok.decode([1, 2, 3, 4]) == "don't."
+    assert stream.finish() == " '"
+    assert tok.decode([1, 2]) == "don '"
+
+
+def test_clean_up_can_be_left_out() -> None:
+    tok = cleaning()
+    assert tok.decode([1, 2, 3, 4], clean_up=False) == "don ' t ."
+    stream = tok.decode_stream(clean_up=False)
+    assert [stream.step(id) for id in (1, 2, 3, 4)] == ["don", " '", " t", " ."]
+
+
+@given(st.lists(st.integers(1, 5), max_size=12))
+def test_streams_of_cleaned_text_give_the_text_of_all_ids(ids: list[int]) -> None:
+    tok = cleaning()
+    stream = tok.decode_stream()
+    parts = [*map(stream.step, ids), stream.finish()]
+    assert "".join(filter(None, parts)) == tok.decode(ids)
+    assert tok.decode_batch([ids, ids]) == [tok.decode(ids)] * 2
+    assert tok.decode(ids) == decode([tok.id_to_token(id) or "" for id in ids], tok.spec.decoder)
+    bare = [decode([tok.id_to_token(id) or "" for id in ids], tok.spec.decoder, clean_up=False)]
+    assert bare == tok.decode_batch([ids], clean_up=False)

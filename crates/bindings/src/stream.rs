@@ -14,6 +14,9 @@ use crate::panics::lock;
 use crate::release::ReleaseGil;
 use crate::shared_tokenizer::SharedTokenizer;
 
+/// What `RawDecodeStream.state` returns.
+type StreamsState = (Vec<StreamState>, bool, Option<bool>, Vec<String>);
+
 /// The decoding streams of several sequences.
 #[pyclass(frozen, module = "piecework._core")]
 pub struct RawDecodeStream {
@@ -54,7 +57,7 @@ impl RawDecodeStream {
     }
 
     /// Return what each stream remembers, the settings of all, and the texts that wait to be cleaned up.
-    fn state(&self, py: Python<'_>) -> PyResult<(Vec<StreamState>, bool, Option<bool>, Vec<String>)> {
+    fn state(&self, py: Python<'_>) -> PyResult<StreamsState> {
         py.release(|| lock(&self.streams).map(|streams| streams.state()))
     }
 

@@ -47,12 +47,14 @@ impl CleanUpStream {
 
 /// Return the last position that no replacement of the text, continued in any way, can cross.
 fn certain_end(text: &str) -> usize {
-    let crosses = |&end: &usize| {
+    let is_certain = |&end: &usize| {
+        let (before, after) = text.split_at(end);
         // No replacement has three spaces in a row.
-        !text[end..].starts_with("  ") && UNDECIDED.iter().any(|part| text[..end].ends_with(part))
+        let is_among_spaces = before.ends_with(' ') && after.starts_with("  ");
+        is_among_spaces || !UNDECIDED.iter().any(|part| before.ends_with(part))
     };
-    let ends = text.char_indices().map(|(start, _)| start).chain([text.len()]).rev();
-    ends.skip_while(crosses).next().unwrap_or(0)
+    let mut ends = text.char_indices().map(|(start, _)| start).chain([text.len()]).rev();
+    ends.find(is_certain).unwrap_or(0)
 }
 
 #[cfg(test)]
@@ -65,6 +67,21 @@ mod tests {
         let cleaned = |text: &str| cleaned_up(text.to_owned());
         assert_eq!(cleaned("hello . ' ll don ' t , he 's ! ?"), "hello.'ll don't, he's!?");
         assert_eq!(cleaned("a  . do not n ' t x n ' t"), "a . do notn't xn't");
+    }
+
+    #[test]
+    fn characters_one_by_one_are_cleaned_up_as_the_whole() {
+        const LENGTH: u32 = 7;
+        for alphabet in [" 've", " 're", " 'nt", " 'm.", " 's,"] {
+            let characters: Vec<char> = alphabet.chars().collect();
+            for number in 0..4_usize.pow(LENGTH) {
+                let text: String = (0..LENGTH).map(|at| characters[number / 4_usize.pow(at) % 4]).collect();
+                let mut stream = CleanUpStream::default();
+                let mut found: String = text.chars().map(|c| stream.push(&c.to_string())).collect();
+                found.push_str(&stream.finish());
+                assert_eq!(found, cleaned_up(text.clone()), "{text:?}");
+            }
+        }
     }
 
     proptest! {
