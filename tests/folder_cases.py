@@ -248,13 +248,13 @@ MORE: dict[str, FolderCase] = {
     "DeBERTa, merges": FolderCase(
         ROBERTA_FILES,
         {"tokenizer_class": "DebertaTokenizer", **ROLES_OF_XLM_R},
-        left_out="<|endoftext|>",
     ),
     "Longformer, merges": FolderCase(
-        ROBERTA_FILES, {"tokenizer_class": "LongformerTokenizer"}, left_out="<|endoftext|>"
+        ROBERTA_FILES, {"tokenizer_class": "LongformerTokenizer"}
     ),
     "BART": _json("roberta-base", "BartTokenizer"),
     "Longformer": _json("roberta-base", "LongformerTokenizerFast"),
+    "Blenderbot": _json("roberta-base", "BlenderbotTokenizer"),
     "DeBERTa": _json("roberta-base", "DebertaTokenizer", **ROLES_OF_XLM_R),
     "MobileBERT": _vocab("bert-base-uncased", "MobileBertTokenizer"),
     "Lxmert": _json("bert-base-uncased", "LxmertTokenizer"),

@@ -164,7 +164,7 @@ class Tokenizer(metaclass=WithForeignNames):
         - `vocab.json` needs its `merges.txt` (`encoder.json` its `vocab.bpe`): pass `merges=`, or the
           folder of both. The entries identify the pipelines of GPT-2, GPT and CLIP. `pattern` (a name of
           `spec.NAMED_PATTERNS` or regular expressions) selects another one. `special_tokens` names the
-          special entries; by default those in `<...>` that no merge produces.
+          special entries; by default those in `<...>` that no merge produces and that do not end in `</w>`.
         - `.tiktoken` ranks have neither pattern nor special tokens. Pass `encoding_name`, one of
           `spec.ENCODINGS`, and the file must have its published SHA-256; or pass `pattern` and
           `special_tokens` with ids.
@@ -193,7 +193,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
         Raises `FileError`, `FormatError` with field or line, `VocabularyError`, and `ArgumentError` for an
         option that the format needs or does not take. Warns with `FormatWarning` about probable mistakes in
-        the file, truncation and padding of a single file, and roles whose token is not in the vocabulary.
+        the file, truncation and padding of a single file, and roles of it whose token does not exist.
         """
         if unknown:
             reject_keywords("load", unknown)

@@ -327,27 +327,65 @@ def test_templates_come_from_files_before_the_configuration(folder: Path) -> Non
     assert pw.Tokenizer.load(folder).chat_templates == {"default": "from a file\n"}
 
 
-def test_roles_come_from_the_configuration_then_from_the_map(folder: Path) -> None:
+def test_roles_come_from_the_map_then_from_the_configuration(folder: Path) -> None:
+    config = {"bos_token": "hug", "sep_token": "[SEP]", "model_max_length": 1e30}
     write(folder / "special_tokens_map.json", {"eos_token": {"content": "a"}, "bos_token": "a"})
-    write(folder / "tokenizer_config.json", {"bos_token": "hug", "model_max_length": 1e30})
+    write(folder / "tokenizer_config.json", config)
     tok = pw.Tokenizer.load(folder)
-    assert (tok.bos_token, tok.eos_token, tok.mask_token) == ("hug", "a", "[MASK]")
+    assert (tok.bos_token, tok.eos_token, tok.sep_token) == ("a", "a", "[SEP]")
     assert tok.model_max_length is None
+    # added_tokens_decoder replaces the map.
+    write(folder / "tokenizer_config.json", {**config, "added_tokens_decoder": {}})
+    tok = pw.Tokenizer.load(folder)
+    assert (tok.bos_token, tok.eos_token, tok.sep_token) == ("hug", None, "[SEP]")
 
 
-def test_a_role_whose_token_does_not_exist_is_warned_of(folder: Path) -> None:
+def test_tokens_that_no_file_has_get_the_next_ids(folder: Path) -> None:
+    size = pw.Tokenizer.load(folder).get_vocab_size()
+    config = {
+        "eos_token": {"content": "<none>", "lstrip": True},
+        "pad_token": "[PAD]",
+        "bos_token": "<none>",
+        "additional_special_tokens": ["<0>", "<1>", {"content": "<2>", "special": False}],
+    }
+    write(folder / "tokenizer_config.json", config)
+    tok = pw.Tokenizer.load(folder)
+    assert (tok.bos_token, tok.eos_token, tok.pad_token) == ("<none>", "<none>", "[PAD]")
+    added = [(token.content, token.special, token.lstrip) for token in tok.added_tokens[-4:]]
+    assert added == [
+        ("<none>", True, True),
+        ("<0>", True, False),
+        ("<1>", True, False),
+        ("<2>", False, False),
+    ]
+    assert [token.id for token in tok.added_tokens[-4:]] == [*range(size, size + 4)]
+    tok.save(f"{folder}/again/")
+    assert pw.Tokenizer.load(folder / "again") == tok
+
+
+def test_a_file_for_a_version_of_transformers_is_not_guessed(folder: Path) -> None:
+    files = {"fast_tokenizer_files": ["tokenizer.json", "tokenizer.4.0.0.json"]}
+    write(folder / "tokenizer_config.json", files)
+    with pytest.raises(
+        FormatError, match=r"fast_tokenizer_files: lists tokenizer\.4\.0\.0\.json, which"
+    ):
+        pw.Tokenizer.load(folder)
+    assert pw.Tokenizer.load(folder / "tokenizer.json").count("hug")
+    write(folder / "tokenizer_config.json", {"fast_tokenizer_files": ["tokenizer.json"]})
+    assert pw.Tokenizer.load(folder).count("hug")
+
+
+def test_a_role_of_a_single_file_whose_token_does_not_exist_is_warned_of(folder: Path) -> None:
     write(folder / "tokenizer_config.json", {"eos_token": "<none>", "pad_token": "[PAD]"})
     with pytest.warns(FormatWarning, match="eos_token '<none>': not in the vocab") as found:
-        tok = pw.Tokenizer.load(folder)
+        tok = pw.Tokenizer.load(folder / "tokenizer.json")
     assert [warning.filename for warning in found] == [__file__]
     assert (tok.eos_token, tok.pad_token) == (None, "[PAD]")
     assert tok.with_added_tokens(["<none>"], special=True).eos_token == "<none>"
-    write(
-        folder / "tokenizer_config.json",
-        {"additional_special_tokens": [f"<{n}>" for n in range(9)]},
-    )
+    extra = {"additional_special_tokens": [f"<{n}>" for n in range(9)]}
+    write(folder / "tokenizer_config.json", extra)
     with pytest.warns(FormatWarning, match="extra special tokens '<0>', '<1>', '<2>' and 6 more"):
-        pw.Tokenizer.load(folder)
+        pw.Tokenizer.load(folder / "tokenizer.json")
 
 
 def token(content: str, **flags: bool) -> dict[str, object]:
@@ -568,7 +606,7 @@ def test_a_compressed_sentencepiece_model_has_the_frame_of_its_class(tmp_path: P
 def test_files_that_transformers_reads_win_over_compressed_ones(folder: Path) -> None:
     zipped(folder, "tokenizer.json")
     (folder / "vocab.txt").write_text("[UNK]\nhug\n")
-    assert pw.Tokenizer.load(folder).get_vocab_size() == 2
+    assert pw.Tokenizer.load(folder).token_to_id("hug") == 1
 
 
 def test_a_vocab_txt_follows_its_configuration(tmp_path: Path) -> None:

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import random
+import shutil
+from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
@@ -53,6 +56,34 @@ def test_bytes_of_tokens_concatenate_to_the_decoded_text(name: str) -> None:
         row = [*start, *(id for id in row if id not in special), *start]
         expected = tok.decode(row, clean_up=False).encode()
         assert b"".join(data[id] for id in row).strip(b" ") == expected.strip(b" ")
+
+
+def test_steps_for_whole_texts_do_not_change_the_bytes_of_tokens(tmp_path: Path) -> None:
+    tok = pw.Tokenizer(
+        pw.spec.WordPiece({"[UNK]": 0, "hug": 1, ".": 2, "##</w>": 3}),
+        decoder=pw.spec.WordPieceDecoder(cleanup=False),
+    ).with_added_tokens(["[UNK]"], special=True)
+    tok.save(f"{tmp_path}/f/")
+    config = tmp_path / "f" / "tokenizer_config.json"
+    values = json.loads(config.read_text())
+    config.write_text(json.dumps({**values, "clean_up_tokenization_spaces": True}))
+    cleaned = pw.Tokenizer.load(tmp_path / "f")
+    assert cleaned.decode([1, 2]) == "hug."
+    assert cleaned.decode([1, 2], clean_up=False) == tok.decode([1, 2]) == "hug ."
+    assert pw.vocabulary.decoded_bytes(cleaned) == pw.vocabulary.decoded_bytes(tok)
+
+
+@pytest.mark.slow
+def test_the_bytes_of_clips_tokens_have_spaces(tmp_path: Path) -> None:
+    for name, file in (("clip_encoder.json", "vocab.json"), ("clip_vocab.bpe", "merges.txt")):
+        shutil.copyfile(need(f"vocab/clip/{name}"), tmp_path / file)
+    config = {"tokenizer_class": "CLIPTokenizer"}
+    (tmp_path / "tokenizer_config.json").write_text(json.dumps(config))
+    tok = pw.Tokenizer.load(tmp_path)
+    data = pw.vocabulary.decoded_bytes(tok)
+    ids = tok.encode("hello é日 world", add_special_tokens=False).ids
+    assert b"".join(data[id] for id in ids).decode() == "hello é日 world "
+    assert tok.decode(ids) == "hello é日 world"
 
 
 def _is_text(data: bytes) -> bool:

@@ -11,9 +11,7 @@ from piecework._internal.warn import warn
 from piecework.errors import FormatError, FormatWarning
 from piecework.io import sentencepiece_classes
 from piecework.io.class_tables import (
-    BYTE_LEVEL_ROLES,
     DEFAULT_LANGUAGES,
-    LIKE_ROBERTA,
     NORMALIZE_AS_BERT,
     PATTERN_NAMES,
     PLAIN_BYTE_LEVEL,
@@ -31,22 +29,6 @@ if TYPE_CHECKING:
 
     Json: TypeAlias = dict[str, Any]
 
-# Classes whose vocabulary with merges is read here as they read it.
-_READ_FROM_MERGES = (
-    LIKE_ROBERTA
-    | PATTERN_NAMES.keys()
-    | {
-        "CLIPTokenizer",
-        "CodeGenTokenizer",
-        "DebertaTokenizer",
-        "GPT2Tokenizer",
-        "GPTNeoXTokenizer",
-        "OpenAIGPTTokenizer",
-        "PreTrainedTokenizer",
-        "PythonBackend",
-        "TokenizersBackend",
-    }
-)
 # Texts on which pipelines differ: spaces, digits, contractions, marks, letters of several scripts.
 PROBES = (
     *("a b", " a", "a", "a  b", "  a", "a\n\nb", "a \n b", " ", "\t", "A", "don't", "I'LL", "123"),
@@ -67,12 +49,11 @@ PROBES = (
 
 
 def with_roles_of_class(core: Core, config: FolderConfig) -> FolderConfig:
-    """Return the configuration with the roles that a known class gives to tokens that exist."""
+    """Return the configuration with the roles that a class of SentencePiece gives to tokens that exist."""
     settings, name = config.settings, config.tokenizer_class or ""
-    implied = BYTE_LEVEL_ROLES.get(name) or ROLES.get(name, {})
     known = {
         role: token
-        for role, token in implied.items()
+        for role, token in ROLES.get(name, {}).items()
         if token is None or core.token_to_id(token) is not None
     }
     if known.keys() <= settings.roles.keys():
@@ -80,28 +61,15 @@ def with_roles_of_class(core: Core, config: FolderConfig) -> FolderConfig:
     return config.with_settings(settings.replace(roles={**known, **settings.roles}))
 
 
-def with_source_language(core: Core, config: FolderConfig) -> Core:
+def with_source_language(core: Core, config: FolderConfig, source: str) -> Core:
     """Return the core of a `tokenizer.json` with the source language of a class for translation."""
-    if config.tokenizer_class not in DEFAULT_LANGUAGES:
+    is_file = plain_name(source) == "tokenizer.json"
+    if not is_file or config.tokenizer_class not in DEFAULT_LANGUAGES:
         return core
     template = sentencepiece_classes.template_of(core, config)
     if template is None or template == stages_of(core)["post_processor"]:
         return core
     return with_parts(core, {"post_processor": template})
-
-
-def with_merges_of_class(core: Core, config: FolderConfig, source: str) -> Core:
-    """Return the core of a vocabulary with merges as the class of its configuration reads it.
-
-    Raises `FormatError` for a class that reads such files in a way of its own.
-    """
-    name = config.tokenizer_class
-    if name not in (None, *_READ_FROM_MERGES):
-        raise unreadable(config, source, "a vocabulary with merges", "GPT-2, GPT or CLIP")
-    if name == "DebertaTokenizer":
-        return with_parts(core, {"post_processor": sentencepiece_classes.template_of(core, config)})
-    stages = _byte_level_stages(config) if name in (*PATTERN_NAMES, "GPTNeoXTokenizer") else None
-    return core if stages is None else with_parts(core, stages)
 
 
 def unreadable(config: FolderConfig, source: str, kind: str, owner: str) -> FormatError:

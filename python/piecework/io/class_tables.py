@@ -45,7 +45,7 @@ _XLM_ROBERTA_ROLES = {
     "mask_token": "<mask>",
 }
 _BERT_SPECIAL = {"sep_token": "[SEP]", "cls_token": "[CLS]", "mask_token": "[MASK]"}
-_DEBERTA_ROLES = {
+DEBERTA_ROLES: Mapping[str, str] = {
     "bos_token": "[CLS]",
     "eos_token": "[SEP]",
     "unk_token": "[UNK]",
@@ -59,7 +59,7 @@ ROLES: Mapping[str, Mapping[str, str | None]] = {
     "BigBirdTokenizer": {**_LLAMA_ROLES, "pad_token": "<pad>", **_BERT_SPECIAL},
     "CamembertTokenizer": _XLM_ROBERTA_ROLES,
     "CodeLlamaTokenizer": _LLAMA_ROLES,
-    "DebertaV2Tokenizer": _DEBERTA_ROLES,
+    "DebertaV2Tokenizer": DEBERTA_ROLES,
     "GemmaTokenizer": {
         "unk_token": "<unk>",
         "bos_token": "<bos>",
@@ -197,18 +197,6 @@ DEFAULT_LANGUAGES = {
 
 # ---- classes that make a tokenizer of a vocabulary and merges
 
-_ENDOFTEXT = dict.fromkeys(("unk_token", "bos_token", "eos_token"), "<|endoftext|>")
-_QWEN_ROLES = dict.fromkeys(("unk_token", "eos_token", "pad_token"), "<|endoftext|>")
-# Class -> the roles of special tokens that a configuration does not set.
-BYTE_LEVEL_ROLES: Mapping[str, Mapping[str, str]] = {
-    "CodeGenTokenizer": _ENDOFTEXT,
-    "DebertaTokenizer": _DEBERTA_ROLES,
-    "GPT2Tokenizer": _ENDOFTEXT,
-    "GPTNeoXTokenizer": {**_ENDOFTEXT, "pad_token": "<|padding|>"},
-    "Qwen2Tokenizer": _QWEN_ROLES,
-    "Qwen3_5Tokenizer": _QWEN_ROLES,
-    "WhisperTokenizer": _ENDOFTEXT,
-}
 # Class -> the name of its pattern in `piecework.split_patterns`.
 PATTERN_NAMES = {"Qwen2Tokenizer": "qwen2", "Qwen3_5Tokenizer": "qwen3.5"}
 LIKE_ROBERTA = frozenset(

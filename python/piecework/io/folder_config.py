@@ -62,6 +62,27 @@ _LOCAL_KEYS = {
     "vocab_file",
 }
 _EXTRA_TOKENS = ("additional_special_tokens", "extra_special_tokens")
+# Class of transformers 5 -> the types of models in a config.json for which AutoTokenizer takes it.
+_MODEL_TYPES = {
+    "AlbertTokenizer": "albert",
+    "BertTokenizer": "bert convbert distilbert electra layoutlm megatron-bert squeezebert",
+    "BlenderbotTokenizer": "blenderbot",
+    "CLIPTokenizer": "clip clipseg groupvit owlv2 owlvit xclip",
+    "CodeLlamaTokenizer": "code_llama",
+    "DebertaTokenizer": "deberta",
+    "GPT2Tokenizer": "codegen gpt2 gpt_neo gptj opt phi starcoder2",
+    "GPTNeoXTokenizer": "falcon_mamba gpt_neox mamba mamba2 mpt olmo olmoe rwkv",
+    "GemmaTokenizer": "gemma gemma2 gemma3 gemma3_text gemma3n gemma3n_text",
+    "LxmertTokenizer": "lxmert",
+    "MobileBertTokenizer": "mobilebert",
+    "OpenAIGPTTokenizer": "openai-gpt",
+    "Qwen2Tokenizer": "qwen2 qwen2_moe qwen2_vl qwen2_5_vl qwen3 qwen3_moe",
+    "RobertaTokenizer": "bart led longformer roberta roberta-prelayernorm",
+    "T5Tokenizer": "mt5 switch_transformers t5",
+    "WhisperTokenizer": "whisper",
+    "XLMRobertaTokenizer": "xlm-roberta",
+    "XLNetTokenizer": "xlnet",
+}
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 
 
@@ -71,6 +92,7 @@ class FolderConfig:
     `values` is the `tokenizer_config.json`, `source` its path, for errors. `added_tokens` are the tokens
     declared in `added_tokens_place`, as objects of a `tokenizer.json`, by id. `is_folder` is False if
     only a file of the folder is loaded. `role_flags` are the flags of roles whose token is an object.
+    `values` has the `tokenizer_class` that the `config.json` of a folder implies, if it names none itself.
     """
 
     def __init__(
@@ -130,9 +152,19 @@ class FolderConfig:
     @property
     def model_type(self) -> str | None:
         """The type of the model that the `config.json` of the folder names; None if it names none."""
-        source = os.path.join(os.path.dirname(self.source), MODEL_CONFIG)
-        name = json_object(source).get("model_type") if os.path.isfile(source) else None
+        name = model_config(self.source).get("model_type")
         return name if isinstance(name, str) else None
+
+    @property
+    def extra_flags(self) -> dict[str, dict[str, bool]]:
+        """The flags of special tokens without a role that are objects, by content."""
+        flags = {}
+        for key in _EXTRA_TOKENS:
+            tokens = self.values.get(key)
+            for token in tokens if isinstance(tokens, list) else ():
+                if isinstance(token, dict):
+                    flags[_token(self.source, token)] = _given_flags(f"{self.source}: {key}", token)
+        return flags
 
     @property
     def extra_tokens(self) -> tuple[str, ...] | None:
@@ -150,9 +182,12 @@ class FolderConfig:
             for key, value in self.values.items()
             if key.endswith("_token") and key not in ROLES and isinstance(value, str)
         }
-        extra = self.values.get("extra_special_tokens")
-        if isinstance(extra, dict):
-            named |= {key: _token(f"{self.source}: {key}", value) for key, value in extra.items()}
+        mapping = self.values.get("extra_special_tokens")
+        if not named and not isinstance(mapping, dict):
+            mapping = self.values.get("model_specific_special_tokens")
+        if isinstance(mapping, dict):
+            tokens = mapping.items()
+            named |= {key: _token(f"{self.source}: {key}", value) for key, value in tokens}
         return tuple(dict.fromkeys(named.values()))
 
 
@@ -169,12 +204,21 @@ def read_config(path: str) -> FolderConfig | None:
     }
     found = {name for name, source in sources.items() if os.path.isfile(source)}
     templates = os.path.join(folder, CHAT_TEMPLATES)
-    if not found and not os.path.isdir(templates):
-        return None
     values = json_object(sources[CONFIG]) if CONFIG in found else {}
-    role_map = json_object(sources[ROLES_MAP]) if ROLES_MAP in found else {}
+    implied = None
+    if is_folder and values.get("tokenizer_class") is None:
+        implied = _class_of_model(sources[CONFIG])
+    if not found and implied is None and not os.path.isdir(templates):
+        return None
+    if implied is not None:
+        values = {**values, "tokenizer_class": implied}
+    # As in transformers: added_tokens_decoder replaces the other files, which win over the configuration.
+    is_old = "added_tokens_decoder" not in values
+    role_map = json_object(sources[ROLES_MAP]) if is_old and ROLES_MAP in found else {}
     source = sources[CONFIG]
-    roles = {**_roles(sources[ROLES_MAP], role_map), **_roles(source, values)}
+    roles = {**_roles(source, values), **_roles(sources[ROLES_MAP], role_map)}
+    if any(isinstance(values.get(key), list) for key in _EXTRA_TOKENS):
+        role_map.pop(_EXTRA_TOKENS[0], None)
     extra = (*_extra_tokens(source, values), *_extra_tokens(sources[ROLES_MAP], role_map))
     settings = FolderSettings(
         roles=roles,
@@ -187,21 +231,36 @@ def read_config(path: str) -> FolderConfig | None:
     )
     special = {token for token in (*roles.values(), *extra) if token is not None}
     place = f"{source}: added_tokens_decoder"
-    if "added_tokens_decoder" in values:
+    if not is_old:
         declared = _added_tokens_decoder(source, values["added_tokens_decoder"])
     elif ADDED_TOKENS in found:
         place = sources[ADDED_TOKENS]
         declared = _added_tokens_json(place, special)
     else:
         declared = {}
-    role_flags = (
-        {} if "added_tokens_decoder" in values else _role_flags(sources[ROLES_MAP], role_map)
-    )
-    role_flags |= _role_flags(source, values)
+    role_flags = _role_flags(source, values, special=False)
+    role_flags = {role: flags for role, flags in role_flags.items() if role not in role_map}
+    role_flags |= _role_flags(sources[ROLES_MAP], role_map, special=True)
     return FolderConfig(source, values, settings, declared, place, is_folder, role_flags)
 
 
 # ---- files
+
+
+def model_config(beside: str) -> dict[str, Any]:
+    """Return the `config.json` in the folder of a file; an empty object without one."""
+    source = os.path.join(os.path.dirname(beside), MODEL_CONFIG)
+    return json_object(source) if os.path.isfile(source) else {}
+
+
+def _class_of_model(beside: str) -> str | None:
+    """Return the class that AutoTokenizer takes for a `config.json`, None for others and without the file."""
+    model = model_config(beside)
+    named, type_of_model = model.get("tokenizer_class"), model.get("model_type")
+    if isinstance(named, str):
+        return named
+    of_type = (name for name, types in _MODEL_TYPES.items() if type_of_model in types.split())
+    return next(of_type, None)
 
 
 def _template_file(source: str) -> str:
@@ -225,17 +284,33 @@ def _roles(source: str, values: Mapping[str, Any]) -> dict[str, str | None]:
     return roles
 
 
-def _role_flags(source: str, values: Mapping[str, Any]) -> dict[str, dict[str, bool]]:
+def _role_flags(
+    source: str, values: Mapping[str, Any], *, special: bool
+) -> dict[str, dict[str, bool]]:
+    """Return the flags of roles whose token is an object; `special` is the default of that flag."""
     tokens = {role: values[role] for role in ROLES if isinstance(values.get(role), dict)}
     return {
-        role: _flags(f"{source}: {role}", {name: token.get(name, False) for name in _FLAGS})
+        role: _given_flags(f"{source}: {role}", {"special": special, **token})
         for role, token in tokens.items()
     }
 
 
+def _given_flags(place: str, token: Mapping[str, Any]) -> dict[str, bool]:
+    """Return the flags of a token that is an object, with the defaults of tokenizers."""
+    flags = {name: token.get(name, False) for name in _FLAGS}
+    # A token that is not special matches in normalized text unless it says otherwise.
+    flags["normalized"] = token.get("normalized", not flags["special"])
+    return _flags(place, flags)
+
+
 def _extra_tokens(source: str, values: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the special tokens without a role; a mapping of named tokens stays in `other`."""
-    for key in _EXTRA_TOKENS:
+    """Yield the special tokens without a role; a mapping of named tokens stays in `other`.
+
+    As in transformers 5, a list of `extra_special_tokens` replaces one of `additional_special_tokens`.
+    """
+    additional, extra = _EXTRA_TOKENS
+    is_replaced = isinstance(values.get(extra), list) and values[extra]
+    for key in (extra,) if is_replaced else (additional, extra):
         tokens = values.get(key) or []
         if isinstance(tokens, dict) and key == "extra_special_tokens":
             continue
@@ -373,14 +448,8 @@ def _added_tokens_decoder(source: str, value: object) -> dict[int, dict[str, Any
             raise FormatError(inside, repr(key[:60]), "an id from 0 to 4294967295")
         if not isinstance(token, dict):
             raise FormatError(inside, _shown(token), "an object with content")
-        flags = {name: token.get(name, False) for name in _FLAGS}
-        # As in tokenizers, a token that is not special matches in normalized text unless it says otherwise.
-        flags["normalized"] = token.get("normalized", not flags["special"])
-        tokens[int(key)] = {
-            "id": int(key),
-            "content": _token(inside, token),
-            **_flags(inside, flags),
-        }
+        content = _token(inside, token)
+        tokens[int(key)] = {"id": int(key), "content": content, **_given_flags(inside, token)}
     return dict(sorted(tokens.items()))
 
 

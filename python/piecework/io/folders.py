@@ -5,16 +5,20 @@ from __future__ import annotations
 from piecework._core import Core
 from piecework._internal.warn import warn
 from piecework.errors import FormatError, FormatWarning
-from piecework.io import class_pipelines, sentencepiece_classes
+from piecework.io import class_pipelines, merges_classes, sentencepiece_classes
 from piecework.io.class_tables import NORMALIZE_AS_BERT
 from piecework.io.core_parts import stages_of, with_parts
-from piecework.io.folder_config import FolderConfig
+from piecework.io.folder_config import FolderConfig, model_config
+from piecework.io.folder_decoders import with_decoder_of_class
 from piecework.io.folder_settings import FolderSettings
 from piecework.io.load_options import LoadOptions
 from piecework.io.source_bytes import plain_name
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from typing import Any
+
     from piecework.spec import SpecialInText
 
 _SHOWN_TOKENS = 3
@@ -26,13 +30,35 @@ _LIKE_BERT = NORMALIZE_AS_BERT | {
     "PreTrainedTokenizer",
     "TokenizersBackend",
 }
-_LIKE_ROBERTA = {"BartTokenizer", "LEDTokenizer", "LongformerTokenizer", "RobertaTokenizer"}
+# The order in which transformers adds tokens of roles.
+_ROLE_ORDER = (
+    "bos_token",
+    "eos_token",
+    "unk_token",
+    "sep_token",
+    "pad_token",
+    "cls_token",
+    "mask_token",
+)
+_BERT_ROLES = {
+    "unk_token": "[UNK]",
+    "sep_token": "[SEP]",
+    "pad_token": "[PAD]",
+    "cls_token": "[CLS]",
+    "mask_token": "[MASK]",
+}
+_PLAIN = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
 
 
 def folder_options(config: FolderConfig, options: LoadOptions, source: str) -> LoadOptions:
     """Return the load options with the settings of the configuration for the file `source`."""
     if plain_name(source) == "vocab.txt" and options.lowercase is None:
-        return options.with_lowercase(config.flag("do_lower_case"))
+        lowercase = config.flag("do_lower_case")
+        is_bert = config.is_folder and config.tokenizer_class in NORMALIZE_AS_BERT
+        return options.with_lowercase(True if lowercase is None and is_bert else lowercase)
+    is_class = config.is_folder and merges_classes.is_class_of_merges(config, source)
+    if is_class and options.special_tokens is None:
+        return options.with_special_tokens(())  # those of the class, which has no others
     return options
 
 
@@ -42,8 +68,8 @@ def configured(
     """Return a core as its folder configures it, its treatment of special tokens, and the settings.
 
     `source` is the tokenizer file. If the file was loaded by its own name, its configuration is read for the
-    settings only. Raises `FormatError` if configuration and file contradict each other. Warns with
-    `FormatWarning` about roles whose token does not exist.
+    settings only, and roles whose token does not exist are warned of. Raises `FormatError` if configuration
+    and file contradict each other.
     """
     if config.is_folder and sentencepiece_classes.is_class_of_sentencepiece(core, config, source):
         config, special_in_text = sentencepiece_classes.with_settings_of_class(config), "parse"
@@ -56,15 +82,47 @@ def configured(
         core = sentencepiece_classes.with_stages_of_class(core, config)
         core = _with_declared_tokens(core, config, source)
         core = sentencepiece_classes.with_special_tokens(core, config, source)
+    elif config.is_folder and merges_classes.is_class_of_merges(config, source):
+        config = merges_classes.with_roles_of_class(config)
+        core = merges_classes.read_as_class(core, config, source)
+        core = _with_declared_tokens(core, config, source)
+        core = _with_named_tokens(core, config)
+        core = merges_classes.with_frame_of_class(core, config)
+    elif config.is_folder and _is_vocabulary_of_bert(config, source):
+        config = _with_roles_of_bert(config)
+        core = _with_stages_of_class(with_parts(core, {"added_tokens": []}), config, source)
+        core = _with_declared_tokens(core, config, source)
+        core = _with_bert_frame(_with_named_tokens(core, config), config)
     elif config.is_folder:
-        config = class_pipelines.with_roles_of_class(core, config)
+        if plain_name(source) == "tokenizer.json":
+            _reject_versions(config, source)
+            config = merges_classes.with_roles_of_class(config)
+            config = class_pipelines.with_roles_of_class(core, config)
         core = _with_stages_of_class(core, config, source)
         core = _with_declared_tokens(core, config, source)
+        core = _with_named_tokens(core, config)
+        core = class_pipelines.with_source_language(core, config, source)
         class_pipelines.warn_of_class(core, config, source)
+        if plain_name(source) == "tokenizer.json" and config.flag("fix_mistral_regex"):
+            core = merges_classes.with_fixed_pattern(core, model_config(source))
+    if config.is_folder:
+        core, config = with_decoder_of_class(core, config)
     if config.is_folder and config.flag("split_special_tokens"):
         special_in_text = "text"
     _check_roles(core, config)
     return core, special_in_text, _settings(config)
+
+
+def _reject_versions(config: FolderConfig, source: str) -> None:
+    """Raise `FormatError` if the configuration lists files for versions of transformers."""
+    listed = config.values.get("fast_tokenizer_files")
+    for name in listed if isinstance(listed, list) else ():
+        if isinstance(name, str) and name.startswith("tokenizer.") and name != "tokenizer.json":
+            problem = (
+                f": lists {name}, which transformers can read in place of {source}; "
+                "load one of them by its own path"
+            )
+            raise FormatError(f"{config.source}: fast_tokenizer_files", problem)
 
 
 # ---- added tokens
@@ -99,6 +157,42 @@ def _with_declared_tokens(core: Core, config: FolderConfig, source: str) -> Core
     return with_parts(core, {"added_tokens": by_id})
 
 
+def _with_named_tokens(core: Core, config: FolderConfig) -> Core:
+    """Add the tokens of roles and the extra special tokens that are not added tokens yet.
+
+    As in transformers, a token that no file has gets the next id.
+    """
+    added = stages_of(core)["added_tokens"]
+    known = {token["content"] for token in added}
+    next_id = max([core.vocab_size(False), *(token["id"] + 1 for token in added)])
+    new: dict[str, dict[str, Any]] = {}
+    for content, flags in _named_tokens(config):
+        if content in known:
+            continue
+        if content not in new and (id := core.token_to_id(content)) is None:
+            id, next_id = next_id, next_id + 1
+        elif content in new:
+            id = new[content]["id"]
+        new[content] = {"id": id, "content": content, **_PLAIN, **flags}
+    if not new:
+        return core
+    by_id = sorted((*added, *new.values()), key=lambda token: token["id"])
+    return with_parts(core, {"added_tokens": by_id})
+
+
+def _named_tokens(config: FolderConfig) -> Iterator[tuple[str, Mapping[str, bool]]]:
+    """Yield the special tokens of the configuration with their flags, in the order of transformers."""
+    for role in _ROLE_ORDER:
+        content = config.settings.roles.get(role)
+        if content is not None:
+            yield content, {**config.role_flags.get(role, {}), "special": True}
+    for content in config.named_tokens:
+        yield content, {"special": True}
+    flags = config.extra_flags  # of which an object can say that the token is not special
+    for content in config.settings.extra_special_tokens or ():
+        yield content, flags.get(content, {"special": True})
+
+
 def _contradiction(config: FolderConfig, found: str) -> FormatError:
     problem = (
         f"contradicts the tokenizer file: it has {found}; "
@@ -117,13 +211,9 @@ def _with_stages_of_class(core: Core, config: FolderConfig, source: str) -> Core
     if name == "tokenizer.json" and config.tokenizer_class in NORMALIZE_AS_BERT:
         return _with_bert_normalizer(core, config)
     if name == "tokenizer.json":
-        return class_pipelines.with_source_language(core, config)
+        return merges_classes.with_prefix_space(core, config)
     if name.endswith(".model"):
         return _with_frame(core, config, source)
-    if name == "vocab.json" and config.tokenizer_class in _LIKE_ROBERTA:
-        return _with_roberta_frame(core, config)
-    if name == "vocab.json":
-        return class_pipelines.with_merges_of_class(core, config, source)
     return core
 
 
@@ -139,6 +229,37 @@ def _with_bert_settings(core: Core, config: FolderConfig, source: str) -> Core:
         return core
     normalizer = stages_of(core)["normalizer"]
     return with_parts(core, {"normalizer": {**normalizer, **given}})
+
+
+def _is_vocabulary_of_bert(config: FolderConfig, source: str) -> bool:
+    named = (
+        config.tokenizer_class in NORMALIZE_AS_BERT or config.tokenizer_class == "ConvBertTokenizer"
+    )
+    return named and plain_name(source) == "vocab.txt"
+
+
+def _with_roles_of_bert(config: FolderConfig) -> FolderConfig:
+    """Return the configuration with the roles that BERT's class implies.
+
+    Raises `FormatError` for an unknown token that the model of a vocab.txt does not have.
+    """
+    roles = {**_BERT_ROLES, **config.settings.roles}
+    if roles["unk_token"] != "[UNK]":
+        expected = "[UNK], which a vocab.txt has for unknown words"
+        raise FormatError(f"{config.source}: unk_token", repr(roles["unk_token"]), expected)
+    for role in ("cls_token", "sep_token"):
+        if roles[role] is None:
+            expected = f"a token, which {config.tokenizer_class} adds to every text"
+            raise FormatError(f"{config.source}: {role}", "null", expected)
+    return config.with_settings(config.settings.replace(roles=roles))
+
+
+def _with_bert_frame(core: Core, config: FolderConfig) -> Core:
+    """Add the tokens around a text, which are those of roles."""
+    ids = {token["content"]: token["id"] for token in stages_of(core)["added_tokens"]}
+    cls, sep = (str(config.settings.roles[f"{role}_token"]) for role in ("cls", "sep"))
+    frame = sentencepiece_classes.cls_sep_template(cls, sep, ids)
+    return with_parts(core, {"post_processor": frame})
 
 
 def _with_bert_normalizer(core: Core, config: FolderConfig) -> Core:
@@ -177,27 +298,11 @@ def _check_bytes(core: Core, config: FolderConfig, source: str) -> None:
         warn(message, FormatWarning)
 
 
-def _with_roberta_frame(core: Core, config: FolderConfig) -> Core:
-    roles = config.settings.roles
-    cls, sep = roles.get("cls_token") or "<s>", roles.get("sep_token") or "</s>"
-    cls_id, sep_id = core.token_to_id(cls), core.token_to_id(sep)
-    if cls_id is None or sep_id is None:
-        return core
-    frame = {
-        "type": "RobertaProcessing",
-        "sep": [sep, sep_id],
-        "cls": [cls, cls_id],
-        "trim_offsets": True,
-        "add_prefix_space": config.flag("add_prefix_space") or False,
-    }
-    return with_parts(core, {"post_processor": frame})
-
-
 # ---- roles and settings
 
 
 def _check_roles(core: Core, config: FolderConfig) -> None:
-    """Warn about special tokens that the vocabulary lacks; transformers adds them with new ids."""
+    """Warn about special tokens that a single file lacks; transformers adds them with new ids."""
     settings = config.settings
     missing = [
         f"{role} {token!r}"

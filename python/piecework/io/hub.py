@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 _DEFAULT_REVISION = "main"
 _MAX_COMMIT_BYTES = 128
 
-# What transformers, sentencepiece and mistral-common read; nothing that contains weights or code.
+# What transformers, sentencepiece and mistral-common read; nothing that contains weights or code. The
+# type of the model in a config.json implies the class of a folder that names none.
 _PATTERNS = (
     "added_tokens.json",
     "additional_chat_templates/*.jinja",

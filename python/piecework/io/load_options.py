@@ -49,6 +49,12 @@ class LoadOptions:
             self.lowercase, self.merges, encoding_name, self.pattern, self.special_tokens
         )
 
+    def with_special_tokens(self, special_tokens: Collection[str]) -> LoadOptions:
+        """Return the same options with other special tokens."""
+        return LoadOptions(
+            self.lowercase, self.merges, self.encoding_name, self.pattern, special_tokens
+        )
+
     def reject_unused(self, used: tuple[str, ...], format: str) -> None:
         """Raise `ArgumentError` for an option that is set and that the format does not use."""
         for name, value in vars(self).items():

@@ -469,6 +469,12 @@ def _template(config: FolderConfig, ids: Mapping[str, int]) -> Json | None:
     return _template_json(items(single), items(pair), ids)
 
 
+def cls_sep_template(cls: str, sep: str, ids: Mapping[str, int]) -> Json | None:
+    """Return the template of BERT; None if one of its tokens has no id."""
+    single = [f"{cls}:0", "$A:0", f"{sep}:0"]
+    return _template_json(single, [*single, "$B:1", f"{sep}:1"], ids)
+
+
 def bos_eos_template(
     config: FolderConfig,
     bos: str | None,

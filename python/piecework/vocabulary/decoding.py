@@ -10,6 +10,7 @@ from piecework._core import vocab_bytes as core_vocab_bytes
 from piecework._internal.lazy import pw, typing
 from piecework._internal.validation import check_choice
 from piecework.errors import ArgumentError, InvalidUtf8Error
+from piecework.io.folder_decoders import STRIP_TEXT, steps_of_clean_up
 from piecework.spec import (
     BPEDecoder,
     ByteFallback,
@@ -27,7 +28,7 @@ from piecework.spec import (
 from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 
 if typing.TYPE_CHECKING:
-    # A step returns text for the next step, or bytes, which no later step changes.
+    # A step returns text for the next step, or bytes, which later steps only replace.
     Step: typing.TypeAlias = Callable[[str], str | bytes]
 
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-F]{2})>")
@@ -208,9 +209,10 @@ def _bytes_of(tokens: Sequence[str], spec: TokenizerSpec) -> bytes:
 def _applied(steps: list[Step], token: str) -> bytes:
     text: str | bytes = token
     for step in steps:
-        if isinstance(text, bytes):
-            break
-        text = step(text)
+        if isinstance(text, str):
+            text = step(text)
+        elif isinstance(step, _Replacing):
+            text = step.in_bytes(text)
     return text if isinstance(text, bytes) else text.encode()
 
 
@@ -218,10 +220,18 @@ def _steps(spec: TokenizerSpec) -> Iterator[Step]:
     if spec.decoder is None:
         yield lambda token: f" {token}"
         return
-    for decoder in _flat(spec.decoder):
+    for decoder in _without_steps_for_texts(list(_flat(spec.decoder))):
         step = _step(decoder)
         if step is not None:
             yield step
+
+
+def _without_steps_for_texts(decoders: list[Decoder]) -> list[Decoder]:
+    """Return decoders without the last ones that clean up or strip a whole text."""
+    for steps in (steps_of_clean_up(), [STRIP_TEXT]):
+        if [decoder.to_json() for decoder in decoders[-len(steps) :]] == steps:
+            decoders = decoders[: -len(steps)]
+    return decoders
 
 
 def _flat(decoder: Decoder) -> Iterator[Decoder]:
@@ -242,15 +252,15 @@ def _step(decoder: Decoder) -> Step | None:
         case ByteFallback():
             return _byte_fallback
         case MetaspaceDecoder():
-            return _replacing(decoder.replacement, " ")
+            return _Replacing(decoder.replacement, " ")
         case BPEDecoder():
-            return _replacing(decoder.suffix, " ")
+            return _Replacing(decoder.suffix, " ")
         case WordPieceDecoder():
             return _word_piece(decoder.prefix)
         case SentencePieceDecoder() if decoder.denormalizer is None:
             return _sentencepiece(decoder)
         case ReplaceDecoder(pattern=str(old)) if type(old) is str:
-            return _replacing(old, decoder.content)
+            return _Replacing(old, decoder.content)
     problem = (
         f": the output of {type(decoder).__name__} depends on the neighbours of a token; the bytes of "
         "tokens need a byte-level, byte-fallback, metaspace, WordPiece, BPE or SentencePiece decoder"
@@ -269,8 +279,19 @@ def _byte_fallback(token: str) -> str | bytes:
     return token if match is None else bytes.fromhex(match[1])
 
 
-def _replacing(old: str, new: str) -> Step:
-    return lambda token: token.replace(old, new) if old else token
+class _Replacing:
+    """Replace a text by another."""
+
+    def __init__(self, old: str, new: str) -> None:
+        self._old = old
+        self._new = new
+
+    def __call__(self, token: str) -> str:
+        return token.replace(self._old, self._new) if self._old else token
+
+    def in_bytes(self, token: bytes) -> bytes:
+        """Return the bytes of a token with the same replacement."""
+        return token.replace(self._old.encode(), self._new.encode()) if self._old else token
 
 
 def _word_piece(prefix: str) -> Step:

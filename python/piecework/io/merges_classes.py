@@ -1,0 +1,220 @@
+"""Build the tokenizers that classes of transformers 5 make of a `vocab.json` with its `merges.txt`.
+
+These classes take entries and merges from the files, and set stages and special tokens themselves. The only
+special tokens are those of roles, of the configuration and of `added_tokens_decoder`.
+"""
+
+from __future__ import annotations
+
+from piecework._core import Core
+from piecework.errors import FormatError
+from piecework.io.class_tables import DEBERTA_ROLES
+from piecework.io.core_parts import stages_of, with_parts
+from piecework.io.folder_config import FolderConfig
+from piecework.io.sentencepiece_classes import bos_eos_template, template_of
+from piecework.io.source_bytes import plain_name
+from piecework.split_patterns import PATTERNS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, TypeAlias
+
+    Json: TypeAlias = dict[str, Any]
+
+_END = "<|endoftext|>"
+_GPT2_ROLES = {"bos_token": _END, "eos_token": _END, "unk_token": _END}
+_ROBERTA_ROLES = {
+    "bos_token": "<s>",
+    "eos_token": "</s>",
+    "unk_token": "<unk>",
+    "sep_token": "</s>",
+    "pad_token": "<pad>",
+    "cls_token": "<s>",
+    "mask_token": "<mask>",
+}
+_QWEN_ROLES = {"eos_token": _END, "unk_token": _END, "pad_token": _END}
+_LIKE_ROBERTA = ("BartTokenizer", "LEDTokenizer", "LongformerTokenizer", "RobertaTokenizer")
+# Class -> the roles of special tokens that a configuration does not set.
+_ROLES: dict[str, Mapping[str, str]] = {
+    "CLIPTokenizer": {**_GPT2_ROLES, "bos_token": "<|startoftext|>", "pad_token": _END},
+    "CodeGenTokenizer": _GPT2_ROLES,
+    "GPT2Tokenizer": _GPT2_ROLES,
+    "GPTNeoXTokenizer": {**_GPT2_ROLES, "pad_token": "<|padding|>"},
+    "OpenAIGPTTokenizer": {"unk_token": "<unk>"},
+    "DebertaTokenizer": DEBERTA_ROLES,
+    "Qwen2Tokenizer": _QWEN_ROLES,
+    **dict.fromkeys(_LIKE_ROBERTA, _ROBERTA_ROLES),
+}
+# The same for classes that are read from a tokenizer.json only.
+_ROLES_OF_FILES = {**_ROLES, "Qwen3_5Tokenizer": _QWEN_ROLES, "WhisperTokenizer": _GPT2_ROLES}
+# Names that say nothing about a vocabulary with merges: the entries decide.
+_GENERAL = (None, "PreTrainedTokenizer", "PythonBackend", "TokenizersBackend")
+# The normalizers that entries in </w> show, those of CLIP and those of GPT, and what to call the entries.
+_NORMALIZERS = {"CLIPTokenizer": "Sequence", "OpenAIGPTTokenizer": "BertNormalizer"}
+_KINDS = {
+    None: "GPT-2, which have no </w>",
+    "Sequence": "CLIP, which end in </w>",
+    "BertNormalizer": "GPT, which end in </w>",
+}
+# Classes that set `add_prefix_space` of the pre-tokenizer, in transformers 4 and 5, also beside a
+# tokenizer.json; the default is False, for Blenderbot True.
+_SETS_PREFIX_SPACE = {
+    *_LIKE_ROBERTA,
+    "BlenderbotTokenizer",
+    "CodeGenTokenizer",
+    "DebertaTokenizer",
+    "GPT2Tokenizer",
+    "GPTNeoXTokenizer",
+    "WhisperTokenizer",
+}
+# The models whose pattern `fix_mistral_regex` replaces: types, first version without them, size.
+_MODELS_OF_MISTRAL = (None, "mistral", "mistral3", "voxtral", "ministral", "pixtral")
+_FIXED_IN = 5
+_MIN_SIZE_OF_MISTRAL = 100_000
+_GPT2_PRE_TOKENIZER = {
+    "type": "ByteLevel",
+    "add_prefix_space": False,
+    "trim_offsets": True,
+    "use_regex": True,
+}
+
+
+def is_class_of_merges(config: FolderConfig, source: str) -> bool:
+    """Return whether `source` is a vocabulary with merges, of which a class makes a tokenizer.
+
+    Raises `FormatError` for a class that makes something else of it.
+    """
+    name = config.tokenizer_class
+    if plain_name(source) != "vocab.json" or name in _GENERAL:
+        return False
+    if name not in _ROLES:
+        problem = (
+            f"is a vocabulary of {name}, whose ids are not read from this file; load the file by its own "
+            "path with merges= for the ids of its entries alone, or put a tokenizer.json beside it, which "
+            "save_pretrained of transformers writes"
+        )
+        raise FormatError(source, problem)
+    return True
+
+
+def with_roles_of_class(config: FolderConfig) -> FolderConfig:
+    """Return the configuration with the roles that its class implies."""
+    roles = {**_ROLES_OF_FILES.get(config.tokenizer_class or "", {}), **config.settings.roles}
+    return config.with_settings(config.settings.replace(roles=roles))
+
+
+def read_as_class(core: Core, config: FolderConfig, source: str) -> Core:
+    """Return the tokenizer that the class of the configuration makes of a vocabulary with merges.
+
+    It has no special tokens and no post-processor; `with_frame_of_class` adds the latter. Raises
+    `FormatError` for entries that do not fit the class.
+    """
+    name = config.tokenizer_class or ""
+    stages = stages_of(core)
+    found = (stages["normalizer"] or {}).get("type")
+    if found != _NORMALIZERS.get(name):
+        problem = f"has entries of {_KINDS[found]}, from which {name} makes no tokenizer"
+        raise FormatError(source, problem)
+    if name == "OpenAIGPTTokenizer" and config.settings.roles.get("unk_token") != "<unk>":
+        expected = "<unk>, which the entries have for unknown characters"
+        found = repr(config.settings.roles.get("unk_token"))
+        raise FormatError(f"{config.source}: unk_token", found, expected)
+    parts: Json = {"post_processor": None}
+    # Another one is the pattern that the caller passed.
+    if stages["pre_tokenizer"] == _GPT2_PRE_TOKENIZER:
+        parts |= _stages(config)
+    return with_parts(core, parts)
+
+
+def with_frame_of_class(core: Core, config: FolderConfig) -> Core:
+    """Add the post-processor of the class, whose tokens have ids now."""
+    name = config.tokenizer_class
+    roles = config.settings.roles
+    ids = {token["content"]: token["id"] for token in stages_of(core)["added_tokens"]}
+    if name == "DebertaTokenizer":
+        return with_parts(core, {"post_processor": template_of(core, config)})
+    if name not in (*_LIKE_ROBERTA, "CLIPTokenizer"):
+        bos, eos = roles.get("bos_token"), roles.get("eos_token")
+        return with_parts(core, {"post_processor": bos_eos_template(config, bos, eos, ids)})
+    before, after = (
+        ("bos_token", "eos_token") if name == "CLIPTokenizer" else ("cls_token", "sep_token")
+    )
+    for role in (before, after):
+        if roles.get(role) is None:
+            expected = f"a token, which {name} adds to every text"
+            raise FormatError(f"{config.source}: {role}", "null", expected)
+    cls, sep = str(roles[before]), str(roles[after])
+    is_roberta = name != "CLIPTokenizer"
+    frame = {
+        "type": "RobertaProcessing",
+        "sep": [sep, ids[sep]],
+        "cls": [cls, ids[cls]],
+        "trim_offsets": is_roberta and config.flag("trim_offsets") is not False,
+        "add_prefix_space": is_roberta and _adds_prefix_space(config),
+    }
+    return with_parts(core, {"post_processor": frame})
+
+
+def with_prefix_space(core: Core, config: FolderConfig) -> Core:
+    """Return the core of a `tokenizer.json` with `add_prefix_space` as its class sets it.
+
+    Another pre-tokenizer than `ByteLevel` alone stays as it is in the file.
+    """
+    if config.tokenizer_class not in _SETS_PREFIX_SPACE:
+        return core
+    stages = stages_of(core)
+    parts = {}
+    for name, kind in (("pre_tokenizer", "ByteLevel"), ("post_processor", "RobertaProcessing")):
+        stage = stages[name] or {}
+        if stage.get("type") == kind and stage.get("use_regex") is not False:
+            parts[name] = {**stage, "add_prefix_space": _adds_prefix_space(config)}
+    if "pre_tokenizer" not in parts or all(stages[name] == parts[name] for name in parts):
+        return core
+    return with_parts(core, parts)
+
+
+def with_fixed_pattern(core: Core, model: Mapping[str, Any]) -> Core:
+    """Return the core of a `tokenizer.json` with the pattern that `fix_mistral_regex` asks for.
+
+    As in transformers, this needs the `config.json` of a model of Mistral that was saved before version 5,
+    and a large vocabulary.
+    """
+    version = str(model.get("transformers_version") or "0").partition(".")[0]
+    is_old = model and version.isdecimal() and int(version) < _FIXED_IN
+    is_large = core.vocab_size(True) > _MIN_SIZE_OF_MISTRAL
+    if not is_old or not is_large or model.get("model_type") not in _MODELS_OF_MISTRAL:
+        return core
+    words = stages_of(core)["pre_tokenizer"]
+    steps = words["pretokenizers"][1:] if words["type"] == "Sequence" else [words]
+    if words["type"] == "Metaspace":
+        steps = [{**_GPT2_PRE_TOKENIZER, "use_regex": False}]
+    fixed = {"type": "Sequence", "pretokenizers": [_split("tekken"), *steps]}
+    return with_parts(core, {"pre_tokenizer": fixed})
+
+
+def _split(name: str) -> Json:
+    [pattern] = PATTERNS[name]
+    return {
+        "type": "Split",
+        "pattern": {"Regex": pattern},
+        "behavior": "Isolated",
+        "invert": False,
+    }
+
+
+def _stages(config: FolderConfig) -> Json:
+    """Return normalizer and pre-tokenizer of a class with entries for bytes."""
+    name = config.tokenizer_class
+    prefix = {"add_prefix_space": _adds_prefix_space(config)}
+    normalizer = {"type": "NFC"} if name in ("GPTNeoXTokenizer", "Qwen2Tokenizer") else None
+    words = {**_GPT2_PRE_TOKENIZER, **prefix}
+    if name == "Qwen2Tokenizer":
+        steps = [_split("qwen2"), {**words, "use_regex": False}]
+        words = {"type": "Sequence", "pretokenizers": steps}
+    return {"normalizer": normalizer, "pre_tokenizer": words}
+
+
+def _adds_prefix_space(config: FolderConfig) -> bool:
+    flag = config.flag("add_prefix_space")
+    return config.tokenizer_class == "BlenderbotTokenizer" if flag is None else flag
