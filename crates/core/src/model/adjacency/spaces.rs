@@ -24,7 +24,7 @@ pub(super) struct SpaceContexts {
     /// The numbers of bytes before and after the spaces, the most frequent first.
     shapes: Vec<Shape>,
     possible: Box<PossibleShapes>,
-    /// Whether a token has a space after another character than whitespace.
+    /// Whether a token has a space after a character that is no whitespace.
     are_between_words: bool,
 }
 
@@ -37,7 +37,7 @@ impl SpaceContexts {
             for space in memchr_iter(b' ', token).filter(|&space| space > 0) {
                 let around = Around::of(token, space);
                 by_shape.entry(around.shape).or_default().push(around.context(around.shape));
-                are_between_words |= !token[space - 1].is_ascii_whitespace();
+                are_between_words |= follows_word(token, space);
             }
         }
         let mut shapes: Vec<_> = by_shape.into_iter().collect();
@@ -48,7 +48,7 @@ impl SpaceContexts {
         Self { contexts: PairFilter::of(contexts, BITS_PER_CONTEXT), shapes, possible, are_between_words }
     }
 
-    /// Return whether a token has a space after another character than whitespace.
+    /// Return whether a token has a space after a character that is no whitespace.
     pub(super) fn are_between_words(&self) -> bool {
         self.are_between_words
     }
@@ -89,6 +89,15 @@ impl SpaceContexts {
     pub(super) fn bytes(&self) -> usize {
         self.contexts.bytes() + size_of_val(self.shapes.as_slice()) + size_of_val(&*self.possible)
     }
+}
+
+/// Return whether the character before a space of a token is whole and no whitespace: runs of spaces of any kind are
+/// tokens of most vocabularies, and no words with spaces.
+fn follows_word(token: &[u8], space: usize) -> bool {
+    let before = &token[space.saturating_sub(MOST)..space];
+    let start = before.iter().rposition(|&byte| !matches!(byte, 0x80..0xC0));
+    let char = start.and_then(|start| std::str::from_utf8(&before[start..]).ok());
+    char.is_some_and(|char| !char.starts_with(char::is_whitespace))
 }
 
 /// The bytes around a space: up to four on each side.
@@ -190,7 +199,9 @@ mod tests {
     fn tokens_that_cross_no_word_are_known() {
         let crosses = |token: &str| SpaceContexts::of([token.as_bytes()].into_iter()).are_between_words();
         assert!(crosses("a b") && crosses("a ") && crosses(", a"));
+        assert!(crosses("о ") && crosses("字 字"));
         assert!(!crosses(" a") && !crosses("    ") && !crosses("\n  "));
+        assert!(!crosses(" \u{A0} \u{A0}") && !crosses("\u{3000} "));
     }
 
     /// Return whether a token, laid over a word, has this space of it after another byte.
