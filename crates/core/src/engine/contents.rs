@@ -1,7 +1,7 @@
 //! What a tokenizer contains: its tokens with their ids, and how it fills rows.
 
 use super::Tokenizer;
-use crate::spec::{Direction, ModelSpec, PieceType, ScoredPiece};
+use crate::spec::{Direction, ModelSpec, PieceType, ScoredPiece, SentencePieceSpec};
 
 /// How short rows are padded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,7 +40,7 @@ impl Tokenizer {
     /// Return the ids of the control and user-defined pieces of a SentencePiece model, in order.
     #[must_use]
     pub fn symbol_ids(&self) -> Vec<u32> {
-        let ModelSpec::SentencePiece(spec) = self.stages().model_spec.whole() else { return Vec::new() };
+        let Some(spec) = self.sentencepiece_spec() else { return Vec::new() };
         let is_symbol =
             |piece: &ScoredPiece| matches!(piece.kind, PieceType::Control | PieceType::UserDefined);
         let ids = spec.pieces.iter().zip(0..);
@@ -50,7 +50,7 @@ impl Tokenizer {
     /// Return the control pieces of a SentencePiece model, in order.
     #[must_use]
     pub fn control_pieces(&self) -> Vec<String> {
-        let ModelSpec::SentencePiece(spec) = self.stages().model_spec.whole() else { return Vec::new() };
+        let Some(spec) = self.sentencepiece_spec() else { return Vec::new() };
         let control = spec.pieces.iter().filter(|piece| piece.kind == PieceType::Control);
         control.map(|piece| piece.text.clone()).collect()
     }
@@ -81,7 +81,7 @@ impl Tokenizer {
         if let Some(padding) = &self.padding {
             return Some(padding.pad_id);
         }
-        if let ModelSpec::SentencePiece(spec) = self.stages().model_spec.whole() {
+        if let Some(spec) = self.sentencepiece_spec() {
             let is_pad =
                 |piece: &ScoredPiece| piece.kind == PieceType::Control && piece.text == spec.pad_piece;
             if let Some(id) = spec.pieces.iter().position(is_pad) {
@@ -91,5 +91,15 @@ impl Tokenizer {
         let mut special =
             self.added_tokens().iter().filter(|token| token.special && names.contains(&token.content));
         special.next().filter(|_| special.next().is_none()).map(|token| token.id)
+    }
+
+    /// Return the specification of a SentencePiece model. Other models need not read their entries for that.
+    fn sentencepiece_spec(&self) -> Option<&SentencePieceSpec> {
+        let source = &self.stages().model_spec;
+        let is_sentencepiece = matches!(source.settings(), ModelSpec::SentencePiece(_));
+        match is_sentencepiece.then(|| source.whole())? {
+            ModelSpec::SentencePiece(spec) => Some(spec),
+            _ => None,
+        }
     }
 }
