@@ -282,11 +282,9 @@ fn hash<'k>(
 /// Return the lookup of a word without a short key and prefetch its slot.
 #[inline(never)]
 fn without_short_key(key: CacheKey<'_>, cache: &WordCache, long: &mut Vec<u64>) -> Lookup {
-    let lookup = key.lookup();
-    if let CacheKey::Long(word, kind) = key {
-        let hash = long_hash(word, kind);
-        cache.long.prefetch(hash);
-        long.push(hash);
-    }
-    lookup
+    let CacheKey::Long(word, kind) = key else { return key.lookup() };
+    let hash = long_hash(word, kind);
+    cache.long.prefetch(hash);
+    long.push(hash);
+    WordKey::absent_lookup(hash)
 }

@@ -64,6 +64,7 @@ impl<'t> ByteSpans<'t> {
         self.long.spans().unwrap_or(self.scan.words())
     }
 
+    #[inline(always)]
     fn span(&self, number: usize) -> (usize, usize) {
         let (spans, at) = (self.spans(), self.window.start + number);
         (spans.starts[at] as usize, spans.ends[at] as usize)
