@@ -64,19 +64,20 @@ def documents_of(
 ) -> list[bytes]:
     """Return a share of the documents of one package; none, with a note, when it cannot be had.
 
-    With `limits`, the least and the most bytes, the documents are messages, else lines of about 2 KB.
+    With `limits`, the least and the most bytes, the documents are messages, else lines of about 2 KB:
+    new ones, or with `repeats` all as they are.
     """
     try:
         archive = debian_archive(source["package"], source["version"], source["sha256"])
     except MissingPackageError as error:
         print(f"left out: {error}", file=sys.stderr)
         return []
-    has_markup = source.get("markup", False)
+    has_markup, repeats = source.get("markup", False), source.get("repeats", False)
     documents = [
         document.encode()
         for name, data in files_of(archive, source)
         for document in (
-            grouped(fresh_lines(text_of(name, data, has_markup), seen), DOCUMENT_BYTES)
+            grouped(lines_of(text_of(name, data, has_markup), seen, repeats), DOCUMENT_BYTES)
             if limits is None
             else fresh_messages(name, text_of(name, data), limits, seen)
         )
@@ -98,6 +99,11 @@ def files_of(archive: Path, source: dict[str, Any]) -> Iterator[tuple[str, bytes
 def is_wanted(name: str, source: dict[str, Any]) -> bool:
     """Tell whether a file of a package belongs to the corpus."""
     return _matches(name, source["files"]) and not _matches(name, source.get("exclude", ()))
+
+
+def lines_of(text: str, seen: set[str], repeats: bool) -> Iterator[str]:
+    """Yield the new lines of a text, or with `repeats` all of them, as they are."""
+    return (line + "\n" for line in text.split("\n")) if repeats else fresh_lines(text, seen)
 
 
 def fresh_lines(text: str, seen: set[str]) -> Iterator[str]:

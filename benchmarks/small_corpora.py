@@ -7,6 +7,7 @@ prose            english with typographic quotes in place of straight ones
 prose-languages  multilingual with quoted phrases
 chat             short lines of made-up words, some quoted, some with emoji
 sources          snippets of eleven languages with made-up names
+repositories     the lines of sources, indented
 """
 
 from __future__ import annotations
@@ -132,6 +133,14 @@ def _sources(path: Path) -> None:
             out.write(re.sub("#", lambda _: str(int(1000 * chance.random())), named))
 
 
+def _repositories(path: Path) -> None:
+    chance = random.Random(SEED)
+    lines = small_corpus("sources", path.parent).read_text(encoding="utf-8").splitlines()
+    with path.open("w", encoding="utf-8", newline="\n") as out:
+        for line in lines:
+            out.write(f"{'    ' * int(chance.random() * 10)}{line}\n")
+
+
 def _name(chance: random.Random, words: list[str]) -> str:
     """Return a made-up name of one or two words, as programmers write them."""
     first, second = _frequent(chance, words), _frequent(chance, words)
@@ -158,4 +167,5 @@ _MAKERS = {
     "prose-languages": _prose_languages,
     "chat": _chat,
     "sources": _sources,
+    "repositories": _repositories,
 }

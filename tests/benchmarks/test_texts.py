@@ -42,6 +42,10 @@ def test_generated_messages_and_sources_are_the_same_everywhere(tmp_path: Path) 
     assert min(map(text.count, ("“", "«", "🙂", "😂", "字"))) > 0
     sources = small_corpora.small_corpus("sources", tmp_path).read_text(encoding="utf-8")
     assert build_corpora.sha256(sources.encode())[:16] == "fae931d003779ad4"
+    indented = small_corpora.small_corpus("repositories", tmp_path).read_text(encoding="utf-8")
+    assert build_corpora.sha256(indented.encode())[:16] == "5a61f38ed4ece73f"
+    lines = [line.lstrip() for line in indented.splitlines()]
+    assert lines == [line.lstrip() for line in sources.splitlines()]
     assert "@" not in sources.replace("${", "").replace("= @_", "").replace("[@]", "")
 
 
@@ -133,6 +137,8 @@ def test_long_lines_of_a_corpus_are_kept_once() -> None:
     first = list(build_corpora.fresh_lines(f"{long}\nshort\n\n\n\nshort", seen))
     assert first == [long.rstrip() + "\n", "short\n", "\n", "short\n"]
     assert list(build_corpora.fresh_lines(long, seen)) == []
+    kept = [f"  {long} \n", "\n", "\n", "x\n"]
+    assert list(build_corpora.lines_of("".join(kept)[:-1], seen, repeats=True)) == kept
 
 
 def test_documents_are_shuffled_the_same_way_and_cut_to_size() -> None:
