@@ -76,7 +76,10 @@ impl Allocator {
 impl SlotBlock {
     /// Return an unused base whose slots for all of `bytes` are free.
     fn base_for(&self, bytes: &[u8]) -> Option<u8> {
-        self.bases.first_base(self.free, &bytes.iter().copied())
+        match *bytes {
+            [byte] => self.bases.base_of_one(self.free, byte),
+            _ => self.bases.first_base(self.free, &bytes.iter().copied()),
+        }
     }
 
     /// Return whether no more states fit. One base stays unused.
@@ -121,6 +124,22 @@ impl ByteSet {
     fn first(self) -> Option<u8> {
         let at = self.0.iter().position(|&word| word != 0)?;
         Some((at as u32 * 64 + self.0[at].trailing_zeros()) as u8)
+    }
+
+    /// Return a base of this set whose exclusive or with `byte` is in `free`. Most states have one child, and most free
+    /// slots an unused base.
+    fn base_of_one(self, free: Self, byte: u8) -> Option<u8> {
+        (0..4).find_map(|word| {
+            let mut slots = free.0[word as usize];
+            while slots != 0 {
+                let base = (64 * word + slots.trailing_zeros()) as u8 ^ byte;
+                if self.has(base) {
+                    return Some(base);
+                }
+                slots &= slots - 1;
+            }
+            None
+        })
     }
 
     /// Return the first base of this set whose exclusive or with each of `bytes` is in `free`. Test 64 bases at once.
@@ -208,6 +227,10 @@ mod tests {
             let is_base = |base: &u8| bases.contains(base) && bytes.iter().all(|byte| free.contains(&(base ^ byte)));
             let found = set(&bases).first_base(set(&free), &bytes.iter().copied());
             prop_assert_eq!(found, (0..=255).find(is_base));
+            if let [byte] = bytes[..] {
+                let found = set(&bases).base_of_one(set(&free), byte);
+                prop_assert!(found.as_ref().map_or(!(0..=255).any(|base| is_base(&base)), is_base));
+            }
         }
 
         #[test]

@@ -38,9 +38,33 @@ pub(crate) fn sorted_keys<'k>(keys: impl Iterator<Item = (&'k [u8], u32)>) -> Ve
     sorted
 }
 
-/// Split keys where the byte at `depth` changes; all keys are longer than that.
-fn chunks<'s, 'k>(keys: &'s [SortedKey<'k>], depth: usize) -> impl Iterator<Item = &'s [SortedKey<'k>]> {
-    keys.chunk_by(move |one, other| one.byte_at(depth) == other.byte_at(depth))
+/// The bytes that lead to the children of a state, and where the keys of each end.
+#[derive(Default)]
+struct Children {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Children {
+    /// Split keys in order, at least one, where the byte at `depth` changes; all are longer than that.
+    fn find(&mut self, keys: &[SortedKey<'_>], depth: usize) {
+        self.bytes.clear();
+        self.ends.clear();
+        let byte_of = |at: usize| keys[at].byte_at(depth);
+        let (mut byte, last) = (byte_of(0), byte_of(keys.len() - 1));
+        let mut at = 1;
+        while byte != last {
+            let next = byte_of(at);
+            if next != byte {
+                self.bytes.push(byte);
+                self.ends.push(at);
+                byte = next;
+            }
+            at += 1;
+        }
+        self.bytes.push(last);
+        self.ends.push(keys.len());
+    }
 }
 
 fn head(bytes: &[u8]) -> [u64; 2] {
@@ -95,13 +119,13 @@ pub(crate) fn build_breadth_first<L: TrieLayout>(
 ) -> Option<Allocator> {
     let mut allocator = Allocator::with_roots(tries.len());
     layout.grow(allocator.slots());
-    let (mut pending, mut bytes) = (VecDeque::new(), Vec::new());
+    let (mut pending, mut children) = (VecDeque::new(), Children::default());
     for (state, keys) in (0..).zip(tries) {
         pending.push_back(Subtree { state, depth: 0, keys, context: L::Context::default() });
     }
     while let Some(subtree) = pending.pop_front() {
         interrupt::check(1);
-        expand(&subtree, &mut pending, &mut bytes, &mut allocator, layout);
+        expand(&subtree, &mut pending, &mut children, &mut allocator, layout);
         if allocator.slots() > max_slots {
             return None;
         }
@@ -113,7 +137,7 @@ pub(crate) fn build_breadth_first<L: TrieLayout>(
 fn expand<'s, 'k, L: TrieLayout>(
     subtree: &Subtree<'s, 'k, L::Context>,
     pending: &mut VecDeque<Subtree<'s, 'k, L::Context>>,
-    bytes: &mut Vec<u8>,
+    children: &mut Children,
     allocator: &mut Allocator,
     layout: &mut L,
 ) {
@@ -127,16 +151,16 @@ fn expand<'s, 'k, L: TrieLayout>(
     if keys.is_empty() {
         return;
     }
-    bytes.clear();
-    bytes.extend(chunks(keys, depth).map(|keys| keys[0].byte_at(depth)));
-    let base = allocator.allocate(bytes);
+    children.find(keys, depth);
+    let base = allocator.allocate(&children.bytes);
     layout.grow(allocator.slots());
     layout.set_base(state, base);
-    for keys in chunks(keys, depth) {
-        let byte = keys[0].byte_at(depth);
+    let mut start = 0;
+    for (&byte, &end) in children.bytes.iter().zip(&children.ends) {
         let (parent, state, depth) = (state, base as u32 ^ u32::from(byte), depth + 1);
         layout.add_child(TrieStep { parent, byte, state, depth: depth as u32 });
-        pending.push_back(Subtree { state, depth, keys, context });
+        pending.push_back(Subtree { state, depth, keys: &keys[start..end], context });
+        start = end;
     }
 }
 
