@@ -104,6 +104,9 @@ pub fn ranked_model(settings: &BpeSpec, vocab: &Vocab) -> BpeSpec {
 /// Return the byte between the two symbols that rank-BPE, run on the first `len` bytes, reaches last; `None` if more
 /// are left.
 fn last_boundary(merger: &mut RankMerger, text: &[u8], len: usize, table: &ByteRanks) -> Option<usize> {
+    if len <= merger::MAX_SHORT {
+        return merger::last_boundary(len, |start, end| table.rank(&text[start..], end - start));
+    }
     if len > MAX_RANKED_BYTES {
         return None;
     }

@@ -52,14 +52,20 @@ pub fn byte_of_printable(c: char) -> Option<u8> {
 /// Append the bytes of a token of printable characters; a token with any other character is its own text.
 pub fn push_bytes_of_printable(token: &str, bytes: &mut Vec<u8>) {
     let start = bytes.len();
-    bytes.reserve(token.len());
-    for c in token.chars() {
+    let mut rest = token;
+    loop {
+        // Most bytes are visible ASCII, which represents itself.
+        let same = rest.bytes().take_while(u8::is_ascii_graphic).count();
+        bytes.extend_from_slice(&rest.as_bytes()[..same]);
+        let mut chars = rest[same..].chars();
+        let Some(c) = chars.next() else { return };
         let Some(byte) = byte_of_printable(c) else {
             bytes.truncate(start);
             bytes.extend_from_slice(token.as_bytes());
             return;
         };
         bytes.push(byte);
+        rest = chars.as_str();
     }
 }
 
