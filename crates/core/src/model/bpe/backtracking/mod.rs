@@ -16,7 +16,7 @@
 //! compile           builds the tables
 //! split_table       the two sides of each token, what two tokens merge to, and which pairs are valid
 //! token_trie        the longest token that a text begins with, and its next shorter prefix
-//! late_trie         the trie, built at its first lookup or read from table sections
+//! late_trie         the trie, built after the first words or read from table sections
 //! token_bytes       the bytes of tokens
 //! stored_trie       the table sections of the trie
 //! scratch           the state of walks, and recent decisions about pairs
@@ -82,13 +82,16 @@ pub(in crate::model) struct BacktrackingBpe {
 impl BacktrackingBpe {
     /// Segment a word up to an unknown symbol; call `found` with the id and the bytes of each token. Return the
     /// number of segmented bytes. If segmentation takes too many steps, it stops earlier, and the tokens up to there
-    /// are right.
+    /// are right. It segments nothing of the first words of a byte-level model, before the trie is built.
     pub(in crate::model) fn segment(
         &self,
         word: &[u8],
         scratch: &mut BacktrackingScratch,
         mut found: impl FnMut(u32, usize),
     ) -> usize {
+        if self.trie.counts_as_first(word.len()) {
+            return 0;
+        }
         let Some(trie) = self.trie() else { return 0 };
         let (longest, read_len) = trie.longest(word);
         if longest.len as usize == word.len() {

@@ -46,6 +46,8 @@ fn linear(text: &str, pairs: &[(usize, usize)]) -> Option<BacktrackingBpe> {
 
 fn segment(model: &BacktrackingBpe, word: &str) -> Vec<u32> {
     let mut entries = Vec::new();
+    // Built before the first words.
+    model.trie();
     model.segment(word.as_bytes(), &mut BacktrackingScratch::default(), |entry, _| entries.push(entry));
     entries
 }
