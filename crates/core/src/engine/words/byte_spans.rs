@@ -14,6 +14,8 @@ use crate::word_key::WordKey;
 
 /// The longest cached word, in bytes. Of longer ones, whole sentences in some languages, one in twenty occurs again.
 const MAX_CACHED_BYTES: usize = 64;
+/// The longest cached word that ends with an ASCII character: in code, runs of spaces, dashes and stars.
+const MAX_CACHED_ASCII: usize = 128;
 /// The lengths, in bytes, of words that are split where no merge applies. The parts of longer words take much memory.
 const SPLIT_BYTES: Range<u32> = 16..1 << 12;
 
@@ -84,17 +86,15 @@ impl Words for ByteSpans<'_> {
         let spans = WordSpans { starts: &all.starts[window.clone()], ends: &all.ends[window.clone()] };
         let text = self.found_text();
         let keys = spans.spans().map(|(start, end)| WordKey::at_or_none(text.as_bytes(), start, end));
-        let long_key = |number: usize| {
-            let (start, end) = (spans.starts[number] as usize, spans.ends[number] as usize);
-            CacheKey::at(text, (start, end), MAX_CACHED_BYTES)
-        };
+        let long_key =
+            |number: usize| key_at(text, (spans.starts[number] as usize, spans.ends[number] as usize));
         lookups.hash(keys, long_key, cache);
         self.window = window;
         Ok(self.window.len())
     }
 
     fn key(&self, number: usize) -> CacheKey<'_> {
-        CacheKey::at(self.found_text(), self.span(number), MAX_CACHED_BYTES)
+        key_at(self.found_text(), self.span(number))
     }
 
     fn write_miss(&mut self, number: usize, _: &WordCache, queue: &mut QueuedWords) -> Result<bool, Error> {
@@ -102,6 +102,13 @@ impl Words for ByteSpans<'_> {
         queue.push(&self.found_text().as_bytes()[start..end]);
         Ok(true)
     }
+}
+
+/// Return the key of the word at `start..end` of a text.
+#[inline(always)]
+fn key_at(text: &str, (start, end): (usize, usize)) -> CacheKey<'_> {
+    let is_ascii = text.as_bytes().get(end.wrapping_sub(1)).is_some_and(u8::is_ascii);
+    CacheKey::at(text, (start, end), if is_ascii { MAX_CACHED_ASCII } else { MAX_CACHED_BYTES })
 }
 
 /// The words of a text, the long ones split between characters that no merge joins; none if none is split.
