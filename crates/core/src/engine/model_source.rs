@@ -43,6 +43,12 @@ impl ModelSource {
         &self.settings
     }
 
+    /// Return whether the entries are read.
+    #[cfg(test)]
+    pub(super) fn is_whole(&self) -> bool {
+        self.stored.is_none() || self.whole.get().is_some()
+    }
+
     /// Return the whole specification.
     pub(super) fn whole(&self) -> &ModelSpec {
         let Some((read, vocab, tables)) = &self.stored else { return &self.settings };
