@@ -249,9 +249,7 @@ MORE: dict[str, FolderCase] = {
         ROBERTA_FILES,
         {"tokenizer_class": "DebertaTokenizer", **ROLES_OF_XLM_R},
     ),
-    "Longformer, merges": FolderCase(
-        ROBERTA_FILES, {"tokenizer_class": "LongformerTokenizer"}
-    ),
+    "Longformer, merges": FolderCase(ROBERTA_FILES, {"tokenizer_class": "LongformerTokenizer"}),
     "BART": _json("roberta-base", "BartTokenizer"),
     "Longformer": _json("roberta-base", "LongformerTokenizerFast"),
     "Blenderbot": _json("roberta-base", "BlenderbotTokenizer"),

@@ -184,9 +184,9 @@ class Tokenizer(metaclass=WithForeignNames):
         folder, it also decides about added tokens and about the settings of a `vocab.txt` or a `.model`. No
         code of a folder is run. A GGUF file contains its roles and chat templates.
 
-        Of a folder, truncation and padding stored in its `tokenizer.json` are kept and not applied, as in
-        transformers; `with_truncation()` and `with_padding("stored")` apply them. A single `tokenizer.json` applies
-        them to every text, as in `tokenizers`, and warns.
+        When a folder is loaded, truncation and padding stored in its `tokenizer.json` are kept but not
+        applied, as in transformers; `with_truncation()` and `with_padding("stored")` apply them. A single
+        `tokenizer.json` applies them to every text, as in `tokenizers`, and warns.
 
         Ranks give a tokenizer that refuses special tokens in text, as tiktoken does. `tekken.json` gives
         one that treats them as text. See `parse_special` of `encode`.
