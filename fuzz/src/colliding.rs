@@ -16,15 +16,19 @@ pub(crate) fn files() -> Vec<(Kind, Vec<u8>)> {
         (0u32..).zip(lines.lines()).map(|(id, token)| (token.to_owned(), id.into())).collect();
     let model = serde_json::json!({"type": "WordPiece", "vocab": entries, "unk_token": "[UNK]",
         "continuing_subword_prefix": "##", "max_input_chars_per_word": 100});
-    let bytes = (0u8..=255).map(|byte| vec![byte]);
-    let ranks = bytes.chain(tokens.iter().map(|token| token.clone().into_bytes()));
-    let ranks =
-        ranks.enumerate().map(|(rank, token)| format!("{} {rank}\n", BASE64_STANDARD.encode(token)));
     vec![
         (Kind::Lines, lines.clone().into_bytes()),
         (Kind::Json, serde_json::json!({"version": "1.0", "model": model}).to_string().into_bytes()),
-        (Kind::Ranks, ranks.collect::<String>().into_bytes()),
+        (Kind::Ranks, ranks(&tokens)),
     ]
+}
+
+/// Return a file of ranks: all bytes, then these tokens.
+pub(crate) fn ranks(tokens: &[String]) -> Vec<u8> {
+    let bytes = (0u8..=255).map(|byte| vec![byte]);
+    let all = bytes.chain(tokens.iter().map(|token| token.clone().into_bytes())).enumerate();
+    let lines = all.map(|(rank, token)| format!("{} {rank}\n", BASE64_STANDARD.encode(token)));
+    lines.collect::<String>().into_bytes()
 }
 
 /// Return tokens of 32 bytes with equal hashes under `FxHasher`: the last eight bytes are its state after the first

@@ -6,7 +6,8 @@
 //! Each case damages the structure or the bytes of a file of `corpus/` or `regressions/`, reads it, compiles the
 //! tokenizer, encodes and decodes, and damages the compiled cache. A panic, a call of more than one second of
 //! processor time, or memory above a multiple of the file size ends the run. The failing case is stored as `fault`
-//! with the extension of its kind. Files of tokens that were chosen to collide in hash tables come first.
+//! with the extension of its kind. Files of tokens that were chosen for hash tables come first: tokens that collide,
+//! and tokens and merges that fill slots in a row.
 //!
 //! Formats that Python reads are damaged here and read there (`tests/faults/damaged_files.py`):
 //!
@@ -18,6 +19,7 @@ mod caches;
 mod colliding;
 mod damage;
 mod kinds;
+mod runs;
 mod texts;
 
 use std::alloc::System;
@@ -52,17 +54,18 @@ fn main() {
     let started = Instant::now();
     let mut cases = 0;
     for (path, kind) in &seeds {
-        run_case(*kind, &fs::read(path).unwrap_or_default(), 0);
+        run_case(*kind, &fs::read(path).unwrap_or_default(), "", 0);
     }
-    for (kind, bytes) in colliding::files() {
-        run_case(kind, &bytes, 0);
+    let colliding = colliding::files().into_iter().map(|(kind, bytes)| (kind, bytes, String::new()));
+    for (kind, bytes, text) in colliding.chain(runs::files()) {
+        run_case(kind, &bytes, &text, 0);
     }
     while cases < options.cases && started.elapsed() < options.time {
         let seed = options.seed + cases;
         let mut random = fastrand::Rng::with_seed(seed);
         let (path, kind) = &seeds[random.usize(..seeds.len())];
         let bytes = kind.damaged(&fs::read(path).unwrap_or_default(), &mut random);
-        run_case(*kind, &bytes, seed);
+        run_case(*kind, &bytes, "", seed);
         cases += 1;
     }
     println!("{cases} cases in {:.0} s, no failure", started.elapsed().as_secs_f64());
@@ -125,13 +128,13 @@ fn seed_files() -> Vec<(PathBuf, Kind)> {
     seeds
 }
 
-/// Run one case; panic if it exceeds a bound.
-fn run_case(kind: Kind, bytes: &[u8], seed: u64) {
+/// Run one case; panic if it exceeds a bound. `text` is encoded before the texts of all cases.
+fn run_case(kind: Kind, bytes: &[u8], text: &str, seed: u64) {
     let case = folder(kind.fault());
     fs::write(&case, bytes).unwrap_or_default();
     let before = MEMORY.allocated();
     let (mut reading, mut using) = (Calls::default(), Calls::default());
-    let tokenizer = read_and_use(kind, bytes, &mut reading, &mut using);
+    let tokenizer = read_and_use(kind, bytes, text, &mut reading, &mut using);
     let allocated = MEMORY.allocated().saturating_sub(before);
     drop(tokenizer);
     let took = reading.longest.max(using.longest);
@@ -146,9 +149,16 @@ fn run_case(kind: Kind, bytes: &[u8], seed: u64) {
 }
 
 /// Read a file, compile the tokenizer and call it; returns the tokenizer if the file is valid.
-fn read_and_use(kind: Kind, bytes: &[u8], reading: &mut Calls, using: &mut Calls) -> Option<Tokenizer> {
+fn read_and_use(
+    kind: Kind,
+    bytes: &[u8],
+    text: &str,
+    reading: &mut Calls,
+    using: &mut Calls,
+) -> Option<Tokenizer> {
     let spec = reading.time(|| kind.read(bytes))?;
     let tokenizer = reading.time(|| Tokenizer::compile(&spec)).ok()?;
+    texts::encode_and_look_up(&tokenizer, text, using);
     texts::encode_and_decode(&tokenizer, using);
     caches::write_and_damage(&spec, &tokenizer, using);
     Some(tokenizer)

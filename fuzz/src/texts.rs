@@ -18,6 +18,14 @@ const TEXTS: [&str; 8] = [
     "0123456789 12,345.67 <0x0A>",
 ];
 
+/// Encode a text, and look up its words in the vocabulary.
+pub(crate) fn encode_and_look_up(tokenizer: &Tokenizer, text: &str, calls: &mut Calls) {
+    let options = Options { add_special_tokens: true, parse_special: &Selector::All, sampling: None };
+    let mut scratch = tokenizer.scratch();
+    let _ = calls.time(|| tokenizer.encode(Input::Text(text), None, options, &mut scratch));
+    let _ = calls.time(|| text.split(' ').filter_map(|word| tokenizer.id_of(word)).count());
+}
+
 /// Encode every text alone and as a pair, and decode the ids.
 pub(crate) fn encode_and_decode(tokenizer: &Tokenizer, calls: &mut Calls) {
     let mut scratch = tokenizer.scratch();
