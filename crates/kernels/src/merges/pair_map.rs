@@ -139,7 +139,8 @@ impl PairMap {
             let PairBucket(slots) = &self.buckets[at];
             // Compare all four without a branch.
             let found = slots.iter().fold(FREE, |found, &slot| {
-                // Nothing but ones where the pair is the one neighbors: it has so active_words bits.
+                // All ones if the slot has this key, otherwise 0. Both keys have fewer than 64 bits, so subtracting 1
+                // makes only a difference of 0 negative.
                 let is_match = ((slot >> NUMBER_BITS ^ key).wrapping_sub(1) as i64 >> 63) as u64;
                 found & (slot | !is_match)
             });
