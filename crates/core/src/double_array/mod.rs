@@ -23,4 +23,4 @@ pub use allocator::Allocator;
 pub(crate) use allocator::BLOCK;
 pub(crate) use builder::{build_breadth_first, sorted_keys, SortedKey, TrieLayout, TrieStep};
 pub(crate) use node::{CompactNode, MAX_BASE};
-pub(crate) use trie::Trie;
+pub(crate) use trie::{ChildLists, Trie};

@@ -4,7 +4,7 @@
 
 use super::allocator::BLOCK;
 use super::builder::TrieStep;
-use super::trie::{Trie, BASE, MAX_SLOTS, NONE, NO_PARENT, PARENT};
+use super::trie::{ChildLists, Trie, BASE, MAX_SLOTS, NONE, NO_PARENT, PARENT};
 use crate::error::Error;
 use crate::table_sections::{damaged, TableSections};
 
@@ -22,11 +22,6 @@ impl Trie {
     /// Return the sections of a trie among others.
     pub(crate) fn stored_sections(all: &TableSections) -> TableSections {
         all.only(&[UNITS, ENTRIES])
-    }
-
-    /// Return the states of a trie with one root, which is whole, each after its parent.
-    pub(crate) fn steps(&self) -> Vec<TrieStep> {
-        breadth_first(self, 1).unwrap_or_default()
     }
 
     /// Read the trie of some sets of keys, each key once, from `sections` if they contain it; else build it.
@@ -87,18 +82,20 @@ fn has_exactly(trie: &Trie, sets: &[Vec<(&[u8], u32)>]) -> bool {
 
 /// Return all states but the roots, each after its parent; `None` if a state is below no root or leads to no entry.
 fn breadth_first(trie: &Trie, roots: usize) -> Option<Vec<TrieStep>> {
-    let (first, children) = children(trie);
-    let mut steps = Vec::with_capacity(children.len());
+    let children = trie.children();
+    let mut steps = Vec::with_capacity(children.count);
     let expand = |state: u32, depth: u32, steps: &mut Vec<TrieStep>| {
         let base = trie.units[state as usize][BASE];
-        let is_leaf = first[state as usize] == first[state as usize + 1];
+        let mut child = children.first[state as usize];
+        let is_leaf = child == ChildLists::END;
         if is_leaf && depth > 1 && trie.entries[state as usize] == NONE {
             return false;
         }
-        for &child in &children[first[state as usize] as usize..first[state as usize + 1] as usize] {
+        while child != ChildLists::END {
             // No step leads to a child in another block.
             let Ok(byte) = u8::try_from(base ^ child) else { return false };
             steps.push(TrieStep { parent: state, byte, state: child, depth });
+            child = children.next[child as usize];
         }
         true
     };
@@ -111,24 +108,5 @@ fn breadth_first(trie: &Trie, roots: usize) -> Option<Vec<TrieStep>> {
         is_whole &= expand(state, depth + 1, &mut steps);
         at += 1;
     }
-    (is_whole && steps.len() == children.len()).then_some(steps)
-}
-
-/// Return the index of the first child of each state, and the children of all states in the order of their parents.
-fn children(trie: &Trie) -> (Vec<u32>, Vec<u32>) {
-    let mut first = vec![0; trie.units.len() + 1];
-    for unit in trie.units.iter().filter(|unit| unit[PARENT] < NO_PARENT) {
-        first[unit[PARENT] as usize + 1] += 1;
-    }
-    for state in 0..trie.units.len() {
-        first[state + 1] += first[state];
-    }
-    let mut children = vec![0; first[trie.units.len()] as usize];
-    let mut next = first.clone();
-    for (slot, unit) in (0..).zip(trie.units.iter()).filter(|(_, unit)| unit[PARENT] < NO_PARENT) {
-        let index = &mut next[unit[PARENT] as usize];
-        children[*index as usize] = slot;
-        *index += 1;
-    }
-    (first, children)
+    (is_whole && steps.len() == children.count).then_some(steps)
 }

@@ -62,6 +62,25 @@ impl Trie {
         Some(self.entries[state as usize]).filter(|&id| id != NONE)
     }
 
+    /// Return the byte that leads to a state from its parent.
+    #[inline]
+    pub(crate) fn byte_between(&self, parent: u32, state: u32) -> u8 {
+        (self.units[parent as usize][BASE] ^ state) as u8
+    }
+
+    /// Return the children of all states.
+    pub(crate) fn children(&self) -> ChildLists {
+        let slots = self.units.len();
+        let mut lists = ChildLists { first: vec![NONE; slots], next: vec![NONE; slots], count: 0 };
+        for (slot, unit) in (0..slots as u32).zip(self.units.iter()).rev() {
+            if let Some(first) = lists.first.get_mut(unit[PARENT] as usize) {
+                lists.next[slot as usize] = std::mem::replace(first, slot);
+                lists.count += 1;
+            }
+        }
+        lists
+    }
+
     /// Return the bases and parents of all slots.
     pub(crate) fn units(&self) -> &[[u32; 2]] {
         &self.units
@@ -99,6 +118,20 @@ impl Trie {
     pub(crate) fn slots(&self) -> usize {
         self.units.len()
     }
+}
+
+/// The children of each state as a linked list, in the order of their slots. [`ChildLists::END`] ends a list.
+pub(crate) struct ChildLists {
+    /// By state: its first child.
+    pub(crate) first: Vec<u32>,
+    /// By state: the next child of its parent.
+    pub(crate) next: Vec<u32>,
+    /// The number of all children.
+    pub(super) count: usize,
+}
+
+impl ChildLists {
+    pub(crate) const END: u32 = NONE;
 }
 
 #[derive(Default)]

@@ -5,7 +5,7 @@
 //! computes them, words of usual length are segmented by the trie too; where they are needed, another thread computes its
 //! own.
 
-use crate::double_array::Trie;
+use crate::double_array::{ChildLists, Trie};
 use crate::error::Error;
 use crate::interrupt;
 use crate::locks::Late;
@@ -162,29 +162,32 @@ impl PieceAutomaton {
 }
 
 impl FailureLinks {
-    /// Compute the links of a trie of pieces with ids below `count`.
+    /// Compute the links of a trie of pieces with ids below `count`, breadth first: those of a state's children after
+    /// those of all states that are not deeper than it.
     fn of(trie: &Trie, count: usize) -> Self {
         let mut shorter = vec![NONE; count];
         let mut links = vec![FailureLink { failure: ROOT, longest: NONE, depth: 0 }; trie.slots()];
-        for step in trie.steps() {
+        // The states in breadth-first order are the lists of children, each linked to the one before.
+        let ChildLists { first, mut next, .. } = trie.children();
+        let (mut parent, mut last) = (ROOT, ROOT);
+        while parent != ChildLists::END {
             interrupt::check(1);
-            let mut failure = ROOT;
-            if step.parent != ROOT {
-                let mut suffix = links[step.parent as usize].failure;
-                failure = loop {
-                    match trie.child(suffix, step.byte) {
-                        Some(next) => break next,
-                        None if suffix == ROOT => break ROOT,
-                        None => suffix = links[suffix as usize].failure,
-                    }
-                };
+            let FailureLink { failure: suffix, depth, .. } = links[parent as usize];
+            let mut state = first[parent as usize];
+            next[last as usize] = state;
+            while state != ChildLists::END {
+                let byte = trie.byte_between(parent, state);
+                let failure = if parent == ROOT { ROOT } else { step(trie, &links, suffix, byte) };
+                let mut longest = links[failure as usize].longest;
+                if let Some(id) = trie.entry(state) {
+                    shorter[id as usize] = longest;
+                    longest = id;
+                }
+                links[state as usize] = FailureLink { failure, longest, depth: depth + 1 };
+                last = state;
+                state = next[state as usize];
             }
-            let mut longest = links[failure as usize].longest;
-            if let Some(id) = trie.entry(step.state) {
-                shorter[id as usize] = longest;
-                longest = id;
-            }
-            links[step.state as usize] = FailureLink { failure, longest, depth: step.depth };
+            parent = next[parent as usize];
         }
         Self { links, shorter }
     }
@@ -192,5 +195,16 @@ impl FailureLinks {
     /// Return the bytes of memory.
     fn bytes(&self) -> usize {
         size_of_val(self.links.as_slice()) + size_of_val(self.shorter.as_slice())
+    }
+}
+
+/// Return the state after one more byte, with the links of all states that are less deep than the next.
+fn step(trie: &Trie, links: &[FailureLink], mut state: u32, byte: u8) -> u32 {
+    loop {
+        match trie.child(state, byte) {
+            Some(next) => return next,
+            None if state == ROOT => return ROOT,
+            None => state = links[state as usize].failure,
+        }
     }
 }
