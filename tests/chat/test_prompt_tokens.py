@@ -50,6 +50,16 @@ def test_a_token_known_by_role_is_guarded_in_segments() -> None:
     assert mixed.token_spans == ((0, 5), (5, 7))
 
 
+def test_a_byte_token_is_not_matched_as_a_whole_word() -> None:
+    entries = [*(f"<0x{byte:02X}>" for byte in range(256)), *"<0x41>ab", "ab"]
+    vocab = {token: index for index, token in enumerate(entries)}
+    tok = pw.Tokenizer(pw.spec.BPE(vocab, (), byte_fallback=True, ignore_merges=True))
+    assert tok.encode("<0x41>").tokens == ["<0x41>"]
+    assert tok.encode_segments([("<0x41>", False)]).encoding.tokens == list("<0x41>")
+    assert tok.encode_segments([("é", False)]).encoding.tokens == ["<0xC3>", "<0xA9>"]
+    assert tok.encode_segments([("ab", False)]).encoding.tokens == ["ab"]
+
+
 def test_a_token_known_by_role_is_guarded_in_chats() -> None:
     tok = hand_made().with_roles(**ROLE_TOKENS)
     template = "<s>{{ messages[0].content }}</s>"
@@ -64,7 +74,7 @@ def test_a_token_known_by_role_is_guarded_in_a_folder(tmp_path: Path) -> None:
     (tmp_path / "tokenizer_config.json").write_text(json.dumps(config), encoding="utf-8")
     tok = pw.Tokenizer.load(tmp_path)
     assert tok.eos_token == "</s>"
-    assert not tok.added_tokens
+    assert [token.content for token in tok.added_tokens] == ["</s>"]
     assert "</s>" not in tok.encode_segments([("a</s>", False)]).encoding.tokens
 
 

@@ -6,6 +6,7 @@ use super::Model;
 use crate::error::Error;
 use crate::spec::{BpeSpec, ModelSpec, PieceType, SentencePieceSpec, VocabSpec};
 use crate::table_sections::TableSections;
+use crate::text::byte_entry;
 use crate::vocab::Vocab;
 
 /// A character that no text uses. The unknown token gets a name of these: a text with that name is an unknown word too.
@@ -67,7 +68,14 @@ fn remove(vocab: &mut VocabSpec, unk_token: Option<&mut String>, ids: &HashSet<u
 }
 
 /// Remove tokens of a BPE model, and the merges that make or need them.
+///
+/// Byte tokens stay for unknown characters. Merges do not make them, but whole words match them.
 fn remove_merged(spec: &mut BpeSpec, ids: &HashSet<u32>) {
+    let bytes: HashSet<String> = (0..=u8::MAX).filter(|_| spec.byte_fallback).map(byte_entry).collect();
+    let is_byte = |(token, id): &&(String, u32)| ids.contains(id) && bytes.contains(token);
+    let byte_ids: HashSet<u32> = spec.vocab.iter().filter(is_byte).map(|&(_, id)| id).collect();
+    spec.ignore_merges &= byte_ids.is_empty();
+    let ids = &ids.difference(&byte_ids).copied().collect();
     remove(&mut spec.vocab, spec.unk_token.as_mut(), ids, "");
     let kept: HashSet<&str> = spec.vocab.iter().map(|(token, _)| token.as_str()).collect();
     let prefix = spec.continuing_subword_prefix.as_deref().unwrap_or_default();

@@ -10,8 +10,8 @@ use crate::encoding::{Encoding, Token, NONE};
 use crate::engine::{offsets_in, Input, Options, Tokenizer};
 use crate::error::{shortened, Error, ErrorKind};
 use crate::spec::{
-    AddedToken, MetaspaceSpec, ModelSpec, NormalizerSpec, PreTokenizerSpec, PrependScheme, TokenizerSpec,
-    UnigramSpec,
+    AddedToken, BpeSpec, MetaspaceSpec, ModelSpec, NormalizerSpec, PreTokenizerSpec, PrependScheme,
+    TokenizerSpec, UnigramSpec,
 };
 use crate::stages::added_tokens::Selector;
 use crate::text::{byte_entry, METASPACE};
@@ -40,8 +40,8 @@ const CUSTOMARY_NAMES: [&str; 16] = [
 ///
 /// These are special tokens and, unless the caller names others, all added tokens except whitespace. Special tokens that
 /// are no added tokens count too: those of the post-processor, of padding and of a role, control pieces of SentencePiece,
-/// and pieces of a Unigram model with customary names, such as `</s>`. The unknown token and the byte tokens of a Unigram
-/// model represent unknown text, and never their own.
+/// and pieces of a Unigram model with customary names, such as `</s>`. The unknown token and byte tokens represent unknown
+/// text, and never their own.
 #[derive(Debug)]
 pub struct Prompts {
     /// Encodes texts with permission that contain a special token: all of them are added tokens. `None` if the tokenizer
@@ -59,7 +59,8 @@ struct GuardedTokens {
     strip: HashSet<u32>,
     /// The added tokens that are not guarded.
     everywhere: Vec<u32>,
-    /// The tokens that represent unknown text, by their content: the unknown token, and byte tokens of a Unigram model.
+    /// The tokens that represent unknown text, by their content: the unknown token, and byte tokens that the model
+    /// matches.
     fallback: HashMap<u32, String>,
 }
 
@@ -274,11 +275,12 @@ impl GuardedTokens {
     }
 }
 
-/// Return the tokens that represent unknown text: the unknown token, and byte tokens that a Unigram model also matches.
+/// Return the tokens that represent unknown text: the unknown token, and byte tokens that the model also matches.
 fn fallback_tokens(tokenizer: &Tokenizer) -> HashMap<u32, String> {
     let has_bytes = matches!(
         tokenizer.stages().model_spec.settings(),
         ModelSpec::Unigram(UnigramSpec { byte_fallback: true, .. })
+            | ModelSpec::Bpe(BpeSpec { byte_fallback: true, ignore_merges: true, .. })
     );
     let bytes =
         (0..=u8::MAX).filter(|_| has_bytes).filter_map(|byte| tokenizer.vocab().id_of(&byte_entry(byte)));
