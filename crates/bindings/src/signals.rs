@@ -30,9 +30,15 @@ pub(crate) fn note_thread(py: Python<'_>) {
     }
 }
 
+/// Return whether the calling thread is the main thread. It is if nobody has imported `threading`, which a start would wait
+/// for; where it is not, Python handles no signals in it.
 #[cold]
 fn is_main(py: Python<'_>) -> PyResult<bool> {
-    let threading = py.import("threading")?;
+    let modules = py.import("sys")?.getattr("modules")?;
+    let threading = modules.call_method1("get", ("threading",))?;
+    if threading.is_none() {
+        return Ok(true);
+    }
     threading.call_method0("main_thread")?.getattr("ident")?.eq(threading.call_method0("get_ident")?)
 }
 
