@@ -353,10 +353,17 @@ class FileError(PieceworkError, OSError):
     def while_writing(
         cls, path: object, expected: str = "a path that can be written"
     ) -> _Translation:
-        """Return a context in which an `OSError` becomes the error of `writing`."""
-        return _Translation(
-            lambda error: cls.writing(path, error, expected) if isinstance(error, OSError) else None
-        )
+        """Return a context in which an `OSError` becomes the error of `writing`.
+
+        A `BrokenPipeError` stays: a reader has closed its pipe, and a command ends quietly.
+        """
+
+        def translated(error: BaseException) -> FileError | None:
+            if not isinstance(error, OSError) or isinstance(error, BrokenPipeError):
+                return None
+            return cls.writing(path, error, expected)
+
+        return _Translation(translated)
 
     @classmethod
     def removing(cls, path: object, error: OSError) -> FileError:

@@ -347,9 +347,9 @@ def test_decoders_that_double_the_text_are_stopped_by_name(
 
 
 def test_a_decoder_that_multiplies_the_text_at_once_is_stopped() -> None:
-    decoder = DOUBLING | {"content": "a" * 1_000_000}
+    decoder = DOUBLING | {"content": "a" * 60_000}
     tok = pw.Tokenizer.from_str(json.dumps(components.document(model=WORDS, decoder=decoder)))
-    assert tok.decode([1]) == "a" * 1_000_000
+    assert tok.decode([1]) == "a" * 60_000
     for count in (10, 1000):
         with pytest.raises(
             ArgumentError, match=r"^decoder must be .*, not a decoder that writes more"
