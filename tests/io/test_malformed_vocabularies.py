@@ -105,7 +105,8 @@ RANKS = ranks([b"in", b"ing"])
     [
         ([*RANKS, " 258"], 'line 259: found "258"'),
         ([*RANKS, "== 258"], 'line 259: found "== 258"'),
-        ([*RANKS, "= 258", "= 259"], 'line 260: found the token "", which line 259 has too'),
+        ([*RANKS, "= 258", "= 259"], "line 259: found an empty token with rank 258"),
+        ([*RANKS, "= 258", "aW5u 259"], "line 259: found an empty token with rank 258"),
         ([*RANKS, "aW4= 258"], 'line 259: found the token "in", which line 257 has too'),
         ([*RANKS, "aW5u 257"], "line 259: found rank 257, which line 258 has too"),
         ([*RANKS, "aW5u"], 'line 259: found "aW5u"'),
@@ -136,7 +137,7 @@ def test_a_gap_between_ranks_is_warned_of_unless_a_special_token_fills_it(tmp_pa
 
 
 def test_an_empty_token_among_ranks_is_read_as_openai_writes_it(tmp_path: Path) -> None:
-    path = written(tmp_path, "\n".join([*RANKS, "= 258", "aW5u 259"]), "a.tiktoken")
+    path = written(tmp_path, "\n".join([*RANKS, "= 258"]), "a.tiktoken")
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         tok = pw.Tokenizer.load(path, pattern="gpt2")

@@ -414,7 +414,7 @@ def test_a_download_that_fails_is_a_typed_error(server: HubServer, cache: Path) 
     )
     offline = {**endpoint, "HF_HUB_OFFLINE": "1"}
     assert load(NAME, offline).startswith(f"FileError cannot download {NAME}: ")
-    assert server.fetched == ["config.json"]  # of org/empty, for the type of its model
+    assert not server.fetched
     assert load(NAME, endpoint) == "{'[UNK]': 0, 'main': 1}"
     assert load(NAME, offline) == "{'[UNK]': 0, 'main': 1}"
 

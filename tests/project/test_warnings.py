@@ -54,8 +54,10 @@ def _truncating(folder: Path) -> Path:
 
 
 def _folder(folder: Path) -> Path:
-    config = {"tokenizer_class": "BertTokenizer", "mask_token": "<mask>"}
-    (folder / "vocab.txt").write_text("[UNK]\nhug\n[CLS]\n[SEP]\n[PAD]\n")
+    config = {"tokenizer_class": "LlamaTokenizer"}
+    pw.Tokenizer.train_from_iterator(WORDS, model="byte-bpe", vocab_size=260).save(
+        folder / "tokenizer.json"
+    )
     (folder / "tokenizer_config.json").write_text(json.dumps(config))
     return folder
 

@@ -78,7 +78,7 @@ def test_the_release_builds_every_file(monkeypatch: pytest.MonkeyPatch) -> None:
     assert targets == set(release.FREE_THREADED_TARGETS)
     versions = {f"cp{version.replace('.', '').rstrip('t')}" for version in matrix["python"]}
     assert versions == set(release.FREE_THREADED_VERSIONS)
-    assert set(built["complete"]["needs"]) == {"sdist", "wheels", "free-threaded"}
+    assert set(built["complete"]["needs"]) == {"deny", "sdist", "wheels", "free-threaded"}
     assert built["publish"]["needs"] == built["crates"]["needs"] == "complete"
 
 
