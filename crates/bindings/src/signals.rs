@@ -48,6 +48,10 @@ fn check() -> Result<(), Error> {
         return Ok(());
     }
     LAST_CHECK.set(Some(Instant::now()));
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method itself has one lifetime only"
+    )]
     Python::attach(|py| py.check_signals())
         .map_err(|error| Error::new(ErrorKind::Interrupted, "", "", "").because(error))
 }

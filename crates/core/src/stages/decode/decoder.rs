@@ -70,7 +70,8 @@ impl Decoder {
 
     /// Decode tokens to text; `clean_up` overrides the decoders' own settings.
     ///
-    /// Fails as [`Self::run_stages`] does.
+    /// Fails if a regular expression exceeds its step bound, or a stage writes more than [`max_grown_len`]
+    /// of the tokens' bytes, plus one for each token.
     pub fn run<'t>(
         &self,
         tokens: impl Iterator<Item = &'t str> + Clone,
@@ -83,10 +84,7 @@ impl Decoder {
         Ok(text)
     }
 
-    /// Decode tokens to a text that is not cleaned up yet.
-    ///
-    /// Fails if a regular expression exceeds its step bound, or a stage writes more than [`max_grown_len`]
-    /// of the tokens' bytes, plus one for each token.
+    /// Decode tokens to a text that is not cleaned up yet. Fails as [`Self::run`] does.
     pub(crate) fn run_stages<'t>(
         &self,
         tokens: impl Iterator<Item = &'t str> + Clone,
