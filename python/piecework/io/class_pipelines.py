@@ -112,7 +112,7 @@ def _stages_of_class(config: FolderConfig, file: Json) -> Json | None:
         pre_tokenizer = {"type": "BertPreTokenizer"}
         return {"normalizer": bert_normalizer(config), "pre_tokenizer": pre_tokenizer}
     if name not in ROLES:
-        return _byte_level_stages(config)
+        return byte_level_stages(config)
     charsmap = sentencepiece_classes.charsmap_of(file["normalizer"])
     return sentencepiece_classes.stages_of_class(config, charsmap)
 
@@ -128,14 +128,12 @@ def bert_normalizer(config: FolderConfig) -> Json:
     }
 
 
-def _byte_level_stages(config: FolderConfig) -> Json | None:
+def byte_level_stages(config: FolderConfig) -> Json | None:
     """Return normalizer and pre-tokenizer of a class of byte-level BPE, None for another class."""
     name = config.tokenizer_class or ""
-    flag = config.flag("add_prefix_space")
-    prefix = name == "BlenderbotTokenizer" if flag is None else flag
     byte_level = {
         "type": "ByteLevel",
-        "add_prefix_space": prefix,
+        "add_prefix_space": adds_prefix_space(config),
         "trim_offsets": True,
         "use_regex": True,
     }
@@ -146,15 +144,26 @@ def _byte_level_stages(config: FolderConfig) -> Json | None:
     if name == "CohereTokenizer":
         steps = [{"type": "Digits", "individual_digits": True}, byte_level]
     elif name in PATTERN_NAMES:
-        [pattern] = PATTERNS[PATTERN_NAMES[name]]
-        split = {"pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
-        steps = [{"type": "Split", **split}, {**byte_level, "use_regex": False}]
+        steps = [split_by(PATTERN_NAMES[name]), {**byte_level, "use_regex": False}]
     else:
         return None
     return {
         "normalizer": {"type": "NFC"},
         "pre_tokenizer": {"type": "Sequence", "pretokenizers": steps},
     }
+
+
+def adds_prefix_space(config: FolderConfig) -> bool:
+    """Return whether a class of byte-level BPE inserts a space before a text."""
+    flag = config.flag("add_prefix_space")
+    return config.tokenizer_class == "BlenderbotTokenizer" if flag is None else flag
+
+
+def split_by(name: str) -> Json:
+    """Return the pre-tokenizer of a named pattern."""
+    [pattern] = PATTERNS[name]
+    split = {"pattern": {"Regex": pattern}, "behavior": "Isolated", "invert": False}
+    return {"type": "Split", **split}
 
 
 def _is_byte_level(stages: Json) -> bool:

@@ -37,7 +37,7 @@ _ALBERT_ROLES = {
     "cls_token": "[CLS]",
     "mask_token": "[MASK]",
 }
-_XLM_ROBERTA_ROLES = {
+ROBERTA_ROLES: Mapping[str, str] = {
     **_LLAMA_ROLES,
     "sep_token": "</s>",
     "cls_token": "<s>",
@@ -55,9 +55,9 @@ DEBERTA_ROLES: Mapping[str, str] = {
 # Class -> the roles of special tokens that a configuration does not set.
 ROLES: Mapping[str, Mapping[str, str | None]] = {
     "AlbertTokenizer": _ALBERT_ROLES,
-    "BarthezTokenizer": _XLM_ROBERTA_ROLES,
+    "BarthezTokenizer": ROBERTA_ROLES,
     "BigBirdTokenizer": {**_LLAMA_ROLES, "pad_token": "<pad>", **_BERT_SPECIAL},
-    "CamembertTokenizer": _XLM_ROBERTA_ROLES,
+    "CamembertTokenizer": ROBERTA_ROLES,
     "CodeLlamaTokenizer": _LLAMA_ROLES,
     "DebertaV2Tokenizer": DEBERTA_ROLES,
     "GemmaTokenizer": {
@@ -68,8 +68,8 @@ ROLES: Mapping[str, Mapping[str, str | None]] = {
         "mask_token": "<mask>",
     },
     "LlamaTokenizer": _LLAMA_ROLES,
-    "MBart50Tokenizer": {**_XLM_ROBERTA_ROLES, "bos_token": None},
-    "MBartTokenizer": _XLM_ROBERTA_ROLES,
+    "MBart50Tokenizer": {**ROBERTA_ROLES, "bos_token": None},
+    "MBartTokenizer": ROBERTA_ROLES,
     "PegasusTokenizer": {
         "eos_token": "</s>",
         "unk_token": "<unk>",
@@ -78,7 +78,7 @@ ROLES: Mapping[str, Mapping[str, str | None]] = {
     },
     "ReformerTokenizer": {"bos_token": None, "eos_token": "</s>", "unk_token": "<unk>"},
     "T5Tokenizer": {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"},
-    "XLMRobertaTokenizer": _XLM_ROBERTA_ROLES,
+    "XLMRobertaTokenizer": ROBERTA_ROLES,
     "XLNetTokenizer": {
         **_LLAMA_ROLES,
         "sep_token": "<sep>",

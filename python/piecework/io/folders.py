@@ -6,7 +6,7 @@ from piecework._core import Core
 from piecework._internal.warn import warn
 from piecework.errors import FormatError, FormatWarning
 from piecework.io import class_pipelines, merges_classes, sentencepiece_classes
-from piecework.io.class_tables import NORMALIZE_AS_BERT
+from piecework.io.class_tables import NORMALIZE_AS_BERT, ROLE_ORDER
 from piecework.io.core_parts import stages_of, with_parts
 from piecework.io.folder_config import FolderConfig, model_config
 from piecework.io.folder_decoders import with_decoder_of_class
@@ -30,16 +30,6 @@ _LIKE_BERT = NORMALIZE_AS_BERT | {
     "PreTrainedTokenizer",
     "TokenizersBackend",
 }
-# The order in which transformers adds tokens of roles.
-_ROLE_ORDER = (
-    "bos_token",
-    "eos_token",
-    "unk_token",
-    "sep_token",
-    "pad_token",
-    "cls_token",
-    "mask_token",
-)
 _BERT_ROLES = {
     "unk_token": "[UNK]",
     "sep_token": "[SEP]",
@@ -182,7 +172,7 @@ def _with_named_tokens(core: Core, config: FolderConfig) -> Core:
 
 def _named_tokens(config: FolderConfig) -> Iterator[tuple[str, Mapping[str, bool]]]:
     """Yield the special tokens of the configuration with their flags, in the order of transformers."""
-    for role in _ROLE_ORDER:
+    for role in ROLE_ORDER:
         content = config.settings.roles.get(role)
         if content is not None:
             yield content, {**config.role_flags.get(role, {}), "special": True}

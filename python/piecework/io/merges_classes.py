@@ -8,12 +8,16 @@ from __future__ import annotations
 
 from piecework._core import Core
 from piecework.errors import FormatError
-from piecework.io.class_tables import DEBERTA_ROLES
+from piecework.io.class_pipelines import (
+    adds_prefix_space,
+    byte_level_stages,
+    split_by,
+)
+from piecework.io.class_tables import DEBERTA_ROLES, ROBERTA_ROLES
 from piecework.io.core_parts import stages_of, with_parts
 from piecework.io.folder_config import FolderConfig
 from piecework.io.sentencepiece_classes import bos_eos_template, template_of
 from piecework.io.source_bytes import plain_name
-from piecework.split_patterns import PATTERNS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,15 +28,6 @@ if TYPE_CHECKING:
 
 _END = "<|endoftext|>"
 _GPT2_ROLES = {"bos_token": _END, "eos_token": _END, "unk_token": _END}
-_ROBERTA_ROLES = {
-    "bos_token": "<s>",
-    "eos_token": "</s>",
-    "unk_token": "<unk>",
-    "sep_token": "</s>",
-    "pad_token": "<pad>",
-    "cls_token": "<s>",
-    "mask_token": "<mask>",
-}
 _QWEN_ROLES = {"eos_token": _END, "unk_token": _END, "pad_token": _END}
 _LIKE_ROBERTA = ("BartTokenizer", "LEDTokenizer", "LongformerTokenizer", "RobertaTokenizer")
 # Class -> the roles of special tokens that a configuration does not set.
@@ -44,7 +39,7 @@ _ROLES: dict[str, Mapping[str, str]] = {
     "OpenAIGPTTokenizer": {"unk_token": "<unk>"},
     "DebertaTokenizer": DEBERTA_ROLES,
     "Qwen2Tokenizer": _QWEN_ROLES,
-    **dict.fromkeys(_LIKE_ROBERTA, _ROBERTA_ROLES),
+    **dict.fromkeys(_LIKE_ROBERTA, ROBERTA_ROLES),
 }
 # The same for classes that are read from a tokenizer.json only.
 _ROLES_OF_FILES = {**_ROLES, "Qwen3_5Tokenizer": _QWEN_ROLES, "WhisperTokenizer": _GPT2_ROLES}
@@ -123,7 +118,7 @@ def read_as_class(core: Core, config: FolderConfig, source: str) -> Core:
     parts: Json = {"post_processor": None}
     # Another one is the pattern that the caller passed.
     if stages["pre_tokenizer"] == _GPT2_PRE_TOKENIZER:
-        parts |= _stages(config)
+        parts |= byte_level_stages(config) or {}
     return with_parts(core, parts)
 
 
@@ -151,7 +146,7 @@ def with_frame_of_class(core: Core, config: FolderConfig) -> Core:
         "sep": [sep, ids[sep]],
         "cls": [cls, ids[cls]],
         "trim_offsets": is_roberta and config.flag("trim_offsets") is not False,
-        "add_prefix_space": is_roberta and _adds_prefix_space(config),
+        "add_prefix_space": is_roberta and adds_prefix_space(config),
     }
     return with_parts(core, {"post_processor": frame})
 
@@ -168,7 +163,7 @@ def with_prefix_space(core: Core, config: FolderConfig) -> Core:
     for name, kind in (("pre_tokenizer", "ByteLevel"), ("post_processor", "RobertaProcessing")):
         stage = stages[name] or {}
         if stage.get("type") == kind and stage.get("use_regex") is not False:
-            parts[name] = {**stage, "add_prefix_space": _adds_prefix_space(config)}
+            parts[name] = {**stage, "add_prefix_space": adds_prefix_space(config)}
     if "pre_tokenizer" not in parts or all(stages[name] == parts[name] for name in parts):
         return core
     return with_parts(core, parts)
@@ -189,32 +184,5 @@ def with_fixed_pattern(core: Core, model: Mapping[str, Any]) -> Core:
     steps = words["pretokenizers"][1:] if words["type"] == "Sequence" else [words]
     if words["type"] == "Metaspace":
         steps = [{**_GPT2_PRE_TOKENIZER, "use_regex": False}]
-    fixed = {"type": "Sequence", "pretokenizers": [_split("tekken"), *steps]}
+    fixed = {"type": "Sequence", "pretokenizers": [split_by("tekken"), *steps]}
     return with_parts(core, {"pre_tokenizer": fixed})
-
-
-def _split(name: str) -> Json:
-    [pattern] = PATTERNS[name]
-    return {
-        "type": "Split",
-        "pattern": {"Regex": pattern},
-        "behavior": "Isolated",
-        "invert": False,
-    }
-
-
-def _stages(config: FolderConfig) -> Json:
-    """Return normalizer and pre-tokenizer of a class with entries for bytes."""
-    name = config.tokenizer_class
-    prefix = {"add_prefix_space": _adds_prefix_space(config)}
-    normalizer = {"type": "NFC"} if name in ("GPTNeoXTokenizer", "Qwen2Tokenizer") else None
-    words = {**_GPT2_PRE_TOKENIZER, **prefix}
-    if name == "Qwen2Tokenizer":
-        steps = [_split("qwen2"), {**words, "use_regex": False}]
-        words = {"type": "Sequence", "pretokenizers": steps}
-    return {"normalizer": normalizer, "pre_tokenizer": words}
-
-
-def _adds_prefix_space(config: FolderConfig) -> bool:
-    flag = config.flag("add_prefix_space")
-    return config.tokenizer_class == "BlenderbotTokenizer" if flag is None else flag
