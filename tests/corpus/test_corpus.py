@@ -19,7 +19,7 @@ import numpy as np
 import pytest
 
 import piecework as pw
-from piecework.corpus import corpus_files, line_blocks, plain_text, read_corpus, rows
+from piecework.corpus import corpus_files, plain_text, read_corpus, rows, text_stream
 from piecework.corpus.reader import CorpusReader
 from piecework.corpus.rows import ReadOptions, TextBlock
 
@@ -262,7 +262,7 @@ def test_a_broken_json_line_is_named_by_file_line_and_field(
 def test_an_endless_json_line_does_not_fill_the_memory(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(line_blocks, "MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(text_stream, "MAX_LINE_BYTES", 1000)
     monkeypatch.setattr(rows, "READ_BYTES", 100)
     path = write(tmp_path / "a.jsonl", json.dumps({"text": "x" * 5000}))
     with pytest.raises(

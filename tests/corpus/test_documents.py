@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import piecework as pw
-from piecework.corpus import line_blocks, read_corpus
+from piecework.corpus import read_corpus, text_stream
 from piecework.errors import (
     ArgumentError,
     CorpusError,
@@ -219,8 +219,8 @@ def test_damaged_data_ends_a_file_without_its_last_document(tmp_path: Path, docu
 @pytest.fixture
 def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every document over 1,000 bytes too long for the memory, in reads of 100 bytes."""
-    monkeypatch.setattr(line_blocks, "available_memory", lambda: 48_000)
-    monkeypatch.setattr(line_blocks, "_MIN_LINE_BYTES", 1000)
+    monkeypatch.setattr(text_stream, "available_memory", lambda: 48_000)
+    monkeypatch.setattr(text_stream, "_MIN_LINE_BYTES", 1000)
     monkeypatch.setattr("piecework.corpus.rows.READ_BYTES", 100)
     monkeypatch.setattr("piecework.corpus.rows.READ_BYTES_OF_LINES", 100)
 

@@ -18,7 +18,7 @@ import pytest
 
 import piecework as pw
 from piecework._internal import memory_budget
-from piecework.corpus import line_blocks
+from piecework.corpus import text_stream
 from piecework.corpus.compression import _ChunkStream
 from piecework.errors import CorpusError, CorpusWarning, MemoryLimitError
 from piecework.export import text_files
@@ -136,8 +136,8 @@ def test_a_line_of_a_large_share_of_the_memory_is_refused_by_the_command(tmp_pat
 @pytest.fixture
 def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make every line over 1,000 bytes too long for the memory."""
-    monkeypatch.setattr(line_blocks, "available_memory", lambda: 48_000)
-    monkeypatch.setattr(line_blocks, "_MIN_LINE_BYTES", 1000)
+    monkeypatch.setattr(text_stream, "available_memory", lambda: 48_000)
+    monkeypatch.setattr(text_stream, "_MIN_LINE_BYTES", 1000)
 
 
 @pytest.mark.usefixtures("little_memory")
@@ -184,7 +184,7 @@ def test_a_small_compressed_file_does_not_become_a_line_of_gigabytes(
 def test_a_long_line_of_text_that_was_compressed_is_read(tmp_path: Path) -> None:
     words = random.Random(3).choices(["hug", "pug", "hugs", "bun", "fun", "sun"], k=4_500_000)
     line = " ".join(words)
-    assert len(line) > line_blocks.SHORT_LINE_BYTES
+    assert len(line) > text_stream.SHORT_LINE_BYTES
     source = tmp_path / "in.jsonl.gz"
     source.write_bytes(gzip.compress(json.dumps({"text": line}).encode(), 1))
     assert pw.count_files(source).total == len(words)
@@ -194,7 +194,7 @@ def test_the_limit_of_memory_is_that_of_the_process(monkeypatch: pytest.MonkeyPa
     limits = (3_000_000_000, resource.RLIM_INFINITY)
     monkeypatch.setattr(memory_budget.resource, "getrlimit", lambda kind: limits)
     assert memory_budget.available_memory() <= 3_000_000_000
-    assert line_blocks.max_line_bytes() <= 3_000_000_000 // 48
+    assert text_stream.max_line_bytes() <= 3_000_000_000 // 48
 
 
 def test_a_large_chunk_is_read_in_small_parts_without_copies_of_the_rest() -> None:

@@ -10,9 +10,8 @@ from piecework._core import TextColumn
 from piecework._internal.surrogates import replace_surrogates
 from piecework.corpus.conversations import conversation_of
 from piecework.corpus.field_path import FieldPath, json_kind
-from piecework.corpus.line_blocks import line_blocks
 from piecework.corpus.rows import ReadOptions, Rows
-from piecework.corpus.text_stream import TextStream
+from piecework.corpus.text_stream import TextStream, line_blocks
 from piecework.errors import CorpusError, InvalidUtf8Error
 
 

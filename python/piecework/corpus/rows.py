@@ -10,8 +10,8 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from piecework._core import TextColumn
 from piecework._internal.validation import check_choice
 from piecework.corpus.field_path import FieldPath
-from piecework.corpus.line_blocks import MEMORY_SHARE
 from piecework.corpus.skipped import OnError, Skipped, check_on_error
+from piecework.corpus.text_stream import MEMORY_SHARE
 from piecework.corpus.texts import Texts
 from piecework.errors import CorpusError, InvalidUtf8Error
 

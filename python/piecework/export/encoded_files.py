@@ -17,10 +17,10 @@ from piecework._internal.validation import PathLike
 from piecework.batch import Batch
 from piecework.chat.chat_format import ChatFormat
 from piecework.chat.conversations import Conversation
-from piecework.corpus.line_blocks import SHORT_LINE_BYTES
 from piecework.corpus.paths import corpus_bytes
 from piecework.corpus.rows import Document, ReadOptions, Utf8Errors
 from piecework.corpus.skipped import OnError
+from piecework.corpus.text_stream import SHORT_LINE_BYTES
 from piecework.corpus.texts import Texts, longest, without_blank
 from piecework.errors import ArgumentError, CorpusError, FileError
 from piecework.export.chats import ChatEncoder, check_without_chat, checked_chat, no_masks

@@ -15,9 +15,9 @@ from typing import Any
 
 from piecework._internal.surrogates import replace_surrogates
 from piecework.chat.conversations import Conversation
-from piecework.corpus.line_blocks import MEMORY_SHARE, MEMORY_SHARE_WITH_OFFSETS
 from piecework.corpus.reader import CorpusReader
 from piecework.corpus.rows import ReadOptions, Rows
+from piecework.corpus.text_stream import MEMORY_SHARE, MEMORY_SHARE_WITH_OFFSETS
 from piecework.corpus.texts import Texts, joined, sizes, sliced
 from piecework.errors import CorpusError
 

@@ -14,7 +14,7 @@ from itertools import chain
 from typing import Any, NamedTuple, TypeAlias
 
 from piecework._internal.types import Update
-from piecework.corpus.line_blocks import SHORT_LINE_BYTES
+from piecework.corpus.text_stream import SHORT_LINE_BYTES
 from piecework.corpus.texts import longest
 from piecework.errors import CorpusError
 from piecework.export.encoded_files import BATCHES_IN_FLIGHT

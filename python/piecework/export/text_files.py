@@ -13,8 +13,7 @@ import numpy as np
 
 from piecework._core import RawBatch
 from piecework.batch import Batch
-from piecework.corpus.line_blocks import line_lists
-from piecework.corpus.text_stream import TextStream
+from piecework.corpus.text_stream import TextStream, line_lists
 from piecework.encoding import Encoding
 from piecework.errors import CorpusError, IdRangeError
 from piecework.export.encoded_lines import EncodedLines, Write

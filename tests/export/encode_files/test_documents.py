@@ -91,7 +91,7 @@ def test_a_document_over_the_limit_leaves_no_output(
     tok: pw.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(lines_module, "MEMORY_SHARE", 1 << 40)
-    monkeypatch.setattr("piecework.corpus.line_blocks._MIN_LINE_BYTES", 1000)
+    monkeypatch.setattr("piecework.corpus.text_stream._MIN_LINE_BYTES", 1000)
     source, out = write(tmp_path / "in.txt", "hug\n" * 300), tmp_path / "out"
     message = (
         r"in\.txt has a document of over 1000 bytes, .*; divide it, or pass document='blank-line'"

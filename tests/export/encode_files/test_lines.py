@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from piecework.corpus import line_blocks
+from piecework.corpus import text_stream
 from piecework.corpus.rows import ReadOptions
 from piecework.export import input_lines as lines_module
 from tests.export.encode_files.ids_files import READERS, ids_in, write
@@ -108,7 +108,7 @@ def test_an_endless_line_is_refused(
 ) -> None:
     monkeypatch.setattr(lines_module, "_BLOCK_BYTES", 400)
     monkeypatch.setattr("piecework.corpus.rows.READ_BYTES_OF_LINES", 100)
-    monkeypatch.setattr(line_blocks, "MAX_LINE_BYTES", 1000)
+    monkeypatch.setattr(text_stream, "MAX_LINE_BYTES", 1000)
     first = "a\n" if name == "in.txt" else '{"text": "a"}\n'
     source = write(tmp_path / name, first + "x" * 5000)
     with pytest.raises(pw.errors.CorpusError, match=r"line 2 is longer than 1000 bytes"):
