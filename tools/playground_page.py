@@ -78,14 +78,14 @@ def default_preset(learner: str) -> str:
     """Return the preset that a learner has without another."""
     if learner in DEFAULTS:
         return DEFAULTS[learner]
-    preset = Plan.of(LEARNERS[learner](VOCAB_SIZE, SPECIAL), None, None, {}).preset
+    preset = Plan.of(LEARNERS[learner](VOCAB_SIZE, SPECIAL)).preset
     assert preset is not None
     return preset.name
 
 
 def template(learner: str, preset: str, special: tuple[str, ...] = SPECIAL) -> str:
     """Return a tokenizer.json with everything but the learned vocabulary."""
-    plan = Plan.of(LEARNERS[learner](VOCAB_SIZE, special), None, preset, {})
+    plan = Plan.of(LEARNERS[learner](VOCAB_SIZE, special), preset=preset)
     return pw.Tokenizer.from_spec(plan.smallest_spec()).to_str()
 
 

@@ -1,4 +1,4 @@
-"""Write python/piecework/train/settings.py: the types of the settings of all trainers, for type checkers.
+"""Write python/piecework/train/settings.py: the types of settings as keyword arguments, for type checkers.
 
 python tools/train_settings.py          # write the file
 python tools/train_settings.py --check  # exit code 1 if it differs
@@ -9,20 +9,20 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterable, Iterator
+from dataclasses import fields
 from pathlib import Path
 
-from piecework.train.setting_fields import (
-    Choice,
-    Setting,
-    settings_of,
-)
+from piecework.train.counting import CountSettings, FileCountSettings, PartCountSettings
+from piecework.train.plan import Plan
+from piecework.train.setting_fields import Choice, Setting, settings_of
 from piecework.train.trainers import TRAINERS
 
 FILE = Path(__file__).parent.parent / "python" / "piecework" / "train" / "settings.py"
 LINE = 100
-HEAD = '''"""Types of the keyword arguments that `Tokenizer.train` passes to trainers.
+HEAD = '''"""Types of the keyword arguments of `Tokenizer.train` and of the functions that count.
 
-Written by tools/train_settings.py from the fields of the trainers, as type checkers cannot make them.
+Written by tools/train_settings.py from the fields of trainers, `Plan` and `CountSettings`, as type checkers
+cannot make them.
 """
 
 from __future__ import annotations
@@ -30,9 +30,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypedDict
 
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework.normalization_rules import NormalizationRules
 from piecework.train.learners import Learner
+from piecework.train.presets import Preset
+from piecework.train.sentencepiece_presets import SentencePiecePreset
+from piecework.train.sentences import Sentences
+from piecework.train.source_weights import Weight
 
 
 class RetrainSettings(TypedDict, total=False):
@@ -45,12 +50,26 @@ class RetrainSettings(TypedDict, total=False):
 MIDDLE = '''
 
 class TrainSettings(RetrainSettings, total=False):
-    """Settings that `Tokenizer.train` and its variants pass to the trainer.
-
-    >>> settings: TrainSettings = {"vocab_size": 8_000}
-    """
+    """Settings that `Tokenizer.train` and its variants pass to the trainer."""
 
 '''
+OPTIONS = '''
+
+class TrainOptions(TrainSettings, total=False):
+    """Keyword arguments of `Tokenizer.train` and its variants: fields of `Plan`, and settings of a trainer.
+
+    >>> options: TrainOptions = {"vocab_size": 8_000, "memory": "2GB"}
+    """
+
+    model: str | None
+    preset: str | Preset | SentencePiecePreset | None
+'''
+
+COUNTS = (
+    ("CountTextsOptions(TypedDict", CountSettings, "`count_texts`"),
+    ("CountPartOptions(CountTextsOptions", PartCountSettings, "counts on a cluster"),
+    ("CountFilesOptions(CountPartOptions", FileCountSettings, "`count_files` and its variants"),
+)
 
 
 def main() -> None:
@@ -80,7 +99,19 @@ def settings_module() -> str:
     train = (
         line for name, abouts in found.items() if name not in kept for line in lines(name, abouts)
     )
-    return HEAD + "".join(retrain) + MIDDLE + "".join(train)
+    run = [f"    {one.name}: {one.type}\n" for one in fields(Plan) if one.default is None]
+    return "".join([HEAD, *retrain, MIDDLE, *train, OPTIONS, *run, count_options()])
+
+
+def count_options() -> str:
+    """Return the classes of the settings of counts, each with those that its base lacks."""
+    text, known = "", set()
+    for declared, cls, of in COUNTS:
+        text += f'\n\nclass {declared}, total=False):\n    """Settings of {of}."""\n\n'
+        own = {name: about for name, (about, _) in settings_of(cls).items() if name not in known}
+        text += "".join(line for name, about in own.items() for line in lines(name, [about]))
+        known |= own.keys()
+    return text
 
 
 def all_settings() -> dict[str, list[Setting]]:

@@ -79,8 +79,14 @@ if TYPE_CHECKING:
     )
     from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER, CHARACTER_OF_BYTE
     from piecework.spec.custom import name_of
-    from piecework.train.corpus_count import CorpusCount, warn_of_replacements
     from piecework.train.count_checkpoint import delete_count_checkpoint, source_folder
+    from piecework.train.counting import (
+        CorpusCount,
+        FileCountSettings,
+        PartCountSettings,
+        pipeline_of_preset,
+        warn_of_replacements,
+    )
     from piecework.train.counts_detection import is_counts_file
     from piecework.train.learn import preset_for_counts, source_of
     from piecework.train.learned import Merge
@@ -94,9 +100,13 @@ if TYPE_CHECKING:
         Setting,
         Switch,
         Tokens,
+        Value,
         Variant,
+        given_to,
         settings_of,
+        takes_settings,
     )
+    from piecework.train.settings import CountPartOptions
     from piecework.train.source_balance import delete_balance_checkpoint
     from piecework.train.source_costs import SourceCosts, costs_of_parity, plain_models
     from piecework.train.trainers import TRAINERS
@@ -156,15 +166,19 @@ __getattr__ = lazy_names(
         ).split(),
         "piecework.spec.byte_alphabet": "BYTE_OF_CHARACTER CHARACTER_OF_BYTE".split(),
         "piecework.spec.custom": "name_of".split(),
-        "piecework.train.corpus_count": "CorpusCount warn_of_replacements".split(),
         "piecework.train.count_checkpoint": "delete_count_checkpoint source_folder".split(),
+        "piecework.train.counting": (
+            "CorpusCount FileCountSettings PartCountSettings pipeline_of_preset warn_of_replacements"
+        ).split(),
         "piecework.train.counts_detection": "is_counts_file".split(),
         "piecework.train.learn": "preset_for_counts source_of".split(),
         "piecework.train.learned": "Merge".split(),
         "piecework.train.plan": "Plan model_of".split(),
         "piecework.train.setting_fields": (
-            "Choice File Integer IntegerOrShare Number Setting Switch Tokens Variant settings_of"
+            "Choice File Integer IntegerOrShare Number Setting Switch Tokens Value Variant "
+            "given_to settings_of takes_settings"
         ).split(),
+        "piecework.train.settings": "CountPartOptions".split(),
         "piecework.train.source_balance": "delete_balance_checkpoint".split(),
         "piecework.train.source_costs": "SourceCosts costs_of_parity plain_models".split(),
         "piecework.train.trainers": "TRAINERS".split(),

@@ -322,22 +322,15 @@ class Tokenizer(metaclass=WithForeignNames):
     # ---- train
 
     @classmethod
-    @renamed_arguments(errors="encoding_errors")
     def train(
         cls,
         files: PathLike | Sequence[PathLike],
         trainer: pw.train.Trainer | None = None,
         *,
-        model: str | None = None,
-        preset: str | pw.train.Preset | pw.train.SentencePiecePreset | None = None,
         field: str | None = None,
         encoding_errors: typing.Literal["replace", "strict"] = "replace",
         on_error: typing.Literal["fail", "skip"] = "fail",
-        num_threads: int | None = None,
-        progress: hints.Progress = None,
-        memory: int | str | None = None,
-        checkpoint: PathLike | None = None,
-        **settings: hints.Unpack[pw.train.TrainSettings],
+        **options: hints.Unpack[pw.train.TrainOptions],
     ) -> hints.Self:
         """Train a tokenizer on files.
 
@@ -356,45 +349,42 @@ class Tokenizer(metaclass=WithForeignNames):
         replacing it. `on_error="skip"` skips and counts lines and files with errors. `corpus.read_corpus`
         has the details.
 
-        `model` is "wordpiece", "bpe", "byte-bpe", "unigram", "sentencepiece", "word" or "char"; None means
-        that of the preset, or "wordpiece". `settings` are those of its trainer, such as `vocab_size` and
-        `min_frequency`. Pass either `trainer` or settings, not both. `preset` names the pipeline around the
-        model, such as "bert-uncased" (see `train.PRESETS`), or is a `train.Preset`; one with which the model
-        would lose text is refused. The SentencePiece presets "t5", "llama", "albert" and "xlnet" name
-        settings of `SentencePieceTrainer`; `model` can select another of its types.
+        The options, which `train_from_iterator` and `train_from_counts` take too, are settings of the
+        trainer, such as `vocab_size` and `min_frequency`, and:
 
-        The result does not depend on `num_threads` (None: one for each CPU). `progress=True` shows a
-        bar on a terminal and prints a line every 30 seconds elsewhere; a function is called with how much of
-        the counting, and then of the learning, is done, and the total.
-
-        `memory` is the budget of learning besides the counts, such as "2GB" (None: a quarter of the memory
-        of the machine); if more is needed, rare words are dropped with a `TrainingWarning`. `checkpoint` is
-        a folder from which an interrupted run continues. `train.learn_spec` describes both.
+        - `model` (str): "wordpiece", "bpe", "byte-bpe", "unigram", "sentencepiece", "word" or "char"; by
+          default that of the preset, or "wordpiece". Pass either `trainer` or a model and settings.
+        - `preset` (str, `train.Preset` or `train.SentencePiecePreset`): the pipeline around the model, such
+          as "bert-uncased" (see `train.PRESETS`); one with which the model would lose text is refused. The
+          SentencePiece presets "t5", "llama", "albert" and "xlnet" name settings of `SentencePieceTrainer`;
+          `model` can select another of its types.
+        - `num_threads` (int): by default one for each CPU. The result does not depend on it.
+        - `progress` (bool or function): True shows a bar on a terminal and prints a line every 30 seconds
+          elsewhere; a function is called with how much of the counting, and then of the learning, is done,
+          and the total.
+        - `memory` (int or str): the budget of learning besides the counts, such as "2GB", by default a
+          quarter of the memory of the machine; if more is needed, rare words are dropped with a
+          `TrainingWarning`.
+        - `checkpoint` (path): a folder from which an interrupted run continues (see `train.learn_spec`).
 
         Raises `FileError`, `CorpusError`, `TrainingError`, `MemoryLimitError` and `ArgumentError`.
         """
         from piecework.train.plan import Plan
-        from piecework.train.runs import TrainingRun
 
-        plan = Plan.of(trainer, model, preset, settings)
-        run = TrainingRun(plan, cls._tokens_of, num_threads, progress, memory, checkpoint)
-        return cls._trained(run.from_files(files, field, encoding_errors, on_error), plan)
+        plan = Plan.of(trainer, **options)
+        spec = plan.learn_from_files(
+            files, field=field, encoding_errors=encoding_errors, on_error=on_error
+        )
+        return cls._trained(spec, plan)
 
     @classmethod
     def train_from_iterator(
         cls,
         texts: Iterable[str | Sequence[str]] | Mapping[str, int] | hints.Texts,
         trainer: pw.train.Trainer | None = None,
-        *,
-        model: str | None = None,
-        preset: str | pw.train.Preset | pw.train.SentencePiecePreset | None = None,
-        num_threads: int | None = None,
-        progress: hints.Progress = None,
-        memory: int | str | None = None,
-        checkpoint: PathLike | None = None,
-        **settings: hints.Unpack[pw.train.TrainSettings],
+        **options: hints.Unpack[pw.train.TrainOptions],
     ) -> hints.Self:
-        """Train a tokenizer on an iterable or a column of texts; settings are those of `train`.
+        """Train a tokenizer on an iterable or a column of texts; options are those of `train`.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], model="word")
@@ -408,27 +398,18 @@ class Tokenizer(metaclass=WithForeignNames):
         {'[UNK]': 0, 'be': 1, 'to': 2, 'or': 3}
         """
         from piecework.train.plan import Plan
-        from piecework.train.runs import TrainingRun
 
-        plan = Plan.of(trainer, model, preset, settings)
-        run = TrainingRun(plan, cls._tokens_of, num_threads, progress, memory, checkpoint)
-        return cls._trained(run.from_texts(texts), plan)
+        plan = Plan.of(trainer, **options)
+        return cls._trained(plan.learn_from_texts(texts), plan)
 
     @classmethod
     def train_from_counts(
         cls,
         counts: pw.Counts | Mapping[str, int],
         trainer: pw.train.Trainer | None = None,
-        *,
-        model: str | None = None,
-        preset: str | pw.train.Preset | pw.train.SentencePiecePreset | None = None,
-        num_threads: int | None = None,
-        progress: hints.Progress = None,
-        memory: int | str | None = None,
-        checkpoint: PathLike | None = None,
-        **settings: hints.Unpack[pw.train.TrainSettings],
+        **options: hints.Unpack[pw.train.TrainOptions],
     ) -> hints.Self:
-        """Train a tokenizer on word counts; settings are those of `train`.
+        """Train a tokenizer on word counts; options are those of `train`.
 
         >>> import piecework as pw
         >>> counts = pw.count_texts(["to be or", "not to be"], preset="punctuation")
@@ -444,12 +425,9 @@ class Tokenizer(metaclass=WithForeignNames):
         `ArgumentError`.
         """
         from piecework.train.plan import Plan
-        from piecework.train.runs import TrainingRun
 
-        counted = getattr(counts, "pipeline", None)
-        plan = Plan.of(trainer, model, preset, settings, counted=counted)
-        run = TrainingRun(plan, cls._tokens_of, num_threads, progress, memory, checkpoint)
-        return cls._trained(run.from_counts(counts), plan)
+        plan = Plan.of(trainer, counted=getattr(counts, "pipeline", None), **options)
+        return cls._trained(plan.learn_from_counts(counts), plan)
 
     @classmethod
     def _trained(cls, spec: pw.TokenizerSpec, plan: Plan) -> hints.Self:
@@ -475,22 +453,14 @@ class Tokenizer(metaclass=WithForeignNames):
         `texts` are those of `train_from_iterator`. `settings` are those of the trainer of the model type,
         except the ones that the tokenizer determines.
         """
-        from piecework.train.runs import retrained_spec
+        from piecework.train.relearn import counts_for, relearn_spec
 
-        spec = retrained_spec(
-            self.spec,
-            texts,
-            vocab_size,
-            num_threads=num_threads,
-            progress=progress,
-            **settings,
+        spec = self.spec
+        counts = counts_for(spec, texts, num_threads=num_threads, progress=progress, name="texts")
+        learned = relearn_spec(
+            spec, counts, vocab_size, settings, num_threads=num_threads, progress=progress
         )
-        return type(self).from_spec(spec, like=self)
-
-    @classmethod
-    def _tokens_of(cls, spec: pw.TokenizerSpec, texts: Sequence[str]) -> list[list[str]]:
-        tokenizer = cls.from_spec(spec)
-        return [tokenizer.encode(text).tokens for text in texts]
+        return type(self).from_spec(learned, like=self)
 
     # ---- text to ids
 

@@ -313,7 +313,7 @@ def test_other_trainers_have_a_trace(trainer: Any) -> None:
 
 
 def _counts(trainer: Any) -> pw.Counts:
-    plan = Plan.of(trainer, None, None, {})
+    plan = Plan.of(trainer)
     return pw.count_texts(["hug pug hug", "hugs"], preset=plan.pipeline)
 
 

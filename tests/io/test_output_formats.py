@@ -65,7 +65,7 @@ def test_train_refuses_a_format_before_it_reads_the_corpus(
     "model", ["wordpiece", "bpe", "byte-bpe", "unigram", "byte-unigram", "word", "char"]
 )
 def test_the_smallest_tokenizer_fits_the_formats_of_the_trained_one(model: str) -> None:
-    smallest = pw.Tokenizer.from_spec(Plan.of(None, model, None, {}).smallest_spec())
+    smallest = pw.Tokenizer.from_spec(Plan.of(model=model).smallest_spec())
     learned = trained(model)
     assert refused(smallest) == refused(learned)
     assert type(smallest.spec.decoder) is type(learned.spec.decoder)
@@ -93,13 +93,13 @@ def refused(tokenizer: pw.Tokenizer) -> set[str]:
 def test_the_smallest_sentencepiece_model_can_be_saved_as_one(
     settings: dict[str, object], suffixes: set[str]
 ) -> None:
-    plan = Plan.of(None, "sentencepiece", None, settings)
+    plan = Plan.of(model="sentencepiece", **settings)
     assert refused(pw.Tokenizer.from_spec(plan.smallest_spec())) == suffixes
 
 
 @pytest.mark.parametrize("preset", list(pw.train.SENTENCEPIECE_PRESETS))
 def test_the_smallest_model_of_a_preset_can_be_saved_as_a_model(preset: str) -> None:
-    spec = Plan.of(None, None, preset, {}).smallest_spec()
+    spec = Plan.of(preset=preset).smallest_spec()
     check_format(pw.Tokenizer.from_spec(spec), "x.model")
 
 

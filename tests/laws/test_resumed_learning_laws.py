@@ -542,13 +542,13 @@ def test_specifications_of_several_sizes_equal_separate_runs(model: str) -> None
     kind = "wordpiece" if model in ("merges", "top-down") else model
     how: dict[str, Any] = {"learner": LEARNERS[model]()} if kind != model else {}
     sizes = {"byte-bpe": [257, 260, 270], "word": [3, 6]}.get(model, [30, 32, 33])
-    plan = Plan.of(None, kind, None, how)
+    plan = Plan.of(model=kind, **how)
     counts = pw.count_texts(texts, preset=plan.pipeline)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         specs = learn_specs(counts, plan.trainer, sizes, plan.preset)
         for size in sizes:
-            one = Plan.of(None, kind, None, {**how, "vocab_size": size})
+            one = Plan.of(model=kind, **{**how, "vocab_size": size})
             assert specs[size] == learn_spec(counts, one.trainer, one.preset)
 
 

@@ -13,7 +13,7 @@ PACKAGE = Path(__file__).parents[2] / "python" / "piecework"
 SPECIFICATIONS = {"piecework.spec", "piecework.spec.custom", "piecework.spec.portable"}
 SPECIFICATIONS |= {"piecework.spec.roles", "piecework.spec.tokenizer_spec", "dataclasses"}
 SPECIFICATIONS |= {"piecework.spec.ranked_merges"}
-TRAINING = {"piecework.train.plan", "piecework.train.runs"}
+TRAINING = {"piecework.train.plan", "piecework.train.relearn"}
 VOCABULARY = {
     "piecework.vocabulary.additions",
     "piecework.vocabulary.decoding",

@@ -31,16 +31,9 @@ OTHER_CONCEPTS = {
 """Names of the last column that mean something else, with the owners that may have them."""
 
 FORMER = [
-    (pw.Tokenizer.train, "errors", "encoding_errors"),
-    (pw.Tokenizer.train, "show_progress", "progress"),
-    (pw.Tokenizer.train_from_iterator, "show_progress", "progress"),
-    (pw.Tokenizer.train_from_counts, "show_progress", "progress"),
-    (pw.count_files, "errors", "encoding_errors"),
-    (pw.count_files, "pipeline", "preset"),
     (pw.encode_files, "errors", "encoding_errors"),
     (pw.export.encode_corpus, "errors", "encoding_errors"),
     (pw.export.encode_lines, "errors", "encoding_errors"),
-    (pw.corpus.read_corpus, "errors", "encoding_errors"),
     (pw.analysis.bench_files, "errors", "encoding_errors"),
     (pw.vocabulary.extend, "show_progress", "progress"),
     (pw.vocabulary.to_unigram, "show_progress", "progress"),

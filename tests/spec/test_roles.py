@@ -138,7 +138,7 @@ def test_a_trained_tokenizer_has_the_roles_of_its_preset(preset: str) -> None:
         model, settings = "byte-bpe", {"vocab_size": 300, "special_tokens": tokens}
     options: dict[str, Any] = {"model": model, "preset": preset, **settings}
     assert pw.Tokenizer.train_from_iterator(TEXTS, **options).special_tokens_map == expected
-    plan = Plan.of(None, model, preset, settings)
+    plan = Plan.of(model=model, preset=preset, **settings)
     counts = pw.count_texts(TEXTS, preset=plan.pipeline, sentences=plan.sentences)
     assert pw.Tokenizer.train_from_counts(counts, **options).special_tokens_map == expected
 

@@ -16,7 +16,7 @@ import piecework as pw
 from piecework import _core
 from piecework.errors import InternalError, PieceworkError
 from piecework.train import Pipeline, count_texts
-from piecework.train.trainers import trainer_for
+from piecework.train.plan import trainer_for
 
 REPORT = re.escape(f"piecework {_core.__version__}: found a panic: a panic on purpose") + (
     r" \(crates/.*panics_for_tests\.rs:\d+:\d+\), expected none: .* please report it .*https://.*/issues"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import inspect
 import multiprocessing
 import pickle
 import sys
@@ -210,15 +211,30 @@ def test_a_preset_is_a_name_an_object_or_a_pipeline(tmp_path: Path) -> None:
         count_texts(["hug"], preset="gpt3")
 
 
-def test_the_earlier_name_of_the_preset_is_refused_with_the_new_one(tmp_path: Path) -> None:
+def test_an_unknown_setting_of_a_count_is_answered_with_what_it_has(tmp_path: Path) -> None:
     calls: list[Any] = [
         partial(count_texts, ["hug"]),
         partial(pw.train.count_files, tmp_path),
         partial(pw.train.count_files_to, tmp_path / "counts.tsv", tmp_path),
+        partial(pw.train.count_sources, {"en": tmp_path, "cs": tmp_path}),
     ]
     for call in calls:
-        with pytest.raises(ArgumentError, match="pipeline= is called preset="):
-            call(pipeline="gpt2")
+        name = call.func.__name__
+        with pytest.raises(
+            pw.errors.InputTypeError, match=f"{name} has no setting sampel; .*sample"
+        ):
+            call(sampel=0.5)
+        with pytest.raises(pw.errors.InputTypeError, match="show_progress; use progress=True"):
+            call(show_progress=True)
+
+
+def test_help_shows_the_settings_of_counts() -> None:
+    shown = inspect.signature(pw.train.count_files).parameters
+    assert shown["sample"].annotation == "float | None"
+    assert shown["seed"].default == 0
+    assert "source_weights" not in inspect.signature(pw.train.count_sources).parameters
+    assert "field" not in inspect.signature(count_texts).parameters
+    assert "`max_word_length` (None, no limit): Skip words" in (count_texts.__doc__ or "")
 
 
 def test_words_given_as_a_list_are_in_the_order_of_the_corpus() -> None:

@@ -153,7 +153,7 @@ TRAINER = WordPieceTrainer(vocab_size=400, learner=Merges())
 
 def within(budget: int, counts: pw.Counts, trainer: Trainer = TRAINER) -> tuple[Any, Any]:
     """Fit counts to a budget below the least that the public functions accept."""
-    from piecework.train import memory
+    from piecework.train import learn as memory
 
     original = memory.memory_budget
     memory.memory_budget = lambda _: budget  # type: ignore[assignment]

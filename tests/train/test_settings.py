@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import Any
 
 import numpy as np
@@ -15,10 +15,13 @@ import piecework as pw
 from piecework.errors import ArgumentError
 from piecework.train import LEARNERS
 from piecework.train import setting_fields as kinds
+from piecework.train.counting import FileCountSettings
+from piecework.train.plan import Plan
 from piecework.train.setting_fields import Setting, check_settings, setting, settings_of
+from piecework.train.settings import CountFilesOptions
 from piecework.train.trainers import TRAINERS
 
-WITH_SETTINGS: tuple[type, ...] = (*TRAINERS.values(), *LEARNERS.values())
+WITH_SETTINGS: tuple[type, ...] = (*TRAINERS.values(), *LEARNERS.values(), FileCountSettings)
 
 
 def bad_values(about: Setting) -> Iterator[Any]:
@@ -46,8 +49,10 @@ def bad_values(about: Setting) -> Iterator[Any]:
             yield from (3, [3], ["ab"], ["\ud800"])
         case kinds.Variant():
             yield from (next(iter(about.kinds)), 3, *about.kinds.values())
-        case kinds.File():
+        case kinds.File() | kinds.Value():
             yield 3
+        case kinds.MemorySize():
+            yield from ("lots", 1000, True)
         case _:
             raise AssertionError(f"no bad values for {type(about).__name__}")
 
@@ -61,7 +66,7 @@ def cases() -> Iterator[Any]:
 
 @pytest.mark.parametrize(("cls", "name", "value"), list(cases()))
 def test_a_bad_value_is_an_error_that_names_the_setting(cls: type, name: str, value: Any) -> None:
-    with pytest.raises(ArgumentError) as caught:
+    with pytest.raises((ArgumentError, pw.errors.InputTypeError)) as caught:
         cls(**{name: value})
     assert caught.value.place == name
 
@@ -87,8 +92,10 @@ def test_the_docstring_lists_every_setting(cls: type) -> None:
 
 def test_type_checkers_know_every_setting() -> None:
     names = {name for cls in TRAINERS.values() for name in settings_of(cls)}
-    known = set(pw.train.TrainSettings.__annotations__)
-    assert known == names
+    own = {"model", "preset", *(field.name for field in fields(Plan) if field.default is None)}
+    assert set(pw.train.TrainOptions.__annotations__) == names | own
+    assert all(f"`{name}` (" in (pw.Tokenizer.train.__doc__ or "") for name in own)
+    assert set(CountFilesOptions.__annotations__) == set(settings_of(FileCountSettings))
 
 
 @dataclass(frozen=True)

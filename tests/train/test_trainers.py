@@ -14,8 +14,9 @@ import piecework as pw
 from piecework._core import learn_bpe
 from piecework.errors import ArgumentError
 from piecework.train import Pruning, count_texts
+from piecework.train.learned import merging_trainer
 from piecework.train.learners import LEARNERS, Learner
-from piecework.train.trainer import Trainer, merging_trainer
+from piecework.train.trainer import Trainer
 from piecework.train.trainers import TRAINERS
 from piecework.train.word_sizes import WordSizes
 
@@ -100,7 +101,7 @@ def test_nothing_else_asks_for_the_type_of_a_trainer() -> None:
         for line in path.read_text(encoding="utf-8").splitlines()
         if asks.search(line) and ">>>" not in line
     }
-    assert found <= {"train/trainer.py", "train/relearn.py"}
+    assert found <= {"train/learned.py", "train/relearn.py"}
 
 
 def test_a_trainer_is_a_trainer() -> None:

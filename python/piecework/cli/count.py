@@ -79,7 +79,7 @@ def count(
     s3://bucket/data.jsonl, or - for stdin.
     Counts files (.parquet, .tsv), recognized by content, are merged.
     """
-    plan = Plan.of(None, None, preset or "bert-uncased", {})
+    plan = Plan.of(preset=preset or "bert-uncased")
     if path != "-" and Path(path).suffix.lower() not in COUNTS_SUFFIXES:
         expected = "a file name that ends in .parquet or .tsv, or - for stdout"
         raise pw.errors.ArgumentError("output", repr(path), expected)
@@ -88,54 +88,60 @@ def count(
     merges = are_counts_files(corpus, reading["field"], plan.sentences)
     timing = Timing(corpus, of_text=not merges)
     found = normalized(plan, first_texts(corpus, plan, reading))
-    hint = preset_hint(plan, found)
-    if path != "-" and not merges and not plan.sentences.size:
-        words, distinct = pw.train.count_files_to(
-            path,
-            corpus,
-            preset=plan.pipeline,
-            progress=not is_quiet(),
-            first_source=first_source,
-            sentences=plan.sentences,
-            **reading,
-            **given_options(counting),
-        )
-    else:
-        counts = count_or_load(
-            corpus,
-            plan.pipeline,
-            reading,
-            plan.sentences,
-            first_source,
-            counting,
-        )
-        words, distinct = counts.total, len(counts)
+    counting["first_source"] = first_source
+    if path == "-" or merges or plan.sentences.size:
+        counts = count_or_load(corpus, plan.pipeline, reading, plan.sentences, counting)
+        summary = pw.train.CountsSummary(counts.total, len(counts))
         if path == "-":
             with atomic_stream(path) as stream:
                 counts.write_tsv(stream)
         else:
             counts.save(path)
-    name = preset or "bert-uncased"
-    given = f" --preset {preset}" if preset else ""
-    is_sentencepiece = name in pw.train.SENTENCEPIECE_PRESETS
+    else:
+        summary = pw.train.count_files_to(
+            path,
+            corpus,
+            preset=plan.pipeline,
+            progress=not is_quiet(),
+            sentences=plan.sentences,
+            **reading,
+            **given_options(counting),
+        )
+    if path != "-" or as_json:
+        _print_summary(summary, plan, found, timing, path, as_json)
+
+
+def _print_summary(
+    counts: pw.train.CountsSummary,
+    plan: Plan,
+    found: pw.analysis.RoundTrip,
+    timing: Timing,
+    path: str,
+    as_json: bool,
+) -> None:
+    """Print how many words were counted, what the preset does to them, and the next command."""
+    assert plan.preset is not None
+    name, normalizer = plan.preset.name, plan.pipeline.normalizer
+    is_sentencepiece = plan.trainer.has_own_pipeline
     train = "train-sentencepiece" if is_sentencepiece else "train"
     output = "spm.model" if is_sentencepiece else "tokenizer.json"
-    following = f"piecework {train} {quote(path)}{given} --vocab-size 8000 -o {output}"
+    given = click.get_current_context().params["preset"]
+    chosen = f" --preset {given}" if given else ""
+    following = f"piecework {train} {quote(path)}{chosen} --vocab-size 8000 -o {output}"
     lines = [
-        f"{counted(words, 'word')}, {distinct:,} distinct {timing}, saved as {path}",
-        f"preset {name} {normalization_text(plan.pipeline.normalizer, found)}",
-        hint,
+        f"{counted(counts.words, 'word')}, {counts.distinct:,} distinct {timing}, saved as {path}",
+        f"preset {name} {normalization_text(normalizer, found)}",
+        preset_hint(plan, found),
         f"next: {following}",
     ]
     data = {
         "preset": name,
-        "changes": list(changes_of(plan.pipeline.normalizer)),
-        "words": words,
-        "distinct_words": distinct,
+        "changes": list(changes_of(normalizer)),
+        "words": counts.words,
+        "distinct_words": counts.distinct,
         **timing.figures(),
         "changed_share": found.changed_share if found.words else None,
         "saved": None if path == "-" else path,
         "next": None if path == "-" else following,
     }
-    if path != "-" or as_json:
-        summarize(lines, data, as_json=as_json, err=path == "-")
+    summarize(lines, data, as_json=as_json, err=path == "-")

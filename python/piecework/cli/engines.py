@@ -69,14 +69,14 @@ def count_on_engine(
     corpus: Sequence[str],
     plan: Plan,
     reading: Reading,
-    engine: str,
+    engine: str | None,
     address: str | None,
     master: str | None,
 ) -> pw.Counts:
     """Count the words of a corpus on an engine, with options that `check_engine` accepts."""
     # Each engine is an optional package.
     module = import_module(f"piecework.distributed.{engine}")
-    where: dict[str, Any] = {"ray": {"address": address}, "spark": {"master": master}}[engine]
+    where: Any = {"address": address} if engine == "ray" else {"master": master}
     counts: pw.Counts = module.count_files(
         corpus,
         preset=plan.pipeline,

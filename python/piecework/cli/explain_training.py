@@ -85,7 +85,7 @@ def _trace_corpus(
     **how: Any,
 ) -> pw.analysis.TrainingTrace:
     """Train on a corpus of files; `how` selects steps."""
-    plan = Plan.of(None, model, preset, given)
+    plan = Plan.of(model=model, preset=preset, **given)
     counts = count_or_load(corpus, plan.pipeline, reading, plan.sentences)
     return pw.analysis.explain_training(counts, plan.trainer, **how)
 
@@ -99,7 +99,7 @@ def _trace_example(
     counts = example.counts
     if model is not None or preset is not None or given:
         settings = {**_settings(example.trainer, model), **given}
-        plan = Plan.of(None, model, preset or _preset(model, example.preset), settings)
+        plan = Plan.of(model=model, preset=preset or _preset(model, example.preset), **settings)
         trainer = plan.trainer
         if example.texts:
             counts = pw.count_texts(example.texts, preset=plan.pipeline, sentences=plan.sentences)

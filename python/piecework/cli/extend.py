@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import Any
 
 import click
 
@@ -10,8 +10,8 @@ import piecework as pw
 from piecework.cli.options import Reading, count_or_load, given_options, reading_options
 from piecework.cli.parameters import InputFile, command, is_quiet, option
 from piecework.cli.resizing import check_outputs, resizing_outputs, save_resized
+from piecework.cli.setting_options import setting_options
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
-from piecework.cli.training_options import setting_options
 
 _EXAMPLE = """\b
 Example:
@@ -44,7 +44,7 @@ def extend(
     tokenizer: str,
     corpus: tuple[str, ...],
     n: int,
-    score: Literal["likelihood", "frequency", "pmi"] | None,
+    score: str | None,
     reading: Reading,
     hints: Hints,
     map_path: str | None,

@@ -15,12 +15,15 @@ import piecework as pw
 from piecework._support import (
     DOCUMENTS,
     CorpusCount,
+    FileCountSettings,
     Plan,
     is_counts_file,
     preset_for_counts,
+    settings_of,
     source_of,
 )
 from piecework.cli.parameters import NameChoice, apply, is_quiet, option
+from piecework.cli.setting_options import setting_options
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -100,73 +103,16 @@ def in_one_thread(reading: Reading) -> Reading:
     return {name: value for name, value in reading.items() if name != "num_threads"}
 
 
-COUNTING_NAMES = (
-    "memory",
-    "sample",
-    "seed",
-    "max_word_length",
-    "source_weights",
-    "temperature",
-    "checkpoint",
-    "checkpoint_seconds",
+COUNTING_NAMES = tuple(
+    name for name, (about, _) in settings_of(FileCountSettings).items() if about.option is not None
 )
 """The arguments of `counting_options`."""
 
 _ALSO_FOR_COUNTS = {"memory", "checkpoint", "checkpoint_seconds", "keep_checkpoint"}
 
 
-def counting_options(command: Command) -> Command:
-    """Add the options for counting a large corpus."""
-    add = partial(option, section="Large corpora")
-    options = (
-        add(
-            "--memory",
-            metavar="SIZE",
-            help="Memory budget for word counts, such as 512MB or 4GiB, at least 128MB; over it, sorted "
-            "files in TMPDIR are used, and learning drops rare words.  [default: a quarter of the memory]",
-        ),
-        add(
-            "--sample",
-            type=float,
-            metavar="SHARE",
-            help="Count a random share of the lines or texts, such as 0.1.",
-        ),
-        add("--seed", type=int, help="Seed of all that is drawn at random.  [default: 0]"),
-        add(
-            "--max-word-length",
-            type=int,
-            help="Skip words of more characters, and say how many.",
-        ),
-        add(
-            "--source-weights",
-            metavar="W,W,...",
-            callback=_split_at_commas,
-            help="Multiply the counts of each CORPUS argument by a number, such as 1,2.5.",
-        ),
-        add(
-            "--temperature",
-            type=float,
-            help="Flatten the shares of the CORPUS arguments: share ** (1 / X).",
-        ),
-        add(
-            "--checkpoint",
-            metavar="DIR",
-            help="Folder for the state of the run; after an interruption, the same command continues.",
-        ),
-        add(
-            "--checkpoint-seconds",
-            type=float,
-            metavar="SECONDS",
-            help="Time between saves while counting.  [default: 60]",
-        ),
-    )
-    return apply(options, command)
-
-
-def _split_at_commas(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> list[str] | None:
-    return None if value is None else value.split(",")
+counting_options = setting_options(FileCountSettings, *COUNTING_NAMES, section="Large corpora")
+"""Adds the options for counting a large corpus."""
 
 
 def encoding_errors_option(command: Command) -> Command:
@@ -182,23 +128,14 @@ def encoding_errors_option(command: Command) -> Command:
     return decorate(command)
 
 
-def plan_for(
-    corpus: Sequence[str],
-    model: str | None,
-    preset: str | None,
-    field: str | None,
-    given: dict[str, Any],
-) -> Plan:
+def plan_for(corpus: Sequence[str], field: str | None, preset: str | None, **options: Any) -> Plan:
     """Return the plan of a training; without a preset, counts files have the pipeline that made them."""
-    plan = Plan.of(None, model, preset, given)
-    if not are_counts_files(corpus, field, plan.sentences):
+    plan = Plan.of(preset=preset, **options)
+    if preset is not None or not are_counts_files(corpus, field, plan.sentences):
         return plan
     first = pw.corpus.corpus_files(corpus)[0]
-    counted = pw.train.recorded_pipeline(first)
-    if preset is None:
-        with naming_counts(first):
-            plan = Plan.of(None, model, None, given, counted=counted)
-    return plan
+    with naming_counts(first):
+        return Plan.of(counted=pw.train.recorded_pipeline(first), **options)
 
 
 @contextmanager
@@ -220,9 +157,8 @@ def check_counting(
             problem = "= does not apply to counts files, only to text files"
             raise pw.errors.ArgumentError(name, problem)
     else:
-        options: dict[str, Any] = {**reading, **given}
-        count = CorpusCount.of(corpus, plan.pipeline, sentences=plan.sentences, **options)
-        count.check_checkpoint()
+        settings = FileCountSettings(sentences=plan.sentences, **{**reading, **given})
+        CorpusCount(corpus, plan.pipeline, settings).check_checkpoint()
     if reading["on_error"] != "skip":
         for path in pw.corpus.corpus_files(corpus):
             _check_readable(path)
@@ -265,11 +201,9 @@ def count_or_load(
     pipeline: pw.train.Pipeline,
     reading: Reading,
     sentences: pw.train.Sentences | None = None,
-    first_source: int = 0,
     counting: Mapping[str, Any] | None = None,
 ) -> pw.Counts:
     """Count the words that a pipeline produces from a corpus, or load and merge counts files."""
-    given = given_options(dict(counting or {}))
     if are_counts_files(corpus, reading["field"], sentences):
         return reduce(pw.Counts.merge, map(pw.Counts.load, pw.corpus.corpus_files(corpus)))
     counts = pw.count_files(
@@ -277,9 +211,8 @@ def count_or_load(
         preset=pipeline,
         progress=not is_quiet(),
         sentences=sentences,
-        first_source=first_source,
         **reading,
-        **given,
+        **given_options(dict(counting or {})),
     )
     if not len(counts):
         raise pw.errors.CorpusError(", ".join(corpus), "has no words; give files with text")

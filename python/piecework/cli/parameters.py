@@ -254,6 +254,18 @@ class VocabSizes(click.ParamType):  # type: ignore[type-arg]
         return sizes[0] if len(sizes) == 1 else sizes
 
 
+class CommaSeparated(click.ParamType):  # type: ignore[type-arg]
+    """Texts with commas between them."""
+
+    name = "texts"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> list[str]:
+        """Return the texts."""
+        return value.split(",") if isinstance(value, str) else value
+
+
 # ---- decorators
 
 

@@ -9,10 +9,10 @@ from typing import Any
 import click
 
 import piecework as pw
-from piecework._support import SourceCosts, costs_of_parity, plain_models, source_folder
+from piecework._support import Plan, SourceCosts, costs_of_parity, plain_models, source_folder
 from piecework.cli.notes import note
 from piecework.cli.options import given_options
-from piecework.cli.parameters import InputFile, is_quiet, option
+from piecework.cli.parameters import InputFile, option
 
 CountCorpus = Callable[[Sequence[str], Mapping[str, Any]], pw.Counts]
 """Counts a corpus with the options of `counting_options`, or loads counts files."""
@@ -68,12 +68,7 @@ def groups_of(
 
 
 def balanced(
-    counts: pw.train.SourceCounts,
-    trainer: pw.train.Trainer,
-    rounds: int,
-    num_threads: int | None,
-    memory: int,
-    checkpoint: str | None,
+    counts: pw.train.SourceCounts, plan: Plan, rounds: int
 ) -> tuple[pw.Counts, SourceCosts]:
     """Return the sum of weighted sources and their costs, and print the weights.
 
@@ -81,12 +76,12 @@ def balanced(
     """
     found = pw.train.balance_sources(
         counts,
-        trainer,
+        plan.trainer,
         rounds=rounds,
-        progress=not is_quiet(),
-        num_threads=num_threads,
-        memory=memory,
-        checkpoint=checkpoint,
+        progress=plan.progress,
+        num_threads=plan.num_threads,
+        memory=plan.memory,
+        checkpoint=plan.checkpoint,
         keep_checkpoint=True,
     )
     weights = ", ".join(f"{name} {float(weight):.3g}" for name, weight in found.weights.items())
@@ -95,31 +90,25 @@ def balanced(
 
 
 def parity_costs(
-    counts: pw.train.SourceCounts,
-    trainer: pw.train.Trainer,
-    sizes: Sequence[int],
-    num_threads: int | None,
-    memory: int,
+    counts: pw.train.SourceCounts, plan: Plan, sizes: Sequence[int]
 ) -> Callable[[pw.Tokenizer, int | None], SourceCosts]:
     """Return a function that measures a tokenizer of one of these sizes against plain BPE of that size.
 
     Without `sizes`, the size is that of the trainer, given as None.
     """
     note("learning without parity, to compare the tokens of each CORPUS argument")
+    trainer, threads = plan.trainer, plan.num_threads
+    own = trainer.vocab_size
     with warnings.catch_warnings():
         # The tokenizer with parity had the same warnings.
         warnings.simplefilter("ignore", pw.errors.TrainingWarning)
         plain = plain_models(
-            counts,
-            trainer,
-            sizes or [trainer.vocab_size],
-            num_threads=num_threads,
-            memory=memory,
+            counts, trainer, sizes or [own], num_threads=threads, memory=plan.memory
         )
 
     def measure(tokenizer: pw.Tokenizer, size: int | None) -> SourceCosts:
-        before, after = plain[size or trainer.vocab_size], tokenizer.spec.model
-        return costs_of_parity(counts, trainer, before, after, num_threads=num_threads)
+        before, after = plain[size or own], tokenizer.spec.model
+        return costs_of_parity(counts, trainer, before, after, num_threads=threads)
 
     return measure
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import piecework as pw
@@ -16,66 +17,96 @@ from piecework.cli.options import (
     check_words,
     given_options,
 )
-from piecework.cli.outputs import training_log_of
-from piecework.cli.source_counting import check_sources, groups_of
+from piecework.cli.outputs import check_tokenizer_output, check_trained_format, training_log_of
+from piecework.cli.source_counting import check_sources, groups_of, source_option
 from piecework.cli.training_options import SENTENCEPIECE
 
 _WITH_SELF_TESTS = {"memory", "checkpoint"}
 
 
-def check_trainer(plan: Plan, model: str | None, sizes: Sequence[int]) -> None:
+@dataclass(frozen=True)
+class Job:
+    """The arguments of a training: what to read, how to count and train, and where to write.
+
+    `outputs` has the path for each of several sizes, or for None. `model` and `preset` are the ones given,
+    `cluster` has the options of `engine_options`, and `counting` those of `counting_options`.
+    """
+
+    corpus: Sequence[str]
+    model: str | None
+    preset: str | None
+    plan: Plan
+    reading: Reading
+    counting: Mapping[str, Any]
+    cluster: Mapping[str, str | None]
+    outputs: Mapping[int | None, str]
+    parallel: Sequence[str] = ()
+    balance_rounds: int | None = None
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """The sizes of the vocabularies, () for one."""
+        return tuple(size for size in self.outputs if size is not None)
+
+    @property
+    def are_counts(self) -> bool:
+        """Whether the corpus consists of counts files."""
+        return are_counts_files(self.corpus, self.reading["field"], self.plan.sentences)
+
+    @property
+    def by_source(self) -> str | None:
+        """The option that needs counts by source, None without one."""
+        return source_option(self.plan.trainer, self.parallel, self.balance_rounds, self.sizes)
+
+    def check(self) -> None:
+        """Raise for options in conflict, and for files that cannot be read or written.
+
+        The beginnings of counts files are read, and nothing else of the corpus.
+        """
+        _check_trainer(self)
+        by_source = self.by_source
+        if self.plan.tests:
+            _check_self_tests(self, by_source)
+        for output in self.outputs.values():
+            check_trained_format(self.plan, output)
+            check_tokenizer_output(output)
+        _check_corpus(self, by_source)
+
+
+def _check_trainer(job: Job) -> None:
     """Raise for counts that another command learns from, and for sizes that no corpus can have."""
-    if model != SENTENCEPIECE and plan.trainer.has_own_pipeline:
-        found = f"counts of preset {plan.preset.name if plan.preset else SENTENCEPIECE}"
+    trainer, preset = job.plan.trainer, job.plan.preset
+    if job.model != SENTENCEPIECE and trainer.has_own_pipeline:
+        found = f"counts of preset {preset.name if preset else SENTENCEPIECE}"
         problem = f"has {found}; piecework train-sentencepiece learns from them"
         raise pw.errors.ArgumentError("CORPUS", problem)
-    for size in sizes or (plan.trainer.vocab_size,):
-        plan.trainer.sized(size).check_before_counting()
+    for size in job.sizes or (trainer.vocab_size,):
+        trainer.sized(size).check_before_counting()
 
 
-def check_corpus(
-    corpus: Sequence[str],
-    parallel: Sequence[str],
-    plan: Plan,
-    preset: str | None,
-    reading: Reading,
-    counting: Mapping[str, Any],
-    by_source: str | None,
-    cluster: Mapping[str, str | None],
-) -> None:
-    """Raise for options of counting, and for files that cannot be read or have other words.
-
-    `preset` is the one given, and `cluster` has the options of `engine_options`. Of counts files, only the
-    beginnings are read.
-    """
+def _check_corpus(job: Job, by_source: str | None) -> None:
+    """Raise for options of counting, and for files that cannot be read or have other words."""
+    plan, reading, counting = job.plan, job.reading, job.counting
     checkpoint = counting["checkpoint"]
     if checkpoint is not None and os.path.isfile(checkpoint):
         problem = f"={checkpoint!r} is a file; give a folder for the state of the run"
         raise pw.errors.ArgumentError("checkpoint", problem)
     if plan.sentences.size:
         counting = {**counting, "checkpoint": None}  # drawn in memory; learning has a checkpoint
-    check_engine(corpus, plan, reading, counting=counting, **cluster)
+    check_engine(job.corpus, plan, reading, counting=counting, **job.cluster)
+    groups = [(job.corpus, counting)]
     if by_source is not None:
-        check_sources(corpus, parallel, plan.trainer, counting, by_source)
-    groups = [(corpus, counting)] if by_source is None else groups_of(corpus, parallel, counting)
+        check_sources(job.corpus, job.parallel, plan.trainer, counting, by_source)
+        groups = groups_of(job.corpus, job.parallel, counting)
     for paths, options in groups:
-        if cluster["engine"] is None:
+        if job.cluster["engine"] is None:
             check_counting(paths, plan, reading, options)
-        check_words(paths, plan, reading, preset)
+        check_words(paths, plan, reading, job.preset)
 
 
-def check_self_tests(
-    corpus: Sequence[str],
-    plan: Plan,
-    reading: Reading,
-    sizes: Sequence[int],
-    by_source: str | None,
-    counting: Mapping[str, Any],
-) -> None:
+def _check_self_tests(job: Job, by_source: str | None) -> None:
     """Raise for sentences that the model shall store where there are none, or several sizes."""
-    if not plan.tests:
-        return
-    if sizes:
+    if job.sizes:
         message = (
             "several sizes do not support --self-test-sample-size; give one size, or leave it out"
         )
@@ -83,26 +114,25 @@ def check_self_tests(
     if by_source is not None:
         problem = f"= does not support {by_source}, which learns from counts; leave one of them out"
         raise pw.errors.ArgumentError("self_test_sample_size", problem)
-    if are_counts_files(corpus, reading["field"], plan.sentences):
+    if job.are_counts:
         problem = "= does not support counts files, which have no sentences"
         raise pw.errors.ArgumentError("self_test_sample_size", problem)
-    for name in given_options(dict(counting)).keys() - _WITH_SELF_TESTS:
+    for name in given_options(dict(job.counting)).keys() - _WITH_SELF_TESTS:
         problem = "= does not support --self-test-sample-size, which keeps sentences of all texts"
         raise pw.errors.ArgumentError(name, problem)
 
 
-def check_training_log(wanted: bool, path: str, sizes: Sequence[int], plan: Plan) -> str | None:
-    """Return the file for the merges, None if the user wants none; raise if it cannot be written."""
-    if not wanted:
-        return None
+def training_log(job: Job, path: str) -> str:
+    """Return the file for the merges; raise if there will be none, or if it cannot be written."""
+    plan = job.plan
     if not plan.trainer.merges_pairs:
         learner = plan.trainer.detail or plan.trainer.kind
         problem = (
             f"= needs merges, which --learner merges and --model bpe make; {learner} makes none"
         )
         raise pw.errors.ArgumentError("training_log", problem)
-    if path == "-" or sizes or plan.tests:
-        found = "- as output" if path == "-" else "several sizes" if sizes else "a self-test"
+    if path == "-" or job.sizes or plan.tests:
+        found = "- as output" if path == "-" else "several sizes" if job.sizes else "a self-test"
         message = f"--training-log needs one tokenizer in a file or folder, not {found}"
         raise pw.errors.ArgumentError("training_log", message=message)
     log = training_log_of(path)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from types import MappingProxyType
 from typing import Any, TypeVar
 
 import click
@@ -12,14 +11,6 @@ import click
 import piecework as pw
 from piecework._support import (
     TRAINERS,
-    Choice,
-    File,
-    Integer,
-    IntegerOrShare,
-    Number,
-    Setting,
-    Switch,
-    Tokens,
     Variant,
     model_of,
     settings_of,
@@ -27,14 +18,10 @@ from piecework._support import (
 from piecework.cli.options import given_options
 from piecework.cli.parameters import (
     Command,
-    InputFile,
     Option,
-    SizeOrShare,
-    VocabSize,
-    VocabSizes,
-    apply,
     option,
 )
+from piecework.cli.setting_options import SECTION, declared_options
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -46,7 +33,6 @@ _SHARED = {SENTENCEPIECE: ("seed",)}
 """Settings by model whose value comes from an option of the command, where it has one of the same name."""
 
 _MODEL = "piecework.model"  # the model of the command line, None for that of the preset
-_SECTION = "Vocabulary"
 _MORE_OPTIONS = "Each model has further options: {} --model bpe --help lists those of BPE."
 
 
@@ -143,7 +129,7 @@ def model_option(models: Sequence[str]) -> Callable[[Function], Function]:
     """Return the option `--model`."""
     return option(
         "--model",
-        section=_SECTION,
+        section=SECTION,
         type=click.Choice(list(models)),
         help="Type of the model.  [default: that of the preset, such as byte-bpe for gpt2; else wordpiece]",
     )
@@ -168,16 +154,8 @@ def _typed_value(flag: str, args: Sequence[str]) -> str | None:
 def options_of(model: str, several_sizes: bool = False) -> tuple[Option, ...]:
     """Return the options of the settings of a model; with `several_sizes`, of more than one vocabulary."""
     trainer = TRAINERS[model]
-    declared = _declared(settings_of(trainer), _SECTION, several_sizes, trainer.sections)
+    declared = declared_options(settings_of(trainer), SECTION, several_sizes, trainer.sections)
     return tuple(Option(names, **how) for names, how in declared)
-
-
-def setting_options(cls: type, *names: str) -> Callable[[Function], Function]:
-    """Return the options of some settings of a class, for a command that learns but trains no model."""
-    chosen = {name: found for name, found in settings_of(cls).items() if name in names}
-    declared = _declared(chosen, _SECTION, several_sizes=False)
-    options = [option(*names, **how) for names, how in declared]
-    return lambda function: apply(options, function)
 
 
 @cache
@@ -187,85 +165,14 @@ def _common_options(models: Sequence[str], several_sizes: bool) -> tuple[Option,
     common = {
         name: (about, "") for name, (about, _) in first.items() if all(name in o for o in others)
     }
-    return tuple(Option(names, **how) for names, how in _declared(common, _SECTION, several_sizes))
+    return tuple(
+        Option(names, **how) for names, how in declared_options(common, SECTION, several_sizes)
+    )
 
 
 @cache
 def _flags_of(model: str) -> tuple[str, ...]:
     return tuple(flag for one in options_of(model) for flag in (*one.opts, *one.secondary_opts))
-
-
-def _declared(
-    settings: Mapping[str, tuple[Setting, Any]],
-    section: str,
-    several_sizes: bool,
-    sections: Mapping[str, str] = MappingProxyType({}),
-) -> Iterator[tuple[list[str], dict[str, Any]]]:
-    """Yield the names of each option, and its other arguments; `sections` has the settings that begin one."""
-    for name, (about, default) in settings.items():
-        section = sections.get(name, section)
-        how = _how(about)
-        if name == "vocab_size":
-            how = _how_of_sizes(about) if several_sizes else _how_of_size(about)
-        if shown := _default_text(about, default):
-            how["help"] += f"  [default: {shown}]"
-        if about.option is not None:
-            flag = about.option or f"--{name.replace('_', '-')}"
-            flags = f"{flag}/--no{flag[1:]}" if isinstance(about, Switch) else flag
-            yield [flags, name], {"section": section, **how}
-        if isinstance(about, Variant):
-            for kind in about.kinds:
-                title = f"{name.capitalize()} {kind}"
-                yield from _declared(about.settings_of(kind), title, several_sizes)
-
-
-def _how(about: Setting) -> dict[str, Any]:
-    """Return the help of an option, its type, and how it reads its values."""
-    how: dict[str, Any] = {"help": about.help, "metavar": about.metavar}
-    match about:
-        case Switch():
-            how["default"] = None
-        case IntegerOrShare():
-            how["type"] = SizeOrShare()
-        case Integer():
-            how["type"] = int
-        case Number():
-            how["type"] = float
-        case Choice():
-            how["type"] = click.Choice(list(about.names))
-        case Variant():
-            how["type"] = click.Choice(list(about.kinds))
-        case File():
-            how["type"] = InputFile()
-        case Tokens():
-            how |= {"multiple": True, "help": f"{about.help} Repeatable."}
-    return how
-
-
-def _how_of_size(about: Setting) -> dict[str, Any]:
-    text = about.help.replace(".", ", such as 32000 or 32k.")
-    return {"help": text, "type": VocabSize(), "metavar": "N"}
-
-
-def _how_of_sizes(about: Setting) -> dict[str, Any]:
-    several = "several, such as 8k,16k,32k, write one tokenizer each."
-    text = about.help.replace(".", f", such as 32000 or 32k; {several}")
-    return {"help": text, "type": VocabSizes(), "metavar": "N[,N...]"}
-
-
-def _default_text(about: Setting, default: Any) -> str:
-    """Return a default as the user would type it, "" if there is nothing to type."""
-    if default is None:
-        return "" if isinstance(about, File) else about.none
-    if isinstance(about, Switch):
-        return "on" if default else "off"
-    if isinstance(about, Variant):
-        kind = next(kind for kind, cls in about.kinds.items() if isinstance(default, cls))
-        return f"{kind}, or the one that has the given options"
-    if isinstance(default, float):
-        return f"{default:g}"
-    text = " ".join(default) if isinstance(default, tuple) else str(default)
-    return repr(text) if text != text.strip() else text
 
 
 # ---- options as settings

@@ -11,10 +11,11 @@ from dataclasses import fields
 import click
 
 import piecework as pw
-from piecework._support import Plan, counted, format_size, is_folder_path
+from piecework._support import Plan, counted, format_size, is_folder_path, memory_budget
 from piecework.analysis.readable_tokens import show_whitespace, text_of_bytes
-from piecework.cli.options import Reading, are_counts_files, in_one_thread
+from piecework.cli.options import Reading, in_one_thread
 from piecework.cli.summaries import model_name
+from piecework.cli.training_checks import Job
 
 _LABEL_WIDTH = 15
 _MAX_WIDTH = 100
@@ -22,37 +23,32 @@ _SHOWN_CHARS = 200
 _SHOWN_WORDS = 20
 
 
-def print_plan(
-    corpus: Sequence[str],
-    plan: Plan,
-    outputs: Sequence[str],
-    sizes: Sequence[int],
-    budget: int,
-    reading: Reading,
-    parallel: Sequence[str] = (),
-    balance_rounds: int | None = None,
-) -> None:
+def print_plan(job: Job) -> None:
     """Print the plan, whose checks were made before. Reads the first texts of the first file."""
-    files = pw.corpus.corpus_files(corpus)
+    plan = job.plan
+    files = pw.corpus.corpus_files(job.corpus)
     trainer = plan.trainer
     _print_field("corpus", _described(files))
-    if parallel:
-        _print_field("parallel", _described(pw.corpus.corpus_files(parallel)))
+    if job.parallel:
+        _print_field("parallel", _described(pw.corpus.corpus_files(job.parallel)))
     if "-" in files:
         _print_field("first text", "not read: stdin cannot be read twice")
-    elif are_counts_files(corpus, reading["field"], plan.sentences):
+    elif job.are_counts:
         _print_field("first text", "none: counts files have words")
     else:
-        _print_beginning(files[0], plan, reading)
+        _print_beginning(files[0], plan, job.reading)
     name = getattr(plan.preset, "name", None)
     _print_paragraph("preset", f"{name or 'none'}: {plan.pipeline}")
     learner = getattr(trainer, "learner", None)
     _print_field("model", model_name(plan) + (f" ({learner.name})" if learner else ""))
-    _print_field("entries", ", ".join(f"{size:,}" for size in sizes) or _size(trainer))
-    rounds = [] if balance_rounds is None else [f"balance_rounds={balance_rounds}"]
+    _print_field("entries", ", ".join(f"{size:,}" for size in job.sizes) or _size(trainer))
+    rounds = [f"balance_rounds={job.balance_rounds}"] if job.balance_rounds else []
     _print_paragraph("settings", ", ".join([*_changed(trainer), *rounds]) or "defaults")
-    _print_field("memory", f"at most {format_size(budget)} for word counts; more goes to files")
-    for path in outputs:
+    _print_field(
+        "memory",
+        f"at most {format_size(memory_budget(plan.memory))} for word counts; more goes to files",
+    )
+    for path in job.outputs.values():
         _print_field("output", f"{_format_of(path)}, {path}" + _existing(path))
     click.echo("Dry run: nothing was trained or written.")
 

@@ -25,12 +25,12 @@ from piecework.cli.notes import note
 from piecework.cli.options import (
     COUNTING_NAMES,
     Reading,
-    are_counts_files,
     count_or_load,
     counting_options,
+    in_one_thread,
     plan_for,
 )
-from piecework.cli.outputs import check_tokenizer_output, check_trained_format, save_trained
+from piecework.cli.outputs import save_trained
 from piecework.cli.parameters import (
     TokenizerOutput,
     apply,
@@ -46,7 +46,6 @@ from piecework.cli.source_counting import (
     costs_lines,
     count_by_source,
     parity_costs,
-    source_option,
 )
 from piecework.cli.summaries import (
     Timing,
@@ -61,12 +60,8 @@ from piecework.cli.summaries import (
     summary_option,
     warn_of_loss,
 )
-from piecework.cli.training_checks import (
-    check_corpus,
-    check_self_tests,
-    check_trainer,
-    check_training_log,
-)
+from piecework.cli.training_checks import Job
+from piecework.cli.training_checks import training_log as log_of
 from piecework.cli.training_options import SENTENCEPIECE, given_settings
 from piecework.cli.training_plan import print_plan
 
@@ -146,95 +141,120 @@ def train_tokenizer(
         counting["seed"] = None if counting["sample"] is None else counting["seed"]
     given = given_settings(settings)
     sizes = _sizes(given)
+    plan = plan_for(
+        corpus,
+        reading["field"],
+        preset,
+        model=model,
+        num_threads=reading["num_threads"],
+        progress=not is_quiet(),
+        memory=counting["memory"],
+        checkpoint=counting["checkpoint"],
+        **given,
+    )
+    cluster = {"engine": engine, "address": address, "master": master}
     outputs = _outputs(path, sizes)
-    plan = plan_for(corpus, model, preset, reading["field"], given)
-    check_trainer(plan, model, sizes)
-    by_source = source_option(plan.trainer, parallel, balance_rounds, sizes)
-    check_self_tests(corpus, plan, reading, sizes, by_source, counting)
+    job = Job(
+        corpus, model, preset, plan, reading, counting, cluster, outputs, parallel, balance_rounds
+    )
+    job.check()
     named = token_roles(roles, plan.trainer, path)
     if model_max_length is not None:
         check_folder("model_max_length", path)
-    budget = memory_budget(counting["memory"])
-    for output in outputs.values():
-        check_trained_format(plan, output)
-        check_tokenizer_output(output)
-    log = check_training_log(training_log, path, sizes, plan)
-    cluster = {"engine": engine, "address": address, "master": master}
-    check_corpus(corpus, parallel, plan, preset, reading, counting, by_source, cluster)
+    log = log_of(job, path) if training_log else None
+    memory_budget(plan.memory)
     if dry_run:
-        paths = list(outputs.values())
-        print_plan(corpus, plan, paths, sizes, budget, reading, parallel, balance_rounds)
+        print_plan(job)
         return
-    of_text = not are_counts_files(corpus, reading["field"], plan.sentences)
-    timing = Timing(corpus, of_text=of_text)
-    texts = [] if engine else first_texts(corpus, plan, reading)
+
+    def finished(spec: pw.TokenizerSpec) -> pw.Tokenizer:
+        learned = pw.Tokenizer.from_spec(spec)
+        held = {**plan.roles_in(learned.get_vocab()), **named}
+        return learned.with_roles(**held).with_model_max_length(model_max_length)
+
+    _run(job, finished, log, as_json)
+
+
+def _run(
+    job: Job,
+    finished: Callable[[pw.TokenizerSpec], pw.Tokenizer],
+    log: str | None,
+    as_json: bool,
+) -> None:
+    """Count and learn, save what `finished` makes of each specification, and print a summary."""
+    plan = job.plan
+    timing = Timing(job.corpus, of_text=not job.are_counts)
+    texts = [] if job.cluster["engine"] else first_texts(job.corpus, plan, job.reading)
     if hint := preset_hint(plan, normalized(plan, texts)):
         note(hint)
     summary = _Summary(plan, timing, texts, as_json)
-
-    def count(paths: Sequence[str], counting: Mapping[str, Any]) -> pw.Counts:
-        if engine:
-            return count_on_engine(paths, plan, reading, engine, address, master)
-        return count_or_load(
-            paths, plan.pipeline, reading, plan.sentences, counting=_counting(counting, plan)
-        )
-
     if plan.tests:
         # The model stores sentences for self-tests, and counts have no sentences.
-        learned = (
-            pw.Tokenizer.train(
-                corpus,
-                model=model,
-                preset=preset,
-                progress=not is_quiet(),
-                memory=budget,
-                checkpoint=counting["checkpoint"],
-                **reading,
-                **given,
-            )
-            .with_roles(**named)
-            .with_model_max_length(model_max_length)
-        )
+        learned = finished(plan.learn_from_files(job.corpus, **in_one_thread(job.reading)))
+        [path] = job.outputs.values()
         save_trained(learned, path)
         summary.add(learned, path)
-    else:
-        threads, checkpoint = reading["num_threads"], counting["checkpoint"]
-        costs: SourceCosts | None = None
-        if by_source is None:
-            counts = count(corpus, counting)
-        else:
-            counts = sources = count_by_source(corpus, parallel, count, counting)
-            if balance_rounds is not None:
-                counts, costs = balanced(
-                    sources, plan.trainer, balance_rounds, threads, budget, checkpoint
-                )
-        _note_memory(counts, plan, budget)
-        trained = _train(counts, plan, sizes, threads, budget, checkpoint, log)
-        for size, learned in trained.items():
-            learned = learned.with_roles(**{**plan.roles_in(learned.get_vocab()), **named})
-            trained[size] = learned.with_model_max_length(model_max_length)
-            save_trained(trained[size], outputs[size])
-        plain = None
-        if plan.trainer.learns_by_source:
-            timing.stop()
-            plain = parity_costs(sources, plan.trainer, sizes, threads, budget)
-        for size, learned in trained.items():
-            costs = plain(learned, size) if plain else costs
-            summary.add(learned, outputs[size], len(counts), costs)
-        if counting["checkpoint"] is not None:
-            delete_balance_checkpoint(counting["checkpoint"], plan.trainer)
-            delete_count_checkpoint(counting["checkpoint"])
+        summary.finish()
+        return
+    sources, counts, costs = _counts(job)
+    trained = {size: finished(spec) for size, spec in _learned(job, counts, log).items()}
+    for size, learned in trained.items():
+        save_trained(learned, job.outputs[size])
+    measure = None
+    if sources is not None and plan.trainer.learns_by_source:
+        timing.stop()
+        measure = parity_costs(sources, plan, job.sizes)
+    for size, learned in trained.items():
+        found = measure(learned, size) if measure else costs
+        summary.add(learned, job.outputs[size], len(counts), found)
+    if plan.checkpoint is not None:
+        delete_balance_checkpoint(plan.checkpoint, plan.trainer)
+        delete_count_checkpoint(plan.checkpoint)
     summary.finish()
 
 
-def _counting(counting: Mapping[str, Any], plan: Plan) -> dict[str, Any]:
-    """Return the options for counting; the state of a count is kept until learning ends.
+def _counts(job: Job) -> tuple[pw.train.SourceCounts | None, pw.Counts, SourceCosts | None]:
+    """Return the counts of each source, if they are needed, the counts to learn from, and balanced costs."""
 
-    A number of sentences is drawn in memory, without a checkpoint.
-    """
-    if counting["checkpoint"] is None or plan.sentences.size:
-        return {**counting, "checkpoint": None}
-    return {**counting, "keep_checkpoint": True}
+    def count(paths: Sequence[str], counting: Mapping[str, Any]) -> pw.Counts:
+        if job.cluster["engine"]:
+            return count_on_engine(paths, job.plan, job.reading, **job.cluster)
+        # The state of a count is kept until learning ends; a number of sentences is drawn without one.
+        checkpoint = None if job.plan.sentences.size else counting["checkpoint"]
+        kept = {"keep_checkpoint": True} if checkpoint is not None else {}
+        options = {**counting, "checkpoint": checkpoint, **kept}
+        plan = job.plan
+        return count_or_load(paths, plan.pipeline, job.reading, plan.sentences, options)
+
+    if job.by_source is None:
+        return None, count(job.corpus, job.counting), None
+    sources = count_by_source(job.corpus, job.parallel, count, job.counting)
+    if job.balance_rounds is None:
+        return sources, sources, None
+    return sources, *balanced(sources, job.plan, job.balance_rounds)
+
+
+def _learned(
+    job: Job, counts: pw.Counts, training_log: str | None
+) -> Mapping[int | None, pw.TokenizerSpec]:
+    """Return the specification of each size, or of the size of the trainer for None."""
+    plan = job.plan
+    budget = memory_budget(plan.memory)
+    needed = pw.train.estimated_memory(counts, plan.trainer)
+    budgeted = f"of a budget of {format_size(budget)} (--memory)"
+    note(f"learning: about {format_size(needed)} of memory, {budgeted}")
+    options: dict[str, Any] = {
+        "progress": plan.progress,
+        "num_threads": plan.num_threads,
+        "memory": plan.memory,
+        "checkpoint": plan.checkpoint,
+    }
+    if not job.sizes:
+        return {None: plan.learn_from_counts(counts, training_log)}
+    if not plan.trainer.learns_together:
+        note("these vocabularies do not nest: each size is learned separately")
+    specs = pw.train.learn_specs(counts, plan.trainer, job.sizes, plan.preset, **options)
+    return {size: specs[size] for size in job.sizes}
 
 
 def _sizes(given: dict[str, Any]) -> tuple[int, ...]:
@@ -264,12 +284,6 @@ def _outputs(path: str, sizes: tuple[int, ...]) -> dict[int | None, str]:
         size: path.replace("{size}", f"{size // 1000}k" if size % 1000 == 0 else str(size))
         for size in sizes
     }
-
-
-def _note_memory(counts: pw.Counts, plan: Plan, budget: int) -> None:
-    needed = pw.train.estimated_memory(counts, plan.trainer)
-    budgeted = f"of a budget of {format_size(budget)} (--memory)"
-    note(f"learning: about {format_size(needed)} of memory, {budgeted}")
 
 
 class _Summary:
@@ -334,34 +348,3 @@ class _Summary:
         if self._path == "-":
             return None
         return f"piecework encode {quote(self._path)} FILE -o ids.txt"
-
-
-def _train(
-    counts: pw.Counts,
-    plan: Plan,
-    sizes: tuple[int, ...],
-    num_threads: int | None,
-    memory: int,
-    checkpoint: str | None,
-    training_log: str | None,
-) -> dict[int | None, pw.Tokenizer]:
-    """Return the tokenizer of each size, or of the size of the trainer."""
-    options: dict[str, Any] = {
-        "progress": not is_quiet(),
-        "num_threads": num_threads,
-        "memory": memory,
-        "checkpoint": checkpoint,
-    }
-    specs: dict[int | None, pw.TokenizerSpec] = {}
-    if sizes:
-        if not plan.trainer.learns_together:
-            note("these vocabularies do not nest: each size is learned separately")
-        for size, spec in pw.train.learn_specs(
-            counts, plan.trainer, sizes, plan.preset, **options
-        ).items():
-            specs[size] = spec
-    else:
-        specs[None] = pw.train.learn_spec(
-            counts, plan.trainer, plan.preset, training_log=training_log, **options
-        )
-    return {size: pw.Tokenizer.from_spec(spec) for size, spec in specs.items()}

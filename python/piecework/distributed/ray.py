@@ -13,7 +13,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import piecework as pw
-from piecework._support import PathLike, import_extra, renamed_arguments, warn_of_replacements
+from piecework._support import (
+    PartCountSettings,
+    PathLike,
+    given_to,
+    import_extra,
+    takes_settings,
+    warn_of_replacements,
+)
 from piecework.distributed import file_tasks, task_settings
 from piecework.distributed.arrow_counts import counts_of_table, merge_counts
 from piecework.distributed.tasks import EncodedFile
@@ -23,7 +30,8 @@ from piecework.errors import ArgumentError, WorkerError
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from piecework.distributed.task_settings import CountFilesOptions, EncodeFilesOptions
+    from piecework._support import CountPartOptions
+    from piecework.distributed.task_settings import EncodeFilesOptions
 
 __all__ = ["count_dataset", "count_files", "encode_dataset", "encode_files"]
 
@@ -31,7 +39,7 @@ _TABLES_PER_MERGE = 8
 _CONNECTION_SECONDS = 10
 
 
-@renamed_arguments(pipeline="preset")
+@takes_settings(PartCountSettings)
 def count_files(
     paths: PathLike | Sequence[PathLike],
     *,
@@ -39,23 +47,23 @@ def count_files(
     first_source: int = 0,
     address: str | None = None,
     task_bytes: int = file_tasks.TASK_BYTES,
-    **options: Unpack[CountFilesOptions],
+    **settings: Unpack[CountPartOptions],
 ) -> pw.Counts:
     """Count the words of files that every node can open; return the counts of `piecework.count_files`.
 
     Words, counts and first positions are those of one process, in the same order. `task_bytes` is the number
     of bytes as stored that one task counts at least, in consecutive files; a file is never divided. `address`
     is that of the cluster (None: the environment variable RAY_ADDRESS, a cluster that runs on this machine,
-    or a new one here). The other arguments are those of `count_files`; `memory` is for each task, 1 GiB by
-    default.
+    or a new one here). `memory` and `num_threads` are those of each task, by default 1 GiB and 1.
 
     Raises `WorkerError` for a worker without this version of piecework, and the errors of `count_files`.
     """
     ray = _ray()
     groups = file_tasks.file_groups(paths, task_bytes, first_source)
-    resolved, settings = task_settings.count_files_settings(preset, options, ray.cloudpickle.dumps)
+    checked = given_to(count_files, PartCountSettings, settings)
+    resolved, task = task_settings.count_files_settings(preset, checked, ray.cloudpickle.dumps)
     with _connection(ray, address):
-        count = ray.remote(worker_function("tasks", "count_group", settings))
+        count = ray.remote(worker_function("tasks", "count_group", task))
         # Nothing here holds the references, so that Ray frees each table after its merge.
         merged = _merged(ray, [count.remote(group.first_source, group.paths) for group in groups])
     counts = counts_of_table(merged, resolved)
@@ -63,7 +71,6 @@ def count_files(
     return counts
 
 
-@renamed_arguments(pipeline="preset")
 def count_dataset(
     dataset: Any,
     column: str = "text",

@@ -15,7 +15,14 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import piecework as pw
-from piecework._support import PathLike, import_extra, renamed_arguments, warn_of_replacements
+from piecework._support import (
+    PartCountSettings,
+    PathLike,
+    given_to,
+    import_extra,
+    takes_settings,
+    warn_of_replacements,
+)
 from piecework.distributed import file_tasks
 from piecework.distributed.arrow_counts import counts_of_table
 from piecework.distributed.signed_counts import COUNTS_SCHEMA, from_signed
@@ -32,7 +39,8 @@ from piecework.errors import ArgumentError, WorkerError
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from piecework.distributed.task_settings import CountFilesOptions, EncodeFilesOptions
+    from piecework._support import CountPartOptions
+    from piecework.distributed.task_settings import EncodeFilesOptions
 
 __all__ = ["count_files", "count_frame", "encode_files", "encode_frame", "encode_udf"]
 
@@ -40,7 +48,7 @@ _ENCODED_FILES_SCHEMA = "input string, output string, rows long, tokens long, re
 _IDS_TYPE = "array<int>"
 
 
-@renamed_arguments(pipeline="preset")
+@takes_settings(PartCountSettings)
 def count_files(
     paths: PathLike | Sequence[PathLike],
     *,
@@ -49,30 +57,30 @@ def count_files(
     session: Any = None,
     master: str | None = None,
     task_bytes: int = file_tasks.TASK_BYTES,
-    **options: Unpack[CountFilesOptions],
+    **settings: Unpack[CountPartOptions],
 ) -> pw.Counts:
     """Count the words of files that every worker can open; return the counts of `piecework.count_files`.
 
     Words, counts and first positions are those of one process, in the same order. `task_bytes` is the number
     of bytes as stored that one task counts at least, in consecutive files; a file is never divided.
     `session` is a `SparkSession` (None: the active one, otherwise a new one for `master`, such as
-    `local[2]`). The other arguments are those of `count_files`; `memory` is for each task, 1 GiB by default.
+    `local[2]`). `memory` and `num_threads` are those of each task, by default 1 GiB and 1.
 
     Raises `WorkerError` for a worker without this version of piecework, and the errors of `count_files`.
     """
     cloudpickle = _cloudpickle()
     groups = file_tasks.file_groups(paths, task_bytes, first_source)
-    resolved, settings = count_files_settings(preset, options, cloudpickle.dumps)
+    checked = given_to(count_files, PartCountSettings, settings)
+    resolved, task = count_files_settings(preset, checked, cloudpickle.dumps)
     with _session(session, master) as spark:
         arguments = [(group.first_source, group.paths) for group in groups]
-        count = worker_function("spark_tasks", "count_group", settings)
+        count = worker_function("spark_tasks", "count_group", task)
         counted = _tasks(spark, count, arguments, COUNTS_SCHEMA)
         counts = _sum(counted, resolved)
     warn_of_replacements(counts.replacements)
     return counts
 
 
-@renamed_arguments(pipeline="preset")
 def count_frame(
     frame: Any,
     column: str = "text",

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any, Literal, TypeAlias, TypedDict
 
 import piecework as pw
-from piecework._support import check_type
+from piecework._support import PartCountSettings, check_type, pipeline_of_preset
 from piecework.distributed.tasks import CountBatchSettings, CountFilesSettings, EncodeSettings
 from piecework.errors import ArgumentError
 
@@ -14,18 +15,6 @@ Dumps: TypeAlias = Callable[[Any], bytes]
 """Pickles functions by value where that is needed: the `cloudpickle` of the engine."""
 
 _TASK_MEMORY = "1GiB"
-
-
-class CountFilesOptions(TypedDict, total=False):
-    """Arguments of `piecework.count_files`; `memory` is for each task, 1 GiB by default."""
-
-    field: str | None
-    encoding_errors: Literal["replace", "strict"]
-    sentences: pw.train.Sentences | None
-    sample: float | None
-    seed: int
-    max_word_length: int | None
-    memory: int | str | None
 
 
 class EncodeFilesOptions(TypedDict, total=False):
@@ -39,19 +28,24 @@ class EncodeFilesOptions(TypedDict, total=False):
 
 
 def count_files_settings(
-    preset: str | pw.train.Preset | pw.train.Pipeline, options: CountFilesOptions, dumps: Dumps
+    preset: str | pw.train.Preset | pw.train.Pipeline,
+    settings: PartCountSettings,
+    dumps: Dumps,
 ) -> tuple[pw.train.Pipeline, bytes]:
     """Return the pipeline and the settings of tasks that count files.
 
     Raises `ArgumentError` for `sentences` with a size: such a sample needs the whole corpus.
     """
-    sentences = options.get("sentences")
-    if sentences is not None and sentences.size:
+    if settings.rules.size:
         problem = "must be all sentences on a cluster; sample=SHARE draws a share of them"
         raise ArgumentError("sentences", problem)
-    resolved = _pipeline_of(preset)
-    given = {"memory": _TASK_MEMORY, **options}
-    return resolved, dumps(CountFilesSettings(resolved, given))
+    of_tasks = replace(
+        settings,
+        memory=settings.memory or _TASK_MEMORY,
+        num_threads=settings.num_threads or 1,
+    )
+    resolved = pipeline_of_preset(preset)
+    return resolved, dumps(CountFilesSettings(resolved, vars(of_tasks)))
 
 
 def count_batch_settings(
@@ -61,7 +55,7 @@ def count_batch_settings(
     dumps: Dumps,
 ) -> tuple[pw.train.Pipeline, bytes]:
     """Return the pipeline and the settings of tasks that count a column of batches."""
-    resolved = _pipeline_of(preset)
+    resolved = pipeline_of_preset(preset)
     return resolved, dumps(CountBatchSettings(column, resolved, position_column))
 
 
@@ -80,13 +74,6 @@ def encode_files_settings(
     """Return the settings of tasks that encode files."""
     check_type("tokenizer", tokenizer, pw.Tokenizer, "a Tokenizer")
     return dumps((tokenizer, {"format": format, **options}))
-
-
-def _pipeline_of(preset: str | pw.train.Preset | pw.train.Pipeline) -> pw.train.Pipeline:
-    """Return a pipeline as it is, or the one of a preset."""
-    resolved = pw.count_texts((), preset=preset).pipeline
-    assert resolved is not None
-    return resolved
 
 
 def _unpadded(tokenizer: pw.Tokenizer) -> pw.Tokenizer:

@@ -71,7 +71,6 @@ def count_group(settings: bytes, first_source: int, paths: Sequence[str]) -> Any
             list(paths),
             preset=given.pipeline,
             first_source=first_source,
-            num_threads=1,
             **given.options,
         )
     return counts_table(counts)

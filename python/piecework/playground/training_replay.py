@@ -68,7 +68,7 @@ def presets_of_learners() -> dict[str, dict[str, str]]:
 
 def _suits(learner: Callable[[int, Special], pw.train.Trainer], preset: str) -> bool:
     try:
-        Plan.of(learner(VOCAB_SIZE, ("[UNK]",)), None, preset, {})
+        Plan.of(learner(VOCAB_SIZE, ("[UNK]",)), preset=preset)
     except ArgumentError:
         return False
     return True
@@ -114,7 +114,7 @@ def training_replay(
     if isinstance(corpus, pw.Counts):
         counts = corpus
     else:
-        plan = Plan.of(trainer, None, preset or DEFAULTS.get(learner), {})
+        plan = Plan.of(trainer, preset=preset or DEFAULTS.get(learner))
         counts = pw.count_texts(corpus, preset=plan.pipeline, sentences=plan.sentences)
         split_by = _effect(plan, corpus)
     shown = _word(counts, word) if trainer.kind == "unigram" else None

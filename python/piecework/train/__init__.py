@@ -4,22 +4,25 @@ Counts of shards can be made on many machines, merged, saved, and used again wit
 `Tokenizer.train` runs both steps.
 """
 
-from typing import TYPE_CHECKING
-
-from piecework._internal.renamed_arguments import moved_names
 from piecework.train.counting import count_files, count_files_to, count_texts
 from piecework.train.counts import Counts
 from piecework.train.counts_files import CountsSummary, recorded_pipeline
-from piecework.train.learn import learn_spec, learn_specs, pipeline_of
+from piecework.train.learn import (
+    DroppedWords,
+    estimated_memory,
+    fit_to_memory,
+    learn_spec,
+    learn_specs,
+    pipeline_of,
+)
 from piecework.train.learned import LearnedVocabulary
-from piecework.train.learners.kinds import *  # noqa: F403
-from piecework.train.learners.kinds import LEARNERS, Learner
-from piecework.train.memory import DroppedWords, estimated_memory, fit_to_memory
+from piecework.train.learners import *  # noqa: F403
+from piecework.train.learners import LEARNERS, Learner
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import PRESETS, Preset
 from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS, SentencePiecePreset
 from piecework.train.sentences import Sentences
-from piecework.train.settings import RetrainSettings, TrainSettings
+from piecework.train.settings import RetrainSettings, TrainOptions
 from piecework.train.source_balance import BalancedCounts, balance_sources
 from piecework.train.source_counting import count_sources
 from piecework.train.source_counts import SourceCounts
@@ -35,15 +38,6 @@ from piecework.train.trainers import (
     WordTrainer,
 )
 from piecework.train.trainers.unigram import LearnedPieces
-
-if not TYPE_CHECKING:
-    __getattr__ = moved_names(
-        __name__,
-        {
-            "corpus_files": "piecework.corpus.corpus_files",
-            "read_corpus": "piecework.corpus.read_corpus",
-        },
-    )
 
 __all__ = [
     "LEARNERS",
@@ -67,7 +61,7 @@ __all__ = [
     "SentencePieceTrainer",
     "Sentences",
     "SourceCounts",
-    "TrainSettings",
+    "TrainOptions",
     "Trainer",
     "UnigramTrainer",
     "WordPieceTrainer",

@@ -1,50 +1,246 @@
-"""Count the words of files or of an iterator, on several threads: text in, `Counts` out."""
+"""Count the words of files or of texts, on several threads and within a memory budget.
+
+Text in, `Counts` out. The settings of a count are declared once, as fields: `CountSettings` has those of
+texts, `FileCountSettings` those of files.
+"""
 
 from __future__ import annotations
 
+import os
+import shutil
+import tempfile
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
 
-from piecework._core import TextColumn, WordCounter
+from piecework._core import OrderedWords, TextColumn, WordCounter
+from piecework._internal.counted import counted
+from piecework._internal.memory_budget import memory_budget
 from piecework._internal.progress import progress_bar, show_source
-from piecework._internal.renamed_arguments import renamed_arguments
+from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Texts, Unpack, Update
-from piecework._internal.validation import PathLike
+from piecework._internal.validation import PathLike, check_type, whole_number
+from piecework._internal.warn import warn
 from piecework.corpus.iterables import rows_of_texts, text_total
-from piecework.corpus.rows import LIST_TEXTS, Rows, Utf8Errors
-from piecework.corpus.skipped import OnError
-from piecework.errors import ArgumentError
+from piecework.corpus.paths import corpus_bytes, corpus_files
+from piecework.corpus.reader import CorpusReader
+from piecework.corpus.rows import LIST_TEXTS, ReadOptions, Rows, TextBlock, Utf8Errors
+from piecework.corpus.skipped import ON_ERROR, OnError
+from piecework.errors import ArgumentError, TrainingWarning
 from piecework.rows.text_columns import text_column
-from piecework.train import corpus_count
+from piecework.train.count_checkpoint import CountCheckpoint, FilePosition, delete_count_checkpoint
 from piecework.train.counts import Counts
 from piecework.train.counts_files import CountsSummary, write_ordered_words
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import Preset, named_preset
 from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS
 from piecework.train.sentences import RowsToCount, Sentences, TextsOfRows, rows_of_corpus
-from piecework.train.source_weights import Weight
+from piecework.train.setting_fields import (
+    Choice,
+    File,
+    Integer,
+    MemorySize,
+    Number,
+    Switch,
+    Text,
+    Value,
+    check_settings,
+    documented,
+    given_to,
+    setting,
+    settings_of,
+    takes_settings,
+)
+from piecework.train.settings import CountFilesOptions, CountTextsOptions
+from piecework.train.source_weights import (
+    EQUAL_WEIGHTS,
+    ExactWeights,
+    Weight,
+    weights_as_given,
+    weights_of_temperature,
+)
+
+_MAX_SOURCES = 1 << 24  # a first position has 24 bits for the number of the source
+# The rest of the budget is for blocks of text, and for the columns of the result while they are written.
+_SHARE_OF_MAPS = 0.5
 
 
-@renamed_arguments(pipeline="preset", errors="encoding_errors")
+# ---- settings: to add one, write its field and use it
+
+
+@documented
+@dataclass(frozen=True)
+class CountSettings:
+    """How the words of texts are counted."""
+
+    num_threads: int | None = setting(
+        None, Integer("Number of threads.", least=1, none="one for each CPU", option=None)
+    )
+    sentences: Sentences | None = setting(
+        None,
+        Value(
+            "Selects lines or texts; a limited number of them is one source.",
+            annotation="Sentences",
+            check=lambda value: check_type("sentences", value, Sentences, "Sentences"),
+            none="all",
+            option=None,
+        ),
+    )
+    memory: int | str | None = setting(
+        None,
+        MemorySize(
+            "Memory budget for word counts, such as 512MB or 4GiB, at least 128MB; over it, sorted files in "
+            "TMPDIR are used, with the same result; a training also drops rare words to learn within it.",
+            none="a quarter of the memory",
+            metavar="SIZE",
+        ),
+    )
+    sample: float | None = setting(
+        None,
+        Number(
+            "Count a random share of the lines or texts, such as 0.1, which depends on the seed and their "
+            "positions only.",
+            above=0,
+            most=1,
+            none="all",
+            metavar="SHARE",
+        ),
+    )
+    seed: int = setting(0, Integer("Seed of all that is drawn at random.", least=0))
+    max_word_length: int | None = setting(
+        None,
+        Integer("Skip words of more characters, and say how many.", least=1, none="no limit"),
+    )
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+
+    @property
+    def rules(self) -> Sentences:
+        """The rules that select sentences."""
+        return self.sentences or Sentences()
+
+    def counter(
+        self, pipeline: Pipeline, folder: str, *, keep_line_ends: bool, durable: bool = False
+    ) -> WordCounter:
+        """Return a counter that writes runs to a folder, which it creates with the first run."""
+        text, functions = pipeline.to_core()
+        return WordCounter(
+            text,
+            thread_count(self.num_threads),
+            functions,
+            {
+                "keep_line_ends": keep_line_ends,
+                "max_bytes": self.rules.max_bytes,
+                "reserved": self.rules.reserved,
+                "with_counts": self.rules.with_counts,
+                "sample": None if self.sample is None else (self.sample, self.seed),
+                "max_word_length": self.max_word_length,
+                "memory": int(memory_budget(self.memory) * _SHARE_OF_MAPS),
+                "folder": folder,
+                "durable": durable,
+            },
+        )
+
+    def warn_of_left_out(self, counter: WordCounter) -> None:
+        """Warn with `TrainingWarning` of texts and words that were too long."""
+        long_texts, long_words, _ = counter.left_out()
+        if long_texts:
+            were = "sentence was" if long_texts == 1 else "sentences were"
+            message = f"{long_texts} {were} skipped: longer than {self.rules.max_bytes} bytes"
+            warn(message, TrainingWarning)
+        if long_words:
+            words = "word was" if long_words == 1 else "words were"
+            message = f"{long_words} {words} skipped: longer than {self.max_word_length} characters"
+            warn(message, TrainingWarning)
+
+
+@documented
+@dataclass(frozen=True)
+class PartCountSettings(CountSettings):
+    """How the words of some files of a corpus are counted, in one process or in a task of a cluster."""
+
+    field: str | None = setting(
+        None,
+        Text("Field with the text in JSON lines, or column of a table.", none="text", option=None),
+    )
+    encoding_errors: Utf8Errors = setting(
+        "replace",
+        Choice(
+            "Replace invalid UTF-8 by U+FFFD, with a `TrainingWarning`, or raise `InvalidUtf8Error`.",
+            names=("replace", "strict"),
+            option=None,
+        ),
+    )
+
+
+@documented
+@dataclass(frozen=True)
+class FileCountSettings(PartCountSettings):
+    """How the words of files are counted, with checkpoints and weights of sources."""
+
+    on_error: OnError = setting(
+        "fail",
+        Choice(
+            "Stop at the first error in a line or file, or skip it.", names=ON_ERROR, option=None
+        ),
+    )
+    first_source: int = setting(
+        0, Integer("Number of the first file; the others follow.", least=0, option=None)
+    )
+    source_weights: Sequence[Weight] | None = setting(
+        None,
+        Value(
+            "Multiply the counts of each CORPUS argument by a number, such as 1,2.5; the exact sums are "
+            "rounded once.",
+            annotation="Sequence[Weight]",
+            check=weights_as_given,
+            none="equal weights",
+            metavar="W,W,...",
+        ),
+    )
+    temperature: float | None = setting(
+        None,
+        Number(
+            "Flatten the shares of the CORPUS arguments: share ** (1 / X).",
+            above=0,
+            none="no weights",
+        ),
+    )
+    checkpoint: PathLike | None = setting(
+        None,
+        File(
+            "Folder for the state of the run; after an interruption, the same command continues.",
+            metavar="DIR",
+            none="no checkpoint",
+        ),
+    )
+    checkpoint_seconds: float = setting(
+        60.0, Number("Time between saves while counting.", least=0, metavar="SECONDS")
+    )
+    keep_checkpoint: bool = setting(
+        False, Switch("Keep the state when the count ends.", option=None)
+    )
+
+
+_SAME_COUNTS = frozenset(
+    "num_threads memory source_weights temperature checkpoint checkpoint_seconds keep_checkpoint".split()
+)
+"""The settings that a checkpoint need not agree with."""
+
+
+# ---- public functions
+
+
+@takes_settings(FileCountSettings)
 def count_files(
     paths: PathLike | Sequence[PathLike],
     *,
     preset: str | Preset | Pipeline = "bert-uncased",
-    field: str | None = None,
-    encoding_errors: Utf8Errors = "replace",
-    on_error: OnError = "fail",
-    num_threads: int | None = None,
     progress: Progress = None,
-    first_source: int = 0,
-    sentences: Sentences | None = None,
-    memory: int | str | None = None,
-    sample: float | None = None,
-    seed: int = 0,
-    max_word_length: int | None = None,
-    source_weights: Sequence[Weight] | None = None,
-    temperature: float | None = None,
-    checkpoint: PathLike | None = None,
-    checkpoint_seconds: float = 60.0,
-    keep_checkpoint: bool = False,
+    **settings: Unpack[CountFilesOptions],
 ) -> Counts:
     """Count the words of files, directories, patterns, URLs and `-` (stdin; JSON lines if `field` is set).
 
@@ -62,54 +258,21 @@ def count_files(
     prints a line every 30 seconds elsewhere; a function receives bytes as stored, done and in all (0:
     unknown). `corpus.read_corpus` describes the formats, `field` and `on_error`.
 
-    - `memory` (bytes, or text such as "512MB"; None: a quarter of the memory) bounds the word counts: over
-      it they are written to sorted files in the temporary folder, and merged at the end. The result does not
-      change. `Counts` are in memory; `count_files_to` writes them to a file instead.
-    - `sample` counts a random share of the lines or texts, which depends on `seed` and their positions only.
-    - `max_word_length` skips words of more characters, with a `TrainingWarning` that says how many.
-    - `source_weights` multiplies the counts of each path, in order, by a number above 0; the exact sums are
-      rounded once. `temperature` computes weights that flatten the shares of the paths: share ** (1 /
-      temperature).
-    - `checkpoint` is a folder for the state of the count, saved every `checkpoint_seconds` and on Ctrl-C. The
-      same call continues from it; it is deleted at the end unless `keep_checkpoint`.
-
     Invalid UTF-8 becomes U+FFFD, with a `TrainingWarning`. Raises `FileError`, `CorpusError`, and
     `InvalidUtf8Error` with the byte position if `encoding_errors="strict"`.
     """
-    resolved = _pipeline_of(preset)
-    sentences = sentences or Sentences()
-    settings = corpus_count.CountSettings(
-        sample, seed, max_word_length, memory, num_threads, sentences
-    )
-    count = corpus_count.CorpusCount(
-        paths,
-        resolved,
-        settings,
-        field,
-        encoding_errors,
-        on_error,
-        first_source,
-        source_weights,
-        temperature,
-        checkpoint,
-        checkpoint_seconds,
-        keep_checkpoint,
-    )
-    if sentences.size:
-        with rows_of_corpus(paths, sentences, field, encoding_errors, on_error) as corpus:
-            return count_rows(corpus, resolved, settings, progress, first_source)
-    with count.run(progress) as (words, replacements):
-        return Counts._of(words.into_counts(), resolved, replacements)
+    checked = given_to(count_files, FileCountSettings, settings)
+    return CorpusCount(paths, pipeline_of_preset(preset), checked).counts(progress)
 
 
-@renamed_arguments(pipeline="preset")
+@takes_settings(FileCountSettings)
 def count_files_to(
     output: PathLike,
     paths: PathLike | Sequence[PathLike],
     *,
     preset: str | Preset | Pipeline = "bert-uncased",
     progress: Progress = None,
-    **options: Unpack[corpus_count.CountOptions],
+    **settings: Unpack[CountFilesOptions],
 ) -> CountsSummary:
     """Count the words of files and write them to `*.parquet` or `*.tsv`, within the memory budget.
 
@@ -123,28 +286,22 @@ def count_files_to(
     Use it for corpora with more distinct words than fit in memory. Raises `CorpusError` for a corpus without
     words, and `ArgumentError` for `sentences` with a size.
     """
-    resolved = _pipeline_of(preset)
-    sentences = options.get("sentences")
-    if sentences is not None and sentences.size:
+    checked = given_to(count_files_to, FileCountSettings, settings)
+    if checked.rules.size:
         raise ArgumentError("sentences", "= with a size needs count_files, which samples in memory")
-    count = corpus_count.CorpusCount.of(paths, resolved, **options)
+    count = CorpusCount(paths, pipeline_of_preset(preset), checked)
     with count.run(progress) as (words, _):
-        return write_ordered_words(words, resolved, output, ", ".join(count.files))
+        return write_ordered_words(words, count.pipeline, output, ", ".join(count.files))
 
 
-@renamed_arguments(pipeline="preset")
+@takes_settings(CountSettings)
 def count_texts(
     texts: Iterable[str | Sequence[str]] | Texts,
     *,
     preset: str | Preset | Pipeline = "bert-uncased",
-    num_threads: int | None = None,
     progress: Progress = None,
     source: int = 0,
-    sentences: Sentences | None = None,
-    memory: int | str | None = None,
-    sample: float | None = None,
-    seed: int = 0,
-    max_word_length: int | None = None,
+    **settings: Unpack[CountTextsOptions],
 ) -> Counts:
     """Count the words of texts from an iterator or a column.
 
@@ -156,34 +313,58 @@ def count_texts(
     arguments are those of `count_files`. A function as `progress` receives numbers of texts. Raises
     `InputTypeError` with the index of an item that is not a string.
     """
-    resolved = _pipeline_of(preset)
-    corpus_count.check_sources("source", source, 1)
-    settings = corpus_count.CountSettings(
-        sample, seed, max_word_length, memory, num_threads, sentences or Sentences()
-    )
-    column = None if settings.sentences.size else text_column(texts)
+    checked = given_to(count_texts, CountSettings, settings)
+    return counts_of_texts(texts, pipeline_of_preset(preset), checked, progress, source)
+
+
+def pipeline_of_preset(preset: str | Preset | Pipeline) -> Pipeline:
+    """Return a pipeline unchanged, and the pipeline of a preset or its name.
+
+    >>> pipeline_of_preset("gpt2").is_byte_level
+    True
+    """
+    if isinstance(preset, Pipeline):
+        return preset
+    if isinstance(preset, str) and preset in SENTENCEPIECE_PRESETS:
+        return SENTENCEPIECE_PRESETS[preset].trainer().pipeline
+    return named_preset(preset).pipeline
+
+
+# ---- texts and rows
+
+
+def counts_of_texts(
+    texts: Iterable[str | Sequence[str]] | Texts,
+    pipeline: Pipeline,
+    settings: CountSettings,
+    progress: Progress = None,
+    source: int = 0,
+) -> Counts:
+    """Count the words of texts as one source."""
+    _check_sources("source", source, 1)
+    column = None if settings.rules.size else text_column(texts)
     if column is None:
         corpus = RowsToCount(rows_of_texts(texts), text_total(texts))
-        return count_rows(corpus, resolved, settings, progress, source)
-    with corpus_count.scratch_folder() as folder:
-        counter = settings.counter(resolved, folder, keep_line_ends=False)
+        return count_rows(corpus, pipeline, settings, progress, source)
+    with _scratch_folder() as folder:
+        counter = settings.counter(pipeline, folder, keep_line_ends=False)
         with progress_bar("counting", progress) as update:
             _add_column(counter, column, source, update)
-        return _counts_of(counter, resolved, settings, counter.replacements())
+        return _counts_of(counter, pipeline, settings, counter.replacements())
 
 
 def count_rows(
     corpus: RowsToCount,
     pipeline: Pipeline,
-    settings: corpus_count.CountSettings,
+    settings: CountSettings,
     progress: Progress = None,
     source: int = 0,
 ) -> Counts:
     """Count the words of rows, or of the sentences that the settings select from them, as one source."""
-    with corpus_count.scratch_folder() as folder:
+    with _scratch_folder() as folder:
         counter = settings.counter(pipeline, folder, keep_line_ends=False)
         with progress_bar("counting", progress, in_bytes=corpus.in_bytes) as update:
-            replacements = _add_rows(counter, _reported(corpus, update), settings.sentences, source)
+            replacements = _add_rows(counter, _reported(corpus, update), settings.rules, source)
         return _counts_of(counter, pipeline, settings, replacements)
 
 
@@ -213,19 +394,215 @@ def _add_column(counter: WordCounter, column: TextColumn, source: int, update: U
 
 
 def _counts_of(
-    counter: WordCounter,
-    pipeline: Pipeline,
-    settings: corpus_count.CountSettings,
-    replacements: int,
+    counter: WordCounter, pipeline: Pipeline, settings: CountSettings, replacements: int
 ) -> Counts:
-    corpus_count.warn_of_replacements(replacements)
+    warn_of_replacements(replacements)
     settings.warn_of_left_out(counter)
     return Counts._of(counter.finish().into_counts(), pipeline, replacements)
 
 
-def _pipeline_of(preset: str | Preset | Pipeline) -> Pipeline:
-    if isinstance(preset, Pipeline):
-        return preset
-    if isinstance(preset, str) and preset in SENTENCEPIECE_PRESETS:
-        return SENTENCEPIECE_PRESETS[preset].trainer().pipeline
-    return named_preset(preset).pipeline
+# ---- files
+
+
+@dataclass(frozen=True)
+class CorpusCount:
+    """A count of files: what to read, the stages that split it into words, and the settings."""
+
+    paths: PathLike | Sequence[PathLike]
+    pipeline: Pipeline
+    settings: FileCountSettings
+
+    def __post_init__(self) -> None:
+        groups, settings = self.groups, self.settings
+        if settings.rules.size:
+            self._check_unused()
+        _check_sources("first_source", settings.first_source, sum(map(len, groups)))
+        weights = settings.source_weights
+        if weights is not None and settings.temperature is not None:
+            raise ArgumentError("source_weights", "= cannot be combined with temperature=")
+        if weights is not None and len(weights) != len(groups):
+            problem = f"must be one for each of {len(groups)} paths; there are {len(weights)}"
+            raise ArgumentError("source_weights", problem)
+        if settings.checkpoint is not None and any("-" in files for files in groups):
+            raise ArgumentError("checkpoint", "= needs files: stdin cannot be read again")
+
+    def _check_unused(self) -> None:
+        """Raise for options that a limited number of sentences, which is drawn in memory, does not have."""
+        for name in ("checkpoint", "source_weights", "temperature"):
+            if getattr(self.settings, name) is not None:
+                raise ArgumentError(name, "= does not apply with a limited number of sentences")
+
+    @cached_property
+    def groups(self) -> list[list[str]]:
+        """The files of each path as given; the groups have weights."""
+        paths = self.paths
+        if isinstance(paths, Sequence) and not isinstance(paths, (str, bytes)) and paths:
+            return [corpus_files([path]) for path in paths]
+        return [corpus_files(paths)]
+
+    @property
+    def files(self) -> list[str]:
+        """All files, in order."""
+        return [name for files in self.groups for name in files]
+
+    def check_checkpoint(self) -> None:
+        """Raise for a saved state that the count cannot continue from, as `run` does."""
+        if (checkpoint := self._checkpoint()) is not None:
+            checkpoint.saved_state()
+
+    def counts(self, progress: Progress) -> Counts:
+        """Count, in memory."""
+        settings = self.settings
+        if settings.rules.size:
+            read = (settings.field, settings.encoding_errors, settings.on_error)
+            with rows_of_corpus(self.paths, settings.rules, *read) as corpus:
+                return count_rows(corpus, self.pipeline, settings, progress, settings.first_source)
+        with self.run(progress) as (words, replacements):
+            return Counts._of(words.into_counts(), self.pipeline, replacements)
+
+    @contextmanager
+    def run(self, progress: Progress) -> Iterator[tuple[OrderedWords, int]]:
+        """Count; yield the words in order and the number of invalid sequences.
+
+        Files of words are deleted at the end, but those of a checkpoint only if the body succeeds.
+        """
+        checkpoint = self._checkpoint()
+        locked = nullcontext() if checkpoint is None else checkpoint.locked()
+        with _scratch_folder() as scratch, locked:
+            folder = scratch if checkpoint is None else str(checkpoint.folder)
+            counter = self.settings.counter(
+                self.pipeline,
+                folder,
+                keep_line_ends=self.pipeline.is_byte_level,
+                durable=checkpoint is not None,
+            )
+            with progress_bar("counting", progress, in_bytes=True) as update:
+                self._count(counter, checkpoint, update)
+            if checkpoint is not None and self.settings.keep_checkpoint:
+                checkpoint.save(counter)
+            replacements = counter.replacements()
+            warn_of_replacements(replacements)
+            self.settings.warn_of_left_out(counter)
+            numerators, denominator = self._weights(counter)
+            yield counter.finish(numerators, denominator), replacements
+            if checkpoint is not None and not self.settings.keep_checkpoint:
+                delete_count_checkpoint(checkpoint.folder)
+
+    def _checkpoint(self) -> CountCheckpoint | None:
+        if self.settings.checkpoint is None:
+            return None
+        shared = {
+            name: getattr(self.settings, name)
+            for name in settings_of(FileCountSettings)
+            if name not in _SAME_COUNTS
+        }
+        settings = {
+            **shared,
+            "sentences": repr(self.settings.rules),
+            "pipeline": self.pipeline.to_json(),
+            "groups": self._group_of_each_file() if self._has_weights else None,
+        }
+        return CountCheckpoint(
+            self.settings.checkpoint, self.settings.checkpoint_seconds, settings, self.files
+        )
+
+    def _count(
+        self, counter: WordCounter, checkpoint: CountCheckpoint | None, update: Update
+    ) -> None:
+        """Count all files, from the saved state on."""
+        done = FilePosition() if checkpoint is None else checkpoint.restore(counter)
+        first_file = done.source - self.settings.first_source if done.items else 0
+        bytes_before = corpus_bytes(self.files[:first_file])
+        total_bytes = corpus_bytes(self.files)
+        groups = self._group_of_each_file()
+        position = done
+        try:
+            for item in self._items_from(first_file, done):
+                position = position.after(item)
+                if checkpoint is not None:
+                    checkpoint.begin(position)
+                counter.start_group(groups[item.source - self.settings.first_source])
+                self._add(counter, item)
+                if checkpoint is not None:
+                    checkpoint.save_if_due(counter)
+                show_source(update, item.name)
+                update(bytes_before + item.file_bytes_read, total_bytes)
+        except KeyboardInterrupt:
+            # A custom stage can be interrupted within a block: the last saved state stays.
+            if checkpoint is not None and not counter.is_partial():
+                checkpoint.save(counter)
+            raise
+
+    def _items_from(self, first_file: int, done: FilePosition) -> Iterator[TextBlock | Rows]:
+        """Read the files from an index on; leave out what was counted of that file."""
+        first_source = self.settings.first_source + first_file
+        options = ReadOptions.of(
+            self.settings.field,
+            self.settings.encoding_errors,
+            self.settings.on_error,
+            tables_as_lines=self.settings.rules.with_counts,
+        )
+        reader = CorpusReader(self.files[first_file:], options, first_source=first_source)
+        counted = done.items if done.text is None else 0
+        for item in reader.blocks(done.text):
+            if item.source == first_source and counted:
+                counted -= 1
+            else:
+                yield item
+        options.warn_of_skipped()
+
+    def _add(self, counter: WordCounter, item: TextBlock | Rows) -> None:
+        if isinstance(item, TextBlock):
+            is_strict = self.settings.encoding_errors == "strict"
+            counter.add_block(item.data, item.source, item.byte_offset, is_strict, item.name)
+        else:
+            counter.add_texts(item.texts, item.source, item.replacements)
+
+    def _group_of_each_file(self) -> list[int]:
+        """Return the group of each file; without weights all files are in one group."""
+        has_weights = self._has_weights
+        return [group * has_weights for group, files in enumerate(self.groups) for _ in files]
+
+    @property
+    def _has_weights(self) -> bool:
+        return self.settings.source_weights is not None or self.settings.temperature is not None
+
+    def _weights(self, counter: WordCounter) -> ExactWeights:
+        if self.settings.source_weights is not None:
+            return weights_as_given(self.settings.source_weights)
+        if self.settings.temperature is None:
+            return EQUAL_WEIGHTS
+        totals = [0] * len(self.groups)
+        for _, group, _, occurrences in counter.checkpoint()["runs"]:
+            totals[group] += occurrences
+        return (
+            weights_of_temperature(totals, self.settings.temperature)
+            if any(totals)
+            else EQUAL_WEIGHTS
+        )
+
+
+def _check_sources(name: str, first: int, sources: int) -> None:
+    """Raise unless the numbers of the sources fit into first positions."""
+    last = whole_number(name, first, 0) + sources - 1
+    if last >= _MAX_SOURCES:
+        problem = f"={first} and {counted(sources, 'file')} need numbers below {_MAX_SOURCES}"
+        raise ArgumentError(name, problem)
+
+
+def warn_of_replacements(replacements: int) -> None:
+    """Warn with `TrainingWarning` of invalid sequences."""
+    if replacements:
+        were = "sequence was" if replacements == 1 else "sequences were"
+        message = f"{replacements} invalid UTF-8 {were} replaced by U+FFFD"
+        warn(message, TrainingWarning)
+
+
+@contextmanager
+def _scratch_folder() -> Iterator[str]:
+    """Yield the path of a folder for runs, which the counter creates on demand; delete it afterwards."""
+    folder = Path(tempfile.gettempdir()) / f"piecework-count-{os.getpid()}-{os.urandom(6).hex()}"
+    try:
+        yield str(folder)
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)

@@ -1,26 +1,38 @@
-"""Learn a tokenizer specification: counts and a trainer in, model, pipeline and special tokens out.
+"""Learn a tokenizer specification within a memory budget: counts and a trainer in, a specification out.
 
-`learn_spec` starts from a preset, `relearn_spec` in `relearn` from an existing specification.
+The model gets the pipeline and the special tokens of a preset; `relearn_spec` in `relearn` starts from an
+existing specification. The estimates of memory are upper bounds, at most 2.5 times the measured peak and 20
+MB more. They count what learning adds to the counts themselves.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
+from piecework._core import check_memory
+from piecework._internal.memory_budget import format_size, memory_budget
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike, whole_number
-from piecework.errors import ArgumentError
+from piecework._internal.warn import warn
+from piecework.errors import ArgumentError, MemoryLimitError, TrainingWarning
 from piecework.spec import SentencePiece, Split, TokenizerSpec
 from piecework.spec.patterns import Behavior
 from piecework.train.counts import Counts
-from piecework.train.memory import fit_to_memory
+from piecework.train.learned import merging_trainer
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import AnyPreset, preset_of_pipeline
 from piecework.train.sentencepiece_presets import sentencepiece_preset_of
 from piecework.train.source_counts import SourceCounts
-from piecework.train.trainer import Trainer, merging_trainer
+from piecework.train.trainer import Trainer
 from piecework.train.trainers.common import checked_counts
+from piecework.train.word_sizes import Amount, WordSizes
+
+_CONSTANT = 48_000_000  # buckets of a small corpus, freed memory that is not reused, Python objects
+_ENTRY = 700  # an entry and its merge: in the trainer, and as Python objects of the result
 
 
 def learn_spec(
@@ -58,19 +70,44 @@ def learn_spec(
     Raises `ArgumentError` if the counts come from another pipeline or the checkpoint from other counts or
     settings, and `MemoryLimitError` if the budget or the memory of the system is too small.
     """
+    pipeline = getattr(counts, "pipeline", None)
+    trainer.check_can_encode()
+    return learn(
+        counts,
+        trainer,
+        preset_for_counts(pipeline, trainer, preset),
+        progress=progress,
+        num_threads=num_threads,
+        memory=memory,
+        checkpoint=checkpoint,
+        training_log=training_log,
+    )
+
+
+def learn(
+    counts: Counts | Mapping[str, int],
+    trainer: Trainer,
+    preset: Any,
+    *,
+    progress: Progress,
+    num_threads: int | None,
+    memory: int | str | None,
+    checkpoint: PathLike | None,
+    training_log: PathLike | None = None,
+) -> TokenizerSpec:
+    """Do what `learn_spec` does with a preset of `preset_for`."""
     trainer.check_can_encode()
     counts = _read_by(trainer, checked_counts(counts))
     logging = None if training_log is None else merging_trainer(trainer)
     counts, _ = fit_to_memory(counts, trainer, memory)
-    chosen = preset_for_counts(counts.pipeline, trainer, preset)
-    counts = counts._of_pipeline(trainer.pipeline_with(chosen))
+    counts = counts._of_pipeline(trainer.pipeline_with(preset))
     if logging is None or training_log is None:
         model = trainer.learn(counts, progress, num_threads, checkpoint=checkpoint)
     else:
         learned = logging.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
         learned.save(training_log)
         model = logging.model_of(learned)
-    return trainer.specification(model, chosen)
+    return trainer.specification(model, preset)
 
 
 def learn_specs(
@@ -118,7 +155,7 @@ def smallest_spec(trainer: Trainer, preset: AnyPreset | None = None) -> Tokenize
 
     It needs no counts, and shows before a training what a file format can store.
     """
-    return trainer.specification(trainer.smallest_model(), trainer.preset_for(preset, None))
+    return trainer.specification(trainer.smallest_model(), preset)
 
 
 def _read_by(trainer: Trainer, counts: Counts) -> Counts:
@@ -145,9 +182,16 @@ def preset_for_counts(
     'metaspace'
     """
     chosen = trainer.preset_for(preset, counted)
+    if counted is not None:
+        check_words(counted, trainer, chosen)
+    return chosen
+
+
+def check_words(counted: Pipeline, trainer: Trainer, chosen: Any) -> None:
+    """Raise `ArgumentError` unless a trainer with a preset learns from words of this pipeline."""
     pipeline = trainer.pipeline_with(chosen)
-    if counted is None or counted.agrees_with(pipeline):
-        return chosen
+    if counted.agrees_with(pipeline):
+        return
     source = source_of(counted)
     if not trainer.has_own_pipeline:
         expected = f"no preset, or counts of preset {chosen.name!r}"
@@ -191,3 +235,117 @@ def source_of(pipeline: Pipeline) -> str:
     """
     preset = sentencepiece_preset_of(pipeline) or preset_of_pipeline(pipeline)
     return f"the pipeline {pipeline}" if preset is None else f"preset {preset.name!r}"
+
+
+# ---- memory
+
+
+@dataclass(frozen=True)
+class DroppedWords:
+    """The words that were dropped to learn within a budget.
+
+    >>> print(DroppedWords(3, words=70, distinct_words=100, occurrences=90, total=1000))
+    words that occur less than 3 times were dropped: 70 of 100 distinct words, 9% of all occurrences
+
+    Words that occur less than `min_count` times were dropped: `words` of `distinct_words`, which make up
+    `occurrences` of `total`.
+    """
+
+    min_count: int
+    words: int
+    distinct_words: int
+    occurrences: int
+    total: int
+
+    def __str__(self) -> str:
+        share = 100 * self.occurrences / self.total
+        return (
+            f"words that occur less than {self.min_count:,} times were dropped: "
+            f"{self.words:,} of {self.distinct_words:,} distinct words, "
+            f"{share:.2g}% of all occurrences"
+        )
+
+
+def estimated_memory(counts: Counts | Mapping[str, int], trainer: Trainer) -> int:
+    """Return an upper bound of the memory in bytes that learning takes besides the counts.
+
+    >>> from piecework.train import WordPieceTrainer
+    >>> estimated_memory(Counts(["hug", "pug"], [10, 5]), WordPieceTrainer()) < 50_000_000
+    True
+
+    The bound is at most 2.5 times the peak and 20 MB more. It depends on the numbers of distinct words and
+    characters, not on how often they occur. Raises `CorpusError` for counts without words.
+    """
+    counts = checked_counts(counts)
+    text, chars, _ = counts._word_sizes()
+    totals = [len(text), text.sum(dtype=np.uint64), chars.sum(dtype=np.uint64)]
+    return int(_estimate(trainer, WordSizes(*(np.asarray(total, np.float64) for total in totals))))
+
+
+def fit_to_memory(
+    counts: Counts | Mapping[str, int], trainer: Trainer, memory: int | str | None = None
+) -> tuple[Counts, DroppedWords | None]:
+    """Return the counts that a trainer can learn from within a budget, and what was dropped.
+
+    >>> from piecework.train import WordPieceTrainer
+    >>> counts = Counts(["hug", "pug"], [10, 5])
+    >>> fit_to_memory(counts, WordPieceTrainer(), "1GB")
+    (Counts(2 words, 15 in total), None)
+
+    `memory` is a size in bytes or a text such as "512MB"; None means a quarter of the memory of the
+    machine. If the estimate exceeds it, words that occur less than k times are dropped, with the smallest
+    k for which the rest fits, and a `TrainingWarning` says what was dropped. Raises `MemoryLimitError` if
+    nothing fits, or if the system does not provide the memory.
+    """
+    budget = memory_budget(memory)
+    counts = checked_counts(counts)
+    needed = estimated_memory(counts, trainer)
+    if needed <= budget:
+        _check_available(needed)
+        return counts, None
+    try:
+        least, kept = _least_count(counts, trainer, budget, needed)
+        reduced = counts._at_least(least)
+    except MemoryLimitError:
+        raise
+    except MemoryError as error:
+        raise MemoryLimitError("counts", "do not fit into memory: an allocation failed") from error
+    _check_available(kept)
+    total, rest = counts.total, reduced.total
+    dropped = DroppedWords(least, len(counts) - len(reduced), len(counts), total - rest, total)
+    message = f"{dropped}, to learn within {format_size(budget)}; a larger memory budget keeps them"
+    warn(message, TrainingWarning)
+    return reduced, dropped
+
+
+def _check_available(needed: int) -> None:
+    """Raise `MemoryLimitError` if the system does not provide the memory, before learning starts."""
+    check_memory(needed)
+
+
+def _least_count(counts: Counts, trainer: Trainer, budget: int, needed: int) -> tuple[int, int]:
+    """Return the least k for which learning from words with at least k occurrences fits, and its estimate."""
+    text, chars, numbers = counts._word_sizes()
+    values = np.unique(numbers)
+    order = np.argsort(numbers, kind="stable")
+    starts = np.searchsorted(numbers[order], values)
+    # Sums over the words that occur at least `values[i]` times.
+    above = [
+        np.cumsum(lengths[order][::-1], dtype=np.float64)[::-1][starts] for lengths in (text, chars)
+    ]
+    size = WordSizes((len(numbers) - starts).astype(np.float64), *above)
+    copy = size.text + 24 * size.words
+    estimates = _estimate(trainer, size) + copy
+    fitting = np.flatnonzero(estimates <= budget)
+    if not len(fitting):
+        found = f"{format_size(budget)}, but learning takes about {format_size(needed)}"
+        expected = f"at least {format_size(int(estimates[-1]) + 1)}, or a smaller vocabulary"
+        raise MemoryLimitError("memory", f"= allows {found}; allow {expected}")
+    return int(values[fitting[0]]), int(estimates[fitting[0]])
+
+
+def _estimate(trainer: Trainer, size: WordSizes) -> Amount:
+    """Return the bytes that learning takes, with the result."""
+    # A vocabulary has at most one entry for each character of the distinct words.
+    entries = np.minimum(trainer.vocab_size or 0, size.chars)
+    return trainer.memory(size) + _ENTRY * entries + _CONSTANT

@@ -1,18 +1,23 @@
-"""What trainers of entries learn: the vocabulary, and the merges or removals that led to it."""
+"""Trainers of entries, and what they learn: the vocabulary, and the merges or removals that led to it."""
 
 from __future__ import annotations
 
 import json
 import os
-from collections.abc import Sequence
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from piecework._core import LearnedEntries
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
-from piecework.errors import FormatError
+from piecework.errors import ArgumentError, FormatError, TrainingError
 from piecework.io.atomic_files import atomic_stream
 from piecework.io.read_file import file_bytes
+from piecework.spec import Model
+from piecework.train.counts import Counts
+from piecework.train.trainer import Trainer
 
 
 @dataclass(frozen=True)
@@ -121,6 +126,94 @@ class LearnedVocabulary:
                 return first
             later -= 1
         return len(self.entries)
+
+
+# ---- the trainers
+
+
+ModelT = TypeVar("ModelT", bound=Model)
+
+
+class VocabularyTrainer(Trainer, Generic[ModelT]):
+    """A trainer whose result is a `LearnedVocabulary`: entries, and merges if it merges pairs."""
+
+    def learn(
+        self,
+        counts: Counts | Mapping[str, int],
+        progress: Progress = None,
+        num_threads: int | None = None,
+        *,
+        checkpoint: PathLike | None = None,
+    ) -> ModelT:
+        """Return the model; warns with `TrainingWarning` if it is small or has mostly rare entries.
+
+        Raises `TrainingError` if special tokens and alphabet exceed `vocab_size`, `CorpusError` if there
+        are no words, and `ArgumentError` for "first-seen" if counts lack first positions.
+        """
+        learned = self.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
+        return self.model_of(learned)
+
+    @abstractmethod
+    def learn_vocabulary(
+        self,
+        counts: Counts | Mapping[str, int],
+        progress: Progress = None,
+        num_threads: int | None = None,
+        *,
+        checkpoint: PathLike | None = None,
+    ) -> LearnedVocabulary:
+        """Return the entries and every merge."""
+
+    @abstractmethod
+    def model_of(self, learned: LearnedVocabulary) -> ModelT:
+        """Return the model of a learned vocabulary, with the warnings of `learn`."""
+
+    @property
+    def nests(self) -> bool:
+        """Whether a smaller vocabulary is the beginning of a larger one."""
+        return self.merges_pairs
+
+    @property
+    def merges_pairs(self) -> bool:
+        """Whether learning merges pairs, which a training log lists."""
+        return True
+
+    def learn_models(
+        self,
+        counts: Counts | Mapping[str, int],
+        sizes: Sequence[int],
+        progress: Progress = None,
+        num_threads: int | None = None,
+        *,
+        checkpoint: PathLike | None = None,
+    ) -> dict[int, Model]:
+        """Return the model of each size, learned in one run if `learns_together`."""
+        if not self.nests:
+            return super().learn_models(counts, sizes, progress, num_threads, checkpoint=checkpoint)
+        largest = self.sized(max(sizes))
+        learned = largest.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
+        return {size: self._model_of_prefix(learned, size) for size in sizes}
+
+    def _model_of_prefix(self, learned: LearnedVocabulary, size: int) -> Model:
+        """Return the model of the first entries; raise `TrainingError` if they lack the alphabet."""
+        needed = learned._first_size()
+        if size < needed:
+            expected = f"at least {needed} (special tokens and alphabet)"
+            raise TrainingError("vocab_size", str(size), expected)
+        return self.sized(size).model_of(learned.prefix(size))
+
+
+def merging_trainer(trainer: Trainer) -> VocabularyTrainer[Any]:
+    """Return a trainer that merges pairs; raise `ArgumentError` for another, which has nothing to log.
+
+    >>> from piecework.train import BPETrainer
+    >>> merging_trainer(BPETrainer()).kind
+    'bpe'
+    """
+    if isinstance(trainer, VocabularyTrainer) and trainer.merges_pairs:
+        return trainer
+    expected = "a trainer that merges pairs: BPE, or WordPiece with learner=Merges()"
+    raise ArgumentError("training_log", f"= needs {expected}, not the {trainer.kind} trainer")
 
 
 # ---- files with the merges of a training run, such as `tokenizer.training.json`: JSON, one merge a line

@@ -1,55 +1,85 @@
-"""Resolve the arguments of `Tokenizer.train` to a plan: trainer, preset, pipeline, sentences."""
+"""The plan of a training: trainer and preset from arguments; then files, texts or counts in, a spec out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
+import errno
+import os
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
+from functools import cached_property
+from typing import Any, NoReturn
 
-from piecework._internal.renamed_arguments import reject_former_name
-from piecework._internal.validation import unknown_choice
-from piecework.errors import ArgumentError
-from piecework.spec import TokenizerSpec
-from piecework.train.learn import smallest_spec
+from piecework._core import Core
+from piecework._internal import validation as checks
+from piecework._internal.memory_budget import memory_budget
+from piecework._internal.types import Progress, Texts, Unpack
+from piecework._internal.validation import PathLike
+from piecework.attributes.names_of_other_libraries import reject_setting
+from piecework.corpus.iterables import rows_of_texts, text_total
+from piecework.corpus.rows import Rows
+from piecework.corpus.urls import is_url
+from piecework.errors import ArgumentError, FileError, InputTypeError
+from piecework.spec import SentencePiece, TokenizerSpec
+from piecework.train.count_checkpoint import delete_count_checkpoint
+from piecework.train.counting import (
+    CorpusCount,
+    CountSettings,
+    FileCountSettings,
+    count_rows,
+    counts_of_texts,
+)
+from piecework.train.counts import Counts, word_counts
+from piecework.train.learn import check_words, learn, smallest_spec
+from piecework.train.learners import LEARNERS
 from piecework.train.pipeline import Pipeline
-from piecework.train.presets import PRESETS, Preset, named_preset, preset_of_pipeline
+from piecework.train.presets import (
+    PRESETS,
+    AnyPreset,
+    Preset,
+    has_sequences,
+    named_preset,
+    preset_of_pipeline,
+)
+from piecework.train.segmenter import segment
 from piecework.train.sentencepiece_presets import (
     SENTENCEPIECE_PRESETS,
     SentencePiecePreset,
-    sentencepiece_preset,
     sentencepiece_preset_of,
 )
-from piecework.train.sentences import Sentences
+from piecework.train.sentences import Reservoir, RowsToCount, Sentences, rows_of_corpus
+from piecework.train.setting_fields import settings_of
+from piecework.train.settings import TrainOptions
+from piecework.train.source_counting import count_paths
 from piecework.train.trainer import Trainer
-from piecework.train.trainers import SentencePieceTrainer, kind_of, trainer_for
+from piecework.train.trainers import TRAINERS, SentencePieceTrainer
+from piecework.train.trainers.superwords import DEFAULT_TRANSITION
 
 
 @dataclass(frozen=True)
 class Plan:
-    """The trainer, and the pipeline and sentences to count for it.
+    """The trainer, the preset around its model, and how to train.
 
-    >>> Plan.of(None, "word", None, {"vocab_size": 9}).trainer.vocab_size
+    >>> Plan.of(model="word", vocab_size=9).trainer.vocab_size
     9
 
-    `preset` is None if the trainer has its own pipeline and no preset is named. `tests` is the number of
-    sentences to store in the model as a self-test.
+    `preset` is None if the trainer has its own pipeline and no preset is named. A further option of
+    `Tokenizer.train` and its variants is a field here.
     """
 
     trainer: Trainer
-    preset: Preset | SentencePiecePreset | None
-    pipeline: Pipeline
-    sentences: Sentences
-    tests: int = 0
+    preset: AnyPreset | None
+    num_threads: int | None = None
+    progress: Progress = None
+    memory: int | str | None = None
+    checkpoint: PathLike | None = None
 
     @classmethod
     def of(
         cls,
-        trainer: Trainer | None,
-        model: str | None,
-        preset: str | Preset | SentencePiecePreset | None,
-        settings: Mapping[str, Any],
+        trainer: Trainer | None = None,
         *,
         counted: Pipeline | None = None,
+        **options: Unpack[TrainOptions],
     ) -> Plan:
         """Return the plan for a trainer, or for a kind of model and the settings of its trainer.
 
@@ -59,32 +89,43 @@ class Plan:
         would, the default model. Raises `ArgumentError` for arguments in conflict, and for counts that the
         model does not support.
         """
-        reject_former_name(settings, "show_progress", "progress")
+        settings: dict[str, Any] = {**options}
+        model, preset = settings.pop("model", None), settings.pop("preset", None)
+        names = {field.name for field in fields(cls)} & settings.keys()
+        how = {name: settings.pop(name) for name in names}
         model = model.lower() if isinstance(model, str) else model
-        _check_preset_name(preset)
-        if preset is None and counted is not None:
-            model, preset = _model_and_preset_for(counted, trainer, model, settings)
-        if trainer is not None and (model is not None or settings):
-            found = "model" if model is not None else next(iter(settings))
-            problem = "= cannot be combined with trainer=; pass settings or a trainer"
-            raise ArgumentError(found, problem)
-        is_sentencepiece = _is_sentencepiece_preset(preset)
-        if trainer is None and is_sentencepiece and model in SentencePieceTrainer.TYPES:
-            model, settings = "sentencepiece", {**settings, "model_type": model}
-        kind = _kind(trainer, model, preset)
-        if kind == "sentencepiece":
-            return cls._for_sentencepiece(trainer, preset, settings)
-        if is_sentencepiece:
-            raise _preset_of_other_model(preset, kind)
+        if trainer is not None:
+            _check_trainer(trainer, model, preset, settings)
+        chosen = named = _named(preset)
+        if named is None and counted is not None and trainer is None:
+            model, named = _model_and_preset_of(counted, model, settings)
+            chosen = named if isinstance(named, SentencePiecePreset) else None
         if trainer is None:
-            named = None if preset is None else named_preset(preset)
-            trainer = trainer_for(kind, settings, named)
-        return cls._with(trainer, trainer.preset_for(preset, None))
+            trainer = _trainer(model, named, settings)
+        chosen = trainer.preset_for(chosen, counted)
+        if counted is not None:
+            check_words(counted, trainer, chosen)
+        return cls(trainer, chosen, **how)
+
+    @cached_property
+    def pipeline(self) -> Pipeline:
+        """The stages that split texts into words."""
+        return self.trainer.pipeline_with(self.preset)
+
+    @property
+    def sentences(self) -> Sentences:
+        """The rules that select the sentences to count."""
+        return self.trainer.sentences
+
+    @property
+    def tests(self) -> int:
+        """The number of sentences to store in the model as a self-test."""
+        return self.trainer.self_tests
 
     def smallest_spec(self) -> TokenizerSpec:
         """Return a specification as the trainer learns it, with the smallest vocabulary.
 
-        >>> list(Plan.of(None, "word", None, {}).smallest_spec().model.vocab)
+        >>> list(Plan.of(model="word").smallest_spec().model.vocab)
         ['[UNK]', 'a']
 
         A format that cannot store it cannot store the trained tokenizer.
@@ -94,52 +135,229 @@ class Plan:
     def roles_in(self, vocab: Mapping[str, int]) -> dict[str, str]:
         """Return the roles of the preset whose token a vocabulary has.
 
-        >>> Plan.of(None, "byte-bpe", "qwen2", {}).roles_in({"<|endoftext|>": 0})
+        >>> Plan.of(model="byte-bpe", preset="qwen2").roles_in({"<|endoftext|>": 0})
         {'eos_token': '<|endoftext|>', 'pad_token': '<|endoftext|>'}
         """
         roles = {} if self.preset is None else self.preset.roles
         return {role: token for role, token in roles.items() if token in vocab}
 
-    @classmethod
-    def _for_sentencepiece(
-        cls,
-        trainer: Trainer | None,
-        preset: str | Preset | SentencePiecePreset | None,
-        settings: Mapping[str, Any],
-    ) -> Plan:
-        if trainer is not None and preset is not None:
-            expected = "None: a SentencePieceTrainer has settings for the whole pipeline"
-            raise ArgumentError("preset", repr(preset), expected)
-        chosen = None if preset is None else sentencepiece_preset(preset)
-        if trainer is None:
-            merged = settings if chosen is None else chosen.settings_with(settings)
-            if chosen is not None and "transition" not in settings:
-                _check_type(merged, chosen)
-            trainer = trainer_for("sentencepiece", merged)
-        if chosen is not None:
-            _check_words(trainer, chosen)
-        return cls._with(trainer, chosen)
+    # ---- run it
 
-    @classmethod
-    def _with(cls, trainer: Trainer, preset: Any) -> Plan:
-        pipeline = trainer.pipeline_with(preset)
-        return cls(trainer, preset, pipeline, trainer.sentences, trainer.self_tests)
+    def learn_from_files(
+        self, files: PathLike | Sequence[PathLike], **reading: Any
+    ) -> TokenizerSpec:
+        """Count the words of files and learn from them."""
+        self._check(len(_checked_paths(files)))
+        if self.tests:
+            with rows_of_corpus(files, self.sentences, **reading) as corpus:
+                return self._with_self_tests(corpus)
+        settings = FileCountSettings(
+            num_threads=self.num_threads,
+            sentences=self.sentences,
+            memory=self.memory,
+            checkpoint=None if self.sentences.size else self.checkpoint,
+            keep_checkpoint=True,
+            **reading,
+        )
+        if self.trainer.learns_by_source:
+            counts: Counts = count_paths(files, self.pipeline, settings, self.progress)
+        else:
+            counts = CorpusCount(files, self.pipeline, settings).counts(self.progress)
+        spec = self.learn_from_counts(counts)
+        if self.checkpoint is not None:
+            delete_count_checkpoint(self.checkpoint)
+        return spec
+
+    def learn_from_texts(
+        self, texts: Iterable[str | Sequence[str]] | Mapping[str, int] | Texts
+    ) -> TokenizerSpec:
+        """Count the words of texts and learn from them; a mapping is word counts."""
+        self._check(0)
+        if isinstance(texts, Mapping):
+            return self.learn_from_counts(word_counts(texts, "texts"))
+        if self.tests:
+            return self._with_self_tests(RowsToCount(rows_of_texts(texts), text_total(texts)))
+        return self.learn_from_counts(
+            counts_of_texts(texts, self.pipeline, self._counting, self.progress)
+        )
+
+    def learn_from_counts(
+        self, counts: Counts | Mapping[str, int], training_log: PathLike | None = None
+    ) -> TokenizerSpec:
+        """Learn from word counts, whose pipeline `of` has checked."""
+        return learn(
+            counts,
+            self.trainer,
+            self.preset,
+            progress=self.progress,
+            num_threads=self.num_threads,
+            memory=self.memory,
+            checkpoint=self.checkpoint,
+            training_log=training_log,
+        )
+
+    @property
+    def _counting(self) -> CountSettings:
+        return CountSettings(self.num_threads, self.sentences, self.memory)
+
+    def _check(self, files: int) -> None:
+        """Raise for settings that this number of files, or none, cannot be learned with."""
+        self.trainer.check_before_counting(files)
+        memory_budget(self.memory)
+
+    def _with_self_tests(self, corpus: RowsToCount) -> TokenizerSpec:
+        """Count the words of rows, learn from them, and store sentences of them with their pieces.
+
+        Sentences with unknown pieces are skipped.
+        """
+        samples: Reservoir[str] = Reservoir(self.tests, self.sentences.seed)
+        sampled = replace(corpus, rows=_sampled(corpus.rows, samples, self.sentences))
+        spec = self.learn_from_counts(
+            count_rows(sampled, self.pipeline, self._counting, self.progress)
+        )
+        model = spec.model
+        assert isinstance(model, SentencePiece)
+        sentences = [self.sentences.text_of(line) for line in samples.drawn]
+        text, functions = spec.to_core()
+        ids = segment(Core.from_json(text.encode(), "", functions), sentences)
+        pieces = [[model.pieces[id].text for id in row] for row in ids]
+        known = tuple(
+            (sentence, " ".join(row))
+            for sentence, row in zip(sentences, pieces, strict=True)
+            if model.unk_token not in row
+        )
+        return replace(spec, model=replace(model, self_test=known))
 
 
-def _kind(
-    trainer: Trainer | None, model: str | None, preset: str | Preset | SentencePiecePreset | None
-) -> str:
-    """Return the kind of model of the trainer, the one that is named, or that of the preset."""
-    if trainer is not None:
-        return kind_of(trainer)
-    if model is not None:
-        return model
-    if isinstance(preset, SentencePiecePreset) or _is_sentencepiece_preset(preset):
-        return "sentencepiece"
-    return model_of(preset)
+def _checked_paths(files: PathLike | Sequence[PathLike]) -> set[PathLike]:
+    """Return the distinct paths.
+
+    Raises `FileError` for a text where a path belongs: it has spaces and is not the path of a file.
+    """
+    paths = [files] if isinstance(files, str | os.PathLike) else files
+    for path in paths:
+        if not isinstance(path, str) or "*" in path or is_url(path):
+            continue
+        if len(path.split()) > 1 and not os.path.exists(path):
+            found = f"{path[:40]!r}{' ...' if len(path) > 40 else ''}"
+            problem = f": {found} is not a file; for texts call train_from_iterator"
+            error = FileError("files", problem, errno=errno.ENOENT)
+            error.filename = path
+            raise error
+    return set(paths)
 
 
-def model_of(preset: str | Preset | None) -> str:
+def _sampled(rows: Iterable[Rows], samples: Reservoir[str], sentences: Sentences) -> Iterator[Rows]:
+    """Yield the rows, and add the sentences of them to the samples."""
+    for each in rows:
+        samples.add_all(filter(sentences.keep, each.texts))
+        yield each
+
+
+# ---- from arguments to a trainer and a preset
+
+
+def trainer_for(model: str, settings: Mapping[str, Any], preset: Preset | None = None) -> Trainer:
+    """Return the trainer of a kind of model with these settings; the preset supplies defaults.
+
+    >>> trainer_for("word", {"vocab_size": 100}).vocab_size
+    100
+
+    Raises `ArgumentError` for an unknown model, an unknown setting (the message lists the known ones) or
+    an invalid value.
+    """
+    checks.check_choice("model", model, TRAINERS)
+    known = TRAINERS[model].setting_names()
+    for name, value in settings.items():
+        if name not in known:
+            _reject_setting(name, value, model)
+    defaults = preset.tokens_for(known) if preset else {}
+    if preset and has_sequences(preset) and "transition" in known:
+        defaults |= {"transition": DEFAULT_TRANSITION}
+    return TRAINERS[model](**{**defaults, **settings})
+
+
+def _reject_setting(name: str, value: object, model: str) -> NoReturn:
+    """Raise `InputTypeError` for an unknown setting; the message says which models or learners have it."""
+    known = TRAINERS[model].setting_names()
+    kinds = [repr(kind) for kind, trainer in TRAINERS.items() if name in trainer.setting_names()]
+    learners = [kind.__name__ for kind in LEARNERS.values() if name in settings_of(kind)]
+    if kinds:
+        hint = f"model{'s' * (len(kinds) > 1)} {' and '.join(kinds)} {'have' if len(kinds) > 1 else 'has'} it"
+    elif learners:
+        hint = f"model 'wordpiece' has learner={learners[0]}({name}={value!r})"
+    else:
+        reject_setting(f"model {model!r}", name, known)
+    message = f"model {model!r} has no setting {name}; it has {', '.join(known)}; {hint}"
+    raise InputTypeError(name, message=message)
+
+
+def _named(preset: object) -> AnyPreset | None:
+    """Return the preset with a name, and a preset unchanged."""
+    if preset is None or isinstance(preset, AnyPreset):
+        return preset
+    every: dict[str, AnyPreset] = {**SENTENCEPIECE_PRESETS, **PRESETS}
+    if not isinstance(preset, str) or preset not in every:
+        raise checks.unknown_choice("preset", preset, dict.fromkeys((*PRESETS, *every)))
+    return every[preset]
+
+
+def _check_trainer(
+    trainer: Trainer, model: object, preset: object, settings: Mapping[str, Any]
+) -> None:
+    """Raise for a trainer of another library, and for arguments that cannot be combined with a trainer."""
+    if model is not None or settings:
+        found = "model" if model is not None else next(iter(settings))
+        problem = "= cannot be combined with trainer=; pass settings or a trainer"
+        raise ArgumentError(found, problem)
+    if type(trainer) not in TRAINERS.values():
+        expected = "one of the trainers of this library"
+        raise ArgumentError("trainer", type(trainer).__name__, expected)
+    named = _named(preset)
+    if named is not None and trainer.has_own_pipeline:
+        expected = "None: a SentencePieceTrainer has settings for the whole pipeline"
+        raise ArgumentError("preset", repr(preset), expected)
+    if isinstance(named, SentencePiecePreset):
+        raise _preset_of_other_model(named, trainer.kind)
+
+
+def _trainer(model: str | None, preset: AnyPreset | None, settings: Mapping[str, Any]) -> Trainer:
+    """Return the trainer of a model, or of the model that suits a preset."""
+    if isinstance(preset, SentencePiecePreset):
+        return _sentencepiece_trainer(model, preset, settings)
+    assert preset is None or isinstance(preset, Preset)
+    if model == "sentencepiece" and preset is not None:
+        raise checks.unknown_choice("preset", preset.name, SENTENCEPIECE_PRESETS)
+    return trainer_for(model_of(preset) if model is None else model, settings, preset)
+
+
+def _sentencepiece_trainer(
+    model: str | None, preset: SentencePiecePreset, settings: Mapping[str, Any]
+) -> Trainer:
+    """Return the trainer of a preset; raise `ArgumentError` for a model that does not suit it."""
+    if model in SentencePieceTrainer.TYPES:
+        settings = {**settings, "model_type": model}
+    elif model not in (None, "sentencepiece"):
+        checks.check_choice("model", model, TRAINERS)
+        raise _preset_of_other_model(preset, model)
+    merged = preset.settings_with(settings)
+    superwords = "transition" not in settings and merged.get("transition") is not None
+    if superwords and merged.get("model_type") != "bpe":
+        problem = (
+            f"={preset.name!r} does not support model {merged.get('model_type')!r}: only BPE pieces cross "
+            "spaces; use model 'bpe', or preset 'llama'"
+        )
+        raise ArgumentError("preset", problem)
+    trainer = trainer_for("sentencepiece", merged)
+    symbols = set(trainer.fixed_tokens) & set(preset.settings.get("user_defined_symbols", ()))
+    if trainer.detail == "word" and symbols:
+        expected = "another model, or preset 't5' or 'llama'"
+        problem = f"={preset.name!r} does not support model 'word': its symbols divide words; use {expected}"
+        raise ArgumentError("preset", problem)
+    return trainer
+
+
+def model_of(preset: Preset | str | None) -> str:
     """Return the model to train with a preset, if the caller names none.
 
     >>> model_of(None), model_of("gpt2"), model_of("metaspace")
@@ -154,51 +372,18 @@ def model_of(preset: str | Preset | None) -> str:
     return models.get(chosen.name, "wordpiece")
 
 
-def _check_preset_name(preset: object) -> None:
-    if isinstance(preset, str) and preset not in PRESETS.keys() | SENTENCEPIECE_PRESETS.keys():
-        names = dict.fromkeys((*PRESETS, *SENTENCEPIECE_PRESETS))
-        raise unknown_choice("preset", preset, names)
-
-
-def _check_type(settings: Mapping[str, Any], preset: SentencePiecePreset) -> None:
-    """Raise for a type of model that has no pieces that cross spaces, if a preset asks for them."""
-    if settings.get("transition") is not None and settings.get("model_type") != "bpe":
-        problem = (
-            f"={preset.name!r} does not support model {settings.get('model_type')!r}: only BPE pieces cross "
-            "spaces; use model 'bpe', or preset 'llama'"
-        )
-        raise ArgumentError("preset", problem)
-
-
-def _check_words(trainer: Trainer, preset: SentencePiecePreset) -> None:
-    """Raise if the symbols of a preset divide the words of a word model, which are then unknown."""
-    symbols = set(trainer.fixed_tokens) & set(preset.settings.get("user_defined_symbols", ()))
-    if trainer.detail == "word" and symbols:
-        expected = "another model, or preset 't5' or 'llama'"
-        problem = f"={preset.name!r} does not support model 'word': its symbols divide words; use {expected}"
-        raise ArgumentError("preset", problem)
-
-
-def _is_sentencepiece_preset(preset: str | Preset | SentencePiecePreset | None) -> bool:
-    is_name = isinstance(preset, str) and preset in SENTENCEPIECE_PRESETS
-    return is_name or isinstance(preset, SentencePiecePreset)
-
-
-def _preset_of_other_model(
-    preset: str | Preset | SentencePiecePreset | None, kind: str
-) -> ArgumentError:
-    name = preset.name if isinstance(preset, SentencePiecePreset) else preset
+def _preset_of_other_model(preset: SentencePiecePreset, kind: str) -> ArgumentError:
     types = ", ".join(SentencePieceTrainer.TYPES)
     expected = f"no model or one of {types}, or another preset: {', '.join(PRESETS)}"
-    return ArgumentError("preset", f"={name!r} does not support model {kind!r}; use {expected}")
+    return ArgumentError(
+        "preset", f"={preset.name!r} does not support model {kind!r}; use {expected}"
+    )
 
 
-def _model_and_preset_for(
-    counted: Pipeline, trainer: Trainer | None, model: str | None, settings: Mapping[str, Any]
-) -> tuple[str | None, Preset | SentencePiecePreset | None]:
+def _model_and_preset_of(
+    counted: Pipeline, model: str | None, settings: Mapping[str, Any]
+) -> tuple[str | None, AnyPreset | None]:
     """Return the model and the preset for counts of a pipeline; None where the default is meant."""
-    if trainer is not None:
-        return model, None if trainer.has_own_pipeline else trainer.preset_for(None, counted)
     if model == "sentencepiece" and _counts_with(counted, settings):
         return model, None
     of_sentencepiece = sentencepiece_preset_of(counted)
@@ -207,7 +392,7 @@ def _model_and_preset_for(
     named = preset_of_pipeline(counted)
     if model is None:
         model = "byte-bpe" if counted.is_byte_level else model_of(named)
-    return model, trainer_for(model, settings, named).preset_for(None, counted)
+    return model, named
 
 
 def _counts_with(counted: Pipeline, settings: Mapping[str, Any]) -> bool:

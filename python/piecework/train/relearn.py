@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
 from piecework._internal.types import Progress
-from piecework.errors import ArgumentError
+from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import (
     BPE,
     AddedToken,
@@ -19,13 +19,14 @@ from piecework.spec import (
 )
 from piecework.spec.byte_alphabet import CHARACTER_OF_BYTE
 from piecework.spec.renumbering import inserted_ids, renumbered
-from piecework.train.counts import Counts
+from piecework.train.counting import count_texts
+from piecework.train.counts import Counts, word_counts
 from piecework.train.learn import check_pipeline, pipeline_of
-from piecework.train.learners import one_of
-from piecework.train.learners.kinds import Pruning
-from piecework.train.preset_trainer import PresetTrainer
+from piecework.train.learners import Pruning, one_of
+from piecework.train.plan import trainer_for
 from piecework.train.presets import preset_of_words
-from piecework.train.trainers import TRAINERS, trainer_for
+from piecework.train.trainer import PresetTrainer
+from piecework.train.trainers import TRAINERS
 from piecework.train.trainers.bpe import BYTE_ALPHABET
 
 _KIND_OF_MODEL = {
@@ -71,6 +72,23 @@ def relearn_spec(
         renumbered(without_added, model, new_ids.__getitem__),
         added_tokens=tuple(replace(token, id=model.vocab[token.content]) for token in added),
     )
+
+
+def counts_for(
+    spec: TokenizerSpec,
+    corpus: Iterable[str | Sequence[str]] | Mapping[str, int] | Counts,
+    *,
+    num_threads: int | None,
+    progress: Progress,
+    name: str = "corpus",
+) -> Counts:
+    """Return word counts as they are; count texts with the pipeline of a specification."""
+    corpus = word_counts(corpus, name)
+    if isinstance(corpus, Counts):
+        return corpus
+    if isinstance(corpus, str | bytes) or not isinstance(corpus, Iterable):
+        raise InputTypeError(name, type(corpus).__name__, "texts or Counts")
+    return count_texts(corpus, preset=pipeline_of(spec), num_threads=num_threads, progress=progress)
 
 
 def _with_vocabulary_of(learned: Model, old: Model) -> Model:

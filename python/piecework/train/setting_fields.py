@@ -1,7 +1,7 @@
 """Declare a setting once: a dataclass field with its check, its help and its option.
 
-The check of a trainer, the options of the command line, the tables of docs/reference/training-settings.md and
-the tests of bad values come from these fields.
+The checks of trainers, learners and counting, the options of the command line, the types in `settings`, the
+tables of docs/reference/training-settings.md and the tests of bad values come from these fields.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ from dataclasses import KW_ONLY, dataclass, field, fields
 from typing import Any, ClassVar, TypeVar
 
 from piecework._internal import validation as checks
+from piecework._internal.memory_budget import memory_budget
+from piecework.attributes.names_of_other_libraries import reject_setting
 from piecework.errors import ArgumentError
 from piecework.normalization_rules import NormalizationRules
 
 Instance = TypeVar("Instance")
+Function = TypeVar("Function", bound=Callable[..., Any])
 
 _MAX_U32 = 2**32 - 1
 _MAX_SHOWN = 2**31  # larger limits are those of the machine
@@ -255,6 +258,31 @@ class RulesFile(File):
         return value
 
 
+@dataclass(frozen=True)
+class MemorySize(Setting):
+    """A budget in bytes, or a text such as "512MB"."""
+
+    annotation, words = "int | str", "a size such as 512MB"
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the budget as it was given."""
+        memory_budget(value)
+        return value
+
+
+@dataclass(frozen=True, kw_only=True)
+class Value(Setting):
+    """A value that `check` raises for unless it is valid; `annotation` is its type."""
+
+    annotation: str  # type: ignore[misc]
+    check: Callable[[Any], object]
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the value."""
+        self.check(value)
+        return value
+
+
 def setting(default: Any, about: Setting) -> Any:
     """Return the field of a dataclass for a setting.
 
@@ -285,9 +313,59 @@ def check_settings(instance: Any) -> None:
 
 def documented(cls: type[Instance]) -> type[Instance]:
     """Add the settings of a dataclass to its docstring, for `help()`; a decorator."""
+    cls.__doc__ = _with_settings(cls.__doc__, cls)
+    return cls
+
+
+def _with_settings(doc: str | None, cls: type, without: Collection[str] = ()) -> str:
     lines = ["", "Settings:", ""]
     for name, (about, default) in settings_of(cls).items():
+        if name in without:
+            continue
         shown = f"None, {about.none}" if default is None else repr(default)
         lines.append(f"- `{name}` ({shown}): {about.help}")
-    cls.__doc__ = "\n".join([inspect.cleandoc(cls.__doc__ or ""), *lines])
-    return cls
+    return "\n".join([inspect.cleandoc(doc or ""), *lines])
+
+
+# ---- functions that take settings as keyword arguments
+
+
+def takes_settings(cls: type, without: Collection[str] = ()) -> Callable[[Function], Function]:
+    """Give a function with `**settings` the signature and the document of a dataclass; a decorator.
+
+    >>> @dataclass
+    ... class Sized:
+    ...     size: int = setting(8, Integer("Number of entries.", least=1))
+    >>> @takes_settings(Sized)
+    ... def learn(words, **settings): return given_to(learn, Sized, settings)
+    >>> inspect.signature(learn)
+    <Signature (words, *, size: 'int' = 8)>
+    """
+
+    def decorate(function: Function) -> Function:
+        signature = inspect.signature(function)
+        *own, _ = signature.parameters.values()
+        kind = inspect.Parameter.KEYWORD_ONLY
+        settings = [
+            inspect.Parameter(one.name, kind, default=one.default, annotation=one.type)
+            for one in fields(cls)
+            if one.name not in without
+        ]
+        function.__signature__ = signature.replace(parameters=[*own, *settings])  # type: ignore[attr-defined]
+        function.__doc__ = _with_settings(function.__doc__, cls, without)
+        return function
+
+    return decorate
+
+
+def given_to(
+    function: Callable[..., Any], cls: type[Instance], settings: Mapping[str, Any]
+) -> Instance:
+    """Return the settings that a function was given; raise `InputTypeError` for an unknown one."""
+    known = settings_of(cls)
+    for name in settings:
+        if name not in known:
+            own = inspect.signature(function).parameters.values()
+            names = [one.name for one in own if one.kind is one.KEYWORD_ONLY]
+            reject_setting(function.__name__, name, names)
+    return cls(**settings)

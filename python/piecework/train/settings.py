@@ -1,6 +1,7 @@
-"""Types of the keyword arguments that `Tokenizer.train` passes to trainers.
+"""Types of the keyword arguments of `Tokenizer.train` and of the functions that count.
 
-Written by tools/train_settings.py from the fields of the trainers, as type checkers cannot make them.
+Written by tools/train_settings.py from the fields of trainers, `Plan` and `CountSettings`, as type checkers
+cannot make them.
 """
 
 from __future__ import annotations
@@ -8,9 +9,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Literal, TypedDict
 
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework.normalization_rules import NormalizationRules
 from piecework.train.learners import Learner
+from piecework.train.presets import Preset
+from piecework.train.sentencepiece_presets import SentencePiecePreset
+from piecework.train.sentences import Sentences
+from piecework.train.source_weights import Weight
 
 
 class RetrainSettings(TypedDict, total=False):
@@ -49,10 +55,7 @@ class RetrainSettings(TypedDict, total=False):
 
 
 class TrainSettings(RetrainSettings, total=False):
-    """Settings that `Tokenizer.train` and its variants pass to the trainer.
-
-    >>> settings: TrainSettings = {"vocab_size": 8_000}
-    """
+    """Settings that `Tokenizer.train` and its variants pass to the trainer."""
 
     vocab_size: int | None
     model_type: Literal["unigram", "bpe", "word", "char"]
@@ -96,3 +99,47 @@ class TrainSettings(RetrainSettings, total=False):
     seed_sentencepieces_file: PathLike | None
     vocabulary_output_piece_score: bool
     accept_language: Sequence[str]
+
+
+class TrainOptions(TrainSettings, total=False):
+    """Keyword arguments of `Tokenizer.train` and its variants: fields of `Plan`, and settings of a trainer.
+
+    >>> options: TrainOptions = {"vocab_size": 8_000, "memory": "2GB"}
+    """
+
+    model: str | None
+    preset: str | Preset | SentencePiecePreset | None
+    num_threads: int | None
+    progress: Progress
+    memory: int | str | None
+    checkpoint: PathLike | None
+
+
+class CountTextsOptions(TypedDict, total=False):
+    """Settings of `count_texts`."""
+
+    num_threads: int | None
+    sentences: Sentences | None
+    memory: int | str | None
+    sample: float | None
+    seed: int
+    max_word_length: int | None
+
+
+class CountPartOptions(CountTextsOptions, total=False):
+    """Settings of counts on a cluster."""
+
+    field: str | None
+    encoding_errors: Literal["replace", "strict"]
+
+
+class CountFilesOptions(CountPartOptions, total=False):
+    """Settings of `count_files` and its variants."""
+
+    on_error: Literal["fail", "skip"]
+    first_source: int
+    source_weights: Sequence[Weight] | None
+    temperature: float | None
+    checkpoint: PathLike | None
+    checkpoint_seconds: float
+    keep_checkpoint: bool

@@ -19,7 +19,7 @@ from piecework._internal.validation import PathLike, whole_number
 from piecework.errors import ArgumentError
 from piecework.train.checkpoint_files import CheckpointFile
 from piecework.train.counts import Counts
-from piecework.train.memory import fit_to_memory
+from piecework.train.learn import fit_to_memory
 from piecework.train.source_costs import gini as gini_of
 from piecework.train.source_costs import tokens_of_texts
 from piecework.train.source_counts import SourceCounts

@@ -9,7 +9,7 @@ from fractions import Fraction
 from piecework.spec import Model, TokenizerSpec
 from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 from piecework.train.counts import Counts
-from piecework.train.memory import fit_to_memory
+from piecework.train.learn import fit_to_memory
 from piecework.train.segmenter import compiled_model, lengths
 from piecework.train.source_counts import SourceCounts
 from piecework.train.trainer import Trainer

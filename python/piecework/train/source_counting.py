@@ -4,28 +4,32 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from dataclasses import replace
 
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike
 from piecework.corpus.paths import corpus_files
 from piecework.errors import ArgumentError
-from piecework.train.corpus_count import CountOptions
 from piecework.train.count_checkpoint import source_folder
-from piecework.train.counting import count_files
+from piecework.train.counting import CorpusCount, FileCountSettings, pipeline_of_preset
 from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import Preset
+from piecework.train.setting_fields import given_to, takes_settings
+from piecework.train.settings import CountFilesOptions
 from piecework.train.source_counts import SourceCounts, check_names
 
+_WEIGHTS = ("source_weights", "temperature")
 
+
+@takes_settings(FileCountSettings, without=_WEIGHTS)
 def count_sources(
     sources: Mapping[str, PathLike | Sequence[PathLike]],
     *,
     parallel: Mapping[str, PathLike | Sequence[PathLike]] | None = None,
     preset: str | Preset | Pipeline = "bert-uncased",
     progress: Progress = None,
-    **options: Unpack[CountOptions],
+    **settings: Unpack[CountFilesOptions],
 ) -> SourceCounts:
     """Count the words of each source, and of a parallel text for each, with the arguments of `count_files`.
 
@@ -38,38 +42,40 @@ def count_sources(
     The files are numbered through all sources, so that `ties="first-seen"` can compare their positions.
     `checkpoint` is a folder with a folder for each source.
     """
-    for name in ("source_weights", "temperature"):
-        if options.get(name) is not None:
+    checked = given_to(count_sources, FileCountSettings, settings)
+    for name in _WEIGHTS:
+        if getattr(checked, name) is not None:
             raise ArgumentError(name, "= does not apply to sources that are counted by themselves")
-    check_names(sources, parallel or {})
-    shared: dict[str, Any] = {**options}
-    first, folder = shared.pop("first_source", 0), shared.pop("checkpoint", None)
-    groups: list[dict[str, Counts]] = [{}, {}]
-    number = 0
-    for counted, group in zip(groups, (sources, parallel or {}), strict=True):
-        for name, paths in group.items():
-            files = corpus_files(paths)
-            counted[name] = count_files(
-                files,
-                preset=preset,
-                progress=progress,
-                first_source=first,
-                checkpoint=None if folder is None else source_folder(folder, number),
-                **shared,
-            )
-            first += len(files)
-            number += 1
-    return SourceCounts(groups[0], parallel=groups[1])
+    return _counts(sources, parallel or {}, pipeline_of_preset(preset), checked, progress)
 
 
 def count_paths(
     paths: PathLike | Sequence[PathLike],
-    *,
-    preset: str | Preset | Pipeline = "bert-uncased",
-    progress: Progress = None,
-    **options: Unpack[CountOptions],
+    pipeline: Pipeline,
+    settings: FileCountSettings,
+    progress: Progress,
 ) -> SourceCounts:
     """Count the words of each path as a source with its name, as `count_sources` does."""
     each = [paths] if isinstance(paths, (str, os.PathLike)) else paths
-    sources = {os.fspath(path): path for path in each}
-    return count_sources(sources, preset=preset, progress=progress, **options)
+    return _counts({os.fspath(path): path for path in each}, {}, pipeline, settings, progress)
+
+
+def _counts(
+    sources: Mapping[str, PathLike | Sequence[PathLike]],
+    parallel: Mapping[str, PathLike | Sequence[PathLike]],
+    pipeline: Pipeline,
+    settings: FileCountSettings,
+    progress: Progress,
+) -> SourceCounts:
+    check_names(sources, parallel)
+    groups: list[dict[str, Counts]] = [{}, {}]
+    number, first, folder = 0, settings.first_source, settings.checkpoint
+    for counted, group in zip(groups, (sources, parallel), strict=True):
+        for name, paths in group.items():
+            files = corpus_files(paths)
+            own = None if folder is None else source_folder(folder, number)
+            of_source = replace(settings, first_source=first, checkpoint=own)
+            counted[name] = CorpusCount(files, pipeline, of_source).counts(progress)
+            first += len(files)
+            number += 1
+    return SourceCounts(groups[0], parallel=groups[1])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from math import lcm
@@ -34,6 +34,8 @@ def weights_as_given(weights: Sequence[Weight]) -> ExactWeights:
 
     Raises `ArgumentError` unless each is a number above 0.
     """
+    if isinstance(weights, (str, bytes)) or not isinstance(weights, Iterable):
+        raise ArgumentError("source_weights", repr(weights), "a sequence of numbers")
     fractions = [_fraction(index, weight) for index, weight in enumerate(weights)]
     denominator = lcm(*(fraction.denominator for fraction in fractions))
     numerators = [int(fraction * denominator) for fraction in fractions]

@@ -1,8 +1,8 @@
 """What every trainer is: settings that say which model to learn from word counts.
 
 `Trainer` is all that counting, learning, checkpoints, memory budgets, traces and the command line know of a
-trainer. `VocabularyTrainer` is what trainers of entries and merges share, `PresetTrainer` in `preset_trainer`
-what those with the pipeline of a preset share.
+trainer. `PresetTrainer` is what trainers with the pipeline of a preset share, `VocabularyTrainer` in
+`learned` what trainers of entries and merges share.
 """
 
 from __future__ import annotations
@@ -11,20 +11,19 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Final, Literal, TypeAlias
 
+from piecework import spec
 from piecework._internal.counted import counted
-from piecework._internal.renamed_arguments import reject_former_name
 from piecework._internal.types import Progress, Self
 from piecework._internal.validation import PathLike
 from piecework.attributes.names_of_other_libraries import reject_setting
-from piecework.errors import ArgumentError, FormatError, InputTypeError, TrainingError
+from piecework.errors import ArgumentError, TrainingError
 from piecework.spec import Model, TokenizerSpec
+from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 from piecework.train.counts import Counts
-from piecework.train.learned import LearnedVocabulary
-from piecework.train.learners import LEARNERS
 from piecework.train.pipeline import Pipeline
-from piecework.train.presets import AnyPreset
+from piecework.train.presets import PRESETS, AnyPreset, Preset, named_preset, preset_of_pipeline
 from piecework.train.sentences import Sentences
 from piecework.train.word_sizes import Amount, WordSizes
 
@@ -218,7 +217,6 @@ class Trainer(ABC):
 
     def __new__(cls, *args: Any, **settings: Any) -> Self:
         """Check the names of the settings."""
-        cls.check_names(settings)
         known = cls.setting_names()
         for name in settings:
             if name not in known:
@@ -226,114 +224,201 @@ class Trainer(ABC):
         return super().__new__(cls)
 
     @classmethod
-    def check_names(cls, settings: Mapping[str, Any]) -> None:
-        """Raise `ArgumentError` for a setting that another trainer or an earlier version has."""
-        if "learner" in settings and "learner" not in cls.setting_names():
-            names = ", ".join(f"{kind.__name__}()" for kind in LEARNERS.values())
-            message = (
-                f"{cls.__name__} has no setting learner; WordPieceTrainer takes {names}, and "
-                f"the Unigram trainers Pruning(); this one has {', '.join(cls.setting_names())}"
-            )
-            raise InputTypeError("learner", message=message)
-        reject_former_name(settings, "seed_size", "seed_vocab_size")
-
-    @classmethod
     def setting_names(cls) -> dict[str, None]:
         """Return the names of the settings, in order."""
         return dict.fromkeys(field.name for field in fields(cls))  # type: ignore[arg-type]
 
-    def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a pickled trainer; raise `FormatError` for one of an earlier version."""
-        missing = self.setting_names() - state.keys()
-        if missing:
-            found = f"no {', '.join(sorted(missing))}: an earlier version wrote it"
-            message = (
-                f"the pickled {type(self).__name__} has {found}; make it again with this version"
-            )
-            raise FormatError(f"pickled {type(self).__name__}", message=message)
-        self.__dict__.update(state)
+
+# ---- trainers with the pipeline of a preset
+
+SPLIT_AT_SPACES: Final = (
+    "bert-uncased",
+    "bert-cased",
+    "bert-original-uncased",
+    "bert-original-cased",
+    "whitespace",
+    "punctuation",
+)
+"""The presets that drop the spaces between words, for models whose tokens show where words begin."""
+
+BYTE_LEVEL: Final = tuple(name for name, preset in PRESETS.items() if preset.pipeline.is_byte_level)
+"""The presets whose words are bytes."""
 
 
-ModelT = TypeVar("ModelT", bound=Model)
+class PresetOfCounts(Preset):
+    """The preset of counts that were made for another model; `preset_for` takes it as it is."""
 
 
-class VocabularyTrainer(Trainer, Generic[ModelT]):
-    """A trainer whose result is a `LearnedVocabulary`: entries, and merges if it merges pairs."""
+class PresetTrainer(Trainer):
+    """A trainer that learns from the words of a preset, with special tokens of its own."""
 
-    def learn(
-        self,
-        counts: Counts | Mapping[str, int],
-        progress: Progress = None,
-        num_threads: int | None = None,
-        *,
-        checkpoint: PathLike | None = None,
-    ) -> ModelT:
-        """Return the model; warns with `TrainingWarning` if it is small or has mostly rare entries.
+    is_byte_level: ClassVar[bool] = False
+    """Whether the alphabet is all bytes, so that words must come from a byte-level pipeline."""
 
-        Raises `TrainingError` if special tokens and alphabet exceed `vocab_size`, `CorpusError` if there
-        are no words, and `ArgumentError` for "first-seen" if counts lack first positions.
+    special_tokens: tuple[str, ...]
+    unk_token: Any  # a string; None drops unknown characters
+
+    @property
+    @abstractmethod
+    def presets(self) -> tuple[str, ...]:
+        """The names of the presets with which the model decodes to the same text."""
+
+    @property
+    def default_preset(self) -> str:
+        """The name of the preset to train with if the caller names none."""
+        return self.presets[0]
+
+    @property
+    def _takes_any_words(self) -> bool:
+        """Whether the model learns from counts of words that do not show where words begin.
+
+        Its tokens are then decoded with spaces between them.
         """
-        learned = self.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
-        return self.model_of(learned)
-
-    @abstractmethod
-    def learn_vocabulary(
-        self,
-        counts: Counts | Mapping[str, int],
-        progress: Progress = None,
-        num_threads: int | None = None,
-        *,
-        checkpoint: PathLike | None = None,
-    ) -> LearnedVocabulary:
-        """Return the entries and every merge."""
-
-    @abstractmethod
-    def model_of(self, learned: LearnedVocabulary) -> ModelT:
-        """Return the model of a learned vocabulary, with the warnings of `learn`."""
+        return False
 
     @property
-    def nests(self) -> bool:
-        """Whether a smaller vocabulary is the beginning of a larger one."""
-        return self.merges_pairs
+    def added_symbols(self) -> tuple[str, ...]:
+        """The tokens besides special tokens that encoding finds in any text."""
+        return ()
 
     @property
-    def merges_pairs(self) -> bool:
-        """Whether learning merges pairs, which a training log lists."""
-        return True
+    def fixed_tokens(self) -> tuple[str, ...]:
+        """The entries that are not learned from the corpus."""
+        return self.special_tokens
 
-    def learn_models(
-        self,
-        counts: Counts | Mapping[str, int],
-        sizes: Sequence[int],
-        progress: Progress = None,
-        num_threads: int | None = None,
-        *,
-        checkpoint: PathLike | None = None,
-    ) -> dict[int, Model]:
-        """Return the model of each size, learned in one run if `learns_together`."""
-        if not self.nests:
-            return super().learn_models(counts, sizes, progress, num_threads, checkpoint=checkpoint)
-        largest = self.sized(max(sizes))
-        learned = largest.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
-        return {size: self._model_of_prefix(learned, size) for size in sizes}
+    # ---- presets
 
-    def _model_of_prefix(self, learned: LearnedVocabulary, size: int) -> Model:
-        """Return the model of the first entries; raise `TrainingError` if they lack the alphabet."""
-        needed = learned._first_size()
-        if size < needed:
-            expected = f"at least {needed} (special tokens and alphabet)"
-            raise TrainingError("vocab_size", str(size), expected)
-        return self.sized(size).model_of(learned.prefix(size))
+    def preset_for(self, preset: str | AnyPreset | None, counted: Pipeline | None = None) -> Preset:
+        """Return the preset to train with: the named one, that of counts, or the default.
+
+        >>> from piecework.train import BPETrainer
+        >>> BPETrainer().preset_for(None).name, BPETrainer(end_of_word_suffix="</w>").preset_for(None).name
+        ('metaspace', 'whitespace')
+
+        Raises `ArgumentError` for a preset with which the model loses characters or the spaces between
+        words, and for counts whose words it cannot have. A `Preset` with a name of your own is checked for a
+        byte-level stage only.
+        """
+        if preset is None and counted is not None:
+            return self._preset_of_counts(counted)
+        chosen = named_preset(self.default_preset if preset is None else preset)
+        if chosen.pipeline.is_byte_level != self.is_byte_level:
+            self._check_bytes(chosen)
+        elif PRESETS.get(chosen.name) == chosen and chosen.name not in self.presets:
+            raise self._unusable(chosen)
+        return chosen
+
+    def pipeline_with(self, preset: Preset) -> Pipeline:
+        """Return the stages that split texts into the words to learn from."""
+        return preset.pipeline
+
+    @property
+    def knows_all_bytes(self) -> bool:
+        """Whether no character of a byte-level alphabet is unknown to the model."""
+        return set(getattr(self, "initial_alphabet", ())).issuperset(BYTE_OF_CHARACTER)
+
+    def _preset_of_counts(self, counted: Pipeline) -> Preset:
+        """Return the default preset if it made counts, else that of their pipeline, or one for them alone."""
+        default = PRESETS[self.default_preset]
+        if default.pipeline.agrees_with(counted):
+            return default
+        if counted.lacks_functions:
+            expected = "preset=Preset(name, pipeline) with the functions of its stages"
+            raise ArgumentError("counts", f"have words of the pipeline {counted}; pass {expected}")
+        named = preset_of_pipeline(counted)
+        chosen = Preset("of the counts", counted) if named is None else named
+        if counted.is_byte_level != self.is_byte_level and not self.knows_all_bytes:
+            raise self._unusable_counts(chosen)
+        if named is None or named.name in self.presets:
+            return chosen
+        if self._takes_any_words and not counted.is_byte_level:
+            return PresetOfCounts(**vars(named))
+        raise self._unusable_counts(named)
+
+    def _unusable_counts(self, preset: Preset) -> ArgumentError:
+        """Return the error for counts whose words the model cannot have."""
+        named = PRESETS.get(preset.name) == preset
+        source = f"preset {preset.name!r}" if named else f"the pipeline {preset.pipeline}"
+        if self.is_byte_level:
+            why, expected = "", 'model="bpe", or counts made with preset="gpt2"'
+        elif preset.pipeline.is_byte_level:
+            why, expected = ", whose words are byte-level", f'model="{_byte_level_kind(self.kind)}"'
+        else:
+            why = ", whose words it cannot decode"
+            others = "" if self.kind == "bpe" else 'model="bpe" or model="unigram", or '
+            expected = f'{others}counts made with preset="{self.default_preset}"'
+        hint = self._hint_for(preset)
+        problem = f"={self.kind!r} does not support counts of {source}{why}; use {expected}{hint}"
+        return ArgumentError("model", problem)
+
+    def _check_bytes(self, preset: Preset) -> None:
+        """Raise if only one of model and preset is byte-level, and bytes can then be unknown."""
+        if self.is_byte_level:
+            raise self._unusable(preset)
+        if self.knows_all_bytes:
+            return
+        problem = (
+            f"={preset.name!r} does not support model {self.kind!r}: its words are bytes; "
+            f"use {_byte_level_trainer(self.kind)}, or one of the presets {', '.join(self.presets)}"
+        )
+        raise ArgumentError("preset", problem)
+
+    def _unusable(self, preset: Preset) -> ArgumentError:
+        expected = f"one of {', '.join(self.presets)}{self._hint_for(preset)}"
+        problem = f"={preset.name!r} does not support model {self.kind!r}; use {expected}"
+        return ArgumentError("preset", problem)
+
+    def _hint_for(self, preset: Preset) -> str:
+        """Return the setting with which the model takes the words of a preset, "" without one."""
+        return ""
+
+    # ---- the tokenizer around a model
+
+    def specification(self, model: spec.Model, preset: Preset | None = None) -> spec.TokenizerSpec:
+        """Return the specification of a learned model with the stages and tokens of a preset."""
+        chosen = preset or self.preset_for(None)
+        return spec.TokenizerSpec(
+            model=model,
+            normalizer=chosen.pipeline.normalizer,
+            pre_tokenizer=chosen.pipeline.pre_tokenizer,
+            post_processor=_post_processor(model, chosen),
+            decoder=self.decoder_for(chosen.pipeline),
+            added_tokens=self._added_tokens(model.vocab),
+        )
+
+    def decoder_for(self, pipeline: Pipeline) -> spec.Decoder | None:
+        """Return the decoder for the words of a pipeline, None where tokens are joined by spaces."""
+        if pipeline.is_byte_level:
+            return spec.ByteLevelDecoder()
+        if pipeline.metaspace:
+            return self.metaspace_decoder(pipeline.metaspace)
+        return spec.Fuse() if pipeline.pre_tokenizer is None else None
+
+    def metaspace_decoder(self, metaspace: spec.Metaspace) -> spec.Decoder:
+        """Return the decoder for words with a mark in place of spaces."""
+        return spec.MetaspaceDecoder(
+            metaspace.replacement, metaspace.prepend_scheme, metaspace.split
+        )
+
+    def _added_tokens(self, vocab: Mapping[str, int]) -> tuple[spec.AddedToken, ...]:
+        special = (spec.AddedToken(token, vocab[token]) for token in self.special_tokens)
+        symbols = (
+            spec.AddedToken(token, vocab[token], special=False) for token in self.added_symbols
+        )
+        return (*special, *symbols)
 
 
-def merging_trainer(trainer: Trainer) -> VocabularyTrainer[Any]:
-    """Return a trainer that merges pairs; raise `ArgumentError` for another, which has nothing to log.
+def _byte_level_kind(kind: str) -> str:
+    """Return the kind of model over bytes to use in place of one over characters."""
+    return "byte-unigram" if kind == "unigram" else "byte-bpe"
 
-    >>> from piecework.train import BPETrainer
-    >>> merging_trainer(BPETrainer()).kind
-    'bpe'
-    """
-    if isinstance(trainer, VocabularyTrainer) and trainer.merges_pairs:
-        return trainer
-    expected = "a trainer that merges pairs: BPE, or WordPiece with learner=Merges()"
-    raise ArgumentError("training_log", f"= needs {expected}, not the {trainer.kind} trainer")
+
+def _byte_level_trainer(kind: str) -> str:
+    name = "ByteUnigramTrainer" if kind == "unigram" else "ByteBPETrainer"
+    return f'model="{_byte_level_kind(kind)}" ({name})'
+
+
+def _post_processor(model: spec.Model, preset: Preset) -> spec.PostProcessor | None:
+    if preset.single:
+        return preset.template(model.vocab)
+    return spec.ByteLevelProcessing(trim_offsets=False) if preset.pipeline.is_byte_level else None

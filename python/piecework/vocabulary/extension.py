@@ -16,7 +16,7 @@ from piecework.errors import ArgumentError, CorpusError, TrainingWarning
 from piecework.spec import BPE, Char, SentencePiece, TokenizerSpec, Unigram, WordPiece
 from piecework.train import Counts, Merges, pipeline_of
 from piecework.train.learners import check_learner
-from piecework.train.runs import counts_for
+from piecework.train.relearn import counts_for
 from piecework.train.segmenter import compiled_model
 from piecework.vocabulary.alphabet import BYTE_TOKENS, required_entries
 from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed

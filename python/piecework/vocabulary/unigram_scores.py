@@ -24,7 +24,7 @@ from piecework.spec import (
     WordPiece,
 )
 from piecework.train import Counts
-from piecework.train.runs import counts_for
+from piecework.train.relearn import counts_for
 from piecework.train.segmenter import compiled_model, segment
 from piecework.vocabulary.alphabet import all_ids
 from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed

@@ -134,7 +134,7 @@ def test_help_lists_every_format(cli: Callable[..., tuple[int, str, str]]) -> No
 
 @pytest.mark.parametrize(
     ("module", "name"),
-    [(pw.train, "read_corpus"), (pw.train, "corpus_files"), (pw.export, "read_lines")],
+    [(pw.export, "read_lines")],
 )
 def test_names_that_moved_say_where_they_are(module: Any, name: str) -> None:
     with pytest.raises(AttributeError, match=r"use piecework\.corpus\."):

@@ -24,7 +24,7 @@ SMALLEST = "128MB"
 def test_a_budget_does_not_change_the_counts(
     corpus: list[Path], plain: Counts, num_threads: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("piecework.train.corpus_count._SHARE_OF_MAPS", 0.02)
+    monkeypatch.setattr("piecework.train.counting._SHARE_OF_MAPS", 0.02)
     found = count_files(corpus, preset="whitespace", memory=SMALLEST, num_threads=num_threads)
     assert rows(found) == rows(plain)
 
@@ -32,7 +32,7 @@ def test_a_budget_does_not_change_the_counts(
 def test_counts_are_written_as_they_would_be_saved(
     corpus: list[Path], plain: Counts, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("piecework.train.corpus_count._SHARE_OF_MAPS", 0.02)
+    monkeypatch.setattr("piecework.train.counting._SHARE_OF_MAPS", 0.02)
     for name in ("counts.parquet", "counts.tsv"):
         summary = count_files_to(tmp_path / name, corpus, preset="whitespace", memory=SMALLEST)
         assert summary == (plain.total, len(plain))
@@ -55,7 +55,7 @@ def test_scratch_files_are_deleted(
     corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    monkeypatch.setattr("piecework.train.corpus_count._SHARE_OF_MAPS", 0.02)
+    monkeypatch.setattr("piecework.train.counting._SHARE_OF_MAPS", 0.02)
     seen: list[str] = []
     count_files(
         corpus,
@@ -128,7 +128,7 @@ def test_a_disk_that_is_full_when_counts_are_saved_is_an_error_that_names_them(
 def test_a_full_disk_is_an_error_that_names_the_file(corpus: list[Path], tmp_path: Path) -> None:
     program = (
         "import resource, signal, sys\n"
-        "import piecework.train.corpus_count as counting\n"
+        "import piecework.train.counting as counting\n"
         "counting._SHARE_OF_MAPS = 0.02\n"
         "signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, 100_000))\n"

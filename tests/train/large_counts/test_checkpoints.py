@@ -32,7 +32,7 @@ from piecework.errors import (
 )
 from piecework.spec import CustomNormalizer, WhitespaceSplit
 from piecework.train import Counts, Pipeline, count_files
-from piecework.train.corpus_count import CorpusCount
+from piecework.train.counting import CorpusCount
 from tests.train.large_counts.counted import COUNT, StoppedError, interrupted, rows, stop_after
 
 

@@ -16,7 +16,7 @@ from piecework.errors import (
     ArgumentError,
     TrainingWarning,
 )
-from piecework.train import Counts, corpus_count, count_files, count_texts
+from piecework.train import Counts, count_files, count_texts, counting
 from piecework.train.source_weights import weights_of_temperature
 from tests.train.large_counts.counted import COUNT, interrupted, rows
 
@@ -187,6 +187,6 @@ def test_weights_are_checked_before_a_file_is_read(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (tmp_path / "a.txt").write_text("hug\n")
-    monkeypatch.setattr(corpus_count, "CorpusReader", lambda *_, **__: pytest.fail("has read"))
+    monkeypatch.setattr(counting, "CorpusReader", lambda *_, **__: pytest.fail("has read"))
     with pytest.raises(ArgumentError, match="source_weights"):
         count_files([tmp_path / "a.txt"], source_weights=[-1.0])

@@ -154,5 +154,5 @@ def _counts(
         return Counts(corpus)
     if isinstance(corpus, (str, bytes)) or not isinstance(corpus, Iterable):
         raise ArgumentError("corpus", type(corpus).__name__, "Counts, or a list of texts")
-    plan = Plan.of(trainer, None, None, {})
+    plan = Plan.of(trainer)
     return count_texts(corpus, preset=plan.pipeline, sentences=plan.sentences)

@@ -7,19 +7,10 @@ to the lists in `train/__init__.py` and `piecework/__init__.py`. Checks, options
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
-from piecework._internal import validation as checks
-from piecework._internal.close_names import did_you_mean
-from piecework.errors import ArgumentError
-from piecework.train.learners import former_settings
-from piecework.train.presets import Preset, has_sequences
 from piecework.train.trainer import Trainer
 from piecework.train.trainers.bpe import BPETrainer, ByteBPETrainer
 from piecework.train.trainers.char import CharTrainer
 from piecework.train.trainers.sentencepiece import SentencePieceTrainer
-from piecework.train.trainers.superwords import DEFAULT_TRANSITION
 from piecework.train.trainers.unigram import ByteUnigramTrainer, UnigramTrainer
 from piecework.train.trainers.word import WordTrainer
 from piecework.train.trainers.wordpiece import WordPieceTrainer
@@ -34,8 +25,6 @@ __all__ = [
     "UnigramTrainer",
     "WordPieceTrainer",
     "WordTrainer",
-    "kind_of",
-    "trainer_for",
 ]
 
 TRAINERS: dict[str, type[Trainer]] = {
@@ -51,51 +40,3 @@ TRAINERS: dict[str, type[Trainer]] = {
         CharTrainer,
     )
 }
-
-
-def trainer_for(model: str, settings: Mapping[str, Any], preset: Preset | None = None) -> Trainer:
-    """Return the trainer of a kind of model with these settings; the preset supplies defaults.
-
-    >>> trainer_for("word", {"vocab_size": 100}).vocab_size
-    100
-
-    Raises `ArgumentError` for an unknown model, an unknown setting (the message lists the known ones) or
-    an invalid value.
-    """
-    checks.check_choice("model", model, TRAINERS)
-    TRAINERS[model].check_names(settings)
-    known = TRAINERS[model].setting_names()
-    for name, value in settings.items():
-        if name not in known:
-            raise _unknown_setting(name, value, model)
-    defaults = preset.tokens_for(known) if preset else {}
-    if preset and has_sequences(preset) and "transition" in known:
-        defaults |= {"transition": DEFAULT_TRANSITION}
-    return TRAINERS[model](**{**defaults, **settings})
-
-
-def _unknown_setting(name: str, value: object, model: str) -> ArgumentError:
-    known = TRAINERS[model].setting_names()
-    kinds = [kind for kind, trainer in TRAINERS.items() if name in trainer.setting_names()]
-    former = former_settings({name: value})
-    hint = "" if kinds else did_you_mean(name, known)
-    if kinds:
-        models = " and ".join(map(repr, kinds))
-        hint = f"model{'s' * (len(kinds) > 1)} {models} {'have' if len(kinds) > 1 else 'has'} this setting"
-    elif former and not hint:
-        hint = f"model 'wordpiece' has {former.expected}"
-    message = f"model {model!r} has no setting {name}; it has {', '.join(known)}"
-    return ArgumentError(name, message=f"{message}; {hint}" if hint else message)
-
-
-def kind_of(trainer: Trainer) -> str:
-    """Return the name of the kind of model that a trainer learns.
-
-    >>> kind_of(WordTrainer())
-    'word'
-    """
-    if type(trainer) not in TRAINERS.values():
-        raise ArgumentError(
-            "trainer", type(trainer).__name__, "one of the trainers of this library"
-        )
-    return trainer.kind

@@ -15,9 +15,8 @@ from piecework.errors import ArgumentError, TrainingWarning
 from piecework.spec import BPE, BPEDecoder, Decoder, Model, WordPieceDecoder
 from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 from piecework.train.counts import Counts
-from piecework.train.learned import LearnedVocabulary, Merge
+from piecework.train.learned import LearnedVocabulary, Merge, VocabularyTrainer
 from piecework.train.pipeline import Pipeline
-from piecework.train.preset_trainer import BYTE_LEVEL, SPLIT_AT_SPACES, PresetTrainer
 from piecework.train.presets import (
     PRESETS,
     AnyPreset,
@@ -38,7 +37,7 @@ from piecework.train.setting_fields import (
     settings_of,
 )
 from piecework.train.source_counts import measured_sources
-from piecework.train.trainer import Resumption, Trainer, VocabularyTrainer
+from piecework.train.trainer import BYTE_LEVEL, SPLIT_AT_SPACES, PresetTrainer, Resumption, Trainer
 from piecework.train.trainers import common, superwords
 from piecework.train.word_sizes import Amount, WordSizes, memory_of_bpe, memory_of_parity
 

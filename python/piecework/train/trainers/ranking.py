@@ -13,8 +13,8 @@ from piecework._internal.validation import PathLike
 from piecework.errors import TrainingError
 from piecework.spec import Model
 from piecework.train.counts import Counts
-from piecework.train.preset_trainer import PresetTrainer
 from piecework.train.setting_fields import check_settings, setting
+from piecework.train.trainer import PresetTrainer
 from piecework.train.trainers import common
 from piecework.train.word_sizes import Amount, WordSizes, memory_of_ranking
 

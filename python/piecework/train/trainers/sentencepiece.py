@@ -31,7 +31,7 @@ from piecework.spec import (
     TokenizerSpec,
 )
 from piecework.train.counts import Counts
-from piecework.train.learners.kinds import Pruning
+from piecework.train.learners import Pruning
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import AnyPreset, Preset
 from piecework.train.sentences import Sentences

@@ -17,9 +17,7 @@ from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError
 from piecework.spec import ByteFallback, Decoder, Metaspace, SequenceDecoder, Unigram
 from piecework.train.counts import Counts
-from piecework.train.learners import check_learner
-from piecework.train.learners.kinds import Pruning
-from piecework.train.preset_trainer import BYTE_LEVEL, PresetTrainer
+from piecework.train.learners import Pruning, check_learner
 from piecework.train.setting_fields import (
     Integer,
     Number,
@@ -28,7 +26,7 @@ from piecework.train.setting_fields import (
     documented,
     setting,
 )
-from piecework.train.trainer import Resumption
+from piecework.train.trainer import BYTE_LEVEL, PresetTrainer, Resumption
 from piecework.train.trainers import common
 from piecework.train.trainers.bpe import BYTE_ALPHABET
 from piecework.train.word_sizes import Amount, WordSizes, memory_of_unigram

@@ -14,17 +14,15 @@ from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, TrainingWarning
 from piecework.spec import Decoder, Model, WordPiece, WordPieceDecoder
 from piecework.train.counts import Counts
-from piecework.train.learned import LearnedVocabulary
+from piecework.train.learned import LearnedVocabulary, VocabularyTrainer
 from piecework.train.learners import (
     DEFAULT_LEARNER,
     LEARNERS,
     Learner,
     check_learner,
-    former_settings,
     one_of,
 )
 from piecework.train.pipeline import Pipeline
-from piecework.train.preset_trainer import SPLIT_AT_SPACES, PresetTrainer
 from piecework.train.setting_fields import (
     Choice,
     Text,
@@ -33,7 +31,7 @@ from piecework.train.setting_fields import (
     documented,
     setting,
 )
-from piecework.train.trainer import Resumption, VocabularyTrainer
+from piecework.train.trainer import SPLIT_AT_SPACES, PresetTrainer, Resumption
 from piecework.train.trainers import common
 from piecework.train.word_sizes import Amount, WordSizes
 
@@ -127,13 +125,6 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
             names=ALPHABET_FORMS,
         ),
     )
-
-    @classmethod
-    def check_names(cls, settings: Mapping[str, Any]) -> None:
-        """Raise `ArgumentError` for a setting that learners have now; it names the learner."""
-        error = former_settings(settings)
-        if error is not None:
-            raise error
 
     @property
     def presets(self) -> tuple[str, ...]:
