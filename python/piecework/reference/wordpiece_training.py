@@ -1,11 +1,7 @@
 """WordPiece training by merging pairs, with every score: word counts in, vocabulary and merges out.
 
 The loop is the one of `wordpiece.train`: merge the pair with the best score until the vocabulary is
-full. `score` chooses the score of a pair ab, where f counts occurrences:
-
-    pmi         f(ab) / (f(a) f(b)), exact fractions: the formula published for WordPiece
-    likelihood  the gain in unigram log-likelihood of the corpus, as in Schuster & Nakajima 2012
-    frequency   f(ab), with the order of the alphabet of the `tokenizers` trainer
+full. `score` chooses the score of a pair (`SCORES`).
 
 `ties` decides between pairs of equal score:
 
@@ -41,6 +37,8 @@ from piecework.errors import TrainingError
 Pair: TypeAlias = tuple[str, str]
 Score: TypeAlias = Fraction | float | int
 Split: TypeAlias = tuple[list[str], int]
+Scorer: TypeAlias = Callable[[Pair, str, int], Score]
+"""Takes a pair, the entry that it becomes and the count of the pair."""
 
 BERT_SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -70,16 +68,13 @@ class Settings:
 class MergeSettings(Settings):
     """What to learn by merging pairs."""
 
-    score: Literal["pmi", "likelihood", "frequency"] = "likelihood"
+    score: str = "likelihood"
     ties: Literal["smallest-strings", "lowest-ids", "first-seen"] | None = None
 
     @property
     def has_tokenizers_alphabet(self) -> bool:
         """Whether the order of the alphabet, and the characters outside it, are those of `tokenizers`."""
         return self.score == "frequency"
-
-
-DEFAULT_TIES = {"likelihood": "smallest-strings", "pmi": "first-seen", "frequency": "lowest-ids"}
 
 
 class Merge(NamedTuple):
@@ -269,12 +264,11 @@ def best_merge(
     >>> best_merge([(["a", "##b"], 2)], ["a", "##b"], MergeSettings(score="frequency")).merged
     'ab'
 
-    `ties` decides between equal scores. A `likelihood` of 0 or less does not count.
+    `ties` decides between equal scores.
     """
     best = next(iter(ranked_merges(splits, vocab, settings)), None)
-    if best is None or (settings.score == "likelihood" and best.score <= 0):
-        return None
-    return best
+    is_gain = best is not None and best.score > SCORES[settings.score].above
+    return best if is_gain else None
 
 
 def ranked_merges(
@@ -287,7 +281,7 @@ def ranked_merges(
     ['##bc', 'ab']
     """
     merges = candidate_merges(splits, settings)
-    ties = settings.ties or DEFAULT_TIES[settings.score]
+    ties = settings.ties or SCORES[settings.score].ties
     if ties == "smallest-strings":
         merges.sort(key=lambda merge: (merge.left, merge.right))
     elif ties == "lowest-ids":
@@ -303,9 +297,8 @@ def candidate_merges(splits: Sequence[Split], settings: MergeSettings) -> list[M
     ['ab', '##bc']
     """
     prefix = settings.continuing_subword_prefix
-    pairs = pair_counts(splits, overlapping=settings.score != "likelihood")
-    entries = entry_counts(splits)
-    score = _scorer(settings.score, entries)
+    pairs = pair_counts(splits, overlapping=SCORES[settings.score].overlapping)
+    score = SCORES[settings.score].scorer(entry_counts(splits))
     merges = []
     for (left, right), count in pairs.items():
         merged = left + right[len(prefix) :]
@@ -380,17 +373,24 @@ def apply_merge(entries: Sequence[str], merge: Merge) -> list[str]:
 # ---- scores
 
 
-def _scorer(score: str, entries: Counter[str]) -> Callable[[Pair, str, int], Score]:
+def frequency(entries: Counter[str]) -> Scorer:
+    """Return the score f(ab): the number of occurrences of the pair."""
+    return lambda pair, merged, count: count
+
+
+def mutual_information(entries: Counter[str]) -> Scorer:
+    """Return the score of `pmi`."""
+    return lambda pair, merged, count: pmi(count, entries[pair[0]], entries[pair[1]])
+
+
+def likelihood(entries: Counter[str]) -> Scorer:
+    """Return the score of `likelihood_gain`."""
     tokens = sum(entries.values())
-    if score == "pmi":
-        return lambda pair, _, count: pmi(count, entries[pair[0]], entries[pair[1]])
-    if score == "likelihood":
-        return lambda pair, merged, count: likelihood_gain(pair, merged, count, entries, tokens)
-    return lambda _pair, _joined, count: count
+    return lambda pair, merged, count: likelihood_gain(pair, merged, count, entries, tokens)
 
 
 def pmi(pair_count: int, left_count: int, right_count: int) -> Fraction:
-    """Return f(ab) / (f(a) f(b)).
+    """Return f(ab) / (f(a) f(b)), the formula published for WordPiece.
 
     >>> pmi(95, 100, 5000) > pmi(4000, 8000, 6000)
     True
@@ -428,3 +428,23 @@ def g(x: int) -> float:
     (0.0, 0.0)
     """
     return x * math.log(x) if x else 0.0
+
+
+class PairScore(NamedTuple):
+    """A score: its function for the counts of entries, its usual ties, and which pairs count.
+
+    `overlapping` says whether `aaa` has the pair `aa` twice. A merge must have a score greater than `above`.
+    """
+
+    scorer: Callable[[Counter[str]], Scorer]
+    ties: str
+    overlapping: bool = True
+    above: float = -math.inf
+
+
+SCORES = {
+    "likelihood": PairScore(likelihood, "smallest-strings", overlapping=False, above=0),
+    "frequency": PairScore(frequency, "lowest-ids"),
+    "pmi": PairScore(mutual_information, "first-seen"),
+}
+"""The scores of pairs: a new one is its function and its row."""

@@ -20,8 +20,9 @@ use super::frequent_pairs::{count_frequent, key, parts};
 use super::packed_words::PackedWords;
 use super::pair_merge::{MergedPositions, NeighbourChange, NeighbourChanges, PairMerge, Side};
 use super::pair_table::PairTable;
-use super::settings::{EntryLimits, MergeSettings, PairScore};
+use super::settings::{EntryLimits, MergeSettings};
 use super::sources::Sources;
+use super::PairScore;
 use crate::entries::Entries;
 use crate::memory::check_available;
 use crate::progress::Progress;
@@ -108,9 +109,10 @@ impl MergeState {
         }
         let least = state.min_frequency();
         state.track_pairs(progress, |largest| match settings.score {
-            PairScore::Pmi => least,
             PairScore::Frequency => least.max(largest / FIRST_SPAN),
             PairScore::Likelihood => least.max(largest / LIKELIHOOD_SPAN),
+            // The best pairs of other scores can be the rarest.
+            _ => least,
         })?;
         Ok(state)
     }

@@ -246,7 +246,6 @@ impl<'l> Replay<'l> {
     fn score(&self, (left, right): (u32, u32), merged: u64, count: u64, total: u64) -> f64 {
         let counts = [left, right].map(|id| self.counts[id as usize]);
         match self.method.score {
-            Score::Frequency => count as f64,
             Score::Pmi => count as f64 / (counts[0] as f64 * counts[1] as f64),
             Score::Likelihood => {
                 let changed = if left == right {
@@ -256,6 +255,7 @@ impl<'l> Replay<'l> {
                 };
                 (changed + growth(merged, merged + count)) + (x_ln_x(total) - x_ln_x(total - count))
             }
+            _ => count as f64,
         }
     }
 

@@ -52,7 +52,7 @@ def trace_wordpiece(
             for m in wordpiece.ranked_merges(splits, vocab, settings)
         ]
 
-    ties = settings.ties or wordpiece.DEFAULT_TIES[settings.score]
+    ties = settings.ties or wordpiece.SCORES[settings.score].ties
     replay = _Replay(learned, splits, ranked, ties)
     merges = replay.steps(wanted, top, words if settings.score == "pmi" else [])
     return TrainingTrace(

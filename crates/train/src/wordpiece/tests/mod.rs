@@ -22,7 +22,12 @@ fn counts(words: &[(&str, u64)]) -> Counts {
 
 /// Merges by a score, with its usual ties.
 fn merges_by(score: PairScore) -> Learner {
-    merges_with(score, score.default_ties())
+    let ties = match score {
+        PairScore::Pmi => Ties::FirstSeen,
+        PairScore::Frequency => Ties::LowestIds,
+        PairScore::Likelihood => Ties::SmallestStrings,
+    };
+    merges_with(score, ties)
 }
 
 const fn merges_with(score: PairScore, ties: Ties) -> Learner {
