@@ -161,7 +161,7 @@ TRAIN_NAMES = {
     "BalancedCounts",
     "balance_sources",
     "SourceCounts",
-    "TrainSettings",
+    "TrainOptions",
     "Trainer",
     "UnigramTrainer",
     "WordPieceTrainer",
@@ -476,7 +476,6 @@ def test_version_is_the_one_of_the_distribution() -> None:
             r"compare\(tokenizers, piecework\.corpus\.read_corpus\(paths\)\)",
         ),
         ("analysis", "plan_prune_files", r"plan_prune\(tokenizer, piecework\.corpus\.read_corpus"),
-        ("train", "read_corpus", r"piecework\.corpus\.read_corpus"),
     ],
 )
 def test_a_name_that_moved_says_where_it_is(module: str, name: str, home: str) -> None:
