@@ -23,6 +23,8 @@ from piecework.train.counts_files import CountsTable, read_counts, write_counts,
 from piecework.train.pipeline import Pipeline
 
 Numbers: TypeAlias = Sequence[int] | npt.NDArray[np.uint64]
+AnyCounts: TypeAlias = "Counts | Mapping[str, int]"
+"""Word counts, or a mapping from words to counts."""
 
 
 class Counts:

@@ -102,9 +102,11 @@ def learn(
     counts, _ = fit_to_memory(counts, trainer, memory)
     counts = counts._of_pipeline(trainer.pipeline_with(preset))
     if logging is None or training_log is None:
-        model = trainer.learn(counts, progress, num_threads, checkpoint=checkpoint)
+        model = trainer.learn(counts, progress, num_threads=num_threads, checkpoint=checkpoint)
     else:
-        learned = logging.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
+        learned = logging.learn_vocabulary(
+            counts, progress, num_threads=num_threads, checkpoint=checkpoint
+        )
         learned.save(training_log)
         model = logging.model_of(learned)
     return trainer.specification(model, preset)
@@ -142,7 +144,9 @@ def learn_specs(
     counts, _ = fit_to_memory(counts, largest, memory)
     chosen = preset_for_counts(counts.pipeline, largest, preset)
     counts = counts._of_pipeline(largest.pipeline_with(chosen))
-    models = largest.learn_models(counts, list(sized), progress, num_threads, checkpoint=checkpoint)
+    models = largest.learn_models(
+        counts, list(sized), progress, num_threads=num_threads, checkpoint=checkpoint
+    )
     return {size: largest.specification(model, chosen) for size, model in models.items()}
 
 

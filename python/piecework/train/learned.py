@@ -5,19 +5,19 @@ from __future__ import annotations
 import json
 import os
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeAlias, TypeVar
 
 from piecework._core import LearnedEntries
-from piecework._internal.types import Progress
+from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, FormatError, TrainingError
 from piecework.io.atomic_files import atomic_stream
 from piecework.io.read_file import file_bytes
 from piecework.spec import Model
-from piecework.train.counts import Counts
-from piecework.train.trainer import Trainer
+from piecework.train.counts import AnyCounts
+from piecework.train.trainer import LearnOptions, Trainer
 
 
 @dataclass(frozen=True)
@@ -138,29 +138,19 @@ class VocabularyTrainer(Trainer, Generic[ModelT]):
     """A trainer whose result is a `LearnedVocabulary`: entries, and merges if it merges pairs."""
 
     def learn(
-        self,
-        counts: Counts | Mapping[str, int],
-        progress: Progress = None,
-        num_threads: int | None = None,
-        *,
-        checkpoint: PathLike | None = None,
+        self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
     ) -> ModelT:
         """Return the model; warns with `TrainingWarning` if it is small or has mostly rare entries.
 
         Raises `TrainingError` if special tokens and alphabet exceed `vocab_size`, `CorpusError` if there
         are no words, and `ArgumentError` for "first-seen" if counts lack first positions.
         """
-        learned = self.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
+        learned = self.learn_vocabulary(counts, progress, **how)
         return self.model_of(learned)
 
     @abstractmethod
     def learn_vocabulary(
-        self,
-        counts: Counts | Mapping[str, int],
-        progress: Progress = None,
-        num_threads: int | None = None,
-        *,
-        checkpoint: PathLike | None = None,
+        self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
     ) -> LearnedVocabulary:
         """Return the entries and every merge."""
 
@@ -180,18 +170,16 @@ class VocabularyTrainer(Trainer, Generic[ModelT]):
 
     def learn_models(
         self,
-        counts: Counts | Mapping[str, int],
+        counts: AnyCounts,
         sizes: Sequence[int],
         progress: Progress = None,
-        num_threads: int | None = None,
-        *,
-        checkpoint: PathLike | None = None,
+        **how: Unpack[LearnOptions],
     ) -> dict[int, Model]:
         """Return the model of each size, learned in one run if `learns_together`."""
         if not self.nests:
-            return super().learn_models(counts, sizes, progress, num_threads, checkpoint=checkpoint)
+            return super().learn_models(counts, sizes, progress, **how)
         largest = self.sized(max(sizes))
-        learned = largest.learn_vocabulary(counts, progress, num_threads, checkpoint=checkpoint)
+        learned = largest.learn_vocabulary(counts, progress, **how)
         return {size: self._model_of_prefix(learned, size) for size in sizes}
 
     def _model_of_prefix(self, learned: LearnedVocabulary, size: int) -> Model:

@@ -63,7 +63,9 @@ def relearn_spec(
         raise ArgumentError("model", type(spec.model).__name__, expected)
     trainer = _trainer_for(spec, vocab_size, settings or {})
     trainer.check_can_encode()
-    learned = trainer.learn(counts._of_pipeline(pipeline_of(spec)), progress, num_threads)
+    learned = trainer.learn(
+        counts._of_pipeline(pipeline_of(spec)), progress, num_threads=num_threads
+    )
     model = _with_vocabulary_of(learned, spec.model)
     new_ids = {old_id: _new_id(spec, old_id, model.vocab) for old_id in inserted_ids(spec)}
     added = _added_tokens(spec, trainer, settings or {})

@@ -111,7 +111,7 @@ def balance_sources(
         while len(done) <= rounds:
             weights = _next_weights(done, counts)
             reduced, _ = fit_to_memory(weighted_sum(counts, weights), trainer, memory)
-            model = trainer.learn(reduced, None, num_threads, checkpoint=folder)
+            model = trainer.learn(reduced, num_threads=num_threads, checkpoint=folder)
             done.append(_Round(weights, tokens_of_texts(model, counts.parallel, num_threads)))
             if file is not None:
                 file.write({}, _bytes_of(done))

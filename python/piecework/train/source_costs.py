@@ -68,7 +68,7 @@ def plain_models(
     """
     plain = trainer._without_sources()
     merged, _ = fit_to_memory(counts.merged(), plain, memory)
-    return plain.learn_models(merged, sizes, None, num_threads)
+    return plain.learn_models(merged, sizes, num_threads=num_threads)
 
 
 def costs_of_parity(

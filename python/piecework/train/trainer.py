@@ -11,17 +11,17 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from types import MappingProxyType
-from typing import Any, ClassVar, Final, Literal, TypeAlias
+from typing import Any, ClassVar, Final, Literal, TypeAlias, TypedDict
 
 from piecework import spec
 from piecework._internal.counted import counted
-from piecework._internal.types import Progress, Self
+from piecework._internal.types import Progress, Self, Unpack
 from piecework._internal.validation import PathLike
 from piecework.attributes.names_of_other_libraries import reject_setting
 from piecework.errors import ArgumentError, TrainingError
 from piecework.spec import Model, TokenizerSpec
 from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
-from piecework.train.counts import Counts
+from piecework.train.counts import AnyCounts
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import PRESETS, AnyPreset, Preset, named_preset, preset_of_pipeline
 from piecework.train.sentences import Sentences
@@ -29,6 +29,17 @@ from piecework.train.word_sizes import Amount, WordSizes
 
 Resumption: TypeAlias = Literal["merges", "choices", "round"]
 """What restores an interrupted run: the argument of `LearningLog` with its name."""
+
+
+class LearnOptions(TypedDict, total=False):
+    """Keyword arguments of learning, besides progress.
+
+    `num_threads` (None: one for each CPU) changes no result. `checkpoint` is a folder from which an
+    interrupted run continues.
+    """
+
+    num_threads: int | None
+    checkpoint: PathLike | None
 
 
 class Trainer(ABC):
@@ -60,29 +71,19 @@ class Trainer(ABC):
 
     @abstractmethod
     def learn(
-        self,
-        counts: Counts | Mapping[str, int],
-        progress: Progress = None,
-        num_threads: int | None = None,
-        *,
-        checkpoint: PathLike | None = None,
+        self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
     ) -> Model:
-        """Return the model; `num_threads` does not change it."""
+        """Return the model."""
 
     def learn_models(
         self,
-        counts: Counts | Mapping[str, int],
+        counts: AnyCounts,
         sizes: Sequence[int],
         progress: Progress = None,
-        num_threads: int | None = None,
-        *,
-        checkpoint: PathLike | None = None,
+        **how: Unpack[LearnOptions],
     ) -> dict[int, Model]:
         """Return the model of each size, learned in one run if `learns_together`."""
-        return {
-            size: self.sized(size).learn(counts, progress, num_threads, checkpoint=checkpoint)
-            for size in sizes
-        }
+        return {size: self.sized(size).learn(counts, progress, **how) for size in sizes}
 
     @property
     def nests(self) -> bool:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Final
 
 from piecework._core import RawCounts, learn_bpe, learn_bpe_by_source
-from piecework._internal.types import Progress, Self
+from piecework._internal.types import Progress, Self, Unpack
 from piecework._internal.validation import PathLike
 from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, TrainingWarning
 from piecework.spec import BPE, BPEDecoder, Decoder, Model, WordPieceDecoder
 from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
-from piecework.train.counts import Counts
+from piecework.train.counts import AnyCounts, Counts
 from piecework.train.learned import LearnedVocabulary, Merge, VocabularyTrainer
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import (
@@ -37,7 +36,14 @@ from piecework.train.setting_fields import (
     settings_of,
 )
 from piecework.train.source_counts import measured_sources
-from piecework.train.trainer import BYTE_LEVEL, SPLIT_AT_SPACES, PresetTrainer, Resumption, Trainer
+from piecework.train.trainer import (
+    BYTE_LEVEL,
+    SPLIT_AT_SPACES,
+    LearnOptions,
+    PresetTrainer,
+    Resumption,
+    Trainer,
+)
 from piecework.train.trainers import common, superwords
 from piecework.train.word_sizes import Amount, WordSizes, memory_of_bpe, memory_of_parity
 
@@ -49,6 +55,9 @@ _COUNT_SOURCES = (
     "pass count_sources({name: files, ...}, parallel={name: files, ...}) to train_from_counts"
 )
 _PARITY_SETTINGS = ("parity_unit", "parity_window", "global_merges")
+_NOT_OF_MERGES = frozenset(
+    ("unk_token", "parity", *_PARITY_SETTINGS, "transition", "max_words", "cross_punctuation")
+)
 _TIES = ("lowest-ids", "greatest-strings", "first-seen")
 _TIE_CHOICE = Choice(
     "Which of several equally frequent pairs to merge first; first-seen needs counts with positions.",
@@ -304,40 +313,24 @@ class BPETrainer(_AnyBPETrainer):
         return ""
 
     def learn_vocabulary(
-        self,
-        counts: Counts | Mapping[str, int],
-        progress: Progress = None,
-        num_threads: int | None = None,
-        *,
-        checkpoint: PathLike | None = None,
+        self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
     ) -> LearnedVocabulary:
         """Return the vocabulary and every merge with its count; learns on one thread.
 
         With `parity`, the score of a merge is its count in the source that chose it.
         """
-        return self._learn(counts, progress, checkpoint, byte_level=False)
+        return self._learn(counts, progress, how.get("checkpoint"), byte_level=False)
 
     def _learn(
         self,
-        counts: Counts | Mapping[str, int],
+        counts: AnyCounts,
         progress: Progress,
         checkpoint: PathLike | None,
         *,
         byte_level: bool,
     ) -> LearnedVocabulary:
         counts = common.checked_counts(counts)
-        settings: dict[str, Any] = {
-            "vocab_size": self.vocab_size,
-            "min_frequency": self.min_frequency,
-            "limit_alphabet": self.limit_alphabet,
-            "initial_alphabet": "".join(self.initial_alphabet),
-            "special_tokens": self.special_tokens,
-            "continuing_subword_prefix": self.continuing_subword_prefix,
-            "end_of_word_suffix": self.end_of_word_suffix,
-            "max_token_length": self.max_token_length,
-            "alphabet_order": self.alphabet_order,
-            "ties": self.ties,
-        }
+        settings = common.core_settings(self, without=_NOT_OF_MERGES)
         if self.transition is not None:
             fixed = len({*BYTE_ALPHABET, *self.special_tokens})
             transition = superwords.core_settings(self.transition, self.vocab_size, fixed)
@@ -423,14 +416,10 @@ class ByteBPETrainer(_AnyBPETrainer):
         return _model(learned)
 
     def learn_vocabulary(
-        self,
-        counts: Counts | Mapping[str, int],
-        progress: Progress = None,
-        num_threads: int | None = None,
-        *,
-        checkpoint: PathLike | None = None,
+        self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
     ) -> LearnedVocabulary:
         """Return the vocabulary and every merge, as `BPETrainer.learn_vocabulary` does."""
+        checkpoint = how.get("checkpoint")
         return self.by_characters()._learn(counts, progress, checkpoint, byte_level=True)
 
     @property
@@ -448,23 +437,12 @@ class ByteBPETrainer(_AnyBPETrainer):
     def by_characters(self) -> BPETrainer:
         """Return the trainer over the byte-level alphabet that learns the same merges."""
         by_value = self.alphabet_order == "byte-values"
-        return BPETrainer(
-            vocab_size=self.vocab_size,
-            min_frequency=self.min_frequency,
-            initial_alphabet=_BYTES_BY_VALUE if by_value else BYTE_ALPHABET,
-            alphabet_order="given" if by_value else "sorted",
-            special_tokens=self.special_tokens,
-            max_token_length=self.max_token_length,
-            ties=self.ties,
-            transition=self.transition,
-            max_words=self.max_words,
-            cross_punctuation=self.cross_punctuation,
-            unk_token=None,
-            parity=self.parity,
-            parity_unit=self.parity_unit,
-            parity_window=self.parity_window,
-            global_merges=self.global_merges,
-        )
+        characters: dict[str, Any] = {
+            "initial_alphabet": _BYTES_BY_VALUE if by_value else BYTE_ALPHABET,
+            "alphabet_order": "given" if by_value else "sorted",
+            "unk_token": None,
+        }
+        return BPETrainer(**{**vars(self), **characters})
 
 
 def _words_of(sequences: Counts) -> RawCounts:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -142,6 +142,13 @@ def checked_counts(counts: Counts | Mapping[str, int]) -> Counts:
 
 
 # ---- vocabularies
+
+
+def core_settings(trainer: Trainer, without: Collection[str]) -> dict[str, Any]:
+    """Return the settings that the core takes as they are; the initial alphabet is one string."""
+    names = trainer.setting_names()
+    settings = {name: getattr(trainer, name) for name in names if name not in without}
+    return {**settings, "initial_alphabet": "".join(settings["initial_alphabet"])}
 
 
 def vocabulary_of(entries: Iterable[str]) -> dict[str, int]:

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from piecework._internal import validation as checks
-from piecework._internal.types import Progress
-from piecework._internal.validation import PathLike
+from piecework._internal.types import Progress, Unpack
 from piecework.errors import TrainingError
 from piecework.spec import Model
-from piecework.train.counts import Counts
+from piecework.train.counts import AnyCounts, Counts
 from piecework.train.setting_fields import check_settings, setting
-from piecework.train.trainer import PresetTrainer
+from piecework.train.trainer import LearnOptions, PresetTrainer
 from piecework.train.trainers import common
 from piecework.train.word_sizes import Amount, WordSizes, memory_of_ranking
 
@@ -44,19 +43,14 @@ class RankingTrainer(PresetTrainer):
         checks.optional_number("vocab_size", self.vocab_size, len(self.special_tokens) + 1)
 
     def learn(
-        self,
-        counts: Counts | Mapping[str, int],
-        progress: Progress = None,
-        num_threads: int | None = None,
-        *,
-        checkpoint: PathLike | None = None,
+        self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
     ) -> Model:
         """Return the model; of equally frequent units the one with lower code points comes first.
 
         Ranking takes seconds, so it warns if a `checkpoint` is given and starts again after an interruption.
         """
         counts = common.checked_counts(counts)
-        if checkpoint is not None:
+        if how.get("checkpoint") is not None:
             common.warn_without_checkpoints(self)
         return self.model_of(self._vocabulary(self.units(counts)))
 

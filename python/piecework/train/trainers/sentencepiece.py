@@ -15,7 +15,7 @@ import numpy as np
 from piecework._core import LearnedPieces as CorePieces
 from piecework._core import RawCounts, learn_sentencepiece
 from piecework._internal.threads import thread_count
-from piecework._internal.types import Progress
+from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError
 from piecework.normalization_rules import NormalizationRules
@@ -30,7 +30,7 @@ from piecework.spec import (
     Split,
     TokenizerSpec,
 )
-from piecework.train.counts import Counts
+from piecework.train.counts import AnyCounts, Counts
 from piecework.train.learners import Pruning
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import AnyPreset, Preset
@@ -47,7 +47,7 @@ from piecework.train.setting_fields import (
     documented,
     setting,
 )
-from piecework.train.trainer import Resumption, Trainer
+from piecework.train.trainer import LearnOptions, Resumption, Trainer
 from piecework.train.trainers import common, superwords
 from piecework.train.trainers.meta_pieces import Role, Symbols, pieces_by_id, with_learned
 from piecework.train.trainers.sentencepiece_settings import (
@@ -349,12 +349,7 @@ class SentencePieceTrainer(Trainer):
     # ---- learning
 
     def learn(
-        self,
-        counts: Counts | Mapping[str, int],
-        progress: Progress = None,
-        num_threads: int | None = None,
-        *,
-        checkpoint: PathLike | None = None,
+        self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
     ) -> SentencePiece:
         """Return the model, with its training settings, from counts of `pipeline`.
 
@@ -362,27 +357,22 @@ class SentencePieceTrainer(Trainer):
         `TrainingError` with `hard_vocab_limit`. Raises `TrainingError` if the required pieces exceed
         `vocab_size`, and `CorpusError` if there are no words.
         """
-        learned = self.learn_pieces(counts, progress, num_threads, checkpoint=checkpoint).pieces
+        learned = self.learn_pieces(counts, progress, **how).pieces
         pieces = with_learned(self.meta_pieces, learned)
         if self.hard_vocab_limit is None and not self.use_all_vocab and self.model_type != "char":
             common.warn_of_few(len(pieces), self.vocab_size, "the corpus has no more pieces")
         return self._model_of(pieces, rest=settings_as_bytes(self, len(pieces)))
 
     def learn_pieces(
-        self,
-        counts: Counts | Mapping[str, int],
-        progress: Progress = None,
-        num_threads: int | None = None,
-        *,
-        checkpoint: PathLike | None = None,
+        self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
     ) -> LearnedPieces:
         """Return the learned pieces and the EM iterations of Unigram; `num_threads` changes no result."""
         counts = common.checked_counts(counts)
         self._check_sequences(counts)
-        with common.resumable(self, counts, progress, checkpoint) as run:
+        with common.resumable(self, counts, progress, how.get("checkpoint")) as run:
 
             def learn(vocab_size: int) -> CorePieces:
-                return self._run(counts, num_threads, vocab_size, **run)
+                return self._run(counts, how.get("num_threads"), vocab_size, **run)
 
             if self.hard_vocab_limit is None:
                 return LearnedPieces._of(common.learn_at_most(self.vocab_size, learn))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -12,11 +12,10 @@ import numpy as np
 from piecework._core import LearnedPieces as CorePieces
 from piecework._core import learn_unigram
 from piecework._internal.threads import thread_count
-from piecework._internal.types import Progress
-from piecework._internal.validation import PathLike
+from piecework._internal.types import Progress, Unpack
 from piecework.errors import ArgumentError
 from piecework.spec import ByteFallback, Decoder, Metaspace, SequenceDecoder, Unigram
-from piecework.train.counts import Counts
+from piecework.train.counts import AnyCounts, Counts
 from piecework.train.learners import Pruning, check_learner
 from piecework.train.setting_fields import (
     Integer,
@@ -26,7 +25,7 @@ from piecework.train.setting_fields import (
     documented,
     setting,
 )
-from piecework.train.trainer import BYTE_LEVEL, PresetTrainer, Resumption
+from piecework.train.trainer import BYTE_LEVEL, LearnOptions, PresetTrainer, Resumption
 from piecework.train.trainers import common
 from piecework.train.trainers.bpe import BYTE_ALPHABET
 from piecework.train.word_sizes import Amount, WordSizes, memory_of_unigram
@@ -99,37 +98,27 @@ class _AnyUnigramTrainer(PresetTrainer):
         """Return the trainer over characters that learns the same pieces."""
 
     def learn(
-        self,
-        counts: Counts | Mapping[str, int],
-        progress: Progress = None,
-        num_threads: int | None = None,
-        *,
-        checkpoint: PathLike | None = None,
+        self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
     ) -> Unigram:
         """Return the model; warns with `TrainingWarning` if it has fewer entries than `vocab_size`.
 
         Raises `TrainingError` if the required pieces exceed `vocab_size`, and `CorpusError` if there are no
         words.
         """
-        pieces = self.learn_pieces(counts, progress, num_threads, checkpoint=checkpoint).pieces
+        pieces = self.learn_pieces(counts, progress, **how).pieces
         common.warn_of_few(len(pieces), self.vocab_size, "no more substrings occur 2 times")
         return self._model_of(pieces)
 
     def learn_pieces(
-        self,
-        counts: Counts | Mapping[str, int],
-        progress: Progress = None,
-        num_threads: int | None = None,
-        *,
-        checkpoint: PathLike | None = None,
+        self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
     ) -> LearnedPieces:
         """Return the pieces and every EM iteration; the result does not depend on `num_threads`."""
         counts = common.checked_counts(counts)
         settings = self.by_characters()
-        with common.resumable(self, counts, progress, checkpoint) as run:
+        with common.resumable(self, counts, progress, how.get("checkpoint")) as run:
 
             def learn(vocab_size: int) -> CorePieces:
-                return settings._run(counts, vocab_size, num_threads, **run)
+                return settings._run(counts, vocab_size, how.get("num_threads"), **run)
 
             return LearnedPieces._of(common.learn_at_most(self.vocab_size, learn))
 
@@ -280,19 +269,11 @@ class UnigramTrainer(_AnyUnigramTrainer):
         return learn_unigram(
             counts._raw,
             {
+                **common.core_settings(self, without=("seed_vocab_size", "unk_token", "learner")),
                 "vocab_size": vocab_size,
-                "special_tokens": self.special_tokens,
-                "user_defined_symbols": self.user_defined_symbols,
-                "byte_fallback": self.byte_fallback,
-                "character_coverage": self.character_coverage,
-                "initial_alphabet": "".join(self.initial_alphabet),
                 "seed_size": self.seed_vocab_size
                 or min(SEEDS_PER_ENTRY * self.vocab_size, _MAX_SEEDS),
                 "pruning": self._pruning and vars(self._pruning),
-                "count_exponent": self.count_exponent,
-                "max_piece_length": self.max_piece_length,
-                "shrinking_factor": self.shrinking_factor,
-                "num_sub_iterations": self.num_sub_iterations,
                 "hard_limit": True,
                 "only_given_characters": False,
                 "seeds": None,
@@ -349,17 +330,7 @@ class ByteUnigramTrainer(_AnyUnigramTrainer):
     def by_characters(self) -> UnigramTrainer:
         """Return the trainer over the byte-level alphabet that learns the same pieces."""
         return UnigramTrainer(
-            vocab_size=self.vocab_size,
-            special_tokens=self.special_tokens,
-            character_coverage=1.0,
-            initial_alphabet=BYTE_ALPHABET,
-            seed_vocab_size=self.seed_vocab_size,
-            max_piece_length=self.max_piece_length,
-            shrinking_factor=self.shrinking_factor,
-            num_sub_iterations=self.num_sub_iterations,
-            unk_token=None,
-            count_exponent=self.count_exponent,
-            learner=self.learner,
+            **vars(self), character_coverage=1.0, initial_alphabet=BYTE_ALPHABET, unk_token=None
         )
 
     def smallest_model(self) -> Unigram:

@@ -8,12 +8,11 @@ from typing import Any, ClassVar
 
 from piecework._core import LearnedEntries, learn_wordpiece
 from piecework._internal.threads import thread_count
-from piecework._internal.types import Progress
-from piecework._internal.validation import PathLike
+from piecework._internal.types import Progress, Unpack
 from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, TrainingWarning
 from piecework.spec import Decoder, Model, WordPiece, WordPieceDecoder
-from piecework.train.counts import Counts
+from piecework.train.counts import AnyCounts, Counts
 from piecework.train.learned import LearnedVocabulary, VocabularyTrainer
 from piecework.train.learners import (
     DEFAULT_LEARNER,
@@ -31,7 +30,7 @@ from piecework.train.setting_fields import (
     documented,
     setting,
 )
-from piecework.train.trainer import SPLIT_AT_SPACES, PresetTrainer, Resumption
+from piecework.train.trainer import SPLIT_AT_SPACES, LearnOptions, PresetTrainer, Resumption
 from piecework.train.trainers import common
 from piecework.train.word_sizes import Amount, WordSizes
 
@@ -210,39 +209,30 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         )
 
     def learn_vocabulary(
-        self,
-        counts: Counts | Mapping[str, int],
-        progress: Progress = None,
-        num_threads: int | None = None,
-        *,
-        checkpoint: PathLike | None = None,
+        self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
     ) -> LearnedVocabulary:
         """Return the vocabulary and every merge with its count and score; only `Merges` has any."""
-        return self._learn(counts, progress, num_threads, checkpoint)[0]
+        return self._learn(counts, progress, **how)[0]
 
     def learn_models(
         self,
-        counts: Counts | Mapping[str, int],
+        counts: AnyCounts,
         sizes: Sequence[int],
         progress: Progress = None,
-        num_threads: int | None = None,
-        *,
-        checkpoint: PathLike | None = None,
+        **how: Unpack[LearnOptions],
     ) -> dict[int, Model]:
         """Return the model of each size, learned in one run if `learns_together`."""
         if not self.learner.learns_sizes:
-            return super().learn_models(counts, sizes, progress, num_threads, checkpoint=checkpoint)
-        learned = self.learn_sizes(counts, sizes, progress, num_threads, checkpoint=checkpoint)
+            return super().learn_models(counts, sizes, progress, **how)
+        learned = self.learn_sizes(counts, sizes, progress, **how)
         return {size: self.sized(size).model_of(one) for size, one in learned.items()}
 
     def learn_sizes(
         self,
-        counts: Counts | Mapping[str, int],
+        counts: AnyCounts,
         sizes: Sequence[int],
         progress: Progress = None,
-        num_threads: int | None = None,
-        *,
-        checkpoint: PathLike | None = None,
+        **how: Unpack[LearnOptions],
     ) -> dict[int, LearnedVocabulary]:
         """Return vocabularies of several sizes, learned in one run by `Pruning`.
 
@@ -260,7 +250,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         if not self.learner.learns_sizes:
             raise ArgumentError("sizes", f"= needs learner=Pruning(), not learner={self.learner}")
         largest = replace(self, vocab_size=max(sizes))
-        learned = largest._learn(counts, progress, num_threads, checkpoint, sizes=list(sizes))
+        learned = largest._learn(counts, progress, list(sizes), **how)
         return dict(zip(sizes, learned, strict=True))
 
     def learn_removals(self, counts: Counts | Mapping[str, int]) -> LearnedVocabulary:
@@ -273,22 +263,20 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         Removal(token='hugs', loss=1.0, put_back=None)
         """
         recording = {"record_removals": True} if self.learner.removes_entries else {}
-        return self._learn(counts, None, None, None, further=recording)[0]
+        return self._learn(counts, None, further=recording)[0]
 
     def _learn(
         self,
-        counts: Counts | Mapping[str, int],
+        counts: AnyCounts,
         progress: Progress,
-        num_threads: int | None,
-        checkpoint: PathLike | None,
-        *,
         sizes: list[int] | None = None,
         further: Mapping[str, object] | None = None,
+        **how: Unpack[LearnOptions],
     ) -> list[LearnedVocabulary]:
         """Return the vocabulary, or that of each size; `further` are settings of the core's learner."""
         counts = common.checked_counts(counts)
-        with common.resumable(self, counts, progress, checkpoint, sizes or ()) as run:
-            learned = self._run(counts, num_threads, further, sizes=sizes, **run)
+        with common.resumable(self, counts, progress, how.get("checkpoint"), sizes or ()) as run:
+            learned = self._run(counts, how.get("num_threads"), further, sizes=sizes, **run)
         return [LearnedVocabulary._of(one) for one in learned]
 
     def _run(
@@ -299,21 +287,13 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         **arguments: Any,
     ) -> list[LearnedEntries]:
         """Call the trainer of the core with the settings and these arguments."""
-        initial = "".join(self.initial_alphabet)
+        settings = common.core_settings(self, without=("learner", "unk_token"))
         return learn_wordpiece(
             counts._raw,
             {
-                "vocab_size": self.vocab_size,
+                **settings,
                 "learner": {**self.learner.core_settings(), **(further or {})},
-                "min_frequency": self.min_frequency,
-                "limit_alphabet": self.limit_alphabet,
-                "initial_alphabet": initial,
-                "special_tokens": self.special_tokens,
-                "continuing_subword_prefix": self.continuing_subword_prefix,
-                "max_token_length": self.max_token_length,
-                "alphabet_order": self.alphabet_order,
-                "alphabet_forms": self.alphabet_forms,
-                "isolated_characters": counts._isolated_characters(initial),
+                "isolated_characters": counts._isolated_characters(settings["initial_alphabet"]),
                 "num_threads": thread_count(num_threads),
             },
             **arguments,
