@@ -176,7 +176,7 @@ ROWS = [
         )
     ),
     # counting
-    Row("sample", "en.txt --sample 2", "--sample must be a share from 0 to 1, not 2"),
+    Row("sample", "en.txt --sample 2", "--sample must be a number above 0 and at most 1, not 2"),
     Row("seed", "en.txt --seed=-1", "--seed must be an integer of at least 0 "),
     Row("seed", "en.txt --seed=-1", "--seed must be an integer of at least 0 ", "train-sentencepiece"),
     Row("max_word_length", "en.txt --max-word-length 0", "--max-word-length must be an integer"),

@@ -94,7 +94,7 @@ def _check_corpus(job: Job, by_source: str | None) -> None:
     if plan.sentences.size:
         counting = {**counting, "checkpoint": None}  # drawn in memory; learning has a checkpoint
     check_engine(job.corpus, plan, reading, counting=counting, **job.cluster)
-    groups = [(job.corpus, counting)]
+    groups: Sequence[tuple[Sequence[str], Mapping[str, Any]]] = [(job.corpus, counting)]
     if by_source is not None:
         check_sources(job.corpus, job.parallel, plan.trainer, counting, by_source)
         groups = groups_of(job.corpus, job.parallel, counting)

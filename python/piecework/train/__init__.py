@@ -16,8 +16,7 @@ from piecework.train.learn import (
     pipeline_of,
 )
 from piecework.train.learned import LearnedVocabulary
-from piecework.train.learners import *  # noqa: F403
-from piecework.train.learners import LEARNERS, Learner
+from piecework.train.learners import LEARNERS, Learner, Merges, Pruning, TopDown
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import PRESETS, Preset
 from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS, SentencePiecePreset
@@ -54,13 +53,16 @@ __all__ = [
     "LearnedPieces",
     "LearnedVocabulary",
     "Learner",
+    "Merges",
     "Pipeline",
     "Preset",
+    "Pruning",
     "RetrainSettings",
     "SentencePiecePreset",
     "SentencePieceTrainer",
     "Sentences",
     "SourceCounts",
+    "TopDown",
     "TrainOptions",
     "Trainer",
     "UnigramTrainer",
@@ -78,4 +80,3 @@ __all__ = [
     "pipeline_of",
     "recorded_pipeline",
 ]
-__all__ += [learner.__name__ for learner in LEARNERS.values()]

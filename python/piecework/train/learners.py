@@ -303,8 +303,6 @@ LEARNERS: dict[str, type[Learner]] = {kind.name: kind for kind in (Pruning, Merg
 
 DEFAULT_LEARNER: Learner = Pruning()
 
-__all__ = ["LEARNERS", "Learner", *(kind.__name__ for kind in LEARNERS.values())]  # noqa: PLE0604
-
 
 def check_learner(
     learner: object, kinds: tuple[type[Learner], ...] = tuple(LEARNERS.values())
