@@ -87,7 +87,7 @@ if TYPE_CHECKING:
         pipeline_of_preset,
         warn_of_replacements,
     )
-    from piecework.train.counts_detection import is_counts_file
+    from piecework.train.counts_files import is_counts_file
     from piecework.train.learn import preset_for_counts, source_of
     from piecework.train.learned import Merge
     from piecework.train.plan import Plan, model_of
@@ -170,7 +170,7 @@ __getattr__ = lazy_names(
         "piecework.train.counting": (
             "CorpusCount FileCountSettings PartCountSettings pipeline_of_preset warn_of_replacements"
         ).split(),
-        "piecework.train.counts_detection": "is_counts_file".split(),
+        "piecework.train.counts_files": "is_counts_file".split(),
         "piecework.train.learn": "preset_for_counts source_of".split(),
         "piecework.train.learned": "Merge".split(),
         "piecework.train.plan": "Plan model_of".split(),

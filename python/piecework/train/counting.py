@@ -92,7 +92,7 @@ class CountSettings:
         None,
         MemorySize(
             "Memory budget for word counts, such as 512MB or 4GiB, at least 128MB; over it, sorted files in "
-            "TMPDIR are used, with the same result; a training also drops rare words to learn within it.",
+            "TMPDIR are used; a training also drops rare words.",
             none="a quarter of the memory",
             metavar="SIZE",
         ),
@@ -100,8 +100,7 @@ class CountSettings:
     sample: float | None = setting(
         None,
         Number(
-            "Count a random share of the lines or texts, such as 0.1, which depends on the seed and their "
-            "positions only.",
+            "Count a random share of the lines or texts, such as 0.1.",
             above=0,
             most=1,
             none="all",
@@ -193,26 +192,25 @@ class FileCountSettings(PartCountSettings):
     source_weights: Sequence[Weight] | None = setting(
         None,
         Value(
-            "Multiply the counts of each CORPUS argument by a number, such as 1,2.5; the exact sums are "
-            "rounded once.",
+            "Multiply the counts of each path (CORPUS argument) by a number, such as 1,2.5.",
             annotation="Sequence[Weight]",
             check=weights_as_given,
-            none="equal weights",
+            none="equal",
             metavar="W,W,...",
         ),
     )
     temperature: float | None = setting(
         None,
         Number(
-            "Flatten the shares of the CORPUS arguments: share ** (1 / X).",
+            "Flatten the shares of the paths: share ** (1 / X).",
             above=0,
-            none="no weights",
+            none="1",
         ),
     )
     checkpoint: PathLike | None = setting(
         None,
         File(
-            "Folder for the state of the run; after an interruption, the same command continues.",
+            "Folder for the state of the run; after an interruption, the same call continues.",
             metavar="DIR",
             none="no checkpoint",
         ),
@@ -257,6 +255,9 @@ def count_files(
     shards with different source numbers. `progress=True` shows a bar on a terminal or in a notebook, and
     prints a line every 30 seconds elsewhere; a function receives bytes as stored, done and in all (0:
     unknown). `corpus.read_corpus` describes the formats, `field` and `on_error`.
+
+    A sample depends on `seed` and the positions of the texts only. Weighted sums are exact and rounded once.
+    The same call continues from a `checkpoint`, which is saved every `checkpoint_seconds` and on Ctrl-C.
 
     Invalid UTF-8 becomes U+FFFD, with a `TrainingWarning`. Raises `FileError`, `CorpusError`, and
     `InvalidUtf8Error` with the byte position if `encoding_errors="strict"`.

@@ -1,4 +1,4 @@
-"""Read and write word counts as Parquet or TSV.
+"""Read, write and recognize word counts as Parquet or TSV.
 
 Both have the columns `word`, `count` (u64) and, if positions are known, `first` (u64). They contain the
 pipeline as JSON: Parquet in the schema metadata under `piecework`, TSV in a comment on the first line.
@@ -17,6 +17,8 @@ import numpy.typing as npt
 from piecework._core import OrderedWords, __version__
 from piecework._internal.counted import counted
 from piecework._internal.extras import import_extra
+from piecework.corpus.field_path import TEXT_FIELD
+from piecework.corpus.urls import is_url
 from piecework.errors import (
     ArgumentError,
     CorpusError,
@@ -35,6 +37,9 @@ _METADATA_KEY = b"piecework"
 _VERSION_KEY = b"piecework.version"
 _COLUMNS = ("word", "count", "first")
 _ROWS_PER_WRITE = 65_536
+_SUFFIXES = (".parquet", ".tsv")
+_HEADERS = (b"word\tcount", b"word\tcount\tfirst")
+_HEAD_BYTES = 1 << 16
 
 
 class CountsTable(NamedTuple):
@@ -303,3 +308,42 @@ def _parquet_column(arrow: Any, name: str, kind: Any, path: str | os.PathLike[st
 
 def _pyarrow() -> tuple[Any, Any]:
     return import_extra("pyarrow", "parquet"), import_extra("pyarrow.parquet", "parquet")
+
+
+# ---- recognize files by their content
+
+
+def is_counts_file(path: str, field: str | None = None) -> bool:
+    r"""Return whether a `.parquet` or `.tsv` file has word counts, and not documents.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "a.tsv"
+    >>> _ = path.write_text("word\tcount\nhug\t3\n")
+    >>> is_counts_file(str(path))
+    True
+
+    TSV: a comment or header of counts in the first line. Parquet: the pipeline in the metadata, or the
+    columns `word` and `count` and no column `field` (None: "text"). False for other and unreadable files.
+    """
+    if is_url(path) or Path(path).suffix.lower() not in _SUFFIXES:
+        return False
+    try:
+        with open(path, "rb") as stream:
+            head = stream.read(_HEAD_BYTES)
+    except OSError:
+        return False
+    if head.startswith(_PARQUET_MAGIC):
+        return _is_parquet_of_counts(path, field or TEXT_FIELD)
+    return head.startswith(_COMMENT.encode()) or head.partition(b"\n")[0].rstrip(b"\r") in _HEADERS
+
+
+def _is_parquet_of_counts(path: str, field: str) -> bool:
+    pyarrow = import_extra("pyarrow", "parquet", path)
+    parquet = import_extra("pyarrow.parquet", "parquet", path)
+    try:
+        schema = parquet.read_schema(path)
+    except (pyarrow.ArrowException, OSError):
+        return False
+    names = set(schema.names)
+    has_columns = {"word", "count"} <= names
+    return _METADATA_KEY in (schema.metadata or {}) or (has_columns and field not in names)

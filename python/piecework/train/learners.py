@@ -93,13 +93,13 @@ class _Score(NamedTuple):
 
 _SCORES: Final = {
     "likelihood": _Score(
-        "the exact gain in log-likelihood of the corpus under a unigram model",
+        "the gain in log-likelihood",
         ties="smallest-strings",
         position_bytes=4.5,
     ),
     "frequency": _Score("the most frequent pair", "lowest-ids", FREQUENCY_POSITIONS),
     "pmi": _Score(
-        "the textbook formula f(ab) / (f(a) f(b)), which learns rare, noisy tokens",
+        "f(ab) / (f(a) f(b)), which learns rare tokens",
         ties="first-seen",
         position_bytes=6.0,  # tracks all pairs that may be merged
     ),

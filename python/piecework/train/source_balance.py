@@ -17,7 +17,7 @@ from piecework._internal.progress import progress_bar
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike, whole_number
 from piecework.errors import ArgumentError
-from piecework.train.checkpoint_files import CheckpointFile
+from piecework.train.checkpoints import CheckpointFile
 from piecework.train.counts import Counts
 from piecework.train.learn import fit_to_memory
 from piecework.train.source_costs import gini as gini_of

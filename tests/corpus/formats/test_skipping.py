@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from piecework.train.counts_detection import is_counts_file
+from piecework.train.counts_files import is_counts_file
 from tests.corpus.formats.samples import (
     COMPRESSIONS,
     arrow_data,

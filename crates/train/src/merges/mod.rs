@@ -53,7 +53,6 @@ use crate::progress::Progress;
 use crate::resume::EarlierMerges;
 use crate::Learned;
 use piecework_core::error::Error;
-use serde::Deserialize;
 
 use likelihood::Likelihood;
 use pmi::Pmi;
@@ -65,30 +64,9 @@ pub(crate) use extend::segmented;
 pub use extend::{continue_training, ExistingModel};
 pub(crate) use packed_words::PackedWords;
 pub(crate) use settings::EntryLimits;
-pub use settings::{MergeSettings, Ties};
+pub use settings::{MergeSettings, PairScore, Ties};
 pub(crate) use turns::Turns;
 pub(crate) use word_limit::WordLimit;
-
-/// The score of a pair; the pair with the best one is merged. A new one is its variant, its file with an `Objective`,
-/// and its line of `learn_with_ties`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum PairScore {
-    /// The exact gain of the unigram log-likelihood of the corpus, after Schuster and Nakajima 2012,
-    /// section 3.
-    Likelihood,
-    /// f(ab) / (f(a) f(b)), the formula published for WordPiece.
-    Pmi,
-    /// The pair count, as in BPE and in the WordPiece trainer of `tokenizers`.
-    Frequency,
-}
-
-impl PairScore {
-    /// Whether the score of a pair depends on the counts of its entries.
-    fn needs_entry_counts(self) -> bool {
-        self != Self::Frequency
-    }
-}
 
 /// Merge pairs of segmented words until the vocabulary is full or no pair qualifies.
 ///

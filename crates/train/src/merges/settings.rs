@@ -5,9 +5,22 @@ use serde::Deserialize;
 use crate::count::Counts;
 use crate::entries::Entries;
 use crate::merges::word_limit::WordLimit;
-use crate::merges::PairScore;
 use crate::PieceRules;
 use piecework_core::error::{Error, ErrorKind};
+
+/// The score of a pair; the pair with the best one is merged. A new one is its variant, its `Objective`, and
+/// its line of `learn_with_ties`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum PairScore {
+    /// The exact gain of the unigram log-likelihood of the corpus, after Schuster and Nakajima 2012,
+    /// section 3.
+    Likelihood,
+    /// f(ab) / (f(a) f(b)), the formula published for WordPiece.
+    Pmi,
+    /// The pair count, as in BPE and in the WordPiece trainer of `tokenizers`.
+    Frequency,
+}
 
 /// The order among pairs of equal score.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Deserialize)]
@@ -70,6 +83,13 @@ impl Ties {
              `piecework count --first-source`), Counts(..., first=...), or ties=\"{other}\""
         );
         Err(Error::new(ErrorKind::Argument, "ties", found, expected))
+    }
+}
+
+impl PairScore {
+    /// Whether the score of a pair depends on the counts of its entries.
+    pub(super) fn needs_entry_counts(self) -> bool {
+        self != Self::Frequency
     }
 }
 

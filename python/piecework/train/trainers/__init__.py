@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from piecework.train.trainer import Trainer
 from piecework.train.trainers.bpe import BPETrainer, ByteBPETrainer
-from piecework.train.trainers.char import CharTrainer
+from piecework.train.trainers.ranking import CharTrainer, WordTrainer
 from piecework.train.trainers.sentencepiece import SentencePieceTrainer
 from piecework.train.trainers.unigram import ByteUnigramTrainer, UnigramTrainer
-from piecework.train.trainers.word import WordTrainer
 from piecework.train.trainers.wordpiece import WordPieceTrainer
 
 __all__ = [

@@ -1,8 +1,9 @@
-"""The base of the trainers that take the most frequent units: words or characters."""
+"""Learn word and character models: the most frequent units of word counts in, `WordLevel` or `Char` out."""
 
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import ClassVar
@@ -10,9 +11,11 @@ from typing import ClassVar
 from piecework._internal import validation as checks
 from piecework._internal.types import Progress, Unpack
 from piecework.errors import TrainingError
-from piecework.spec import Model
+from piecework.spec import Char, Decoder, Fuse, Model, WordLevel
 from piecework.train.counts import AnyCounts, Counts
-from piecework.train.setting_fields import check_settings, setting
+from piecework.train.pipeline import Pipeline
+from piecework.train.presets import PRESETS
+from piecework.train.setting_fields import check_settings, documented, setting
 from piecework.train.trainer import LearnOptions, PresetTrainer
 from piecework.train.trainers import common
 from piecework.train.word_sizes import Amount, WordSizes, memory_of_ranking
@@ -84,3 +87,79 @@ class RankingTrainer(PresetTrainer):
             problem = f"={self.min_frequency} is too high: nothing in the corpus occurs as often"
             raise TrainingError("min_frequency", problem)
         return common.vocabulary_of(entries)
+
+
+@documented
+@dataclass(frozen=True)
+class WordTrainer(RankingTrainer):
+    """Make an entry of each word, the most frequent first.
+
+    >>> from piecework.train import count_texts
+    >>> list(WordTrainer(vocab_size=2).learn(count_texts(["pug hug hug"])).vocab)
+    ['[UNK]', 'hug']
+    """
+
+    kind = "word"
+    model_class = WordLevel
+    title = "word"
+    unit = "words"
+
+    @property
+    def presets(self) -> tuple[str, ...]:
+        """The names of the presets with which the model decodes to the same text."""
+        return tuple(PRESETS)
+
+    @property
+    def default_preset(self) -> str:
+        """The name of the preset to train with if the caller names none."""
+        return "punctuation"
+
+    @property
+    def knows_all_bytes(self) -> bool:
+        """True: whole words are known or unknown in any alphabet."""
+        return True
+
+    def units(self, counts: Counts) -> Iterable[tuple[str, int]]:
+        """Return the words with the number of occurrences of each."""
+        return counts
+
+    def model_of(self, vocab: dict[str, int]) -> WordLevel:
+        """Return the model with a vocabulary."""
+        return WordLevel(vocab=vocab, unk_token=self.unk_token)
+
+
+@documented
+@dataclass(frozen=True)
+class CharTrainer(RankingTrainer):
+    """Make an entry of each character of the corpus, the most frequent first.
+
+    >>> from piecework.train import count_texts
+    >>> list(CharTrainer().learn(count_texts(["hug huh"])).vocab)
+    ['[UNK]', 'h', 'u', 'g']
+    """
+
+    kind = "char"
+    model_class = Char
+    title = "char"
+    unit = "characters"
+
+    @property
+    def presets(self) -> tuple[str, ...]:
+        """The names of the presets with which the model decodes to the same text."""
+        return ("characters", "sentencepiece", "metaspace")
+
+    def units(self, counts: Counts) -> Iterable[tuple[str, int]]:
+        """Return the characters with the number of occurrences of each."""
+        totals: Counter[str] = Counter()
+        for word, count in counts:
+            for character in word:
+                totals[character] += count
+        return totals.items()
+
+    def model_of(self, vocab: dict[str, int]) -> Char:
+        """Return the model with a vocabulary."""
+        return Char(vocab=vocab, unk_token=self.unk_token)
+
+    def decoder_for(self, pipeline: Pipeline) -> Decoder:
+        """Return the decoder for the words of a pipeline."""
+        return super().decoder_for(pipeline) or Fuse()
