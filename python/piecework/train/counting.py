@@ -9,13 +9,13 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from piecework._core import OrderedWords, TextColumn, WordCounter
+from piecework._core import OrderedWords, WordCounter
 from piecework._internal.counted import counted
 from piecework._internal.memory_budget import memory_budget
 from piecework._internal.progress import progress_bar, show_source
@@ -34,8 +34,8 @@ from piecework.train.count_checkpoint import CountCheckpoint, FilePosition, dele
 from piecework.train.counts import Counts
 from piecework.train.counts_files import CountsSummary, write_ordered_words
 from piecework.train.pipeline import Pipeline
-from piecework.train.presets import Preset, named_preset
-from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS
+from piecework.train.presets import Preset
+from piecework.train.sentencepiece_presets import any_preset
 from piecework.train.sentences import RowsToCount, Sentences, TextsOfRows, rows_of_corpus
 from piecework.train.setting_fields import (
     Choice,
@@ -324,11 +324,7 @@ def pipeline_of_preset(preset: str | Preset | Pipeline) -> Pipeline:
     >>> pipeline_of_preset("gpt2").is_byte_level
     True
     """
-    if isinstance(preset, Pipeline):
-        return preset
-    if isinstance(preset, str) and preset in SENTENCEPIECE_PRESETS:
-        return SENTENCEPIECE_PRESETS[preset].trainer().pipeline
-    return named_preset(preset).pipeline
+    return preset if isinstance(preset, Pipeline) else any_preset(preset).pipeline
 
 
 # ---- texts and rows
@@ -347,11 +343,15 @@ def counts_of_texts(
     if column is None:
         corpus = RowsToCount(rows_of_texts(texts), text_total(texts))
         return count_rows(corpus, pipeline, settings, progress, source)
-    with _scratch_folder() as folder:
-        counter = settings.counter(pipeline, folder, keep_line_ends=False)
-        with progress_bar("counting", progress) as update:
-            _add_column(counter, column, source, update)
-        return _counts_of(counter, pipeline, settings, counter.replacements())
+
+    def add(counter: WordCounter, update: Update) -> int:
+        for start in range(0, len(column), LIST_TEXTS):
+            end = min(start + LIST_TEXTS, len(column))
+            counter.add_column(column, source, start, end)
+            update(end, len(column))
+        return 0
+
+    return _counted(add, pipeline, settings, progress)
 
 
 def count_rows(
@@ -362,19 +362,16 @@ def count_rows(
     source: int = 0,
 ) -> Counts:
     """Count the words of rows, or of the sentences that the settings select from them, as one source."""
-    with _scratch_folder() as folder:
-        counter = settings.counter(pipeline, folder, keep_line_ends=False)
-        with progress_bar("counting", progress, in_bytes=corpus.in_bytes) as update:
-            replacements = _add_rows(counter, _reported(corpus, update), settings.rules, source)
-        return _counts_of(counter, pipeline, settings, replacements)
+    rules = settings.rules
 
+    def add(counter: WordCounter, update: Update) -> int:
+        rows = _reported(corpus, update)
+        texts = TextsOfRows(rows)
+        for each in rows_of_texts(rules.select(texts)) if rules.size else rows:
+            counter.add_texts(each.texts, source, each.replacements)
+        return texts.replacements
 
-def _add_rows(counter: WordCounter, rows: Iterable[Rows], sentences: Sentences, source: int) -> int:
-    """Count the rows, or the sentences selected from them; return the number of invalid sequences."""
-    texts = TextsOfRows(rows)
-    for each in rows_of_texts(sentences.select(texts)) if sentences.size else rows:
-        counter.add_texts(each.texts, source, each.replacements)
-    return texts.replacements + counter.replacements()
+    return _counted(add, pipeline, settings, progress, in_bytes=corpus.in_bytes)
 
 
 def _reported(corpus: RowsToCount, update: Update) -> Iterator[Rows]:
@@ -387,19 +384,21 @@ def _reported(corpus: RowsToCount, update: Update) -> Iterator[Rows]:
         update(rows.file_bytes_read if corpus.in_bytes else done, corpus.total)
 
 
-def _add_column(counter: WordCounter, column: TextColumn, source: int, update: Update) -> None:
-    for start in range(0, len(column), LIST_TEXTS):
-        end = min(start + LIST_TEXTS, len(column))
-        counter.add_column(column, source, start, end)
-        update(end, len(column))
-
-
-def _counts_of(
-    counter: WordCounter, pipeline: Pipeline, settings: CountSettings, replacements: int
+def _counted(
+    add: Callable[[WordCounter, Update], int],
+    pipeline: Pipeline,
+    settings: CountSettings,
+    progress: Progress,
+    in_bytes: bool = False,
 ) -> Counts:
-    warn_of_replacements(replacements)
-    settings.warn_of_left_out(counter)
-    return Counts._of(counter.finish().into_counts(), pipeline, replacements)
+    """Count what `add` adds; it returns the invalid sequences that the counter has not seen."""
+    with _scratch_folder() as folder:
+        counter = settings.counter(pipeline, folder, keep_line_ends=False)
+        with progress_bar("counting", progress, in_bytes=in_bytes) as update:
+            replacements = add(counter, update) + counter.replacements()
+        warn_of_replacements(replacements)
+        settings.warn_of_left_out(counter)
+        return Counts._of(counter.finish().into_counts(), pipeline, replacements)
 
 
 # ---- files

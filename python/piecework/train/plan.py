@@ -44,6 +44,7 @@ from piecework.train.segmenter import segment
 from piecework.train.sentencepiece_presets import (
     SENTENCEPIECE_PRESETS,
     SentencePiecePreset,
+    any_preset,
     sentencepiece_preset_of,
 )
 from piecework.train.sentences import Reservoir, RowsToCount, Sentences, rows_of_corpus
@@ -96,7 +97,8 @@ class Plan:
         model = model.lower() if isinstance(model, str) else model
         if trainer is not None:
             _check_trainer(trainer, model, preset, settings)
-        chosen = named = _named(preset)
+        chosen: AnyPreset | None = None if preset is None else any_preset(preset)
+        named = chosen
         if named is None and counted is not None and trainer is None:
             model, named = _model_and_preset_of(counted, model, settings)
             chosen = named if isinstance(named, SentencePiecePreset) else None
@@ -292,16 +294,6 @@ def _reject_setting(name: str, value: object, model: str) -> NoReturn:
     raise InputTypeError(name, message=message)
 
 
-def _named(preset: object) -> AnyPreset | None:
-    """Return the preset with a name, and a preset unchanged."""
-    if preset is None or isinstance(preset, AnyPreset):
-        return preset
-    every: dict[str, AnyPreset] = {**SENTENCEPIECE_PRESETS, **PRESETS}
-    if not isinstance(preset, str) or preset not in every:
-        raise checks.unknown_choice("preset", preset, dict.fromkeys((*PRESETS, *every)))
-    return every[preset]
-
-
 def _check_trainer(
     trainer: Trainer, model: object, preset: object, settings: Mapping[str, Any]
 ) -> None:
@@ -313,7 +305,7 @@ def _check_trainer(
     if type(trainer) not in TRAINERS.values():
         expected = "one of the trainers of this library"
         raise ArgumentError("trainer", type(trainer).__name__, expected)
-    named = _named(preset)
+    named = None if preset is None else any_preset(preset)
     if named is not None and trainer.has_own_pipeline:
         expected = "None: a SentencePieceTrainer has settings for the whole pipeline"
         raise ArgumentError("preset", repr(preset), expected)

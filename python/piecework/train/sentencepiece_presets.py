@@ -17,7 +17,7 @@ from piecework._core import Core
 from piecework._internal.validation import unknown_choice
 from piecework.normalization_rules import NormalizationRules
 from piecework.train.pipeline import Pipeline
-from piecework.train.presets import AnyPreset
+from piecework.train.presets import PRESETS, AnyPreset, Preset
 from piecework.train.trainers import SentencePieceTrainer
 from piecework.train.trainers.superwords import DEFAULT_TRANSITION
 
@@ -43,6 +43,11 @@ class SentencePiecePreset(AnyPreset):
     pair: tuple[str, ...] = ()
     preprocessing: tuple[spec.Normalizer, ...] = ()
     roles: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def pipeline(self) -> Pipeline:
+        """The stages that split texts into words."""
+        return self.trainer().pipeline
 
     def trainer(self, **settings: Any) -> SentencePieceTrainer:
         """Return the trainer; `settings` override those of the preset.
@@ -135,13 +140,18 @@ SENTENCEPIECE_PRESETS = {
 }
 
 
-def sentencepiece_preset(name: object) -> SentencePiecePreset:
-    """Return the preset with this name; a preset is returned unchanged."""
-    if isinstance(name, SentencePiecePreset):
-        return name
-    if not isinstance(name, str) or name not in SENTENCEPIECE_PRESETS:
-        raise unknown_choice("preset", name, SENTENCEPIECE_PRESETS)
-    return SENTENCEPIECE_PRESETS[name]
+def any_preset(preset: object) -> Preset | SentencePiecePreset:
+    """Return the preset with this name; a preset is returned unchanged.
+
+    >>> any_preset("t5").roles, any_preset("gpt2").pipeline.is_byte_level
+    ({}, True)
+    """
+    if isinstance(preset, Preset | SentencePiecePreset):
+        return preset
+    every: dict[str, Preset | SentencePiecePreset] = {**PRESETS, **SENTENCEPIECE_PRESETS}
+    if not isinstance(preset, str) or preset not in every:
+        raise unknown_choice("preset", preset, every)
+    return PRESETS.get(preset) or SENTENCEPIECE_PRESETS[preset]
 
 
 def sentencepiece_preset_of(pipeline: Pipeline) -> SentencePiecePreset | None:
@@ -153,7 +163,7 @@ def sentencepiece_preset_of(pipeline: Pipeline) -> SentencePiecePreset | None:
     if not isinstance(pipeline.normalizer, spec.SentencePieceNormalizer):
         return None
     presets = SENTENCEPIECE_PRESETS.values()
-    return next((one for one in presets if one.trainer().pipeline.agrees_with(pipeline)), None)
+    return next((one for one in presets if one.pipeline.agrees_with(pipeline)), None)
 
 
 @cache
