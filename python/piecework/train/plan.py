@@ -289,7 +289,8 @@ def _reject_setting(name: str, value: object, model: str) -> NoReturn:
     elif learners:
         hint = f"model 'wordpiece' has learner={learners[0]}({name}={value!r})"
     else:
-        reject_setting(f"model {model!r}", name, known)
+        options = ("model", *(field.name for field in fields(Plan) if field.name != "trainer"))
+        reject_setting(f"a training of model {model!r}", name, [*known, *options])
     message = f"model {model!r} has no setting {name}; it has {', '.join(known)}; {hint}"
     raise InputTypeError(name, message=message)
 
