@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import inspect
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from fractions import Fraction
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -138,3 +142,31 @@ def test_a_special_token_can_be_the_alphabet() -> None:
         "a": 0,
         "<unk>": 1,
     }
+
+
+TEXTS = ["hug pug hug"]
+TRAININGS = {
+    "train_from_iterator": partial(pw.Tokenizer.train_from_iterator, TEXTS),
+    "train_from_counts": partial(pw.Tokenizer.train_from_counts, {"hug": 2}),
+    "count_texts": partial(pw.count_texts, TEXTS),
+}
+OPTIONS = ("model", "preset", "num_threads", "progress", "memory", "checkpoint")
+WRONG: tuple[Any, ...] = (5, -1, 1.5, "x", b"x", [], {}, object(), True, ("a",), math.nan)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("name", TRAININGS)
+@pytest.mark.parametrize("wrong", WRONG, ids=lambda value: type(value).__name__)
+def test_a_wrong_value_of_any_option_is_an_error_with_a_place(
+    name: str, wrong: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # "x" is a folder for checkpoints
+    shown = inspect.signature(pw.count_texts).parameters.values()
+    settings = [one.name for one in shown if one.kind is one.KEYWORD_ONLY]
+    places = []
+    for option in settings if name == "count_texts" else OPTIONS:
+        try:
+            TRAININGS[name](**{option: wrong})
+        except pw.PieceworkError as error:
+            places.append(error.place)
+    assert all(places)

@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from piecework._core import LearningLog
 from piecework._internal.types import Update
-from piecework._internal.validation import PathLike
+from piecework._internal.validation import PathLike, file_path
 from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.io.atomic_files import atomic_file
 from piecework.io.read_file import file_bytes
@@ -59,7 +59,8 @@ class LearningCheckpoint:
         assert trainer.resumption is not None, trainer
         self._resumption = trainer.resumption
         name = f"learning-{trainer.kind}-{trainer.vocab_size}.bin"
-        self.file = CheckpointFile(Path(folder) / name, counts, trainer, sizes)
+        path = Path(file_path(folder, "checkpoint", ArgumentError)) / name
+        self.file = CheckpointFile(path, counts, trainer, sizes)
         self._round: Any = None
         self._written = monotonic()
         earlier = self.file.read(self._log_of)

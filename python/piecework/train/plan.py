@@ -268,7 +268,7 @@ def trainer_for(model: str, settings: Mapping[str, Any], preset: Preset | None =
     Raises `ArgumentError` for an unknown model, an unknown setting (the message lists the known ones) or
     an invalid value.
     """
-    checks.check_choice("model", model, TRAINERS)
+    checks.check_choice("model", model, tuple(TRAINERS))
     known = TRAINERS[model].setting_names()
     for name, value in settings.items():
         if name not in known:
@@ -331,7 +331,7 @@ def _sentencepiece_trainer(
     if model in SentencePieceTrainer.TYPES:
         settings = {**settings, "model_type": model}
     elif model not in (None, "sentencepiece"):
-        checks.check_choice("model", model, TRAINERS)
+        checks.check_choice("model", model, tuple(TRAINERS))
         raise _preset_of_other_model(preset, model)
     merged = preset.settings_with(settings)
     superwords = "transition" not in settings and merged.get("transition") is not None

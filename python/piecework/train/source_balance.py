@@ -15,7 +15,7 @@ from pathlib import Path
 
 from piecework._internal.progress import progress_bar
 from piecework._internal.types import Progress
-from piecework._internal.validation import PathLike, whole_number
+from piecework._internal.validation import PathLike, file_path, whole_number
 from piecework.errors import ArgumentError
 from piecework.train.checkpoints import CheckpointFile
 from piecework.train.counts import Counts
@@ -178,7 +178,8 @@ def delete_balance_checkpoint(folder: PathLike, trainer: Trainer) -> None:
 
 
 def _checkpoint_path(folder: PathLike, trainer: Trainer) -> Path:
-    return Path(folder) / f"balancing-{trainer.kind}-{trainer.vocab_size}.bin"
+    name = f"balancing-{trainer.kind}-{trainer.vocab_size}.bin"
+    return Path(file_path(folder, "checkpoint", ArgumentError), name)
 
 
 def _bytes_of(rounds: Sequence[_Round]) -> bytes:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from piecework._internal.types import Progress, Unpack
-from piecework._internal.validation import PathLike
+from piecework._internal.validation import PathLike, check_type
 from piecework.corpus.paths import corpus_files
 from piecework.errors import ArgumentError
 from piecework.train.count_checkpoint import source_folder
@@ -43,6 +43,8 @@ def count_sources(
     `checkpoint` is a folder with a folder for each source.
     """
     checked = given_to(count_sources, FileCountSettings, settings)
+    for name, given in (("sources", sources), ("parallel", parallel or {})):
+        check_type(name, given, Mapping, "a mapping from names to paths")
     for name in _WEIGHTS:
         if getattr(checked, name) is not None:
             raise ArgumentError(name, "= does not apply to sources that are counted by themselves")
