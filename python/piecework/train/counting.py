@@ -146,14 +146,8 @@ class CountSettings:
     def warn_of_left_out(self, counter: WordCounter) -> None:
         """Warn with `TrainingWarning` of texts and words that were too long."""
         long_texts, long_words, _ = counter.left_out()
-        if long_texts:
-            were = "sentence was" if long_texts == 1 else "sentences were"
-            message = f"{long_texts} {were} skipped: longer than {self.rules.max_bytes} bytes"
-            warn(message, TrainingWarning)
-        if long_words:
-            words = "word was" if long_words == 1 else "words were"
-            message = f"{long_words} {words} skipped: longer than {self.max_word_length} characters"
-            warn(message, TrainingWarning)
+        _warn(long_texts, "sentence", f"skipped: longer than {self.rules.max_bytes} bytes")
+        _warn(long_words, "word", f"skipped: longer than {self.max_word_length} characters")
 
 
 @documented
@@ -592,10 +586,13 @@ def _check_sources(name: str, first: int, sources: int) -> None:
 
 def warn_of_replacements(replacements: int) -> None:
     """Warn with `TrainingWarning` of invalid sequences."""
-    if replacements:
-        were = "sequence was" if replacements == 1 else "sequences were"
-        message = f"{replacements} invalid UTF-8 {were} replaced by U+FFFD"
-        warn(message, TrainingWarning)
+    _warn(replacements, "invalid UTF-8 sequence", "replaced by U+FFFD")
+
+
+def _warn(number: int, noun: str, what: str) -> None:
+    if number:
+        were = "was" if number == 1 else "were"
+        warn(f"{counted(number, noun)} {were} {what}", TrainingWarning)
 
 
 @contextmanager
