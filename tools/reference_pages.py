@@ -26,6 +26,7 @@ from types import ModuleType, UnionType
 from typing import get_origin
 
 from piecework.attributes.names_of_other_libraries import ForeignName
+from piecework.train.counting import FileCountSettings
 from piecework.train.setting_fields import (
     Setting,
     Variant,
@@ -219,9 +220,10 @@ def reference_files() -> str:
 
 
 def settings_tables() -> str:
-    """Return the settings of each trainer, and of each learner where it comes first, as Markdown."""
+    """Return the settings of each trainer, of learners where they come first, and of counting, as Markdown."""
     seen: set[type] = set()
-    return "\n".join(line for cls in TRAINERS.values() for line in settings_table(cls, "##", seen))
+    classes = (*TRAINERS.values(), FileCountSettings)
+    return "\n".join(line for cls in classes for line in settings_table(cls, "##", seen))
 
 
 def settings_table(cls: type, level: str, seen: set[type]) -> Iterator[str]:

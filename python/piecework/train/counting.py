@@ -73,7 +73,7 @@ _SHARE_OF_MAPS = 0.5
 @documented
 @dataclass(frozen=True)
 class CountSettings:
-    """How the words of texts are counted."""
+    """How the words of texts are counted: the settings of `count_texts`."""
 
     num_threads: int | None = setting(
         None, Integer("Number of threads.", least=1, none="one for each CPU", option=None)
@@ -172,7 +172,7 @@ class PartCountSettings(CountSettings):
 @documented
 @dataclass(frozen=True)
 class FileCountSettings(PartCountSettings):
-    """How the words of files are counted, with checkpoints and weights of sources."""
+    """How the words of files are counted: the settings of `count_files`, and options of `piecework count`."""
 
     on_error: OnError = setting(
         "fail",

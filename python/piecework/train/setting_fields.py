@@ -140,6 +140,13 @@ class Number(Setting):
     @property
     def expected(self) -> str:
         """The range in words."""
+        if self.most == self.below == math.inf:
+            low = (
+                f"of at least {self.least:g}"
+                if self.above == -math.inf
+                else f"above {self.above:g}"
+            )
+            return f"a number {low}"
         if self.above == -math.inf:
             return f"a number from {self.least:g} to {self.most:g}"
         end = f"below {self.below:g}" if self.most == math.inf else f"at most {self.most:g}"
@@ -276,6 +283,11 @@ class Value(Setting):
 
     annotation: str  # type: ignore[misc]
     check: Callable[[Any], object]
+
+    @property
+    def values(self) -> str:
+        """Which values these are."""
+        return f"`{self.annotation}`"
 
     def checked(self, name: str, value: Any) -> Any:
         """Return the value."""
