@@ -220,7 +220,7 @@ def reference_files() -> str:
 
 
 def settings_tables() -> str:
-    """Return the settings of each trainer, of learners where they come first, and of counting, as Markdown."""
+    """Return the settings of trainers, of learners where they come first, and of counting, as Markdown."""
     seen: set[type] = set()
     classes = (*TRAINERS.values(), FileCountSettings)
     return "\n".join(line for cls in classes for line in settings_table(cls, "##", seen))
