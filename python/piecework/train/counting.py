@@ -283,7 +283,7 @@ def count_files_to(
     """
     checked = given_to(count_files_to, FileCountSettings, settings)
     if checked.rules.size:
-        raise ArgumentError("sentences", "= with a size needs count_files, which samples in memory")
+        raise ArgumentError("sentences", "with a size needs count_files, which samples in memory")
     count = CorpusCount(paths, pipeline_of_preset(preset), checked)
     with count.run(progress) as (words, _):
         return write_ordered_words(words, count.pipeline, output, ", ".join(count.files))
@@ -413,18 +413,18 @@ class CorpusCount:
         _check_sources("first_source", settings.first_source, sum(map(len, groups)))
         weights = settings.source_weights
         if weights is not None and settings.temperature is not None:
-            raise ArgumentError("source_weights", "= cannot be combined with temperature=")
+            raise ArgumentError("source_weights", "cannot be combined with temperature=")
         if weights is not None and len(weights) != len(groups):
             problem = f"must be one for each of {len(groups)} paths; there are {len(weights)}"
             raise ArgumentError("source_weights", problem)
         if settings.checkpoint is not None and any("-" in files for files in groups):
-            raise ArgumentError("checkpoint", "= needs files: stdin cannot be read again")
+            raise ArgumentError("checkpoint", "needs files: stdin cannot be read again")
 
     def _check_unused(self) -> None:
         """Raise for options that a limited number of sentences, which is drawn in memory, does not have."""
         for name in ("checkpoint", "source_weights", "temperature"):
             if getattr(self.settings, name) is not None:
-                raise ArgumentError(name, "= does not apply with a limited number of sentences")
+                raise ArgumentError(name, "does not apply with a limited number of sentences")
 
     @cached_property
     def groups(self) -> list[list[str]]:
@@ -580,7 +580,7 @@ def _check_sources(name: str, first: int, sources: int) -> None:
     """Raise unless the numbers of the sources fit into first positions."""
     last = whole_number(name, first, 0) + sources - 1
     if last >= _MAX_SOURCES:
-        problem = f"={first} and {counted(sources, 'file')} need numbers below {_MAX_SOURCES}"
+        problem = f"{first} and {counted(sources, 'file')} need numbers below {_MAX_SOURCES}"
         raise ArgumentError(name, problem)
 
 

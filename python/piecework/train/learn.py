@@ -172,7 +172,8 @@ def _read_by(trainer: Trainer, counts: Counts) -> Counts:
 def _checked_sizes(sizes: Sequence[int]) -> list[int]:
     checked = [whole_number(f"sizes[{at}]", size, 1) for at, size in enumerate(sizes)]
     if not checked or len(set(checked)) != len(checked):
-        raise ArgumentError("sizes", repr(list(sizes)), "a list of distinct sizes, at least one")
+        problem = f"must be a list of distinct sizes, at least one, not {list(sizes)!r}"
+        raise ArgumentError("sizes", problem)
     return checked
 
 
@@ -199,7 +200,7 @@ def check_words(counted: Pipeline, trainer: Trainer, chosen: Any) -> None:
     source = source_of(counted)
     if not trainer.has_own_pipeline:
         expected = f"no preset, or counts of preset {chosen.name!r}"
-        problem = f"={chosen.name!r} does not fit counts of {source}; pass {expected}"
+        problem = f"{chosen.name!r} does not fit counts of {source}; pass {expected}"
         raise ArgumentError("preset", problem)
     expected = f"the pipeline of the trainer: {pipeline}"
     if named := sentencepiece_preset_of(pipeline):
@@ -344,7 +345,7 @@ def _least_count(counts: Counts, trainer: Trainer, budget: int, needed: int) -> 
     if not len(fitting):
         found = f"{format_size(budget)}, but learning takes about {format_size(needed)}"
         expected = f"at least {format_size(int(estimates[-1]) + 1)}, or a smaller vocabulary"
-        raise MemoryLimitError("memory", f"= allows {found}; allow {expected}")
+        raise MemoryLimitError("memory", f"allows {found}; allow {expected}")
     return int(values[fitting[0]]), int(estimates[fitting[0]])
 
 

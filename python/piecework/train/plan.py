@@ -242,7 +242,7 @@ def _checked_paths(files: PathLike | Sequence[PathLike]) -> set[PathLike]:
             continue
         if len(path.split()) > 1 and not os.path.exists(path):
             found = f"{path[:40]!r}{' ...' if len(path) > 40 else ''}"
-            problem = f": {found} is not a file; for texts call train_from_iterator"
+            problem = f"{found} is not a file; for texts call train_from_iterator"
             error = FileError("files", problem, errno=errno.ENOENT)
             error.filename = path
             raise error
@@ -292,7 +292,7 @@ def _reject_setting(name: str, value: object, model: str) -> NoReturn:
         options = ("model", *(field.name for field in fields(Plan) if field.name != "trainer"))
         reject_setting(f"a training of model {model!r}", name, [*known, *options])
     message = f"model {model!r} has no setting {name}; it has {', '.join(known)}; {hint}"
-    raise InputTypeError(name, message=message)
+    raise InputTypeError(name, message)
 
 
 def _check_trainer(
@@ -301,15 +301,15 @@ def _check_trainer(
     """Raise for a trainer of another library, and for arguments that cannot be combined with a trainer."""
     if model is not None or settings:
         found = "model" if model is not None else next(iter(settings))
-        problem = "= cannot be combined with trainer=; pass settings or a trainer"
+        problem = "cannot be combined with trainer=; pass settings or a trainer"
         raise ArgumentError(found, problem)
     if type(trainer) not in TRAINERS.values():
         expected = "one of the trainers of this library"
-        raise ArgumentError("trainer", type(trainer).__name__, expected)
+        raise ArgumentError("trainer", f"must be {expected}, not {type(trainer).__name__}")
     named = None if preset is None else any_preset(preset)
     if named is not None and trainer.has_own_pipeline:
         expected = "None: a SentencePieceTrainer has settings for the whole pipeline"
-        raise ArgumentError("preset", repr(preset), expected)
+        raise ArgumentError("preset", f"must be {expected}, not {preset!r}")
     if isinstance(named, SentencePiecePreset):
         raise _preset_of_other_model(named, trainer.kind)
 
@@ -337,15 +337,18 @@ def _sentencepiece_trainer(
     superwords = "transition" not in settings and merged.get("transition") is not None
     if superwords and merged.get("model_type") != "bpe":
         problem = (
-            f"={preset.name!r} does not support model {merged.get('model_type')!r}: only BPE pieces cross "
-            "spaces; use model 'bpe', or preset 'llama'"
+            f"{preset.name!r} does not support model {merged.get('model_type')!r}: only "
+            "BPE pieces cross spaces; use model 'bpe', or preset 'llama'"
         )
         raise ArgumentError("preset", problem)
     trainer = trainer_for("sentencepiece", merged)
     symbols = set(trainer.fixed_tokens) & set(preset.settings.get("user_defined_symbols", ()))
     if trainer.detail == "word" and symbols:
         expected = "another model, or preset 't5' or 'llama'"
-        problem = f"={preset.name!r} does not support model 'word': its symbols divide words; use {expected}"
+        problem = (
+            f"{preset.name!r} does not support model 'word': its symbols divide "
+            f"words; use {expected}"
+        )
         raise ArgumentError("preset", problem)
     return trainer
 
@@ -369,7 +372,7 @@ def _preset_of_other_model(preset: SentencePiecePreset, kind: str) -> ArgumentEr
     types = ", ".join(SentencePieceTrainer.TYPES)
     expected = f"no model or one of {types}, or another preset: {', '.join(PRESETS)}"
     return ArgumentError(
-        "preset", f"={preset.name!r} does not support model {kind!r}; use {expected}"
+        "preset", f"{preset.name!r} does not support model {kind!r}; use {expected}"
     )
 
 

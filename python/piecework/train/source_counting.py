@@ -47,7 +47,7 @@ def count_sources(
         check_type(name, given, Mapping, "a mapping from names to paths")
     for name in _WEIGHTS:
         if getattr(checked, name) is not None:
-            raise ArgumentError(name, "= does not apply to sources that are counted by themselves")
+            raise ArgumentError(name, "does not apply to sources that are counted by themselves")
     return _counts(sources, parallel or {}, pipeline_of_preset(preset), checked, progress)
 
 

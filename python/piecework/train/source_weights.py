@@ -35,7 +35,7 @@ def weights_as_given(weights: Sequence[Weight]) -> ExactWeights:
     Raises `ArgumentError` unless each is a number above 0.
     """
     if isinstance(weights, (str, bytes)) or not isinstance(weights, Iterable):
-        raise ArgumentError("source_weights", repr(weights), "a sequence of numbers")
+        raise ArgumentError("source_weights", f"must be a sequence of numbers, not {weights!r}")
     fractions = [_fraction(index, weight) for index, weight in enumerate(weights)]
     denominator = lcm(*(fraction.denominator for fraction in fractions))
     numerators = [int(fraction * denominator) for fraction in fractions]
@@ -76,5 +76,5 @@ def _fraction(index: int, weight: Weight) -> Fraction:
     except (ValueError, ZeroDivisionError):
         fraction = Fraction(0)
     if isinstance(weight, bool) or fraction <= 0:
-        raise ArgumentError(f"source_weights[{index}]", repr(weight), "a number above 0")
+        raise ArgumentError(f"source_weights[{index}]", f"must be a number above 0, not {weight!r}")
     return fraction
