@@ -58,26 +58,20 @@ VERBS = {
 
 
 # Commands of other programs.
-_OTHER_VERBS = {
-    "analyze": "explain",
-    "benchmark": "bench",
-    "check": "verify",
-    "detokenize": "decode",
-    "diff": "compare",
-    "download": "convert",
-    "export": "convert",
-    "info": "inspect",
-    "learn-bpe": "train",
-    "merge": "concat",
-    "save": "convert",
-    "segment": "encode",
-    "show": "inspect",
-    "tokenise": "encode",
-    "tokenize": "encode",
-    "validate": "verify",
-    "version": "--version",
-    "visualize": "explain",
+_OTHER_NAMES = {
+    "explain": "analyze visualize",
+    "bench": "benchmark",
+    "verify": "check validate",
+    "decode": "detokenize",
+    "compare": "diff",
+    "convert": "download export save",
+    "inspect": "info show",
+    "train": "learn-bpe",
+    "concat": "merge",
+    "encode": "segment tokenise tokenize",
+    "--version": "version",
 }
+_OTHER_VERBS = {name: verb for verb, names in _OTHER_NAMES.items() for name in names.split()}
 
 
 class Commands(click.Group):

@@ -13,8 +13,8 @@ from piecework._support import atomic_stream
 from piecework.analysis.plots import check_plots
 from piecework.analysis.report import check_report
 from piecework.analysis.text_tables import blocks
+from piecework.cli.explanations import check_html
 from piecework.cli.options import ALL_PRESETS, Reading, in_one_thread, reading_options
-from piecework.cli.outputs import check_output
 from piecework.cli.parameters import (
     InputFile,
     NameChoice,
@@ -107,11 +107,8 @@ def compare(
     translations, also have the costs of each relative to the first. docs/explanation/analysis-measures.md
     defines them.
     """
-    if html_path == "-" and as_json:
-        message = "--html - and --json cannot both write to stdout; give --html a file"
-        raise pw.errors.ArgumentError("html", message=message)
+    check_html(html_path, as_json)
     if html_path:
-        check_output(html_path)
         check_report()
     if plot_directory:
         check_plots()

@@ -10,7 +10,7 @@ import piecework as pw
 from piecework.analysis.readable_tokens import show_whitespace
 from piecework.analysis.step_selection import Selection
 from piecework.cli.explain_text import print_tokens
-from piecework.cli.explanations import check_html, explanation_options, show, show_sides
+from piecework.cli.explanations import check_html, explanation_options, show
 from piecework.cli.outputs import is_training_log, training_log_of
 from piecework.cli.parameters import InputFile, command, option
 from piecework.cli.tokenizer_options import (
@@ -68,7 +68,7 @@ def explain(
     if len(arguments) > 2:
         loaded_by_name = load_each(names_of_files(arguments[:-1]), hints)
         named = {name: _whole(one) for name, one in loaded_by_name.items()}
-        show_sides(pw.analysis.side_by_side(named, text), as_json, html_path, lines)
+        show(pw.analysis.side_by_side(named, text), as_json, html_path, lines)
         return
     loaded = _whole(load_one(arguments[0], hints)).with_special_in_text("parse")
     explained = pw.analysis.explain(loaded, text)

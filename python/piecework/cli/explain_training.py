@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -68,26 +68,14 @@ def explain_training(
         problem = "cannot be combined with --example" if corpus else missing
         raise pw.errors.ArgumentError("CORPUS", problem)
     given = given_settings(settings)
-    how = {"steps": steps, "top": lines, "word": word}
+    how: dict[str, Any] = {"steps": steps, "top": lines, "word": word}
     if example is not None:
         trace = _trace_example(example, model, preset, given, **how)
     else:
-        trace = _trace_corpus(corpus, model, preset, given, reading, **how)
+        plan = Plan.of(None, model, preset, given)
+        counts = count_or_load(corpus, plan.pipeline, reading, plan.sentences)
+        trace = pw.analysis.explain_training(counts, plan.trainer, **how)
     show(trace, as_json, html_path, lines)
-
-
-def _trace_corpus(
-    corpus: Sequence[str],
-    model: str | None,
-    preset: str | None,
-    given: Mapping[str, Any],
-    reading: Reading,
-    **how: Any,
-) -> pw.analysis.TrainingTrace:
-    """Train on a corpus of files; `how` selects steps."""
-    plan = Plan.of(None, model, preset, given)
-    counts = count_or_load(corpus, plan.pipeline, reading, plan.sentences)
-    return pw.analysis.explain_training(counts, plan.trainer, **how)
 
 
 def _trace_example(

@@ -61,31 +61,24 @@ def check_html(html_path: str | None, as_json: bool) -> None:
 
 
 def show(
-    found: pw.analysis.TrainingTrace | pw.analysis.Explanation | pw.analysis.Lineage,
+    found: pw.analysis.TrainingTrace
+    | pw.analysis.Explanation
+    | pw.analysis.Lineage
+    | pw.analysis.SideBySide,
     as_json: bool,
     html_path: str | None,
     lines: int,
     **how: Any,
 ) -> None:
     """Print a result as text or JSON, and write it as HTML."""
+    sides = found if isinstance(found, pw.analysis.SideBySide) else None
     if html_path:
         with atomic_stream(html_path) as stream:
-            blocks = found.blocks(lines, **how)
-            stream.write(page("piecework explain", as_html(blocks)).encode())
+            html = sides.to_html(lines) if sides else as_html(found.blocks(lines, **how))
+            stream.write(page("piecework explain", html).encode())
     if as_json:
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+    elif html_path != "-" and sides:
+        print_aligned(sides, terminal_width() or WIDTH, lines)
     elif html_path != "-":
         print_blocks(found.blocks(lines, **how), terminal_width() or WIDTH)
-
-
-def show_sides(
-    found: pw.analysis.SideBySide, as_json: bool, html_path: str | None, lines: int
-) -> None:
-    """Print an alignment as text or JSON, and write it as HTML."""
-    if html_path:
-        with atomic_stream(html_path) as stream:
-            stream.write(page("piecework explain", found.to_html(lines)).encode())
-    if as_json:
-        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
-    elif html_path != "-":
-        print_aligned(found, terminal_width() or WIDTH, lines)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 import piecework as pw
@@ -101,8 +99,17 @@ def prune(
         check_outputs(loaded, path, map_path)
     keep: list[str | int] = [] if keep_path is None else [*listed_words(keep_path)]
     if corpus and "-" not in corpus:
-        chosen = {"min_count": min_count, "size": size, "residues": residues}
-        plan = _plan(loaded, corpus, keep, not drop_alphabet, chosen, reading)
+        plan = pw.analysis.plan_prune(
+            loaded,
+            pw.corpus.read_corpus(corpus, **in_one_thread(reading)),
+            min_count=min_count,
+            size=size,
+            keep=keep,
+            residues=residues,
+            keep_alphabet=not drop_alphabet,
+            num_threads=reading["num_threads"],
+            progress=not is_quiet(),
+        )
         smaller, id_map = plan.tokenizer, plan.id_map
         if dry_run:
             click.echo(str(plan))
@@ -115,26 +122,6 @@ def prune(
         smaller, id_map = pw.vocabulary.prune(loaded, keep, keep_alphabet=not drop_alphabet)
     assert path is not None  # checked before
     save_resized(smaller, id_map, path, map_path)
-
-
-def _plan(
-    loaded: pw.Tokenizer,
-    corpus: tuple[str, ...],
-    keep: list[str | int],
-    keep_alphabet: bool,
-    chosen: dict[str, Any],
-    reading: Reading,
-) -> pw.analysis.PrunePlan:
-    """Prune by the use in files, which are read twice."""
-    return pw.analysis.plan_prune(
-        loaded,
-        pw.corpus.read_corpus(corpus, **in_one_thread(reading)),
-        keep=keep,
-        keep_alphabet=keep_alphabet,
-        num_threads=reading["num_threads"],
-        progress=not is_quiet(),
-        **chosen,
-    )
 
 
 def _used_in_stdin(

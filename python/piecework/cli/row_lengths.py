@@ -56,24 +56,6 @@ def with_row_lengths(
 
     Prints a note if the file of the tokenizer stores lengths and no option says what to do.
     """
-    _check(max_length, padding, no_truncation, append_eod, pack)
-    if max_length is not None:
-        tokenizer = tokenizer.with_truncation(max_length - (append_eod is not None))
-        return (
-            tokenizer.without_padding() if padding is None else tokenizer.with_padding(max_length)
-        )
-    if not no_truncation:
-        _note_stored_lengths(tokenizer)
-    return tokenizer.without_truncation().without_padding()
-
-
-def _check(
-    max_length: int | None,
-    padding: str | None,
-    no_truncation: bool,
-    append_eod: str | None,
-    pack: int | None,
-) -> None:
     if padding is not None and padding.replace("_", "-") != _PADDING:
         expected = f"{_PADDING}: rows are written before the longest one is known"
         raise pw.errors.ArgumentError("padding", repr(padding), expected)
@@ -89,6 +71,14 @@ def _check(
         if padding is not None and value is not None:
             message = f"--{name.replace('_', '-')} cannot be combined with --padding"
             raise pw.errors.ArgumentError(name, message=message)
+    if max_length is not None:
+        tokenizer = tokenizer.with_truncation(max_length - (append_eod is not None))
+        return (
+            tokenizer.without_padding() if padding is None else tokenizer.with_padding(max_length)
+        )
+    if not no_truncation:
+        _note_stored_lengths(tokenizer)
+    return tokenizer.without_truncation().without_padding()
 
 
 def _note_stored_lengths(tokenizer: pw.Tokenizer) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any
 
 import click
 
@@ -66,10 +65,22 @@ def verify(
     _check_arguments(corpus, against)
     recorded = None if fingerprint is None else recorded_fingerprint(fingerprint, tokenizer)
     loaded = load_one(tokenizer, hints)
-    verifications = _verifications(loaded, tokenizer, corpus, against, hints, reading)
+    verifications: tuple[pw.analysis.Verification, ...] = ()
+    if against:
+        revision, encoding_name = hints["revision"], hints["encoding_name"]
+        verifications = pw.analysis.verify_files(
+            tokenizer_path(tokenizer, encoding_name=encoding_name, revision=revision),
+            list(corpus),
+            against=against,
+            tokenizer=loaded,
+            progress=not is_quiet(),
+            **reading,
+        )
     is_recorded = recorded in (None, loaded.fingerprint)
     if as_json:
-        click.echo(json.dumps(_as_data(loaded, recorded, verifications), ensure_ascii=False))
+        found = {"fingerprint": loaded.fingerprint, "recorded": recorded}
+        compared = [one.to_dict() for one in verifications]
+        click.echo(json.dumps({**found, "against": compared}, ensure_ascii=False))
     else:
         if not against or not is_recorded:
             click.echo(fingerprint_line(loaded, tokenizer))
@@ -90,35 +101,3 @@ def _check_arguments(corpus: Sequence[str], against: Sequence[str]) -> None:
         raise click.UsageError(
             f"CORPUS needs --against: one of {', '.join(PEER_NAMES)}.", click.get_current_context()
         )
-
-
-def _verifications(
-    loaded: pw.Tokenizer,
-    tokenizer: str,
-    corpus: Sequence[str],
-    against: Sequence[str],
-    hints: Hints,
-    reading: Reading,
-) -> tuple[pw.analysis.Verification, ...]:
-    if not against:
-        return ()
-    return pw.analysis.verify_files(
-        tokenizer_path(tokenizer, encoding_name=hints["encoding_name"], revision=hints["revision"]),
-        list(corpus),
-        against=against,
-        tokenizer=loaded,
-        progress=not is_quiet(),
-        **reading,
-    )
-
-
-def _as_data(
-    loaded: pw.Tokenizer,
-    recorded: str | None,
-    verifications: Sequence[pw.analysis.Verification],
-) -> dict[str, Any]:
-    return {
-        "fingerprint": loaded.fingerprint,
-        "recorded": recorded,
-        "against": [one.to_dict() for one in verifications],
-    }
