@@ -12,6 +12,7 @@ from piecework._internal.validation import check_text, check_type
 from piecework.attributes.roles import ROLES
 from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, FolderSettings
+from piecework.io.load_options import shortened
 from piecework.io.read_file import file_bytes, json_object
 
 TYPE_CHECKING = False
@@ -117,6 +118,10 @@ class FolderConfig:
         """Return the same configuration with other settings."""
         return FolderConfig(**{**vars(self), "settings": settings})
 
+    def with_roles(self, roles: Mapping[str, str | None]) -> FolderConfig:
+        """Return the same configuration with roles that its files do not set."""
+        return self.with_settings(self.settings.replace(roles={**roles, **self.settings.roles}))
+
     def without(self, *keys: str) -> FolderConfig:
         """Return the same configuration without some keys of its `tokenizer_config.json`."""
         values = {key: value for key, value in self.values.items() if key not in keys}
@@ -132,21 +137,21 @@ class FolderConfig:
         """Return a boolean of the configuration, None if it is not set; raises `FormatError`."""
         value = self.values.get(key)
         if value is not None and not isinstance(value, bool):
-            raise FormatError(f"{self.source}: {key}", _shown(value), "true, false or null")
+            raise FormatError(f"{self.source}: {key}", shortened(value), "true, false or null")
         return value
 
     def text(self, key: str, default: str) -> str | None:
         """Return a string of the configuration, `default` if it has no such key; raises `FormatError`."""
         value = self.values.get(key, default)
         if value is not None and not isinstance(value, str):
-            raise FormatError(f"{self.source}: {key}", _shown(value), "a string or null")
+            raise FormatError(f"{self.source}: {key}", shortened(value), "a string or null")
         return value
 
     def count(self, key: str, default: int) -> int:
         """Return a count of the configuration, `default` if it is not set; raises `FormatError`."""
         value = self.values.get(key, default)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MAX_ID:
-            raise FormatError(f"{self.source}: {key}", _shown(value), "a number of tokens")
+            raise FormatError(f"{self.source}: {key}", shortened(value), "a number of tokens")
         return value
 
     @property
@@ -315,7 +320,7 @@ def _extra_tokens(source: str, values: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(tokens, dict) and key == "extra_special_tokens":
             continue
         if not isinstance(tokens, list):
-            raise FormatError(f"{source}: {key}", _shown(tokens), "a list of tokens")
+            raise FormatError(f"{source}: {key}", shortened(tokens), "a list of tokens")
         for position, token in enumerate(tokens):
             yield _token(f"{source}: {key}[{position}]", token)
 
@@ -324,7 +329,7 @@ def _token(place: str, value: object) -> str:
     """Return the text of a token, which is a string or an object with `content`."""
     content = value.get("content") if isinstance(value, dict) else value
     if not isinstance(content, str):
-        raise FormatError(place, _shown(value), "a token: a string, or an object with content")
+        raise FormatError(place, shortened(value), "a token: a string, or an object with content")
     return _valid_text(place, content)
 
 
@@ -343,7 +348,7 @@ def _max_length(source: str, values: Mapping[str, Any]) -> int | None:
         if is_number and value > _UNLIMITED:
             return None
         if not is_number or not value >= 1 or value != int(value):
-            raise FormatError(f"{source}: {key}", _shown(value), "a positive number of tokens")
+            raise FormatError(f"{source}: {key}", shortened(value), "a positive number of tokens")
         return int(value)
     return None
 
@@ -351,7 +356,7 @@ def _max_length(source: str, values: Mapping[str, Any]) -> int | None:
 def _side(source: str, values: Mapping[str, Any], key: str) -> str | None:
     value = values.get(key)
     if value is not None and value not in SIDES:
-        raise FormatError(f"{source}: {key}", _shown(value), '"left" or "right"')
+        raise FormatError(f"{source}: {key}", shortened(value), '"left" or "right"')
     return value
 
 
@@ -378,7 +383,7 @@ def _chat_templates(
     for name, template in pairs:
         if not isinstance(name, str) or not isinstance(template, str):
             expected = "a string, or a list of objects with name and template"
-            raise FormatError(place, _shown(value), expected)
+            raise FormatError(place, shortened(value), expected)
         if not is_template_name(name):
             raise FormatError(place, f": the name {name!r} contains a separator of paths")
         templates[name] = _valid_text(place, template)
@@ -440,14 +445,14 @@ def _other(values: Mapping[str, Any]) -> dict[str, Any]:
 def _added_tokens_decoder(source: str, value: object) -> dict[int, dict[str, Any]]:
     place = f"{source}: added_tokens_decoder"
     if not isinstance(value, dict):
-        raise FormatError(place, _shown(value), "an object from ids to tokens")
+        raise FormatError(place, shortened(value), "an object from ids to tokens")
     tokens: dict[int, dict[str, Any]] = {}
     for key, token in value.items():
         inside = f"{place}[{key}]"
         if not (key.isascii() and key.isdecimal()) or len(key) > 10 or int(key) > _MAX_ID:
             raise FormatError(inside, repr(key[:60]), "an id from 0 to 4294967295")
         if not isinstance(token, dict):
-            raise FormatError(inside, _shown(token), "an object with content")
+            raise FormatError(inside, shortened(token), "an object with content")
         content = _token(inside, token)
         tokens[int(key)] = {"id": int(key), "content": content, **_given_flags(inside, token)}
     return dict(sorted(tokens.items()))
@@ -456,7 +461,7 @@ def _added_tokens_decoder(source: str, value: object) -> dict[int, dict[str, Any
 def _flags(place: str, flags: dict[str, Any]) -> dict[str, bool]:
     for name, flag in flags.items():
         if not isinstance(flag, bool):
-            raise FormatError(f"{place}.{name}", _shown(flag), "true or false")
+            raise FormatError(f"{place}.{name}", shortened(flag), "true or false")
     return flags
 
 
@@ -465,7 +470,7 @@ def _added_tokens_json(source: str, special: set[str]) -> dict[int, dict[str, An
     for content, id in json_object(source).items():
         place = f"{source}: {content!r}"
         if isinstance(id, bool) or not isinstance(id, int) or not 0 <= id <= _MAX_ID:
-            raise FormatError(place, _shown(id), "an id from 0 to 4294967295")
+            raise FormatError(place, shortened(id), "an id from 0 to 4294967295")
         if id in tokens:
             problem = (
                 f"has the id {id} of {tokens[id]['content']!r}; each token needs an id of its own"
@@ -476,8 +481,3 @@ def _added_tokens_json(source: str, special: set[str]) -> dict[int, dict[str, An
         flags["normalized"], flags["special"] = not is_special, is_special
         tokens[id] = {"id": id, "content": _valid_text(place, content), **flags}
     return dict(sorted(tokens.items()))
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:60]}..."

@@ -6,7 +6,7 @@ from piecework._core import Core
 from piecework._internal.warn import warn
 from piecework.errors import FormatError, FormatWarning
 from piecework.io import class_pipelines, merges_classes, sentencepiece_classes
-from piecework.io.class_tables import NORMALIZE_AS_BERT, ROLE_ORDER
+from piecework.io.class_tables import BERT_ROLES, NORMALIZE_AS_BERT, ROLE_ORDER
 from piecework.io.core_parts import stages_of, with_parts
 from piecework.io.folder_config import FolderConfig, model_config
 from piecework.io.folder_decoders import with_decoder_of_class
@@ -30,13 +30,6 @@ _LIKE_BERT = NORMALIZE_AS_BERT | {
     "PreTrainedTokenizer",
     "TokenizersBackend",
 }
-_BERT_ROLES = {
-    "unk_token": "[UNK]",
-    "sep_token": "[SEP]",
-    "pad_token": "[PAD]",
-    "cls_token": "[CLS]",
-    "mask_token": "[MASK]",
-}
 _PLAIN = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
 
 
@@ -45,10 +38,10 @@ def folder_options(config: FolderConfig, options: LoadOptions, source: str) -> L
     if plain_name(source) == "vocab.txt" and options.lowercase is None:
         lowercase = config.flag("do_lower_case")
         is_bert = config.is_folder and config.tokenizer_class in NORMALIZE_AS_BERT
-        return options.with_lowercase(True if lowercase is None and is_bert else lowercase)
+        return options.replace(lowercase=True if lowercase is None and is_bert else lowercase)
     is_class = config.is_folder and merges_classes.is_class_of_merges(config, source)
     if is_class and options.special_tokens is None:
-        return options.with_special_tokens(())  # those of the class, which has no others
+        return options.replace(special_tokens=())  # those of the class, which has no others
     return options
 
 
@@ -233,7 +226,8 @@ def _with_roles_of_bert(config: FolderConfig) -> FolderConfig:
 
     Raises `FormatError` for an unknown token that the model of a vocab.txt does not have.
     """
-    roles = {**_BERT_ROLES, **config.settings.roles}
+    config = config.with_roles(BERT_ROLES)
+    roles = config.settings.roles
     if roles["unk_token"] != "[UNK]":
         expected = "[UNK], which a vocab.txt has for unknown words"
         raise FormatError(f"{config.source}: unk_token", repr(roles["unk_token"]), expected)
@@ -241,7 +235,7 @@ def _with_roles_of_bert(config: FolderConfig) -> FolderConfig:
         if roles[role] is None:
             expected = f"a token, which {config.tokenizer_class} adds to every text"
             raise FormatError(f"{config.source}: {role}", "null", expected)
-    return config.with_settings(config.settings.replace(roles=roles))
+    return config
 
 
 def _with_bert_frame(core: Core, config: FolderConfig) -> Core:

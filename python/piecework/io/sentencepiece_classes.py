@@ -27,6 +27,7 @@ from piecework.io.class_tables import (
 )
 from piecework.io.core_parts import stages_of, with_parts
 from piecework.io.folder_config import FolderConfig
+from piecework.io.folder_decoders import replacing
 from piecework.io.source_bytes import plain_name
 
 TYPE_CHECKING = False
@@ -326,7 +327,7 @@ def _llama_stages(config: FolderConfig) -> Json:
 
 def _gemma_stages() -> Json:
     return {
-        "normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
+        "normalizer": replacing("String", " ", "▁"),
         "pre_tokenizer": {
             "type": "Split",
             "pattern": {"String": " "},
@@ -338,7 +339,7 @@ def _gemma_stages() -> Json:
 
 
 def _byte_fallback_decoder(after: list[Json]) -> Json:
-    spaces = {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}
+    spaces = replacing("String", "▁", " ")
     steps = [spaces, {"type": "ByteFallback"}, {"type": "Fuse"}, *after]
     return {"type": "Sequence", "decoders": steps}
 
@@ -359,7 +360,7 @@ def _steps(name: str, config: FolderConfig, charsmap: str) -> list[Json]:
     if name == "charsmap" and charsmap:
         return [{"type": "Precompiled", "precompiled_charsmap": charsmap}]
     if name == "charsmap":
-        return [_replace("Regex", "\n", " ")] if named == "PegasusTokenizer" else []
+        return [replacing("Regex", "\n", " ")] if named == "PegasusTokenizer" else []
     if name == "accents":
         # XLNetTokenizer strips accents whatever its `keep_accents` says.
         kept = named != "XLNetTokenizer" and config.flag("keep_accents")
@@ -371,16 +372,12 @@ def _steps(name: str, config: FolderConfig, charsmap: str) -> list[Json]:
     return _PLAIN_STEPS[name]
 
 
-def _replace(kind: str, pattern: str, content: str) -> Json:
-    return {"type": "Replace", "pattern": {kind: pattern}, "content": content}
-
-
 _PLAIN_STEPS: dict[str, list[Json]] = {
     "NFC": [{"type": "NFC"}],
-    "lines": [_replace("Regex", r"\s{2,}|[\n\r\t]", " ")],
-    "quotes": [_replace("String", quotes, '"') for quotes in ("``", "''")],
-    "spaces": [_replace("Regex", " {2,}", " ")],
-    "spaces to ▁": [_replace("Regex", " {2,}", "▁")],
+    "lines": [replacing("Regex", r"\s{2,}|[\n\r\t]", " ")],
+    "quotes": [replacing("String", quotes, '"') for quotes in ("``", "''")],
+    "spaces": [replacing("Regex", " {2,}", " ")],
+    "spaces to ▁": [replacing("Regex", " {2,}", "▁")],
     "strip end": [{"type": "Strip", "strip_left": False, "strip_right": True}],
 }
 
