@@ -8,7 +8,7 @@ distinct ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
 from typing import Any, NamedTuple
@@ -19,10 +19,10 @@ from piecework import Tokenizer
 from piecework import _support as support
 from piecework._support import check_type
 from piecework.analysis import metrics
-from piecework.analysis.block_html import as_html
-from piecework.analysis.block_text import as_text
+from piecework.analysis.blocks import Block
 from piecework.analysis.corpus_counts import CorpusCounts, FrequentWords
 from piecework.analysis.corpus_texts import Texts, reading
+from piecework.analysis.displayed import Displayed
 from piecework.analysis.entry_bytes import family
 from piecework.analysis.gold import Gold, boundary_scores
 from piecework.analysis.measures import ComparedFigures, ComparedSource, Measures, SourceMeasures
@@ -37,7 +37,7 @@ from piecework.errors import ArgumentError, CorpusError, InputTypeError
 from piecework.train import Pipeline, count_texts
 
 
-class Comparison(ComparedFigures):
+class Comparison(ComparedFigures, Displayed):
     """Figures of the corpus, and the measures of each tokenizer in the order given.
 
     >>> import piecework as pw
@@ -52,17 +52,9 @@ class Comparison(ComparedFigures):
     the tables as text.
     """
 
-    def __str__(self) -> str:
-        """Return the tables as text."""
-        return as_text(blocks(self))
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """Print the text in IPython, in place of all fields."""
-        printer.text(str(self))
-
-    def _repr_html_(self) -> str:
-        """Return the tables as HTML, for notebooks."""
-        return as_html(blocks(self))
+    def blocks(self) -> Iterator[Block]:
+        """Yield the sentences and the tables."""
+        return blocks(self)
 
 
 def compare(

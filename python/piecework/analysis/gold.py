@@ -15,6 +15,7 @@ from itertools import accumulate, pairwise
 from piecework import Tokenizer
 from piecework._support import CorpusReader, PathLike, ReadOptions
 from piecework.analysis.entry_bytes import PLAIN_TEXT
+from piecework.analysis.plain_data import PlainData
 from piecework.corpus import corpus_files
 from piecework.encoding import Encoding
 from piecework.errors import CorpusError
@@ -96,7 +97,7 @@ def _morphemes(segmentations: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 @dataclass(frozen=True)
-class BoundaryScores:
+class BoundaryScores(PlainData):
     """Agreement of token boundaries with gold boundaries, summed over all words, each word once.
 
     >>> scores = BoundaryScores(words=1, correct=1, predicted=2, actual=1)
@@ -106,6 +107,8 @@ class BoundaryScores:
     `predicted` boundaries are those of the tokenizer, `actual` those of the gold standard, and `correct`
     those in both. A measure that divides by 0 is None.
     """
+
+    _computed = ("precision", "recall", "f1")
 
     words: int
     correct: int

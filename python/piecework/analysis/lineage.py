@@ -5,13 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from difflib import get_close_matches
-from typing import Any
 
 from piecework import Tokenizer
-from piecework.analysis.block_html import as_html
-from piecework.analysis.block_text import as_text
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
-from piecework.analysis.plain_data import plain
+from piecework.analysis.displayed import Displayed
 from piecework.analysis.readable_tokens import text_of_bytes
 from piecework.errors import ArgumentError
 from piecework.spec import BPE, Char
@@ -39,7 +36,7 @@ class LineageMerge:
 
 
 @dataclass(frozen=True)
-class Lineage:
+class Lineage(Displayed):
     """The merges that made a token, in the order in which they were learned.
 
     >>> import piecework as pw
@@ -68,24 +65,6 @@ class Lineage:
             yield Paragraph(f"the last {len(rows):,} of {len(self.merges):,} merges")
         header = ("rank", "merge", "count", "score") if counted else ("rank", "merge")
         yield Grid(header, rows, ("rank", "count", "score"))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the lineage as JSON data.
-
-        >>> import piecework as pw
-        >>> model = pw.spec.BPE({"u": 0, "g": 1, "ug": 2}, (("u", "g"),))
-        >>> pw.analysis.lineage(pw.Tokenizer(model), "ug").to_dict()["merges"][0]["rank"]
-        0
-        """
-        found = plain(self)
-        assert isinstance(found, dict)
-        return found
-
-    def __str__(self) -> str:
-        return as_text(self.blocks())
-
-    def _repr_html_(self) -> str:
-        return as_html(self.blocks())
 
 
 def _cells(merge: LineageMerge) -> tuple[str, ...]:

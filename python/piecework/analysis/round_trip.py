@@ -11,7 +11,6 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
@@ -19,7 +18,7 @@ from piecework import Tokenizer
 from piecework.analysis.entry_bytes import PLAIN_TEXT, space_marker
 from piecework.analysis.figures import joined, percent
 from piecework.analysis.metrics import ratio
-from piecework.analysis.plain_data import plain
+from piecework.analysis.plain_data import PlainData
 from piecework.analysis.readable_tokens import bytes_of, show_whitespace
 from piecework.errors import InputTypeError
 from piecework.spec import ByteLevelNormalizer, SequenceNormalizer
@@ -30,7 +29,7 @@ _EXCERPT_CHARS = 12
 
 
 @dataclass(frozen=True)
-class RoundTrip:
+class RoundTrip(PlainData):
     """What texts lose in a round trip, as docs/explanation/analysis-measures.md defines it.
 
     >>> RoundTrip(texts=1, chars=8, lost_chars=2).lost_share
@@ -45,6 +44,8 @@ class RoundTrip:
     - `spaces`: runs of whitespace in the text or the decoded text. `changed_spaces` of them are not the same
       in both. `spacing` has the first excerpts of a text and of the decoded text.
     """
+
+    _computed = ("is_lossless", "is_exact", "lost_share", "changed_share", "spacing_share")
 
     texts: int
     chars: int = 0
@@ -96,13 +97,6 @@ class RoundTrip:
             "other characters": self.other_words,
         }
         return tuple(kind for kind, words in kinds.items() if words)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures and the shares as numbers, strings and lists, for JSON."""
-        value = plain(self)
-        assert isinstance(value, dict)
-        names = ("is_lossless", "is_exact", "lost_share", "changed_share", "spacing_share")
-        return value | {name: getattr(self, name) for name in names}
 
     def __str__(self) -> str:
         """Return a line for each of the three kinds of change."""
