@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,17 +12,10 @@ import numpy as np
 from piecework._support import with_learned
 from piecework.analysis.step_selection import Selection
 from piecework.analysis.training.limits import check_one_stage, check_same, check_small
-from piecework.analysis.training.merges import settings_of
-from piecework.analysis.training.steps import (
-    PairScore,
-    SplitChange,
-    TrainingEstimate,
-    TrainingMerge,
-    in_corpus_order,
-)
+from piecework.analysis.training.merges import Replay, settings_of, tied_pairs
+from piecework.analysis.training.steps import PairScore, TrainingEstimate, TrainingMerge
 from piecework.analysis.training.trace import TrainingTrace
 from piecework.analysis.training.unigram import ReplayStart, UnigramReplay, check_word
-from piecework.reference.bpe import merge
 from piecework.reference.sentencepiece_training import Shape, allows, unigram_seeds
 from piecework.reference.unigram_training import around_symbols, within_alphabet
 from piecework.train import Counts, LearnedPieces, SentencePieceTrainer
@@ -178,19 +170,15 @@ def _merges(
 ) -> Iterator[TrainingMerge]:
     """Replay the merges of the trainer with the counts of all pairs."""
     shape = settings_of(Shape, trainer)
-    splits = [(list(word), count) for word, count in words]
+    replay = Replay(words)
     known: set[str] = set()
     for number, piece in enumerate(merges, 1):
-        order = _ranked(splits, known, shape)
+        order = _ranked(replay.splits, known, shape)
         check_same(order[0].token if order else None, piece, f"merge {number}")
-        best = order[0]
-        after = [(merge(symbols, (best.left, best.right)), count) for symbols, count in splits]
+        size = len(trainer.meta_pieces) + number
+        step = replay.step(number, order, top, reason=_reason(order), vocab_size=size, is_new=True)
         if number in wanted:
-            size = len(trainer.meta_pieces) + number
-            first_pairs = tuple(islice(in_corpus_order(splits, order), top))
-            step = _step(number, order, _changes(splits, after), size, top)
-            yield replace(step, first_pairs=first_pairs)
-        splits = after
+            yield step
         known.add(piece)
 
 
@@ -215,35 +203,8 @@ def _ranked(
     ]
 
 
-def _changes(
-    before: Sequence[tuple[list[str], int]], after: Sequence[tuple[list[str], int]]
-) -> list[SplitChange]:
-    return [
-        SplitChange(count, tuple(old), tuple(new))
-        for (old, count), (new, _) in zip(before, after, strict=True)
-        if len(new) < len(old)
-    ]
-
-
-def _step(
-    number: int, order: Sequence[PairScore], changes: Sequence[SplitChange], size: int, top: int
-) -> TrainingMerge:
-    best = order[0]
-    tied = sum(pair.count == best.count for pair in order)
-    reason = f"the most frequent pair, {best.count:,} times"
+def _reason(order: Sequence[PairScore]) -> str:
+    best, tied = order[0], tied_pairs(order)
     if tied > 1:
-        reason = (
-            f"{tied:,} pairs occur {best.count:,} times; the shortest piece wins, then the first"
-        )
-    return TrainingMerge(
-        number=number,
-        winner=best,
-        reason=reason,
-        candidates=tuple(order[:top]),
-        pairs=len(order),
-        tied=tied,
-        changes=tuple(changes[:top]),
-        changed_words=len(changes),
-        vocab_size=size,
-        is_new=True,
-    )
+        return f"{tied:,} pairs occur {best.count:,} times; the shortest piece wins, then the first"
+    return f"the most frequent pair, {best.count:,} times"
