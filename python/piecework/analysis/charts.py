@@ -102,26 +102,8 @@ class _Charts:
                 "Tokens of each source, compared with the tokenizer that needs the fewest for it.",
                 self._sources(),
             )
-        words = found.word_differences
-        if words.words:
-            yield Chart(
-                "splits",
-                "Words by number of tokens",
-                "Share of the words of the text that stay one token, or become two, three and more.",
-                self._splits(),
-            )
-            yield Chart(
-                "frequency",
-                "Where: frequent and rare words",
-                "Tokens per word, by how often the word occurs in the corpus.",
-                self._bands(words.by_frequency, "occurrences of the word"),
-            )
-            yield Chart(
-                "length",
-                "Where: short and long words",
-                "Tokens per word, by the length of the word in characters.",
-                self._bands(words.by_length, "characters of the word"),
-            )
+        if found.word_differences.words:
+            yield from self._of_words()
         if found.gold_words is not None:
             yield Chart(
                 "boundaries",
@@ -146,6 +128,27 @@ class _Charts:
             "Frequencies of the tokens",
             "Share of the tokens by frequency rank of the entry. Both axes are logarithmic.",
             self._frequencies(),
+        )
+
+    def _of_words(self) -> Iterator[Chart]:
+        words = self._found.word_differences
+        yield Chart(
+            "splits",
+            "Words by number of tokens",
+            "Share of the words of the text that stay one token, or become two, three and more.",
+            self._splits(),
+        )
+        yield Chart(
+            "frequency",
+            "Where: frequent and rare words",
+            "Tokens per word, by how often the word occurs in the corpus.",
+            self._bands(words.by_frequency, "occurrences of the word"),
+        )
+        yield Chart(
+            "length",
+            "Where: short and long words",
+            "Tokens per word, by the length of the word in characters.",
+            self._bands(words.by_length, "characters of the word"),
         )
 
     def _measures(self) -> Any:

@@ -108,10 +108,10 @@ def checked_chat(chat: ChatFormat, parse_special: bool | Collection[str] | None)
     return chat
 
 
-def check_without_chat(**switches: bool) -> None:
+def check_without_chat(chat: ChatFormat | None, **switches: bool) -> None:
     """Raise for switches about lines, which do not go with conversations."""
     for name, is_on in switches.items():
-        if is_on:
+        if is_on and chat is not None:
             raise ArgumentError(name, "=True cannot be combined with chat=")
 
 

@@ -35,8 +35,10 @@ def checked_format(name: str, append_eod: str | None) -> OutputFormat:
     return form
 
 
-def eod_id(tokenizer: Tokenizer, token: str, add_special_tokens: bool) -> int:
+def eod_id(tokenizer: Tokenizer, token: str | None, add_special_tokens: bool) -> int | None:
     """Return the id of the end-of-document token; raises if the post-processor adds it already."""
+    if token is None:
+        return None
     id = tokenizer.token_to_id(token)
     if id is None:
         expected = f"a token of the vocabulary; {_special_tokens(tokenizer)}"
@@ -82,8 +84,12 @@ def checked_inputs(
     form: OutputFormat,
     layout: RowLayout,
     parallel: bool,
+    on_error: str,
 ) -> list[list[str]]:
     """Return the files to read for each output: all inputs for one output, otherwise one for each."""
+    if parallel and on_error == "skip":
+        problem = "='skip' does not support parallel inputs: a skipped line would shift the others"
+        raise ArgumentError("on_error", problem)
     given = path_list(inputs, "inputs")
     if parallel and len(targets) != len(given):
         found = f"{len(targets)} for {len(given)} parallel inputs"

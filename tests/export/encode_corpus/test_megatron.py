@@ -24,7 +24,7 @@ from tests.export.encode_corpus.shards import megatron_pair, rows_in, sentences
 def test_concatenated_megatron_files_equal_those_of_one_run(
     tok: pw.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("piecework.export.megatron_concat._VALUES_AT_ONCE", 7)
+    monkeypatch.setattr("piecework.export.megatron_files._VALUES_AT_ONCE", 7)
     texts = [text for text in sentences(200, 5) if text]
     parts = [texts[:30], [], texts[30:31], texts[31:]]
     pairs = [

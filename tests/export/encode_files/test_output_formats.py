@@ -275,7 +275,7 @@ def test_a_megatron_index_longer_than_one_read_of_it(
 ) -> None:
     from piecework.export import megatron_files
 
-    monkeypatch.setattr(megatron_files, "_ROWS_PER_READ", 7)
+    monkeypatch.setattr(megatron_files, "_VALUES_AT_ONCE", 7)
     rng = random.Random(1)
     lines = [" ".join(rng.choices(["a", "hugs", "b"], k=rng.randint(1, 9))) for _ in range(100)]
     source = write(tmp_path / "in", "\n".join(lines))
