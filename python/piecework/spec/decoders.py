@@ -55,8 +55,6 @@ class ByteFallback(Component):
     'hugA'
     """
 
-    KIND: ClassVar[str] = "ByteFallback"
-
 
 @dataclass(frozen=True)
 class BPEDecoder(Component):
@@ -67,8 +65,6 @@ class BPEDecoder(Component):
     >>> pw.Tokenizer(pw.spec.WordLevel(vocab), decoder=BPEDecoder()).decode([1, 2, 3])
     'hugs bug'
     """
-
-    KIND: ClassVar[str] = "BPEDecoder"
 
     suffix: str = "</w>"
 
@@ -102,8 +98,6 @@ class CTC(Component):
     Source: Graves et al. 2006, section 3.1.
     """
 
-    KIND: ClassVar[str] = "CTC"
-
     pad_token: str = "<pad>"
     word_delimiter_token: str = "|"
     cleanup: bool = True
@@ -134,8 +128,6 @@ class Fuse(Component):
     >>> pw.Tokenizer(pw.spec.WordLevel(vocab), decoder=Fuse()).decode([1, 2])
     'hugs'
     """
-
-    KIND: ClassVar[str] = "Fuse"
 
 
 @dataclass(frozen=True)

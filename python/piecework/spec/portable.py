@@ -268,6 +268,11 @@ def _bpe(model: SentencePiece) -> BPE:
                 found = f"{piece!r}, whose character {missing!r} is not a piece"
                 raise PortabilityError("model.pieces", found, KEPT_BY_MODEL)
         merges = ranked_merges(scores, model.vocab)
+    return bpe_of(model, merges)
+
+
+def bpe_of(model: SentencePiece, merges: tuple[tuple[str, str], ...]) -> BPE:
+    """Return a BPE model with the pieces of a SentencePiece model, and merges."""
     return BPE(
         model.vocab,
         merges,

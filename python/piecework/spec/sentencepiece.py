@@ -91,8 +91,6 @@ class SentencePiece(Component):
     Source: Kudo 2018, section 3.2; Sennrich et al. 2016, section 3.2.
     """
 
-    KIND: ClassVar[str] = "SentencePiece"
-
     pieces: tuple[ScoredPiece, ...] = field(
         repr=False, metadata=json_form(_pieces_to_json, _pieces_from_json)
     )
