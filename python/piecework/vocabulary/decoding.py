@@ -104,21 +104,14 @@ def text_of_ids(
     skipped = tokenizer.special_token_ids if skip_special_tokens else ()
     tokens = [tokenizer.id_to_token(id) for id in ids if id not in skipped]
     known = [token for token in tokens if token is not None]
-    return _text_with_errors(text, known, tokenizer.spec, encoding_errors, place)
-
-
-def _text_with_errors(
-    text: str, tokens: Sequence[str], spec: TokenizerSpec, encoding_errors: str, place: str
-) -> str:
-    """Return a decoded text with U+FFFD unchanged if its bytes are UTF-8, else what `encoding_errors` says.
-
-    `tokens` are those of the text. "ignore" drops what is invalid, "strict" raises `InvalidUtf8Error`.
-    """
-    return _without_errors(text, _bytes_of(tokens, spec), encoding_errors, place)
+    return _without_errors(text, _bytes_of(known, tokenizer.spec), encoding_errors, place)
 
 
 def _without_errors(text: str, data: bytes, encoding_errors: str, place: str) -> str:
-    """Return the decoded text of bytes, or what `encoding_errors` says if they are not UTF-8."""
+    """Return the decoded text of bytes, or what `encoding_errors` says if they are not UTF-8.
+
+    "ignore" drops what is invalid, "strict" raises `InvalidUtf8Error`.
+    """
     try:
         data.decode()
         return text

@@ -192,3 +192,11 @@ def merge_steps(rules: MergeRules, symbols: list[str]) -> Iterator[str]:
         index = best[1]
         symbols[index : index + 2] = [rules.merged(symbols[index], symbols[index + 1])]
         yield symbols[index]
+
+
+def merge_all(rules: MergeRules, start: Iterable[str]) -> list[str]:
+    """Return the symbols that are left of some symbols after all merges."""
+    symbols = list(start)
+    for _ in merge_steps(rules, symbols):
+        pass
+    return symbols

@@ -14,6 +14,7 @@ from piecework._internal.validation import check_size
 from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, CorpusError, TrainingWarning
 from piecework.spec import BPE, Char, SentencePiece, TokenizerSpec, Unigram, WordPiece
+from piecework.spec.portable import bpe_of
 from piecework.train import Counts, Merges, pipeline_of
 from piecework.train.learners import check_learner
 from piecework.train.runs import counts_for
@@ -194,13 +195,7 @@ def _extensible(spec: TokenizerSpec) -> BPE | WordPiece | Unigram:
     """
     model = spec.model
     if isinstance(model, SentencePiece) and model.kind == "bpe":
-        return BPE(
-            model.vocab,
-            merges_of(model),
-            unk_token=model.unk_token,
-            fuse_unk=True,
-            byte_fallback=model.byte_fallback,
-        )
+        return bpe_of(model, merges_of(model))
     if isinstance(model, SentencePiece) and model.kind == "unigram":
         return Unigram(tuple((piece.text, piece.score) for piece in model.pieces))
     if isinstance(model, Char):

@@ -75,11 +75,7 @@ def most_used(
     fixed = derivations.closure(
         _entries_to_keep(spec, keep) | required_entries(spec) | alphabet(model)
     )
-    present = len(all_ids(spec))
-    if size > present:
-        raise ArgumentError(
-            "size", str(size), f"at most {present}: that is the present number of tokens"
-        )
+    present = checked_present(spec, size)
     used_by = {token: derivations.uses(token) & vocab.keys() for token in vocab.keys() - fixed}
     users = Counter(used for parts in used_by.values() for used in parts)
     removable = [(uses[vocab[t]], -vocab[t], t) for t in used_by if not users[t]]
@@ -97,6 +93,16 @@ def most_used(
         expected = f"at least {present}: the alphabet and the tokens that are always kept"
         raise ArgumentError("size", str(size), expected)
     return kept
+
+
+def checked_present(spec: TokenizerSpec, size: int) -> int:
+    """Return the present number of tokens; raise `ArgumentError` if `size` is more."""
+    present = len(all_ids(spec))
+    if size > present:
+        raise ArgumentError(
+            "size", str(size), f"at most {present}: that is the present number of tokens"
+        )
+    return present
 
 
 def remove_entries(spec: TokenizerSpec, removed: set[str]) -> tuple[TokenizerSpec, IdMap]:

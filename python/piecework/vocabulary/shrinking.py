@@ -10,11 +10,11 @@ from piecework._internal.validation import check_size
 from piecework.errors import ArgumentError
 from piecework.spec import BPE, Model, SentencePiece, TokenizerSpec, Unigram
 from piecework.spec.tokenizer_spec import checked_spec
-from piecework.vocabulary.alphabet import all_ids, alphabet, required_entries
+from piecework.vocabulary.alphabet import alphabet, required_entries
 from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
 from piecework.vocabulary.derivations import Derivations
 from piecework.vocabulary.id_map import IdMap
-from piecework.vocabulary.pruning import remove_entries
+from piecework.vocabulary.pruning import checked_present, remove_entries
 
 
 def shrink(tokenizer: pw.Tokenizer, size: int) -> ChangedVocabulary:
@@ -38,11 +38,7 @@ def shrink(tokenizer: pw.Tokenizer, size: int) -> ChangedVocabulary:
 def shrink_spec(spec: TokenizerSpec, size: int) -> tuple[TokenizerSpec, IdMap]:
     """Return the specification with `size` tokens, added tokens included, and the id map."""
     model = checked_spec(spec).model
-    present = len(all_ids(spec))
-    if size > present:
-        raise ArgumentError(
-            "size", str(size), f"at most {present}: that is the present number of tokens"
-        )
+    present = checked_present(spec, size)
     fixed = required_entries(spec) | alphabet(model)
     if isinstance(model, BPE):
         merges, removed = _drop_last_merges(model, fixed, present - size)

@@ -14,7 +14,7 @@ from piecework.spec import BPE, SentencePiece, TokenizerSpec, Unigram, WordPiece
 from piecework.train.segmenter import compiled_model, segment
 from piecework.vocabulary.alphabet import entry_scores
 from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
-from piecework.vocabulary.derivations import ListedMerges, ScoredMerges, merge_rules, merge_steps
+from piecework.vocabulary.derivations import ListedMerges, ScoredMerges, merge_all, merge_rules
 from piecework.vocabulary.entries import NewEntry, with_entries
 from piecework.vocabulary.extension import lineage
 from piecework.vocabulary.id_map import IdMap
@@ -175,7 +175,7 @@ def _merged_entries(
     for word in words:
         start = rules.symbols(word) if isinstance(rules, ListedMerges) else list(word)
         new.update(dict.fromkeys(symbol for symbol in start if symbol not in vocab))
-        symbols = _merge_all(rules, start)
+        symbols = merge_all(rules, start)
         while len(symbols) > 1:
             pairs = list(pairwise(symbols))
             unseen = [pair for pair in pairs if rules.merged(*pair) not in known]
@@ -184,7 +184,7 @@ def _merged_entries(
             known.add(rules.merged(left, right))
             merge_of.setdefault(rules.merged(left, right), (left, right))
             new.setdefault(rules.merged(left, right))
-            symbols = _merge_all(rules, start)
+            symbols = merge_all(rules, start)
     fresh = [text for text in new if text not in vocab]
     sources = lineage(vocab, fresh, merge_of)
     if isinstance(spec.model, BPE) and isinstance(rules, ListedMerges):
@@ -192,13 +192,6 @@ def _merged_entries(
     elif isinstance(spec.model, SentencePiece):
         _check_pieces(spec.model, fresh)
     return spec, [NewEntry(text, None, sources[text]) for text in fresh]
-
-
-def _merge_all(rules: ListedMerges | ScoredMerges, start: Sequence[str]) -> list[str]:
-    symbols = list(start)
-    for _ in merge_steps(rules, symbols):
-        pass
-    return symbols
 
 
 def _check_pieces(model: SentencePiece, texts: Sequence[str]) -> None:
