@@ -122,6 +122,14 @@ class FolderConfig:
         """Return the same configuration with roles that its files do not set."""
         return self.with_settings(self.settings.replace(roles={**roles, **self.settings.roles}))
 
+    def required_role(self, role: str) -> str:
+        """Return the token of a role that the class adds to every text; raises `FormatError` without one."""
+        token = self.settings.roles.get(role)
+        if token is None:
+            expected = f"a token, which {self.tokenizer_class} adds to every text"
+            raise FormatError(f"{self.source}: {role}", "null", expected)
+        return token
+
     def without(self, *keys: str) -> FolderConfig:
         """Return the same configuration without some keys of its `tokenizer_config.json`."""
         values = {key: value for key, value in self.values.items() if key not in keys}

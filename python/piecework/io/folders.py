@@ -232,16 +232,14 @@ def _with_roles_of_bert(config: FolderConfig) -> FolderConfig:
         expected = "[UNK], which a vocab.txt has for unknown words"
         raise FormatError(f"{config.source}: unk_token", repr(roles["unk_token"]), expected)
     for role in ("cls_token", "sep_token"):
-        if roles[role] is None:
-            expected = f"a token, which {config.tokenizer_class} adds to every text"
-            raise FormatError(f"{config.source}: {role}", "null", expected)
+        config.required_role(role)
     return config
 
 
 def _with_bert_frame(core: Core, config: FolderConfig) -> Core:
     """Add the tokens around a text, which are those of roles."""
     ids = {token["content"]: token["id"] for token in stages_of(core)["added_tokens"]}
-    cls, sep = (str(config.settings.roles[f"{role}_token"]) for role in ("cls", "sep"))
+    cls, sep = map(config.required_role, ("cls_token", "sep_token"))
     frame = sentencepiece_classes.cls_sep_template(cls, sep, ids)
     return with_parts(core, {"post_processor": frame})
 

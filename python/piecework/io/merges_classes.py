@@ -117,15 +117,9 @@ def with_frame_of_class(core: Core, config: FolderConfig) -> Core:
     if name not in (*LIKE_ROBERTA, "CLIPTokenizer"):
         bos, eos = roles.get("bos_token"), roles.get("eos_token")
         return with_parts(core, {"post_processor": bos_eos_template(config, bos, eos, ids)})
-    before, after = (
-        ("bos_token", "eos_token") if name == "CLIPTokenizer" else ("cls_token", "sep_token")
-    )
-    for role in (before, after):
-        if roles.get(role) is None:
-            expected = f"a token, which {name} adds to every text"
-            raise FormatError(f"{config.source}: {role}", "null", expected)
-    cls, sep = str(roles[before]), str(roles[after])
     is_roberta = name != "CLIPTokenizer"
+    ends = ("cls_token", "sep_token") if is_roberta else ("bos_token", "eos_token")
+    cls, sep = map(config.required_role, ends)
     frame = {
         "type": "RobertaProcessing",
         "sep": [sep, ids[sep]],

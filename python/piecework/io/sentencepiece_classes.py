@@ -280,12 +280,7 @@ def stages_of_class(config: FolderConfig, charsmap: str) -> Json:
     scheme = "always"
     if config.flag("add_prefix_space") is False:
         scheme = WITHOUT_PREFIX_SPACE.get(name, scheme)
-    metaspace = {
-        "type": "Metaspace",
-        "replacement": "▁",
-        "prepend_scheme": scheme,
-        "split": True,
-    }
+    metaspace = _metaspace(scheme, split=True)
     words: list[Json] = [{"type": "WhitespaceSplit"}] if name in SPLITS_WHITESPACE else []
     if name == "DebertaV2Tokenizer" and config.flag("split_by_punct"):
         words.append({"type": "Punctuation", "behavior": "Isolated"})
@@ -296,6 +291,11 @@ def stages_of_class(config: FolderConfig, charsmap: str) -> Json:
         "pre_tokenizer": sequence if len(words) > 1 else metaspace,
         "decoder": metaspace,
     }
+
+
+def _metaspace(scheme: str, *, split: bool) -> Json:
+    settings = {"replacement": "▁", "prepend_scheme": scheme, "split": split}
+    return {"type": "Metaspace", **settings}
 
 
 def charsmap_of(normalizer: Json | None) -> str:
@@ -315,12 +315,7 @@ def _llama_stages(config: FolderConfig) -> Json:
     strip = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
     return {
         "normalizer": None,
-        "pre_tokenizer": {
-            "type": "Metaspace",
-            "replacement": "▁",
-            "prepend_scheme": scheme,
-            "split": False,
-        },
+        "pre_tokenizer": _metaspace(scheme, split=False),
         "decoder": _byte_fallback_decoder([strip] if has_prefix else []),
     }
 
