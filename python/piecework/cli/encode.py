@@ -23,8 +23,9 @@ from piecework.cli.options import Reading, reading_options
 from piecework.cli.parameters import (
     InputFile,
     command,
+    in_corpus,
+    in_output,
     is_quiet,
-    option,
     output_option,
     quiet_option,
 )
@@ -58,42 +59,36 @@ Example:
 @click.argument("inputs", nargs=-1, metavar="[FILE|-]...", type=InputFile())
 @partial(reading_options, document=True)
 @tokenizer_options
-@option(
+@in_output(
     "--format",
-    section="Output",
     type=click.Choice(list(dict.fromkeys((*pw.export.FORMATS, *pw.export.SHARD_FORMATS)))),
     help="Output format. jsonl has ids, tokens and character offsets; npy and megatron write two files. "
     "datasets needs --out-dir, and tokens, ids and jsonl do not work with it.  "
     "[default: ids; with --out-dir: npy]",
 )
-@option(
+@in_corpus(
     "--parallel",
-    section="Corpus",
     is_flag=True,
     help="The FILEs are translations of each other; a line that is empty in one is dropped from all.",
 )
-@option(
+@in_output(
     "--keep-empty",
-    section="Output",
     is_flag=True,
     help="Keep empty and blank lines; jsonl always keeps them.",
 )
-@option(
+@in_output(
     "--strip-lines",
-    section="Output",
     is_flag=True,
     help="Remove whitespace at both ends of each line before encoding.",
 )
-@option("--append-eod", section="Output", metavar="TOKEN", help="Append this token to each row.")
-@option(
+@in_output("--append-eod", metavar="TOKEN", help="Append this token to each row.")
+@in_output(
     "--no-special-tokens",
-    section="Output",
     is_flag=True,
     help="Do not add special tokens such as [CLS] and [SEP].",
 )
-@option(
+@in_output(
     "--parse-special/--no-parse-special",
-    section="Output",
     default=None,
     help="Recognize special tokens written in the text, or treat them as plain text.  "
     "[default: set by the tokenizer]",

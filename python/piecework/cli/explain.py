@@ -12,7 +12,7 @@ from piecework.analysis.step_selection import Selection
 from piecework.cli.explain_text import print_tokens
 from piecework.cli.explanations import check_html, explanation_options, show
 from piecework.cli.outputs import is_training_log, training_log_of
-from piecework.cli.parameters import InputFile, command, option
+from piecework.cli.parameters import InputFile, command, in_explanation
 from piecework.cli.tokenizer_options import (
     Hints,
     load_each,
@@ -31,9 +31,8 @@ Example:
 
 @command(epilog=_EXAMPLE)
 @click.argument("arguments", nargs=-1, metavar="TOKENIZER... [TEXT]", type=InputFile())
-@option(
+@in_explanation(
     "--token",
-    section="Explanation",
     metavar="TOKEN",
     help="Print the merges that made TOKEN, in place of encoding a text: from the tokenizer, or from the "
     "NAME.training.json beside it.",

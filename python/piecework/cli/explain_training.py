@@ -11,7 +11,7 @@ import piecework as pw
 from piecework._support import Plan
 from piecework.cli.explanations import check_html, explanation_options, show
 from piecework.cli.options import Reading, corpus_options, count_or_load
-from piecework.cli.parameters import InputFile, command, option
+from piecework.cli.parameters import InputFile, command, in_explanation
 from piecework.cli.training_options import (
     PRESET_MODELS,
     SENTENCEPIECE,
@@ -31,15 +31,13 @@ Example:
 @command(cls=TrainingCommand, models=_MODELS, epilog=_EXAMPLE)
 @click.argument("corpus", nargs=-1, type=InputFile())
 @model_option(_MODELS)
-@option(
+@in_explanation(
     "--example",
-    section="Explanation",
     type=click.Choice(pw.analysis.EXAMPLES),
     help="Train on a published example in place of CORPUS.",
 )
-@option(
+@in_explanation(
     "--word",
-    section="Explanation",
     metavar="WORD",
     help="With --model unigram: the lattice of this word of the corpus at each step.",
 )

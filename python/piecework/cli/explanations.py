@@ -14,7 +14,7 @@ from piecework.analysis.block_html import as_html, page
 from piecework.analysis.block_text import WIDTH
 from piecework.cli.explain_text import print_aligned
 from piecework.cli.outputs import check_output
-from piecework.cli.parameters import OutputFile, apply, option
+from piecework.cli.parameters import OutputFile, apply, in_explanation, in_output
 from piecework.cli.terminal import print_blocks, terminal_width
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -23,27 +23,24 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def explanation_options(about_steps: str, default_steps: str) -> Callable[[Function], Function]:
     """Return the options that select steps, and those for the output."""
     options = (
-        option(
+        in_explanation(
             "--steps",
-            section="Explanation",
             metavar="N,N-N",
             default=default_steps,
             show_default=True,
             help=f"{about_steps} to show, such as 3,5-8, 10- or all.",
         ),
-        option(
+        in_explanation(
             "--lines",
-            section="Explanation",
             default=20,
             show_default=True,
             type=click.IntRange(min=1),
             help="Maximum number of lines of each list.",
         ),
-        option("--json", "as_json", section="Output", is_flag=True, help="Print JSON."),
-        option(
+        in_output("--json", "as_json", is_flag=True, help="Print JSON."),
+        in_output(
             "--html",
             "html_path",
-            section="Output",
             type=OutputFile(),
             help="Write a self-contained HTML page.",
         ),

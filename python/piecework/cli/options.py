@@ -20,7 +20,7 @@ from piecework._support import (
     preset_for_counts,
     source_of,
 )
-from piecework.cli.parameters import NameChoice, apply, is_quiet, option
+from piecework.cli.parameters import NameChoice, apply, in_corpus, is_quiet, option, split_at_commas
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -40,9 +40,8 @@ def corpus_options(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return the option for the pipeline, and those for reading a corpus."""
     names = NameChoice(presets, "preset")
-    preset = option(
+    preset = in_corpus(
         "--preset",
-        section="Corpus",
         type=names,
         help=f"Preset of normalizer, pre-tokenizer and decoder, {names.examples}.",
     )
@@ -140,7 +139,7 @@ def counting_options(command: Command) -> Command:
         add(
             "--source-weights",
             metavar="W,W,...",
-            callback=_split_at_commas,
+            callback=split_at_commas,
             help="Multiply the counts of each CORPUS argument by a number, such as 1,2.5.",
         ),
         add(
@@ -163,17 +162,10 @@ def counting_options(command: Command) -> Command:
     return apply(options, command)
 
 
-def _split_at_commas(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> list[str] | None:
-    return None if value is None else value.split(",")
-
-
 def encoding_errors_option(command: Command) -> Command:
     """Add the option for invalid UTF-8."""
-    decorate = option(
+    decorate = in_corpus(
         "--encoding-errors",
-        section="Corpus",
         type=click.Choice(["replace", "strict"]),
         default="replace",
         show_default=True,

@@ -259,6 +259,10 @@ class VocabSizes(click.ParamType):  # type: ignore[type-arg]
 
 command = partial(click.command, cls=Command)
 option = partial(click.option, cls=Option)
+in_corpus = partial(option, section="Corpus")
+in_output = partial(option, section="Output")
+in_vocabulary = partial(option, section="Vocabulary")
+in_explanation = partial(option, section="Explanation")
 
 
 def apply(options: Sequence[Callable[[Function], Function]], function: Function) -> Function:
@@ -266,6 +270,13 @@ def apply(options: Sequence[Callable[[Function], Function]], function: Function)
     for one in reversed(options):
         function = one(function)
     return function
+
+
+def split_at_commas(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> list[str] | None:
+    """Return the parts of the value of an option."""
+    return None if value is None else value.split(",")
 
 
 def quiet_option(function: Function) -> Function:
