@@ -61,7 +61,18 @@ class ExplainedWord:
             yield Heading(f"merges of {shown(self.word)} ({len(self.merges):,})")
             if self.note:
                 yield Paragraph(self.note)
-            yield _merge_grid(self.symbols, self.merges, lines, steps, shown)
+            yield self._merge_grid(lines, steps, shown)
+
+    def _merge_grid(self, lines: int, steps: Selection, shown: Callable[[str], str]) -> Grid:
+        rows = [("", "", Tokens.of(map(shown, self.symbols)))]
+        left, merges = list(self.symbols), self.merges or ()
+        for number, step in enumerate(merges, 1):
+            left = step.apply_to(left)
+            if number in steps and len(rows) <= lines:
+                merge = f"{shown(step.left)} {shown(step.right)} -> {shown(step.token)}"
+                rows.append((f"{step.rank:,}", merge, Tokens.of(map(shown, left))))
+        omitted = len(merges) + 1 - len(rows)
+        return Grid(("rank", "merge", "symbols"), tuple(rows), ("rank",), omitted=omitted)
 
 
 @dataclass(frozen=True)
@@ -199,24 +210,6 @@ def _lattice_blocks(word: str, lattice: WordLattice, lines: int) -> Iterator[Blo
     yield Heading(f"best segmentations of {word}")
     ranked = tuple((" ".join(pieces), f"{score:.4f}") for pieces, score in lattice.segmentations)
     yield Grid(("pieces", "score"), ranked, ("score",), (0,))
-
-
-def _merge_grid(
-    symbols: tuple[str, ...],
-    merges: tuple[MergeStep, ...],
-    lines: int,
-    steps: Selection,
-    shown: Callable[[str], str],
-) -> Grid:
-    rows = [("", "", Tokens.of(map(shown, symbols)))]
-    left: list[str] = list(symbols)
-    for number, step in enumerate(merges, 1):
-        left = step.apply_to(left)
-        if number in steps and len(rows) <= lines:
-            merge = f"{shown(step.left)} {shown(step.right)} -> {shown(step.token)}"
-            rows.append((f"{step.rank:,}", merge, Tokens.of(map(shown, left))))
-    omitted = len(merges) + 1 - len(rows)
-    return Grid(("rank", "merge", "symbols"), tuple(rows), ("rank",), omitted=omitted)
 
 
 def _limited(grid: Grid, lines: int) -> Grid:

@@ -55,7 +55,15 @@ def explain(
     """
     check_html(html_path, as_json)
     if token is not None:
-        _print_lineage(arguments, token, hints, as_json, html_path, lines)
+        if len(arguments) != 1:
+            message = f"--token needs one TOKENIZER; there are {len(arguments)} arguments"
+            raise pw.errors.ArgumentError("arguments", message=message)
+        log = arguments[0] if is_training_log(arguments[0]) else training_log_of(arguments[0])
+        is_logged = os.path.exists(log)
+        learned = (
+            pw.train.LearnedVocabulary.load(log) if is_logged else load_one(arguments[0], hints)
+        )
+        show(pw.analysis.lineage(learned, token), as_json, html_path, lines)
         return
     if len(arguments) < 2:
         found = f"{len(arguments)} argument{'' if len(arguments) == 1 else 's'}"
@@ -80,21 +88,3 @@ def explain(
 def _whole(tokenizer: pw.Tokenizer) -> pw.Tokenizer:
     """Return the tokenizer without the lengths that its file stores: the whole text is explained."""
     return tokenizer.without_truncation().without_padding()
-
-
-def _print_lineage(
-    arguments: tuple[str, ...],
-    token: str,
-    hints: Hints,
-    as_json: bool,
-    html_path: str | None,
-    lines: int,
-) -> None:
-    """Print the merges that made a token of one tokenizer."""
-    if len(arguments) != 1:
-        message = f"--token needs one TOKENIZER; there are {len(arguments)} arguments"
-        raise pw.errors.ArgumentError("arguments", message=message)
-    log = arguments[0] if is_training_log(arguments[0]) else training_log_of(arguments[0])
-    is_logged = os.path.exists(log)
-    source = pw.train.LearnedVocabulary.load(log) if is_logged else load_one(arguments[0], hints)
-    show(pw.analysis.lineage(source, token), as_json, html_path, lines)

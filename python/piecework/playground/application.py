@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
 import piecework as pw
 from piecework._support import import_extra
-from piecework.analysis.report import PAGE_FILES, chart_scripts
+from piecework.analysis.charts import Chart, page_charts
+from piecework.analysis.report import PAGE_FILES, chart_scripts, check_report
+from piecework.analysis.report_content import report_content
 from piecework.errors import ArgumentError, MissingExtraError, PieceworkError
-from piecework.playground.comparison import comparison
 from piecework.playground.encoded_text import encoded_text
 from piecework.playground.guards import LOOPBACK, App, Guard
 from piecework.playground.limits import (
@@ -23,6 +24,8 @@ from piecework.playground.limits import (
 from piecework.playground.page import STATIC, page
 from piecework.playground.served_tokenizer import Draw, ServedTokenizer
 from piecework.playground.training_replay import presets_of_learners, training_replay
+
+_THREADS_OF_A_COMPARISON = 1
 
 Result = TypeVar("Result")
 Answer = Callable[[Any], Awaitable[Any]]
@@ -231,3 +234,26 @@ def _decimal(request: Any, name: str, default: float) -> float:
         return float(text)
     except ValueError as error:
         raise ArgumentError(name, repr(text[:40]), "a number") from error
+
+
+def comparison(tokenizers: Sequence[ServedTokenizer], text: str) -> dict[str, Any]:
+    """Return the report of tokenizers on the lines of a text, without charts if they cannot be drawn.
+
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
+    >>> found = comparison([ServedTokenizer("characters", tok)], "a aa")
+    >>> found["headline"]
+    '1 text, 2 words, 4 characters, 4 bytes'
+
+    `missing` says why there are no charts: which extra they need, or that the text is too short.
+
+    Raises `CorpusError` for a text without characters.
+    """
+    named = {one.name: one.tokenizer for one in tokenizers}
+    found = pw.analysis.compare(named, text.splitlines(), num_threads=_THREADS_OF_A_COMPARISON)
+    charts: list[Chart] = []
+    try:
+        check_report()
+        charts = page_charts(found)
+    except MissingExtraError as error:
+        return {**report_content(found, charts), "missing": f"No charts: {error}"}
+    return report_content(found, charts)

@@ -47,19 +47,13 @@ def prune(
 
     A text whose tokens are all kept is encoded as before. Raises `ArgumentError` for unknown tokens.
     """
-    return changed(tokenizer, *prune_spec(tokenizer.spec, keep, keep_alphabet))
-
-
-def prune_spec(
-    spec: TokenizerSpec, keep: Iterable[str | int], keep_alphabet: bool
-) -> tuple[TokenizerSpec, IdMap]:
-    """Return the specification with only the entries to keep and the required ones, and the id map."""
+    spec = tokenizer.spec
     model = checked_spec(spec).model
     kept = _entries_to_keep(spec, keep) | required_entries(spec)
     if keep_alphabet:
         kept |= alphabet(model)
     kept = Derivations(model).closure(kept)
-    return remove_entries(spec, model.vocab.keys() - kept)
+    return changed(tokenizer, *remove_entries(spec, model.vocab.keys() - kept))
 
 
 def most_used(

@@ -8,12 +8,11 @@ from dataclasses import replace
 from piecework._internal.lazy import pw
 from piecework._internal.validation import check_size
 from piecework.errors import ArgumentError
-from piecework.spec import BPE, Model, SentencePiece, TokenizerSpec, Unigram
+from piecework.spec import BPE, Model, SentencePiece, Unigram
 from piecework.spec.tokenizer_spec import checked_spec
 from piecework.vocabulary.alphabet import alphabet, required_entries
 from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
 from piecework.vocabulary.derivations import Derivations
-from piecework.vocabulary.id_map import IdMap
 from piecework.vocabulary.pruning import checked_present, remove_entries
 
 
@@ -32,11 +31,7 @@ def shrink(tokenizer: pw.Tokenizer, size: int) -> ChangedVocabulary:
     `ArgumentError` if they are more than `size`.
     """
     check_size("size", size)
-    return changed(tokenizer, *shrink_spec(tokenizer.spec, size))
-
-
-def shrink_spec(spec: TokenizerSpec, size: int) -> tuple[TokenizerSpec, IdMap]:
-    """Return the specification with `size` tokens, added tokens included, and the id map."""
+    spec = tokenizer.spec
     model = checked_spec(spec).model
     present = checked_present(spec, size)
     fixed = required_entries(spec) | alphabet(model)
@@ -48,7 +43,7 @@ def shrink_spec(spec: TokenizerSpec, size: int) -> tuple[TokenizerSpec, IdMap]:
     if present - len(removed) > size:
         expected = f"at least {present - len(removed)}: the alphabet and the special tokens"
         raise ArgumentError("size", str(size), expected)
-    return remove_entries(spec, removed)
+    return changed(tokenizer, *remove_entries(spec, removed))
 
 
 def _last_entries(model: Model, fixed: set[str], excess: int) -> set[str]:

@@ -17,7 +17,6 @@ from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
 from piecework.vocabulary.derivations import ListedMerges, ScoredMerges, merge_all, merge_rules
 from piecework.vocabulary.entries import NewEntry, with_entries
 from piecework.vocabulary.extension import lineage
-from piecework.vocabulary.id_map import IdMap
 
 _UNKNOWN_PENALTY = 10.0  # that of SentencePiece and tokenizers
 _MAX_CHARACTERS = 256
@@ -55,34 +54,17 @@ def add_words(
     entries already change nothing. Raises `ArgumentError` for words of several pre-tokens, words longer
     than the model reads, and more words than unused entries.
     """
-    spec, id_map = add_words_spec(
-        tokenizer._core, tokenizer.spec, words, replace_unused=replace_unused
-    )
-    return changed(tokenizer, spec, id_map)
-
-
-def add_words_spec(
-    core: Core,
-    spec: TokenizerSpec,
-    words: Iterable[str] | Mapping[str, float],
-    *,
-    replace_unused: bool = False,
-) -> tuple[TokenizerSpec, IdMap]:
-    """Return the specification with an entry for each word, and the id map.
-
-    `core` is the compiled specification. A mapping has the scores of the entries of a Unigram model. Words
-    that are entries or added tokens already change nothing.
-    """
+    spec = tokenizer.spec
     given = _given(spec, words)
     known = spec.model.vocab.keys() | {token.content for token in spec.added_tokens}
     scores: dict[str, float | None] = {}
     for word, score in given.items():
         if word not in known:
-            pre_token = _pre_token(core, word)
+            pre_token = _pre_token(tokenizer._core, word)
             if pre_token not in known:
                 scores.setdefault(pre_token, score)
     merged, entries = _entries(spec, scores)
-    return with_entries(merged, entries, replace_unused=replace_unused)
+    return changed(tokenizer, *with_entries(merged, entries, replace_unused=replace_unused))
 
 
 def _given(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from itertools import pairwise
 from typing import Any
@@ -18,6 +17,7 @@ from piecework.analysis.training.trace import TrainingTrace
 from piecework.analysis.training.unigram import ReplayStart, UnigramReplay, check_word
 from piecework.reference.sentencepiece_training import Shape, allows, unigram_seeds
 from piecework.reference.unigram_training import around_symbols, within_alphabet
+from piecework.reference.words import count_parts
 from piecework.train import Counts, LearnedPieces, SentencePieceTrainer
 
 MAX_CHARACTERS = 20_000
@@ -38,7 +38,13 @@ def trace_sentencepiece(
     learned = trainer.learn_pieces(counts)
     words = list(counts)
     if is_replayed(trainer):
-        return _trace_unigram(counts, learned, trainer, wanted, top, word)
+        check_word(word, words)
+        run = UnigramReplay(_start(words, learned, trainer), learned, word)
+        taken = [step for step in run.steps(top) if step.number in wanted]
+        found = [(piece, float(np.float32(score))) for piece, score in run.chosen_pieces()]
+        check_same(found, list(learned.pieces), "the pieces")
+        learner, symbols = _learner(trainer), _symbols(trainer)
+        return run.trace(learner, words, taken, symbols, _entries(trainer, learned))
     alphabet = {piece for piece, _ in learned.pieces if len(piece) == 1}
     is_whole = alphabet.issuperset("".join(word for word, _ in words)) and not _cuts_words(trainer)
     steps: list[TrainingMerge] | list[TrainingEstimate] = _estimates(learned, trainer)
@@ -110,32 +116,12 @@ def is_replayed(trainer: Any) -> bool:
     return trainer.model_type == "unigram" and not has_own_seeds and not is_cut
 
 
-def _trace_unigram(
-    counts: Counts,
-    learned: LearnedPieces,
-    trainer: SentencePieceTrainer,
-    wanted: Selection,
-    top: int,
-    word: str | None,
-) -> TrainingTrace:
-    words = list(counts)
-    check_word(word, words)
-    run = UnigramReplay(_start(words, learned, trainer), learned, word)
-    steps = [step for step in run.steps(top) if step.number in wanted]
-    found = [(piece, float(np.float32(score))) for piece, score in run.chosen_pieces()]
-    check_same(found, list(learned.pieces), "the pieces")
-    return run.trace(_learner(trainer), words, steps, _symbols(trainer), _entries(trainer, learned))
-
-
 def _start(
     words: list[tuple[str, int]], learned: LearnedPieces, trainer: SentencePieceTrainer
 ) -> ReplayStart:
     symbols = _symbols(trainer)
     parts = around_symbols(words, symbols)
-    counts = Counter[str]()
-    for part, count in parts:
-        for character in part:
-            counts[character] += count
+    counts = count_parts(parts, iter)
     # Every character of the alphabet is a piece.
     alphabet = sorted(
         (piece for piece, _ in learned.pieces if len(piece) == 1),
@@ -186,13 +172,7 @@ def _ranked(
     splits: Sequence[tuple[list[str], int]], known: set[str], shape: Shape
 ) -> list[PairScore]:
     """Return the pairs that make a new piece: by falling count, then by length, then by code points."""
-    pairs: Counter[Pair] = Counter()
-    symbols: Counter[str] = Counter()
-    for split, count in splits:
-        for pair in pairwise(split):
-            pairs[pair] += count
-        for symbol in split:
-            symbols[symbol] += count
+    pairs, symbols = count_parts(splits, pairwise), count_parts(splits, iter)
     new = [pair for pair in pairs if "".join(pair) not in known and allows("".join(pair), shape)]
     new.sort(key=lambda pair: (-pairs[pair], len("".join(pair)), "".join(pair), pair))
     return [
