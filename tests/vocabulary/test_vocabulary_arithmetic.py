@@ -17,8 +17,6 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.vocabulary.pieces import restrict_pieces
-from piecework.vocabulary.pruning import prune_spec
-from piecework.vocabulary.shrinking import shrink_spec
 
 TEXTS = [
     "hug hugs pug pun bun",
@@ -433,8 +431,6 @@ def test_embedding_rows_follow_the_map() -> None:
         lambda tok: pw.vocabulary.set_scores(tok, {}),
         lambda tok: pw.vocabulary.set_types(tok, {}),
         lambda tok: restrict_pieces(tok, None),
-        lambda tok: prune_spec(tok, [], True),
-        lambda tok: shrink_spec(tok, 1),
         pw.vocabulary.as_components,
         pw.vocabulary.as_sentencepiece,
         pw.Tokenizer.from_spec,

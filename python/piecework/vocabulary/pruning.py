@@ -13,7 +13,6 @@ from piecework._internal.lazy import pw
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import BPE, Model, SentencePiece, TokenizerSpec, Unigram
 from piecework.spec.renumbering import renumbered
-from piecework.spec.tokenizer_spec import checked_spec
 from piecework.vocabulary.alphabet import all_ids, alphabet, required_entries
 from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
 from piecework.vocabulary.derivations import Derivations
@@ -48,7 +47,7 @@ def prune(
     A text whose tokens are all kept is encoded as before. Raises `ArgumentError` for unknown tokens.
     """
     spec = tokenizer.spec
-    model = checked_spec(spec).model
+    model = spec.model
     kept = _entries_to_keep(spec, keep) | required_entries(spec)
     if keep_alphabet:
         kept |= alphabet(model)
@@ -64,7 +63,7 @@ def most_used(
     The least used entry that no other one is merged from is removed first; of equals, the one with the
     highest id. Raises `ArgumentError` if more tokens than `size` must be kept.
     """
-    model = checked_spec(spec).model
+    model = spec.model
     vocab, derivations = model.vocab, Derivations(model)
     fixed = derivations.closure(
         _entries_to_keep(spec, keep) | required_entries(spec) | alphabet(model)

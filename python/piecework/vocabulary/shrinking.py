@@ -9,7 +9,6 @@ from piecework._internal.lazy import pw
 from piecework._internal.validation import check_size
 from piecework.errors import ArgumentError
 from piecework.spec import BPE, Model, SentencePiece, Unigram
-from piecework.spec.tokenizer_spec import checked_spec
 from piecework.vocabulary.alphabet import alphabet, required_entries
 from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
 from piecework.vocabulary.derivations import Derivations
@@ -32,7 +31,7 @@ def shrink(tokenizer: pw.Tokenizer, size: int) -> ChangedVocabulary:
     """
     check_size("size", size)
     spec = tokenizer.spec
-    model = checked_spec(spec).model
+    model = spec.model
     present = checked_present(spec, size)
     fixed = required_entries(spec) | alphabet(model)
     if isinstance(model, BPE):
