@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 
 from piecework._core import Encoding, RawBatch
 from piecework._internal.lazy import np, npt, typing
+from piecework.rows.offset_units import with_columns
 
 METASPACE = "▁"
 
@@ -49,16 +50,7 @@ def numbered_batch(
     numbers = _batch_numbers(raw, token_of)
     if whole is not None:
         numbers = _numbers_in_windows(raw, whole, _batch_numbers(whole, token_of))
-    return RawBatch.of_arrays(
-        raw.ids,
-        raw.row_offsets,
-        raw.type_ids,
-        raw.attention_mask,
-        raw.offsets,
-        numbers,
-        raw.sequence_ids,
-        raw.samples,
-    )
+    return with_columns(raw, word_ids=numbers)
 
 
 def _numbers(
