@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
 
 from piecework import Sampling
 from piecework._support import check_alpha
@@ -13,29 +13,12 @@ from piecework.errors import ArgumentError, InputTypeError
 
 T = TypeVar("T")
 
-OutType: TypeAlias = (
-    type[int]
-    | type[str]
-    | type[bytes]
-    | Literal["serialized_proto", "proto", "immutable_proto", "numpy", "offset_mapping"]
-)
-OUT_TYPES = (
-    int,
-    str,
-    bytes,
-    "serialized_proto",
-    "proto",
-    "immutable_proto",
-    "numpy",
-    "offset_mapping",
-)
-_EXTRA_OPTIONS = {
-    "bos": "bos",
-    "eos": "eos",
-    "reverse": "reverse",
-    "unk": "unk",
-    "unk_piece": "unk",
-}
+_Form: TypeAlias = Literal[
+    "serialized_proto", "proto", "immutable_proto", "numpy", "offset_mapping"
+]
+OutType: TypeAlias = type[int] | type[str] | type[bytes] | _Form
+OUT_TYPES = (int, str, bytes, *get_args(_Form))
+_EXTRA_OPTIONS = ("bos", "eos", "reverse", "unk", "unk_piece")
 
 
 class ThreadPool:
@@ -163,7 +146,7 @@ def parse_extra_options(text: str) -> tuple[str, ...]:
     for name in names:
         if name not in _EXTRA_OPTIONS:
             raise ArgumentError("extra_option", repr(name), f"one of {', '.join(_EXTRA_OPTIONS)}")
-    return tuple(_EXTRA_OPTIONS[name] for name in names)
+    return tuple(name.removesuffix("_piece") for name in names)
 
 
 def apply_extra_options(

@@ -23,7 +23,12 @@ def best_segmentations(encoder: RowEncoder, sources: list[InputText], n: int) ->
     support.check_segmentations("nbest_size", n)
     if encoder.settings.out_type == "offset_mapping":
         raise ArgumentError("out_type", "='offset_mapping' does not support several segmentations")
-    return [_best(encoder, source, n) for source in sources]
+    rows = []
+    for source in sources:
+        found = support.list_piece_segmentations(encoder.model.tokenizer, source.text, n)
+        scored: list[Scored] = [(encoder.name_pieces(one), score) for one, score, _, _ in found]
+        rows.append(_to_forms(encoder, source, scored, with_scores=False))
+    return rows
 
 
 def sampled_segmentations(
@@ -56,12 +61,6 @@ def sampled_segmentations(
         ]
         rows.append(_to_forms(encoder, source, scored, with_scores=True))
     return rows
-
-
-def _best(encoder: RowEncoder, source: InputText, n: int) -> Any:
-    found = support.list_piece_segmentations(encoder.model.tokenizer, source.text, n)
-    rows: list[Scored] = [(encoder.name_pieces(pieces), score) for pieces, score, _, _ in found]
-    return _to_forms(encoder, source, rows, with_scores=False)
 
 
 def _to_forms(
