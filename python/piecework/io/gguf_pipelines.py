@@ -13,7 +13,6 @@ pipeline. `whitespace`, whose normalizer is not known here, is refused.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -239,10 +238,7 @@ _NAMES: Final[tuple[tuple[str, GgufPipeline], ...]] = (
 )
 
 
-def _by_name() -> Iterator[tuple[str, GgufPipeline]]:
-    for names, pipeline in _NAMES:
-        yield from ((name, pipeline) for name in names.split())
-
-
-GGUF_PIPELINES: Final[dict[str, GgufPipeline]] = dict(_by_name())
+GGUF_PIPELINES: Final[dict[str, GgufPipeline]] = {
+    name: pipeline for names, pipeline in _NAMES for name in names.split()
+}
 """The pipeline of each known value of `tokenizer.ggml.pre`."""

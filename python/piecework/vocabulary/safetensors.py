@@ -221,7 +221,8 @@ def write_resized(
                 target.write(block)
         else:
             source.seek(file.data_start + tensor.start)
-            for size in _block_sizes(tensor.end - tensor.start):
+            for at in range(tensor.start, tensor.end, _BLOCK_BYTES):
+                size = min(_BLOCK_BYTES, tensor.end - at)
                 target.write(exact_bytes(source, size, file.path))
 
 
@@ -241,9 +242,3 @@ def _new_blocks(
 
 def _in_order(file: SafetensorsFile) -> list[tuple[str, Tensor]]:
     return sorted(file.tensors.items(), key=lambda item: (item[1].start, item[1].end))
-
-
-def _block_sizes(length: int) -> Iterator[int]:
-    while length > 0:
-        yield min(length, _BLOCK_BYTES)
-        length -= _BLOCK_BYTES
