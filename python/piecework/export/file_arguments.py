@@ -30,7 +30,7 @@ def checked_format(name: str, append_eod: str | None) -> OutputFormat:
     form = FORMATS[name]
     if append_eod is not None and form.has_offsets:
         others = ", ".join(name for name, other in FORMATS.items() if not other.has_offsets)
-        problem = f"= does not support format={name!r}; use {others.replace(', ', ' or ')}"
+        problem = f"does not support format={name!r}; use {others.replace(', ', ' or ')}"
         raise ArgumentError("append_eod", problem)
     return form
 
@@ -41,12 +41,14 @@ def eod_id(tokenizer: Tokenizer, token: str | None, add_special_tokens: bool) ->
         return None
     id = tokenizer.token_to_id(token)
     if id is None:
-        expected = f"a token of the vocabulary; {_special_tokens(tokenizer)}"
-        raise ArgumentError("append_eod", repr(token), expected)
+        raise ArgumentError(
+            "append_eod",
+            f"must be a token of the vocabulary, not {token!r}; {_special_tokens(tokenizer)}",
+        )
     if add_special_tokens and tokenizer.encode("").ids[-1:] == [id]:
         problem = (
-            f": the post-processor already appends {token!r} to each row; "
-            "pass add_special_tokens=False, or leave append_eod= out"
+            f"the post-processor already appends {token!r} to each row; pass "
+            "add_special_tokens=False, or leave append_eod= out"
         )
         raise ArgumentError("append_eod", problem)
     return id
@@ -88,7 +90,7 @@ def checked_inputs(
 ) -> list[list[str]]:
     """Return the files to read for each output: all inputs for one output, otherwise one for each."""
     if parallel and on_error == "skip":
-        problem = "='skip' does not support parallel inputs: a skipped line would shift the others"
+        problem = "'skip' does not support parallel inputs: a skipped line would shift the others"
         raise ArgumentError("on_error", problem)
     given = path_list(inputs, "inputs")
     if parallel and len(targets) != len(given):

@@ -97,9 +97,11 @@ def read_as_class(core: Core, config: FolderConfig, source: str) -> Core:
         problem = f"has entries of {_KINDS[found]}, from which {name} makes no tokenizer"
         raise FormatError(source, problem)
     if name == "OpenAIGPTTokenizer" and config.settings.roles.get("unk_token") != "<unk>":
-        expected = "<unk>, which the entries have for unknown characters"
         found = repr(config.settings.roles.get("unk_token"))
-        raise FormatError(f"{config.source}: unk_token", found, expected)
+        raise FormatError(
+            f"{config.source}: unk_token",
+            f"found {found}, expected <unk>, which the entries have for unknown characters",
+        )
     parts: Json = {"post_processor": None}
     # Another one is the pattern that the caller passed.
     if stages["pre_tokenizer"] == BYTE_LEVEL:

@@ -112,7 +112,8 @@ def learn(counts: Mapping[str, int], size: int, shape: Shape, superwords: Superw
     if superwords.is_exact and superwords.transition >= size:
         return pieces
     if superwords.is_exact and len(pieces) < superwords.transition:
-        raise TrainingError("transition", str(superwords.transition), f"at most {len(pieces)}")
+        problem = f"must be at most {len(pieces)}, not {superwords.transition}"
+        raise TrainingError("transition", problem)
     crosses = superwords.cross_punctuation
     parts = count_parts(
         counts.items(), lambda text: sequences(text, shape, cross_punctuation=crosses)

@@ -40,8 +40,11 @@ def shrink(tokenizer: pw.Tokenizer, size: int) -> ChangedVocabulary:
     else:
         removed = _last_entries(model, fixed, present - size)
     if present - len(removed) > size:
-        expected = f"at least {present - len(removed)}: the alphabet and the special tokens"
-        raise ArgumentError("size", str(size), expected)
+        raise ArgumentError(
+            "size",
+            f"must be at least {present - len(removed)}, not {size}: the alphabet and the "
+            "special tokens",
+        )
     return changed(tokenizer, *remove_entries(spec, removed))
 
 

@@ -72,7 +72,7 @@ def to_unigram(
     counts = counts_for(spec, corpus, num_threads=num_threads, progress=progress)
     model = spec.model
     if not isinstance(model, WordPiece):
-        raise ArgumentError("model", type(model).__name__, "WordPiece")
+        raise ArgumentError("model", f"must be WordPiece, not {type(model).__name__}")
     check_counts(spec, counts)
     reserved = {token.content for token in spec.added_tokens}
     if model.unk_token in model.vocab:

@@ -74,7 +74,7 @@ def trace_bpe(
     """Trace a BPE learner."""
     if trainer.parity:
         problem = (
-            "=True has no steps to show; learn without it, or read the merges of `learn_vocabulary`"
+            "True has no steps to show; learn without it, or read the merges of `learn_vocabulary`"
         )
         raise ArgumentError("parity", problem)
     check_small(counts, MAX_CHARACTERS, "merges")
@@ -200,7 +200,7 @@ def _steps(
             found = (
                 f"{merge.left!r} {merge.right!r} as merge {number}, but another pair scores higher"
             )
-            raise InternalError("trace", f": the trainer made {found}")
+            raise InternalError("trace", f"the trainer made {found}")
         note = erratum_of(words, number)
         reason = _reason(pairs, ties)
         yield replay.step(
