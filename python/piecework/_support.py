@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from piecework._internal.lazy import np, npt
     from piecework._internal.memory_budget import format_size, memory_budget
     from piecework._internal.progress import progress_bar, show_source
-    from piecework._internal.renamed_arguments import moved_names, renamed_arguments, renamed_fields
     from piecework._internal.surrogates import join_surrogates
     from piecework._internal.types import Progress
     from piecework._internal.validation import (
@@ -116,7 +115,6 @@ __getattr__ = lazy_names(
         "piecework._internal.lazy": "np npt".split(),
         "piecework._internal.memory_budget": "format_size memory_budget".split(),
         "piecework._internal.progress": "progress_bar show_source".split(),
-        "piecework._internal.renamed_arguments": "moved_names renamed_arguments renamed_fields".split(),
         "piecework._internal.surrogates": "join_surrogates".split(),
         "piecework._internal.types": "Progress".split(),
         "piecework._internal.validation": (

@@ -9,7 +9,6 @@ from __future__ import annotations
 from piecework._core import RawBatch
 from piecework._internal.abstract import Callable, Iterator, Sequence
 from piecework._internal.lazy import np, npt, typing
-from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.validation import check_choice
 from piecework.attributes.names_of_other_libraries import WithForeignNames, add_foreign_names
 from piecework.encoding import Encoding, encoding_of_row, missing_column
@@ -163,7 +162,6 @@ class Batch(metaclass=WithForeignNames):
         """Return the ids as a list of lists, without importing numpy."""
         return self._raw.lists()
 
-    @renamed_arguments(pad="pad_id", padding_side="side")
     def to_numpy(
         self,
         pad_id: int | None = None,
@@ -205,7 +203,6 @@ class Batch(metaclass=WithForeignNames):
         found_dtype = values.dtype if dtype is None else rectangles.integer_dtype(dtype)
         return self._fill(self._rectangle(side), column, values, pad_id, found_dtype)
 
-    @renamed_arguments(pad="pad_id", padding_side="side")
     def to_torch(
         self,
         pad_id: int | None = None,
@@ -252,7 +249,6 @@ class Batch(metaclass=WithForeignNames):
             values = values.astype(found_dtype)
         return rectangles.as_tensor(values, "Batch.to_torch")
 
-    @renamed_arguments(pad="pad_id", padding_side="side")
     def to_dict(
         self,
         pad_id: int | None = None,

@@ -10,7 +10,6 @@ from __future__ import annotations
 from piecework._core import Core, RawPrompts, TextColumn, decode_bytes, token_bytes
 from piecework._internal.abstract import Callable, Collection, Iterable, Mapping, Sequence
 from piecework._internal.lazy import hints, np, pw, typing
-from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.surrogates import first_surrogate
 from piecework._internal.threads import thread_count
 from piecework._internal.validation import (
@@ -27,8 +26,8 @@ from piecework._internal.warn import warn
 from piecework.attributes.names_of_other_libraries import (
     WithForeignNames,
     add_foreign_names,
+    hides_keywords,
     many_texts,
-    names_keywords,
     reject_keywords,
 )
 from piecework.attributes.roles import RoleId, RoleToken
@@ -122,6 +121,7 @@ class Tokenizer(metaclass=WithForeignNames):
         self._set(_compiled(text, functions), checked_special_in_text(special_in_text), functions)
 
     @classmethod
+    @hides_keywords
     def load(
         cls,
         path: PathLike,
@@ -196,7 +196,7 @@ class Tokenizer(metaclass=WithForeignNames):
         the file, truncation and padding of a single file, and roles of it whose token does not exist.
         """
         if unknown:
-            reject_keywords("load", unknown)
+            reject_keywords(Tokenizer.load, unknown)
         options = LoadOptions(lowercase, merges, encoding_name, pattern, special_tokens)
         source, options = resolve_name(path, options, download=download, revision=revision)
         # A configuration beside a GGUF file may belong to another file.
@@ -222,6 +222,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return tokenizer
 
     @classmethod
+    @hides_keywords
     def from_bytes(
         cls,
         data: bytes,
@@ -247,7 +248,7 @@ class Tokenizer(metaclass=WithForeignNames):
         Raises the errors of `load`, and `InputTypeError` for data other than bytes.
         """
         if unknown:
-            reject_keywords("from_bytes", unknown)
+            reject_keywords(Tokenizer.from_bytes, unknown)
         options = LoadOptions(lowercase, None, encoding_name, pattern, special_tokens)
         tokenizer = cls._of(*read_tokenizer_bytes(data, source, options, format))
         if not tokenizer._core.is_plain:
@@ -322,7 +323,6 @@ class Tokenizer(metaclass=WithForeignNames):
     # ---- train
 
     @classmethod
-    @renamed_arguments(errors="encoding_errors")
     def train(
         cls,
         files: PathLike | Sequence[PathLike],
@@ -494,6 +494,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
     # ---- text to ids
 
+    @hides_keywords
     def encode(
         self,
         text: str | Sequence[str],
@@ -502,6 +503,8 @@ class Tokenizer(metaclass=WithForeignNames):
         add_special_tokens: bool = True,
         parse_special: bool | Collection[str] | None = None,
         sampling: pw.Sampling | None = None,
+        # Names of transformers, which only raise. Calls would be slower with `**unknown` (7 %) or
+        # keyword-only arguments (a fifth), so the arguments are in the order of `tokenizers`.
         padding: None = None,
         truncation: None = None,
         max_length: None = None,
@@ -527,10 +530,6 @@ class Tokenizer(metaclass=WithForeignNames):
 
         `sampling` draws the segmentation of a BPE or Unigram model at random. A BPE model with `dropout`
         draws by itself, from fresh randomness, unless `Sampling(dropout=0)` is given.
-
-        Positional arguments have the order of `tokenizers`. (Keyword-only arguments would make each call
-        a fifth slower.) The last four are those of transformers: a value raises `InputTypeError` with the
-        call to write here, such as `with_truncation`.
 
         Offsets count characters of the original text. Raises `InputTypeError` unless the text is a string
         (or, with `is_pretokenized`, a sequence of strings).
@@ -558,7 +557,7 @@ class Tokenizer(metaclass=WithForeignNames):
         if foreign != (None, None, None, None):
             names = ("padding", "truncation", "max_length", "return_tensors")
             given = [name for name, value in zip(names, foreign, strict=True) if value is not None]
-            reject_keywords("encode", given)
+            reject_keywords(Tokenizer.encode, given)
         if isinstance(text, list | tuple) and not is_pretokenized:
             raise many_texts(text)
         encoding = self._core.encode(
@@ -608,6 +607,7 @@ class Tokenizer(metaclass=WithForeignNames):
         mask = encoding.attention_mask
         return [token for token, is_kept in zip(tokens, mask, strict=True) if is_kept]
 
+    @hides_keywords
     def encode_batch(
         self,
         texts: hints.Texts | Sequence[Sequence[str]] | Sequence[tuple[str, str]],
@@ -658,11 +658,10 @@ class Tokenizer(metaclass=WithForeignNames):
         ([[1, 2], [2, 1], [1, 2], [2]], [0, 0, 0, 1])
 
         An item that is not a string, or a null, raises `InputTypeError` naming its index, bytes that are
-        not UTF-8 `InvalidUtf8Error`. A keyword argument of transformers, such as `padding`, raises
-        `InputTypeError` with the call to write here.
+        not UTF-8 `InvalidUtf8Error`.
         """
         if unknown:
-            reject_keywords("encode_batch", unknown)
+            reject_keywords(Tokenizer.encode_batch, unknown)
         if not isinstance(offsets, bool):
             check_choice("offsets", offsets, ("chars", "bytes", "utf16"))
         if pairs is None:
@@ -795,7 +794,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
         return encode_segments(segments, self._prompts_with(markers), add_special_tokens)
 
-    @names_keywords
+    @hides_keywords
     def apply_chat_template(
         self,
         messages: Sequence[Mapping[str, typing.Any]],
@@ -809,6 +808,7 @@ class Tokenizer(metaclass=WithForeignNames):
         markers: Collection[str] | None = None,
         variables: Mapping[str, typing.Any] | None = None,
         mask: Collection[str] | None = None,
+        **unknown: typing.NoReturn,
     ) -> pw.chat.ChatEncoding:
         """Render a conversation with a chat template and encode it (extra `chat`).
 
@@ -847,6 +847,8 @@ class Tokenizer(metaclass=WithForeignNames):
         `UnknownNameError` without template; `SpecialTokenError` as `encode_segments`; and
         `MissingExtraError` without jinja2.
         """
+        if unknown:
+            reject_keywords(Tokenizer.apply_chat_template, unknown)
         from piecework.chat.rendering import rendered
 
         template = self._settings.template_for(chat_template, has_tools=tools is not None)
@@ -900,6 +902,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
     # ---- ids to text
 
+    @hides_keywords
     def decode(
         self,
         ids: hints.Ids,
@@ -924,7 +927,7 @@ class Tokenizer(metaclass=WithForeignNames):
         raises `InvalidUtf8Error`.
         """
         if unknown:
-            reject_keywords("decode", unknown)
+            reject_keywords(Tokenizer.decode, unknown)
         ids = id_list(ids, "ids")
         text = self._core.decode(ids, skip_special_tokens, clean_up)
         if encoding_errors == "replace":
@@ -950,7 +953,7 @@ class Tokenizer(metaclass=WithForeignNames):
             # The core reads lists of int fastest. Other ids are converted, or the invalid one is named.
             return decode_bytes(self._core, id_list(ids, "ids"))
 
-    @renamed_arguments(errors="encoding_errors")
+    @hides_keywords
     def decode_batch(
         self,
         batch: Batch | Sequence[hints.Ids],
@@ -958,6 +961,7 @@ class Tokenizer(metaclass=WithForeignNames):
         skip_special_tokens: bool = True,
         clean_up: bool | None = None,
         encoding_errors: typing.Literal["replace", "ignore", "strict"] = "replace",
+        **unknown: typing.NoReturn,
     ) -> list[str]:
         """Return the text of each row of a `Batch`, or of each list of ids.
 
@@ -969,6 +973,8 @@ class Tokenizer(metaclass=WithForeignNames):
 
         The settings are those of `decode`.
         """
+        if unknown:
+            reject_keywords(Tokenizer.decode_batch, unknown)
         if isinstance(batch, Batch):
             ids, row_offsets = batch.ids, batch.row_offsets
         else:
@@ -1412,7 +1418,7 @@ class Tokenizer(metaclass=WithForeignNames):
         check_stage("decoder", decoder, Decoder)
         return self._replaced(decoder=decoder)
 
-    @renamed_arguments(direction="side")
+    @hides_keywords
     def with_truncation(
         self,
         max_length: int | typing.Literal["stored"] = "stored",
@@ -1420,6 +1426,7 @@ class Tokenizer(metaclass=WithForeignNames):
         stride: int | None = None,
         strategy: typing.Literal["longest_first", "only_first", "only_second"] | None = None,
         side: typing.Literal["right", "left"] | None = None,
+        **unknown: typing.NoReturn,
     ) -> hints.Self:
         """Return a tokenizer that truncates encodings to `max_length` tokens.
 
@@ -1443,6 +1450,8 @@ class Tokenizer(metaclass=WithForeignNames):
         Raises `ArgumentError` if no length is stored, and if `max_length` leaves no room for special tokens
         and stride.
         """
+        if unknown:
+            reject_keywords(Tokenizer.with_truncation, unknown)
         core, used = stored_lengths.truncated(
             self._core,
             self._settings,
@@ -1463,7 +1472,7 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         return self._variant(self._core.with_truncation(None), truncation=None)
 
-    @renamed_arguments(direction="side")
+    @hides_keywords
     def with_padding(
         self,
         length: int | typing.Literal["stored"] | None = None,
@@ -1473,6 +1482,7 @@ class Tokenizer(metaclass=WithForeignNames):
         pad_token: str | None = None,
         pad_id: int | None = None,
         pad_type_id: int | None = None,
+        **unknown: typing.NoReturn,
     ) -> hints.Self:
         """Return a tokenizer that pads encodings with `pad_token` to `length` tokens.
 
@@ -1491,6 +1501,8 @@ class Tokenizer(metaclass=WithForeignNames):
         stored, else 0). The compiled tables are shared. Raises `ArgumentError` if `pad_token` is not in the
         vocabulary and no `pad_id` is given, and `VocabularyError` for an unknown `pad_id`.
         """
+        if unknown:
+            reject_keywords(Tokenizer.with_padding, unknown)
         core, used = stored_lengths.padded(
             self._core,
             self._settings,

@@ -74,7 +74,6 @@ def test_only_near_names_are_suggested(name: str, known: list[str], near: list[s
         ("train x --model_prefix m", "'--model_prefix'; it is called '--output' here (see"),
         ("train x --model wordpeice", "'char'; did you mean 'wordpiece'? (see"),
         ("train x --model sentencepiece", "'char'; use piecework train-sentencepiece (see"),
-        ("train x --type bpe", "'--type'; use piecework train-sentencepiece --model-type (see"),
         ("train x --preset llama", "qwen2; use piecework train-sentencepiece (see"),
         ("train-sentencepiece x --preset gpt2", "xlnet; use piecework train (see"),
         ("train x --byte-fallback", "'--byte-fallback'; it is an option of --model unigram (see"),
@@ -84,10 +83,6 @@ def test_only_near_names_are_suggested(name: str, known: list[str], near: list[s
             "it is an option of piecework train --model word",
         ),
         ("train-sentencepiece x --model bpe", "'--model'; it is called '--model-type' here (see"),
-        ("explain --example hugs", "'--example'; use piecework explain-training (see"),
-        ("explain --training x", "'--training'; use piecework explain-training (see"),
-        ("count x --sample-seed 1", "'--sample-seed'; it is called '--seed' here (see"),
-        ("train x --help-all", "use --help, which lists all options of --model (see"),
         ("train x --model bbpe", "'char'; did you mean 'byte-bpe'? (see"),
         ("train x --preset bert-uncasd", "qwen2; did you mean 'bert-uncased'? (see"),
         (

@@ -7,6 +7,7 @@ import inspect
 import pickle
 import re
 import typing
+from collections.abc import Callable
 from operator import attrgetter
 from pathlib import Path
 
@@ -53,18 +54,6 @@ def test_a_constructor_of_another_library_names_the_one_here(name: str) -> None:
 
 def test_no_listed_name_exists_here() -> None:
     assert [name for name in _HERE if not isinstance(vars(pw.Tokenizer)[name], NameElsewhere)] == []
-
-
-def test_the_functions_that_messages_name_exist() -> None:
-    named = [
-        (module, name)
-        for text in _HERE.values()
-        for module, name in re.findall(r"\bpiecework\.([a-z]+)\.(\w+)", text)
-        if module not in ("compat", "integrations")
-    ]
-    assert len(named) > 15
-    for module, name in named:
-        assert name in getattr(pw, module).__all__
 
 
 def test_completion_and_hasattr_do_not_show_them() -> None:
@@ -162,6 +151,47 @@ def test_encode_has_a_signature_and_annotations() -> None:
     assert typing.get_type_hints(pw.Tokenizer.encode)["return"] is pw.Encoding
 
 
+SIGNATURES = (
+    "load",
+    "from_bytes",
+    "encode",
+    "encode_batch",
+    "decode",
+    "decode_batch",
+    "with_padding",
+)
+
+
+@pytest.mark.parametrize("name", [*SIGNATURES, "with_truncation", "apply_chat_template"])
+def test_a_signature_shows_no_argument_that_cannot_be_used(name: str) -> None:
+    method = getattr(pw.Tokenizer, name)
+    parameters = inspect.signature(method).parameters.values()
+    assert all(one.kind is not one.VAR_KEYWORD and one.annotation != "None" for one in parameters)
+    shown = [one.name for one in parameters if one.name != "self"]
+    code = getattr(method, "__func__", method).__code__
+    hidden = ["padding", "truncation", "max_length", "return_tensors"] * (name == "encode")
+    assert [*shown, *hidden] == [*code.co_varnames[1 : 1 + len(shown) + len(hidden)]]
+    assert code.co_argcount + code.co_kwonlyargcount == 1 + len(shown) + len(hidden)
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: TOK.decode([1], errors="strict"), "decode has no .* errors; use encoding_errors="),
+        (lambda: TOK.decode_batch([[1]], errors="strict"), "errors; use encoding_errors="),
+        (lambda: TOK.with_padding(direction="left"), "with_padding has .* direction; use side="),
+        (lambda: TOK.with_truncation(2, direction="left"), "no argument direction; use side="),
+        (lambda: pw.Tokenizer.load("a", encoding="gpt2"), "encoding; did you mean 'encoding_name'"),
+        (lambda: pw.Tokenizer.from_bytes(b"", padding=1), r"padding; use tokenizer\.with_padding"),
+    ],
+)
+def test_an_unknown_argument_is_answered_with_the_one_to_use(
+    call: Callable[[], object], message: str
+) -> None:
+    with pytest.raises(InputTypeError, match=message):
+        call()
+
+
 def test_pickling_and_copying_do_not_meet_the_missing_names() -> None:
     assert pickle.loads(pickle.dumps(TOK)) == TOK
 
@@ -211,8 +241,12 @@ def test_every_listed_keyword_argument_of_encode_batch_is_named(name: str) -> No
 def test_a_misspelled_keyword_argument_is_a_type_error() -> None:
     given: dict[str, typing.Any] = {"ofsets": True}
     with pytest.raises(
+        InputTypeError, match="has no argument nothing; it has texts, pairs, .*threads$"
+    ):
+        TOK.encode_batch(["a"], nothing=1)
+    with pytest.raises(
         TypeError,
-        match=r"has no argument ofsets; use an argument that help\(Tokenizer\.encode_batch\)",
+        match=r"^encode_batch has no argument ofsets; did you mean 'offsets'\?$",
     ):
         TOK.encode_batch(["a"], **given)
     with pytest.raises(TypeError, match="unexpected keyword argument 'ofsets'"):

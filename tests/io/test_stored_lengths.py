@@ -154,12 +154,6 @@ def test_none_pads_to_the_longest_row_and_turns_no_truncation_off(folder: Path) 
         tok.with_padding("longest")  # type: ignore[arg-type]
 
 
-def test_the_earlier_name_of_the_side_is_answered() -> None:
-    for call in (bert().with_padding, bert().with_truncation, pw.spec.Padding, pw.spec.Truncation):
-        with pytest.raises(ArgumentError, match="direction= is called side="):
-            call(direction="left")  # type: ignore[operator]
-
-
 def test_without_lengths_nothing_is_stored_any_more(folder: Path) -> None:
     tok = pw.Tokenizer.load(folder).without_truncation().without_padding()
     assert tok.with_padding("stored").spec.padding.length is None  # type: ignore[union-attr]

@@ -9,7 +9,6 @@ import sys
 import warnings
 from collections.abc import Callable
 from concurrent.futures import ProcessPoolExecutor
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -208,17 +207,6 @@ def test_a_preset_is_a_name_an_object_or_a_pipeline(tmp_path: Path) -> None:
         assert pw.train.count_files(tmp_path / "corpus.txt", preset=one) == by_name
     with pytest.raises(ArgumentError, match="preset must be one of bert-uncased.*, not 'gpt3'"):
         count_texts(["hug"], preset="gpt3")
-
-
-def test_the_earlier_name_of_the_preset_is_refused_with_the_new_one(tmp_path: Path) -> None:
-    calls: list[Any] = [
-        partial(count_texts, ["hug"]),
-        partial(pw.train.count_files, tmp_path),
-        partial(pw.train.count_files_to, tmp_path / "counts.tsv", tmp_path),
-    ]
-    for call in calls:
-        with pytest.raises(ArgumentError, match="pipeline= is called preset="):
-            call(pipeline="gpt2")
 
 
 def test_words_given_as_a_list_are_in_the_order_of_the_corpus() -> None:

@@ -193,8 +193,6 @@ def test_extending_refuses_what_it_cannot_do() -> None:
             match=r"learner must be Merges\(\) of piecework\.train, not ",
         ):
             pw.vocabulary.extend(tok, OTHER, 1, learner=learner)
-    with pytest.raises(pw.errors.ArgumentError, match=r"score= is called learner="):
-        pw.vocabulary.extend(tok, OTHER, 1, score="frequency")
     with pytest.raises(pw.errors.CorpusError):
         pw.vocabulary.extend(tok, [], 1)
     with pytest.raises(pw.errors.InputTypeError, match="corpus"):

@@ -71,7 +71,6 @@ def bench(
     return run.benchmark()
 
 
-@support.renamed_arguments(errors="encoding_errors")
 def bench_files(
     path: support.PathLike,
     corpus: support.PathLike | Sequence[support.PathLike],

@@ -7,12 +7,10 @@ from collections.abc import Collection, Sequence
 import piecework as pw
 from piecework._support import did_you_mean
 
-# Programs: spm_train, spm_encode, subword-nmt, fastBPE, huggingface-cli, scripts of transformers, Unix tools;
-# and options of earlier versions.
+# Programs: spm_train, spm_encode, subword-nmt, fastBPE, huggingface-cli, scripts of transformers, Unix tools.
 _HERE = {
     "--bpe-model": "TOKENIZER",
     "--corpus": "CORPUS or FILE",
-    "--algorithm": "--learner",
     "--coverage": "--character-coverage",
     "--codes": "TOKENIZER",
     "--cased": "--preset bert-cased",
@@ -20,8 +18,6 @@ _HERE = {
     "--content-key": "--field",
     "--cpus": "--num-threads",
     "--do-lower-case": "--preset bert-uncased",
-    "--encoding": "--encoding-name",
-    "--errors": "--encoding-errors",
     "--file": "CORPUS or FILE",
     "--files": "CORPUS or FILE",
     "--input": "CORPUS or FILE",
@@ -51,9 +47,7 @@ _HERE = {
     "--output-format": "--format",
     "--output-prefix": "--output",
     "--pre-tokenizer": "--preset",
-    "--sample-seed": "--seed",
     "--save-dir": "--output",
-    "--seed-size": "--seed-vocab-size",
     "--symbols": "--vocab-size",
     "--text-column": "--field",
     "--text-field": "--field",
@@ -65,21 +59,10 @@ _HERE = {
     "--uncased": "--preset bert-uncased",
     "--type": "--model-type",
     "--unk": "--unk-token",
-    "--use-cap": "--max-use-cost",
     "--vocab": "TOKENIZER",
     "--vocab-file": "TOKENIZER",
     "--vocabulary-size": "--vocab-size",
     "--workers": "--num-threads",
-}
-
-
-# Options that moved to a command of their own.
-_MOVED = {
-    "--type": "piecework train-sentencepiece --model-type",
-    "--all": "--steps all",
-    "--example": "piecework explain-training",
-    "--training": "piecework explain-training",
-    "--help-all": "--help, which lists all options of --model",
 }
 
 
@@ -101,8 +84,6 @@ def hint_for(option: str, flags: Collection[str], arguments: Collection[str]) ->
             return f"{here} is an argument, without an option"
         if here and here.split()[0] in flags:
             return f"it is called {here!r} here"
-    if wanted in _MOVED:
-        return f"use {_MOVED[wanted]}"
     return did_you_mean(option, flags)
 
 
@@ -127,8 +108,6 @@ def value_hint(value: object, flags: Collection[str], known: Sequence[str]) -> s
         if value.lower() in ("sentencepiece", "spm"):
             return "use piecework train-sentencepiece"
         value = _MODELS.get(value.lower(), value)
-    if "--score" in flags and value == "top-down":
-        return "use --learner top-down"
     if "--preset" in flags:
         for command, presets in (
             ("train-sentencepiece", pw.train.SENTENCEPIECE_PRESETS),

@@ -16,7 +16,6 @@ from pathlib import Path
 from typing import cast
 
 from piecework._internal.progress import progress_bar
-from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress
 from piecework._internal.validation import (
@@ -88,7 +87,6 @@ class EncodedCorpus:
     special_in_text: int = 0
 
 
-@renamed_arguments(errors="encoding_errors")
 def encode_corpus(
     tokenizer: Tokenizer,
     sources: PathLike | Sequence[PathLike],

@@ -11,7 +11,6 @@ from typing import Literal, TypeAlias, cast
 import numpy as np
 
 from piecework._internal.progress import progress_bar, show_source
-from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.types import Progress, Update
 from piecework._internal.validation import PathLike
 from piecework.batch import Batch
@@ -72,7 +71,6 @@ class EncodedFiles:
     special_in_text: int = 0
 
 
-@renamed_arguments(errors="encoding_errors")
 def encode_files(
     tokenizer: Tokenizer,
     inputs: PathLike | Sequence[PathLike],

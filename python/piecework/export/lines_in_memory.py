@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import cast
 
-from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.validation import PathLike
 from piecework.batch import Batch
 from piecework.corpus.reader import read_corpus
@@ -16,7 +15,6 @@ from piecework.export.file_arguments import path_list
 from piecework.tokenizer import Tokenizer
 
 
-@renamed_arguments(errors="encoding_errors")
 def encode_lines(
     tokenizer: Tokenizer,
     sources: PathLike | Sequence[PathLike],

@@ -55,7 +55,6 @@ class Masking:
             raise ArgumentError("masking", problem)
 
 
-@support.renamed_fields(padding_side="side")
 @dataclass(frozen=True)
 class Collator:
     """Collate texts, id lists, encodings or dicts into a dict of padded torch tensors.

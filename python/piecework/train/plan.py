@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from piecework._internal.renamed_arguments import reject_former_name
 from piecework._internal.validation import unknown_choice
 from piecework.errors import ArgumentError
 from piecework.spec import TokenizerSpec
@@ -59,7 +58,6 @@ class Plan:
         would, the default model. Raises `ArgumentError` for arguments in conflict, and for counts that the
         model does not support.
         """
-        reject_former_name(settings, "show_progress", "progress")
         model = model.lower() if isinstance(model, str) else model
         _check_preset_name(preset)
         if preset is None and counted is not None:

@@ -9,7 +9,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from piecework._internal.memory_budget import memory_budget
-from piecework._internal.renamed_arguments import reject_former_name
 from piecework._internal.types import Progress, Texts
 from piecework._internal.validation import PathLike
 from piecework.corpus.iterables import rows_of_texts, text_total
@@ -139,7 +138,6 @@ def retrained_spec(
     **settings: Unpack[RetrainSettings],
 ) -> TokenizerSpec:
     """Learn a new vocabulary for the pipeline and model type of a specification."""
-    reject_former_name(settings, "show_progress", "progress")
     if isinstance(texts, Mapping):
         counts = word_counts(texts, "texts")
     else:

@@ -8,7 +8,6 @@ from dataclasses import replace
 from piecework._core import Core, LearnedEntries, continue_training
 from piecework._internal.lazy import pw
 from piecework._internal.progress import progress_bar
-from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.types import Progress, Update
 from piecework._internal.validation import check_size
 from piecework._internal.warn import warn
@@ -28,7 +27,6 @@ from piecework.vocabulary.id_map import IdMap
 _BY_FREQUENCY = Merges("frequency")
 
 
-@renamed_arguments(score="learner", show_progress="progress")
 def extend(
     tokenizer: pw.Tokenizer,
     corpus: Iterable[str | Sequence[str]] | Mapping[str, int] | Counts,

@@ -10,7 +10,6 @@ from dataclasses import replace
 from piecework._core import learn_unigram
 from piecework._internal.lazy import pw
 from piecework._internal.progress import progress_bar
-from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Update
 from piecework._internal.validation import whole_number
@@ -36,7 +35,6 @@ _LONGEST_PIECE = 512  # the limit of the trainer
 _DROPPED_BELOW = 0.5  # the expected count below which EM drops a piece
 
 
-@renamed_arguments(show_progress="progress")
 def to_unigram(
     tokenizer: pw.Tokenizer,
     corpus: Iterable[str | Sequence[str]] | Mapping[str, int] | Counts,

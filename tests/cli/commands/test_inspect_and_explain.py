@@ -178,7 +178,6 @@ def test_explain_training_writes_a_page(cli: Run, tmp_path: Path) -> None:
             ["--example", "hugs", "--steps", "x"],
             '--steps must be step numbers from 1, such as "3,5-8" or "10-", or "all", not \'x\'',
         ),
-        (["--example", "hugs", "--all"], "No such option '--all'; use --steps all"),
         (
             ["--example", "hugs", "--json", "--html", "-"],
             "--html - and --json cannot both write to stdout; give --html a file",

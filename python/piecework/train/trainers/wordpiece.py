@@ -20,7 +20,6 @@ from piecework.train.learners import (
     LEARNERS,
     Learner,
     check_learner,
-    former_settings,
     one_of,
 )
 from piecework.train.pipeline import Pipeline
@@ -127,13 +126,6 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
             names=ALPHABET_FORMS,
         ),
     )
-
-    @classmethod
-    def check_names(cls, settings: Mapping[str, Any]) -> None:
-        """Raise `ArgumentError` for a setting that learners have now; it names the learner."""
-        error = former_settings(settings)
-        if error is not None:
-            raise error
 
     @property
     def presets(self) -> tuple[str, ...]:
