@@ -142,7 +142,7 @@ class Core:
         states: Sequence[StreamState],
         skip_special_tokens: bool,
         clean_up: bool | None,
-        pending: Sequence[str] = (),
+        pending: Sequence[str],
     ) -> RawDecodeStream:
         """Return decoding streams that continue from what `RawDecodeStream.state` returned."""
 

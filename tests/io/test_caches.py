@@ -127,6 +127,14 @@ def test_a_damaged_cache_is_refused(tmp_path: Path, data: st.DataObject) -> None
         pw.Tokenizer.load(path)
 
 
+def test_a_cache_of_another_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.pwc"
+    TOKENIZERS["wordpiece"].save(path)
+    path.write_bytes(path.read_bytes().replace(pw.__version__.encode(), b"0.0.9", 1))
+    with pytest.raises(FormatError, match=r"version: found 0\.0\.9, expected .*anew"):
+        pw.Tokenizer.load(path)
+
+
 def test_settings_are_refused_for_what_says_everything(tmp_path: Path) -> None:
     TOKENIZERS["wordpiece"].save(tmp_path / "x.pwc")
     with pytest.raises(pw.errors.ArgumentError, match="lowercase"):

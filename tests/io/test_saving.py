@@ -112,6 +112,14 @@ def test_a_format_that_cannot_contain_the_tokenizer_leaves_the_old_file(
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def test_a_file_of_a_later_layout_is_refused(tmp_path: Path, wordpiece: pw.Tokenizer) -> None:
+    path = tmp_path / "later.piecework"
+    wordpiece.save(path)
+    path.write_bytes(path.read_bytes().replace(b'{"piecework":1,', b'{"piecework":12,', 1))
+    with pytest.raises(pw.errors.FormatError, match=r"a later version; update piecework$"):
+        pw.Tokenizer.load(path)
+
+
 def test_path_that_is_no_path_is_a_typed_error(wordpiece: pw.Tokenizer) -> None:
     with pytest.raises(pw.errors.InputTypeError, match="path must be .*, not int"):
         save_tokenizer(wordpiece, typing.cast("typing.Any", 3))

@@ -279,7 +279,7 @@ def test_several_streams_can_be_copied_and_pickled(kind: str) -> None:
 )
 def test_states_of_no_stream_are_rejected(state: Any) -> None:
     with pytest.raises(pw.errors.ArgumentError, match="a state that no stream has"):
-        tokenizer("byte-bpe")._core.continue_decode_stream([state], False, None)
+        tokenizer("byte-bpe")._core.continue_decode_stream([state], False, None, [""])
 
 
 # ---- clean-up of whole texts

@@ -272,6 +272,13 @@ def test_trainers_are_frozen_and_equal_by_value() -> None:
         trainer.vocab_size = 3
 
 
+def test_a_trainer_pickled_by_another_version_is_refused() -> None:
+    _, (cls, *_), state = pw.BPETrainer(9).__reduce_ex__(2)[:3]
+    del state["ties"]
+    with pytest.raises(pw.errors.FormatError, match="the pickled BPETrainer has no ties: "):
+        cls.__new__(cls).__setstate__(state)
+
+
 @pytest.mark.parametrize(
     ("value", "message"),
     [

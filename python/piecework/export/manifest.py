@@ -26,7 +26,7 @@ from piecework.tokenizer import Tokenizer
 
 MANIFEST_FILE = "manifest.json"
 
-_VERSION = 2
+_VERSION = 1
 # Writing the manifest again and again may take at most this share of the time.
 _MAX_SHARE = 0.05
 _OTHER_FOLDER = "or another folder"

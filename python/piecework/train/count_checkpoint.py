@@ -25,9 +25,7 @@ from piecework.io.locked_folder import LOCK_FILE, locked_folder
 _STATE_FILE = "counting.json"
 # The names of `SpillFolder` in crates/train/src/count/spilled/mod.rs.
 _RUN_FILE = re.compile(r"(run|merged|sorted)-[0-9]{6,}\.words")
-# States of version 1 have no position in a text, those before version 3 no checksum.
-_VERSION = 3
-_VERSIONS = (1, 2, _VERSION)
+_VERSION = 1
 # Writing the runs again and again may take at most this share of the time.
 _MAX_SHARE = 0.05
 
@@ -87,7 +85,7 @@ class CountCheckpoint:
             stored = state["counter"]
             counter.restore(stored)
             source, items, _ = stored["progress"]
-            position = FilePosition(source, items, _text_position(state.get("text")))
+            position = FilePosition(source, items, _text_position(state["text"]))
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise _damaged(path) from error
         self._positions = (position, position)
@@ -211,10 +209,9 @@ def _parsed(text: str, path: Path) -> dict[str, Any]:
         state = json.loads(text)
     except (ValueError, RecursionError) as error:
         raise _damaged(path) from error
-    if not isinstance(state, dict) or state.get("version") not in _VERSIONS:
+    if not isinstance(state, dict) or state.get("version") != _VERSION:
         raise _damaged(path)
-    checksum = state.pop("checksum", None)
-    if state["version"] == _VERSION and checksum != _checksum(state):
+    if state.pop("checksum", None) != _checksum(state):
         raise _damaged(path)
     return state
 

@@ -228,10 +228,10 @@ class Trainer(ABC):
         return dict.fromkeys(field.name for field in fields(cls))  # type: ignore[arg-type]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a pickled trainer; raise `FormatError` for one of an earlier version."""
+        """Restore a pickled trainer; raise `FormatError` for one of another version."""
         missing = self.setting_names() - state.keys()
         if missing:
-            found = f"no {', '.join(sorted(missing))}: an earlier version wrote it"
+            found = f"no {', '.join(sorted(missing))}: another version wrote it"
             message = (
                 f"the pickled {type(self).__name__} has {found}; make it again with this version"
             )
