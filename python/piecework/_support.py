@@ -13,7 +13,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from piecework._core import BUILD_PROFILE
     from piecework._internal import validation
-    from piecework._internal.close_names import did_you_mean
+    from piecework._internal.close_names import close_names, did_you_mean
     from piecework._internal.counted import counted
     from piecework._internal.extras import import_extra
     from piecework._internal.lazy import np, npt
@@ -109,7 +109,7 @@ __getattr__ = lazy_names(
     {
         "piecework._core": "BUILD_PROFILE".split(),
         "piecework._internal": "validation".split(),
-        "piecework._internal.close_names": "did_you_mean".split(),
+        "piecework._internal.close_names": "close_names did_you_mean".split(),
         "piecework._internal.counted": "counted".split(),
         "piecework._internal.extras": "import_extra".split(),
         "piecework._internal.lazy": "np npt".split(),

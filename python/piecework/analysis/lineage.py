@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 from typing import Any
 
 from piecework import Tokenizer
+from piecework._support import close_names
 from piecework.analysis.block_html import as_html
 from piecework.analysis.block_text import as_text
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
@@ -150,7 +150,7 @@ def nearest_entries(entries: Iterable[str], token: str, most: int = 3) -> list[s
     kept = list(entries)
     same = (one for one in kept if wanted in (_bare(one), _bare(text_of_bytes(one))))
     similar = [one for one in kept if abs(len(one) - len(token)) <= _LENGTH_DIFFERENCE]
-    return list(dict.fromkeys([*same, *get_close_matches(token, similar, most)]))[:most]
+    return list(dict.fromkeys([*same, *close_names(token, similar, most)]))[:most]
 
 
 def _bare(token: str) -> str:
