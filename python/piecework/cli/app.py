@@ -12,9 +12,14 @@ import click
 
 import piecework as pw
 from piecework._support import BUILD_PROFILE, did_you_mean
-from piecework.cli.colors import environment_kept, forced_color
 from piecework.cli.messages import flags_of, in_flags
-from piecework.cli.parameters import COMPLETE, Context, color_option, hints_for_options
+from piecework.cli.parameters import (
+    COMPLETE,
+    Context,
+    color_option,
+    forced_color,
+    hints_for_options,
+)
 from piecework.cli.signals import Terminated
 
 TYPE_CHECKING = False
@@ -163,11 +168,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
         from piecework.cli.completion import complete
 
         return complete(commands, instruction)
-    with environment_kept():
-        return _exit_code(given)
-
-
-def _exit_code(given: list[str]) -> int:
     try:
         if not given:
             return _show_help()
