@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         check_positive,
         check_size,
         check_text,
+        check_tokenizer,
         check_type,
         file_path,
         listed,
@@ -119,7 +120,7 @@ __getattr__ = lazy_names(
         "piecework._internal.types": "Progress".split(),
         "piecework._internal.validation": (
             "PathLike check_choice check_fraction check_number check_positive check_size "
-            "check_text check_type file_path listed optional_number path_text"
+            "check_text check_tokenizer check_type file_path listed optional_number path_text"
         ).split(),
         "piecework._internal.warn": "warn".split(),
         "piecework.corpus.conversations": "without_nulls".split(),

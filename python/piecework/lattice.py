@@ -13,7 +13,7 @@ from piecework._core import entropy as core_entropy
 from piecework._core import scores, segmentations
 from piecework._internal.lazy import hints, pw
 from piecework._internal.seeded_sampling import SeededSampling
-from piecework._internal.validation import check_type, id_list
+from piecework._internal.validation import check_tokenizer, check_type, id_list
 from piecework.errors import ArgumentError
 from piecework.sampling import (
     Sampling,
@@ -61,6 +61,7 @@ def nbest(
 
     Raises `ArgumentError` for other models and for an `n` that is too large.
     """
+    check_tokenizer(tokenizer)
     check_segmentations("n", n)
     return _segmentations(tokenizer, text, n, None, add_special_tokens, parse_special)
 
@@ -99,6 +100,7 @@ def sample(
     Sources: Kudo 2018, "Subword Regularization"; without replacement Kool et al. 2019, "Stochastic
     Beams and Where to Find Them".
     """
+    check_tokenizer(tokenizer)
     check_segmentations("n", n, instead=_MORE_SAMPLES if replacement else "")
     if include_best and replacement:
         raise ArgumentError("include_best", "=True needs replacement=False")
@@ -133,6 +135,7 @@ def entropy(
     Probabilities are proportional to exp(alpha * score), as in `Sampling`. A text with one segmentation
     has entropy 0. All segmentations are summed, in time linear in the text.
     """
+    check_tokenizer(tokenizer)
     check_alpha(alpha)
     check_has_scores(tokenizer)
     recognized = tokenizer._recognized(parse_special, [text])
@@ -152,6 +155,7 @@ def score(
     >>> pw.lattice.score(tok, "ab")
     -2.0
     """
+    check_tokenizer(tokenizer)
     return _segmentations(tokenizer, text, 1, None, False, parse_special)[0].score
 
 
@@ -166,6 +170,7 @@ def score_ids(tokenizer: pw.Tokenizer, ids: hints.Ids) -> float:
     An unknown id counts as one unknown character, and added tokens outside the model count 0. Raises
     `ArgumentError` for ids that are not in the vocabulary.
     """
+    check_tokenizer(tokenizer)
     core = tokenizer._core
     ids = id_list(ids, "ids")
     check_has_scores(tokenizer)

@@ -18,6 +18,8 @@ from piecework._internal.validation import (
     check_choice,
     check_size,
     check_stage,
+    check_text,
+    check_tokenizer,
     check_type,
     id_list,
     listed,
@@ -249,6 +251,7 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         if unknown:
             reject_keywords(Tokenizer.from_bytes, unknown)
+        check_text("source", source)
         options = LoadOptions(lowercase, None, encoding_name, pattern, special_tokens)
         tokenizer = cls._of(*read_tokenizer_bytes(data, source, options, format))
         if not tokenizer._core.is_plain:
@@ -297,6 +300,8 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         from piecework.spec.tokenizer_spec import checked_spec
 
+        if like is not None:
+            check_tokenizer(like, "like")
         text, functions = checked_spec(spec).to_core()
         special_in_text = checked_special_in_text(spec.special_in_text)
         tokenizer = cls._of(_compiled(text, functions), special_in_text, functions)
@@ -978,7 +983,8 @@ class Tokenizer(metaclass=WithForeignNames):
         if isinstance(batch, Batch):
             ids, row_offsets = batch.ids, batch.row_offsets
         else:
-            rows = [id_list(row, f"batch[{i}]") for i, row in enumerate(batch)]
+            lists = listed(batch, "batch", "lists of ids")
+            rows = [id_list(row, f"batch[{i}]") for i, row in enumerate(lists)]
             ids = np.array([id for row in rows for id in row], np.uint32)
             row_offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
         texts = self._core.decode_batch(ids, row_offsets, skip_special_tokens, clean_up)

@@ -9,7 +9,7 @@ import os
 
 from piecework._internal.abstract import Collection, Iterable, Sequence
 from piecework._internal.close_names import one_of
-from piecework._internal.lazy import hints, np, typing
+from piecework._internal.lazy import hints, np, pw, typing
 from piecework._internal.surrogates import first_surrogate
 from piecework.errors import ArgumentError, InputTypeError
 
@@ -32,11 +32,16 @@ def check_type(name: str, value: object, kinds: typing.Any, expected: str) -> No
         raise InputTypeError(name, type(value).__name__, expected)
 
 
+def check_tokenizer(tokenizer: object, name: str = "tokenizer") -> None:
+    """Raise `InputTypeError` unless the argument is a `Tokenizer`."""
+    check_type(name, tokenizer, pw.Tokenizer, "a Tokenizer")
+
+
 def path_text(path: PathLike, name: str = "path") -> str:
     """Return a path as a string."""
     if not isinstance(path, (str, os.PathLike)):
         raise InputTypeError(name, type(path).__name__, "str or a path")
-    return os.fspath(path)
+    return encodable_path(os.fspath(path), name)
 
 
 def file_path(path: object, name: str, error: type[ArgumentError] = InputTypeError) -> str:
@@ -151,7 +156,7 @@ def check_fraction(name: str, value: object, *, allow_one: bool) -> None:
 
 def check_choice(name: str, value: object, choices: Collection[str]) -> None:
     """Raise unless `value` is one of the choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise unknown_choice(name, value, choices)
 
 

@@ -107,7 +107,7 @@ def bench_files(
     """
     loaded = Tokenizer.load(path) if tokenizer is None else tokenizer
     support.check_positive("megabytes", megabytes)
-    peers = [read_peer(name, path, loaded) for name in against]
+    peers = [read_peer(name, path, loaded) for name in support.listed(against, "against", "names")]
     documents = chain.from_iterable(
         documents_of(rows)
         for rows in read_corpus(corpus, field=field, encoding_errors=encoding_errors)

@@ -34,7 +34,7 @@ def save_plots(comparison: Comparison, directory: PathLike) -> list[Path]:
     """
     check_plots()
     vl_convert = import_extra("vl_convert", "charts", "plot")
-    target = Path(path_text(directory))
+    target = Path(path_text(directory, "directory"))
     with FileError.while_writing(target, "a directory that can be written"):
         target.mkdir(parents=True, exist_ok=True)
     paths = []

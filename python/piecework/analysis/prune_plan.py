@@ -116,7 +116,13 @@ def plan_prune(
     contradict each other, and for a size below the number of tokens that are always kept.
     """
     source = _source(texts)
-    chosen = _Settings(min_count, size, tuple(keep), residues, keep_alphabet)
+    chosen = _Settings(
+        min_count,
+        size,
+        tuple(support.listed(keep, "keep", "tokens or ids")),
+        residues,
+        keep_alphabet,
+    )
     with reading("pruning", [source, source], progress) as rows_of:
         return _plan(
             tokenizer, lambda: (rows.to_list() for rows in rows_of(source)), chosen, num_threads

@@ -7,6 +7,7 @@ import numpy.typing as npt
 
 from piecework import Tokenizer
 from piecework import _support as support
+from piecework._support import check_tokenizer
 from piecework.analysis.corpus_counts import CorpusCounts
 from piecework.analysis.corpus_texts import Texts, reading
 
@@ -27,6 +28,7 @@ def token_counts(
 
     Texts and progress are those of `compare`: `corpus.read_corpus` reads files.
     """
+    check_tokenizer(tokenizer)
     counts = CorpusCounts(tokenizer)
     with reading("counting", [texts], progress) as rows_of:
         for rows in rows_of(texts):

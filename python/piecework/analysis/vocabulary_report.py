@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from piecework import Tokenizer
+from piecework._support import check_tokenizer
 from piecework.analysis.entry_bytes import PLAIN_TEXT, Entry, family, vocabulary_entries
 from piecework.analysis.round_trip import RoundTrip, measure_round_trip
 from piecework.analysis.text_samples import SCRIPT_TEXTS
@@ -163,6 +164,7 @@ def inspect(tokenizer: Tokenizer, texts: Iterable[str] | None = None) -> Inspect
 
     Encodes a few texts for each token, which takes seconds for vocabularies of 200,000 tokens.
     """
+    check_tokenizer(tokenizer)
     entries = vocabulary_entries(tokenizer)
     added = sorted(tokenizer.added_tokens, key=lambda token: token.id)
     return Inspection(

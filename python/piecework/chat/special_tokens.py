@@ -5,7 +5,7 @@ from __future__ import annotations
 from piecework._core import Core, TextColumn, find_special
 from piecework._internal.abstract import Collection, Iterable
 from piecework._internal.lazy import hints, pw, typing  # noqa: F401, in the text of `Rows`
-from piecework._internal.validation import check_choice
+from piecework._internal.validation import check_choice, check_tokenizer
 from piecework.errors import ArgumentError, InputTypeError, SpecialTokenError
 from piecework.rows.text_columns import text_rows
 
@@ -69,6 +69,7 @@ def find_special_token(
     `texts` are those of `encode_batch`. `tokens` restricts the search; None searches for all special
     tokens. Returns None if no text contains one. Raises `ArgumentError` for a token that is not special.
     """
+    check_tokenizer(tokenizer)
     core, ids = tokenizer._core, None
     if tokens is not None:
         ids = special_ids(core, tokens, "tokens", "a collection of special tokens or None")

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from piecework._core import RawBatch
-from piecework._internal.validation import check_type
+from piecework._internal.validation import check_type, listed
 from piecework.batch import Batch
 from piecework.chat.chat_format import ChatFormat
 from piecework.chat.conversations import Conversation
@@ -75,7 +75,7 @@ def encode_chats(
     """
     conversations = [
         Conversation.of(_checked(record, index), f"records[{index}]", field)
-        for index, record in enumerate(records)
+        for index, record in enumerate(listed(records, "records", "dict"))
     ]
     chat = checked_chat(ChatFormat() if chat is None else chat, None)
     encoded = ChatEncoder(tokenizer, chat).encode(conversations)

@@ -21,6 +21,8 @@ from piecework._internal.types import Progress
 from piecework._internal.validation import (
     PathLike,
     check_choice,
+    check_tokenizer,
+    listed,
     optional_number,
     path_text,
     whole_number,
@@ -160,6 +162,7 @@ def encode_corpus(
     other settings; `CorpusError` if an input changed; `FormatError` for a damaged manifest; `FileError` if
     another process uses the folder; and the errors of `encode_files`.
     """
+    check_tokenizer(tokenizer)
     if chat is not None:
         check_without_chat(keep_empty=keep_empty)
     job = _checked_job(
@@ -299,11 +302,12 @@ def _checked_job(
 
 
 def _checked_columns(keep: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(keep, str) or not all(isinstance(name, str) for name in keep):
+    names = listed(keep, "keep")
+    if isinstance(keep, str) or not all(isinstance(name, str) for name in names):
         raise InputTypeError("keep", repr(keep), "a list of field names")
-    if len(set(keep)) != len(keep) or not all(keep):
-        raise ArgumentError("keep", repr(list(keep)), "a list of distinct field names")
-    return tuple(keep)
+    if len(set(names)) != len(names) or not all(names):
+        raise ArgumentError("keep", repr(names), "a list of distinct field names")
+    return tuple(names)
 
 
 def _checked_length(pack: int | None) -> int | None:

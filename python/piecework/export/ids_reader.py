@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, TypeAlias, TypeVar
 
-from piecework._internal.validation import PathLike, path_text
+from piecework._internal.validation import PathLike, check_number, path_text
 from piecework.errors import CorpusError, FileError, IdRangeError
 from piecework.export import arrow_files, megatron_files
 from piecework.export.npy_files import NPY_MAGIC, read_npy
@@ -51,6 +51,7 @@ def read_ids(path: PathLike, *, id_limit: int = 2**32) -> Iterator[Rows]:
     the line or row number from 1; `FileError`, `MissingExtraError`.
     """
     source = path_text(path)
+    check_number("id_limit", id_limit, (int,), "int")
     if source == "-":
         yield from _rows_of_stdin(id_limit)
         return

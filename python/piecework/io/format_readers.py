@@ -17,9 +17,9 @@ from piecework._core import (
     read_vocab_merges,
 )
 from piecework._internal.abstract import Callable, Mapping
-from piecework._internal.validation import path_text
+from piecework._internal.validation import check_text, check_type, listed, path_text, whole_number
 from piecework._internal.warn import warn
-from piecework.errors import ArgumentError, FormatError, FormatWarning
+from piecework.errors import ArgumentError, FormatError, FormatWarning, InputTypeError
 from piecework.io.compiled_cache import CoreAndSpecial
 from piecework.io.format_detection import (
     BYTE_ORDER_MARK,
@@ -219,9 +219,21 @@ def compile_ranks(
     """
     from base64 import b64encode
 
-    lines = (b64encode(token) + b" %d\n" % rank for token, rank in ranks.items())
+    check_type("ranks", ranks, Mapping, "a mapping from bytes to ranks")
+    check_type("special_tokens", special_tokens, Mapping, "a mapping from tokens to ids")
+    for token in special_tokens:
+        check_text("special_tokens", token)
+    check_text("source", source)
+    special = [
+        (token, whole_number(f"special_tokens[{token!r}]", id, 0))
+        for token, id in special_tokens.items()
+    ]
+    try:
+        data = b"".join(b64encode(token) + b" %d\n" % rank for token, rank in ranks.items())
+    except TypeError as error:
+        raise InputTypeError("ranks", str(error), "a mapping from bytes to ranks") from error
     pipeline = _pipeline_json(pre_tokenizer_for(pattern))
-    return read_tiktoken(b"".join(lines), source, pipeline, list(special_tokens.items()))
+    return read_tiktoken(data, source, pipeline, special)
 
 
 def _read_named_ranks(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
@@ -260,7 +272,7 @@ def pre_tokenizer_for(pattern: str | tuple[str, ...] | PreTokenizer) -> PreToken
     if isinstance(pattern, str):
         known = pattern in NAMED_PATTERNS
         return named_pre_tokenizer(pattern) if known else split_bytes((pattern,))
-    return split_bytes(tuple(pattern))
+    return split_bytes(tuple(listed(pattern, "pattern")))
 
 
 def warned(core: Core, data: bytes, source: str, origin: str) -> Core:

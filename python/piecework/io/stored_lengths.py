@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 
 from piecework._core import Core
-from piecework._internal.validation import check_choice, check_size, check_type_id
+from piecework._internal.validation import check_choice, check_size, check_text, check_type_id
 from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, FormatWarning
 from piecework.io.core_parts import stages_of
@@ -164,6 +164,7 @@ def _check_length(length: object) -> None:
 
 
 def _id_of(core: Core, pad_token: str) -> int:
+    check_text("pad_token", pad_token)
     id = core.token_to_id(pad_token)
     if id is None:
         token = repr(pad_token)

@@ -31,7 +31,7 @@ from piecework.spec.sentencepiece import (
     SentencePieceDecoder,
     SentencePieceNormalizer,
 )
-from piecework.spec.tokenizer_spec import TokenizerSpec
+from piecework.spec.tokenizer_spec import TokenizerSpec, checked_spec
 
 _METASPACE = "▁"
 # An unknown character scores this much less than the worst piece, in all implementations.
@@ -50,6 +50,7 @@ def portable_spec(spec: TokenizerSpec) -> TokenizerSpec:
 
     Raises `PortabilityError` if there is no such specification, and `StageError` for custom stages.
     """
+    spec = checked_spec(spec)
     refuse_custom_stages(spec.normalizer, spec.pre_tokenizer)
     if spec.special_in_text == "text":
         found = "'text': other libraries parse special tokens in text"

@@ -52,8 +52,9 @@ class CheckpointFile:
         Raises `ArgumentError` for a checkpoint of other counts, settings or sizes, and `FormatError` for a
         damaged one.
         """
-        if not self.path.exists():
-            return None
+        with FileError.while_reading(self.path, "a checkpoint"):
+            if not self.path.exists():
+                return None
         line, _, body = file_bytes(self.path, "a checkpoint").partition(b"\n")
         try:
             header = json.loads(line)

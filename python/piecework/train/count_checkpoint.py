@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from piecework._core import WordCounter, fingerprint
 from piecework._internal.counted import counted
-from piecework._internal.validation import PathLike
+from piecework._internal.validation import PathLike, path_text
 from piecework.corpus.plain_text import MAX_READ_AHEAD
 from piecework.corpus.rows import Rows, TextBlock, TextPosition
 from piecework.corpus.urls import is_url, url_identity
@@ -57,7 +57,7 @@ class CountCheckpoint:
     def __init__(
         self, folder: PathLike, seconds: float, settings: Mapping[str, Any], files: Sequence[str]
     ) -> None:
-        self.folder = Path(folder)
+        self.folder = Path(path_text(folder, "checkpoint"))
         self._seconds = seconds
         self._settings = dict(settings)
         self._files = [

@@ -17,6 +17,7 @@ import numpy.typing as npt
 from piecework._core import OrderedWords, __version__
 from piecework._internal.counted import counted
 from piecework._internal.extras import import_extra
+from piecework._internal.validation import path_text
 from piecework.errors import (
     ArgumentError,
     CorpusError,
@@ -90,7 +91,7 @@ def _write_tables(
     tables: Iterator[CountsTable], like: CountsTable, path: str | os.PathLike[str]
 ) -> None:
     """Write tables with the columns and the pipeline of `like` one after the other."""
-    suffix = Path(path).suffix.lower()
+    suffix = Path(path_text(path)).suffix.lower()
     if suffix not in (".parquet", ".tsv"):
         raise ArgumentError("path", repr(str(path)), "a name ending in .parquet or .tsv")
     with atomic_file(path) as temporary, FileError.while_writing(path, "a writable file"):
@@ -103,6 +104,7 @@ def _write_tables(
 
 def read_counts(path: str | os.PathLike[str]) -> CountsTable:
     """Read Parquet or TSV, by the first bytes of the file."""
+    path = path_text(path)
     with FileError.while_reading(path, "a readable counts file"):
         if is_device(os.stat(path).st_mode):
             raise FileError(str(path), "is a device, not a counts file")
@@ -123,6 +125,7 @@ def recorded_pipeline(path: str | os.PathLike[str]) -> Pipeline | None:
     >>> print(recorded_pipeline(path))
     WhitespaceSplit()
     """
+    path = path_text(path)
     with FileError.while_reading(path, "a readable counts file"), open(path, "rb") as stream:
         line = stream.readline()
     if line.startswith(_PARQUET_MAGIC):

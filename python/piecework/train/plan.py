@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from piecework._internal.validation import unknown_choice
+from piecework._internal.validation import check_type, unknown_choice
 from piecework.errors import ArgumentError
 from piecework.spec import TokenizerSpec
 from piecework.train.learn import smallest_spec
@@ -58,6 +58,8 @@ class Plan:
         would, the default model. Raises `ArgumentError` for arguments in conflict, and for counts that the
         model does not support.
         """
+        if trainer is not None:
+            check_type("trainer", trainer, Trainer, "a trainer")
         model = model.lower() if isinstance(model, str) else model
         _check_preset_name(preset)
         if preset is None and counted is not None:

@@ -237,8 +237,7 @@ class File(Setting):
 
     def checked(self, name: str, value: Any) -> Any:
         """Return the path."""
-        if not isinstance(value, (str, os.PathLike)):
-            raise ArgumentError(name, type(value).__name__, "a path")
+        checks.file_path(value, name, ArgumentError)
         return value
 
 

@@ -9,7 +9,7 @@ from piecework._core import Core, LearnedEntries, continue_training
 from piecework._internal.lazy import pw
 from piecework._internal.progress import progress_bar
 from piecework._internal.types import Progress, Update
-from piecework._internal.validation import check_size
+from piecework._internal.validation import check_size, check_tokenizer
 from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, CorpusError, TrainingWarning
 from piecework.spec import BPE, Char, SentencePiece, TokenizerSpec, Unigram, WordPiece
@@ -64,6 +64,7 @@ def extend(
     models of whole words and SentencePiece models of characters, and `CorpusError` for a corpus without
     words.
     """
+    check_tokenizer(tokenizer)
     check_size("n", n)
     check_size("min_frequency", min_frequency)
     counts = counts_for(tokenizer.spec, corpus, num_threads=num_threads, progress=progress)

@@ -10,6 +10,7 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from piecework._internal.lazy import pw
+from piecework._internal.validation import check_tokenizer
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import BPE, Model, SentencePiece, TokenizerSpec, Unigram
 from piecework.spec.renumbering import renumbered
@@ -47,6 +48,7 @@ def prune(
 
     A text whose tokens are all kept is encoded as before. Raises `ArgumentError` for unknown tokens.
     """
+    check_tokenizer(tokenizer)
     return changed(tokenizer, *prune_spec(tokenizer.spec, keep, keep_alphabet))
 
 

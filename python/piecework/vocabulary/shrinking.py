@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 
 from piecework._internal.lazy import pw
-from piecework._internal.validation import check_size
+from piecework._internal.validation import check_size, check_tokenizer
 from piecework.errors import ArgumentError
 from piecework.spec import BPE, Model, SentencePiece, TokenizerSpec, Unigram
 from piecework.spec.tokenizer_spec import checked_spec
@@ -31,6 +31,7 @@ def shrink(tokenizer: pw.Tokenizer, size: int) -> ChangedVocabulary:
     those with the highest ids. The entries that `prune` always keeps, and the alphabet, are kept;
     `ArgumentError` if they are more than `size`.
     """
+    check_tokenizer(tokenizer)
     check_size("size", size)
     return changed(tokenizer, *shrink_spec(tokenizer.spec, size))
 

@@ -12,7 +12,7 @@ from piecework._internal.lazy import pw
 from piecework._internal.progress import progress_bar
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Update
-from piecework._internal.validation import whole_number
+from piecework._internal.validation import check_tokenizer, whole_number
 from piecework.errors import ArgumentError, CorpusError
 from piecework.spec import (
     Metaspace,
@@ -64,6 +64,7 @@ def to_unigram(
     section 3.2). Raises `ArgumentError` for another model and for ids with gaps, and `CorpusError` for a
     corpus without words.
     """
+    check_tokenizer(tokenizer)
     iterations = whole_number("iterations", iterations, 1)
     counts = counts_for(tokenizer.spec, corpus, num_threads=num_threads, progress=progress)
     with progress_bar("estimating", progress) as update:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from piecework._core import Core
 from piecework._internal.lazy import pw
-from piecework._internal.validation import check_type
+from piecework._internal.validation import check_tokenizer, check_type
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import BPE, SentencePiece, TokenizerSpec, Unigram, WordPiece
 from piecework.train.segmenter import compiled_model, segment
@@ -55,6 +55,7 @@ def add_words(
     entries already change nothing. Raises `ArgumentError` for words of several pre-tokens, words longer
     than the model reads, and more words than unused entries.
     """
+    check_tokenizer(tokenizer)
     spec, id_map = add_words_spec(
         tokenizer._core, tokenizer.spec, words, replace_unused=replace_unused
     )
