@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 
-from piecework._internal.abstract import Collection, Iterable, Sequence
+from piecework._internal.abstract import Collection, Iterable
 from piecework._internal.close_names import one_of
 from piecework._internal.lazy import hints, np, pw, typing
 from piecework._internal.surrogates import first_surrogate
@@ -64,7 +64,7 @@ def encodable_path(text: str, name: str = "path") -> str:
     return text
 
 
-def listed(items: Sequence[hints.T], name: str = "texts", of: str = "str") -> list[hints.T]:
+def listed(items: Iterable[hints.T], name: str = "texts", of: str = "str") -> list[hints.T]:
     """Return the items as a new list, which later changes of the argument do not affect."""
     if not _is_iterable(items):
         raise InputTypeError(name, type(items).__name__, f"a sequence of {of}, such as a list")

@@ -165,7 +165,7 @@ def measure_round_trip(
     check_tokenizer(tokenizer)
     if isinstance(texts, str):
         raise InputTypeError("texts", "str", "an iterable of strings")
-    given = listed(texts)  # type: ignore[arg-type]
+    given = listed(texts)
     measured = _Measured(tokenizer)
     for text, decoded in zip(given, _decoded(tokenizer, given, num_threads), strict=True):
         measured.add(text, decoded)

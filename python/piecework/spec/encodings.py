@@ -115,6 +115,6 @@ def named_encoding(name: str) -> NamedEncoding:
 
     Raises `ArgumentError` for an unknown name.
     """
-    if not isinstance(name, str) or name not in ENCODINGS:
+    if not isinstance(name, str) or name not in ENCODINGS:  # type: ignore[redundant-expr]
         raise ArgumentError("encoding_name", repr(name), f"one of {', '.join(ENCODINGS)}")
     return ENCODINGS[name]

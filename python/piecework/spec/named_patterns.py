@@ -25,7 +25,7 @@ def named_pre_tokenizer(name: str) -> PreTokenizer:
     `NAMED_PATTERNS` has the names. The Qwen models also normalize to NFC, which the pattern does not
     include. Raises `ArgumentError` for an unknown name.
     """
-    if not isinstance(name, str) or name not in NAMED_PATTERNS:
+    if not isinstance(name, str) or name not in NAMED_PATTERNS:  # type: ignore[redundant-expr]
         raise ArgumentError("pattern", repr(name), f"one of {', '.join(NAMED_PATTERNS)}")
     if NAMED_PATTERNS[name] == (GPT2_PATTERN,):
         return ByteLevel(add_prefix_space=False)

@@ -71,4 +71,4 @@ def _kept_pieces(
         for count in vocabulary.values():
             check_number("vocabulary", count, (Real,), "a mapping from pieces to counts")
         return {piece for piece, count in vocabulary.items() if count >= threshold}
-    return listed(vocabulary, "vocabulary")  # type: ignore[arg-type]
+    return listed(vocabulary, "vocabulary")

@@ -8,6 +8,7 @@ to the lists in `train/__init__.py` and `piecework/__init__.py`. Checks, options
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from piecework._internal import validation as checks
@@ -79,9 +80,13 @@ def _unknown_setting(name: str, model: str) -> InputTypeError:
     have = "have" if len(kinds) > 1 else "has"
     hint = f"model{'s' * (len(kinds) > 1)} {' and '.join(kinds)} {have} this setting"
     if not kinds:
-        learners = [kind for kind in LEARNERS.values() if name in kind.__dataclass_fields__]
+        learners = [kind for kind in LEARNERS.values() if name in _names_of(kind)]
         hint = f"learner={learners[0].__name__}({name}=...) has this setting" if learners else ""
     return unknown_setting(f"model {model!r}", name, known, hint)
+
+
+def _names_of(learner: Any) -> set[str]:
+    return {field.name for field in fields(learner)}
 
 
 def kind_of(trainer: Trainer) -> str:
