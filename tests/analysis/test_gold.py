@@ -152,7 +152,7 @@ def test_the_first_of_repeated_words_counts(tmp_path: Path) -> None:
         (b"", "gold.tsv has no words; it needs lines of a word, a tab and its morphemes, such as"),
     ],
 )
-def test_a_file_that_is_none_is_refused(tmp_path: Path, data: bytes, message: str) -> None:
+def test_a_file_without_gold_words_is_an_error(tmp_path: Path, data: bytes, message: str) -> None:
     path = tmp_path / "gold.tsv"
     path.write_bytes(data)
     with pytest.raises(pw.errors.CorpusError) as caught:

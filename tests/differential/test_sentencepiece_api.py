@@ -314,7 +314,9 @@ WRONG: list[tuple[str, Callable[[Any], Any], type[Exception]]] = [
 
 
 @pytest.mark.parametrize(("call", "kind"), [w[1:] for w in WRONG], ids=[w[0] for w in WRONG])
-def test_refuses_what_they_refuse(call: Callable[[Any], Any], kind: type[Exception]) -> None:
+def test_a_call_that_sentencepiece_rejects_is_an_error_here_too(
+    call: Callable[[Any], Any], kind: type[Exception]
+) -> None:
     ours, theirs = both(trained("unigram", "nmt_nfkc", 0))
     with pytest.raises(kind):
         call(theirs)
