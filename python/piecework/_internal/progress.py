@@ -112,13 +112,12 @@ _SECONDS_BETWEEN_UPDATES = 0.1
 
 
 def _is_notebook() -> bool:
-    """Return whether the program runs in a Jupyter kernel."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", _no_shell)()
-    return hasattr(shell, "kernel")
+    """Return whether the program runs in a notebook; without IPython, rich need not be imported."""
+    if "IPython" not in sys.modules:
+        return False
+    from rich.console import Console
 
-
-def _no_shell() -> None:
-    return None
+    return Console().is_jupyter
 
 
 class _NotebookBar(_Bar):
