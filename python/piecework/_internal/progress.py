@@ -80,19 +80,13 @@ class _Bar(_ProgressOfFiles):
     """A bar of rich."""
 
     def __init__(self, title: str, in_bytes: bool, **settings: Any) -> None:
-        from rich import progress as rich
+        import rich.progress as rich
 
-        columns: list[rich.ProgressColumn] = [
-            rich.TextColumn(title, markup=False),
-            rich.BarColumn(),
-            rich.TaskProgressColumn(),
-            rich.TimeElapsedColumn(),
-        ]
-        if in_bytes:
-            columns.append(rich.TransferSpeedColumn())
-        columns += [rich.TextColumn("left"), rich.TimeRemainingColumn()]
-        if in_bytes:
-            columns.append(rich.TextColumn("{task.fields[source]}", markup=False))
+        bar = (rich.TextColumn(title, markup=False), rich.BarColumn(), rich.TaskProgressColumn())
+        speed = (rich.TransferSpeedColumn(),) if in_bytes else ()
+        left = (rich.TextColumn("left"), rich.TimeRemainingColumn())
+        source = (rich.TextColumn("{task.fields[source]}", markup=False),) if in_bytes else ()
+        columns = (*bar, rich.TimeElapsedColumn(), *speed, *left, *source)
         self.bars = rich.Progress(*columns, **settings)
         self._task = self.bars.add_task(title, total=None, source="")
 

@@ -237,7 +237,9 @@ class File(Setting):
 
     def checked(self, name: str, value: Any) -> Any:
         """Return the path."""
-        checks.file_path(value, name, ArgumentError)
+        if not isinstance(value, (str, os.PathLike)):
+            raise ArgumentError(name, type(value).__name__, "a path")
+        checks.encodable_path(os.fspath(value), name)
         return value
 
 
