@@ -164,7 +164,7 @@ def measure_round_trip(
     """
     check_tokenizer(tokenizer)
     if isinstance(texts, str):
-        raise InputTypeError("texts", "str", "an iterable of strings")
+        raise InputTypeError("texts", "must be an iterable of strings, not str")
     given = listed(texts)
     measured = _Measured(tokenizer)
     for text, decoded in zip(given, _decoded(tokenizer, given, num_threads), strict=True):

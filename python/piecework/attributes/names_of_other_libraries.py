@@ -181,7 +181,7 @@ def reject_keywords(method: Callable[..., object], given: Iterable[str]) -> NoRe
     use = _uses_of(names, name) or _OTHER_KEYWORDS.get(name)
     hint = f"use {use}" if use else next(filter(None, questions), f"it has {', '.join(known)}")
     message = f"{name} has no argument {', '.join(names)}; {hint}"
-    raise InputTypeError(", ".join(names), message=message)
+    raise InputTypeError(", ".join(names), message)
 
 
 def _uses_of(names: Iterable[str], method: str = "") -> str:
@@ -221,10 +221,10 @@ def unknown_setting(owner: str, name: str, known: Iterable[str], hint: str = "")
     settings = list(known)
     message = f"{owner} has no setting {name}; "
     if name in _SETTINGS:
-        return InputTypeError(name, message=f"{message}use {_SETTINGS[name]}")
+        return InputTypeError(name, f"{message}use {_SETTINGS[name]}")
     message += f"it has {', '.join(settings)}"
     hint = hint or did_you_mean(name, settings)
-    return InputTypeError(name, message=f"{message}; {hint}" if hint else message)
+    return InputTypeError(name, f"{message}; {hint}" if hint else message)
 
 
 def use_of_module_name(name: str) -> str:
@@ -242,20 +242,23 @@ def many_texts(text: object) -> InputTypeError:
     >>> print(many_texts(["a", "b"]))
     text must be str, not list; use encode_batch(texts), or is_pretokenized=True for words
     """
-    expected = "str; use encode_batch(texts), or is_pretokenized=True for words"
-    return InputTypeError("text", type(text).__name__, expected)
+    return InputTypeError(
+        "text",
+        f"must be str, not {type(text).__name__}; use encode_batch(texts), or "
+        "is_pretokenized=True for words",
+    )
 
 
 def _called(tokenizer: object, *texts: object, **arguments: object) -> NoReturn:
     uses = _uses_of(arguments)
     use = f"encode(text).ids, or encode_batch(texts){'; ' * bool(uses)}{uses}"
-    raise InputTypeError("tokenizer", message=f"a Tokenizer is not callable; use {use}")
+    raise InputTypeError("tokenizer", f"a Tokenizer is not callable; use {use}")
 
 
 def _item(prompt: object, key: object) -> NoReturn:
     name = type(prompt).__name__
     message = f"a {name} has no items; use its ids, or encoding for the other columns"
-    raise InputTypeError(name, message=message)
+    raise InputTypeError(name, message)
 
 
 class ForeignName:

@@ -26,7 +26,7 @@ def named_pre_tokenizer(name: str) -> PreTokenizer:
     include. Raises `ArgumentError` for an unknown name.
     """
     if not isinstance(name, str) or name not in NAMED_PATTERNS:  # type: ignore[redundant-expr]
-        raise ArgumentError("pattern", repr(name), f"one of {', '.join(NAMED_PATTERNS)}")
+        raise ArgumentError("pattern", f"must be one of {', '.join(NAMED_PATTERNS)}, not {name!r}")
     if NAMED_PATTERNS[name] == (GPT2_PATTERN,):
         return ByteLevel(add_prefix_space=False)
     return split_bytes(NAMED_PATTERNS[name])
@@ -39,6 +39,7 @@ def split_bytes(patterns: tuple[str, ...]) -> PreTokenizer:
     3
     """
     if not isinstance(patterns, (tuple, list)):
-        raise InputTypeError("patterns", type(patterns).__name__, "a tuple of patterns")
+        problem = f"must be a tuple of patterns, not {type(patterns).__name__}"
+        raise InputTypeError("patterns", problem)
     splits = [Split(Regex(pattern), "isolated") for pattern in patterns]
     return SequencePreTokenizer((*splits, ByteLevel(add_prefix_space=False, use_regex=False)))

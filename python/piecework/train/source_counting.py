@@ -40,7 +40,7 @@ def count_sources(
     """
     for name in ("source_weights", "temperature"):
         if options.get(name) is not None:
-            raise ArgumentError(name, "= does not apply to sources that are counted by themselves")
+            raise ArgumentError(name, "does not apply to sources that are counted by themselves")
     for name, given in (("sources", sources), ("parallel", parallel or {})):
         check_type(name, given, Mapping, "a mapping from names to files")
     check_names(sources, parallel or {})

@@ -96,7 +96,6 @@ def kind_of(trainer: Trainer) -> str:
     'word'
     """
     if type(trainer) not in TRAINERS.values():
-        raise ArgumentError(
-            "trainer", type(trainer).__name__, "one of the trainers of this library"
-        )
+        problem = f"must be one of the trainers of this library, not {type(trainer).__name__}"
+        raise ArgumentError("trainer", problem)
     return trainer.kind
