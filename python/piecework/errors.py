@@ -110,7 +110,7 @@ class SpecialTokenError(ArgumentError):
 
     >>> import piecework as pw
     >>> model, end = pw.spec.Char({"[UNK]": 0, "a": 1}), pw.spec.AddedToken("<end>", 2)
-    >>> tok = pw.Tokenizer(model, added_tokens=[end], special_in_text="refuse")
+    >>> tok = pw.Tokenizer(model, added_tokens=[end], parse_special="refuse")
     >>> tok.encode("a<end>")
     Traceback (most recent call last):
     piecework.errors.SpecialTokenError: the text contains the special token '<end>'; pass ...

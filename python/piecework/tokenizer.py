@@ -33,7 +33,7 @@ from piecework.attributes.names_of_other_libraries import (
 )
 from piecework.attributes.roles import RoleId, RoleToken
 from piecework.batch import Batch, Filling
-from piecework.chat.special_tokens import checked_special_in_text, refuse_special, special_ids
+from piecework.chat.special_tokens import checked_parse_special, refuse_special, special_ids
 from piecework.decode_stream import DecodeStream
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, FormatError, InputTypeError, PortabilityWarning
@@ -78,7 +78,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
     _core: Core
     _functions: tuple[Callable[[str], typing.Any], ...]
-    _special_in_text: pw.spec.SpecialInText
+    _parse_special: pw.spec.ParseSpecial
     _settings: FolderSettings
     _all_roles: dict[str, str] | None
     _spec: pw.TokenizerSpec | None
@@ -101,7 +101,7 @@ class Tokenizer(metaclass=WithForeignNames):
         added_tokens: Sequence[pw.spec.AddedToken] = (),
         truncation: pw.spec.Truncation | None = None,
         padding: pw.spec.Padding | None = None,
-        special_in_text: pw.spec.SpecialInText = "parse",
+        parse_special: pw.spec.ParseSpecial = True,
     ) -> None:
         from piecework.spec import TokenizerSpec
 
@@ -119,7 +119,7 @@ class Tokenizer(metaclass=WithForeignNames):
             padding=padding,
         )
         text, functions = spec.to_core()
-        self._set(_compiled(text, functions), checked_special_in_text(special_in_text), functions)
+        self._set(_compiled(text, functions), checked_parse_special(parse_special), functions)
 
     @classmethod
     def load(
@@ -188,8 +188,8 @@ class Tokenizer(metaclass=WithForeignNames):
         applied, as in transformers; `with_truncation()` and `with_padding("stored")` apply them. A single
         `tokenizer.json` applies them to every text, as in `tokenizers`, and warns.
 
-        Ranks give a tokenizer that refuses special tokens in text, as tiktoken does. `tekken.json` gives
-        one that treats them as text. See `parse_special` of `encode`.
+        Ranks give a tokenizer with `parse_special="refuse"`, as tiktoken does, and `tekken.json` one with
+        `parse_special=False`. See `encode`.
 
         Raises `FileError`, `FormatError` with field or line, `VocabularyError`, and `ArgumentError` for an
         option that the format needs or does not take. Warns with `FormatWarning` about probable mistakes in
@@ -204,19 +204,19 @@ class Tokenizer(metaclass=WithForeignNames):
         file, options = files_of_directory(source, options)
         settings = NO_SETTINGS
         if config is None:
-            core, special_in_text = read_tokenizer(file, options, compiled_cache)
+            core, parse_special = read_tokenizer(file, options, compiled_cache)
         else:
             from piecework.io.folders import configured, folder_options
 
             options = folder_options(config, options, file)
-            core, special_in_text = read_tokenizer(file, options, compiled_cache)
-            core, special_in_text, settings = configured(core, special_in_text, config, file)
+            core, parse_special = read_tokenizer(file, options, compiled_cache)
+            core, parse_special, settings = configured(core, parse_special, config, file)
         if not core.is_plain:
             if file != source:
                 core, settings = stored_lengths.lengths_of_folder(core, settings)
             elif file_format(file) == TOKENIZER_JSON:
                 stored_lengths.warn_of_lengths(core, file)
-        tokenizer = cls._of(core, special_in_text)
+        tokenizer = cls._of(core, parse_special)
         in_file = settings_of_gguf_path(file)
         tokenizer._use_settings(settings if in_file is None else settings.replace(**in_file))
         return tokenizer
@@ -275,8 +275,8 @@ class Tokenizer(metaclass=WithForeignNames):
         [98, 101, 257]
 
         `pattern` is a name of `spec.NAMED_PATTERNS`, regular expressions in the syntax of `tokenizer.json`,
-        or a byte-level pre-tokenizer. As in tiktoken, the tokenizer refuses special tokens in text (see
-        `parse_special` of `encode`). `source` names the ranks in errors.
+        or a byte-level pre-tokenizer. As in tiktoken, the tokenizer refuses special tokens in text: its
+        `parse_special` is "refuse". `source` names the ranks in errors.
 
         Raises `FormatError` with the position of an invalid rank, and `VocabularyError`.
         """
@@ -297,8 +297,8 @@ class Tokenizer(metaclass=WithForeignNames):
         from piecework.spec.tokenizer_spec import checked_spec
 
         text, functions = checked_spec(spec).to_core()
-        special_in_text = checked_special_in_text(spec.special_in_text)
-        tokenizer = cls._of(_compiled(text, functions), special_in_text, functions)
+        parse_special = checked_parse_special(spec.parse_special)
+        tokenizer = cls._of(_compiled(text, functions), parse_special, functions)
         return tokenizer if like is None else tokenizer._with_settings_of(like)
 
     @classmethod
@@ -520,10 +520,10 @@ class Tokenizer(metaclass=WithForeignNames):
         With `is_pretokenized`, text and pair are sequences of words. Each word is normalized and split
         further; `word_ids` count the words given, and offsets start at 0 in each word.
 
-        `parse_special` says which special tokens are recognized where they are written in the text: all
-        (True, as in `tokenizers`), none (False, the safe choice for untrusted text), or those of a
-        collection. None follows the tokenizer: most recognize all; those loaded from `.tiktoken` ranks
-        raise `SpecialTokenError` (see `spec.TokenizerSpec.special_in_text`).
+        `parse_special` says which special tokens are parsed where they are written in the text: all (True,
+        as in `tokenizers`), none (False, the safe choice for untrusted text), or those of a collection.
+        "refuse" raises `SpecialTokenError` if the text contains one. None is the `parse_special` of the
+        tokenizer: True for most, "refuse" for those loaded from `.tiktoken` ranks.
 
         `sampling` draws the segmentation of a BPE or Unigram model at random. A BPE model with `dropout`
         draws by itself, from fresh randomness, unless `Sampling(dropout=0)` is given.
@@ -547,9 +547,10 @@ class Tokenizer(metaclass=WithForeignNames):
             and return_tensors is None  # type: ignore[redundant-expr]
             and not is_pretokenized
         ):
-            parses = self._parses if parse_special is None else parse_special
+            if parse_special is None:
+                parse_special = self._parse_special
             try:
-                return encode_text(text, add_special_tokens, parses)  # type: ignore[arg-type]
+                return encode_text(text, add_special_tokens, parse_special)  # type: ignore[arg-type]
             except InputTypeError:
                 if isinstance(text, list | tuple):
                     raise many_texts(text) from None
@@ -1078,18 +1079,18 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
         >>> tok.fingerprint[:16], tok.with_truncation(9).fingerprint == tok.fingerprint
-        ('b690414adecd3db0', False)
+        ('37f2979ec8849fd2', False)
 
         Equal tokenizers have equal fingerprints, in every process, on every machine and in every version
         that writes the same specification. It covers stages, vocabulary, added tokens, truncation, padding
-        and `special_in_text`, but neither roles nor chat templates. Of custom stages it covers the names
+        and `parse_special`, but neither roles nor chat templates. Of custom stages it covers the names
         only. Manifests of encoded corpora contain it.
         """
         if self._fingerprint is None:
             import hashlib
 
-            text, _, special_in_text = self._content
-            content = f"{special_in_text}\n{text}".encode("utf-8", "surrogatepass")
+            text, _, parse_special = self._content
+            content = f"{parse_special}\n{text}".encode("utf-8", "surrogatepass")
             self._fingerprint = hashlib.blake2b(content, digest_size=32).hexdigest()
         return self._fingerprint
 
@@ -1129,6 +1130,16 @@ class Tokenizer(metaclass=WithForeignNames):
     def added_tokens(self) -> tuple[pw.spec.AddedToken, ...]:
         """The tokens that are matched whole in the text before the normalizer or the pre-tokenizer, by id."""
         return self.spec.added_tokens
+
+    @property
+    def parse_special(self) -> pw.spec.ParseSpecial:
+        """Which special tokens calls parse in text by default: True, False or "refuse" (see `encode`).
+
+        >>> import piecework as pw
+        >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).parse_special
+        True
+        """
+        return self._parse_special
 
     @property
     def special_tokens_map(self) -> dict[str, str | list[str]]:
@@ -1513,17 +1524,17 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         return self._variant(self._core.with_padding(None), padding=None)
 
-    def with_special_in_text(self, treatment: pw.spec.SpecialInText) -> hints.Self:
-        """Return a tokenizer that parses, keeps as text or refuses special tokens in text by default.
+    def with_parse_special(self, value: pw.spec.ParseSpecial) -> hints.Self:
+        """Return a tokenizer whose calls parse, keep as text or refuse special tokens in text by default.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=20)
-        >>> tok.with_special_in_text("text").count("[SEP]", add_special_tokens=False)
+        >>> tok.with_parse_special(False).count("[SEP]", add_special_tokens=False)
         3
 
-        `treatment` is "parse", "text" or "refuse". `parse_special` of each call overrides it.
+        `value` is True, False or "refuse", as `parse_special` of `encode`.
         """
-        return self._variant(special_in_text=checked_special_in_text(treatment))
+        return self._variant(parse_special=checked_parse_special(value))
 
     def with_word_cache_budget(self, bytes_per_thread: int) -> hints.Self:
         """Return a tokenizer whose word cache takes at most `bytes_per_thread` bytes in each thread.
@@ -1556,7 +1567,7 @@ class Tokenizer(metaclass=WithForeignNames):
             from piecework.spec import TokenizerSpec
 
             spec = TokenizerSpec.from_json(self._core.to_json(False), self._functions)
-            self._spec = replace(spec, special_in_text=self._special_in_text)
+            self._spec = replace(spec, parse_special=self._parse_special)
         return self._spec
 
     def to_str(self, pretty: bool = False, *, strict: bool = False) -> str:
@@ -1669,7 +1680,7 @@ class Tokenizer(metaclass=WithForeignNames):
         budget = self._core.cache_budget
         if not self._functions:
             text = self._core.to_json(False)
-            return _restored, (type(self), text, self._special_in_text, budget, self._settings)
+            return _restored, (type(self), text, self._parse_special, budget, self._settings)
         # The stages pickle their functions and raise for one that cannot be pickled.
         return _restored_from_spec, (type(self), self.spec, budget, self._settings)
 
@@ -1695,7 +1706,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
     @property
     def _content(self) -> tuple[typing.Any, ...]:
-        return self._core.to_json(False), self._functions, self._special_in_text
+        return self._core.to_json(False), self._functions, self._parse_special
 
     def _with_settings_of(self, other: Tokenizer) -> hints.Self:
         """Return a tokenizer with the settings of another one that no specification contains."""
@@ -1710,14 +1721,14 @@ class Tokenizer(metaclass=WithForeignNames):
         self,
         core: Core | None = None,
         *,
-        special_in_text: pw.spec.SpecialInText | None = None,
+        parse_special: pw.spec.ParseSpecial | None = None,
         functions: Sequence[Callable[[str], typing.Any]] | None = None,
         **settings: typing.Any,
     ) -> hints.Self:
         """Return a tokenizer that differs from this one in the given parts and settings of its folder."""
         variant = self._of(
             self._core if core is None else core,
-            self._special_in_text if special_in_text is None else special_in_text,
+            self._parse_special if parse_special is None else parse_special,
             self._functions if functions is None else functions,
         )
         variant._use_settings(self._settings.replace(**settings))
@@ -1743,32 +1754,31 @@ class Tokenizer(metaclass=WithForeignNames):
     def _of(
         cls,
         core: Core,
-        special_in_text: pw.spec.SpecialInText = "parse",
+        parse_special: pw.spec.ParseSpecial = True,
         functions: Sequence[Callable[[str], typing.Any]] = (),
     ) -> hints.Self:
         tokenizer = cls.__new__(cls)
-        tokenizer._set(core, special_in_text, functions)
+        tokenizer._set(core, parse_special, functions)
         return tokenizer
 
     def _set(
         self,
         core: Core,
-        special_in_text: pw.spec.SpecialInText,
+        parse_special: pw.spec.ParseSpecial,
         functions: Sequence[Callable[[str], typing.Any]],
     ) -> None:
         # `vars(self)` would turn the attributes into a dict and slow down each of them.
         if hasattr(self, "_core"):
             raise TypeError("a Tokenizer is immutable: construct another one")
         self._core, self._functions = core, tuple(functions)
-        self._special_in_text = special_in_text
+        self._parse_special = parse_special
         self._settings = NO_SETTINGS
         self._all_roles, self._spec, self._fingerprint, self._filling = None, None, None, None
         self._prompts = None
         # One plain text goes straight to the core; see docs/decisions/0015.
-        is_plain = core.has_late_fields and not functions and special_in_text != "refuse"
+        is_plain = core.has_late_fields and not functions and parse_special != "refuse"
         self._encode_text = core.encode_text if is_plain else None
         self._dropout = core.dropout
-        self._parses = special_in_text == "parse"
 
     def _use_settings(self, settings: FolderSettings) -> None:
         self._settings = settings
@@ -1788,18 +1798,19 @@ class Tokenizer(metaclass=WithForeignNames):
         parse_special: bool | Collection[str] | None,
         *texts: Iterable[typing.Any] | TextColumn,
     ) -> list[int] | None:
-        """Return the ids of the special tokens to recognize; None stands for all.
+        """Return the ids of the special tokens to parse; None stands for all.
 
-        A tokenizer that refuses special tokens searches the texts for them.
+        With "refuse", raise `SpecialTokenError` if a text contains one.
         """
         if parse_special is None:
-            if self._special_in_text == "refuse":
-                for rows in texts:
-                    refuse_special(self._core, rows)
-            parse_special = self._special_in_text != "text"
+            parse_special = self._parse_special
         if isinstance(parse_special, bool):
             return None if parse_special else []
-        expected = "True, False or a collection of special tokens"
+        if isinstance(parse_special, str) and parse_special == "refuse":
+            for rows in texts:
+                refuse_special(self._core, rows)
+            return None
+        expected = 'True, False, "refuse" or a collection of special tokens'
         return special_ids(self._core, parse_special, "parse_special", expected)
 
 
@@ -1825,12 +1836,12 @@ def _encoded(text: str) -> bytes:
 def _restored(
     cls: type[AnyTokenizer],
     text: str,
-    special_in_text: pw.spec.SpecialInText,
+    parse_special: pw.spec.ParseSpecial,
     cache_budget: int,
     settings: FolderSettings,
 ) -> AnyTokenizer:
     core = _compiled(text, ()).with_word_cache_budget(cache_budget)
-    tokenizer = cls._of(core, special_in_text)
+    tokenizer = cls._of(core, parse_special)
     tokenizer._use_settings(settings)
     return tokenizer
 

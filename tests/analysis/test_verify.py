@@ -106,7 +106,7 @@ def test_a_text_that_a_library_refuses_is_a_difference_and_the_others_are_compar
 def test_texts_that_both_refuse_are_no_difference() -> None:
     model = pw.spec.WordPiece({"hug": 0, "[UNK]": 1})
     tokenizer = pw.Tokenizer(model).with_added_tokens(["<end>"], special=True)
-    tokenizer = tokenizer.with_special_in_text("refuse")
+    tokenizer = tokenizer.with_parse_special("refuse")
     [found] = verify(tokenizer, ["hug <end>"], [peer_of(lambda texts: [[1, 1]])])
     assert not found.is_equal  # the tokenizer takes the token as text here, as `bench` does
 

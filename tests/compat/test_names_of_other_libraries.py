@@ -91,7 +91,7 @@ def test_calling_a_tokenizer_names_encode() -> None:
 @pytest.mark.parametrize("texts", [["a", "b"], ("a", "b"), [], [["a"]]])
 def test_texts_in_place_of_one_text_name_encode_batch(texts: typing.Any) -> None:
     message = r"^text must be str, not (list|tuple); use encode_batch\(texts\), or is_pretokenized=True for"
-    refusing = TOK.with_special_in_text("refuse")
+    refusing = TOK.with_parse_special("refuse")
     for call in (
         lambda: TOK.encode(texts),
         lambda: TOK.encode(texts, "a"),
@@ -397,7 +397,7 @@ def test_batches_name_inputs_that_are_not_pairs(texts: list[object], message: st
         ("decoder", None, "with_decoder"),
         ("model", None, r"Tokenizer\(model, \.\.\.\), for another tokenizer"),
         ("truncation", None, "with_truncation"),
-        ("encode_special_tokens", True, r"with_special_in_text\('text'\)"),
+        ("encode_special_tokens", True, r"with_parse_special\(False\)"),
         ("additional_special_tokens", ["a"], r"with_added_tokens.*special=True"),
         ("encode", print, "a with_... method"),
         (

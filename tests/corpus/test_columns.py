@@ -116,7 +116,7 @@ def test_pairs_may_be_columns() -> None:
 
 
 def test_special_tokens_in_a_column_are_refused_where_they_are_in_a_list() -> None:
-    strict = TOK.with_special_in_text("refuse")
+    strict = TOK.with_parse_special("refuse")
     column = pa.array(["hug", "[SEP]"])
     with pytest.raises(pw.errors.SpecialTokenError, match=r"\[SEP\]"):
         strict.encode_batch(column)

@@ -179,20 +179,35 @@ def test_special_tokens_in_text_are_rejected_by_default(ranks: pw.Tokenizer) -> 
     with pytest.raises(pw.errors.SpecialTokenError):
         ranks.encode_batch([["the", "<|end|>"]], is_pretokenized=True)
     assert ranks.encode("<|end|>", parse_special=True).ids == [261]
-    assert ranks.with_special_in_text("parse").encode("<|end|>").ids == [261]
-    assert 261 not in ranks.with_special_in_text("text").encode("<|end|>").ids
+    assert ranks.with_parse_special(True).encode("<|end|>").ids == [261]
+    assert 261 not in ranks.with_parse_special(False).encode("<|end|>").ids
 
 
-def test_the_treatment_is_part_of_the_value(ranks: pw.Tokenizer) -> None:
-    parsing = ranks.with_special_in_text("parse")
+def test_parse_special_is_part_of_the_value(ranks: pw.Tokenizer) -> None:
+    parsing = ranks.with_parse_special(True)
     assert ranks != parsing
-    assert ranks.spec.special_in_text == "refuse"
+    assert ranks.spec.parse_special == ranks.parse_special == "refuse"
     assert pickle.loads(pickle.dumps(ranks)) == ranks
     assert pw.Tokenizer.from_spec(ranks.spec) == ranks
     assert hash(pw.Tokenizer.from_spec(ranks.spec)) == hash(ranks)
     assert pw.Tokenizer.from_str(ranks.to_str()) == parsing
-    with pytest.raises(ArgumentError, match="special_in_text"):
-        ranks.with_special_in_text("maybe")
+    for value in ("maybe", None, 1, {"<|end|>"}):
+        with pytest.raises(ArgumentError, match="parse_special"):
+            ranks.with_parse_special(value)
+
+
+def test_a_call_refuses_special_tokens(ranks: pw.Tokenizer) -> None:
+    parsing = ranks.with_parse_special(True)
+    for encode in (
+        parsing.encode,
+        parsing.count,
+        lambda text, **_: parsing.encode_batch([text], **_),
+    ):
+        encode("the", parse_special="refuse")
+        with pytest.raises(pw.errors.SpecialTokenError):
+            encode("the <|end|>", parse_special="refuse")
+        with pytest.raises(pw.errors.InputTypeError, match="parse_special"):
+            encode("the", parse_special="<|end|>")
 
 
 # ---- a vocabulary with its merges
@@ -271,7 +286,7 @@ def test_bad_vocabularies_are_refused(pair: Path) -> None:
 def test_gzip_is_unpacked_and_damaged_gzip_refused(tmp_path: Path, ranks: pw.Tokenizer) -> None:
     packed = gzip.compress(ranks.to_str().encode())
     (tmp_path / "a.gz").write_bytes(packed)
-    assert pw.Tokenizer.load(tmp_path / "a.gz") == ranks.with_special_in_text("parse")
+    assert pw.Tokenizer.load(tmp_path / "a.gz") == ranks.with_parse_special(True)
     (tmp_path / "a.gz").write_bytes(packed[: len(packed) // 2])
     with pytest.raises(FormatError, match="damaged gzip data"):
         pw.Tokenizer.load(tmp_path / "a.gz")
@@ -308,7 +323,7 @@ def test_tekken_is_cut_and_numbered(tmp_path: Path) -> None:
     assert tok.token_to_id("[INST]") == 3
     assert tok.token_to_id("<SPECIAL_24>") == 24
     assert tok.token_to_id("zzz") is None
-    assert tok.spec.special_in_text == "text"
+    assert tok.spec.parse_special is False
 
 
 @pytest.mark.parametrize(

@@ -89,7 +89,7 @@ def test_any_composition_survives(tmp_path: Path, document: dict[str, object]) -
 
 
 def test_a_cache_keeps_the_treatment_of_special_tokens(tmp_path: Path) -> None:
-    strict = TOKENIZERS["wordpiece"].with_special_in_text("refuse")
+    strict = TOKENIZERS["wordpiece"].with_parse_special("refuse")
     strict.save(tmp_path / "x.pwc")
     with pytest.raises(pw.errors.SpecialTokenError):
         pw.Tokenizer.load(tmp_path / "x.pwc").encode("[SEP]")

@@ -76,7 +76,7 @@ def test_settings_are_carried_by_every_variant_and_by_pickles() -> None:
         tok.with_normalizer(None),
         tok.without_padding(),
         tok.without_truncation(),
-        tok.with_special_in_text("text"),
+        tok.with_parse_special(False),
         tok.with_word_cache_budget(1 << 20),
         pw.vocabulary.shrink(tok, 9)[0],
         pickle.loads(pickle.dumps(tok.with_normalizer(pw.spec.CustomNormalizer(str.lower)))),
@@ -200,7 +200,7 @@ def test_models_without_type_ids_have_none(tmp_path: Path) -> None:
 
 
 def test_special_tokens_as_text_are_a_setting_of_the_folder(tmp_path: Path) -> None:
-    tok = bert().with_special_in_text("text")
+    tok = bert().with_parse_special(False)
     tok.save(f"{tmp_path}/f/")
     assert json_of(tmp_path / "f" / "tokenizer_config.json")["split_special_tokens"] is True
     assert pw.Tokenizer.load(f"{tmp_path}/f") == tok

@@ -167,7 +167,7 @@ def test_callers_can_set_and_remove_roles() -> None:
         pickle.loads(pickle.dumps(tok)),
         copy.deepcopy(tok),
         tok.with_truncation(8),
-        tok.with_special_in_text("text"),
+        tok.with_parse_special(False),
         tok.with_word_cache_budget(1 << 20),
         pw.vocabulary.shrink(tok, 7)[0],
     ):

@@ -46,7 +46,7 @@ def test_settings_that_no_specification_has_are_kept() -> None:
     changed = tok.with_normalizer(None)
     assert changed.memory().budget == 1 << 20
     assert changed.eos_token == "hug"
-    assert tok.with_special_in_text("text").with_normalizer(None).spec.special_in_text == "text"
+    assert tok.with_parse_special(False).with_normalizer(None).spec.parse_special is False
 
 
 def test_custom_stages_keep_their_functions() -> None:

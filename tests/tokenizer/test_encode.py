@@ -78,13 +78,11 @@ def test_every_field_of_an_encoding(tok: pw.Tokenizer) -> None:
 
 def test_fields_are_the_same_whenever_they_are_read(tok: pw.Tokenizer) -> None:
     text = "Hugs, É[SEP] pug unbelievable"
-    for treatment in ("parse", "text"):
-        other = tok.with_special_in_text(treatment)
+    for parse_special in (True, False):
+        other = tok.with_parse_special(parse_special)
         for framed in (True, False):
             whole = other.encode(text, add_special_tokens=framed, sampling=None, parse_special=None)
-            early = other.encode(
-                text, add_special_tokens=framed, parse_special=treatment == "parse"
-            )
+            early = other.encode(text, add_special_tokens=framed, parse_special=parse_special)
             assert whole.ids is whole.ids
             assert whole.ids == early.ids
             for field in ("tokens", "offsets", "word_ids", "type_ids", "special_tokens_mask"):
@@ -209,7 +207,7 @@ def test_special_tokens_that_encoding_recognizes_are_refused(
             AddedToken("<raw>", 101),
             AddedToken("<ADDED>", 102, special=False, normalized=True),
         ]
-    ).with_special_in_text("refuse")
+    ).with_parse_special("refuse")
     calls: list[Callable[[], object]] = [
         lambda: strict.encode(text),
         lambda: strict.encode("hug", text),
@@ -234,7 +232,7 @@ def test_a_text_that_is_not_refused_has_the_ids_of_parsing() -> None:
     )
     tok = pw.Tokenizer(WordLevel({"[UNK]": 0, "a": 1}), added_tokens=added)
     expected = tok.encode("aab ", parse_special=True).ids
-    assert tok.with_special_in_text("refuse").encode("aab ").ids == expected == [0]
+    assert tok.with_parse_special("refuse").encode("aab ").ids == expected == [0]
 
 
 # ---- trimmed offsets

@@ -191,7 +191,7 @@ def test_a_fingerprint_changes_with_what_decides_ids_only(tmp_path: Any) -> None
         tok.with_truncation(9),
         tok.with_padding(),
         tok.with_added_tokens(["x"]),
-        tok.with_special_in_text("text"),
+        tok.with_parse_special(False),
         tok.with_normalizer(None),
     ]
     assert len({other.fingerprint for other in (tok, *others)}) == 6

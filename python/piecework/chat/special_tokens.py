@@ -5,7 +5,6 @@ from __future__ import annotations
 from piecework._core import Core, TextColumn, find_special
 from piecework._internal.abstract import Collection, Iterable
 from piecework._internal.lazy import hints, pw, typing  # noqa: F401, in the text of `Rows`
-from piecework._internal.validation import check_choice
 from piecework.errors import ArgumentError, InputTypeError, SpecialTokenError
 from piecework.rows.text_columns import text_rows
 
@@ -13,10 +12,11 @@ Rows = Iterable["typing.Any"] | TextColumn
 """Texts, or texts as lists of words."""
 
 
-def checked_special_in_text(treatment: pw.spec.SpecialInText) -> pw.spec.SpecialInText:
-    """Raise unless `treatment` is "parse", "text" or "refuse"."""
-    check_choice("special_in_text", treatment, ("parse", "text", "refuse"))
-    return treatment
+def checked_parse_special(value: pw.spec.ParseSpecial) -> pw.spec.ParseSpecial:
+    """Return `value`, the setting of a tokenizer; raise unless it is True, False or "refuse"."""
+    if not isinstance(value, bool) and not (isinstance(value, str) and value == "refuse"):
+        raise ArgumentError("parse_special", repr(value), 'True, False or "refuse"')
+    return value
 
 
 def special_ids(core: Core, tokens: Collection[str], argument: str, expected: str) -> list[int]:

@@ -184,7 +184,7 @@ def _with_stages_for(tokenizer: pw.Tokenizer, target: str, *, force: bool) -> pw
             expected = f"{error.expected}; or use --force"
             raise pw.errors.PortabilityError(error.place, error.found, expected) from error
         click.echo(f"piecework: ids can differ: {error.place}: {error.found}", err=True)
-        parsed = tokenizer.with_special_in_text("parse")
+        parsed = tokenizer.with_parse_special(True)
         spec = pw.vocabulary.as_components(parsed.spec) if is_native else parsed.spec
         return pw.Tokenizer.from_spec(spec, like=tokenizer)
 

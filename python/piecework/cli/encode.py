@@ -95,7 +95,7 @@ Example:
     "--parse-special/--no-parse-special",
     section="Output",
     default=None,
-    help="Recognize special tokens written in the text, or treat them as plain text.  "
+    help="Parse special tokens written in the text, or encode them as plain text.  "
     "[default: set by the tokenizer]",
 )
 @length_options
@@ -207,7 +207,7 @@ def _report(
     lines = [
         ", ".join(parts) if to_files or is_notable else None,
         tokenizer_text(tokenizer) if to_files else None,
-        special_text(done.special_in_text, tokenizer),
+        special_text(done.parsed_special, tokenizer),
         following and f"next: {following}",
     ]
     data = {

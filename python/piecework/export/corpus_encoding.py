@@ -53,11 +53,11 @@ from piecework.export.input_lines import LabelledLine, LineSource
 from piecework.export.long_documents import encoder_of_long
 from piecework.export.manifest import Manifest, tokenizer_checksum
 from piecework.export.packing import STRATEGIES, Strategy
+from piecework.export.parsed_special import ParsedSpecialCounter
 from piecework.export.shard_documents import Documents, ShardReader
 from piecework.export.shard_formats import SHARD_FORMATS, ShardFormat, ShardFormatName, check_extra
 from piecework.export.shard_plan import ShardPlan, shard_names
 from piecework.export.shard_writing import ShardJob, write_shards
-from piecework.export.special_in_text import SpecialTokensInText
 from piecework.io.locked_folder import locked_folder
 from piecework.tokenizer import Tokenizer
 
@@ -74,7 +74,7 @@ class EncodedCorpus:
     1
 
     `rows` differs from `documents` only for packed rows, whose padding `tokens` does not count.
-    `replacements` counts invalid UTF-8 sequences, and `special_in_text` special tokens that documents have.
+    `replacements` counts invalid UTF-8 sequences, and `parsed_special` special tokens parsed in documents.
     """
 
     manifest: str
@@ -85,7 +85,7 @@ class EncodedCorpus:
     tokens: int
     empty_lines_dropped: int
     replacements: int
-    special_in_text: int = 0
+    parsed_special: int = 0
 
 
 @renamed_arguments(errors="encoding_errors")
@@ -259,7 +259,7 @@ def _checked_job(
             num_threads=threads,
         )
 
-    in_text = SpecialTokensInText(
+    special_counter = ParsedSpecialCounter(
         unpadded, add_special_tokens=add_special_tokens, parse_special=parse_special
     )
     encode_cut = encoder_of_long(unpadded, encode_texts, add_special_tokens=add_special_tokens)
@@ -269,7 +269,7 @@ def _checked_job(
         return EncodedLines(
             with_eod(batch, eod),
             kept=_columns(documents.texts, layout.kept),
-            special_in_text=in_text.count(batch),
+            parsed_special=special_counter.count(batch),
         )
 
     encoder = None if chat is None else ChatEncoder(unpadded, chat)
@@ -398,5 +398,5 @@ def _result(manifest: Manifest, names: Sequence[str], earlier: int) -> EncodedCo
         tokens=sum(shard.tokens for shard in shards),
         empty_lines_dropped=sum(shard.empty_lines_dropped for shard in shards),
         replacements=sum(shard.replacements for shard in shards),
-        special_in_text=sum(shard.special_in_text for shard in shards),
+        parsed_special=sum(shard.parsed_special for shard in shards),
     )

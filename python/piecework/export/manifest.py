@@ -60,7 +60,7 @@ class StoredFile:
 class Shard:
     """A finished shard. `rows` differs from `documents` only for packed rows.
 
-    `special_in_text` counts the special tokens that documents have.
+    `parsed_special` counts the special tokens parsed in documents.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Shard:
     tokens: int
     empty_lines_dropped: int
     replacements: int
-    special_in_text: int = 0
+    parsed_special: int = 0
 
 
 class Manifest:

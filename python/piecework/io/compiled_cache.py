@@ -16,10 +16,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from piecework.spec import SpecialInText
+    from piecework.spec import ParseSpecial
 
-CoreAndSpecial: TypeAlias = "tuple[Core, SpecialInText]"
-"""A compiled core, and how it treats special tokens in text."""
+CoreAndSpecial: TypeAlias = "tuple[Core, ParseSpecial]"
+"""A compiled core, and the `parse_special` of its tokenizer."""
 
 SUFFIX = ".pwc"
 

@@ -241,7 +241,7 @@ def _piecework_file(tokenizer: pw.Tokenizer) -> bytes:
     from piecework.spec.custom import refuse_custom_stages
 
     refuse_custom_stages(tokenizer.spec.normalizer, tokenizer.spec.pre_tokenizer)
-    return write_piecework_file(tokenizer._core, tokenizer._special_in_text)
+    return write_piecework_file(tokenizer._core, tokenizer.parse_special)
 
 
 _WRITERS: dict[str, Callable[[pw.Tokenizer], bytes]] = {
@@ -249,6 +249,6 @@ _WRITERS: dict[str, Callable[[pw.Tokenizer], bytes]] = {
     ".model": lambda tokenizer: write_sentencepiece(tokenizer._core),
     ".vocab": lambda tokenizer: write_sentencepiece_vocab(tokenizer._core),
     ".tiktoken": lambda tokenizer: write_tiktoken(tokenizer._core),
-    ".pwc": lambda tokenizer: write_cache(tokenizer._core, tokenizer._special_in_text, b""),
+    ".pwc": lambda tokenizer: write_cache(tokenizer._core, tokenizer.parse_special, b""),
     ".piecework": _piecework_file,
 }

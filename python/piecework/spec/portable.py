@@ -51,9 +51,9 @@ def portable_spec(spec: TokenizerSpec) -> TokenizerSpec:
     Raises `PortabilityError` if there is no such specification, and `StageError` for custom stages.
     """
     refuse_custom_stages(spec.normalizer, spec.pre_tokenizer)
-    if spec.special_in_text == "text":
-        found = "'text': other libraries parse special tokens in text"
-        raise PortabilityError("special_in_text", found, f"'parse', or {KEPT_BY_OWN}")
+    if spec.parse_special is False:
+        found = "False: other libraries parse special tokens in text"
+        raise PortabilityError("parse_special", found, f"True, or {KEPT_BY_OWN}")
     _check_settings(spec)
     if is_sentencepiece(spec):
         spec = _without_sentencepiece(spec)
