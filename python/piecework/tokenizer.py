@@ -1104,24 +1104,16 @@ class Tokenizer(metaclass=WithForeignNames):
         return self._core.vocab(with_added_tokens)
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
-        """Return the number of tokens in the vocabulary.
-
-        >>> import piecework as pw
-        >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).get_vocab_size()
-        2
-        """
-        return self._core.vocab_size(with_added_tokens)
-
-    @property
-    def vocab_size(self) -> int:
-        """The number of entries of the model, without added tokens; `len(tokenizer)` counts both.
+        """Return the number of tokens: entries of the model and added tokens, as `len(tokenizer)`.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).with_added_tokens(["<x>"])
-        >>> tok.vocab_size, len(tok)
-        (2, 3)
+        >>> tok.get_vocab_size(), tok.get_vocab_size(with_added_tokens=False)
+        (3, 2)
+
+        Without added tokens, it is what transformers calls `vocab_size`. `vocab_size` of training counts all.
         """
-        return self._core.vocab_size(False)
+        return self._core.vocab_size(with_added_tokens)
 
     def __len__(self) -> int:
         return self._core.vocab_size(True)

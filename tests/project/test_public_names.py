@@ -283,7 +283,6 @@ TOKENIZER_NAMES = {
     "cls_token_id",
     "mask_token",
     "mask_token_id",
-    "vocab_size",
     "with_added_tokens",
     "with_post_processor",
     "model_max_length",
@@ -428,12 +427,12 @@ def test_public_name_exists(name: str) -> None:
 
 def test_tokenizer_has_exactly_its_public_names() -> None:
     assert set(public_members(pw.Tokenizer)) == TOKENIZER_NAMES
-    assert len(TOKENIZER_NAMES) <= 72
+    assert len(TOKENIZER_NAMES) <= 71
 
 
 def test_the_file_of_the_tokenizer_stays_readable() -> None:
     source = inspect.getsource(inspect.getmodule(pw.Tokenizer))  # type: ignore[arg-type]
-    assert source.count("\n") < 1860, "write function(tokenizer, ...) in the folder of its subject"
+    assert source.count("\n") < 1850, "write function(tokenizer, ...) in the folder of its subject"
 
 
 def test_error_tree_lists_every_exception() -> None:

@@ -213,7 +213,10 @@ def test_a_damaged_configuration_is_named(tmp_path: Path) -> None:
 
 def test_sizes_follow_transformers() -> None:
     tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).with_added_tokens(["<x>", "<y>"])
-    assert (tok.vocab_size, len(tok), tok.get_vocab_size()) == (2, 4, 4)
+    assert len(tok) == tok.get_vocab_size() == 4
+    assert tok.get_vocab_size(with_added_tokens=False) == 2
+    with pytest.raises(AttributeError, match=r"len\(tokenizer\), or get_vocab_size\(with_added"):
+        _ = tok.vocab_size
 
 
 @pytest.mark.parametrize("role", ROLES)

@@ -184,10 +184,10 @@ impl Tokenizer {
         self.core().token_bytes_into(id, &mut bytes).then_some(bytes)
     }
 
-    /// Return the number of entries of the model, without added tokens.
+    /// Return the number of tokens: entries of the model and added tokens.
     #[must_use]
     pub fn vocab_size(&self) -> usize {
-        self.core().entry_count(false)
+        self.core().entry_count(true)
     }
 
     /// Return every token with its id: the entries of the model, then added tokens.

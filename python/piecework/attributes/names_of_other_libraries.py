@@ -73,6 +73,7 @@ _HERE = {
     "extra_special_tokens": "special_tokens_map['additional_special_tokens']",
     "save_pretrained": "save('folder/'), where the / makes it a folder",
     "vocab": "get_vocab()",
+    "vocab_size": "len(tokenizer), or get_vocab_size(with_added_tokens=False)",
     # tiktoken
     "encode_ordinary": "encode(text, parse_special=False).ids",
     "encode_to_numpy": "encode_batch(texts).ids",
