@@ -528,8 +528,8 @@ class Tokenizer(metaclass=WithForeignNames):
         `sampling` draws the segmentation of a BPE or Unigram model at random. A BPE model with `dropout`
         draws by itself, from fresh randomness, unless `Sampling(dropout=0)` is given.
 
-        Positional arguments have the order of `tokenizers`. (Keyword-only arguments would make each call
-        a fifth slower.) The last four are those of transformers: a value raises `InputTypeError` with the
+        Arguments have the order of `tokenizers`, in `encode_batch` too. (Keyword-only arguments would make
+        a call with a short text a tenth slower.) The last four are those of transformers: a value raises `InputTypeError` with the
         call to write here, such as `with_truncation`.
 
         Offsets count characters of the original text. Raises `InputTypeError` unless the text is a string
@@ -614,8 +614,8 @@ class Tokenizer(metaclass=WithForeignNames):
         texts: hints.Texts | Sequence[Sequence[str]] | Sequence[tuple[str, str]],
         pairs: hints.Texts | Sequence[Sequence[str]] | None = None,
         *,
-        add_special_tokens: bool = True,
         is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
         parse_special: bool | Collection[str] | None = None,
         sampling: pw.Sampling | None = None,
         offsets: bool | typing.Literal["chars", "bytes", "utf16"] = False,
