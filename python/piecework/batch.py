@@ -50,13 +50,13 @@ class Batch(metaclass=WithForeignNames):
 
     `batch[i]` is an `Encoding` and `batch[2:5]` a `Batch`. A row has the columns of its batch: always
     `ids`, `tokens`, `type_ids` and `attention_mask`; `offsets`, `word_ids`, `sequence_ids` and
-    `special_tokens_mask` with `encode_batch(..., offsets=True)`. No row has its text.
+    `special_tokens_mask` with `encode_batch(..., offsets=True)`. It does not contain its text.
 
     >>> b[0].tokens, b[1:].to_lists()
     (['hug', '##s'], [[1]])
 
-    Batches are equal if all their columns are. They pickle and copy with their columns and without
-    the tokenizer. They do not hash, as arrays can change.
+    Batches with equal columns are equal. Pickles and copies have the columns and not the tokenizer. Batches
+    are unhashable because their arrays are mutable.
     """
 
     def __init__(

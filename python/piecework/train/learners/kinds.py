@@ -1,4 +1,4 @@
-"""The learners: a new one is its file and its import here.
+"""All WordPiece learners by name. A new learner needs its own file and an import here.
 
 `piecework.train` exports the classes. Options, messages, tables and the tests of all learners come from
 `LEARNERS`.

@@ -291,7 +291,7 @@ class BPETrainer(_AnyBPETrainer):
         return super().decoder_for(pipeline)
 
     def by_characters(self) -> BPETrainer:
-        """Return this trainer."""
+        """Return this trainer, whose alphabet already is characters."""
         return self
 
     @property

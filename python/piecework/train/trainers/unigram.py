@@ -242,7 +242,7 @@ class UnigramTrainer(_AnyUnigramTrainer):
         common.add_unknown_token(self)
 
     def by_characters(self) -> UnigramTrainer:
-        """Return this trainer."""
+        """Return this trainer, whose alphabet already is characters."""
         return self
 
     @property
