@@ -221,7 +221,7 @@ class Batch(metaclass=WithForeignNames):
             batch.to_torch(padded=False)         # int32 of shape (tokens,), without a copy
             batch.to_torch(column="row_offsets", padded=False)
 
-        `pad_id`, `side` and `column` are those of `to_numpy`. `dtype` is an integer dtype of torch or
+        `to_numpy` describes `pad_id`, `side` and `column`. `dtype` is an integer dtype of torch or
         numpy; None uses int64, which every embedding accepts.
 
         `padded=False` returns the flat column, or `row_offsets`. Without a dtype it shares the memory of
@@ -277,8 +277,8 @@ class Batch(metaclass=WithForeignNames):
         `return_tensors` is None for lists of int, each as long as its row; "np" for numpy arrays and "pt" for
         torch tensors (extra `torch`), in which shorter rows are padded. `token_type_ids` are included when
         the template or the padding of the tokenizer has types other than 0; `return_token_type_ids` decides
-        otherwise. `pad_id`, `side`, `dtype` (None: int64) and the errors are those of `to_numpy`; lists
-        take none of the three.
+        otherwise. `to_numpy` describes `pad_id`, `side`, `dtype` (None: int64) and the errors; lists take
+        none of the three.
         """
         has_types = self._raw.type_ids is not None
         if return_token_type_ids is not None:
@@ -454,7 +454,7 @@ class Batch(metaclass=WithForeignNames):
     __hash__ = None  # type: ignore[assignment]
 
     def _values(self) -> tuple[npt.NDArray[typing.Any] | None, ...]:
-        """Return every column, None for those that the batch does not have."""
+        """Return every column, None for a column that the batch does not have."""
         raw = self._raw
         sequence_ids = None if raw.word_ids is None else self.sequence_ids
         return (

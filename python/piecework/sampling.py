@@ -138,7 +138,7 @@ def resolved(
 
 
 def _strength(sampling: Sampling, by_score: bool) -> float | None:
-    """Return the strength for the kind of model; raise for that of the other kind."""
+    """Return the strength for the kind of model; raise for the strength of the other kind."""
     if by_score and sampling.dropout is not None:
         message = "dropout is for BPE; pass Sampling(alpha=...) to a Unigram model"
         raise ArgumentError("sampling.dropout", message=message)

@@ -164,7 +164,7 @@ class Tokenizer(metaclass=WithForeignNames):
         - `vocab.json` needs its `merges.txt` (`encoder.json` its `vocab.bpe`): pass `merges=`, or the
           folder of both. The entries identify the pipelines of GPT-2, GPT and CLIP. `pattern` (a name of
           `spec.NAMED_PATTERNS` or regular expressions) selects another one. `special_tokens` names the
-          special entries; by default those in `<...>` that no merge produces and that do not end in `</w>`.
+          special entries; by default all in `<...>` that no merge produces and that do not end in `</w>`.
         - `.tiktoken` ranks have neither pattern nor special tokens. Pass `encoding_name`, one of
           `spec.ENCODINGS`, and the file must have its published SHA-256; or pass `pattern` and
           `special_tokens` with ids.
@@ -241,8 +241,8 @@ class Tokenizer(metaclass=WithForeignNames):
         ['hug', '##s']
 
         `format` requires one format, by the name that `piecework.io.format_detection.file_format` returns,
-        such as "SentencePiece .model". `source` names the data in errors. The other settings are those of
-        `load`. A `vocab.json`, which needs a second file, and a compiled cache are read by `load` only.
+        such as "SentencePiece .model". `source` names the data in errors. `load` describes the other
+        settings. A `vocab.json`, which needs a second file, and a compiled cache are read by `load` only.
 
         Raises the errors of `load`, and `InputTypeError` for data other than bytes.
         """
@@ -292,7 +292,7 @@ class Tokenizer(metaclass=WithForeignNames):
         [1, 0]
 
         A specification has neither roles, `model_max_length`, chat templates nor the budget of the word
-        cache. They are those of the tokenizer `like`, for a specification made from the one of `like`.
+        cache. The tokenizer `like` supplies them, for a specification that was made from `like.spec`.
         """
         from piecework.spec.tokenizer_spec import checked_spec
 
@@ -357,10 +357,10 @@ class Tokenizer(metaclass=WithForeignNames):
         has the details.
 
         `model` is "wordpiece", "bpe", "byte-bpe", "unigram", "sentencepiece", "word" or "char"; None means
-        that of the preset, or "wordpiece". `settings` are those of its trainer, such as `vocab_size` and
-        `min_frequency`. Pass either `trainer` or settings, not both. `preset` names the pipeline around the
-        model, such as "bert-uncased" (see `train.PRESETS`), or is a `train.Preset`; one with which the model
-        would lose text is refused. The SentencePiece presets "t5", "llama", "albert" and "xlnet" name
+        the model of the preset, or "wordpiece". `settings` are fields of its trainer, such as `vocab_size`
+        and `min_frequency`. Pass either `trainer` or settings, not both. `preset` names the pipeline around
+        the model, such as "bert-uncased" (see `train.PRESETS`), or is a `train.Preset`; one with which the
+        model would lose text is refused. The SentencePiece presets "t5", "llama", "albert" and "xlnet" name
         settings of `SentencePieceTrainer`; `model` can select another of its types.
 
         The result does not depend on `num_threads` (None: one for each CPU). `progress=True` shows a
@@ -394,7 +394,7 @@ class Tokenizer(metaclass=WithForeignNames):
         checkpoint: PathLike | None = None,
         **settings: hints.Unpack[pw.train.TrainSettings],
     ) -> hints.Self:
-        """Train a tokenizer on an iterable or a column of texts; settings are those of `train`.
+        """Train a tokenizer on an iterable or a column of texts, with the settings of `train`.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], model="word")
@@ -428,7 +428,7 @@ class Tokenizer(metaclass=WithForeignNames):
         checkpoint: PathLike | None = None,
         **settings: hints.Unpack[pw.train.TrainSettings],
     ) -> hints.Self:
-        """Train a tokenizer on word counts; settings are those of `train`.
+        """Train a tokenizer on word counts, with the settings of `train`.
 
         >>> import piecework as pw
         >>> counts = pw.count_texts(["to be or", "not to be"], preset="punctuation")
@@ -472,8 +472,8 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.train_new_from_iterator(["pun puns bun"] * 9, vocab_size=19).encode("puns").tokens
         ['[CLS]', 'puns', '[SEP]']
 
-        `texts` are those of `train_from_iterator`. `settings` are those of the trainer of the model type,
-        except the ones that the tokenizer determines.
+        `texts` is what `train_from_iterator` takes. `settings` are fields of the trainer of the model type,
+        except fields that the tokenizer determines.
         """
         from piecework.train.runs import retrained_spec
 
@@ -521,7 +521,7 @@ class Tokenizer(metaclass=WithForeignNames):
         further; `word_ids` count the words given, and offsets start at 0 in each word.
 
         `parse_special` says which special tokens are parsed where they are written in the text: all (True,
-        as in `tokenizers`), none (False, the safe choice for untrusted text), or those of a collection.
+        as in `tokenizers`), none (False, the safe choice for untrusted text), or a collection of tokens.
         "refuse" raises `SpecialTokenError` if the text contains one. None is the `parse_special` of the
         tokenizer: True for most, "refuse" for those loaded from `.tiktoken` ranks.
 
@@ -529,8 +529,8 @@ class Tokenizer(metaclass=WithForeignNames):
         draws by itself, from fresh randomness, unless `Sampling(dropout=0)` is given.
 
         Arguments have the order of `tokenizers`, in `encode_batch` too. (Keyword-only arguments would make
-        a call with a short text a tenth slower.) The last four are those of transformers: a value raises `InputTypeError` with the
-        call to write here, such as `with_truncation`.
+        a call with a short text a tenth slower.) transformers has the last four: a value raises
+        `InputTypeError` with the call to write here, such as `with_truncation`.
 
         Offsets count characters of the original text. Raises `InputTypeError` unless the text is a string
         (or, with `is_pretokenized`, a sequence of strings).
@@ -587,7 +587,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return numbered_encoding(encoding, whole)
 
     def tokenize(self, text: str) -> list[str]:
-        """Return the tokens of a text, without those that the post-processor and padding add.
+        """Return the tokens of a text, without the tokens that the post-processor and padding add.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=24)
@@ -625,7 +625,7 @@ class Tokenizer(metaclass=WithForeignNames):
     ) -> Batch:
         """Encode many texts into flat columns, on `num_threads` threads (None: one for each CPU).
 
-        The other settings are those of `encode`. `texts` is a sequence of strings, or a column that is
+        `encode` describes the other settings. `texts` is a sequence of strings, or a column that is
         read without a copy: Arrow strings (also `large` strings and string views) of pyarrow, polars and
         other libraries with the Arrow PyCapsule interface, or a numpy array of UTF-8 bytes.
 
@@ -650,8 +650,8 @@ class Tokenizer(metaclass=WithForeignNames):
         [[0, 2], [2, 3]]
 
         With truncation, a batch has one row for each text and **drops the rest of a long text**.
-        `overflow` makes a row of every window: first the window of `encode`, then those of its
-        `overflowing`. `overflow_to_sample_mapping` has the index of the text of each row.
+        `overflow` makes a row of every window: first the window of `encode`, then its
+        `overflowing` windows. `overflow_to_sample_mapping` has the index of the text of each row.
 
         >>> short = tok.with_truncation(2, stride=1)
         >>> windows = short.encode_batch(["abab", "b"], overflow=True)
@@ -745,7 +745,7 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.count_batch(["ab", "a"])
         [2, 1]
 
-        Returns the length of each encoding before padding. Settings and errors are those of `encode_batch`.
+        Returns the length of each encoding before padding. `encode_batch` describes settings and errors.
         """
         rows = text_rows(texts)
         return self._core.count_batch(
@@ -968,7 +968,7 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.decode_batch([[1, 2], [1]])
         ['hugs', 'hug']
 
-        The settings are those of `decode`.
+        `decode` describes the settings.
         """
         if isinstance(batch, Batch):
             ids, row_offsets = batch.ids, batch.row_offsets
@@ -1004,7 +1004,7 @@ class Tokenizer(metaclass=WithForeignNames):
         ' b'
 
         `prefill` holds the ids before the stream, such as a prompt. They are context; the stream does not
-        return their text. The other arguments are those of `decode`. A stream can be copied and pickled.
+        return their text. `decode` describes the other arguments. A stream can be copied and pickled.
         """
         ids = id_list(prefill, "prefill")
         raw = self._core.decode_stream([ids], skip_special_tokens, clean_up)
@@ -1151,7 +1151,7 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.with_added_tokens(["\\n"], special=True).special_tokens_map
         {'unk_token': '[UNK]', 'additional_special_tokens': ['\\n']}
 
-        `additional_special_tokens` lists the special tokens without a role: those that a configuration or
+        `additional_special_tokens` lists the special tokens without a role that a configuration or
         `with_roles` declared and `with_added_tokens` made since, or else all. transformers 5 calls them
         `extra_special_tokens`.
         """
@@ -1160,7 +1160,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return {**roles, **({"additional_special_tokens": extra} if extra else {})}
 
     def _role_tokens(self) -> dict[str, str]:
-        """Return the special token of each role, without those that have none."""
+        """Return the special token of each role that has one."""
         if self._all_roles is None:
             self._all_roles = role_tokens(self._settings, self.spec, self._core)
         return dict(self._all_roles)
@@ -1432,8 +1432,8 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> encoding.ids, [window.ids for window in encoding.overflowing]
         ([1, 2], [[2, 2]])
 
-        Without a length, it is the one that is stored with the tokenizer: its `model_max_length`, as with
-        `truncation=True` of transformers, else that of the truncation in its `tokenizer.json`.
+        Without a length, the stored length applies: the `model_max_length` of the tokenizer, as with
+        `truncation=True` of transformers, else the truncation in its `tokenizer.json`.
 
         >>> tok.with_model_max_length(2).with_truncation().encode("abb").ids
         [1, 2]
@@ -1490,8 +1490,8 @@ class Tokenizer(metaclass=WithForeignNames):
         `pad_to_multiple_of` rounds the length up.
 
         `side` is the side to pad (None: `padding_side`), `pad_token` the token (None: the role `pad_token`,
-        else `[PAD]`), `pad_id` its id (None: that of the token), `pad_type_id` its type id (None: the one
-        stored, else 0). The compiled tables are shared. Raises `ArgumentError` if `pad_token` is not in the
+        else `[PAD]`), `pad_id` its id (None: the token's id), `pad_type_id` its type id (None: the stored
+        one, else 0). The compiled tables are shared. Raises `ArgumentError` if `pad_token` is not in the
         vocabulary and no `pad_id` is given, and `VocabularyError` for an unknown `pad_id`.
         """
         core, used = stored_lengths.padded(
@@ -1704,7 +1704,7 @@ class Tokenizer(metaclass=WithForeignNames):
         """Return a tokenizer with the settings of another one that no specification contains."""
         settings = other._settings
         if settings.padding and self.token_to_id(settings.padding["pad_token"]) is None:
-            settings = settings.replace(padding=None)  # its id can be that of another token now
+            settings = settings.replace(padding=None)  # another token can have its id now
         tokenizer = self.with_word_cache_budget(other._core.cache_budget)
         tokenizer._use_settings(settings)
         return tokenizer

@@ -34,7 +34,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     An interrupt is a failure too. Symbolic links are followed. For a device, a pipe or an open stream, such
     as `/dev/null` or `/dev/stdout`, yields the path itself. Raises `FileError` with `path` if it is not
-    writable, and for an `OSError` of the block, such as that of a full disk: what the block reads must raise
+    writable, and for an `OSError` of the block, such as a full disk: what the block reads must raise
     errors of its own.
     """
     if _is_device(path):

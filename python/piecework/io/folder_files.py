@@ -155,7 +155,7 @@ def _model_input_names(tokenizer: pw.Tokenizer) -> list[str]:
 def _extra_special_tokens(
     settings: FolderSettings, roles: dict[str, str | None], added: dict[str, bool]
 ) -> list[str]:
-    """Return the special tokens without a role: those of the configuration that was read, or all."""
+    """Return the special tokens without a role that the configuration declared, or all."""
     named = set(roles.values())
     if settings.extra_special_tokens is None:
         return [token for token, special in added.items() if special and token not in named]

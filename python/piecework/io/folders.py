@@ -48,7 +48,7 @@ def folder_options(config: FolderConfig, options: LoadOptions, source: str) -> L
         return options.with_lowercase(True if lowercase is None and is_bert else lowercase)
     is_class = config.is_folder and merges_classes.is_class_of_merges(config, source)
     if is_class and options.special_tokens is None:
-        return options.with_special_tokens(())  # those of the class, which has no others
+        return options.with_special_tokens(())  # the class adds its own
     return options
 
 
@@ -245,7 +245,7 @@ def _with_roles_of_bert(config: FolderConfig) -> FolderConfig:
 
 
 def _with_bert_frame(core: Core, config: FolderConfig) -> Core:
-    """Add the tokens around a text, which are those of roles."""
+    """Add the tokens of roles around a text."""
     ids = {token["content"]: token["id"] for token in stages_of(core)["added_tokens"]}
     cls, sep = (str(config.settings.roles[f"{role}_token"]) for role in ("cls", "sep"))
     frame = sentencepiece_classes.cls_sep_template(cls, sep, ids)
@@ -253,7 +253,7 @@ def _with_bert_frame(core: Core, config: FolderConfig) -> Core:
 
 
 def _with_bert_normalizer(core: Core, config: FolderConfig) -> Core:
-    """Return a core whose BERT normalizer has the settings of the class, by default those of uncased BERT."""
+    """Return a core whose BERT normalizer has the settings of the class; uncased BERT has the defaults."""
     normalizer = stages_of(core)["normalizer"]
     if normalizer is None or normalizer["type"] != "BertNormalizer":
         return core

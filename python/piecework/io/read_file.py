@@ -101,7 +101,7 @@ def check_that_it_ends(path: str, expected: str) -> bool:
 
 
 def is_device(mode: int) -> bool:
-    """Return whether a mode of `os.stat` is that of a device."""
+    """Return whether a mode of `os.stat` belongs to a device."""
     return stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
 
 

@@ -89,7 +89,7 @@ def resize_embeddings(
     files, and the tokenizer is saved there with `Tokenizer.save`. Files are read and written in blocks:
     memory does not grow with the model.
 
-    Rows of old tokens are copied bit for bit. `init` makes those of added tokens, computed in float64 and
+    Rows of old tokens are copied bit for bit. `init` makes the rows of added tokens, computed in float64 and
     rounded to the type of the table:
 
     - "mean-of-pieces": the mean of the rows of `id_map.sources`, or "mean" without them;
@@ -108,7 +108,7 @@ def resize_embeddings(
     `drop_extra_rows` it may have more, such as padding to a multiple of 64; the others are dropped.
 
     Before anything is written, raises `FormatError` for a model that contradicts the map, itself or its
-    configuration, and `ArgumentError` for the map of another tokenizer than that of the folder. Raises
+    configuration, and `ArgumentError` for the map of another tokenizer than the folder has. Raises
     `ArgumentError` and `FileError` for other arguments.
     """
     check_type("id_map", id_map, IdMap, "IdMap")

@@ -28,7 +28,7 @@ def shrink(tokenizer: pw.Tokenizer, size: int) -> ChangedVocabulary:
 
     `size` includes added tokens. BPE removes merges from the end of the list, with the entries that
     only they produce. Unigram and SentencePiece remove the entries with the lowest scores, other models
-    those with the highest ids. The entries that `prune` always keeps, and the alphabet, are kept;
+    the entries with the highest ids. The entries that `prune` always keeps, and the alphabet, are kept;
     `ArgumentError` if they are more than `size`.
     """
     check_size("size", size)
@@ -56,7 +56,7 @@ def shrink_spec(spec: TokenizerSpec, size: int) -> tuple[TokenizerSpec, IdMap]:
 
 
 def _last_entries(model: Model, fixed: set[str], excess: int) -> set[str]:
-    """Return the entries to remove: those learned last, and those that cannot be merged without them."""
+    """Return the entries to remove: the entries learned last, and what cannot be merged without them."""
     learned = [token for token in _in_learned_order(model) if token not in fixed]
     if not isinstance(model, SentencePiece) or model.kind != "bpe":
         return set(learned[max(len(learned) - excess, 0) :])

@@ -26,7 +26,7 @@ def token_tables(
 ) -> dict[str, int]:
     """Return the tables with a row for each token, and their number of rows.
 
-    `tables` names them, None for those with known names. `rows` is the number of old ids; None for any.
+    `tables` names them, None for tables with known names. `rows` is the number of old ids; None for any.
     Raises `FormatError` if the tables differ in rows, if there are none, or if another tensor has as many
     rows as they have.
     """
