@@ -180,9 +180,9 @@ class Tokenizer(metaclass=WithForeignNames):
         tokenizer file: it decides the ids.
 
         Roles of special tokens, `model_max_length`, sides and chat templates are read from the
-        `tokenizer_config.json` in the same folder, the `special_tokens_map.json` and the `.jinja` files. Of a
-        folder, it also decides about added tokens and about the settings of a `vocab.txt` or a `.model`. No
-        code of a folder is run. A GGUF file contains its roles and chat templates.
+        `tokenizer_config.json` in the same folder, the `special_tokens_map.json` and the `.jinja` files. When
+        a folder is loaded, it also decides about added tokens and the settings of a `vocab.txt` or a
+        `.model`. No code of a folder is run. A GGUF file contains its roles and chat templates.
 
         When a folder is loaded, truncation and padding stored in its `tokenizer.json` are kept but not
         applied, as in transformers; `with_truncation()` and `with_padding("stored")` apply them. A single
@@ -1083,8 +1083,8 @@ class Tokenizer(metaclass=WithForeignNames):
 
         Equal tokenizers have equal fingerprints, in every process, on every machine and in every version
         that writes the same specification. It covers stages, vocabulary, added tokens, truncation, padding
-        and `parse_special`, but neither roles nor chat templates. Of custom stages it covers the names
-        only. Manifests of encoded corpora contain it.
+        and `parse_special`, but neither roles nor chat templates. It covers only the names of custom
+        stages. Manifests of encoded corpora contain it.
         """
         if self._fingerprint is None:
             import hashlib
