@@ -51,6 +51,13 @@ def test_special_tokens_in_files_are_counted(
     assert ids.count("0") == count + (3 if "append_eod" in settings else 0)
 
 
+def test_special_tokens_in_files_are_refused(corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(pw.errors.SpecialTokenError):
+        encode_files(byte_bpe(), corpus, tmp_path / "ids.txt", parse_special="refuse")
+    with pytest.raises(pw.errors.SpecialTokenError):
+        encode_corpus(byte_bpe(), corpus, tmp_path / "shards", parse_special="refuse")
+
+
 def test_tokens_of_the_template_are_not_counted(tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("hug [SEP] pug\nbug [UNK] ~\n[CLS]\n")
     for settings in ({}, {"add_special_tokens": False}):

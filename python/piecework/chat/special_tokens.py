@@ -12,11 +12,13 @@ Rows = Iterable["typing.Any"] | TextColumn
 """Texts, or texts as lists of words."""
 
 
-def checked_parse_special(value: pw.spec.ParseSpecial) -> pw.spec.ParseSpecial:
+def checked_parse_special(value: object) -> pw.spec.ParseSpecial:
     """Return `value`, the setting of a tokenizer; raise unless it is True, False or "refuse"."""
-    if not isinstance(value, bool) and not (isinstance(value, str) and value == "refuse"):
-        raise ArgumentError("parse_special", repr(value), 'True, False or "refuse"')
-    return value
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value == "refuse":
+        return "refuse"
+    raise ArgumentError("parse_special", repr(value), 'True, False or "refuse"')
 
 
 def special_ids(core: Core, tokens: Collection[str], argument: str, expected: str) -> list[int]:

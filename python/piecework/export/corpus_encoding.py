@@ -283,7 +283,7 @@ def _checked_job(
             faults=encoded.faults,
         )
 
-    is_set = isinstance(parse_special, Collection)
+    is_set = isinstance(parse_special, Collection) and not isinstance(parse_special, str)
     settings = {
         "format": format,
         "shuffle_seed": seed,

@@ -96,6 +96,7 @@ def test_a_folder_of_an_earlier_run_needs_resume(
         ({"encoding_errors": "strict"}, "encoding_errors='replace'", "encoding_errors='strict'"),
         ({"pack": 9}, "pack=None", "pack=9"),
         ({"parse_special": {"[SEP]"}}, "parse_special=None", r"parse_special=\['\[SEP\]'\]"),
+        ({"parse_special": "refuse"}, "parse_special=None", "parse_special='refuse'"),
     ],
 )
 def test_other_settings_are_refused_and_both_are_named(
