@@ -574,9 +574,9 @@ class Tokenizer(metaclass=WithForeignNames):
             return encoding
         from piecework.rows.word_numbers import numbered_encoding
 
-        whole = None
+        untruncated = None
         if not self._core.is_plain:
-            whole = self._core.with_truncation(None).encode(
+            untruncated = self._core.with_truncation(None).encode(
                 text,
                 pair,
                 add_special_tokens=False,
@@ -584,7 +584,7 @@ class Tokenizer(metaclass=WithForeignNames):
                 parse_special=self._recognized(parse_special),
                 sampling=None,
             )
-        return numbered_encoding(encoding, whole)
+        return numbered_encoding(encoding, untruncated)
 
     def tokenize(self, text: str) -> list[str]:
         """Return the tokens of a text, without the tokens that the post-processor and padding add.
@@ -685,9 +685,9 @@ class Tokenizer(metaclass=WithForeignNames):
         if offsets and self._settings.word_ids is not None and not is_pretokenized:
             from piecework.rows.word_numbers import numbered_batch
 
-            whole = None
+            untruncated = None
             if not self._core.is_plain:
-                whole = self._core.with_truncation(None).encode_batch(
+                untruncated = self._core.with_truncation(None).encode_batch(
                     first,
                     second,
                     add_special_tokens=False,
@@ -698,7 +698,7 @@ class Tokenizer(metaclass=WithForeignNames):
                     overflow=False,
                     num_threads=thread_count(num_threads),
                 )
-            raw = numbered_batch(raw, self._core.id_to_token, whole)
+            raw = numbered_batch(raw, self._core.id_to_token, untruncated)
         if offsets in ("bytes", "utf16"):
             from piecework.rows.offset_units import in_unit
 
