@@ -454,7 +454,7 @@ class Batch(metaclass=WithForeignNames):
     __hash__ = None  # type: ignore[assignment]
 
     def _values(self) -> tuple[npt.NDArray[typing.Any] | None, ...]:
-        """Return every column, None for a column that the batch does not have."""
+        """Return every column, None for those that the batch does not have."""
         raw = self._raw
         sequence_ids = None if raw.word_ids is None else self.sequence_ids
         return (

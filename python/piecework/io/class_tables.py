@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 # Model types of a `config.json` for which AutoTokenizer reads a `tokenizer.json` as it is, if the
-# configuration names another class than the model type.
+# configuration names another class than the one of the model type.
 READ_AS_FILES = frozenset(
     """
     EvollaModel arctic aria beam bigbird_pegasus camembertv2-base canary chatlm cohere_asr ernie4_5
@@ -219,7 +219,7 @@ PLAIN_BYTE_LEVEL = LIKE_ROBERTA | {
 
 # ---- classes that make a tokenizer of a vocab.txt
 
-# Their settings of the normalizer win over the normalizer of a tokenizer.json.
+# Their settings of the normalizer win over those of a tokenizer.json.
 NORMALIZE_AS_BERT = frozenset(
     {
         "BertTokenizer",

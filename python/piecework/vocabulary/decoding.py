@@ -112,7 +112,7 @@ def _text_with_errors(
 ) -> str:
     """Return a decoded text with U+FFFD unchanged if its bytes are UTF-8, else what `encoding_errors` says.
 
-    `tokens` are the tokens of the text. "ignore" drops what is invalid, "strict" raises `InvalidUtf8Error`.
+    `tokens` are those of the text. "ignore" drops what is invalid, "strict" raises `InvalidUtf8Error`.
     """
     return _without_errors(text, _bytes_of(tokens, spec), encoding_errors, place)
 

@@ -1,4 +1,4 @@
-"""Match the tokens of two tokenizers, and make rows of added tokens from a donor model's rows."""
+"""Match the tokens of two tokenizers, and make rows of added tokens from those of a donor model."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _Key: TypeAlias = tuple[bytes | str, int]
 
 
 def map_between(old: pw.Tokenizer, new: pw.Tokenizer) -> IdMap:
-    """Return the map from the ids of one tokenizer to the ids of an unrelated one.
+    """Return the map from the ids of one tokenizer to those of another, which was not made from it.
 
     >>> import piecework as pw
     >>> old = pw.Tokenizer(
@@ -127,7 +127,7 @@ def _matrix(name: str, value: Any) -> npt.NDArray[Any]:
 
 
 def _token_keys(tokenizer: pw.Tokenizer) -> dict[_Key, int]:
-    """Return the id of each token by its key, in the order of ids; matching tokens have equal keys."""
+    """Return the id of each token by its key, which equals that of a matching token; in the order of ids."""
     texts = decoded_bytes(tokenizer)
     seen: Counter[bytes | str] = Counter()
     found: dict[_Key, int] = {}
@@ -139,7 +139,7 @@ def _token_keys(tokenizer: pw.Tokenizer) -> dict[_Key, int]:
 
 
 def _longest_tokens(data: bytes | str, ids: Mapping[bytes, int], longest: int) -> tuple[int, ...]:
-    """Return the ids whose bytes together are a token's bytes, the longest first at each position, or ()."""
+    """Return the ids whose bytes are those of a token, the longest first at each position; () if none are."""
     found, start = [], 0
     while isinstance(data, bytes) and start < len(data):
         ends = range(min(start + longest, len(data)), start, -1)

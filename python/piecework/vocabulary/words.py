@@ -19,7 +19,7 @@ from piecework.vocabulary.entries import NewEntry, with_entries
 from piecework.vocabulary.extension import lineage
 from piecework.vocabulary.id_map import IdMap
 
-_UNKNOWN_PENALTY = 10.0  # as in SentencePiece and tokenizers
+_UNKNOWN_PENALTY = 10.0  # that of SentencePiece and tokenizers
 _MAX_CHARACTERS = 256
 _MARGIN = 1.0  # more than the rounding of a sum of 32-bit floats
 

@@ -1,4 +1,4 @@
-"""All WordPiece learners by name. A new learner needs its own file and an import here.
+"""The learners: a new one is its file and its import here.
 
 `piecework.train` exports the classes. Options, messages, tables and the tests of all learners come from
 `LEARNERS`.
