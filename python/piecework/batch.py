@@ -199,8 +199,8 @@ class Batch(metaclass=WithForeignNames):
         """
         check_choice("column", column, _COLUMNS)
         if column != "ids" and pad_id is not None:
-            expected = f"None for column={column!r}; only ids take an id"
-            raise ArgumentError("pad_id", str(pad_id), expected)
+            problem = f"must be None for column={column!r}, not {pad_id}; only ids take an id"
+            raise ArgumentError("pad_id", problem)
         values = getattr(self, column)
         found_dtype = values.dtype if dtype is None else rectangles.integer_dtype(dtype)
         return self._fill(self._rectangle(side), column, values, pad_id, found_dtype)
@@ -240,7 +240,7 @@ class Batch(metaclass=WithForeignNames):
             return rectangles.as_tensor(filled, "Batch.to_torch")
         for argument, value in (("pad_id", pad_id), ("side", side)):
             if value is not None:
-                raise ArgumentError(argument, repr(value), "None with padded=False")
+                raise ArgumentError(argument, f"must be None with padded=False, not {value!r}")
         check_choice("column", column, (*_COLUMNS, "row_offsets"))
         values = getattr(self, column)
         if dtype is None and values.dtype == np.uint32:
@@ -286,8 +286,11 @@ class Batch(metaclass=WithForeignNames):
         if return_tensors is None:
             for name, value in (("pad_id", pad_id), ("side", side), ("dtype", dtype)):
                 if value is not None:
-                    expected = 'None; only arrays are padded: return_tensors="np" or "pt"'
-                    raise ArgumentError(name, repr(value), expected)
+                    raise ArgumentError(
+                        name,
+                        f"must be None, not {value!r}; only arrays are padded: "
+                        'return_tensors="np" or "pt"',
+                    )
             return self._row_lists(has_types)
         check_choice("return_tensors", return_tensors, ("np", "pt"))
         found_dtype = rectangles.integer_dtype("int64" if dtype is None else dtype)
@@ -390,7 +393,7 @@ class Batch(metaclass=WithForeignNames):
                 "rows differ in length and the tokenizer has no known padding token; "
                 "pass the id that pads: to_numpy(pad_id=...)"
             )
-            raise ArgumentError("pad_id", message=message)
+            raise ArgumentError("pad_id", message)
         return known or 0
 
     def __len__(self) -> int:
@@ -491,10 +494,9 @@ add_foreign_names(Batch)
 
 
 def _not_a_row(row: object) -> InputTypeError:
-    expected = "int or slice"
     if isinstance(row, str):
         expected += f"; to_dict()[{row!r}] is a column"
-    return InputTypeError("row", type(row).__name__, expected)
+    return InputTypeError("row", f"must be int or slice, not {type(row).__name__}")
 
 
 def _cut(

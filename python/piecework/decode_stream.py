@@ -77,10 +77,10 @@ class DecodeStream(_Streams):
             text = self._raw.step([id])[0]
         except (TypeError, OverflowError):
             if hasattr(id, "__index__"):
-                raise ArgumentError("id", str(id), "an id from 0 to 4294967295") from None
-            raise InputTypeError("id", type(id).__name__, "an id") from None
+                raise ArgumentError("id", f"must be an id from 0 to 4294967295, not {id}") from None
+            raise InputTypeError("id", f"must be an id, not {type(id).__name__}") from None
         if id is None:  # which `DecodeStreams` accepts
-            raise InputTypeError("id", "NoneType", "an id; finish() ends the stream")
+            raise InputTypeError("id", "must be an id, not NoneType; finish() ends the stream")
         return self._errors[0].text_of([id], text) if self._errors else text
 
     def finish(self) -> str | None:

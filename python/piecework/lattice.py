@@ -101,12 +101,15 @@ def sample(
     """
     check_segmentations("n", n, instead=_MORE_SAMPLES if replacement else "")
     if include_best and replacement:
-        raise ArgumentError("include_best", "=True needs replacement=False")
+        raise ArgumentError("include_best", "True needs replacement=False")
     check_type("sampling", sampling, Sampling | None, "Sampling or None")
     sampling = sampling or Sampling()
     if sampling.nbest_size is not None and sampling.nbest_size >= 0:
-        expected = f"None, which draws from all segmentations{_MORE_SAMPLES}"
-        raise ArgumentError("sampling.nbest_size", str(sampling.nbest_size), expected)
+        raise ArgumentError(
+            "sampling.nbest_size",
+            f"must be None, which draws from all segmentations{_MORE_SAMPLES}, not "
+            f"{sampling.nbest_size}",
+        )
     core = tokenizer._core
     drawn = resolved(sampling, core.dropout, core.scores_segmentations)
     return _segmentations(
@@ -172,7 +175,7 @@ def score_ids(tokenizer: pw.Tokenizer, ids: hints.Ids) -> float:
     found = scores(core, ids)
     for index, (id, score) in enumerate(zip(ids, found, strict=True)):
         if score is None and core.id_to_token(id) is None:
-            raise ArgumentError(f"ids[{index}]", str(id), "an id of the vocabulary")
+            raise ArgumentError(f"ids[{index}]", f"must be an id of the vocabulary, not {id}")
     return math.fsum(score or 0.0 for score in found)
 
 

@@ -156,6 +156,6 @@ def _named(name: str) -> NormalizationRules:
 
 def _check_text(place: str, value: object) -> None:
     if not isinstance(value, str):
-        raise InputTypeError(place, type(value).__name__, "str")
+        raise InputTypeError(place, f"must be str, not {type(value).__name__}")
     if first_surrogate(value) is not None:
         raise ArgumentError(place, "has a lone surrogate, which UTF-8 cannot encode")

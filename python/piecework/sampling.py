@@ -79,12 +79,15 @@ class Sampling:
         if self.seed is not None:
             check_number("seed", self.seed, (int,), "int or None")
             if not 0 <= self.seed < _SEEDS:
-                raise ArgumentError("seed", str(self.seed), "a number from 0 to 2**64 - 1")
+                problem = f"must be a number from 0 to 2**64 - 1, not {self.seed}"
+                raise ArgumentError("seed", problem)
         if self.nbest_size is not None:
             check_number("nbest_size", self.nbest_size, (int,), "int or None")
             if self.nbest_size > _MAX_SEGMENTATIONS:
-                expected = f"at most {_MAX_SEGMENTATIONS}, or None for all"
-                raise ArgumentError("nbest_size", str(self.nbest_size), expected)
+                problem = (
+                    f"must be at most {_MAX_SEGMENTATIONS}, or None for all, not {self.nbest_size}"
+                )
+                raise ArgumentError("nbest_size", problem)
 
 
 @dataclass(frozen=True)
@@ -141,10 +144,10 @@ def _strength(sampling: Sampling, by_score: bool) -> float | None:
     """Return the strength for the kind of model; raise for the strength of the other kind."""
     if by_score and sampling.dropout is not None:
         message = "dropout is for BPE; pass Sampling(alpha=...) to a Unigram model"
-        raise ArgumentError("sampling.dropout", message=message)
+        raise ArgumentError("sampling.dropout", message)
     if not by_score and sampling.alpha is not None:
         message = "alpha is for Unigram models; pass Sampling(dropout=...) to a BPE model"
-        raise ArgumentError("sampling.alpha", message=message)
+        raise ArgumentError("sampling.alpha", message)
     return sampling.alpha if by_score else sampling.dropout
 
 
@@ -163,16 +166,15 @@ def check_alpha(alpha: object) -> None:
     except OverflowError:
         is_finite = False
     if not is_finite or alpha < 0:  # type: ignore[operator]
-        expected = "a finite number, at least 0"
-        raise ArgumentError("alpha", str(alpha), expected)
+        raise ArgumentError("alpha", f"must be a finite number, at least 0, not {alpha}")
 
 
 def check_segmentations(name: str, value: object, *, instead: str = "") -> None:
     """Raise unless `value` is a number of segmentations, from 1 to 1024; `instead` ends the message."""
     check_number(name, value, (int,), "int")
     if not 1 <= value <= _MAX_SEGMENTATIONS:  # type: ignore[operator]
-        expected = f"a number of segmentations from 1 to {_MAX_SEGMENTATIONS}{instead}"
-        raise ArgumentError(name, str(value), expected)
+        problem = f"must be a number of segmentations from 1 to {_MAX_SEGMENTATIONS}{instead}, not {value}"
+        raise ArgumentError(name, problem)
 
 
 def check_has_scores(tokenizer: pw.Tokenizer) -> None:
@@ -189,7 +191,7 @@ def check_has_scores(tokenizer: pw.Tokenizer) -> None:
     found = type(model).__name__
     if found == "SentencePiece":
         found = f"a SentencePiece model of kind {model.kind!r}"  # type: ignore[union-attr]
-    raise ArgumentError("model", found, "a Unigram model")
+    raise ArgumentError("model", f"must be a Unigram model, not {found}")
 
 
 def encode_pieces(

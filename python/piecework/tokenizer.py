@@ -106,8 +106,10 @@ class Tokenizer(metaclass=WithForeignNames):
         from piecework.spec import TokenizerSpec
 
         if isinstance(model, str | bytes):
-            expected = "a spec.Model; Tokenizer.load reads a file"
-            raise InputTypeError("model", type(model).__name__, expected)
+            problem = (
+                f"must be a spec.Model, not {type(model).__name__}; Tokenizer.load reads a file"
+            )
+            raise InputTypeError("model", problem)
         spec = TokenizerSpec(
             model=model,
             normalizer=normalizer,
@@ -1038,7 +1040,8 @@ class Tokenizer(metaclass=WithForeignNames):
         'a'
         """
         if not hasattr(id, "__index__"):
-            raise InputTypeError("id", type(id).__name__, "int; for a token call token_to_id")
+            problem = f"must be int, not {type(id).__name__}; for a token call token_to_id"
+            raise InputTypeError("id", problem)
         return self._core.id_to_token(id) if 0 <= id < 2**32 else None
 
     def token_bytes(self, id: int) -> bytes | None:
@@ -1057,7 +1060,7 @@ class Tokenizer(metaclass=WithForeignNames):
         except OverflowError:
             return None
         except TypeError:
-            raise InputTypeError("id", type(id).__name__, "int") from None
+            raise InputTypeError("id", f"must be int, not {type(id).__name__}") from None
 
     @property
     def special_token_ids(self) -> frozenset[int]:
@@ -1345,7 +1348,8 @@ class Tokenizer(metaclass=WithForeignNames):
         if length is not None:
             check_size("length", length)
             if length == 0:
-                raise ArgumentError("length", "0", "a number of tokens of at least 1, or None")
+                problem = "must be a number of tokens of at least 1, or None, not 0"
+                raise ArgumentError("length", problem)
         return self._variant(model_max_length=length)
 
     def with_chat_template(self, template: str | None, *, name: str = "default") -> hints.Self:
@@ -1820,8 +1824,10 @@ def _core_of(spec: pw.TokenizerSpec) -> Core:
 def _encoded(text: str) -> bytes:
     surrogate = first_surrogate(text)
     if surrogate is not None:
-        found = f"a lone surrogate at character {surrogate}"
-        raise FormatError("text", found, "text that UTF-8 can encode")
+        problem = (
+            f"found a lone surrogate at character {surrogate}, expected text that UTF-8 can encode"
+        )
+        raise FormatError("text", problem)
     return text.encode()
 
 

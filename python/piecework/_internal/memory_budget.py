@@ -34,7 +34,7 @@ def memory_budget(memory: int | str | None) -> int:
         return max(available_memory() // 4, MIN_BUDGET)
     budget = byte_size("memory", memory)
     if budget < MIN_BUDGET:
-        raise ArgumentError("memory", repr(memory), "at least 128MB")
+        raise ArgumentError("memory", f"must be at least 128MB, not {memory!r}")
     return budget
 
 
@@ -48,7 +48,7 @@ def byte_size(name: str, size: int | str) -> int:
         return size
     found = _SIZE.fullmatch(size.strip()) if isinstance(size, str) else None
     if found is None:
-        raise ArgumentError(name, repr(size), "a size such as 512MB or 2GiB")
+        raise ArgumentError(name, f"must be a size such as 512MB or 2GiB, not {size!r}")
     number, unit, binary = found.groups()
     shift = _UNITS[unit.upper()]
     factor = 1 << shift if binary else 1000 ** (shift // 10)

@@ -43,8 +43,11 @@ def progress_bar(
         return nullcontext(progress)
     given: object = progress
     if given is not None and not isinstance(given, bool):
-        expected = "True, or a function that takes how much is done and the total"
-        raise InputTypeError("progress", type(given).__name__, expected)
+        raise InputTypeError(
+            "progress",
+            "must be True, or a function that takes how much is done and the total, not "
+            f"{type(given).__name__}",
+        )
     if not progress or sys.stderr is None:
         return nullcontext(_ignore)
     if sys.stderr.isatty():

@@ -57,7 +57,7 @@ def wrapping(
 def reject_former_name(given: Iterable[str], old: str, new: str) -> None:
     """Raise `ArgumentError` with the new name if the old one is among the given arguments."""
     if old in given:
-        raise ArgumentError(old, f"= is called {new}=")
+        raise ArgumentError(old, f"is called {new}=")
 
 
 def moved_names(module: str, homes: Mapping[str, str]) -> Callable[[str], typing.NoReturn]:

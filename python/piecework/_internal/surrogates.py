@@ -32,7 +32,8 @@ def replace_surrogates(text: str, place: str, encoding_errors: str = "replace") 
     if start is None:
         return text, 0
     if encoding_errors == "strict":
-        raise InvalidUtf8Error(place, f"a lone surrogate at character {start}", "Unicode text")
+        problem = f"found a lone surrogate at character {start}, expected Unicode text"
+        raise InvalidUtf8Error(place, problem)
     replaced = "".join("\ufffd" if "\ud800" <= c <= "\udfff" else c for c in text)
     return replaced, sum(a != b for a, b in zip(text, replaced, strict=True))
 

@@ -37,8 +37,8 @@ def default_num_threads() -> int:
 def _parsed(value: str) -> int:
     num_threads = int(value) if value.isascii() and value.isdigit() else 0
     if not 1 <= num_threads <= _MAX_THREADS:
-        expected = f"a number from 1 to {_MAX_THREADS}"
-        raise ArgumentError(f"environment variable {_VARIABLE}", repr(value), expected)
+        problem = f"must be a number from 1 to {_MAX_THREADS}, not {value!r}"
+        raise ArgumentError(f"environment variable {_VARIABLE}", problem)
     return num_threads
 
 

@@ -29,13 +29,13 @@ def check_type(name: str, value: object, kinds: typing.Any, expected: str) -> No
     piecework.errors.InputTypeError: text must be str, not int
     """
     if not isinstance(value, kinds):
-        raise InputTypeError(name, type(value).__name__, expected)
+        raise InputTypeError(name, f"must be {expected}, not {type(value).__name__}")
 
 
 def path_text(path: PathLike, name: str = "path") -> str:
     """Return a path as a string."""
     if not isinstance(path, (str, os.PathLike)):
-        raise InputTypeError(name, type(path).__name__, "str or a path")
+        raise InputTypeError(name, f"must be str or a path, not {type(path).__name__}")
     return os.fspath(path)
 
 
@@ -50,7 +50,7 @@ def file_path(path: object, name: str, error: type[ArgumentError] = InputTypeErr
 def encodable_path(text: str, name: str = "path") -> str:
     """Return a path; raises `ArgumentError` for one that no file can have."""
     if "\0" in text:
-        raise ArgumentError(name, repr(text), "a path without null characters")
+        raise ArgumentError(name, f"must be a path without null characters, not {text!r}")
     try:
         os.fsencode(text)
     except UnicodeEncodeError as error:
@@ -62,22 +62,24 @@ def encodable_path(text: str, name: str = "path") -> str:
 def listed(items: Sequence[hints.T], name: str = "texts", of: str = "str") -> list[hints.T]:
     """Return the items as a new list, which later changes of the argument do not affect."""
     if not _is_iterable(items):
-        raise InputTypeError(name, type(items).__name__, f"a sequence of {of}, such as a list")
+        problem = f"must be a sequence of {of}, such as a list, not {type(items).__name__}"
+        raise InputTypeError(name, problem)
     return list(items)
 
 
 def id_list(ids: typing.Any, place: str) -> list[int]:
     """Return ids as a list; raises unless each is an integer of 32 bits without sign."""
     if not _is_iterable(ids):
-        raise InputTypeError(place, type(ids).__name__, "a sequence of ids")
+        raise InputTypeError(place, f"must be a sequence of ids, not {type(ids).__name__}")
     # A list must not import numpy.
     is_array = not isinstance(ids, (list, tuple)) and isinstance(ids, np.ndarray)
     listed = ids.tolist() if is_array else list(ids)
     for position, id in enumerate(listed):
         if not isinstance(id, int) and not isinstance(id, np.integer):
-            raise InputTypeError(f"{place}[{position}]", type(id).__name__, "an id")
+            raise InputTypeError(f"{place}[{position}]", f"must be an id, not {type(id).__name__}")
         if not 0 <= id <= _MAX_U32:
-            raise ArgumentError(f"{place}[{position}]", str(id), f"an id from 0 to {_MAX_U32}")
+            problem = f"must be an id from 0 to {_MAX_U32}, not {id}"
+            raise ArgumentError(f"{place}[{position}]", problem)
     return listed
 
 
@@ -87,48 +89,49 @@ def id_list(ids: typing.Any, place: str) -> list[int]:
 def check_number(name: str, value: object, kinds: tuple[type, ...], expected: str) -> None:
     """Raise `InputTypeError` unless `value` has one of the types; bool is not a number."""
     if isinstance(value, bool) or not isinstance(value, kinds):
-        raise InputTypeError(name, type(value).__name__, expected)
+        raise InputTypeError(name, f"must be {expected}, not {type(value).__name__}")
 
 
 def check_positive(name: str, value: object) -> None:
     """Raise unless `value` is an int or a float above 0."""
     check_number(name, value, (int, float), "a number")
     if not value > 0:  # type: ignore[operator]
-        raise ArgumentError(name, str(value), "a number greater than 0")
+        raise ArgumentError(name, f"must be a number greater than 0, not {value}")
 
 
 def check_size(name: str, value: object) -> None:
     """Raise unless `value` is a number of tokens, from 0 to 2**32 - 1."""
     check_number(name, value, (int,), "int")
     if not 0 <= value <= _MAX_U32:  # type: ignore[operator]
-        raise ArgumentError(name, str(value), f"a number of tokens from 0 to {_MAX_U32}")
+        raise ArgumentError(name, f"must be a number of tokens from 0 to {_MAX_U32}, not {value}")
 
 
 def check_type_id(name: str, value: object) -> None:
     """Raise unless `value` is a type id from 0 to 255."""
     check_number(name, value, (int,), "int")
     if not 0 <= value < 256:  # type: ignore[operator]
-        raise ArgumentError(name, str(value), "a type id from 0 to 255")
+        raise ArgumentError(name, f"must be a type id from 0 to 255, not {value}")
 
 
 def check_bytes(name: str, value: object, least: int) -> None:
     """Raise unless `value` is a number of bytes, from `least` to 2**48 - 1."""
     check_number(name, value, (int,), "int")
     if not least <= value < 2**48:  # type: ignore[operator]
-        raise ArgumentError(name, str(value), f"a number of bytes from {least} to {2**48 - 1}")
+        problem = f"must be a number of bytes from {least} to {2**48 - 1}, not {value}"
+        raise ArgumentError(name, problem)
 
 
 def whole_number(name: str, value: object, least: int) -> int:
     """Return a setting as an int from `least` to 2**32 - 1; numpy integers are accepted."""
     expected = f"an integer of at least {least}"
     if isinstance(value, bool):
-        raise ArgumentError(name, repr(value), expected)
+        raise ArgumentError(name, f"must be {expected}, not {value!r}")
     try:
         number: int = value.__index__()  # type: ignore[attr-defined]
     except (AttributeError, TypeError):
-        raise ArgumentError(name, repr(value), expected) from None
+        raise ArgumentError(name, f"must be {expected}, not {value!r}") from None
     if not least <= number <= _MAX_U32:
-        raise ArgumentError(name, str(number), f"{expected} and at most {_MAX_U32}")
+        raise ArgumentError(name, f"must be {expected} and at most {_MAX_U32}, not {number}")
     return number
 
 
@@ -141,9 +144,9 @@ def check_fraction(name: str, value: object, *, allow_one: bool) -> None:
     """Raise unless `value` is above 0 and below 1, or 1 itself if `allow_one`."""
     expected = "a number above 0 and " + ("at most 1" if allow_one else "below 1")
     if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ArgumentError(name, repr(value), expected)
+        raise ArgumentError(name, f"must be {expected}, not {value!r}")
     if not (0 < value < 1 or (allow_one and value == 1)):
-        raise ArgumentError(name, repr(value), expected)
+        raise ArgumentError(name, f"must be {expected}, not {value!r}")
 
 
 # ---- choices and components
@@ -157,14 +160,17 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> None:
 
 def unknown_choice(name: str, value: object, choices: Collection[str]) -> ArgumentError:
     """Return the error for a value that is none of the choices; it says which one is probably meant."""
-    return ArgumentError(name, repr(value), one_of(value, choices))
+    return ArgumentError(name, f"must be {one_of(value, choices)}, not {value!r}")
 
 
 def check_stage(name: str, stage: object, kinds: typing.Any) -> None:
     """Raise unless `stage` is None or an instance of `kinds`, the union of its components."""
     if stage is not None and not isinstance(stage, kinds):
-        expected = f"None or a {name.replace('_', '-')} of piecework.spec"
-        raise InputTypeError(name, type(stage).__name__, expected)
+        raise InputTypeError(
+            name,
+            f"must be None or a {name.replace('_', '-')} of piecework.spec, not "
+            f"{type(stage).__name__}",
+        )
 
 
 # ---- strings
@@ -173,9 +179,9 @@ def check_stage(name: str, stage: object, kinds: typing.Any) -> None:
 def check_text(name: str, value: object) -> None:
     """Raise unless `value` is a string that UTF-8 can encode."""
     if not isinstance(value, str):
-        raise ArgumentError(name, repr(value), "a string")
+        raise ArgumentError(name, f"must be a string, not {value!r}")
     if first_surrogate(value) is not None:
-        raise ArgumentError(name, repr(value), "a string without lone surrogates")
+        raise ArgumentError(name, f"must be a string without lone surrogates, not {value!r}")
 
 
 def distinct_tokens(name: str, values: object) -> tuple[str, ...]:
@@ -196,13 +202,13 @@ def distinct_characters(name: str, values: object) -> tuple[str, ...]:
     for character in characters:
         check_text(name, character)
         if len(character) != 1:
-            raise ArgumentError(name, repr(character), "single characters")
+            raise ArgumentError(name, f"must be single characters, not {character!r}")
     return tuple(dict.fromkeys(characters))
 
 
 def _strings(name: str, values: object) -> tuple[str, ...]:
     if isinstance(values, str) or not isinstance(values, Iterable):
-        raise ArgumentError(name, repr(values), "a list of strings")
+        raise ArgumentError(name, f"must be a list of strings, not {values!r}")
     strings = tuple(values)
     for string in strings:
         check_text(name, string)

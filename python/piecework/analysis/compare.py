@@ -114,7 +114,7 @@ def _named(texts: Texts | Mapping[str, Texts]) -> Mapping[str | None, Texts]:
         raise ArgumentError("texts", "must have at least one name with its texts or paths")
     for name in texts:
         if not isinstance(name, str):
-            raise InputTypeError("texts", f": the names of sources must be str, not {name!r}")
+            raise InputTypeError("texts", f"the names of sources must be str, not {name!r}")
     return {**texts}
 
 
@@ -277,7 +277,7 @@ class _Corpus:
 def _check_tokenizers(tokenizers: Any) -> Mapping[str, Tokenizer]:
     if not isinstance(tokenizers, Mapping):
         found = type(tokenizers).__name__
-        raise InputTypeError("tokenizers", found, "a mapping of names to tokenizers")
+        raise InputTypeError("tokenizers", f"must be a mapping of names to tokenizers, not {found}")
     if not tokenizers:
         raise ArgumentError("tokenizers", "must have at least one tokenizer")
     for name, one in tokenizers.items():

@@ -76,7 +76,7 @@ def read_gold(path: PathLike) -> Gold:
     for place, line in _lines(path):
         word, *rest = line.split("\t")
         if not word or not rest or not rest[0]:
-            raise CorpusError(place, repr(line[:40]), _FORM)
+            raise CorpusError(place, f"found {line[:40]!r}, expected {_FORM}")
         segmentations.setdefault(word, rest[0])
     if not segmentations:
         raise CorpusError(str(path), f"has no words; it needs lines of {_FORM}")

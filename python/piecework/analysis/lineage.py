@@ -127,7 +127,7 @@ def lineage(source: Tokenizer | LearnedVocabulary, token: str) -> Lineage:
             for rank, (left, right) in enumerate(model.merges)
         ]
     if token not in set(entries):
-        raise ArgumentError("token", repr(token), _expected_entry(entries, token))
+        raise ArgumentError("token", f"must be {_expected_entry(entries, token)}, not {token!r}")
     return Lineage(token, tuple(_ancestors(merges, token)))
 
 
@@ -160,7 +160,8 @@ def _bare(token: str) -> str:
 
 def _bpe_of(source: object) -> BPE:
     if not isinstance(source, Tokenizer):
-        raise ArgumentError("source", type(source).__name__, "a Tokenizer or a LearnedVocabulary")
+        problem = f"must be a Tokenizer or a LearnedVocabulary, not {type(source).__name__}"
+        raise ArgumentError("source", problem)
     model = source.spec.model
     if isinstance(model, Char):
         return BPE(model.vocab, ())  # files have BPE without merges for it
@@ -169,7 +170,7 @@ def _bpe_of(source: object) -> BPE:
             "a BPE model, or the merges of a training run (piecework train --learner merges --training-log); "
             "pruning, the default, makes none"
         )
-        raise ArgumentError("source", f": {type(model).__name__} has no merges; pass {expected}")
+        raise ArgumentError("source", f"{type(model).__name__} has no merges; pass {expected}")
     return model
 
 

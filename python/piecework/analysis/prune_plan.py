@@ -147,12 +147,12 @@ class _Settings(NamedTuple):
         if self.size is not None:
             support.check_size("size", self.size)
             if self.min_count is not None and not self.residues:
-                raise ArgumentError("size", "= and min_count= cannot be combined")
+                raise ArgumentError("size", "and min_count= cannot be combined")
             if not self.keep_alphabet:
-                raise ArgumentError("keep_alphabet", message="size= needs keep_alphabet=True")
+                raise ArgumentError("keep_alphabet", "size= needs keep_alphabet=True")
         if self.min_count is None and self.size is None and not (self.residues or self.keep):
             message = "nothing to prune by: pass min_count=, size=, keep= or residues="
-            raise ArgumentError("min_count", message=message)
+            raise ArgumentError("min_count", message)
 
 
 def _plan(
@@ -217,6 +217,6 @@ def _named(tokenizer: Tokenizer, keep: Iterable[str | int]) -> set[str | int]:
     for item in keep:
         token = item if isinstance(item, str) else tokens.get(item)
         if token not in vocab:
-            raise ArgumentError("keep", f": {item!r} is not a token or id of the tokenizer")
+            raise ArgumentError("keep", f"{item!r} is not a token or id of the tokenizer")
         found.add(str(token))
     return found

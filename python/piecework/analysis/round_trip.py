@@ -162,7 +162,7 @@ def measure_round_trip(
     Raises `InputTypeError` if `texts` is a string, or has an item that is not a string.
     """
     if isinstance(texts, str):
-        raise InputTypeError("texts", "str", "an iterable of strings")
+        raise InputTypeError("texts", "must be an iterable of strings, not str")
     given = list(texts)
     measured = _Measured(tokenizer)
     for text, decoded in zip(given, _decoded(tokenizer, given, num_threads), strict=True):

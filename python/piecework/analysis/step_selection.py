@@ -46,17 +46,17 @@ class Selection:
         >>> Selection.of("1-10").check(3)
         """
         if count and self.ranges and all(low > count for low, _ in self.ranges):
-            expected = f"at most {count:,}: that is the number of {what}"
-            raise ArgumentError("steps", self.text, expected)
+            problem = f"must be at most {count:,}, not {self.text}: that is the number of {what}"
+            raise ArgumentError("steps", problem)
 
 
 def _numbers(steps: object) -> list[int]:
     if not isinstance(steps, Iterable):
-        raise ArgumentError("steps", repr(steps), _EXPECTED)
+        raise ArgumentError("steps", f"must be {_EXPECTED}, not {steps!r}")
     numbers = []
     for number in steps:
         if isinstance(number, bool) or not isinstance(number, int) or number < 1:
-            raise ArgumentError("steps", repr(number), _EXPECTED)
+            raise ArgumentError("steps", f"must be {_EXPECTED}, not {number!r}")
         numbers.append(number)
     return numbers
 
@@ -64,9 +64,9 @@ def _numbers(steps: object) -> list[int]:
 def _range(part: str, steps: str) -> tuple[int, int | None]:
     match = _RANGE.fullmatch(part)
     if match is None:
-        raise ArgumentError("steps", repr(steps), _EXPECTED)
+        raise ArgumentError("steps", f"must be {_EXPECTED}, not {steps!r}")
     low, dash, high = int(match[1]), match[2], match[3]
     end = low if dash is None else None if high is None else int(high)
     if low < 1 or (end is not None and end < low):
-        raise ArgumentError("steps", repr(steps), _EXPECTED)
+        raise ArgumentError("steps", f"must be {_EXPECTED}, not {steps!r}")
     return low, end

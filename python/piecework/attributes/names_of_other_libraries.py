@@ -202,7 +202,7 @@ def reject_keywords(method: str, given: Iterable[str]) -> NoReturn:
     listed = f"an argument that help(Tokenizer.{method}) lists"
     expected = _uses_of(names, method) or _OTHER_KEYWORDS.get(method, listed)
     message = f"{method} has no argument {', '.join(names)}; use {expected}"
-    raise InputTypeError(", ".join(names), message=message)
+    raise InputTypeError(", ".join(names), message)
 
 
 def _uses_of(names: Iterable[str], method: str = "") -> str:
@@ -242,9 +242,7 @@ def reject_setting(trainer: str, name: str, known: Iterable[str]) -> NoReturn:
     question = did_you_mean(name, settings)
     hint = f"use {use}" if use else f"it has {', '.join(settings)}"
     message = f"{trainer} has no setting {name}; {hint}"
-    raise InputTypeError(
-        name, message=f"{message}; {question}" if question and not use else message
-    )
+    raise InputTypeError(name, f"{message}; {question}" if question and not use else message)
 
 
 def use_of_module_name(name: str) -> str:
@@ -262,20 +260,23 @@ def many_texts(text: object) -> InputTypeError:
     >>> print(many_texts(["a", "b"]))
     text must be str, not list; use encode_batch(texts), or is_pretokenized=True for words
     """
-    expected = "str; use encode_batch(texts), or is_pretokenized=True for words"
-    return InputTypeError("text", type(text).__name__, expected)
+    return InputTypeError(
+        "text",
+        f"must be str, not {type(text).__name__}; use encode_batch(texts), or "
+        "is_pretokenized=True for words",
+    )
 
 
 def _called(tokenizer: object, *texts: object, **arguments: object) -> NoReturn:
     uses = _uses_of(arguments)
     use = f"encode(text).ids, or encode_batch(texts){'; ' * bool(uses)}{uses}"
-    raise InputTypeError("tokenizer", message=f"a Tokenizer is not callable; use {use}")
+    raise InputTypeError("tokenizer", f"a Tokenizer is not callable; use {use}")
 
 
 def _item(prompt: object, key: object) -> NoReturn:
     name = type(prompt).__name__
     message = f"a {name} has no items; use its ids, or encoding for the other columns"
-    raise InputTypeError(name, message=message)
+    raise InputTypeError(name, message)
 
 
 class ForeignName:

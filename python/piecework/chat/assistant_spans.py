@@ -49,7 +49,8 @@ def checked_parts(mask: Collection[str] | None) -> frozenset[str]:
     if mask is None:
         return frozenset(MASK_PARTS)
     if isinstance(mask, str) or not isinstance(mask, Collection):
-        raise InputTypeError("mask", type(mask).__name__, "a collection of parts, or None")
+        problem = f"must be a collection of parts, or None, not {type(mask).__name__}"
+        raise InputTypeError("mask", problem)
     for part in mask:
         check_choice("mask", part, MASK_PARTS)
     return frozenset(mask)

@@ -40,7 +40,7 @@ class ChatFormat:
         checked_parts(self.mask)
         for name in ("trusted_roles", "markers"):
             if isinstance(getattr(self, name), str):
-                raise InputTypeError(name, "str", "a collection of strings")
+                raise InputTypeError(name, "must be a collection of strings, not str")
 
     @property
     def has_mask(self) -> bool:

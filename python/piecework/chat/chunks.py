@@ -63,10 +63,11 @@ def chunk_text(
     check_size("max_tokens", max_tokens)
     check_size("overlap", overlap)
     if max_tokens == 0:
-        raise ArgumentError("max_tokens", "0", "a number of at least 1")
+        raise ArgumentError("max_tokens", "must be a number of at least 1, not 0")
     check_choice("at", at, LEVELS)
     if overlap >= max_tokens:
-        raise ArgumentError("overlap", str(overlap), f"less than max_tokens, which is {max_tokens}")
+        problem = f"must be less than max_tokens, which is {max_tokens}, not {overlap}"
+        raise ArgumentError("overlap", problem)
     if not text:
         return []
     whole = tokenizer.without_truncation().without_padding()
@@ -95,7 +96,7 @@ def _fitting(text: str, span: Span, level: int, max_tokens: int, count: Count) -
         elif level + 1 < len(LEVELS):
             yield from _fitting(text, (start, end), level + 1, max_tokens, count)
         else:
-            problem = f"={max_tokens} is too small: {text[start:end]!r} alone takes {tokens} tokens"
+            problem = f"{max_tokens} is too small: {text[start:end]!r} alone takes {tokens} tokens"
             raise ArgumentError("max_tokens", problem)
 
 

@@ -60,7 +60,7 @@ class Conversation(str):
         """
         messages = _messages_of(record, place, field)
         if not messages:
-            raise CorpusError(place, "an empty conversation", "at least one message")
+            raise CorpusError(place, "found an empty conversation, expected at least one message")
         self = cls("\n".join(filter(None, map(_text_of, messages))))
         self.messages = messages
         self.tools = _tools_of(record, place)
@@ -82,7 +82,7 @@ def _messages_of(record: Record, place: str, field: str | None) -> list[Message]
     wanted = " and ".join(map(repr, (*names, *(("prompt",) if field is None else ()))))
     known = ", ".join(map(repr, list(record)[:8])) or "no fields"
     problem = f"is missing: there is only {known}; expected one of {wanted}"
-    raise CorpusError(f"{place} field {names[0]!r}", problem, reason=_MISSING)
+    raise CorpusError(f"{place} field {names[0]!r}", problem, kind=_MISSING)
 
 
 def _turn(record: Record, name: str, role: str, place: str) -> list[Message]:
@@ -90,7 +90,7 @@ def _turn(record: Record, name: str, role: str, place: str) -> list[Message]:
     value = record.get(name)
     if value is None:
         problem = "is missing: a prompt needs a completion"
-        raise CorpusError(f"{place} field {name!r}", problem, reason=_MISSING)
+        raise CorpusError(f"{place} field {name!r}", problem, kind=_MISSING)
     if isinstance(value, str):
         return [{"role": role, "content": value}]
     messages = _checked_list(value, place, name)
@@ -112,17 +112,17 @@ def _with_system(record: Record, messages: list[Message]) -> list[Message]:
 
 def _checked_list(value: object, place: str, name: str) -> list[Message]:
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Sequence):
-        found = f"a value of type {type(value).__name__}"
         reason = "messages that are no list"
-        raise CorpusError(f"{place} field {name!r}", found, _LIST_OF_MESSAGES, reason=reason)
+        problem = f"found a value of type {type(value).__name__}, expected {_LIST_OF_MESSAGES}"
+        raise CorpusError(f"{place} field {name!r}", problem, kind=reason)
     return [_message(row, place, f"{name}[{position}]") for position, row in enumerate(value)]
 
 
 def _message(row: object, place: str, name: str) -> Message:
     """Return a message with a role that templates know, and with content or tool calls."""
     if not isinstance(row, Mapping):
-        found = f"a value of type {type(row).__name__}"
-        raise CorpusError(f"{place} field {name!r}", found, "a message")
+        problem = f"found a value of type {type(row).__name__}, expected a message"
+        raise CorpusError(f"{place} field {name!r}", problem)
     is_of_speaker = "from" in row and "role" not in row
     message = _of_speaker(row, place, name) if is_of_speaker else dict(row)
     role = message.get("role")
@@ -155,13 +155,13 @@ def _of_speaker(row: Mapping[str, typing.Any], place: str, name: str) -> Message
 def _missing(row: Mapping[str, typing.Any], place: str, name: str) -> CorpusError:
     names = ", ".join(map(repr, list(row)[:8])) or "no fields"
     problem = f"is missing: there is only {names}"
-    return CorpusError(f"{place} field {name!r}", problem, reason=_MISSING)
+    return CorpusError(f"{place} field {name!r}", problem, kind=_MISSING)
 
 
 def _unknown_role(role: object, known: Iterable[str], place: str, name: str) -> CorpusError:
-    expected = f"a known role ({', '.join(known)})"
     place = f"{place} field {name!r}"
-    return CorpusError(place, repr(role), expected, reason="an unknown role")
+    problem = f"found {role!r}, expected a known role ({', '.join(known)})"
+    return CorpusError(place, problem, kind="an unknown role")
 
 
 def _tools_of(record: Record, place: str) -> list[typing.Any] | None:
@@ -169,9 +169,8 @@ def _tools_of(record: Record, place: str) -> list[typing.Any] | None:
     if isinstance(tools, str):
         tools = _json(tools, f"{place} field 'tools'", "a list of tools as JSON") or None
     if tools is not None and not (isinstance(tools, list) and all(map(_is_mapping, tools))):
-        raise CorpusError(
-            f"{place} field 'tools'", f"a value of type {type(tools).__name__}", "tools"
-        )
+        problem = f"found a value of type {type(tools).__name__}, expected tools"
+        raise CorpusError(f"{place} field 'tools'", problem)
     return tools
 
 
@@ -185,7 +184,7 @@ def _json(text: object, place: str, expected: str) -> typing.Any:
     try:
         return json.loads(text)
     except (ValueError, RecursionError) as error:
-        raise CorpusError(place, "broken JSON", expected) from error
+        raise CorpusError(place, f"found broken JSON, expected {expected}") from error
 
 
 def _text_of(message: Message) -> str:

@@ -70,7 +70,7 @@ def compiled(template: str) -> jinja2.Template:
     except jinja2.TemplateSyntaxError as error:
         place = f"chat template: line {error.lineno}"
         message = f"line {error.lineno} of the chat template is not valid Jinja: {error.message}"
-        raise TemplateError(place, message=message) from error
+        raise TemplateError(place, message) from error
     except (
         RecursionError,
         MemoryError,
@@ -331,7 +331,7 @@ class _ChatNamespace(Namespace):
 
 def _check_attribute(name: str) -> None:
     if name.startswith("_"):
-        problem = f": the name {plain(name)!r} must not begin with an underscore"
+        problem = f"the name {plain(name)!r} must not begin with an underscore"
         raise TemplateError("namespace", problem)
 
 
@@ -341,7 +341,7 @@ def _new_dict(*args: typing.Any, **values: typing.Any) -> dict[typing.Any, typin
 
 def _raise_exception(message: object) -> typing.NoReturn:
     text = plain(str(message))
-    raise TemplateError("chat template", f": {text}")
+    raise TemplateError("chat template", f"{text}")
 
 
 def _strftime_now(form: str) -> TrackedText:

@@ -126,7 +126,7 @@ def titled(value: typing.Any) -> TrackedText:
     text = text_of(value)
     result = FILTERS["title"](plain(text))
     if len(result) != len(text):
-        raise TemplateError("title", ": the capital form of a letter has another length; use upper")
+        raise TemplateError("title", "the capital form of a letter has another length; use upper")
     return TrackedText(result, text.origins)
 
 
@@ -146,7 +146,7 @@ def rounded(
         bits = precision.bit_length()
         found = str(precision) if bits <= 64 else f"{bits} bits"
         message = f"round: a precision of {found} is more than the limit of {_MAX_PRECISION} digits"
-        raise TemplateError("round: precision", message=message)
+        raise TemplateError("round: precision", message)
     if not isinstance(value, (int, float)):
         raise TemplateError("round", f"takes a number, not {type(value).__name__}")
     check_number(value)
@@ -196,7 +196,7 @@ def indented(
 def _indent(width: int) -> int:
     if width > _MAX_INDENT:
         message = f"indent: a width of {width} is more than the limit of {_MAX_INDENT}"
-        raise TemplateError("indent: width", message=message)
+        raise TemplateError("indent: width", message)
     return width
 
 

@@ -153,5 +153,5 @@ def check_widths(text: str) -> None:
     >>> check_widths("%3d")
     """
     if _LONG_WIDTH.search(text):
-        problem = f": the format {plain(text)[:40]!r} has a width above 999"
+        problem = f"the format {plain(text)[:40]!r} has a width above 999"
         raise TemplateError("chat template", problem)

@@ -59,7 +59,7 @@ class _Writer:
 
     def parts(self, value: typing.Any, depth: int) -> Iterator[TrackedText]:
         if depth > _MAX_DEPTH:
-            problem = f": the values are nested more than {_MAX_DEPTH} levels deep"
+            problem = f"the values are nested more than {_MAX_DEPTH} levels deep"
             raise TemplateError("tojson", problem)
         if isinstance(value, (list, tuple, dict)):
             take(CHARS_PER_STEP * len(value))

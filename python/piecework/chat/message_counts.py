@@ -45,7 +45,7 @@ def count_messages(
         return len(chat.ids)
     if tools is not None:
         message = "estimate=True does not support tools=: their format is not public"
-        raise ArgumentError("tools", message=message)
+        raise ArgumentError("tools", message)
     return _estimated_tokens(tokenizer, messages)
 
 
@@ -72,6 +72,8 @@ def _texts(row: Mapping[str, typing.Any], place: str) -> Iterator[str]:
         for part in parts:
             text = part.get("text") if isinstance(part, Mapping) else part
             if not isinstance(text, str):
-                problem = f": tokens are estimated for text, not for a value of type {type(part).__name__}"
+                problem = (
+                    f"tokens are estimated for text, not for a value of type {type(part).__name__}"
+                )
                 raise InputTypeError(f"{place}.{key}", problem)
             yield text

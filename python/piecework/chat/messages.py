@@ -50,11 +50,12 @@ def checked_messages(messages: object) -> list[Mapping[str, typing.Any]]:
     Raises `InputTypeError` unless they are mappings, and `ArgumentError` if there are none.
     """
     if isinstance(messages, (str, bytes, Mapping)) or not isinstance(messages, Sequence):
-        raise InputTypeError("messages", type(messages).__name__, "a list of messages")
+        problem = f"must be a list of messages, not {type(messages).__name__}"
+        raise InputTypeError("messages", problem)
     for position, message in enumerate(messages):
         if not isinstance(message, Mapping):
-            expected = "a mapping with role and content"
-            raise InputTypeError(f"messages[{position}]", type(message).__name__, expected)
+            problem = f"must be a mapping with role and content, not {type(message).__name__}"
+            raise InputTypeError(f"messages[{position}]", problem)
     if not messages:
         raise ArgumentError("messages", "must contain at least one message")
     return list(messages)
@@ -217,8 +218,11 @@ def tracked_value(value: object, place: str, origin: int, depth: int = 0) -> typ
             for at, item in enumerate(value)
         )
         return type(value)(items) if type(value) in (list, tuple) else list(items)
-    expected = "a JSON value (a string, a number, None, a list or a mapping)"
-    raise InputTypeError(place, type(value).__name__, expected)
+    raise InputTypeError(
+        place,
+        "must be a JSON value (a string, a number, None, a list or a mapping), not "
+        f"{type(value).__name__}",
+    )
 
 
 def _field_name(name: object, place: str) -> str:
@@ -236,5 +240,5 @@ def _mark_final(row: dict[str, typing.Any]) -> None:
         if isinstance(block, dict) and isinstance(block.get("text"), TrackedText):
             block["text"] = block["text"].with_bits(FINAL)
             return
-    problem = "=True needs a last message with text to continue"
+    problem = "True needs a last message with text to continue"
     raise ArgumentError("continue_final_message", problem)

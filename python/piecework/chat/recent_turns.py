@@ -56,7 +56,10 @@ def fit_messages(
 
     least = tokens_of(1)
     if least > max_tokens:
-        problem = f"={max_tokens} is too small: the last turn, with the system messages, has {least} tokens"
+        problem = (
+            f"{max_tokens} is too small: the last turn, with the system messages, "
+            f"has {least} tokens"
+        )
         raise ArgumentError("max_tokens", problem)
     return _recent(rows, starts[-_most(len(starts), lambda turns: tokens_of(turns) <= max_tokens)])
 

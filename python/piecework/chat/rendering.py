@@ -34,10 +34,10 @@ def rendered(
     from piecework.chat.environment import compiled
 
     if add_generation_prompt and continue_final_message:
-        problem = "=True cannot be combined with add_generation_prompt=True"
+        problem = "True cannot be combined with add_generation_prompt=True"
         raise ArgumentError("continue_final_message", problem)
     if isinstance(trusted_roles, str):
-        raise InputTypeError("trusted_roles", "str", "a collection of roles")
+        raise InputTypeError("trusted_roles", "must be a collection of roles, not str")
     values = {
         **{role: TrackedText(token, TEMPLATE) for role, token in special_tokens.items()},
         **{name: tracked_value(value, name, 0) for name, value in variables.items()},
@@ -56,11 +56,11 @@ def _dicts(name: str, values: object) -> list[typing.Any] | None:
     if values is None:
         return None
     if not isinstance(values, (list, tuple)):
-        raise InputTypeError(name, type(values).__name__, "a list of mappings")
+        raise InputTypeError(name, f"must be a list of mappings, not {type(values).__name__}")
     for position, value in enumerate(values):
         if not isinstance(value, Mapping):
             place, expected = f"{name}[{position}]", "a mapping; a function needs its JSON schema"
-            raise InputTypeError(place, type(value).__name__, expected)
+            raise InputTypeError(place, f"must be {expected}, not {type(value).__name__}")
     return [tracked_value(value, f"{name}[{at}]", OTHERS) for at, value in enumerate(values)]
 
 
@@ -88,6 +88,6 @@ def _continued(text: TrackedText) -> TrackedText:
     is_final = bytes(bool(origin & FINAL) for origin in range(256))
     end = text.origins.translate(is_final).rfind(1) + 1
     if not end:
-        problem = "=True needs a template that keeps the last message: the prompt lacks it"
+        problem = "True needs a template that keeps the last message: the prompt lacks it"
         raise TemplateError("continue_final_message", problem)
     return text.part(0, end)

@@ -22,7 +22,8 @@ def prompts_of(core: Core, roles: Collection[str], markers: Collection[str] | No
     `markers` are the added tokens that are guarded besides special ones; None guards all but whitespace.
     """
     if isinstance(markers, (str, bytes)):
-        raise InputTypeError("markers", type(markers).__name__, "a collection of added tokens")
+        problem = f"must be a collection of added tokens, not {type(markers).__name__}"
+        raise InputTypeError("markers", problem)
     return RawPrompts(core, list(roles), None if markers is None else list(markers))
 
 
@@ -39,7 +40,8 @@ def encode_segments(
 def _joined(segments: object) -> tuple[str, list[Span], list[Span]]:
     if isinstance(segments, (str, bytes)) or not isinstance(segments, Sequence):
         found = type(segments).__name__
-        raise InputTypeError("segments", found, "a list of (text, allow_special) pairs")
+        problem = f"must be a list of (text, allow_special) pairs, not {found}"
+        raise InputTypeError("segments", problem)
     char_spans: list[Span] = []
     permitted: list[Span] = []
     texts: list[str] = []
@@ -60,12 +62,12 @@ def _checked(segment: object, place: str) -> tuple[str, bool]:
         found = type(segment).__name__
         if isinstance(segment, (tuple, list)):
             found = f"{found} of {len(segment)}"
-        raise InputTypeError(place, found, "a (text, allow_special) pair")
+        raise InputTypeError(place, f"must be a (text, allow_special) pair, not {found}")
     text, allow_special = segment
     if not isinstance(text, str):
-        raise InputTypeError(f"{place}[0]", type(text).__name__, "str")
+        raise InputTypeError(f"{place}[0]", f"must be str, not {type(text).__name__}")
     if not isinstance(allow_special, bool):
-        raise InputTypeError(f"{place}[1]", type(allow_special).__name__, "bool")
+        raise InputTypeError(f"{place}[1]", f"must be bool, not {type(allow_special).__name__}")
     surrogate = first_surrogate(text)
     if surrogate is not None:
         found = f"a lone surrogate at character {surrogate}"

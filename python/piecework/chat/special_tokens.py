@@ -18,7 +18,7 @@ def checked_parse_special(value: object) -> pw.spec.ParseSpecial:
         return value
     if isinstance(value, str) and value == "refuse":
         return "refuse"
-    raise ArgumentError("parse_special", repr(value), 'True, False or "refuse"')
+    raise ArgumentError("parse_special", f'must be True, False or "refuse", not {value!r}')
 
 
 def special_ids(core: Core, tokens: Collection[str], argument: str, expected: str) -> list[int]:
@@ -27,13 +27,13 @@ def special_ids(core: Core, tokens: Collection[str], argument: str, expected: st
     Raises `ArgumentError` for a token that is not special. `expected` says what `argument` takes.
     """
     if isinstance(tokens, str) or not isinstance(tokens, Collection):
-        raise InputTypeError(argument, type(tokens).__name__, expected)
+        raise InputTypeError(argument, f"must be {expected}, not {type(tokens).__name__}")
     special = core.special_tokens()
     try:
         return [special[token] for token in tokens]
     except KeyError as error:
         found = repr(error.args[0])
-        problem = f": {found} is not a special token of the tokenizer"
+        problem = f"{found} is not a special token of the tokenizer"
         raise ArgumentError(argument, problem) from None
 
 
@@ -50,7 +50,7 @@ def refuse_special(core: Core, rows: Rows) -> None:
             f"the text contains the special token {token!r}; pass parse_special=True to encode it "
         )
         message += "as that token, parse_special=False to encode it as text, or a set of tokens"
-        raise SpecialTokenError("parse_special", message=message)
+        raise SpecialTokenError("parse_special", message)
 
 
 # ---- search texts for special tokens, for instance to refuse them

@@ -248,8 +248,8 @@ class TrackedText(str):
 
     def _unsupported(self, *args: object, **kwargs: object) -> typing.NoReturn:
         problem = (
-            ": a string method that does not keep the origin of characters was called; "
-            "use strip, split, replace, join, upper, lower and the like"
+            "a string method that does not keep the origin of characters was called; use "
+            "strip, split, replace, join, upper, lower and the like"
         )
         raise TemplateError("chat template", problem)
 
@@ -357,8 +357,8 @@ def lost_origin(text: str) -> TemplateError:
     """
     shown = text if len(text) <= 40 else f"{text[:40]}..."
     problem = (
-        f": the text {plain(shown)!r} has characters of unknown origin; "
-        "use filters and methods that do not mix text of the template and of messages"
+        f"the text {plain(shown)!r} has characters of unknown origin; use filters and "
+        "methods that do not mix text of the template and of messages"
     )
     return TemplateError("chat template", problem)
 
@@ -392,5 +392,5 @@ def _collect(value: object, origins: set[int], depth: int) -> None:
 
 
 def _too_deep() -> TemplateError:
-    problem = f": the values are nested more than {_MAX_DEPTH} levels deep"
+    problem = f"the values are nested more than {_MAX_DEPTH} levels deep"
     return TemplateError("chat template", problem)

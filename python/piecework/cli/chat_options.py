@@ -33,7 +33,7 @@ def chat_options(command: Command) -> Callable[..., Any]:
         if not is_chat:
             for name in (name for name, value in given.items() if value):
                 flag = f"--{name.replace('_', '-')}"
-                raise pw.errors.ArgumentError(name, message=f"{flag} needs --chat")
+                raise pw.errors.ArgumentError(name, f"{flag} needs --chat")
         chat = None
         if is_chat:
             template = None if chat_template is None else _template(chat_template)
@@ -78,9 +78,8 @@ def check_template(chat: pw.chat.ChatFormat | None, tokenizer: pw.Tokenizer) -> 
     if name is None or "{" in name or name in tokenizer.chat_templates:
         return
     known = ", ".join(tokenizer.chat_templates) or "it has none"
-    raise pw.errors.ArgumentError(
-        "chat_template", repr(name), f"a file or a template of the tokenizer ({known})"
-    )
+    problem = f"must be a file or a template of the tokenizer ({known}), not {name!r}"
+    raise pw.errors.ArgumentError("chat_template", problem)
 
 
 def _template(name: str) -> str:

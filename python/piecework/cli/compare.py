@@ -109,7 +109,7 @@ def compare(
     """
     if html_path == "-" and as_json:
         message = "--html - and --json cannot both write to stdout; give --html a file"
-        raise pw.errors.ArgumentError("html", message=message)
+        raise pw.errors.ArgumentError("html", message)
     if html_path:
         check_output(html_path)
         check_report()

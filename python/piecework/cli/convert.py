@@ -113,7 +113,7 @@ def convert(
     if merges_output is not None:
         if target == "-" or is_folder_path(target):
             message = f"--merges-output needs a file name such as vocab.json as DST, not {target}"
-            raise pw.errors.ArgumentError("merges_output", message=message)
+            raise pw.errors.ArgumentError("merges_output", message)
         loaded = original
         written = _vocabulary_round_trip(loaded)
     else:
@@ -153,10 +153,10 @@ def _check_unigram(
         message = (
             f"--unigram converts a WordPiece tokenizer, not a {type(spec.model).__name__} tokenizer"
         )
-        raise pw.errors.ArgumentError("unigram_corpus", message=message)
+        raise pw.errors.ArgumentError("unigram_corpus", message)
     if merges_output is not None:
         message = "--merges-output cannot be combined with --unigram: a Unigram model has scores"
-        raise pw.errors.ArgumentError("merges_output", message=message)
+        raise pw.errors.ArgumentError("merges_output", message)
     smallest = pw.spec.Unigram((("<unk>", 0.0), ("a", -1.0)), unk_id=0)
     changed = replace(spec, model=smallest, post_processor=None, added_tokens=(), padding=None)
     check_format(_with_stages_for(pw.Tokenizer.from_spec(changed), target, force=force), target)
@@ -171,7 +171,7 @@ def _with_stages_for(tokenizer: pw.Tokenizer, target: str, *, force: bool) -> pw
         try:
             return pw.Tokenizer.from_spec(pw.vocabulary.as_sentencepiece(tokenizer.spec))
         except pw.errors.ArgumentError as error:
-            problem = f": {error}; write {formats_for(tokenizer)}"
+            problem = f"{error}; write {formats_for(tokenizer)}"
             raise pw.errors.ArgumentError(target, problem) from error
     if not target.endswith(".json") and not is_folder_path(target):
         return tokenizer
@@ -181,8 +181,11 @@ def _with_stages_for(tokenizer: pw.Tokenizer, target: str, *, force: bool) -> pw
         return pw.Tokenizer.from_spec(pw.Tokenizer.from_str(text).spec, like=tokenizer)
     except pw.errors.PortabilityError as error:
         if not force:
-            expected = f"{error.expected}; or use --force"
-            raise pw.errors.PortabilityError(error.place, error.found, expected) from error
+            raise pw.errors.PortabilityError(
+                error.place,
+                f"other formats cannot represent {error.found}",
+                hint=f"use {error.expected}; or use --force",
+            ) from error
         click.echo(f"piecework: ids can differ: {error.place}: {error.found}", err=True)
         parsed = tokenizer.with_parse_special(True)
         spec = pw.vocabulary.as_components(parsed.spec) if is_native else parsed.spec
@@ -208,7 +211,7 @@ def _round_trip(tokenizer: pw.Tokenizer, target: str) -> pw.Tokenizer:
         found = type(tokenizer.spec.pre_tokenizer).__name__
         needed = "a .tiktoken file needs split patterns followed by ByteLevel"
         message = f"{needed}; the pre-tokenizer of {target} is {found}"
-        raise pw.errors.ArgumentError("pre_tokenizer", message=message)
+        raise pw.errors.ArgumentError("pre_tokenizer", message)
     ids = {token.content: token.id for token in tokenizer.added_tokens if token.special}
     return pw.Tokenizer.from_bytes(data, source=target, pattern=pattern, special_tokens=ids)
 

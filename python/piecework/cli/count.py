@@ -81,8 +81,10 @@ def count(
     """
     plan = Plan.of(None, None, preset or "bert-uncased", {})
     if path != "-" and Path(path).suffix.lower() not in COUNTS_SUFFIXES:
-        expected = "a file name that ends in .parquet or .tsv, or - for stdout"
-        raise pw.errors.ArgumentError("output", repr(path), expected)
+        problem = (
+            f"must be a file name that ends in .parquet or .tsv, or - for stdout, not {path!r}"
+        )
+        raise pw.errors.ArgumentError("output", problem)
     check_output(path)
     check_counting(corpus, plan, reading, counting)
     merges = are_counts_files(corpus, reading["field"], plan.sentences)

@@ -51,18 +51,18 @@ def check_engine(
     """
     for name, connection in (("ray", address), ("spark", master)):
         if connection is not None and engine != name:
-            raise pw.errors.ArgumentError(_ENGINES[name], f"={connection!r} needs --engine {name}")
+            raise pw.errors.ArgumentError(_ENGINES[name], f"{connection!r} needs --engine {name}")
     if engine is None:
         return
     for name, value in given_options(dict(counting)).items():
         if name not in ("memory", "checkpoint"):
-            raise pw.errors.ArgumentError(name, f"={value!r} does not support --engine {engine}")
+            raise pw.errors.ArgumentError(name, f"{value!r} does not support --engine {engine}")
     if plan.tests:
-        expected = "0 with --engine: counts have no sentences"
-        raise pw.errors.ArgumentError("self_test_sample_size", str(plan.tests), expected)
+        problem = f"must be 0 with --engine, not {plan.tests}: counts have no sentences"
+        raise pw.errors.ArgumentError("self_test_sample_size", problem)
     if are_counts_files(corpus, reading["field"], plan.sentences):
         message = "--engine counts text files; counts files need no engine"
-        raise pw.errors.ArgumentError("engine", message=message)
+        raise pw.errors.ArgumentError("engine", message)
 
 
 def count_on_engine(

@@ -63,7 +63,7 @@ def explain(
         message = (
             f"there is {found}; give TOKENIZER... and TEXT (in quotes), or TOKENIZER and --token"
         )
-        raise pw.errors.ArgumentError("arguments", message=message)
+        raise pw.errors.ArgumentError("arguments", message)
     text = arguments[-1].encode(errors="surrogateescape").decode(errors="replace")
     if len(arguments) > 2:
         loaded_by_name = load_each(names_of_files(arguments[:-1]), hints)
@@ -94,7 +94,7 @@ def _print_lineage(
     """Print the merges that made a token of one tokenizer."""
     if len(arguments) != 1:
         message = f"--token needs one TOKENIZER; there are {len(arguments)} arguments"
-        raise pw.errors.ArgumentError("arguments", message=message)
+        raise pw.errors.ArgumentError("arguments", message)
     log = arguments[0] if is_training_log(arguments[0]) else training_log_of(arguments[0])
     is_logged = os.path.exists(log)
     source = pw.train.LearnedVocabulary.load(log) if is_logged else load_one(arguments[0], hints)

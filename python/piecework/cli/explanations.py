@@ -55,7 +55,7 @@ def check_html(html_path: str | None, as_json: bool) -> None:
     """Raise if the page cannot be written, or not together with JSON."""
     if html_path == "-" and as_json:
         message = "--html - and --json cannot both write to stdout; give --html a file"
-        raise pw.errors.ArgumentError("html", message=message)
+        raise pw.errors.ArgumentError("html", message)
     if html_path:
         check_output(html_path)
 

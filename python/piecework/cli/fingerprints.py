@@ -30,7 +30,7 @@ def recorded_fingerprint(given: str, name: str) -> str:
     if _FINGERPRINT.fullmatch(given.lower()):
         return given.lower()
     if not os.path.exists(given):
-        problem = f"={given!r} is no file and no fingerprint; give {_EXPECTED}"
+        problem = f"{given!r} is no file and no fingerprint; give {_EXPECTED}"
         raise pw.errors.ArgumentError("fingerprint", problem)
     text = file_bytes(given, "a file of fingerprints").decode(errors="replace")
     for line in text.splitlines():
@@ -38,4 +38,4 @@ def recorded_fingerprint(given: str, name: str) -> str:
         if recorded == name and _FINGERPRINT.fullmatch(fingerprint):
             return fingerprint
     message = f"{given} has no fingerprint of {name}; `piecework verify {name}` prints its line"
-    raise pw.errors.ArgumentError("fingerprint", message=message)
+    raise pw.errors.ArgumentError("fingerprint", message)

@@ -129,7 +129,7 @@ def encode_to_folder(
 def check_only_folder_options(settings: Mapping[str, Any]) -> None:
     """Raise if an option is given that needs `--out-dir`."""
     for name in given_options({name: settings[name] for name in FOLDER_NAMES}):
-        raise pw.errors.ArgumentError(name, "= needs --out-dir DIR")
+        raise pw.errors.ArgumentError(name, "needs --out-dir DIR")
 
 
 def _split_at_commas(

@@ -207,7 +207,7 @@ def naming_counts(path: str) -> Iterator[None]:
     try:
         yield
     except pw.errors.ArgumentError as error:
-        raise pw.errors.ArgumentError(error.place, message=f"{path}: {error}") from error
+        raise pw.errors.ArgumentError(error.place, f"{path}: {error}") from error
 
 
 def check_counting(
@@ -217,7 +217,7 @@ def check_counting(
     given = given_options(dict(counting))
     if are_counts_files(corpus, reading["field"], plan.sentences):
         for name in given.keys() - _ALSO_FOR_COUNTS:
-            problem = "= does not apply to counts files, only to text files"
+            problem = "does not apply to counts files, only to text files"
             raise pw.errors.ArgumentError(name, problem)
     else:
         options: dict[str, Any] = {**reading, **given}

@@ -63,8 +63,8 @@ def check_outputs(tokenizer: pw.Tokenizer, path: str, map_path: str | None) -> N
     check_tokenizer_output(path)
     if map_path is not None:
         if Path(map_path).suffix not in MAP_SUFFIXES:
-            expected = "a file name that ends in .npy or .json"
-            raise pw.errors.ArgumentError("--map", repr(map_path), expected)
+            problem = f"must be a file name that ends in .npy or .json, not {map_path!r}"
+            raise pw.errors.ArgumentError("--map", problem)
         check_output(map_path)
 
 

@@ -13,9 +13,7 @@ ROLES = ("unk", "bos", "eos", "sep", "pad", "cls", "mask")
 def check_folder(name: str, path: str) -> None:
     """Raise `ArgumentError` for an option whose value only a folder for transformers can store."""
     if not is_folder_path(path):
-        raise pw.errors.ArgumentError(
-            name, f"= needs a folder such as -o NAME/, not the file {path}"
-        )
+        raise pw.errors.ArgumentError(name, f"needs a folder such as -o NAME/, not the file {path}")
 
 
 def token_roles(given: Sequence[str], trainer: pw.train.Trainer, path: str) -> dict[str, str]:
@@ -33,9 +31,12 @@ def token_roles(given: Sequence[str], trainer: pw.train.Trainer, path: str) -> d
         role, _, token = option.partition("=")
         name = role.removesuffix("_token")
         if name not in ROLES or not token:
-            raise pw.errors.ArgumentError("roles", repr(option), f"{'|'.join(ROLES)}=TOKEN")
+            problem = f"must be {'|'.join(ROLES)}=TOKEN, not {option!r}"
+            raise pw.errors.ArgumentError("roles", problem)
         if token not in trainer.fixed_tokens:
-            expected = f"a special token: also pass --special-token {token!r}"
-            raise pw.errors.ArgumentError("roles", repr(option), expected)
+            problem = (
+                f"must be a special token, not {option!r}: also pass --special-token {token!r}"
+            )
+            raise pw.errors.ArgumentError("roles", problem)
         roles[f"{name}_token"] = token
     return roles

@@ -168,16 +168,16 @@ def source_option(
     if trainer.learns_by_source:
         return "--parity"
     if parallel:
-        problem = f"={parallel[0]!r} needs --balance-rounds, or --parity for BPE"
+        problem = f"{parallel[0]!r} needs --balance-rounds, or --parity for BPE"
         raise pw.errors.ArgumentError("parallel", problem)
     return None
 
 
 def _check_rounds(trainer: pw.train.Trainer, sizes: Sequence[int]) -> None:
     if trainer.learns_by_source:
-        raise pw.errors.ArgumentError("balance_rounds", "= cannot be combined with --parity")
+        raise pw.errors.ArgumentError("balance_rounds", "cannot be combined with --parity")
     if sizes:
-        raise pw.errors.ArgumentError("balance_rounds", "= needs one size of the vocabulary")
+        raise pw.errors.ArgumentError("balance_rounds", "needs one size of the vocabulary")
     if name := trainer.needs_positions:
         problem = f'= does not support {name}="first-seen": weighted counts have no first positions'
         raise pw.errors.ArgumentError("balance_rounds", f"{problem}; choose another {name}=")
@@ -193,7 +193,7 @@ def check_sources(
     """Raise for CORPUS arguments and options for counting that do not suit an option, such as --parity."""
     for name in ("source_weights", "temperature"):
         if name in given_options(dict(counting)):
-            problem = f"= does not support {needed_by}, which weighs the sources itself"
+            problem = f"does not support {needed_by}, which weighs the sources itself"
             raise pw.errors.ArgumentError(name, problem)
     twice = [path for path in corpus if corpus.count(path) > 1]
     if twice:
@@ -216,11 +216,11 @@ def _check_parallel(parallel: Sequence[str], trainer: pw.train.Trainer, needed_b
     """Raise unless the tokens of sources can be compared: by parallel texts, or for parity by a unit."""
     unit = getattr(trainer, "parity_unit", None)
     if parallel and unit is not None:
-        problem = f"={unit!r} does not apply with --parallel, whose tokens are compared"
+        problem = f"{unit!r} does not apply with --parallel, whose tokens are compared"
         raise pw.errors.ArgumentError("parity_unit", problem)
     if not parallel and unit is None:
         needs = "FILE for each CORPUS argument, a text that says the same in each language"
         unit_advice = "; for languages of one script, --parity-unit compares their own texts"
         advice = unit_advice if trainer.learns_by_source else ""
         message = f"{needed_by} needs --parallel {needs}{advice}"
-        raise pw.errors.ArgumentError("parallel", message=message)
+        raise pw.errors.ArgumentError("parallel", message)

@@ -89,7 +89,7 @@ def check_no_text(paths: Sequence[str], command: str) -> None:
         if path == "-" or not _can_be_text(path) or os.path.exists(path) or glob(path):
             continue
         shown = path if len(path) <= _SHOWN_CHARS else f"{path[:_SHOWN_CHARS]}..."
-        problem = f": there is no such file; for a text: echo {shlex.quote(shown)} | {command}"
+        problem = f"there is no such file; for a text: echo {shlex.quote(shown)} | {command}"
         raise pw.errors.FileError(shown, problem)
 
 

@@ -50,7 +50,7 @@ def check_corpus(
     """
     checkpoint = counting["checkpoint"]
     if checkpoint is not None and os.path.isfile(checkpoint):
-        problem = f"={checkpoint!r} is a file; give a folder for the state of the run"
+        problem = f"{checkpoint!r} is a file; give a folder for the state of the run"
         raise pw.errors.ArgumentError("checkpoint", problem)
     if plan.sentences.size:
         counting = {**counting, "checkpoint": None}  # drawn in memory; learning has a checkpoint
@@ -79,15 +79,15 @@ def check_self_tests(
         message = (
             "several sizes do not support --self-test-sample-size; give one size, or leave it out"
         )
-        raise pw.errors.ArgumentError("vocab_size", message=message)
+        raise pw.errors.ArgumentError("vocab_size", message)
     if by_source is not None:
-        problem = f"= does not support {by_source}, which learns from counts; leave one of them out"
+        problem = f"does not support {by_source}, which learns from counts; leave one of them out"
         raise pw.errors.ArgumentError("self_test_sample_size", problem)
     if are_counts_files(corpus, reading["field"], plan.sentences):
-        problem = "= does not support counts files, which have no sentences"
+        problem = "does not support counts files, which have no sentences"
         raise pw.errors.ArgumentError("self_test_sample_size", problem)
     for name in given_options(dict(counting)).keys() - _WITH_SELF_TESTS:
-        problem = "= does not support --self-test-sample-size, which keeps sentences of all texts"
+        problem = "does not support --self-test-sample-size, which keeps sentences of all texts"
         raise pw.errors.ArgumentError(name, problem)
 
 
@@ -97,14 +97,12 @@ def check_training_log(wanted: bool, path: str, sizes: Sequence[int], plan: Plan
         return None
     if not plan.trainer.merges_pairs:
         learner = plan.trainer.detail or plan.trainer.kind
-        problem = (
-            f"= needs merges, which --learner merges and --model bpe make; {learner} makes none"
-        )
+        problem = f"needs merges, which --learner merges and --model bpe make; {learner} makes none"
         raise pw.errors.ArgumentError("training_log", problem)
     if path == "-" or sizes or plan.tests:
         found = "- as output" if path == "-" else "several sizes" if sizes else "a self-test"
         message = f"--training-log needs one tokenizer in a file or folder, not {found}"
-        raise pw.errors.ArgumentError("training_log", message=message)
+        raise pw.errors.ArgumentError("training_log", message)
     log = training_log_of(path)
     check_writable(log)
     return log

@@ -296,7 +296,7 @@ def _with_variant(name: str, about: Variant, given: dict[str, Any]) -> dict[str,
     for setting, value in values.items():
         if kinds[setting] != kind:
             problem = (
-                f"={value!r} does not support --{name} {kind}; it needs --{name} {kinds[setting]}"
+                f"{value!r} does not support --{name} {kind}; it needs --{name} {kinds[setting]}"
             )
             raise pw.errors.ArgumentError(setting, problem)
     return {**given, name: about.kinds[kind](**values)}

@@ -255,7 +255,7 @@ def _outputs(path: str, sizes: tuple[int, ...]) -> dict[int | None, str]:
         return {None: path}
     if path == "-":
         message = "--output - does not support several sizes; give a path, one file for each size"
-        raise pw.errors.ArgumentError("output", message=message)
+        raise pw.errors.ArgumentError("output", message)
     if "{size}" not in path:
         root, suffix = os.path.splitext(path)
         root, suffix = (path.rstrip("/"), "/") if is_folder_path(path) else (root, suffix)

@@ -83,10 +83,8 @@ class ColumnFile:
             # A damaged name of a column raises UnicodeDecodeError, a ValueError.
             except (self._pa.ArrowException, OSError, ValueError) as error:
                 message = " ".join(str(error).split())[:120]
-                found = f"damaged {kind} data ({message})"
-                raise CorpusError(
-                    self.name, found, "an undamaged file", reason="damaged data"
-                ) from error
+                problem = f"found damaged {kind} data ({message}), expected an undamaged file"
+                raise CorpusError(self.name, problem, kind="damaged data") from error
             if batch is None:
                 return
             for array, kept in pieces:
@@ -102,7 +100,7 @@ class ColumnFile:
         found = (
             f"{compression} data" if compression else "another format" if self._head else "no bytes"
         )
-        raise CorpusError(self.name, found, kind)
+        raise CorpusError(self.name, f"found {found}, expected {kind}")
 
     # ---- batches
 
@@ -164,12 +162,14 @@ class ColumnFile:
                 listed = ", ".join(map(repr, names[:8])) or "no fields"
                 found = f"{names.count(name)} of this name" if name in names else f"only {listed}"
                 problem = f"must be one column with strings; the file has {found}{inside}"
-                raise CorpusError(place, problem, reason="a missing or repeated column")
+                raise CorpusError(place, problem, kind="a missing or repeated column")
             kind = kind.field(name).type
         values = kind.value_type if self._pa.types.is_dictionary(kind) else kind
         if str(values) not in ("string", "large_string", "string_view"):
             found = f"values of type {kind}"
-            raise CorpusError(place, found, "strings", reason="a column without strings")
+            raise CorpusError(
+                place, f"found {found}, expected strings", kind="a column without strings"
+            )
         return path
 
     def _check_kept(self, schema: Any, options: ReadOptions) -> None:
@@ -179,7 +179,7 @@ class ColumnFile:
                 found = f"{schema.names.count(name)} of this name among {listed}"
                 problem = f"must be one column; the file has {found}"
                 place = f"{self.name} column {name!r}"
-                raise CorpusError(place, problem, reason="a missing or repeated column")
+                raise CorpusError(place, problem, kind="a missing or repeated column")
 
     def _array_of(self, batch: Any, path: tuple[str, ...]) -> Any:
         array = batch.column(path[0])
@@ -226,7 +226,7 @@ class ColumnFile:
             if text is None:
                 place = f"{self.name} row {number} column {options.field.key!r}"
                 reason = "a field that is no string"
-                options.fault(CorpusError(place, "a null", "a string", reason=reason))
+                options.fault(CorpusError(place, "found a null, expected a string", kind=reason))
             else:
                 strings.append(text)
                 numbers.append(number)
@@ -292,8 +292,12 @@ class ColumnFile:
         size = len(array.dictionary)
         for index in indices:
             if index is not None and not 0 <= index < size:
-                found = f"damaged Arrow data (index {index} of a dictionary with {size} values)"
-                raise CorpusError(self.name, found, "an undamaged file", reason="damaged data")
+                raise CorpusError(
+                    self.name,
+                    f"found damaged Arrow data (index {index} of a dictionary with {size} "
+                    "values), expected an undamaged file",
+                    kind="damaged data",
+                )
         return indices
 
     def _check(self, array: Any) -> None:
@@ -301,10 +305,8 @@ class ColumnFile:
             array.validate(full=True)
         except self._pa.ArrowException as error:
             message = " ".join(str(error).split())[:120]
-            found = f"damaged Arrow data ({message})"
-            raise CorpusError(
-                self.name, found, "an undamaged file", reason="damaged data"
-            ) from error
+            problem = f"found damaged Arrow data ({message}), expected an undamaged file"
+            raise CorpusError(self.name, problem, kind="damaged data") from error
 
 
 def _opened(path: str, stack: ExitStack, format: str) -> BinaryIO:

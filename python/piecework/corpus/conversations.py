@@ -51,7 +51,7 @@ def conversation_columns(names: Sequence[str], place: str, options: ReadOptions)
         listed = ", ".join(map(repr, names[:8])) or "no columns"
         expected = " or ".join(map(repr, wanted[:1] if options.field_is_given else FIELDS[:3]))
         problem = f"has no column {expected}; it has {listed}"
-        raise CorpusError(place, problem, reason="a table without messages")
+        raise CorpusError(place, problem, kind="a table without messages")
     return found
 
 

@@ -37,7 +37,7 @@ def read_csv(stream: TextStream, options: ReadOptions, delimiter: str) -> Iterat
             elif len(row) < needed:
                 problem = f"has {counted(len(row), 'column')}; it needs at least {needed}"
                 reason = "a row with too few columns"
-                options.fault(CorpusError(f"{stream.name} line {number}", problem, reason=reason))
+                options.fault(CorpusError(f"{stream.name} line {number}", problem, kind=reason))
             else:
                 text, *kept = [row[column] for column in columns]
                 texts.append(text)
@@ -62,7 +62,9 @@ def _rows(reader: Any, name: str, options: ReadOptions) -> Iterator[tuple[int, l
             row = next(reader, None)
         except csv.Error as error:
             place, found = f"{name} line {number}", f"broken CSV ({error})"
-            fault = CorpusError(place, found, "a row of fields", reason="broken CSV")
+            fault = CorpusError(
+                place, f"found {found}, expected a row of fields", kind="broken CSV"
+            )
             fault.__cause__ = error
             options.fault(fault)
             continue
@@ -87,7 +89,7 @@ def _column_of(header: list[str], names: Collection[str], place: str) -> int:
         columns = ", ".join(map(repr, header[:8]))
         what = f"only {columns}" if not found else f"{len(found)} columns of this name"
         problem = f"must be one column of line 1, which has {what}"
-        raise CorpusError(place, problem, reason="a missing or repeated column")
+        raise CorpusError(place, problem, kind="a missing or repeated column")
     return found[0]
 
 

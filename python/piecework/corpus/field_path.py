@@ -36,7 +36,8 @@ class FieldPath:
         value = record[self.key] if self.key in record else self._nested(record, place)
         if not isinstance(value, str):
             found, reason = f"a {json_kind(value)}", "a field that is no string"
-            raise CorpusError(f"{place} field {self.key!r}", found, "a string", reason=reason)
+            problem = f"found {found}, expected a string"
+            raise CorpusError(f"{place} field {self.key!r}", problem, kind=reason)
         return value
 
     def _nested(self, record: dict[str, Any], place: str) -> Any:
@@ -44,13 +45,16 @@ class FieldPath:
         for depth, name in enumerate(self.path):
             inside = f" in {'.'.join(self.path[:depth])!r}" if depth else ""
             if not isinstance(value, dict):
-                found = f"a {json_kind(value)}{inside}"
                 reason = "a field that is no object"
-                raise CorpusError(f"{place} field {self.key!r}", found, "an object", reason=reason)
+                raise CorpusError(
+                    f"{place} field {self.key!r}",
+                    f"found a {json_kind(value)}{inside}, expected an object",
+                    kind=reason,
+                )
             if name not in value:
                 names = ", ".join(map(repr, list(value)[:8])) or "no fields"
                 problem = f"is missing: there is only {names}{inside}"
-                raise CorpusError(f"{place} field {self.key!r}", problem, reason="a missing field")
+                raise CorpusError(f"{place} field {self.key!r}", problem, kind="a missing field")
             value = value[name]
         return value
 

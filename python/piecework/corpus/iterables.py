@@ -50,17 +50,22 @@ def _places_of_texts(texts: Any) -> Iterator[tuple[str, str]]:
     column = text_column(texts)
     items = _values(column) if column is not None else texts
     if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
-        raise InputTypeError("texts", type(texts).__name__, "an iterable of str, such as a list")
+        problem = f"must be an iterable of str, such as a list, not {type(texts).__name__}"
+        raise InputTypeError("texts", problem)
     if isinstance(items, Mapping):
-        expected = "an iterable of str, such as a list; word counts are piecework.Counts(texts)"
-        raise InputTypeError("texts", type(texts).__name__, expected)
+        raise InputTypeError(
+            "texts",
+            f"must be an iterable of str, such as a list, not {type(texts).__name__}; word "
+            "counts are piecework.Counts(texts)",
+        )
     for index, item in enumerate(items):
         if isinstance(item, str):
             yield f"texts[{index}]", item
             continue
         for inner, text in enumerate(_texts_of_item(item, f"texts[{index}]")):
             if not isinstance(text, str):
-                raise InputTypeError(f"texts[{index}][{inner}]", type(text).__name__, "str")
+                problem = f"must be str, not {type(text).__name__}"
+                raise InputTypeError(f"texts[{index}][{inner}]", problem)
             yield f"texts[{index}][{inner}]", text
 
 
@@ -69,7 +74,7 @@ def _texts_of_item(item: object, place: str) -> Iterable[object]:
         return item
     column = text_column(item, place)
     if column is None:
-        raise InputTypeError(place, type(item).__name__, "str, or a list of str")
+        raise InputTypeError(place, f"must be str, or a list of str, not {type(item).__name__}")
     return _values(column)
 
 

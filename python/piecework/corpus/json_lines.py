@@ -94,8 +94,8 @@ def _decode(line: bytes, place: str, encoding_errors: str) -> tuple[str, int]:
         return line.decode("utf-8-sig"), 0
     except UnicodeDecodeError as error:
         if encoding_errors == "strict":
-            found = f"invalid UTF-8 at byte {error.start} of the line"
-            raise InvalidUtf8Error(place, found, "UTF-8 text") from error
+            problem = f"found invalid UTF-8 at byte {error.start} of the line, expected UTF-8 text"
+            raise InvalidUtf8Error(place, problem) from error
     decoded = line.decode("utf-8-sig", errors="replace")
     return decoded, decoded.count("\ufffd") - line.count("\ufffd".encode())
 
@@ -106,15 +106,19 @@ def _record_of(line: str, place: str, expected: str) -> dict[str, Any]:
         problem = "starts a JSON array; write the items of an array one a line, as jq -c '.[]' does"
         found, message = "a JSON array", f"{place} {problem}"
         raise CorpusError(
-            place, found, "one JSON object", message=message, reason="JSON that is no object"
+            place, found, "one JSON object", message=message, kind="JSON that is no object"
         )
     try:
         value: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
         # The message of the decoder ends in a position: "line 1 column 9 (char 8)".
         found = f"broken JSON ({str(error).replace('line 1 ', '')})"
-        raise CorpusError(place, found, "one JSON object", reason="broken JSON") from error
+        raise CorpusError(
+            place, f"found {found}, expected one JSON object", kind="broken JSON"
+        ) from error
     if not isinstance(value, dict):
         found = f"a JSON {json_kind(value)}"
-        raise CorpusError(place, found, expected, reason="JSON that is no object")
+        raise CorpusError(
+            place, f"found {found}, expected {expected}", kind="JSON that is no object"
+        )
     return value

@@ -85,7 +85,7 @@ def check_size(
             f"{over} {size} bytes from {stream.bytes_read} "
             f"compressed bytes, more than {MAX_COMPRESSION_RATIO} times as many"
         )
-        raise CorpusError(place, problem, reason=reason)
+        raise CorpusError(place, problem, kind=reason)
 
 
 def _line_count(block: bytes) -> int:

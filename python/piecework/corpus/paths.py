@@ -36,9 +36,10 @@ def corpus_files(paths: PathLike | Sequence[PathLike]) -> list[str]:
     Raises `FileError` for a pattern without a match and a directory without known files.
     """
     if not isinstance(paths, (str, os.PathLike, Iterable)):
-        raise ArgumentError(
-            "corpus", type(paths).__name__, "a path as str or os.PathLike, or several of them"
+        problem = (
+            f"must be a path as str or os.PathLike, or several of them, not {type(paths).__name__}"
         )
+        raise ArgumentError("corpus", problem)
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not given:
         raise ArgumentError("corpus", "must contain at least one file, directory or '-'")
@@ -83,7 +84,7 @@ def _expand_url(url: str) -> list[str]:
 def _checked_pattern(name: str, found: list[str]) -> list[str]:
     if not found:
         message = f"no file matches {name} (** matches folders of any depth)"
-        raise FileError(name, message=message, errno=errno.ENOENT)
+        raise FileError(name, message, errno=errno.ENOENT)
     return found
 
 
@@ -172,4 +173,5 @@ def _json_file(path: Path) -> Any:
     try:
         return json.loads(file_bytes(path, "a readable file"))
     except (ValueError, RecursionError) as error:
-        raise CorpusError(str(path), f"broken JSON ({error})", "a file of `datasets`") from error
+        problem = f"found broken JSON ({error}), expected a file of `datasets`"
+        raise CorpusError(str(path), problem) from error

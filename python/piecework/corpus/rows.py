@@ -198,8 +198,8 @@ def decode_lines(
         if encoding_errors == "strict":
             line = first_line + data.count(b"\n", 0, error.start)
             byte = error.start - (data.rfind(b"\n", 0, error.start) + 1)
-            found = f"invalid UTF-8 at byte {byte} of the line"
-            raise InvalidUtf8Error(f"{name} line {line}", found, "UTF-8 text") from error
+            problem = f"found invalid UTF-8 at byte {byte} of the line, expected UTF-8 text"
+            raise InvalidUtf8Error(f"{name} line {line}", problem) from error
     return decode_utf8(data, encoding_errors, name)
 
 
@@ -215,8 +215,8 @@ def decode_utf8(data: bytes, encoding_errors: str, place: str) -> tuple[str, int
         return data.decode(), 0
     except UnicodeDecodeError as error:
         if encoding_errors == "strict":
-            found = f"invalid UTF-8 at byte {error.start}"
-            raise InvalidUtf8Error(place, found, "UTF-8 text") from error
+            problem = f"found invalid UTF-8 at byte {error.start}, expected UTF-8 text"
+            raise InvalidUtf8Error(place, problem) from error
     text = data.decode(errors="replace")
     return text, text.count("\ufffd") - data.count("\ufffd".encode())
 

@@ -60,7 +60,7 @@ class TextStream:
             rejection = binary_kind(data)
             if rejection is not None:
                 found, expected, reason = rejection
-                raise CorpusError(self.name, found, expected, reason=reason)
+                raise CorpusError(self.name, f"found {found}, expected {expected}", kind=reason)
             self._is_checked = True
         return data
 
@@ -130,7 +130,7 @@ def open_stored(path: str, stack: ExitStack) -> BinaryIO:
         _check_no_device(path)
         return stack.enter_context(open(path, "rb"))
     if sys.stdin is None:  # started with a closed stdin
-        raise FileError("<stdin>", message="cannot read <stdin>: the stream is closed")
+        raise FileError("<stdin>", "cannot read <stdin>: the stream is closed")
     return sys.stdin.buffer
 
 

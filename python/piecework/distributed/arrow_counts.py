@@ -129,7 +129,9 @@ def text_column(batch: Any, column: str) -> Any:
     pa = _pyarrow()
     if not isinstance(batch, (pa.Table, pa.RecordBatch)):
         found = type(batch).__name__
-        raise InputTypeError("batch", found, "a pyarrow.Table or pyarrow.RecordBatch")
+        raise InputTypeError(
+            "batch", f"must be a pyarrow.Table or pyarrow.RecordBatch, not {found}"
+        )
     texts = _column(batch, column)
     if not any(check(texts.type) for check in _text_types()):
         problem = f"must contain texts, not values of type {texts.type}"

@@ -164,7 +164,7 @@ def _connection(ray: Any, address: str | None) -> Iterator[None]:
     """Connect to a cluster unless this process is connected; raise the errors of workers here."""
     if ray.is_initialized():
         if address is not None:
-            problem = "= does not apply: this process is connected to a Ray cluster already"
+            problem = "does not apply: this process is connected to a Ray cluster already"
             raise ArgumentError("address", problem)
         with _errors_of_workers(ray):
             yield
@@ -173,7 +173,7 @@ def _connection(ray: Any, address: str | None) -> Iterator[None]:
         _check_reachable(address)
         ray.init(address=address, logging_level="ERROR", log_to_driver=False)
     except (OSError, RuntimeError, ValueError) as error:
-        problem = f": no Ray cluster runs there ({error}); `ray start --head` starts one"
+        problem = f"no Ray cluster runs there ({error}); `ray start --head` starts one"
         raise WorkerError(f"address {address!r}", problem) from error
     try:
         with _errors_of_workers(ray):
@@ -195,7 +195,7 @@ def _errors_of_workers(ray: Any) -> Iterator[None]:
     try:
         yield
     except ray.exceptions.WorkerCrashedError as error:
-        problem = ": the worker processes died in every attempt; a smaller memory= may help"
+        problem = "the worker processes died in every attempt; a smaller memory= may help"
         raise WorkerError("Ray", problem) from error
     except ray.exceptions.RayError as error:
         found = error_of_worker(str(error))

@@ -27,7 +27,7 @@ def signed_batches(table: Any) -> Iterator[Any]:
         except pa.ArrowInvalid as error:
             expected = "counts below 2**63 and sources below 2**23 with Spark"
             message = f"Spark needs {expected.removesuffix(' with Spark')}: {error}"
-            raise TrainingError("counts", message=message) from error
+            raise TrainingError("counts", message) from error
 
 
 def from_signed(table: Any) -> Any:

@@ -196,7 +196,7 @@ def _session(session: Any, master: str | None) -> Iterator[Any]:
     existing = sql.SparkSession.getActiveSession() if session is None else session
     if existing is not None:
         if master is not None:
-            raise ArgumentError("master", "= does not apply: there is a Spark session already")
+            raise ArgumentError("master", "does not apply: there is a Spark session already")
         with _errors_of_workers():
             yield existing
         return
@@ -223,7 +223,7 @@ def _started(builder: Any, master: str | None) -> Any:
         expected = (
             f"a running master, and Java 17 or newer ({java}): apt install openjdk-17-jre-headless"
         )
-        problem = f": there is {found}; Spark needs {expected}"
+        problem = f"there is {found}; Spark needs {expected}"
         raise WorkerError(f"master {master!r}", problem) from error
 
 

@@ -55,7 +55,7 @@ def error_of_worker(message: str) -> PieceworkError | None:
     a.txt: found no such file
     """
     if lines := _WORKER_LINE.findall(message):
-        return WorkerError("worker", message=lines[-1])
+        return WorkerError("worker", lines[-1])
     for name, text in reversed(_ERROR_LINE.findall(message)):
         kind = getattr(errors, name, None)
         if isinstance(kind, type) and issubclass(kind, PieceworkError):

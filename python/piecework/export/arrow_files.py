@@ -163,7 +163,9 @@ def _batch_rows(batch: Any, name: str, rows_at_once: int) -> Iterator[list[list[
     types = _import_pyarrow("pyarrow.types")
     is_list = types.is_list(column.type) or types.is_large_list(column.type)
     if not (is_list and types.is_integer(column.type.value_type)):
-        raise CorpusError(f"{name} column {ids_name!r}", str(column.type), expected)
+        raise CorpusError(
+            f"{name} column {ids_name!r}", f"found {column.type}, expected {expected}"
+        )
     # `null_count`, `flatten` and `to_pylist` trust the lengths and offsets of a file.
     column.validate(full=True)
     if column.null_count or column.flatten().null_count:

@@ -87,7 +87,7 @@ def encode_chats(
 
 def _checked(record: object, index: int) -> Mapping[str, Any]:
     if not isinstance(record, Mapping):
-        raise InputTypeError(f"records[{index}]", type(record).__name__, "a mapping")
+        raise InputTypeError(f"records[{index}]", f"must be a mapping, not {type(record).__name__}")
     return record
 
 
@@ -103,7 +103,7 @@ def checked_chat(chat: ChatFormat, parse_special: bool | Collection[str] | None)
     """Return the format of conversations; raise for arguments that do not go with it."""
     check_type("chat", chat, ChatFormat, "a ChatFormat or None")
     if parse_special is not None:
-        problem = "= cannot be combined with chat=: text of messages never becomes a special token"
+        problem = "cannot be combined with chat=: text of messages never becomes a special token"
         raise ArgumentError("parse_special", problem)
     return chat
 
@@ -112,7 +112,7 @@ def check_without_chat(**switches: bool) -> None:
     """Raise for switches about lines, which do not go with conversations."""
     for name, is_on in switches.items():
         if is_on:
-            raise ArgumentError(name, "=True cannot be combined with chat=")
+            raise ArgumentError(name, "True cannot be combined with chat=")
 
 
 def no_masks(format: str, others: Sequence[str]) -> str:
@@ -149,7 +149,7 @@ class ChatEncoder:
             except _FAULTS as error:
                 problem = f"cannot be rendered: {error}"
                 reason = "a conversation that the template rejects"
-                fault = CorpusError(conversation.place, problem, reason=reason)
+                fault = CorpusError(conversation.place, problem, kind=reason)
                 fault.__cause__ = error
                 faults.append(fault)
                 continue

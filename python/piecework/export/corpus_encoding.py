@@ -182,7 +182,7 @@ def encode_corpus(
     )
     count = optional_number("shards", shards, 1)
     if count is not None and count > _MAX_SHARDS:
-        raise ArgumentError("shards", str(count), f"at most {_MAX_SHARDS}")
+        raise ArgumentError("shards", f"must be at most {_MAX_SHARDS}, not {count}")
     folder = Path(path_text(out_dir, "out_dir"))
     files = _checked_files(sources, folder, job.layout.kept, options)
     names = shard_names(files, count, job.files_of)
@@ -302,9 +302,9 @@ def _checked_job(
 
 def _checked_columns(keep: Sequence[str]) -> tuple[str, ...]:
     if isinstance(keep, str) or not all(isinstance(name, str) for name in keep):
-        raise InputTypeError("keep", repr(keep), "a list of field names")
+        raise InputTypeError("keep", f"must be a list of field names, not {keep!r}")
     if len(set(keep)) != len(keep) or not all(keep):
-        raise ArgumentError("keep", repr(list(keep)), "a list of distinct field names")
+        raise ArgumentError("keep", f"must be a list of distinct field names, not {list(keep)!r}")
     return tuple(keep)
 
 
@@ -313,14 +313,14 @@ def _checked_length(pack: int | None) -> int | None:
         return None
     length = whole_number("pack", pack, 1)
     if length > _MAX_PACKED_LENGTH:
-        raise ArgumentError("pack", str(length), f"at most {_MAX_PACKED_LENGTH} ids")
+        raise ArgumentError("pack", f"must be at most {_MAX_PACKED_LENGTH} ids, not {length}")
     return length
 
 
 def _check_layout(form: ShardFormat, name: str, layout: RowLayout) -> None:
     if layout.packed_length is not None and not form.can_pack:
         packing = [other for other, form in SHARD_FORMATS.items() if form.can_pack]
-        problem = f"= does not support format={name!r}; use {' or '.join(packing)}"
+        problem = f"does not support format={name!r}; use {' or '.join(packing)}"
         raise ArgumentError("pack", problem)
     if layout.has_mask and not form.can_mask:
         masking = [other for other, form in SHARD_FORMATS.items() if form.can_mask]
@@ -329,14 +329,14 @@ def _check_layout(form: ShardFormat, name: str, layout: RowLayout) -> None:
         return
     if not form.has_columns:
         columnar = [other for other, form in SHARD_FORMATS.items() if form.has_columns]
-        problem = f"= does not support format={name!r}; use {' or '.join(columnar)}"
+        problem = f"does not support format={name!r}; use {' or '.join(columnar)}"
         raise ArgumentError("keep", problem)
     if layout.packed_length is not None:
-        problem = "= cannot be combined with pack=: a packed row has several documents"
+        problem = "cannot be combined with pack=: a packed row has several documents"
         raise ArgumentError("keep", problem)
     if clash := {layout.ids_name, "lengths", MASK_NAME}.intersection(layout.kept):
         problem = (
-            f"= cannot contain the names of the format's own columns: {', '.join(sorted(clash))}"
+            f"cannot contain the names of the format's own columns: {', '.join(sorted(clash))}"
         )
         raise ArgumentError("keep", problem)
 
@@ -366,7 +366,7 @@ def _checked_files(
     for name in files if keep else ():
         if not format_of(name, options).has_fields:
             with_fields = ", ".join(format.name for format in FORMATS if format.has_fields)
-            problem = f"= needs {with_fields.replace(', ', ' or ')}: {name} has no fields"
+            problem = f"needs {with_fields.replace(', ', ' or ')}: {name} has no fields"
             raise ArgumentError("keep", problem)
     return files
 

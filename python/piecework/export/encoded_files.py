@@ -158,7 +158,7 @@ def encode_files(
         check_without_chat(parallel=parallel, strip_lines=strip_lines, keep_empty=keep_empty)
         layout = _layout_of(chat, parse_special, form, format)
     if parallel and on_error == "skip":
-        problem = "='skip' does not support parallel inputs: a skipped line would shift the others"
+        problem = "'skip' does not support parallel inputs: a skipped line would shift the others"
         raise ArgumentError("on_error", problem)
     targets = checked_outputs(outputs, form, layout)
     paths_of_outputs = checked_inputs(inputs, targets, form, layout, parallel)

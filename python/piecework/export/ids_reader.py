@@ -68,7 +68,7 @@ def read_ids(path: PathLike, *, id_limit: int = 2**32) -> Iterator[Rows]:
 
 def _rows_of_stdin(id_limit: int) -> Iterator[Rows]:
     if sys.stdin is None:  # the process was started with a closed stdin
-        raise FileError("<stdin>", message="cannot read <stdin>: the stream is closed")
+        raise FileError("<stdin>", "cannot read <stdin>: the stream is closed")
     stream = sys.stdin.buffer
     # One byte tells text from binary formats; waiting for more would block on a slow pipe.
     head = stream.peek(1)[:_HEAD_BYTES] if hasattr(stream, "peek") else b""
@@ -109,6 +109,6 @@ def _checked(row_lists: Iterator[Rows], name: str, id_limit: int) -> Iterator[Ro
             number += 1
             if row and (min(row) < 0 or max(row) >= id_limit):
                 wrong = next(id for id in row if not 0 <= id < id_limit)
-                expected = f"ids from 0 to {id_limit - 1}"
-                raise IdRangeError(f"{name} row {number}", str(wrong), expected)
+                problem = f"must be ids from 0 to {id_limit - 1}, not {wrong}"
+                raise IdRangeError(f"{name} row {number}", problem)
         yield rows

@@ -243,7 +243,7 @@ def _input(name: str) -> dict[str, Any]:
         raise FileError(name, problem)
     identity = file_identity(name)
     if "size" not in identity:
-        raise FileError(name, message=f"cannot read {name}: no such file", errno=errno.ENOENT)
+        raise FileError(name, f"cannot read {name}: no such file", errno=errno.ENOENT)
     if not os.path.isfile(name):
         raise FileError(name, "is a pipe or a device, which cannot be read again to resume")
     return identity

@@ -108,12 +108,12 @@ class _Pair:
         whole = MEGATRON_HEADER.size + 12 * sequences + 8 * documents
         if version != 1 or code not in MEGATRON_TYPES or not documents:
             found = f"version {version}, type code {code}, {documents} document entries"
-            raise CorpusError(index_path, found, expected)
+            raise CorpusError(index_path, f"found {found}, expected {expected}")
         if size != whole:
             found = counted(size, "byte")
             rows = counted(sequences, "sequence")
             expected = f"{counted(whole, 'byte')} for {rows}, without sequence modes"
-            raise CorpusError(index_path, found, expected)
+            raise CorpusError(index_path, f"found {found}, expected {expected}")
         return cls(data_path, index_path, code, sequences, documents - 1)
 
     def column(self, start: int, count: int, type_name: str) -> Iterator[np.ndarray[Any, Any]]:
@@ -131,7 +131,7 @@ class _Pair:
 def _check_apart(pair: _Pair, data_path: str, index_path: str) -> None:
     for mine, its in ((pair.data_path, data_path), (pair.index_path, index_path)):
         if os.path.exists(its) and os.path.samefile(mine, its):
-            raise ArgumentError("output", f": {its!r} is an input")
+            raise ArgumentError("output", f"{its!r} is an input")
 
 
 def _copy_sequences(

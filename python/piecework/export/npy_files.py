@@ -146,7 +146,7 @@ def read_npy(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
     offsets_path = npy_paths(path)[1]
     if not os.path.isfile(offsets_path):
         message = f"cannot read {offsets_path}, the row offsets of {path}: no such file"
-        raise FileError(offsets_path, message=message, errno=errno.ENOENT)
+        raise FileError(offsets_path, message, errno=errno.ENOENT)
     offsets = _StoredArray(offsets_path)
     if not offsets.length:
         raise CorpusError(offsets_path, f"is empty; the row offsets of {path} begin with 0")
@@ -216,7 +216,7 @@ class _StoredArray:
             self._start = stream.tell()
             size = os.fstat(stream.fileno()).st_size - self._start
         if len(shape) != 1 or self._type.kind not in "iu":
-            raise CorpusError(path, f"{self._type} of shape {shape}", expected)
+            raise CorpusError(path, f"found {self._type} of shape {shape}, expected {expected}")
         self._path, self.length = path, shape[0]
         if size != self.length * self._type.itemsize:
             found = f"{self.length} integers according to its header"

@@ -163,8 +163,11 @@ def _row(line: bytes, place: str, id_limit: int) -> list[int]:
     ids = []
     for word in line.split():
         if not word.isdigit() or len(word) > 10 or int(word) >= id_limit:
-            found = repr(word[:40].decode(errors="replace"))
-            raise IdRangeError(place, found, f"ids from 0 to {id_limit - 1} between spaces")
+            raise IdRangeError(
+                place,
+                f"must be ids from 0 to {id_limit - 1} between spaces, not "
+                f"{word[:40].decode(errors='replace')!r}",
+            )
         ids.append(int(word))
     return ids
 
@@ -176,10 +179,13 @@ def _json_row(line: bytes, place: str, id_limit: int) -> list[int]:
     except KeyError as error:
         raise CorpusError(place, f"has no field 'ids'; expected {expected}") from error
     except (ValueError, RecursionError) as error:
-        found = f"broken JSON ({str(error).replace('line 1 ', '')})"
-        raise CorpusError(place, found, expected) from error
+        raise CorpusError(
+            place, f"found broken JSON ({str(error).replace('line 1 ', '')}), expected {expected}"
+        ) from error
     if not isinstance(ids, list):
-        raise CorpusError(f"{place} field 'ids'", type(ids).__name__, expected)
+        raise CorpusError(
+            f"{place} field 'ids'", f"found {type(ids).__name__}, expected {expected}"
+        )
     for id in ids:
         if type(id) is not int or not 0 <= id < id_limit:
             problem = f"must contain ids from 0 to {id_limit - 1}, not {repr(id)[:40]}"

@@ -141,7 +141,8 @@ def find_drift_batch(
     finder = DriftFinder(tokenizer)
     rows: typing.Any = batch.to_lists() if isinstance(batch, Batch) else batch
     if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
-        raise InputTypeError("batch", type(batch).__name__, "a Batch, or rows of ids")
+        problem = f"must be a Batch, or rows of ids, not {type(batch).__name__}"
+        raise InputTypeError("batch", problem)
     for number, row in enumerate(rows):
         place = f"batch[{number}]"
         yield finder.find(id_list(row, place), f"{place}[{{}}]".format)

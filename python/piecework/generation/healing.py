@@ -105,9 +105,7 @@ class TokenTrie:
             return b""
         if data and prefix.startswith(data):
             return prefix[len(data) :]
-        raise ArgumentError(
-            "id", f"={id!r} has the bytes {data!r}, which {prefix!r} does not allow"
-        )
+        raise ArgumentError("id", f"{id!r} has the bytes {data!r}, which {prefix!r} does not allow")
 
     def heal(self, ids: hints.Ids) -> HealedPrompt:
         """Return the ids to keep, and the bytes of the others: the most that a longer token begins with.
@@ -175,7 +173,7 @@ def heal(
         whole = tokenizer.without_truncation().without_padding()
         ids = whole.encode(prompt, add_special_tokens=add_special_tokens).ids
     elif isinstance(prompt, bytes):
-        raise InputTypeError("prompt", "bytes", "a text or ids")
+        raise InputTypeError("prompt", "must be a text or ids, not bytes")
     else:
         ids = prompt
     return (TokenTrie(tokenizer) if trie is None else trie).heal(ids)

@@ -134,12 +134,13 @@ def _arrow_column(pa: Any, column: Any) -> Any:
     if isinstance(column, (pa.Array, pa.ChunkedArray)):
         return column
     if isinstance(column, (str, bytes)):
-        raise InputTypeError("column", type(column).__name__, "a column or a sequence of strings")
+        problem = f"must be a column or a sequence of strings, not {type(column).__name__}"
+        raise InputTypeError("column", problem)
     try:
         if hasattr(column, "__arrow_c_stream__"):
             return pa.chunked_array(column)
         return pa.array(column, from_pandas=True)
     except (pa.ArrowException, TypeError, ValueError) as error:
         message = " ".join(str(error).split())[:120]
-        found = f"{type(column).__name__} ({message})"
-        raise ArgumentError("column", found, "a column of strings") from error
+        problem = f"must be a column of strings, not {type(column).__name__} ({message})"
+        raise ArgumentError("column", problem) from error

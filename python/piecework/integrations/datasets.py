@@ -46,9 +46,10 @@ def encode_function(
     check_type("tokenizer", tokenizer, Tokenizer, "a Tokenizer")
     for argument, name in (("column", column), ("pair_column", pair_column)):
         if not isinstance(name, str) and (argument == "column" or name is not None):
-            raise InputTypeError(argument, type(name).__name__, "the name of a column")
+            problem = f"must be the name of a column, not {type(name).__name__}"
+            raise InputTypeError(argument, problem)
     if isinstance(keep_columns, str):
-        raise InputTypeError("keep_columns", "str", "a collection of column names")
+        raise InputTypeError("keep_columns", "must be a collection of column names, not str")
     import_extra("pyarrow", "datasets", "encode_function")
     kept = None if keep_columns is None else tuple(keep_columns)
     settings = (add_special_tokens, offsets, overflow)
@@ -71,8 +72,11 @@ class EncodeFunction:
         """Return the kept columns of a table and the columns of the encoded batch."""
         pa = import_extra("pyarrow", "datasets", "encode_function")
         if not isinstance(table, pa.Table):
-            expected = "a pyarrow.Table: dataset.with_format('arrow').map(..., batched=True)"
-            raise InputTypeError("batch", type(table).__name__, expected)
+            raise InputTypeError(
+                "batch",
+                f"must be a pyarrow.Table, not {type(table).__name__}: "
+                "dataset.with_format('arrow').map(..., batched=True)",
+            )
         texts = _column(table, "column", self.column)
         pairs = None
         if self.pair_column is not None:
@@ -118,7 +122,7 @@ def encode_chats_function(
     """
     check_type("tokenizer", tokenizer, Tokenizer, "a Tokenizer")
     if isinstance(keep_columns, str):
-        raise InputTypeError("keep_columns", "str", "a collection of column names")
+        raise InputTypeError("keep_columns", "must be a collection of column names, not str")
     import_extra("pyarrow", "datasets", "encode_chats_function")
     chat = ChatFormat() if chat is None else chat
     return EncodeChatsFunction(tokenizer, chat, field, tuple(keep_columns))
@@ -137,8 +141,11 @@ class EncodeChatsFunction:
         """Return the kept columns of a table, ids and masks."""
         pa = import_extra("pyarrow", "datasets", "encode_chats_function")
         if not isinstance(table, pa.Table):
-            expected = "a pyarrow.Table: dataset.with_format('arrow').map(..., batched=True)"
-            raise InputTypeError("batch", type(table).__name__, expected)
+            raise InputTypeError(
+                "batch",
+                f"must be a pyarrow.Table, not {type(table).__name__}: "
+                "dataset.with_format('arrow').map(..., batched=True)",
+            )
         columns = {name: _column(table, "keep_columns", name) for name in self.keep_columns}
         encoded = encode_chats(
             self.tokenizer, without_nulls(table.to_pylist()), chat=self.chat, field=self.field
@@ -156,5 +163,5 @@ def _column(table: Any, argument: str, name: str) -> Any:
     """Return a column; raise `ArgumentError` if the table does not have it."""
     if name not in table.column_names:
         known = ", ".join(table.column_names)
-        raise ArgumentError(argument, repr(name), f"a column of the dataset: {known}")
+        raise ArgumentError(argument, f"must be a column of the dataset, not {name!r}: {known}")
     return table.column(name)

@@ -43,7 +43,7 @@ def register(
     names = [prefix + name for name in functions]
     query = "SELECT function_name FROM duckdb_functions() WHERE list_contains(?, function_name)"
     if existing := connection.execute(query, [names]).fetchone():
-        problem = f"={prefix!r}: the function {existing[0]} exists; use another prefix"
+        problem = f"{prefix!r}: the function {existing[0]} exists; use another prefix"
         raise ArgumentError("prefix", problem)
     for name, (function, kind) in functions.items():
         connection.create_function(

@@ -109,7 +109,7 @@ def _load_tokenizer(lang: str) -> Any:
         return sacremoses.MosesTokenizer(lang=lang)
     except (KeyError, ValueError, OSError, AttributeError, TypeError) as error:
         expected = "a language with rules in Moses, such as 'en'"
-        problem = f": Moses has no rules for {lang!r} ({error}); use {expected}"
+        problem = f"Moses has no rules for {lang!r} ({error}); use {expected}"
         raise ArgumentError("lang", problem) from error
 
 

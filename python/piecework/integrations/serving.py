@@ -81,7 +81,8 @@ class DecodeStream:
                 text = self._stream.step(id)
             except ArgumentError:
                 # tokenizers raises a TypeError, which servers handle.
-                raise InputTypeError("id", repr(id), "an id from 0 to 4294967295") from None
+                problem = f"must be an id from 0 to 4294967295, not {id!r}"
+                raise InputTypeError("id", problem) from None
             return text
         texts = [self.step(tokenizer, each) for each in id]
         return "".join(text for text in texts if text is not None) or None

@@ -35,8 +35,8 @@ def pre_tokenizer(language: Any = "en") -> CustomPreTokenizer:
         return CustomPreTokenizer(LanguageWords(language), f"spacy:{language}")
     if not callable(getattr(language, "tokenizer", None)):
         found = type(language).__name__
-        expected = "a language such as 'en', or an nlp object of spaCy"
-        raise InputTypeError("language", found, expected)
+        problem = f"must be a language such as 'en', or an nlp object of spaCy, not {found}"
+        raise InputTypeError("language", problem)
     name = f"spacy:{language.meta['lang']}_{language.meta['name']}"
     return CustomPreTokenizer(PipelineWords(language), name)
 
@@ -79,7 +79,7 @@ def align(document: Any, encoding: Encoding) -> list[list[int]]:
     """
     spans = encoding.offsets
     if spans and max(end for _, end in spans) > len(document.text):
-        problem = ": its offsets end after the document; encode document.text, in characters"
+        problem = "its offsets end after the document; encode document.text, in characters"
         raise ArgumentError("encoding", problem)
     by_start = sorted(
         (start, end, index) for index, (start, end) in enumerate(spans) if end > start
@@ -213,5 +213,5 @@ def _load_tokenizer(language: str) -> Any:
         return spacy.blank(language).tokenizer
     except ImportError as error:
         expected = "a language of spaCy, with the packages it requires"
-        problem = f": spaCy cannot load {language!r} ({error}); use {expected}"
+        problem = f"spaCy cannot load {language!r} ({error}); use {expected}"
         raise ArgumentError("language", problem) from error

@@ -48,10 +48,10 @@ class Masking:
         for name, share in (("mask", self.mask), ("random", self.random)):
             support.check_number(name, share, (int, float), "a number from 0 to 1")
             if not 0 <= share <= 1:
-                raise ArgumentError(name, repr(share), "a number from 0 to 1")
+                raise ArgumentError(name, f"must be a number from 0 to 1, not {share!r}")
         check_type("whole_words", self.whole_words, bool, "bool")
         if self.mask + self.random > 1:
-            problem = f": the sum of mask={self.mask} and random={self.random} must be at most 1"
+            problem = f"the sum of mask={self.mask} and random={self.random} must be at most 1"
             raise ArgumentError("masking", problem)
 
 
@@ -112,7 +112,7 @@ class Collator:
             check_type("masking", self.masking, Masking, "a Masking or None")
             if self.tokenizer.mask_token_id is None:
                 message = "the tokenizer has no mask token; set one with tokenizer.with_roles(mask_token=...)"
-                raise ArgumentError("tokenizer", message=message)
+                raise ArgumentError("tokenizer", message)
 
     def __call__(self, items: Sequence[Any]) -> dict[str, Any]:
         """Return the padded tensors of one batch."""
@@ -205,8 +205,9 @@ class Collator:
         """Return a column in the rectangle of the ids, or in one of its own."""
         if not isinstance(column, Rows):
             if name in _OF_TOKENS:
-                expected = "a list of numbers for each item"
-                raise InputTypeError(f"items: {name!r}", "a number", expected)
+                raise InputTypeError(
+                    f"items: {name!r}", "must be a list of numbers for each item, not a number"
+                )
             return column
         filling = self.label_pad if name == "labels" else _FILLINGS.get(name, 0)
         if np.array_equal(column.lengths, ids.lengths):
@@ -237,7 +238,7 @@ class Collator:
         pad_id = self.tokenizer.pad_token_id
         if pad_id is None and rectangle.needs_padding:
             message = "the tokenizer has no padding token; set one with tokenizer.with_roles(pad_token=...)"
-            raise ArgumentError("tokenizer", message=message)
+            raise ArgumentError("tokenizer", message)
         return pad_id or 0
 
     @cached_property
@@ -315,7 +316,8 @@ def _column(rows: list[Any], place: str) -> Column:
         else:
             flat = np.concatenate([np.asarray(row) for row in rows])
     except (TypeError, ValueError, OverflowError) as error:
-        raise InputTypeError(place, f"{_type_names(rows)} ({error})", _NUMBERS) from error
+        problem = f"must be {_NUMBERS}, not {_type_names(rows)} ({error})"
+        raise InputTypeError(place, problem) from error
     return Rows(_numbers(flat, place), lengths)
 
 
@@ -323,9 +325,9 @@ def _numbers(flat: npt.NDArray[Any], place: str) -> npt.NDArray[Any]:
     """Return integers and truth values as int64, and other numbers as float32."""
     if flat.ndim != 1 or (flat.size and flat.dtype.kind not in "biuf"):
         found = "nested lists" if flat.ndim != 1 else f"values of type {flat.dtype}"
-        raise InputTypeError(place, found, _NUMBERS)
+        raise InputTypeError(place, f"must be {_NUMBERS}, not {found}")
     if flat.dtype.kind == "u" and flat.size and int(flat.max()) > np.iinfo(np.int64).max:
-        raise ArgumentError(place, f": {flat.max()} does not fit into int64")
+        raise ArgumentError(place, f"{flat.max()} does not fit into int64")
     return flat.astype(np.float32 if flat.size and flat.dtype.kind == "f" else np.int64)
 
 
@@ -333,7 +335,8 @@ def _id_rows(rows: list[Any], place: str) -> Rows:
     column = _column(rows, place)
     if not isinstance(column, Rows) or column.values.dtype.kind != "i":
         found = "numbers with fractions" if isinstance(column, Rows) else _type_names(rows)
-        raise InputTypeError(place, found, "texts, lists of ids, rows of a Batch, or dicts")
+        problem = f"must be texts, lists of ids, rows of a Batch, or dicts, not {found}"
+        raise InputTypeError(place, problem)
     return column
 
 
@@ -351,7 +354,7 @@ def _draw_words(
             "texts, rows of encode_batch(..., offsets=True), or dicts with a word id for each id"
         )
         message = f"whole_words=True needs the words of ids; pass {expected}"
-        raise ArgumentError("items", message=message)
+        raise ArgumentError("items", message)
     # Word ids begin again at the second text of a pair: a word is a run of equal ids.
     is_first = np.ones(words.shape, bool)
     is_first[:, 1:] = words[:, 1:] != words[:, :-1]

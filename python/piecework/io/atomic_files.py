@@ -63,7 +63,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise `FileError` if `path` is not writable; call this before long work."""
     if os.path.isdir(path):
         message = f"cannot write {os.fspath(path)}: it is a directory; give the name of a file"
-        raise FileError(os.fspath(path), message=message, errno=errno.EISDIR)
+        raise FileError(os.fspath(path), message, errno=errno.EISDIR)
     if not _is_device(path):
         with _temporary_beside(_resolved(path), path):
             pass
@@ -72,7 +72,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 @contextmanager
 def _stdout() -> Iterator[BinaryIO]:
     if sys.stdout is None:  # the process was started with a closed stdout
-        raise FileError("<stdout>", message="cannot write <stdout>: the stream is closed")
+        raise FileError("<stdout>", "cannot write <stdout>: the stream is closed")
     stream = sys.stdout.buffer
     if isinstance(stream, io.RawIOBase):
         # With `python -u` the stream is unbuffered, and `write` can write only a part.

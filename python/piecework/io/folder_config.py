@@ -132,21 +132,24 @@ class FolderConfig:
         """Return a boolean of the configuration, None if it is not set; raises `FormatError`."""
         value = self.values.get(key)
         if value is not None and not isinstance(value, bool):
-            raise FormatError(f"{self.source}: {key}", _shown(value), "true, false or null")
+            problem = f"found {_shown(value)}, expected true, false or null"
+            raise FormatError(f"{self.source}: {key}", problem)
         return value
 
     def text(self, key: str, default: str) -> str | None:
         """Return a string of the configuration, `default` if it has no such key; raises `FormatError`."""
         value = self.values.get(key, default)
         if value is not None and not isinstance(value, str):
-            raise FormatError(f"{self.source}: {key}", _shown(value), "a string or null")
+            problem = f"found {_shown(value)}, expected a string or null"
+            raise FormatError(f"{self.source}: {key}", problem)
         return value
 
     def count(self, key: str, default: int) -> int:
         """Return a count of the configuration, `default` if it is not set; raises `FormatError`."""
         value = self.values.get(key, default)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MAX_ID:
-            raise FormatError(f"{self.source}: {key}", _shown(value), "a number of tokens")
+            problem = f"found {_shown(value)}, expected a number of tokens"
+            raise FormatError(f"{self.source}: {key}", problem)
         return value
 
     @property
@@ -268,7 +271,8 @@ def _template_file(source: str) -> str:
     try:
         text = file_bytes(source, "a chat template").decode()
     except UnicodeDecodeError as error:
-        raise FormatError(source, f"invalid UTF-8 at byte {error.start}", "UTF-8 text") from None
+        problem = f"found invalid UTF-8 at byte {error.start}, expected UTF-8 text"
+        raise FormatError(source, problem) from None
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
@@ -315,7 +319,8 @@ def _extra_tokens(source: str, values: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(tokens, dict) and key == "extra_special_tokens":
             continue
         if not isinstance(tokens, list):
-            raise FormatError(f"{source}: {key}", _shown(tokens), "a list of tokens")
+            problem = f"found {_shown(tokens)}, expected a list of tokens"
+            raise FormatError(f"{source}: {key}", problem)
         for position, token in enumerate(tokens):
             yield _token(f"{source}: {key}[{position}]", token)
 
@@ -324,13 +329,15 @@ def _token(place: str, value: object) -> str:
     """Return the text of a token, which is a string or an object with `content`."""
     content = value.get("content") if isinstance(value, dict) else value
     if not isinstance(content, str):
-        raise FormatError(place, _shown(value), "a token: a string, or an object with content")
+        problem = f"found {_shown(value)}, expected a token: a string, or an object with content"
+        raise FormatError(place, problem)
     return _valid_text(place, content)
 
 
 def _valid_text(place: str, text: str) -> str:
     if first_surrogate(text) is not None:
-        raise FormatError(place, f"a lone surrogate in {text!r}", "text that UTF-8 can encode")
+        problem = f"found a lone surrogate in {text!r}, expected text that UTF-8 can encode"
+        raise FormatError(place, problem)
     return text
 
 
@@ -343,7 +350,8 @@ def _max_length(source: str, values: Mapping[str, Any]) -> int | None:
         if is_number and value > _UNLIMITED:
             return None
         if not is_number or not value >= 1 or value != int(value):
-            raise FormatError(f"{source}: {key}", _shown(value), "a positive number of tokens")
+            problem = f"found {_shown(value)}, expected a positive number of tokens"
+            raise FormatError(f"{source}: {key}", problem)
         return int(value)
     return None
 
@@ -351,7 +359,7 @@ def _max_length(source: str, values: Mapping[str, Any]) -> int | None:
 def _side(source: str, values: Mapping[str, Any], key: str) -> str | None:
     value = values.get(key)
     if value is not None and value not in SIDES:
-        raise FormatError(f"{source}: {key}", _shown(value), '"left" or "right"')
+        raise FormatError(f"{source}: {key}", f'found {_shown(value)}, expected "left" or "right"')
     return value
 
 
@@ -377,10 +385,13 @@ def _chat_templates(
     templates = {}
     for name, template in pairs:
         if not isinstance(name, str) or not isinstance(template, str):
-            expected = "a string, or a list of objects with name and template"
-            raise FormatError(place, _shown(value), expected)
+            raise FormatError(
+                place,
+                f"found {_shown(value)}, expected a string, or a list of objects with name "
+                "and template",
+            )
         if not is_template_name(name):
-            raise FormatError(place, f": the name {name!r} contains a separator of paths")
+            raise FormatError(place, f"the name {name!r} contains a separator of paths")
         templates[name] = _valid_text(place, template)
     return templates
 
@@ -403,7 +414,7 @@ def templates_with(templates: Mapping[str, str], name: str, template: str | None
     if template is not None:
         check_text("template", template)
     if not is_template_name(name):
-        raise ArgumentError("name", repr(name), "a name without separators of paths")
+        raise ArgumentError("name", f"must be a name without separators of paths, not {name!r}")
     others = {other: text for other, text in templates.items() if other != name}
     return others if template is None else {**others, name: template}
 
@@ -440,14 +451,14 @@ def _other(values: Mapping[str, Any]) -> dict[str, Any]:
 def _added_tokens_decoder(source: str, value: object) -> dict[int, dict[str, Any]]:
     place = f"{source}: added_tokens_decoder"
     if not isinstance(value, dict):
-        raise FormatError(place, _shown(value), "an object from ids to tokens")
+        raise FormatError(place, f"found {_shown(value)}, expected an object from ids to tokens")
     tokens: dict[int, dict[str, Any]] = {}
     for key, token in value.items():
         inside = f"{place}[{key}]"
         if not (key.isascii() and key.isdecimal()) or len(key) > 10 or int(key) > _MAX_ID:
-            raise FormatError(inside, repr(key[:60]), "an id from 0 to 4294967295")
+            raise FormatError(inside, f"found {key[:60]!r}, expected an id from 0 to 4294967295")
         if not isinstance(token, dict):
-            raise FormatError(inside, _shown(token), "an object with content")
+            raise FormatError(inside, f"found {_shown(token)}, expected an object with content")
         content = _token(inside, token)
         tokens[int(key)] = {"id": int(key), "content": content, **_given_flags(inside, token)}
     return dict(sorted(tokens.items()))
@@ -456,7 +467,7 @@ def _added_tokens_decoder(source: str, value: object) -> dict[int, dict[str, Any
 def _flags(place: str, flags: dict[str, Any]) -> dict[str, bool]:
     for name, flag in flags.items():
         if not isinstance(flag, bool):
-            raise FormatError(f"{place}.{name}", _shown(flag), "true or false")
+            raise FormatError(f"{place}.{name}", f"found {_shown(flag)}, expected true or false")
     return flags
 
 
@@ -465,7 +476,7 @@ def _added_tokens_json(source: str, special: set[str]) -> dict[int, dict[str, An
     for content, id in json_object(source).items():
         place = f"{source}: {content!r}"
         if isinstance(id, bool) or not isinstance(id, int) or not 0 <= id <= _MAX_ID:
-            raise FormatError(place, _shown(id), "an id from 0 to 4294967295")
+            raise FormatError(place, f"found {_shown(id)}, expected an id from 0 to 4294967295")
         if id in tokens:
             problem = (
                 f"has the id {id} of {tokens[id]['content']!r}; each token needs an id of its own"

@@ -83,7 +83,7 @@ class FolderSettings:
             names = ", ".join(map(repr, templates))
             found = f"no default chat template, only {names}" if names else "no chat template"
             use = "use with_chat_template, or chat_template= with a name or the text of a template"
-            raise UnknownNameError("chat_template", message=f"the tokenizer has {found}; {use}")
+            raise UnknownNameError("chat_template", f"the tokenizer has {found}; {use}")
         return templates[DEFAULT_TEMPLATE]
 
     def _fields(self) -> dict[str, Any]:

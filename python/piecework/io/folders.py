@@ -109,8 +109,8 @@ def _reject_versions(config: FolderConfig, source: str) -> None:
     for name in listed if isinstance(listed, list) else ():
         if isinstance(name, str) and name.startswith("tokenizer.") and name != "tokenizer.json":
             problem = (
-                f": lists {name}, which transformers can read in place of {source}; "
-                "load one of them by its own path"
+                f"lists {name}, which transformers can read in place of {source}; load "
+                "one of them by its own path"
             )
             raise FormatError(f"{config.source}: fast_tokenizer_files", problem)
 
@@ -236,11 +236,12 @@ def _with_roles_of_bert(config: FolderConfig) -> FolderConfig:
     roles = {**_BERT_ROLES, **config.settings.roles}
     if roles["unk_token"] != "[UNK]":
         expected = "[UNK], which a vocab.txt has for unknown words"
-        raise FormatError(f"{config.source}: unk_token", repr(roles["unk_token"]), expected)
+        problem = f"found {roles['unk_token']!r}, expected {expected}"
+        raise FormatError(f"{config.source}: unk_token", problem)
     for role in ("cls_token", "sep_token"):
         if roles[role] is None:
             expected = f"a token, which {config.tokenizer_class} adds to every text"
-            raise FormatError(f"{config.source}: {role}", "null", expected)
+            raise FormatError(f"{config.source}: {role}", f"found null, expected {expected}")
     return config.with_settings(config.settings.replace(roles=roles))
 
 

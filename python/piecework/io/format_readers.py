@@ -91,7 +91,7 @@ def reject_vocab_json(data: bytes, source: str, options: LoadOptions) -> CoreAnd
         expected = "a tokenizer.json, or a vocabulary with ids from 0"
         raise FormatError(source, f"is a JSON object but not a tokenizer; load {expected}")
     message = f"{source} is a vocabulary that needs its merges; pass the path of its merges file as merges="
-    raise ArgumentError("merges", message=message)
+    raise ArgumentError("merges", message)
 
 
 def _is_vocabulary(data: bytes, source: str) -> bool:
@@ -193,11 +193,12 @@ def read_tiktoken_ranks(data: bytes, source: str, options: LoadOptions) -> CoreA
         ):  # Llama 3 and others that kept the name of SentencePiece's file
             expected = 'pattern="llama3" or another name, and special_tokens= with their ids'
         message = f"{source} has tiktoken ranks without a pattern; pass {expected}"
-        raise ArgumentError("encoding_name", message=message)
+        raise ArgumentError("encoding_name", message)
     special = options.special_tokens or {}
 
     if not isinstance(special, Mapping):
-        raise ArgumentError("special_tokens", shortened(special), "a mapping from tokens to ids")
+        problem = f"must be a mapping from tokens to ids, not {shortened(special)}"
+        raise ArgumentError("special_tokens", problem)
     core = read_tiktoken(data, source, _pipeline_of(options.pattern), list(special.items()))
     return warned(core, data, source, "ranks"), "refuse"
 
@@ -237,7 +238,7 @@ def _read_named_ranks(data: bytes, source: str, options: LoadOptions) -> CoreAnd
             f"{source} is not the published {encoding.rank_file}: "
             f"its SHA-256 is {found}, not {encoding.sha256}"
         )
-        raise FormatError(f"{source}: sha256", message=message)
+        raise FormatError(f"{source}: sha256", message)
     pipeline = _pipeline_json(named_pre_tokenizer(encoding.pattern))
     special = list(encoding.special_tokens.items())
     return read_tiktoken(data, source, pipeline, special), "refuse"

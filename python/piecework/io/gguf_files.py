@@ -60,8 +60,8 @@ def _pipeline(name: str | None, source: str, pre_tokenizer: PreTokenizer | None)
         return GGUF_PIPELINES[name]
     found = "no such key" if name is None else repr(name)
     known = ", ".join(sorted(GGUF_PIPELINES))
-    expected = f"one of {known}; or pass pattern= to load"
-    raise FormatError(f"{source}: tokenizer.ggml.pre", found, expected)
+    problem = f"found {found}, expected one of {known}; or pass pattern= to load"
+    raise FormatError(f"{source}: tokenizer.ggml.pre", problem)
 
 
 def settings_of_gguf(data: bytes, source: str) -> dict[str, Any] | None:
@@ -77,7 +77,7 @@ def settings_of_gguf(data: bytes, source: str) -> dict[str, Any] | None:
     for name in templates:
         if not is_template_name(name):
             key = f"{source}: tokenizer.chat_template.{name}"
-            raise FormatError(key, repr(name), "a name without separators of paths")
+            raise FormatError(key, f"found {name!r}, expected a name without separators of paths")
     return {"roles": dict(gguf_roles(data, source)), "chat_templates": templates}
 
 

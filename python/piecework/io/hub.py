@@ -95,7 +95,7 @@ def check_revision(revision: object) -> None:
     if not all(
         part.strip(".") and not any(sign in part for sign in "\\:\0 ~^?*[") for part in parts
     ):
-        raise ArgumentError("revision", repr(revision), "a branch, a tag or a commit")
+        raise ArgumentError("revision", f"must be a branch, a tag or a commit, not {revision!r}")
 
 
 def download_snapshot(name: str, revision: str | None = None) -> str:
@@ -114,8 +114,8 @@ def download_tokenizer_json(name: str, revision: str, token: str | None) -> str:
     `download_snapshot`.
     """
     if not is_repository(name):
-        expected = "a repository of the hub, such as org/name"
-        raise ArgumentError("identifier", repr(name), expected)
+        problem = f"must be a repository of the hub, such as org/name, not {name!r}"
+        raise ArgumentError("identifier", problem)
     check_revision(revision)
     return _downloaded("hf_hub_download", name, "tokenizer.json", revision=revision, token=token)
 
@@ -126,7 +126,7 @@ def _downloaded(function: str, name: str, *arguments: str, **options: Any) -> st
         return str(getattr(library, function)(name, *arguments, **options))
     except Exception as error:  # errors of the library, of its HTTP client and of the system
         message = f"cannot download {name}: {type(error).__name__}: {' '.join(str(error).split())}"
-        raise FileError(name, message=message, errno=getattr(error, "errno", None)) from error
+        raise FileError(name, message, errno=getattr(error, "errno", None)) from error
 
 
 def _commit_of(ref: str) -> str | None:

@@ -59,7 +59,7 @@ class LoadOptions:
         """Raise `ArgumentError` for an option that is set and that the format does not use."""
         for name, value in vars(self).items():
             if value is not None and name not in used:
-                raise ArgumentError(name, f"={shortened(value)} does not apply to {format}")
+                raise ArgumentError(name, f"{shortened(value)} does not apply to {format}")
 
 
 def shortened(value: object) -> str:

@@ -112,9 +112,11 @@ def read_as_class(core: Core, config: FolderConfig, source: str) -> Core:
         problem = f"has entries of {_KINDS[found]}, from which {name} makes no tokenizer"
         raise FormatError(source, problem)
     if name == "OpenAIGPTTokenizer" and config.settings.roles.get("unk_token") != "<unk>":
-        expected = "<unk>, which the entries have for unknown characters"
         found = repr(config.settings.roles.get("unk_token"))
-        raise FormatError(f"{config.source}: unk_token", found, expected)
+        raise FormatError(
+            f"{config.source}: unk_token",
+            f"found {found}, expected <unk>, which the entries have for unknown characters",
+        )
     parts: Json = {"post_processor": None}
     # Another one is the pattern that the caller passed.
     if stages["pre_tokenizer"] == _GPT2_PRE_TOKENIZER:
@@ -137,8 +139,8 @@ def with_frame_of_class(core: Core, config: FolderConfig) -> Core:
     )
     for role in (before, after):
         if roles.get(role) is None:
-            expected = f"a token, which {name} adds to every text"
-            raise FormatError(f"{config.source}: {role}", "null", expected)
+            problem = f"found null, expected a token, which {name} adds to every text"
+            raise FormatError(f"{config.source}: {role}", problem)
     cls, sep = str(roles[before]), str(roles[after])
     is_roberta = name != "CLIPTokenizer"
     frame = {

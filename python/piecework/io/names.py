@@ -54,7 +54,8 @@ def resolve_name(
     source = encodable_path(path_text(path))
     if not isinstance(path, str) or os.path.exists(source) or looks_like_path(source):
         if not os.path.exists(source) and "://" in source:
-            raise ArgumentError("path", repr(source), f"{_WHAT_NAMES}, without an address")
+            problem = f"must be {_WHAT_NAMES}, without an address, not {source!r}"
+            raise ArgumentError("path", problem)
         _reject_revision(revision, "a path")
         return source, options
     encoding = _encoding_named(source)
@@ -125,7 +126,7 @@ def _rank_file(name: str, encoding: str, options: LoadOptions) -> tuple[str, Loa
     from piecework.spec import ENCODINGS
 
     if options.encoding_name not in (None, encoding):
-        problem = f"={options.encoding_name!r} contradicts {name}, whose encoding is {encoding!r}"
+        problem = f"{options.encoding_name!r} contradicts {name}, whose encoding is {encoding!r}"
         raise ArgumentError("encoding_name", problem)
     return find_rank_file(ENCODINGS[encoding]), options.with_encoding_name(encoding)
 
@@ -154,7 +155,7 @@ def _repository(name: str, *, download: bool, revision: str | None) -> str:
         f"give {_similar(name)}{_WHAT_NAMES}; to fetch a repository, "
         f"download=True, which needs the extra 'hub': {installing}"
     )
-    raise FileError(name, message=message, errno=errno.ENOENT)
+    raise FileError(name, message, errno=errno.ENOENT)
 
 
 def _similar(name: str) -> str:
@@ -173,4 +174,4 @@ def _similar(name: str) -> str:
 
 def _reject_revision(revision: str | None, kind: str) -> None:
     if revision is not None:
-        raise ArgumentError("revision", f"={revision!r} does not apply to {kind}")
+        raise ArgumentError("revision", f"{revision!r} does not apply to {kind}")

@@ -60,7 +60,7 @@ def find_rank_file(encoding: NamedEncoding) -> str:
         f"the file published at {encoding.url}, in the folder named by {_OWN_FOLDER} or "
         f"passed as a path{_packages_with(encoding)}"
     )
-    raise FileError(encoding.rank_file, f": there is {found}; get {expected}", errno=errno.ENOENT)
+    raise FileError(encoding.rank_file, f"there is {found}; get {expected}", errno=errno.ENOENT)
 
 
 def find_cached_file(url: str) -> str:

@@ -49,14 +49,14 @@ def json_object(source: str) -> dict[str, Any]:
     try:
         value = json.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
-        found = f"invalid UTF-8 at byte {error.start}"
-        raise FormatError(source, found, "a JSON object in UTF-8") from None
+        problem = f"found invalid UTF-8 at byte {error.start}, expected a JSON object in UTF-8"
+        raise FormatError(source, problem) from None
     except RecursionError:
-        raise FormatError(source, ": the values are nested too deeply") from None
+        raise FormatError(source, "the values are nested too deeply") from None
     except ValueError as error:
         raise FormatError(source, f"is not JSON: {error}") from None
     if not isinstance(value, dict):
-        raise FormatError(source, type(value).__name__, "a JSON object")
+        raise FormatError(source, f"found {type(value).__name__}, expected a JSON object")
     return value
 
 
@@ -119,5 +119,5 @@ def text_lines(path: str | os.PathLike[str]) -> list[str]:
     try:
         return data.decode("utf-8-sig").replace("\r\n", "\n").removesuffix("\n").split("\n")
     except UnicodeDecodeError as error:
-        found = f"invalid UTF-8 at byte {error.start}"
-        raise FormatError(os.fspath(path), found, "UTF-8 text") from error
+        problem = f"found invalid UTF-8 at byte {error.start}, expected UTF-8 text"
+        raise FormatError(os.fspath(path), problem) from error

@@ -75,11 +75,11 @@ def checked_roles(
         missing = next((token for token in extra if token not in special), None)
         if missing is not None:
             expected = "special tokens, which with_added_tokens([...], special=True) adds"
-            problem = f": {missing!r} is not one of the {expected}"
+            problem = f"{missing!r} is not one of the {expected}"
             raise ArgumentError("additional_special_tokens", problem)
         changes["extra_special_tokens"] = tuple(extra)
     for role, token in roles.items():
         check_choice("role", role, ROLES)
         if token is not None and core.token_to_id(token) is None:
-            raise ArgumentError(role, repr(token), "a token of the vocabulary")
+            raise ArgumentError(role, f"must be a token of the vocabulary, not {token!r}")
     return {"roles": {**settings.roles, **roles}, **changes}

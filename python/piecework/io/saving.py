@@ -100,7 +100,7 @@ def tokenizer_bytes(tokenizer: pw.Tokenizer, suffix: str, *, strict: bool = Fals
     """
     problem = _lacking(tokenizer, suffix)
     if problem is not None:
-        raise VocabularyError(suffix, message=problem)
+        raise VocabularyError(suffix, problem)
     if suffix == ".json":
         return tokenizer.to_str(pretty=True, strict=strict).encode()
     return _WRITERS[suffix](tokenizer)
@@ -126,7 +126,7 @@ def check_model_type(tokenizer: pw.Tokenizer, path: str) -> None:
     """Raise `VocabularyError` if the format of `path` stores models of other types only."""
     problem = None if is_folder_path(path) else _lacking(tokenizer, _suffix_of(path))
     if problem is not None:
-        raise _with_formats(VocabularyError(path, message=problem), tokenizer, path)
+        raise _with_formats(VocabularyError(path, problem), tokenizer, path)
 
 
 def _with_formats(
@@ -191,21 +191,21 @@ def check_tokenizer_path(path: str) -> None:
     if is_folder_path(path):
         folder = os.path.abspath(path)
         if os.path.exists(folder) and not os.path.isdir(folder):
-            problem = f": {path!r} is a file; remove the / to write it, or name a folder"
+            problem = f"{path!r} is a file; remove the / to write it, or name a folder"
             raise ArgumentError("path", problem)
         if not os.path.isdir(os.path.dirname(folder)):
             raise ArgumentError(
-                "path", f": the parent folder of {path!r} does not exist; make it first"
+                "path", f"the parent folder of {path!r} does not exist; make it first"
             )
         return
     name = os.path.basename(path)
     suffix = os.path.splitext(name)[1]
     if not suffix and not _is_device(path):
         expected = f"{path + '/'!r} for a folder, or {path + '.json'!r} for a file"
-        raise ArgumentError("path", f": {path!r} has no suffix; write {expected}")
+        raise ArgumentError("path", f"{path!r} has no suffix; write {expected}")
     if suffix and suffix not in TOKENIZER_FORMATS:
         known = f"give a name that ends in one of {', '.join(TOKENIZER_FORMATS)}"
-        raise ArgumentError("path", f": {name!r} has no suffix of a tokenizer format; {known}")
+        raise ArgumentError("path", f"{name!r} has no suffix of a tokenizer format; {known}")
 
 
 def _is_device(path: str) -> bool:
@@ -231,7 +231,7 @@ def _save_vocab_and_merges(tokenizer: pw.Tokenizer, vocab_path: str, merges_path
         vocab, merges = write_vocab_merges(tokenizer._core)
     except VocabularyError as error:
         message = f"{error}; write {formats_for(tokenizer)}"
-        raise VocabularyError(error.place, message=message) from None
+        raise VocabularyError(error.place, message) from None
     with atomic_file(vocab_path) as vocab_file, atomic_file(merges_path) as merges_file:
         vocab_file.write_bytes(vocab)
         merges_file.write_bytes(merges)

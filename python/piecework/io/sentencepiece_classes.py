@@ -246,8 +246,10 @@ def _tokens_of(config: FolderConfig, *roles: str) -> list[str]:
         if token is None and config.tokenizer_class == "MBart50Tokenizer" and role == "bos_token":
             token = "<s>"
         if token is None:
-            expected = f"a token, which {config.tokenizer_class} adds to the pieces"
-            raise FormatError(f"{config.source}: {role}", "null", expected)
+            problem = (
+                f"found null, expected a token, which {config.tokenizer_class} adds to the pieces"
+            )
+            raise FormatError(f"{config.source}: {role}", problem)
         tokens.append(token)
     return tokens
 

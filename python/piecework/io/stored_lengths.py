@@ -84,8 +84,8 @@ def truncated(
     or active. Raises `ArgumentError` if there is none.
     """
     if max_length is None:
-        expected = "a number of tokens; without_truncation() turns it off"
-        raise ArgumentError("max_length", "None", expected)
+        problem = "must be a number of tokens, not None; without_truncation() turns it off"
+        raise ArgumentError("max_length", problem)
     side = settings.truncation_side or active_sides(core)[0]
     chosen: dict[str, Any] = {
         "max_length": max_length,
@@ -109,7 +109,7 @@ def _stored_truncation(core: Core, settings: FolderSettings) -> dict[str, Any]:
     stored = settings.truncation or active_lengths(core)[0]
     if stored is None:
         message = "the tokenizer stores no max_length; pass it: with_truncation(N) with a number of tokens"
-        raise ArgumentError("max_length", message=message)
+        raise ArgumentError("max_length", message)
     from piecework.spec import Truncation
 
     return vars(Truncation.from_json({**stored}))
@@ -168,7 +168,7 @@ def _id_of(core: Core, pad_token: str) -> int:
     if id is None:
         token = repr(pad_token)
         adding = f"with_added_tokens([{token}], special=True) adds it"
-        problem = f": the vocabulary has no token {token}; {adding}, pad_id= pads with the id given"
+        problem = f"the vocabulary has no token {token}; {adding}, pad_id= pads with the id given"
         raise ArgumentError("pad_token", problem)
     return id
 

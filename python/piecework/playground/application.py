@@ -55,7 +55,7 @@ def create_app(
     if not isinstance(given, Mapping) or not given:
         raise ArgumentError("tokenizers", "must be a mapping of names to tokenizers, at least one")
     if hosts is None and token is None:
-        raise ArgumentError("hosts", "=None needs a token; pass the names of hosts, or a token")
+        raise ArgumentError("hosts", "None needs a token; pass the names of hosts, or a token")
     applications = import_extra("starlette.applications", "serve", "playground")
     routing = import_extra("starlette.routing", "serve", "playground")
     files = import_extra("starlette.staticfiles", "serve", "playground")
@@ -195,7 +195,8 @@ class _Answers:
     def _index(self, text: str) -> int:
         count = len(self._tokenizers)
         if not _is_whole(text) or int(text) >= count:
-            raise ArgumentError("tokenizer", repr(text[:40]), f"an index from 0 to {count - 1}")
+            problem = f"must be an index from 0 to {count - 1}, not {text[:40]!r}"
+            raise ArgumentError("tokenizer", problem)
         return int(text)
 
 
@@ -221,7 +222,7 @@ def _is_whole(text: str) -> bool:
 def _whole(request: Any, name: str, default: int) -> int:
     text = request.query_params.get(name, str(default))
     if not _is_whole(text):
-        raise ArgumentError(name, repr(text[:40]), "a whole number of at most 9 digits")
+        raise ArgumentError(name, f"must be a whole number of at most 9 digits, not {text[:40]!r}")
     return int(text)
 
 
@@ -230,4 +231,4 @@ def _decimal(request: Any, name: str, default: float) -> float:
     try:
         return float(text)
     except ValueError as error:
-        raise ArgumentError(name, repr(text[:40]), "a number") from error
+        raise ArgumentError(name, f"must be a number, not {text[:40]!r}") from error

@@ -82,7 +82,7 @@ class ServedTokenizer:
         """The tokenizer; raises `ArgumentError` if it did not load."""
         if self._tokenizer is None:
             message = f"the tokenizer cannot be loaded: {self.error}"
-            raise ArgumentError("tokenizer", message=message)
+            raise ArgumentError("tokenizer", message)
         return self._tokenizer
 
     @cached_property
@@ -181,7 +181,7 @@ class ServedTokenizer:
         """
         check_length("text", text, WORD_CHARS)
         if not 1 <= n <= SEGMENTATIONS:
-            raise ArgumentError("n", str(n), f"a number from 1 to {SEGMENTATIONS}")
+            raise ArgumentError("n", f"must be a number from 1 to {SEGMENTATIONS}, not {n}")
         view = self.describe()["view"]
         if view == "lattice":
             if draw == "best":
@@ -196,7 +196,7 @@ class ServedTokenizer:
                 for one in scored
             ]
         if view != "merges" or draw == "best":
-            raise ArgumentError("draw", "= needs a Unigram model, or samples of a BPE model")
+            raise ArgumentError("draw", "needs a Unigram model, or samples of a BPE model")
         sampling = pw.Sampling(dropout=alpha, seed=seed % _SEEDS)
         batch = self.tokenizer.encode_batch(
             [text] * n, add_special_tokens=False, sampling=sampling, num_threads=1

@@ -91,7 +91,7 @@ def listening_socket(host: str, port: int) -> socket.socket:
     """
     check_number("port", port, (int,), "int")
     if not 0 <= port < 65536:
-        raise ArgumentError("port", str(port), "a number from 0 to 65535")
+        raise ArgumentError("port", f"must be a number from 0 to 65535, not {port}")
     last = min(port + _PORTS_TRIED, 65536) if port else 1
     for candidate in range(port, last):
         try:
@@ -99,10 +99,10 @@ def listening_socket(host: str, port: int) -> socket.socket:
         except OSError as error:
             if error.errno not in (errno.EADDRINUSE, errno.EACCES):
                 reason = f"{host} ({(error.strerror or str(error)).lower()})"
-                problem = f": {reason} is not an address of this machine"
+                problem = f"{reason} is not an address of this machine"
                 raise ArgumentError("host", problem) from error
     message = f"the ports {port} to {last - 1} are in use; choose another port"
-    raise ArgumentError("port", message=message)
+    raise ArgumentError("port", message)
 
 
 def _bound(host: str, port: int) -> socket.socket:

@@ -91,11 +91,12 @@ def training_replay(
     errors of the trainer.
     """
     if learner not in LEARNERS:
-        raise ArgumentError("learner", repr(learner), " or ".join(LEARNERS))
+        raise ArgumentError("learner", f"must be {' or '.join(LEARNERS)}, not {learner!r}")
     if not 1 <= vocab_size <= VOCAB_SIZE:
-        raise ArgumentError("vocab_size", f"{vocab_size:,}", f"a number from 1 to {VOCAB_SIZE:,}")
+        problem = f"must be a number from 1 to {VOCAB_SIZE:,}, not {vocab_size:,}"
+        raise ArgumentError("vocab_size", problem)
     if preset and preset not in PRESETS:
-        raise ArgumentError("preset", repr(preset), " or ".join(PRESETS))
+        raise ArgumentError("preset", f"must be {' or '.join(PRESETS)}, not {preset!r}")
     check_length("corpus", text, CORPUS_CHARS)
     if not example and not text.strip():
         raise ArgumentError("corpus", "has no words; give a text, or choose one of the examples")
@@ -107,7 +108,7 @@ def training_replay(
         # Learners other than WordPiece split the texts in their own way.
         other = preset or (found.texts and not learner.startswith("wordpiece"))
         if preset and not found.texts:
-            raise ArgumentError("preset", "= does not apply: this example is a list of words")
+            raise ArgumentError("preset", "does not apply: this example is a list of words")
         corpus = list(found.texts) if other else found.counts
     trainer = LEARNERS[learner](vocab_size, special)
     split_by = None

@@ -118,8 +118,8 @@ def first_entries(kept: set[str], splits: Sequence[Split], settings: Settings) -
     first = in_order([*sorted(kept), *symbols], splits, settings)
     entries = list(dict.fromkeys([*settings.special_tokens, *first]))
     if len(entries) > settings.vocab_size:
-        expected = f"at least {len(entries)}"
-        raise TrainingError("vocab_size", str(settings.vocab_size), expected)
+        problem = f"must be at least {len(entries)}, not {settings.vocab_size}"
+        raise TrainingError("vocab_size", problem)
     return entries
 
 

@@ -80,8 +80,8 @@ def check_known(word: str, model: Unigram) -> None:
     for end in range(1, len(word) + 1):
         last = Lattice(word[:end], scores).best().pieces[-1]
         if last not in scores:
-            expected = f"an entry for the unknown character {last!r}"
-            raise VocabularyError("model.unk_id", "None", expected)
+            problem = f"found None, expected an entry for the unknown character {last!r}"
+            raise VocabularyError("model.unk_id", problem)
 
 
 def unknown_run(word: str, run: list[Piece], model: Unigram) -> list[Piece]:

@@ -81,9 +81,8 @@ def normalize_after(before: Span, text: Aligned, spec: Normalizer) -> Aligned:
     if isinstance(spec, SentencePieceNormalizer):
         return sentencepiece_normalizer.normalize(text, spec)
     if isinstance(spec, CustomNormalizer):
-        raise StageError(
-            "normalizer", repr(spec), "a normalizer of `piecework.spec` that is not custom"
-        )
+        problem = f"found {spec!r}, expected a normalizer of `piecework.spec` that is not custom"
+        raise StageError("normalizer", problem)
     return map_characters(text, lambda c: map_character(c, spec))
 
 

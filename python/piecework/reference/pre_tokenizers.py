@@ -74,9 +74,8 @@ def flattened(spec: PreTokenizer | None) -> list[Single]:
     if isinstance(spec, SequencePreTokenizer):
         return [single for one in spec.pretokenizers for single in flattened(one)]
     if isinstance(spec, CustomPreTokenizer):
-        raise StageError(
-            "pre_tokenizer", repr(spec), "a pre-tokenizer of `piecework.spec` that is not custom"
-        )
+        problem = f"found {spec!r}, expected a pre-tokenizer of `piecework.spec` that is not custom"
+        raise StageError("pre_tokenizer", problem)
     return [] if spec is None else [spec]
 
 

@@ -124,7 +124,8 @@ def learn(counts: Mapping[str, int], size: int, shape: Shape, superwords: Superw
     if superwords.is_exact and superwords.transition >= size:
         return pieces
     if superwords.is_exact and len(pieces) < superwords.transition:
-        raise TrainingError("transition", str(superwords.transition), f"at most {len(pieces)}")
+        problem = f"must be at most {len(pieces)}, not {superwords.transition}"
+        raise TrainingError("transition", problem)
     parts: Counter[str] = Counter()
     for text, count in counts.items():
         for part in sequences(text, shape, cross_punctuation=superwords.cross_punctuation):

@@ -51,7 +51,7 @@ def learn(
     if is_exact and transition >= settings.vocab_size:
         return learned
     if is_exact and len(learned.vocab) < transition:
-        raise TrainingError("transition", str(transition), f"at most {len(learned.vocab)}")
+        raise TrainingError("transition", f"must be at most {len(learned.vocab)}, not {transition}")
     merges = list(dict.fromkeys(learned.merges))
     splits = [(bpe.encode(text, merges), count) for text, count in sequences]
 

@@ -31,8 +31,8 @@ def truncate(
         return [[sequence] for sequence in sequences]
     room = spec.max_length - inserted
     if room < 0:
-        expected = f"at least {inserted}, the special tokens alone"
-        raise ArgumentError("truncation.max_length", str(spec.max_length), expected)
+        problem = f"must be at least {inserted}, the special tokens alone, not {spec.max_length}"
+        raise ArgumentError("truncation.max_length", problem)
     kept = kept_lengths([len(sequence) for sequence in sequences], room, spec.strategy)
     return [
         [sequence[start:end] for start, end in windows(len(sequence), length, spec)]

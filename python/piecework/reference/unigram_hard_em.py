@@ -69,7 +69,8 @@ def train(
     seed covers.
     """
     if vocab_size > len(seeds):
-        raise ArgumentError("vocab_size", str(vocab_size), f"at most {len(seeds)}: all seeds")
+        problem = f"must be at most {len(seeds)}, not {vocab_size}: all seeds"
+        raise ArgumentError("vocab_size", problem)
     text = text.replace(" ", "_")
     counts, learned = dict(seeds), HardEm(scores_of(seeds))
     for _ in range(max_rounds):
@@ -144,7 +145,8 @@ def prune(counts: Mapping[str, int], required: Collection[str], size: int) -> di
     excess = len(counts) - size
     if excess > len(optional):
         least = len(counts) - len(optional)
-        raise TrainingError("vocab_size", str(size), f"at least {least}: the required pieces")
+        problem = f"must be at least {least}, not {size}: the required pieces"
+        raise TrainingError("vocab_size", problem)
     dropped = set(optional[len(optional) - excess :])
     return {piece: count for piece, count in counts.items() if piece not in dropped}
 
@@ -163,7 +165,8 @@ def segment(text: str, scores: Mapping[str, float]) -> tuple[list[str], float]:
             if score > best[end][0]:
                 best[end] = (score, start)
         if best[end][0] == -math.inf:
-            raise CorpusError("text", f"{text[end - 1]!r}", "characters that the seeds cover")
+            problem = f"found {text[end - 1]!r}, expected characters that the seeds cover"
+            raise CorpusError("text", problem)
     pieces, end = [], len(text)
     while end > 0:
         start = best[end][1]
@@ -216,7 +219,8 @@ def best_last_pieces(text: str, scores: Mapping[str, float], nbest_size: int) ->
         starts = range(max(end - longest, 0), end)
         pieces = [text[start:end] for start in starts if text[start:end] in scores]
         if not pieces:
-            raise CorpusError("text", f"{text[end - 1]!r}", "characters that the seeds cover")
+            problem = f"found {text[end - 1]!r}, expected characters that the seeds cover"
+            raise CorpusError("text", problem)
         total = {piece: best[end - len(piece)] + scores[piece] for piece in pieces}
         ranked = sorted(pieces, key=total.__getitem__)  # longer pieces first among equals
         best.append(total[ranked[-1]])

@@ -95,10 +95,11 @@ def size_within(size: int, reserved: int, required: Sequence[str], scores: Score
     least, most = reserved + len(required), reserved + len({*required, *scores})
     if size < least:
         alphabet_size = len(required)
-        expected = (
-            f"at least {least} ({reserved} reserved entries and an alphabet of {alphabet_size})"
+        raise TrainingError(
+            "vocab_size",
+            f"must be at least {least} ({reserved} reserved entries and an alphabet of "
+            f"{alphabet_size}), not {size}",
         )
-        raise TrainingError("vocab_size", str(size), expected)
     return min(size, most)
 
 

@@ -144,9 +144,8 @@ def initial_vocabulary(words: Sequence[tuple[str, int]], settings: Settings) -> 
     if len(vocab) > settings.vocab_size:
         raise TrainingError(
             "vocab_size",
-            str(settings.vocab_size),
-            f"at least {len(vocab)} ({len(specials)} special tokens and an alphabet of "
-            f"{len(vocab) - len(specials)})",
+            f"must be at least {len(vocab)} ({len(specials)} special tokens and an alphabet "
+            f"of {len(vocab) - len(specials)}), not {settings.vocab_size}",
         )
     return vocab
 

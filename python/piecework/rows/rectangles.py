@@ -53,7 +53,8 @@ def integer_dtype(dtype: typing.Any) -> np.dtype[typing.Any]:
     except TypeError:
         found = None
     if dtype is None or found is None or found.kind not in "iu":
-        raise ArgumentError("dtype", repr(dtype), "an integer dtype, such as int64 or int32")
+        problem = f"must be an integer dtype, such as int64 or int32, not {dtype!r}"
+        raise ArgumentError("dtype", problem)
     native: np.dtype[typing.Any] = found.newbyteorder("=")
     return native
 
@@ -72,15 +73,15 @@ def check_number_fits(argument: str, number: int, dtype: np.dtype[typing.Any]) -
         expected = f"a dtype that can represent {number}, such as int64"
         if argument == "pad_id":
             expected = f"an id from 0 to {limits.max}, or another dtype"
-        raise ArgumentError(argument, f": {number} does not fit into {dtype}; use {expected}")
+        raise ArgumentError(argument, f"{number} does not fit into {dtype}; use {expected}")
 
 
 def padding_id(pad_id: typing.Any) -> int:
     """Return a padding id as an int; raise unless it is an id."""
     if isinstance(pad_id, bool) or not hasattr(pad_id, "__index__"):
-        raise InputTypeError("pad_id", type(pad_id).__name__, "an id or None")
+        raise InputTypeError("pad_id", f"must be an id or None, not {type(pad_id).__name__}")
     if not 0 <= pad_id <= _MAX_ID:
-        raise ArgumentError("pad_id", str(pad_id), f"an id from 0 to {_MAX_ID}")
+        raise ArgumentError("pad_id", f"must be an id from 0 to {_MAX_ID}, not {pad_id}")
     return int(pad_id)
 
 

@@ -23,7 +23,8 @@ def text_rows(texts: typing.Any, name: str = "texts") -> list[typing.Any] | Text
         return list(texts)
     column = text_column(texts, name)
     if isinstance(texts, Mapping):
-        raise InputTypeError(name, type(texts).__name__, "a sequence of str, such as a list")
+        problem = f"must be a sequence of str, such as a list, not {type(texts).__name__}"
+        raise InputTypeError(name, problem)
     return listed(texts, name) if column is None else column
 
 
@@ -41,7 +42,8 @@ def split_pairs(
     for index, item in enumerate(texts):
         if not isinstance(item, tuple) or len(item) != 2:
             found = f"a tuple of {len(item)}" if isinstance(item, tuple) else type(item).__name__
-            raise InputTypeError(f"texts[{index}]", found, "a (text, pair) tuple; other items are")
+            problem = f"must be a (text, pair) tuple, not {found}; other items are"
+            raise InputTypeError(f"texts[{index}]", problem)
     return [text for text, _ in texts], [pair for _, pair in texts]
 
 
@@ -62,8 +64,11 @@ def text_column(texts: typing.Any, name: str = "texts") -> TextColumn | None:
         except ImportError as error:
             if getattr(texts, "ndim", None) == 1:
                 return None
-            expected = "a column of strings, such as one of the table's columns"
-            raise InputTypeError(name, type(texts).__name__, expected) from error
+            raise InputTypeError(
+                name,
+                "must be a column of strings, such as one of the table's columns, not "
+                f"{type(texts).__name__}",
+            ) from error
     if getattr(getattr(texts, "dtype", None), "kind", None) == "S":
         return _byte_column(texts, name)
     return None

@@ -119,5 +119,6 @@ def component_from_json(
     if value is None:
         return None
     if value["type"] not in kinds:
-        raise FormatError(f"{place}.type", repr(value["type"]), f"one of {', '.join(kinds)}")
+        problem = f"found {value['type']!r}, expected one of {', '.join(kinds)}"
+        raise FormatError(f"{place}.type", problem)
     return kinds[value["type"]].from_json(value)

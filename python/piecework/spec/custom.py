@@ -34,11 +34,10 @@ class CustomStage(Component):
 
     def __init__(self, function: Callable[[str], Any], name: str | None = None) -> None:
         if not callable(function):
-            raise InputTypeError(
-                "function", type(function).__name__, "a function with one str argument"
-            )
+            problem = f"must be a function with one str argument, not {type(function).__name__}"
+            raise InputTypeError("function", problem)
         if name is not None and not isinstance(name, str):
-            raise InputTypeError("name", type(name).__name__, "str")
+            raise InputTypeError("name", f"must be str, not {type(name).__name__}")
         object.__setattr__(self, "function", function)
         object.__setattr__(self, "name", name_of(function) if name is None else name)
 
@@ -50,7 +49,7 @@ class CustomStage(Component):
     def from_json(cls: type[Stage], value: Mapping[str, Any]) -> Stage:
         """Read an object into which `loads_with_functions` has inserted the function."""
         if "function" not in value:
-            problem = f": {cls.KIND!r} is a component with a function, which a file cannot contain"
+            problem = f"{cls.KIND!r} is a component with a function, which a file cannot contain"
             raise FormatError("type", problem)
         return cls(value["function"], value["name"])
 
@@ -116,9 +115,7 @@ class MissingFunction:
 
     def __call__(self, text: str) -> Any:
         """Raise `StageError`."""
-        problem = (
-            ": only the name of the function is known; create the stage again with its function"
-        )
+        problem = "only the name of the function is known; create the stage again with its function"
         raise StageError(self.name, problem)
 
 
@@ -166,8 +163,8 @@ def functions_of(
     for place, stage in stages:
         if isinstance(stage.function, MissingFunction):
             problem = (
-                f": only the name {stage.name!r} of the function is known, as "
-                "from a counts file; create the stage again with its function"
+                f"only the name {stage.name!r} of the function is known, as from a counts "
+                "file; create the stage again with its function"
             )
             raise StageError(place, problem)
     return [stage.function for _, stage in stages]
@@ -188,7 +185,7 @@ def refuse_custom_stages(normalizer: Component | None, pre_tokenizer: Component 
     for place, stage in custom_stages_of(normalizer, pre_tokenizer):
         method = f"with_{place.partition('.')[0]}"
         problem = (
-            f": a file cannot contain the function {stage.name!r}; "
-            f"save the tokenizer of {method}(None), and call {method} again after loading"
+            f"a file cannot contain the function {stage.name!r}; save the tokenizer of "
+            f"{method}(None), and call {method} again after loading"
         )
         raise StageError(place, problem)

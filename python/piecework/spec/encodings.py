@@ -116,5 +116,5 @@ def named_encoding(name: str) -> NamedEncoding:
     Raises `ArgumentError` for an unknown name.
     """
     if name not in ENCODINGS:
-        raise ArgumentError("encoding_name", repr(name), f"one of {', '.join(ENCODINGS)}")
+        raise ArgumentError("encoding_name", f"must be one of {', '.join(ENCODINGS)}, not {name!r}")
     return ENCODINGS[name]

@@ -19,14 +19,15 @@ def check_given(name: str, value: object, model: str) -> None:
     if value is None:
         expected = "a vocabulary" if name == "vocab" else name
         learning = f'Tokenizer.train(files, model="{model}", unk_token=...)'
-        problem = f"= is missing: pass {expected}; {learning} learns a whole tokenizer"
+        problem = f"is missing: pass {expected}; {learning} learns a whole tokenizer"
         raise InputTypeError(name, problem)
 
 
 def entries(vocab: Mapping[str, int]) -> dict[str, int]:
     """Return a vocabulary as a JSON object."""
     if not isinstance(vocab, Mapping):
-        raise InputTypeError("vocab", type(vocab).__name__, "a mapping of tokens to ids")
+        problem = f"must be a mapping of tokens to ids, not {type(vocab).__name__}"
+        raise InputTypeError("vocab", problem)
     return dict(vocab)
 
 

@@ -26,7 +26,7 @@ def named_pre_tokenizer(name: str) -> PreTokenizer:
     include. Raises `ArgumentError` for an unknown name.
     """
     if name not in NAMED_PATTERNS:
-        raise ArgumentError("pattern", repr(name), f"one of {', '.join(NAMED_PATTERNS)}")
+        raise ArgumentError("pattern", f"must be one of {', '.join(NAMED_PATTERNS)}, not {name!r}")
     if NAMED_PATTERNS[name] == (GPT2_PATTERN,):
         return ByteLevel(add_prefix_space=False)
     return split_bytes(NAMED_PATTERNS[name])

@@ -52,8 +52,10 @@ def portable_spec(spec: TokenizerSpec) -> TokenizerSpec:
     """
     refuse_custom_stages(spec.normalizer, spec.pre_tokenizer)
     if spec.parse_special is False:
-        found = "False: other libraries parse special tokens in text"
-        raise PortabilityError("parse_special", found, f"True, or {KEPT_BY_OWN}")
+        problem = (
+            "other formats cannot represent False: other libraries parse special tokens in text"
+        )
+        raise PortabilityError("parse_special", problem, hint=f"use True, or {KEPT_BY_OWN}")
     _check_settings(spec)
     if is_sentencepiece(spec):
         spec = _without_sentencepiece(spec)
@@ -80,17 +82,26 @@ def _check_settings(spec: TokenizerSpec) -> None:
     for stage in _members(spec.normalizer):
         if isinstance(stage, BertNormalizer) and stage.cleaning != "tokenizers":
             found = f"{stage.cleaning!r}, which other libraries do not have"
-            raise PortabilityError("normalizer.cleaning", found, f"'tokenizers', or {KEPT_BY_OWN}")
+            problem = f"other formats cannot represent {found}"
+            raise PortabilityError(
+                "normalizer.cleaning", problem, hint=f"use 'tokenizers', or {KEPT_BY_OWN}"
+            )
     if isinstance(model, WordPiece):
         for name, usual in (("unk", "word"), ("segmentation", "greedy")):
             value = getattr(model, name)
             if value != usual:
                 found = f"{value!r}, which other libraries ignore"
-                raise PortabilityError(f"model.{name}", found, f"{usual!r}, or {KEPT_BY_OWN}")
+                problem = f"other formats cannot represent {found}"
+                raise PortabilityError(
+                    f"model.{name}", problem, hint=f"use {usual!r}, or {KEPT_BY_OWN}"
+                )
     inserting = list(_inserting(spec.post_processor))
     if spec.truncation is not None and len(inserting) > 1:
         found = f"{len(inserting)} processors that insert tokens; other libraries truncate these differently"
-        raise PortabilityError("post_processor", found, f"one such processor, or {KEPT_BY_OWN}")
+        problem = f"other formats cannot represent {found}"
+        raise PortabilityError(
+            "post_processor", problem, hint=f"use one such processor, or {KEPT_BY_OWN}"
+        )
 
 
 def _inserting(processor: PostProcessor | None) -> Iterator[PostProcessor]:
@@ -136,9 +147,12 @@ def _with_ids_for_tokenizers(spec: TokenizerSpec) -> TokenizerSpec:
         added = {token.content: token.id for token in spec.added_tokens}
         return replace(spec, model=replace(model, vocab={**vocab, **added}))
     content, id = next(iter(changed.items()))
-    found = f"id {id} for {content!r}; other libraries assign another id"
-    expected = f"ids that follow those of the model, or {KEPT_BY_OWN}"
-    raise PortabilityError("added_tokens", found, expected)
+    problem = (
+        f"other formats cannot represent id {id} for {content!r}; other libraries assign another id"
+    )
+    raise PortabilityError(
+        "added_tokens", problem, hint=f"use ids that follow those of the model, or {KEPT_BY_OWN}"
+    )
 
 
 # ---- SentencePiece
@@ -152,7 +166,8 @@ def _without_sentencepiece(spec: TokenizerSpec) -> TokenizerSpec:
         return changed
     if spec.pre_tokenizer is not None:
         found = f"{type(spec.pre_tokenizer).__name__} before a SentencePiece model"
-        raise PortabilityError("pre_tokenizer", found, KEPT_BY_OWN)
+        problem = f"other formats cannot represent {found}"
+        raise PortabilityError("pre_tokenizer", problem, hint=f"use {KEPT_BY_OWN}")
     _check_piece_types(model)
     if model.kind == "unigram":
         entries, splits = _unigram(model)
@@ -160,7 +175,10 @@ def _without_sentencepiece(spec: TokenizerSpec) -> TokenizerSpec:
     if model.kind in ("bpe", "char"):
         return replace(changed, model=_bpe(model))
     found = f"{model.kind!r}; other libraries do not combine adjacent unknown words"
-    raise PortabilityError("model.kind", found, f"'unigram', 'bpe' or 'char', or {KEPT_BY_MODEL}")
+    problem = f"other formats cannot represent {found}"
+    raise PortabilityError(
+        "model.kind", problem, hint=f"use 'unigram', 'bpe' or 'char', or {KEPT_BY_MODEL}"
+    )
 
 
 def _members(stage: Any) -> tuple[Any, ...]:
@@ -184,12 +202,17 @@ def _normalizers(spec: SentencePieceNormalizer) -> tuple[Normalizer, ...]:
     """Return a normalizer for each step: remove spaces, add one before or after, escape spaces."""
     if spec.charsmap:
         found = "normalization rules, which other libraries do not apply across characters"
-        expected = f"the rules 'identity', or {KEPT_BY_MODEL}"
-        raise PortabilityError("normalizer.charsmap", found, expected)
+        problem = f"other formats cannot represent {found}"
+        raise PortabilityError(
+            "normalizer.charsmap", problem, hint=f"use the rules 'identity', or {KEPT_BY_MODEL}"
+        )
     for symbol in spec.user_defined_symbols:
         if " " in symbol:
             found = f"{symbol!r}, a symbol with a space"
-            raise PortabilityError("normalizer.user_defined_symbols", found, KEPT_BY_MODEL)
+            problem = f"other formats cannot represent {found}"
+            raise PortabilityError(
+                "normalizer.user_defined_symbols", problem, hint=f"use {KEPT_BY_MODEL}"
+            )
     trims, suffix = spec.remove_extra_whitespaces, spec.treat_whitespace_as_suffix
     space = _METASPACE if spec.escape_whitespaces else " "
     stages: list[Normalizer] = []
@@ -219,8 +242,12 @@ def _convert_decoder(decoder: Decoder | None) -> Decoder | None:
 def _decoders(spec: SentencePieceDecoder) -> SequenceDecoder:
     """Return decoders that produce the same text; control pieces are dropped."""
     if spec.denormalizer is not None:
-        found = "denormalization rules, which other libraries do not support"
-        raise PortabilityError("decoder.denormalizer", found, f"none, or {KEPT_BY_MODEL}")
+        raise PortabilityError(
+            "decoder.denormalizer",
+            "other formats cannot represent denormalization rules, which other libraries do "
+            "not support",
+            hint=f"use none, or {KEPT_BY_MODEL}",
+        )
     stages: list[Decoder] = []
     if spec.control_symbols:
         names = "|".join(_escaped(symbol) for symbol in spec.control_symbols)
@@ -250,12 +277,15 @@ def _check_piece_types(model: SentencePiece) -> None:
     for piece in model.pieces:
         if piece.type in ("user_defined", "unused"):
             found = f"{piece.text!r}, a piece of type {piece.type!r}"
-            raise PortabilityError("model.pieces", found, KEPT_BY_MODEL)
+            problem = f"other formats cannot represent {found}"
+            raise PortabilityError("model.pieces", problem, hint=f"use {KEPT_BY_MODEL}")
         if piece.type in ("control", "unknown") and len(piece.text) == 1:
             found = f"{piece.text!r}, a single character of type {piece.type!r}"
-            raise PortabilityError("model.pieces", found, KEPT_BY_MODEL)
+            problem = f"other formats cannot represent {found}"
+            raise PortabilityError("model.pieces", problem, hint=f"use {KEPT_BY_MODEL}")
         if not piece.text:
-            raise PortabilityError("model.pieces", "an empty piece", KEPT_BY_MODEL)
+            problem = "other formats cannot represent an empty piece"
+            raise PortabilityError("model.pieces", problem, hint=f"use {KEPT_BY_MODEL}")
 
 
 def _bpe(model: SentencePiece) -> BPE:
@@ -265,8 +295,12 @@ def _bpe(model: SentencePiece) -> BPE:
         for piece in scores:
             missing = next((c for c in piece if c not in scores), None)
             if missing is not None and len(piece) > 1:
-                found = f"{piece!r}, whose character {missing!r} is not a piece"
-                raise PortabilityError("model.pieces", found, KEPT_BY_MODEL)
+                raise PortabilityError(
+                    "model.pieces",
+                    f"other formats cannot represent {piece!r}, whose character {missing!r} "
+                    "is not a piece",
+                    hint=f"use {KEPT_BY_MODEL}",
+                )
         merges = ranked_merges(scores, model.vocab)
     return BPE(
         model.vocab,
@@ -283,10 +317,14 @@ def _unigram(model: SentencePiece) -> tuple[Unigram, PreTokenizer | None]:
     lowest = min(scores.values(), default=0.0)
     if model.lowest_score is not None and model.lowest_score != lowest:
         found = f"{model.lowest_score}, which is not the lowest score of the pieces"
-        raise PortabilityError("model.lowest_score", found, KEPT_BY_MODEL)
+        problem = f"other formats cannot represent {found}"
+        raise PortabilityError("model.lowest_score", problem, hint=f"use {KEPT_BY_MODEL}")
     if not scores or 2 * (lowest - _UNKNOWN_PENALTY) >= lowest:
         found = f"{lowest} as the lowest score of a piece"
-        raise PortabilityError("model.pieces", found, f"one below 20, or {KEPT_BY_MODEL}")
+        problem = f"other formats cannot represent {found}"
+        raise PortabilityError(
+            "model.pieces", problem, hint=f"use one below 20, or {KEPT_BY_MODEL}"
+        )
     hidden = [piece.text for piece in model.pieces if piece.type != "normal"]
     entries = tuple((p.text, p.score if p.type == "normal" else lowest) for p in model.pieces)
     unk_id = model.vocab.get(model.unk_token or "")
@@ -324,8 +362,8 @@ def _split_points(hidden: list[str], scores: dict[str, float]) -> list[str]:
             None,
         )
         if at is None:
-            found = f"{text!r}, which other libraries would match in text"
-            raise PortabilityError("model.pieces", found, KEPT_BY_MODEL)
+            problem = f"other formats cannot represent {text!r}, which other libraries would match in text"
+            raise PortabilityError("model.pieces", problem, hint=f"use {KEPT_BY_MODEL}")
         points.append(f"(?<={_escaped(text[:at])})(?={_escaped(text[at:])})")
     return points
 

@@ -59,8 +59,8 @@ def ranked_merges(scores: Mapping[str, float], ids: Mapping[str, int]) -> tuple[
 
 def _ambiguous_order(*pieces: str) -> PortabilityError:
     names = ", ".join(map(repr, pieces[:_MAX_NAMED_PIECES]))
-    found = f"scores of {names} that merge ranks cannot express"
-    return PortabilityError("model.pieces", found, KEPT_BY_MODEL)
+    problem = f"other formats cannot represent scores of {names} that merge ranks cannot express"
+    return PortabilityError("model.pieces", problem, hint=f"use {KEPT_BY_MODEL}")
 
 
 def _is_run(piece: str) -> bool:

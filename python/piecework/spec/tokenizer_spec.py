@@ -95,8 +95,10 @@ class TokenizerSpec:
 def checked_spec(spec: object) -> TokenizerSpec:
     """Return `spec`, or raise if it is not a `TokenizerSpec`."""
     if not isinstance(spec, TokenizerSpec):
-        expected = "TokenizerSpec, such as the `spec` of a tokenizer"
-        raise InputTypeError("spec", type(spec).__name__, expected)
+        problem = (
+            f"must be TokenizerSpec, such as the `spec` of a tokenizer, not {type(spec).__name__}"
+        )
+        raise InputTypeError("spec", problem)
     return spec
 
 

@@ -56,9 +56,9 @@ class CountSettings:
         if self.sample is not None:
             check_positive("sample", self.sample)
             if self.sample > 1:
-                raise ArgumentError("sample", str(self.sample), "a share from 0 to 1")
+                raise ArgumentError("sample", f"must be a share from 0 to 1, not {self.sample}")
         if not 0 <= whole_number("seed", self.seed, 0) < 1 << 64:
-            raise ArgumentError("seed", str(self.seed), "an integer from 0 to 2**64 - 1")
+            raise ArgumentError("seed", f"must be an integer from 0 to 2**64 - 1, not {self.seed}")
         if self.max_word_length is not None:
             whole_number("max_word_length", self.max_word_length, 1)
 
@@ -136,7 +136,7 @@ class CorpusCount:
             self._check_unused()
         check_sources("first_source", self.first_source, sum(map(len, groups)))
         if weights is not None and self.temperature is not None:
-            raise ArgumentError("source_weights", "= cannot be combined with temperature=")
+            raise ArgumentError("source_weights", "cannot be combined with temperature=")
         if weights is not None and len(weights) != len(groups):
             problem = f"must be one for each of {len(groups)} paths; there are {len(weights)}"
             raise ArgumentError("source_weights", problem)
@@ -144,14 +144,14 @@ class CorpusCount:
             check_positive("temperature", self.temperature)
         check_number("checkpoint_seconds", self.checkpoint_seconds, (int, float), "a number")
         if self.checkpoint is not None and any("-" in files for files in groups):
-            raise ArgumentError("checkpoint", "= needs files: stdin cannot be read again")
+            raise ArgumentError("checkpoint", "needs files: stdin cannot be read again")
         _ = self.weights  # raises for invalid ones
 
     def _check_unused(self) -> None:
         """Raise for options that a limited number of sentences, which is drawn in memory, does not have."""
         for name in ("checkpoint", "source_weights", "temperature"):
             if getattr(self, name) is not None:
-                raise ArgumentError(name, "= does not apply with a limited number of sentences")
+                raise ArgumentError(name, "does not apply with a limited number of sentences")
 
     @cached_property
     def groups(self) -> list[list[str]]:
@@ -296,7 +296,7 @@ def check_sources(name: str, first: int, sources: int) -> None:
     """Raise unless the numbers of the sources fit into first positions."""
     last = whole_number(name, first, 0) + sources - 1
     if last >= _MAX_SOURCES:
-        problem = f"={first} and {counted(sources, 'file')} need numbers below {_MAX_SOURCES}"
+        problem = f"{first} and {counted(sources, 'file')} need numbers below {_MAX_SOURCES}"
         raise ArgumentError(name, problem)
 
 

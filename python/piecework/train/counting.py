@@ -126,7 +126,7 @@ def count_files_to(
     resolved = _pipeline_of(preset)
     sentences = options.get("sentences")
     if sentences is not None and sentences.size:
-        raise ArgumentError("sentences", "= with a size needs count_files, which samples in memory")
+        raise ArgumentError("sentences", "with a size needs count_files, which samples in memory")
     count = corpus_count.CorpusCount.of(paths, resolved, **options)
     with count.run(progress) as (words, _):
         return write_ordered_words(words, resolved, output, ", ".join(count.files))

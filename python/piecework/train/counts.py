@@ -144,7 +144,7 @@ class Counts:
         if `other` is not `Counts` or has another pipeline, and `TrainingError` if a sum exceeds 64 bits.
         """
         if not isinstance(other, Counts):
-            raise ArgumentError("other", type(other).__name__, "Counts")
+            raise ArgumentError("other", f"must be Counts, not {type(other).__name__}")
         mine, theirs = self.pipeline, other.pipeline
         if mine is not None and theirs is not None and not mine.agrees_with(theirs):
             problem = f"has counts of another pipeline: {other.pipeline}, not {self.pipeline}"
@@ -166,7 +166,7 @@ class Counts:
         try:
             return cls._of_columns(table.words, table.counts, table.first, table.pipeline)
         except ArgumentError as error:
-            raise FormatError(str(path), f": {error}") from error
+            raise FormatError(str(path), f"{error}") from error
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write `*.parquet` (needs `piecework[parquet]`) or `*.tsv` atomically.
@@ -280,20 +280,20 @@ def _columns_of(
 ) -> tuple[Sequence[str], Numbers]:
     if isinstance(words, Mapping):
         if counts is not None:
-            problem = "= cannot be combined with a mapping from words to counts; pass one of them"
+            problem = "cannot be combined with a mapping from words to counts; pass one of them"
             raise ArgumentError("counts", problem)
         _check_numbers(words, "words")
         return list(words), list(words.values())
     if counts is None:
-        raise InputTypeError("counts", "None", "numbers, one for each word")
+        raise InputTypeError("counts", "must be numbers, one for each word, not None")
     return words, counts
 
 
 def _check_numbers(words: Mapping[Any, Any], name: str) -> None:
     for word, count in words.items():
         if isinstance(count, bool) or not isinstance(count, int | np.integer):
-            expected = "int, the count of a word"
-            raise InputTypeError(f"{name}[{word!r}]", type(count).__name__, expected)
+            problem = f"must be int, the count of a word, not {type(count).__name__}"
+            raise InputTypeError(f"{name}[{word!r}]", problem)
 
 
 def _rebuild(
@@ -321,7 +321,7 @@ def _raw_counts(words: Sequence[str], counts: Numbers, first: Numbers | None) ->
 def _checked_words(words: Sequence[Any]) -> list[str]:
     for index, word in enumerate(words):
         if not isinstance(word, str) or not word:
-            raise ArgumentError(f"words[{index}]", repr(word), "a non-empty string")
+            raise ArgumentError(f"words[{index}]", f"must be a non-empty string, not {word!r}")
     if len(set(words)) != len(words):
         duplicate = next(word for word, times in Counter(words).items() if times > 1)
         raise ArgumentError("words", f"contain {duplicate!r} twice")
@@ -336,7 +336,9 @@ def _as_u64(name: str, values: Numbers, length: int) -> npt.NDArray[np.uint64]:
     if array.dtype == np.uint64 or length == 0:
         return np.require(array, np.uint64, ["C", "ALIGNED"])
     if array.dtype.kind not in "iu":
-        raise ArgumentError(name, f"{array.dtype} numbers", "integers from 0 to 2**64 - 1")
+        raise ArgumentError(
+            name, f"must be integers from 0 to 2**64 - 1, not {array.dtype} numbers"
+        )
     if (array < 0).any():
         raise ArgumentError(name, "must not be negative")
     return array.astype(np.uint64)

@@ -92,7 +92,7 @@ def _write_tables(
     """Write tables with the columns and the pipeline of `like` one after the other."""
     suffix = Path(path).suffix.lower()
     if suffix not in (".parquet", ".tsv"):
-        raise ArgumentError("path", repr(str(path)), "a name ending in .parquet or .tsv")
+        raise ArgumentError("path", f"must be a name ending in .parquet or .tsv, not {str(path)!r}")
     with atomic_file(path) as temporary, FileError.while_writing(path, "a writable file"):
         if suffix == ".parquet":
             _write_parquet(tables, like, temporary)
@@ -162,7 +162,7 @@ def _write_tsv(tables: Iterator[CountsTable], like: CountsTable, stream: BinaryI
 def _check_tsv(table: CountsTable) -> None:
     for word in table.words:
         if "\t" in word or "\n" in word:
-            problem = f": {word!r} has a tab or a newline, which TSV cannot hold; use .parquet"
+            problem = f"{word!r} has a tab or a newline, which TSV cannot hold; use .parquet"
             raise ArgumentError("words", problem)
 
 
@@ -170,7 +170,8 @@ def _read_tsv(data: bytes, name: str) -> CountsTable:
     try:
         lines = data.decode().split("\n")
     except UnicodeDecodeError as error:
-        raise FormatError(name, f"invalid UTF-8 at byte {error.start}", "Parquet or TSV") from error
+        problem = f"found invalid UTF-8 at byte {error.start}, expected Parquet or TSV"
+        raise FormatError(name, problem) from error
     pipeline = None
     skipped = 0
     if lines[0].startswith(_COMMENT):
@@ -178,8 +179,8 @@ def _read_tsv(data: bytes, name: str) -> CountsTable:
         skipped = 1
     header = lines[skipped].rstrip("\r") if skipped < len(lines) else ""
     if header.split("\t") not in ([*_COLUMNS], [*_COLUMNS[:2]]):
-        expected = "word, count, first, separated by tabs"
-        raise FormatError(f"{name} line {skipped + 1}", repr(header[:80]), expected)
+        problem = f"found {header[:80]!r}, expected word, count, first, separated by tabs"
+        raise FormatError(f"{name} line {skipped + 1}", problem)
     rows = lines[skipped + 1 : -1] if lines[-1] == "" else lines[skipped + 1 :]
     return _table_of(rows, header.count("\t") + 1, skipped + 2, name, pipeline)
 
@@ -190,7 +191,8 @@ def _table_of(
     cells = [row.split("\t") for row in rows]
     for line, row in enumerate(cells, start=first_line):
         if len(row) != width:
-            raise FormatError(f"{name} line {line}", counted(len(row), "column"), f"{width}")
+            problem = f"found {counted(len(row), 'column')}, expected {width}"
+            raise FormatError(f"{name} line {line}", problem)
     numbers = [
         _column(cells, column, f"{name} column {_COLUMNS[column]!r}", first_line)
         for column in range(1, width)
@@ -207,8 +209,8 @@ def _column(
     for row, cell in enumerate(cells):
         text = cell[index].rstrip("\r")
         if not (text.isascii() and text.isdigit() and len(text) <= 20 and int(text) < 1 << 64):
-            expected = "an integer from 0 to 2**64 - 1"
-            raise FormatError(f"{place} line {row + first_line}", repr(text[:80]), expected)
+            problem = f"found {text[:80]!r}, expected an integer from 0 to 2**64 - 1"
+            raise FormatError(f"{place} line {row + first_line}", problem)
         values[row] = int(text)
     return values
 
@@ -217,8 +219,8 @@ def _pipeline_of(text: str, place: str) -> Pipeline:
     try:
         return Pipeline.from_json(text)
     except (ValueError, KeyError, TypeError, RecursionError) as error:
-        expected = "the JSON of a normalizer and a pre_tokenizer"
-        raise FormatError(f"{place}: pipeline", repr(text[:80]), expected) from error
+        problem = f"found {text[:80]!r}, expected the JSON of a normalizer and a pre_tokenizer"
+        raise FormatError(f"{place}: pipeline", problem) from error
 
 
 # ---- Parquet
@@ -271,7 +273,8 @@ def _damage_as_format_error(path: str | os.PathLike[str]) -> _Translation:
         # Damaged names of columns and words raise UnicodeDecodeError, a ValueError.
         if isinstance(error, (pyarrow.ArrowException, OSError, ValueError)):
             message = " ".join(str(error).split())[:120]
-            return FormatError(str(path), f"damaged Parquet ({message})", "a counts file")
+            problem = f"found damaged Parquet ({message}), expected a counts file"
+            return FormatError(str(path), problem)
         return None
 
     return _Translation(translated)
@@ -298,7 +301,7 @@ def _parquet_column(arrow: Any, name: str, kind: Any, path: str | os.PathLike[st
     try:
         return column.cast(kind)
     except pyarrow.ArrowException as error:
-        raise FormatError(place, f"values of type {column.type}", str(kind)) from error
+        raise FormatError(place, f"found values of type {column.type}, expected {kind}") from error
 
 
 def _pyarrow() -> tuple[Any, Any]:

@@ -131,7 +131,8 @@ def _read_by(trainer: Trainer, counts: Counts) -> Counts:
 def _checked_sizes(sizes: Sequence[int]) -> list[int]:
     checked = [whole_number(f"sizes[{at}]", size, 1) for at, size in enumerate(sizes)]
     if not checked or len(set(checked)) != len(checked):
-        raise ArgumentError("sizes", repr(list(sizes)), "a list of distinct sizes, at least one")
+        problem = f"must be a list of distinct sizes, at least one, not {list(sizes)!r}"
+        raise ArgumentError("sizes", problem)
     return checked
 
 
@@ -151,7 +152,7 @@ def preset_for_counts(
     source = source_of(counted)
     if not trainer.has_own_pipeline:
         expected = f"no preset, or counts of preset {chosen.name!r}"
-        problem = f"={chosen.name!r} does not fit counts of {source}; pass {expected}"
+        problem = f"{chosen.name!r} does not fit counts of {source}; pass {expected}"
         raise ArgumentError("preset", problem)
     expected = f"the pipeline of the trainer: {pipeline}"
     if named := sentencepiece_preset_of(pipeline):

@@ -161,16 +161,19 @@ def read_learned(
     if not isinstance(found, dict) or found.get("format") != _FORMAT:
         raise FormatError(name, f'is another kind of file; it needs "format": "{_FORMAT}"')
     if found.get("version") != _VERSION:
-        raise FormatError(f"{name}: version", repr(found.get("version")), str(_VERSION))
+        problem = f"found {found.get('version')!r}, expected {_VERSION}"
+        raise FormatError(f"{name}: version", problem)
     entries = _texts(f"{name}: entries", found.get("entries"))
     merges = found.get("merges")
     if not isinstance(merges, list):
-        raise FormatError(f"{name}: merges", type(merges).__name__, "a list of merges")
+        problem = f"found {type(merges).__name__}, expected a list of merges"
+        raise FormatError(f"{name}: merges", problem)
     known = set(entries)
     rows = tuple(_row(f"{name}: merges[{at}]", row, known) for at, row in enumerate(merges))
     stopped = found.get("stopped_early")
     if stopped is not None and not isinstance(stopped, str):
-        raise FormatError(f"{name}: stopped_early", type(stopped).__name__, "a string or null")
+        problem = f"found {type(stopped).__name__}, expected a string or null"
+        raise FormatError(f"{name}: stopped_early", problem)
     return entries, rows, stopped
 
 
@@ -183,7 +186,7 @@ def _parsed(name: str, data: bytes) -> Any:
 
 def _texts(place: str, found: object) -> tuple[str, ...]:
     if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
-        raise FormatError(place, type(found).__name__, "a list of strings")
+        raise FormatError(place, f"found {type(found).__name__}, expected a list of strings")
     return tuple(found)
 
 
@@ -191,10 +194,11 @@ def _row(place: str, row: object, known: set[str]) -> Row:
     """Return a merge whose parts and token are entries; raise `FormatError` for any other row."""
     expected = "[left, right, token, count, score]"
     if not isinstance(row, list) or len(row) != 5:
-        raise FormatError(place, type(row).__name__, expected)
+        raise FormatError(place, f"found {type(row).__name__}, expected {expected}")
     left, right, token, count, score = row
     texts = all(isinstance(text, str) and text in known for text in (left, right, token))
     numbers = type(count) is int and count >= 0 and type(score) in (int, float)
     if not texts or not numbers:
-        raise FormatError(place, json.dumps(row)[:200], f"{expected} of entries and numbers")
+        problem = f"found {json.dumps(row)[:200]}, expected {expected} of entries and numbers"
+        raise FormatError(place, problem)
     return left, right, token, count, score

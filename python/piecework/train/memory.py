@@ -124,7 +124,7 @@ def _least_count(counts: Counts, trainer: Trainer, budget: int, needed: int) -> 
     if not len(fitting):
         found = f"{format_size(budget)}, but learning takes about {format_size(needed)}"
         expected = f"at least {format_size(int(estimates[-1]) + 1)}, or a smaller vocabulary"
-        raise MemoryLimitError("memory", f"= allows {found}; allow {expected}")
+        raise MemoryLimitError("memory", f"allows {found}; allow {expected}")
     return int(values[fitting[0]]), int(estimates[fitting[0]])
 
 

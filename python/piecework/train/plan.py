@@ -66,7 +66,7 @@ class Plan:
             model, preset = _model_and_preset_for(counted, trainer, model, settings)
         if trainer is not None and (model is not None or settings):
             found = "model" if model is not None else next(iter(settings))
-            problem = "= cannot be combined with trainer=; pass settings or a trainer"
+            problem = "cannot be combined with trainer=; pass settings or a trainer"
             raise ArgumentError(found, problem)
         is_sentencepiece = _is_sentencepiece_preset(preset)
         if trainer is None and is_sentencepiece and model in SentencePieceTrainer.TYPES:
@@ -108,8 +108,11 @@ class Plan:
         settings: Mapping[str, Any],
     ) -> Plan:
         if trainer is not None and preset is not None:
-            expected = "None: a SentencePieceTrainer has settings for the whole pipeline"
-            raise ArgumentError("preset", repr(preset), expected)
+            raise ArgumentError(
+                "preset",
+                f"must be None, not {preset!r}: a SentencePieceTrainer has settings for the "
+                "whole pipeline",
+            )
         chosen = None if preset is None else sentencepiece_preset(preset)
         if trainer is None:
             merged = settings if chosen is None else chosen.settings_with(settings)
@@ -164,8 +167,8 @@ def _check_type(settings: Mapping[str, Any], preset: SentencePiecePreset) -> Non
     """Raise for a type of model that has no pieces that cross spaces, if a preset asks for them."""
     if settings.get("transition") is not None and settings.get("model_type") != "bpe":
         problem = (
-            f"={preset.name!r} does not support model {settings.get('model_type')!r}: only BPE pieces cross "
-            "spaces; use model 'bpe', or preset 'llama'"
+            f"{preset.name!r} does not support model {settings.get('model_type')!r}: only "
+            "BPE pieces cross spaces; use model 'bpe', or preset 'llama'"
         )
         raise ArgumentError("preset", problem)
 
@@ -175,7 +178,10 @@ def _check_words(trainer: Trainer, preset: SentencePiecePreset) -> None:
     symbols = set(trainer.fixed_tokens) & set(preset.settings.get("user_defined_symbols", ()))
     if trainer.detail == "word" and symbols:
         expected = "another model, or preset 't5' or 'llama'"
-        problem = f"={preset.name!r} does not support model 'word': its symbols divide words; use {expected}"
+        problem = (
+            f"{preset.name!r} does not support model 'word': its symbols divide "
+            f"words; use {expected}"
+        )
         raise ArgumentError("preset", problem)
 
 
@@ -190,7 +196,7 @@ def _preset_of_other_model(
     name = preset.name if isinstance(preset, SentencePiecePreset) else preset
     types = ", ".join(SentencePieceTrainer.TYPES)
     expected = f"no model or one of {types}, or another preset: {', '.join(PRESETS)}"
-    return ArgumentError("preset", f"={name!r} does not support model {kind!r}; use {expected}")
+    return ArgumentError("preset", f"{name!r} does not support model {kind!r}; use {expected}")
 
 
 def _model_and_preset_for(

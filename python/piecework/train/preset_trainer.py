@@ -130,7 +130,7 @@ class PresetTrainer(Trainer):
             others = "" if self.kind == "bpe" else 'model="bpe" or model="unigram", or '
             expected = f'{others}counts made with preset="{self.default_preset}"'
         hint = self._hint_for(preset)
-        problem = f"={self.kind!r} does not support counts of {source}{why}; use {expected}{hint}"
+        problem = f"{self.kind!r} does not support counts of {source}{why}; use {expected}{hint}"
         return ArgumentError("model", problem)
 
     def _check_bytes(self, preset: Preset) -> None:
@@ -140,14 +140,15 @@ class PresetTrainer(Trainer):
         if self.knows_all_bytes:
             return
         problem = (
-            f"={preset.name!r} does not support model {self.kind!r}: its words are bytes; "
-            f"use {_byte_level_trainer(self.kind)}, or one of the presets {', '.join(self.presets)}"
+            f"{preset.name!r} does not support model {self.kind!r}: its words are bytes; "
+            f"use {_byte_level_trainer(self.kind)}, or one of the presets "
+            f"{', '.join(self.presets)}"
         )
         raise ArgumentError("preset", problem)
 
     def _unusable(self, preset: Preset) -> ArgumentError:
         expected = f"one of {', '.join(self.presets)}{self._hint_for(preset)}"
-        problem = f"={preset.name!r} does not support model {self.kind!r}; use {expected}"
+        problem = f"{preset.name!r} does not support model {self.kind!r}; use {expected}"
         return ArgumentError("preset", problem)
 
     def _hint_for(self, preset: Preset) -> str:

@@ -59,7 +59,7 @@ def relearn_spec(
     check_pipeline(counts, pipeline_of(spec), "the pipeline of the tokenizer")
     if type(spec.model) not in _KIND_OF_MODEL:
         expected = one_of(model.__name__ for model in _KIND_OF_MODEL)
-        raise ArgumentError("model", type(spec.model).__name__, expected)
+        raise ArgumentError("model", f"must be {expected}, not {type(spec.model).__name__}")
     trainer = _trainer_for(spec, vocab_size, settings or {})
     trainer.check_can_encode()
     learned = trainer.learn(counts._of_pipeline(pipeline_of(spec)), progress, num_threads)
@@ -95,7 +95,7 @@ def _trainer_for(
         _check_segmentation(settings["learner"], spec.model)
     for name in settings:
         if name in inherited and name != "special_tokens":
-            raise ArgumentError(name, "= does not apply: the tokenizer determines it")
+            raise ArgumentError(name, "does not apply: the tokenizer determines it")
     trainer = trainer_for(_KIND_OF_MODEL[type(spec.model)], {**inherited, **settings})
     assert isinstance(trainer, PresetTrainer)
     return trainer
@@ -104,7 +104,10 @@ def _trainer_for(
 def _check_segmentation(learner: object, model: WordPiece) -> None:
     """Raise `ArgumentError` for a learner of entries for another segmentation than that of the model."""
     if isinstance(learner, Pruning) and learner.segmentation != model.segmentation:
-        problem = f'={learner} must have segmentation="{model.segmentation}", which the tokenizer determines'
+        problem = (
+            f'{learner} must have segmentation="{model.segmentation}", which the '
+            "tokenizer determines"
+        )
         raise ArgumentError("learner", problem)
 
 
@@ -151,7 +154,7 @@ def _inherited_bpe_settings(spec: TokenizerSpec, model: BPE) -> dict[str, Any]:
         return inherited | {"initial_alphabet": BYTE_ALPHABET}
     if model.byte_fallback:
         message = "a BPE model with byte_fallback cannot be trained anew"
-        raise ArgumentError("model", message=message)
+        raise ArgumentError("model", message)
     return inherited
 
 

@@ -162,7 +162,7 @@ def counts_for(
     if isinstance(corpus, Counts):
         return corpus
     if isinstance(corpus, str | bytes) or not isinstance(corpus, Iterable):
-        raise InputTypeError("corpus", type(corpus).__name__, "texts or Counts")
+        raise InputTypeError("corpus", f"must be texts or Counts, not {type(corpus).__name__}")
     return count_texts(corpus, preset=pipeline_of(spec), num_threads=num_threads, progress=progress)
 
 
@@ -177,7 +177,7 @@ def _check_paths(files: PathLike | Sequence[PathLike]) -> set[PathLike]:
             continue
         if len(path.split()) > 1 and not os.path.exists(path):
             found = f"{path[:40]!r}{' ...' if len(path) > 40 else ''}"
-            problem = f": {found} is not a file; for texts call train_from_iterator"
+            problem = f"{found} is not a file; for texts call train_from_iterator"
             error = FileError("files", problem, errno=errno.ENOENT)
             error.filename = path
             raise error

@@ -60,7 +60,7 @@ class Switch(Setting):
     def checked(self, name: str, value: Any) -> bool:
         """Return the value."""
         if not isinstance(value, bool):
-            raise ArgumentError(name, repr(value), "True or False")
+            raise ArgumentError(name, f"must be True or False, not {value!r}")
         return value
 
 
@@ -84,7 +84,8 @@ class Integer(Setting):
         """Return the number as an int."""
         number = checks.whole_number(name, value, self.least)
         if number > self.most:
-            raise ArgumentError(name, str(number), f"an integer from {self.least} to {self.most}")
+            problem = f"must be an integer from {self.least} to {self.most}, not {number}"
+            raise ArgumentError(name, problem)
         return number
 
 
@@ -104,8 +105,11 @@ class IntegerOrShare(Integer):
         if not isinstance(value, float):
             return super().checked(name, value)
         if not 0 < value < 1:
-            expected = f"an integer of at least {self.least}, or a share above 0 and below 1"
-            raise ArgumentError(name, repr(value), expected)
+            raise ArgumentError(
+                name,
+                f"must be an integer of at least {self.least}, or a share above 0 and below "
+                f"1, not {value!r}",
+            )
         return float(value)
 
 
@@ -131,7 +135,7 @@ class Number(Setting):
         if not is_number or not (
             self.least <= value <= self.most and self.above < value < self.below
         ):
-            raise ArgumentError(name, repr(value), self.expected)
+            raise ArgumentError(name, f"must be {self.expected}, not {value!r}")
         return float(value)
 
     @property
@@ -238,7 +242,7 @@ class File(Setting):
     def checked(self, name: str, value: Any) -> Any:
         """Return the path."""
         if not isinstance(value, (str, os.PathLike)):
-            raise ArgumentError(name, type(value).__name__, "a path")
+            raise ArgumentError(name, f"must be a path, not {type(value).__name__}")
         return value
 
 
@@ -251,7 +255,8 @@ class RulesFile(File):
     def checked(self, name: str, value: Any) -> Any:
         """Return the rules or the path."""
         if not isinstance(value, (str, os.PathLike, NormalizationRules)):
-            raise ArgumentError(name, type(value).__name__, "a path or NormalizationRules")
+            problem = f"must be a path or NormalizationRules, not {type(value).__name__}"
+            raise ArgumentError(name, problem)
         return value
 
 

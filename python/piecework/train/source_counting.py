@@ -40,7 +40,7 @@ def count_sources(
     """
     for name in ("source_weights", "temperature"):
         if options.get(name) is not None:
-            raise ArgumentError(name, "= does not apply to sources that are counted by themselves")
+            raise ArgumentError(name, "does not apply to sources that are counted by themselves")
     check_names(sources, parallel or {})
     shared: dict[str, Any] = {**options}
     first, folder = shared.pop("first_source", 0), shared.pop("checkpoint", None)

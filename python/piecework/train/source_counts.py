@@ -96,11 +96,11 @@ class SourceCounts(Counts):
 
     def save(self, path: PathLike) -> None:
         """Raise `ArgumentError`: a counts file has no sources, so save each of `sources` in a file."""
-        raise ArgumentError("path", f"={str(path)!r}: {_NO_FILE}")
+        raise ArgumentError("path", f"{str(path)!r}: {_NO_FILE}")
 
     def write_tsv(self, stream: BinaryIO) -> None:
         """Raise `ArgumentError`, as `save` does."""
-        raise ArgumentError("stream", f": {_NO_FILE}")
+        raise ArgumentError("stream", f"{_NO_FILE}")
 
     # ---- what learners read
 
@@ -170,7 +170,10 @@ def measured_sources(counts: Counts, parity_unit: str | None) -> SourceCounts:
         )
         raise ArgumentError("counts", problem)
     if counts.parallel and parity_unit is not None:
-        problem = f"={parity_unit!r} does not apply to counts with parallel texts, whose tokens are compared"
+        problem = (
+            f"{parity_unit!r} does not apply to counts with parallel texts, whose "
+            "tokens are compared"
+        )
         raise ArgumentError("parity_unit", problem)
     return counts
 
@@ -186,15 +189,19 @@ def _sums(one: Mapping[str, Counts], two: Mapping[str, Counts]) -> dict[str, Cou
 def _checked(name: str, given: Mapping[str, Counts | Mapping[str, int]]) -> dict[str, Counts]:
     """Return named counts; raise for other types, and `CorpusError` for counts without words."""
     if not isinstance(given, Mapping):
-        raise InputTypeError(name, type(given).__name__, "a mapping from names to Counts")
+        raise InputTypeError(
+            name, f"must be a mapping from names to Counts, not {type(given).__name__}"
+        )
     counts = {key: word_counts(value, f"{name}[{key!r}]") for key, value in given.items()}
     for key, value in counts.items():
         place = f"{name}[{key!r}]"
         if not key:
             raise ArgumentError(name, f"has the name {key!r}; use strings such as 'en'")
         if type(value) is not Counts:
-            expected = "Counts, from count_files or count_texts"
-            raise InputTypeError(place, type(value).__name__, expected)
+            raise InputTypeError(
+                place,
+                f"must be Counts, from count_files or count_texts, not {type(value).__name__}",
+            )
         if not len(value):
             problem = "has no words; leave the language out, or give text in it"
             raise CorpusError(place, problem)

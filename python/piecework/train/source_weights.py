@@ -74,5 +74,5 @@ def _fraction(index: int, weight: Weight) -> Fraction:
     except (ValueError, ZeroDivisionError):
         fraction = Fraction(0)
     if isinstance(weight, bool) or fraction <= 0:
-        raise ArgumentError(f"source_weights[{index}]", repr(weight), "a number above 0")
+        raise ArgumentError(f"source_weights[{index}]", f"must be a number above 0, not {weight!r}")
     return fraction

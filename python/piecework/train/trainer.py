@@ -198,7 +198,7 @@ class Trainer(ABC):
             expected = (
                 f"more than {len(reserved)} (the reserved entries, which an alphabet follows)"
             )
-        raise TrainingError("vocab_size", str(self.vocab_size), expected)
+        raise TrainingError("vocab_size", f"must be {expected}, not {self.vocab_size}")
 
     def check_can_encode(self) -> None:  # noqa: B027 - most trainers always have an unknown token
         """Raise `ArgumentError` if the model would have no unknown token but needs one."""
@@ -234,7 +234,7 @@ class Trainer(ABC):
                 f"{cls.__name__} has no setting learner; WordPieceTrainer takes {names}, and "
                 f"the Unigram trainers Pruning(); this one has {', '.join(cls.setting_names())}"
             )
-            raise InputTypeError("learner", message=message)
+            raise InputTypeError("learner", message)
         reject_former_name(settings, "seed_size", "seed_vocab_size")
 
     @classmethod
@@ -250,7 +250,7 @@ class Trainer(ABC):
             message = (
                 f"the pickled {type(self).__name__} has {found}; make it again with this version"
             )
-            raise FormatError(f"pickled {type(self).__name__}", message=message)
+            raise FormatError(f"pickled {type(self).__name__}", message)
         self.__dict__.update(state)
 
 
@@ -321,8 +321,8 @@ class VocabularyTrainer(Trainer, Generic[ModelT]):
         """Return the model of the first entries; raise `TrainingError` if they lack the alphabet."""
         needed = learned._first_size()
         if size < needed:
-            expected = f"at least {needed} (special tokens and alphabet)"
-            raise TrainingError("vocab_size", str(size), expected)
+            problem = f"must be at least {needed} (special tokens and alphabet), not {size}"
+            raise TrainingError("vocab_size", problem)
         return self.sized(size).model_of(learned.prefix(size))
 
 
@@ -336,4 +336,4 @@ def merging_trainer(trainer: Trainer) -> VocabularyTrainer[Any]:
     if isinstance(trainer, VocabularyTrainer) and trainer.merges_pairs:
         return trainer
     expected = "a trainer that merges pairs: BPE, or WordPiece with learner=Merges()"
-    raise ArgumentError("training_log", f"= needs {expected}, not the {trainer.kind} trainer")
+    raise ArgumentError("training_log", f"needs {expected}, not the {trainer.kind} trainer")

@@ -61,7 +61,7 @@ def without_added(
     removed = _listed(contents, "contents", "str")
     for content in removed:
         if content not in names:
-            raise ArgumentError("contents", f": {content!r} is not an added token")
+            raise ArgumentError("contents", f"{content!r} is not an added token")
     return tuple(token for token in present if token.content not in removed)
 
 

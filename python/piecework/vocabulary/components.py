@@ -62,14 +62,15 @@ def as_components(spec: TokenizerSpec) -> TokenizerSpec:
     """
     model, normalizer = pieces_of(spec), spec.normalizer
     if not isinstance(normalizer, SentencePieceNormalizer) or normalizer.treat_whitespace_as_suffix:
-        expected = "a SentencePieceNormalizer with spaces as prefixes"
-        raise ArgumentError("normalizer", repr(normalizer), expected)
+        problem = f"must be a SentencePieceNormalizer with spaces as prefixes, not {normalizer!r}"
+        raise ArgumentError("normalizer", problem)
     if model.kind == "unigram":
         changed = _unigram(spec, model, normalizer)
     elif model.kind == "bpe":
         changed = _bpe(spec, model, normalizer)
     else:
-        raise ArgumentError("model", f"of kind {model.kind!r}", "of kind 'unigram' or 'bpe'")
+        problem = f"must be of kind 'unigram' or 'bpe', not of kind {model.kind!r}"
+        raise ArgumentError("model", problem)
     given = {token.content for token in spec.added_tokens}
     missing = (token for token in _added_tokens(model) if token.content not in given)
     return replace(changed, added_tokens=(*missing, *spec.added_tokens))
@@ -87,7 +88,7 @@ def as_sentencepiece(spec: TokenizerSpec) -> TokenizerSpec:
     """
     model = checked_spec(spec).model
     if not isinstance(model, Unigram):
-        raise ArgumentError("model", type(model).__name__, "a Unigram model")
+        raise ArgumentError("model", f"must be a Unigram model, not {type(model).__name__}")
     special = {token.content for token in spec.added_tokens if token.special}
     added = {token.content for token in spec.added_tokens if not token.special}
 
@@ -222,7 +223,7 @@ def _added_tokens(model: SentencePiece) -> list[AddedToken]:
 def _check_added(spec: TokenizerSpec, model: Unigram) -> None:
     for token in spec.added_tokens:
         if token.content not in model.vocab:
-            raise ArgumentError("added_tokens", f": {token.content!r} is not a piece of the model")
+            raise ArgumentError("added_tokens", f"{token.content!r} is not a piece of the model")
 
 
 def _merged_normalizer(spec: TokenizerSpec, symbols: tuple[str, ...]) -> SentencePieceNormalizer:
@@ -235,14 +236,14 @@ def _merged_normalizer(spec: TokenizerSpec, symbols: tuple[str, ...]) -> Sentenc
     rest = stages[len(rules) :] if stages[: len(rules)] == rules else stages
     trims = rest == _SPACE_REMOVAL
     if rest and not trims:
-        expected = "Precompiled, then the removal of extra spaces"
-        raise ArgumentError("normalizer", repr(given), expected)
+        problem = f"must be Precompiled, then the removal of extra spaces, not {given!r}"
+        raise ArgumentError("normalizer", problem)
     if isinstance(splits, SequencePreTokenizer) and splits.pretokenizers[:-1] == (
         WhitespaceSplit(),
     ):
         trims, splits = True, splits.pretokenizers[-1]
     if not isinstance(splits, Metaspace) or splits.replacement != _METASPACE:
-        raise ArgumentError("pre_tokenizer", repr(spec.pre_tokenizer), "Metaspace")
+        raise ArgumentError("pre_tokenizer", f"must be Metaspace, not {spec.pre_tokenizer!r}")
     return SentencePieceNormalizer(
         charsmap=charsmap,
         add_dummy_prefix=splits.prepend_scheme != "never",

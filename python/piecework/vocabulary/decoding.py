@@ -262,8 +262,9 @@ def _step(decoder: Decoder) -> Step | None:
         case ReplaceDecoder(pattern=str(old)) if type(old) is str:
             return _Replacing(old, decoder.content)
     problem = (
-        f": the output of {type(decoder).__name__} depends on the neighbours of a token; the bytes of "
-        "tokens need a byte-level, byte-fallback, metaspace, WordPiece, BPE or SentencePiece decoder"
+        f"the output of {type(decoder).__name__} depends on the neighbours of a token; "
+        "the bytes of tokens need a byte-level, byte-fallback, metaspace, WordPiece, BPE "
+        "or SentencePiece decoder"
     )
     raise ArgumentError("decoder", problem)
 

@@ -117,10 +117,12 @@ def resize_embeddings(
     settings = _Settings(id_map, rule, tables, drop_extra_rows)
     if not isinstance(model, str | os.PathLike):
         if not hasattr(model, "named_modules"):
-            expected = "a path of safetensors or a torch module"
-            raise InputTypeError("model", type(model).__name__, expected)
+            raise InputTypeError(
+                "model",
+                f"must be a path of safetensors or a torch module, not {type(model).__name__}",
+            )
         if output is not None:
-            problem = "= does not apply to a torch module, which is changed in place"
+            problem = "does not apply to a torch module, which is changed in place"
             raise ArgumentError("output", problem)
         found = resize_module(model, id_map, rule, settings.tables_of)
         return tuple(ResizedTable(*table) for table in found)
@@ -135,10 +137,10 @@ def _rule(id_map: IdMap, init: RowInit, seed: int, donor: Any, num_anchors: int 
     if init != "omp":
         for name, value in (("donor", donor), ("num_anchors", num_anchors)):
             if value is not None:
-                raise ArgumentError(name, f'= applies to init="omp" only, not to {init!r}')
+                raise ArgumentError(name, f'applies to init="omp" only, not to {init!r}')
         return RowRule(init, seed)
     if donor is None:
-        raise ArgumentError("init", '="omp" needs donor=, the rows of vocabulary.donor_rows')
+        raise ArgumentError("init", '"omp" needs donor=, the rows of vocabulary.donor_rows')
     size = _NUM_ANCHORS if num_anchors is None else whole_number("num_anchors", num_anchors, 1)
     return RowRule(init, seed, donor_combinations(id_map, donor, size))
 
@@ -254,7 +256,7 @@ def _weight_files(folder: str) -> tuple[list[str], dict[str, Any] | None]:
         raise FormatError(path, "has no weight_map, an object of tensor names and files")
     for name in weight_map.values():
         if not isinstance(name, str) or os.path.basename(name) != name or name in ("", ".", ".."):
-            raise FormatError(path, f": {name!r} is not the name of a file in the folder")
+            raise FormatError(path, f"{name!r} is not the name of a file in the folder")
     return sorted(set(weight_map.values())), index
 
 

@@ -128,7 +128,7 @@ def _with_places(
         vocab = model.vocab
         for name in place:
             if name not in vocab:
-                raise ArgumentError("replace_unused", f": {name!r} is not an entry of the model")
+                raise ArgumentError("replace_unused", f"{name!r} is not an entry of the model")
         pieces = tuple(
             (place[text].text, place[text].score or 0.0) if text in place else (text, score)
             for text, score in model.pieces

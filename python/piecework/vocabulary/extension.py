@@ -137,7 +137,7 @@ def _merges_for(model: BPE | WordPiece | Unigram, learner: Merges | None) -> Mer
     if learner is None or fits:
         return learner or _BY_FREQUENCY
     expected = f"{_BY_FREQUENCY} or none" if isinstance(model, BPE) else "none"
-    problem = f"={learner} does not support a {type(model).__name__} model; it takes {expected}"
+    problem = f"{learner} does not support a {type(model).__name__} model; it takes {expected}"
     raise ArgumentError("learner", problem)
 
 
@@ -210,7 +210,7 @@ def _extensible(spec: TokenizerSpec) -> BPE | WordPiece | Unigram:
         if isinstance(model, SentencePiece):
             found = f"a SentencePiece model of kind {model.kind!r}"
         message = f"{found} cannot be extended; BPE, Char, Unigram and WordPiece can"
-        raise ArgumentError("model", message=message)
+        raise ArgumentError("model", message)
     return model
 
 

@@ -135,7 +135,7 @@ class IdMap:
             OverflowError,
             RecursionError,
         ) as error:
-            problem = f": this is not the JSON of IdMap.to_json: {error}"
+            problem = f"this is not the JSON of IdMap.to_json: {error}"
             raise FormatError("id map", problem) from error
         read = cls(new_ids, added, {id: ids for id, ids in sources.items() if ids}, checks)
         if problem := _problem_of(read):

@@ -95,4 +95,4 @@ class NewRows:
 def check_init(init: object) -> None:
     """Raise `ArgumentError` unless `init` is the name of a rule."""
     if init not in get_args(RowInit):
-        raise ArgumentError("init", repr(init), f"one of {', '.join(get_args(RowInit))}")
+        raise ArgumentError("init", f"must be one of {', '.join(get_args(RowInit))}, not {init!r}")

@@ -87,7 +87,8 @@ def restrict_pieces(spec: TokenizerSpec, texts: Collection[str] | None) -> Token
     """
     model = pieces_of(spec)
     if model.kind not in ("unigram", "bpe"):
-        raise ArgumentError("vocabulary", f"of kind {model.kind!r}", "of kind 'unigram' or 'bpe'")
+        problem = f"must be of kind 'unigram' or 'bpe', not of kind {model.kind!r}"
+        raise ArgumentError("vocabulary", problem)
 
     def type_of(piece: ScoredPiece) -> PieceType:
         if piece.type in FIXED_TYPES:
@@ -117,11 +118,11 @@ def bos_eos_template(
     Raises `ArgumentError` for a piece that the model lacks, and for other models.
     """
     if not isinstance(model, SentencePiece):
-        raise ArgumentError("model", type(model).__name__, "a SentencePiece model")
+        raise ArgumentError("model", f"must be a SentencePiece model, not {type(model).__name__}")
     wanted = {"bos": model.bos_piece if bos else None, "eos": model.eos_piece if eos else None}
     for role, piece in wanted.items():
         if piece is not None and piece not in model.vocab:
-            raise ArgumentError(role, f": the model has no piece {piece!r}")
+            raise ArgumentError(role, f"the model has no piece {piece!r}")
     before, after = ([] if piece is None else [f"{piece}:0"] for piece in wanted.values())
     first, second = (*before, "$A:0", *after), (*before, "$B:0", *after)
     return template_for(first, (*first, *second), model.vocab) if before or after else None
@@ -131,7 +132,7 @@ def pieces_of(spec: TokenizerSpec) -> SentencePiece:
     """Return the model; raises `ArgumentError` unless it is a SentencePiece model."""
     model = checked_spec(spec).model
     if not isinstance(model, SentencePiece):
-        raise ArgumentError("model", type(model).__name__, "a SentencePiece model")
+        raise ArgumentError("model", f"must be a SentencePiece model, not {type(model).__name__}")
     return model
 
 
@@ -153,4 +154,4 @@ def _check_known(model: SentencePiece, texts: Iterable[str], argument: str) -> N
     known = {piece.text for piece in model.pieces}
     for text in texts:
         if text not in known:
-            raise ArgumentError(argument, f": {text!r} is not a piece of the vocabulary")
+            raise ArgumentError(argument, f"{text!r} is not a piece of the vocabulary")

@@ -77,9 +77,8 @@ def most_used(
     )
     present = len(all_ids(spec))
     if size > present:
-        raise ArgumentError(
-            "size", str(size), f"at most {present}: that is the present number of tokens"
-        )
+        problem = f"must be at most {present}, not {size}: that is the present number of tokens"
+        raise ArgumentError("size", problem)
     used_by = {token: derivations.uses(token) & vocab.keys() for token in vocab.keys() - fixed}
     users = Counter(used for parts in used_by.values() for used in parts)
     removable = [(uses[vocab[t]], -vocab[t], t) for t in used_by if not users[t]]
@@ -94,8 +93,11 @@ def most_used(
             if not users[used] and used not in fixed:
                 heappush(removable, (uses[vocab[used]], -vocab[used], used))
     if present > size:
-        expected = f"at least {present}: the alphabet and the tokens that are always kept"
-        raise ArgumentError("size", str(size), expected)
+        raise ArgumentError(
+            "size",
+            f"must be at least {present}, not {size}: the alphabet and the tokens that are "
+            "always kept",
+        )
     return kept
 
 
@@ -134,7 +136,7 @@ def _without_merges(model: BPE, removed: set[str]) -> BPE:
 def _entries_to_keep(spec: TokenizerSpec, keep: Iterable[str | int]) -> set[str]:
     """Return the entries of the model that `keep` names by token or id."""
     if isinstance(keep, str | bytes) or not isinstance(keep, Iterable):
-        raise InputTypeError("keep", type(keep).__name__, "tokens or ids")
+        raise InputTypeError("keep", f"must be tokens or ids, not {type(keep).__name__}")
     token_of_id = {id: token for token, id in spec.model.vocab.items()}
     token_of_id |= {token.id: token.content for token in spec.added_tokens}
     known = set(token_of_id.values())
@@ -142,6 +144,6 @@ def _entries_to_keep(spec: TokenizerSpec, keep: Iterable[str | int]) -> set[str]
     for item in keep:
         token = token_of_id.get(int(item)) if isinstance(item, int | np.integer) else item
         if token not in known:
-            raise ArgumentError("keep", f": {item!r} is not a token or id of the tokenizer")
+            raise ArgumentError("keep", f"{item!r} is not a token or id of the tokenizer")
         kept.add(token)
     return kept & spec.model.vocab.keys()

@@ -83,8 +83,10 @@ def read_header(path: str) -> SafetensorsFile:
 
 def _tensor(path: str, name: str, value: Any) -> Tensor:
     def bad(found: object) -> FormatError:
-        expected = "dtype, shape and data_offsets that agree"
-        return FormatError(path, f"{name!r} with {found!r}", expected)
+        problem = (
+            f"found {name!r} with {found!r}, expected dtype, shape and data_offsets that agree"
+        )
+        return FormatError(path, problem)
 
     if not isinstance(value, dict):
         raise bad(value)

@@ -40,9 +40,8 @@ def shrink_spec(spec: TokenizerSpec, size: int) -> tuple[TokenizerSpec, IdMap]:
     model = checked_spec(spec).model
     present = len(all_ids(spec))
     if size > present:
-        raise ArgumentError(
-            "size", str(size), f"at most {present}: that is the present number of tokens"
-        )
+        problem = f"must be at most {present}, not {size}: that is the present number of tokens"
+        raise ArgumentError("size", problem)
     fixed = required_entries(spec) | alphabet(model)
     if isinstance(model, BPE):
         merges, removed = _drop_last_merges(model, fixed, present - size)
@@ -50,8 +49,11 @@ def shrink_spec(spec: TokenizerSpec, size: int) -> tuple[TokenizerSpec, IdMap]:
     else:
         removed = _last_entries(model, fixed, present - size)
     if present - len(removed) > size:
-        expected = f"at least {present - len(removed)}: the alphabet and the special tokens"
-        raise ArgumentError("size", str(size), expected)
+        raise ArgumentError(
+            "size",
+            f"must be at least {present - len(removed)}, not {size}: the alphabet and the "
+            "special tokens",
+        )
     return remove_entries(spec, removed)
 
 

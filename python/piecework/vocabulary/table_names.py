@@ -71,7 +71,7 @@ def _known(shapes: Mapping[str, Shape]) -> list[str]:
 def _named(shapes: Mapping[str, Shape], tables: Collection[str]) -> Sequence[str]:
     for name in tables:
         if name not in shapes:
-            raise ArgumentError("tables", f": {name!r} is not a tensor of the model")
+            raise ArgumentError("tables", f"{name!r} is not a tensor of the model")
     return list(dict.fromkeys(tables))
 
 

@@ -118,8 +118,11 @@ def _matrix(name: str, value: Any) -> npt.NDArray[Any]:
     try:
         found = np.asarray(value)
     except (TypeError, ValueError, RuntimeError) as error:
-        expected = "a matrix of floating-point numbers, such as a numpy array"
-        raise InputTypeError(name, f"{type(value).__name__} ({error})", expected) from error
+        raise InputTypeError(
+            name,
+            "must be a matrix of floating-point numbers, such as a numpy array, not "
+            f"{type(value).__name__} ({error})",
+        ) from error
     if found.ndim != 2 or found.dtype.kind != "f":
         problem = f"is of shape {found.shape} and type {found.dtype}"
         raise ArgumentError(name, problem + "; it must be a matrix of floating-point numbers")

@@ -91,7 +91,7 @@ def unigram_spec(
     """
     model = spec.model
     if not isinstance(model, WordPiece):
-        raise ArgumentError("model", type(model).__name__, "WordPiece")
+        raise ArgumentError("model", f"must be WordPiece, not {type(model).__name__}")
     check_counts(spec, counts)
     reserved = {token.content for token in spec.added_tokens}
     if model.unk_token in model.vocab:

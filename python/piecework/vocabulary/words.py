@@ -90,7 +90,7 @@ def _given(
 ) -> Mapping[str, float | None]:
     """Return the words, with their scores where they have some."""
     if isinstance(words, str | bytes) or not isinstance(words, Iterable):
-        raise InputTypeError("words", type(words).__name__, "a list of words")
+        raise InputTypeError("words", f"must be a list of words, not {type(words).__name__}")
     given = dict(words) if isinstance(words, Mapping) else dict.fromkeys(words)
     for word, score in given.items():
         check_type("words", word, str, "str")
@@ -98,7 +98,7 @@ def _given(
             problem = f"has a score for {word!r}; only Unigram has scores: pass a list"
             raise ArgumentError("words", problem)
         if score is not None and not -1e9 < score <= 0:
-            problem = f": the score {score} of {word!r} is not a log probability"
+            problem = f"the score {score} of {word!r} is not a log probability"
             raise ArgumentError("words", problem)
     return given
 
@@ -115,11 +115,11 @@ def _pre_token(core: Core, word: str) -> str:
     pre_tokens = [text for text, _ in core.pre_tokenize(word)]
     inner = "".join(pre_tokens).strip("▁")
     if len(pre_tokens) != 1 or not inner or "▁" in inner:
-        problem = f": {word!r} splits into {pre_tokens}; add such words with with_added_tokens"
+        problem = f"{word!r} splits into {pre_tokens}; add such words with with_added_tokens"
         raise ArgumentError("words", problem)
     if len(pre_tokens[0]) > _MAX_CHARACTERS:
         found = f"a word of {len(pre_tokens[0])} characters"
-        raise ArgumentError("words", f": {found} is too long; the limit is {_MAX_CHARACTERS}")
+        raise ArgumentError("words", f"{found} is too long; the limit is {_MAX_CHARACTERS}")
     return pre_tokens[0]
 
 
@@ -137,7 +137,7 @@ def _entries(
     if kind == "char":
         for word in words:
             if len(word) > 1:
-                problem = f": {word!r} must be one character, as the model has characters"
+                problem = f"{word!r} must be one character, as the model has characters"
                 raise ArgumentError("words", problem)
     if isinstance(model, Unigram | SentencePiece):
         return spec, _scored_entries(spec, model, scores)
@@ -153,8 +153,8 @@ def _check_lengths(model: WordPiece, words: Sequence[str]) -> None:
     for word in words:
         if len(word) > model.max_input_chars_per_word:
             problem = (
-                f": a word of {len(word)} characters is too long; "
-                f"the limit is {model.max_input_chars_per_word}, max_input_chars_per_word"
+                f"a word of {len(word)} characters is too long; the limit is "
+                f"{model.max_input_chars_per_word}, max_input_chars_per_word"
             )
             raise ArgumentError("words", problem)
 
@@ -208,8 +208,8 @@ def _check_pieces(model: SentencePiece, texts: Sequence[str]) -> None:
         for symbol in symbols:
             if symbol in text:
                 problem = (
-                    f": {text!r} contains the user-defined piece "
-                    f"{symbol!r}, which is always a token of its own"
+                    f"{text!r} contains the user-defined piece {symbol!r}, which is "
+                    "always a token of its own"
                 )
                 raise ArgumentError("words", problem)
 

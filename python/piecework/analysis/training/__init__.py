@@ -97,7 +97,7 @@ def explain_training(
     top = checks.whole_number("top", top, 1)
     counts = _counts(corpus, trainer)
     if word is not None and not has_lattices(trainer):
-        raise ArgumentError("word", f"= needs a Unigram learner, not {type(trainer).__name__}")
+        raise ArgumentError("word", f"needs a Unigram learner, not {type(trainer).__name__}")
     trace = _trace(counts, trainer, wanted, top, word)
     wanted.check(trace.step_count)
     return replace(trace, note=nothing_to_prune(trace, trainer.vocab_size))
@@ -153,6 +153,7 @@ def _counts(
     if isinstance(corpus, Mapping):
         return Counts(corpus)
     if isinstance(corpus, (str, bytes)) or not isinstance(corpus, Iterable):
-        raise ArgumentError("corpus", type(corpus).__name__, "Counts, or a list of texts")
+        problem = f"must be Counts, or a list of texts, not {type(corpus).__name__}"
+        raise ArgumentError("corpus", problem)
     plan = Plan.of(trainer, None, None, {})
     return count_texts(corpus, preset=plan.pipeline, sentences=plan.sentences)

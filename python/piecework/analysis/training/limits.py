@@ -26,7 +26,7 @@ def check_one_stage(transition: float | None, preset: str) -> None:
     >>> check_one_stage(None, "o200k")
     """
     if transition is not None:
-        problem = f"= cannot be traced: its two stages have different words; use preset {preset}"
+        problem = f"cannot be traced: its two stages have different words; use preset {preset}"
         raise ArgumentError("transition", problem)
 
 
@@ -36,4 +36,4 @@ def check_same(traced: object, learned: object, what: str) -> None:
     >>> check_same(["hug"], ["hug"], "the vocabulary")
     """
     if traced != learned:
-        raise InternalError("trace", f": {what} differs from that of the trainer")
+        raise InternalError("trace", f"{what} differs from that of the trainer")

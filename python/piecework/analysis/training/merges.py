@@ -74,7 +74,7 @@ def trace_bpe(
     """Trace a BPE learner."""
     if trainer.parity:
         problem = (
-            "=True has no steps to show; learn without it, or read the merges of `learn_vocabulary`"
+            "True has no steps to show; learn without it, or read the merges of `learn_vocabulary`"
         )
         raise ArgumentError("parity", problem)
     check_small(counts, MAX_CHARACTERS, "merges")
@@ -181,7 +181,7 @@ class _Replay:
             found = (
                 f"{merge.left!r} {merge.right!r} as merge {number}, but another pair scores higher"
             )
-            raise InternalError("trace", f": the trainer made {found}")
+            raise InternalError("trace", f"the trainer made {found}")
         tied = sum(pair.score == pairs[0].score for pair in pairs)
         return TrainingMerge(
             number=number,

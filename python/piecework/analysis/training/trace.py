@@ -75,7 +75,7 @@ class TrainingTrace:
         for step in self.steps:
             if isinstance(step, TrainingMerge) and step.number == max(number, 1):
                 return self.vocab[: step.vocab_size - (number == 0 and step.is_new)]
-        raise ArgumentError("number", str(number), "a number of a merge in steps")
+        raise ArgumentError("number", f"must be a number of a merge in steps, not {number}")
 
     def splits_after(self, number: int) -> tuple[tuple[tuple[str, ...], int], ...]:
         """Return the symbols and the count of each word after a merge; after 0, `splits`.
@@ -97,7 +97,8 @@ class TrainingTrace:
         if number < 0 or len(made) != number:
             raise ArgumentError(
                 "number",
-                f"={number}: the merges up to it must all be in steps=, such as steps='1-{max(number, 1)}'",
+                f"{number}: the merges up to it must all be in steps=, such as "
+                f"steps='1-{max(number, 1)}'",
             )
         splits = [(list(symbols), count) for symbols, count in self.splits]
         for step in made:

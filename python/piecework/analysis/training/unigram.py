@@ -61,7 +61,7 @@ def check_word(word: str | None, words: Sequence[tuple[str, int]]) -> None:
         return
     if word not in {one for one, _ in words}:
         some = ", ".join(repr(one) for one, _ in words[:_WORDS_NAMED])
-        raise ArgumentError("word", repr(word), f"a word of the corpus, such as {some}")
+        raise ArgumentError("word", f"must be a word of the corpus, such as {some}, not {word!r}")
     if len(word) > MAX_CHARS:
         raise ArgumentError("word", f"has {len(word):,} characters; the limit is {MAX_CHARS}")
 

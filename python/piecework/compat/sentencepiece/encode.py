@@ -126,7 +126,7 @@ class RowEncoder:
             ("add_eos", settings.add_eos, model.model.eos_piece),
         ):
             if is_set and model.control_id(piece) == -1:
-                raise ArgumentError(name, f"=True needs a model with the control piece {piece!r}")
+                raise ArgumentError(name, f"True needs a model with the control piece {piece!r}")
         flags = {"reverse": settings.reverse, "bos": settings.add_bos, "eos": settings.add_eos}
         return [name for name, is_set in flags.items() if is_set]
 

@@ -26,7 +26,7 @@ class InputText:
         elif isinstance(given, str):
             self.escaped = self.text = given
         else:
-            raise InputTypeError(argument, type(given).__name__, "str or bytes")
+            raise InputTypeError(argument, f"must be str or bytes, not {type(given).__name__}")
 
 
 def input_texts(given: object) -> list[InputText]:

@@ -128,7 +128,7 @@ class LoadedModel:
         for id in listed:
             check_type("id", id, (int, np.integer), "int")
             if not 0 <= id < size:
-                raise IdRangeError("id", str(id), f"an id from 0 to {size - 1}")
+                raise IdRangeError("id", f"must be an id from 0 to {size - 1}, not {id}")
         return listed
 
     def with_normalizer_fields(self, fields: Mapping[str, Any]) -> LoadedModel:
@@ -151,12 +151,12 @@ def _read_model(data: bytes, source: str) -> Tokenizer:
 
 def _normalizer_value(name: str, value: Any) -> Any:
     if name not in _NORMALIZER_FIELDS:
-        expected = f"one of {', '.join(_NORMALIZER_FIELDS)}"
-        raise ArgumentError("normalizer_spec", repr(name), expected)
+        problem = f"must be one of {', '.join(_NORMALIZER_FIELDS)}, not {name!r}"
+        raise ArgumentError("normalizer_spec", problem)
     if name == "precompiled_charsmap":
         check_type(name, value, bytes, "bytes")
         return value
     flag = _BOOLEANS.get(str(value).lower())
     if flag is None:
-        raise ArgumentError(name, repr(value), "True or False")
+        raise ArgumentError(name, f"must be True or False, not {value!r}")
     return flag

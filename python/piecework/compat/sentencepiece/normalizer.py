@@ -136,7 +136,7 @@ def _read_rules(
     if not norm_map:
         expected = "model_file, model_proto, normalizer_spec, rule_tsv, rule_name or norm_map"
         message = f"no normalization rules are given; pass one of {expected}"
-        raise ArgumentError("model_file", message=message)
+        raise ArgumentError("model_file", message)
     return NormalizationRules.from_mapping(_checked_pairs(norm_map))
 
 
@@ -146,7 +146,9 @@ def _checked_pairs(norm_map: Any) -> dict[str, str]:
     try:
         pairs = [(_rule_text(source), _rule_text(target)) for source, target in given]
     except (TypeError, ValueError):
-        raise InputTypeError("norm_map", type(norm_map).__name__, "pairs of str") from None
+        raise InputTypeError(
+            "norm_map", f"must be pairs of str, not {type(norm_map).__name__}"
+        ) from None
     rules: dict[str, str] = {}
     for source, target in pairs:
         if source == target or source in rules:
@@ -167,7 +169,7 @@ def _rule_text(text: Any) -> str:
 def _with_flags(spec: NormalizerSpec, flags: Mapping[str, bool | None]) -> NormalizerSpec:
     for name, flag in flags.items():
         if flag is not None and not isinstance(flag, bool):
-            raise InputTypeError(name, type(flag).__name__, "bool")
+            raise InputTypeError(name, f"must be bool, not {type(flag).__name__}")
     changes: dict[str, Any] = {name: flag for name, flag in flags.items() if flag is not None}
     return replace(spec, **changes)
 
@@ -175,5 +177,5 @@ def _with_flags(spec: NormalizerSpec, flags: Mapping[str, bool | None]) -> Norma
 def _proto_bytes(name: str, given: Any) -> bytes:
     data = given.SerializeToString() if hasattr(given, "SerializeToString") else given
     if not isinstance(data, bytes):
-        raise InputTypeError(name, type(data).__name__, "bytes")
+        raise InputTypeError(name, f"must be bytes, not {type(data).__name__}")
     return data

@@ -99,11 +99,12 @@ class Settings:
         for name in changes:
             if name not in self.__dataclass_fields__:
                 message = f"unknown argument {name}; expected one of {', '.join(self.__dataclass_fields__)}"
-                raise InputTypeError(name, message=message)
+                raise InputTypeError(name, message)
         chosen = chosen_out_type(out_type, options.get("return_type"), self.out_type)
         settings = replace(self, out_type=chosen, **changes)
         if not isinstance(settings.num_threads, int):
-            raise InputTypeError("num_threads", type(settings.num_threads).__name__, "int")
+            problem = f"must be int, not {type(settings.num_threads).__name__}"
+            raise InputTypeError("num_threads", problem)
         return settings
 
     @property
@@ -121,7 +122,7 @@ class Settings:
             raise ArgumentError("nbest_size", problem)
         check_alpha(self.alpha)
         if model_kind not in ("unigram", "bpe"):
-            problem = f"=True needs a unigram or bpe model, not a {model_kind} model"
+            problem = f"True needs a unigram or bpe model, not a {model_kind} model"
             raise ArgumentError("enable_sampling", problem)
         if model_kind == "bpe":
             return Sampling(dropout=min(self.alpha, 1.0), seed=next_seed()) if self.alpha else None
@@ -133,7 +134,7 @@ class Settings:
         for name in ("add_bos", "add_eos", "reverse", "emit_unk_piece"):
             if getattr(self, name):
                 problem = (
-                    f"=True needs an out_type of int, str, bytes or 'numpy', not {self.out_type!r}"
+                    f"True needs an out_type of int, str, bytes or 'numpy', not {self.out_type!r}"
                 )
                 raise ArgumentError(name, problem)
 
@@ -146,7 +147,7 @@ def chosen_out_type(out_type: object, return_type: object, default: OutType) -> 
         if value is not None:
             if value not in OUT_TYPES:
                 names = ", ".join(getattr(known, "__name__", repr(known)) for known in OUT_TYPES)
-                raise ArgumentError("out_type", repr(value), f"one of {names}")
+                raise ArgumentError("out_type", f"must be one of {names}, not {value!r}")
             return value  # type: ignore[return-value]
     return default
 
@@ -158,11 +159,12 @@ def parse_extra_options(text: str) -> tuple[str, ...]:
     ('bos', 'eos', 'unk')
     """
     if not isinstance(text, str):
-        raise InputTypeError("extra_option", type(text).__name__, "str")
+        raise InputTypeError("extra_option", f"must be str, not {type(text).__name__}")
     names = [name for name in text.split(":") if name]
     for name in names:
         if name not in _EXTRA_OPTIONS:
-            raise ArgumentError("extra_option", repr(name), f"one of {', '.join(_EXTRA_OPTIONS)}")
+            problem = f"must be one of {', '.join(_EXTRA_OPTIONS)}, not {name!r}"
+            raise ArgumentError("extra_option", problem)
     return tuple(_EXTRA_OPTIONS[name] for name in names)
 
 

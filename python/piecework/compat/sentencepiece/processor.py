@@ -98,7 +98,7 @@ class SentencePieceProcessor:
     @property
     def _model(self) -> LoadedModel:
         if self._loaded is None:
-            raise ArgumentError("model", message="no model is loaded; call load first")
+            raise ArgumentError("model", "no model is loaded; call load first")
         return self._loaded
 
     def load(self, model_file: PathLike | None = None, model_proto: Any = None) -> bool:
@@ -113,7 +113,7 @@ class SentencePieceProcessor:
         message = (
             "no model is given; pass model_file=the path of a .model, or its bytes as model_proto"
         )
-        raise ArgumentError("model_file", message=message)
+        raise ArgumentError("model_file", message)
 
     def load_from_file(self, filename: PathLike) -> bool:
         """Read a `.model` file; raises `FileError`, and `FormatError` with the field."""
@@ -187,7 +187,7 @@ class SentencePieceProcessor:
             ("eos", self._model.model.eos_piece),
         ):
             if name in extras and self._model.id_of(piece) == self._model.unk_id:
-                problem = f": {name!r} needs a model with the piece {piece!r}"
+                problem = f"{name!r} needs a model with the piece {piece!r}"
                 raise ArgumentError("extra_option", problem)
         return extras
 
@@ -202,7 +202,8 @@ class SentencePieceProcessor:
         if isinstance(piece, (str, bytes)):
             return self._model.id_of(InputText(piece, "piece").escaped)
         if not is_sequence(piece):
-            raise InputTypeError("piece", type(piece).__name__, "str or a list of str")
+            problem = f"must be str or a list of str, not {type(piece).__name__}"
+            raise InputTypeError("piece", problem)
         sources = [InputText(one, f"piece[{at}]") for at, one in enumerate(piece)]
         return [self._model.id_of(source.escaped) for source in sources]
 
@@ -346,7 +347,8 @@ class SentencePieceProcessor:
     ) -> Any:
         """Encode like `encode`; `chunk_len` is accepted for compatibility and ignored."""
         if chunk_len <= 0:
-            raise ArgumentError("chunk_len", repr(chunk_len), "a number of bytes above 0")
+            problem = f"must be a number of bytes above 0, not {chunk_len!r}"
+            raise ArgumentError("chunk_len", problem)
         return self.encode(input, out_type, **options)
 
     def parallel_encode_as_ids(self, input: Any, **options: Any) -> Any:
@@ -587,8 +589,8 @@ class SentencePieceProcessor:
         """
         form = chosen_out_type(out_type, return_type, str)
         if form in (int, "numpy"):
-            expected = "str, bytes, 'offset_mapping' or a kind of proto"
-            raise ArgumentError("out_type", repr(form), expected)
+            problem = f"must be str, bytes, 'offset_mapping' or a kind of proto, not {form!r}"
+            raise ArgumentError("out_type", problem)
         if return_bytes is not None and form != "offset_mapping":
             raise ArgumentError("return_bytes", f"needs out_type='offset_mapping', not {form!r}")
         if input is None or (isinstance(input, (str, bytes)) and not input):

@@ -22,7 +22,7 @@ def best_segmentations(encoder: RowEncoder, sources: list[InputText], n: int) ->
     """Return the `n` best segmentations of each text, in the output type of the settings."""
     support.check_segmentations("nbest_size", n)
     if encoder.settings.out_type == "offset_mapping":
-        raise ArgumentError("out_type", "='offset_mapping' does not support several segmentations")
+        raise ArgumentError("out_type", "'offset_mapping' does not support several segmentations")
     return [_best(encoder, source, n) for source in sources]
 
 
@@ -39,7 +39,7 @@ def sampled_segmentations(
     support.check_segmentations("num_samples", num_samples)
     support.check_alpha(alpha)
     if include_best and replacement:
-        raise ArgumentError("include_best", "=True needs wor=True")
+        raise ArgumentError("include_best", "True needs wor=True")
     return [
         _sampled(encoder, source, num_samples, alpha, replacement, include_best)
         for source in sources

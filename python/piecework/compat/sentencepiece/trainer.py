@@ -102,10 +102,10 @@ class SentencePieceTrainer:
 def _parse_options(arg: object, kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Parse `--name=value` options; an option without a value gets ""."""
     if not isinstance(arg, str):
-        raise InputTypeError("arg", type(arg).__name__, "str")
+        raise InputTypeError("arg", f"must be str, not {type(arg).__name__}")
     if kwargs:
         message = "options are given both in arg and as keyword arguments; use one of the two"
-        raise ArgumentError(next(iter(kwargs)), message=message)
+        raise ArgumentError(next(iter(kwargs)), message)
     options = {}
     for option in arg.split():
         name, _, value = option.removeprefix("--").partition("=")
@@ -124,7 +124,7 @@ def _supported(options: Mapping[str, Any]) -> dict[str, Any]:
         if name in _UNSUPPORTED:
             raise ArgumentError(name, f"is not supported; leave it out ({_UNSUPPORTED[name]})")
         if name not in _DEFAULTS and name not in (*_CALL_OPTIONS, "normalizer"):
-            raise ArgumentError(name, message=f"SentencePieceTrainer has no option {name}")
+            raise ArgumentError(name, f"SentencePieceTrainer has no option {name}")
     return known
 
 
@@ -140,7 +140,8 @@ def _normalizer_options(given: Any, options: Mapping[str, Any]) -> dict[str, Any
     if given is None:
         return {}
     if not isinstance(given, SentencePieceNormalizer):
-        raise InputTypeError("normalizer", type(given).__name__, "SentencePieceNormalizer")
+        problem = f"must be SentencePieceNormalizer, not {type(given).__name__}"
+        raise InputTypeError("normalizer", problem)
     for name in ("normalization_rule_name", "normalization_rule_tsv", *WHITESPACE_FLAGS):
         if name in options:
             raise ArgumentError(name, "cannot be combined with normalizer")
@@ -156,7 +157,7 @@ def _check_call(call: Mapping[str, Any]) -> None:
     for pair in (("input", "sentence_iterator"), ("model_prefix", "model_writer")):
         given = [name for name in pair if call.get(name)]
         if len(given) != 1:
-            raise ArgumentError(pair[0], message=f"pass exactly one of {pair[0]} and {pair[1]}")
+            raise ArgumentError(pair[0], f"pass exactly one of {pair[0]} and {pair[1]}")
 
 
 def _converted(name: str, value: Any) -> Any:
@@ -173,7 +174,8 @@ def _convert(name: str, value: Any, kind: type) -> Any:
     try:
         return _BOOLEANS[value.lower()] if kind is bool else kind(value)
     except (KeyError, TypeError, ValueError):
-        raise ArgumentError(name, repr(value), f"a value of type {kind.__name__}") from None
+        problem = f"must be a value of type {kind.__name__}, not {value!r}"
+        raise ArgumentError(name, problem) from None
 
 
 def _split_list(value: Any) -> list[str]:
@@ -199,8 +201,8 @@ def _sentences(sentences: Iterable[Any]) -> Iterator[str]:
         if isinstance(sentence, bytes):
             sentence = sentence.decode("utf-8", "replace")
         if not isinstance(sentence, str):
-            expected = "str or bytes"
-            raise InputTypeError(f"sentence_iterator[{at}]", type(sentence).__name__, expected)
+            problem = f"must be str or bytes, not {type(sentence).__name__}"
+            raise InputTypeError(f"sentence_iterator[{at}]", problem)
         yield sentence.rstrip("\r\n")
 
 

@@ -121,14 +121,18 @@ def bpe_train(
     Of equally frequent pairs, the one that occurs first is merged.
     """
     if vocab_size < 256:
-        raise ArgumentError("vocab_size", str(vocab_size), "at least 256: each byte has a rank")
+        problem = f"must be at least 256, not {vocab_size}: each byte has a rank"
+        raise ArgumentError("vocab_size", problem)
     ranks = {bytes([byte]): byte for byte in range(256)}
     words = [[bytes([byte]) for byte in word] for word in _words(_splitter(pat_str), data)]
     while len(ranks) < vocab_size:
         pairs = Counter(pair for word in words for pair in pairwise(word))
         if not pairs:
-            expected = f"at most {len(ranks)}: then the text has no pair left to merge"
-            raise ArgumentError("vocab_size", str(vocab_size), expected)
+            raise ArgumentError(
+                "vocab_size",
+                f"must be at most {len(ranks)}, not {vocab_size}: then the text has no pair "
+                "left to merge",
+            )
         pair = max(pairs, key=pairs.__getitem__)
         ranks[pair[0] + pair[1]] = len(ranks)
         words = [_merged(word, pair) for word in words]

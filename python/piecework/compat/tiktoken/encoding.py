@@ -90,7 +90,7 @@ class Encoding:
         size = tokenizer.get_vocab_size(with_added_tokens=False) + len(special)
         if n_vocab and not size == n_vocab == self.max_token_value + 1:
             found = f"{size} tokens with ids up to {self.max_token_value}"
-            problem = f"={n_vocab} contradicts the vocabulary, which has {found}"
+            problem = f"{n_vocab} contradicts the vocabulary, which has {found}"
             raise VocabularyError("explicit_n_vocab", problem)
 
     def __repr__(self) -> str:
@@ -179,7 +179,7 @@ class Encoding:
         token = _to_bytes(text_or_bytes)
         if token not in self._id_of_bytes:
             message = f"{token!r} is not a token of {self.name}"
-            raise UnknownNameError("text_or_bytes", message=message)
+            raise UnknownNameError("text_or_bytes", message)
         return self._id_of_bytes[token]
 
     def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
@@ -217,7 +217,7 @@ class Encoding:
         """Return the bytes of one token; raises `UnknownNameError`, a `KeyError`, if it is unknown."""
         found = self._tokenizer.token_bytes(token)
         if found is None:
-            raise UnknownNameError("token", message=f"{token} is not a token of {self.name}")
+            raise UnknownNameError("token", f"{token} is not a token of {self.name}")
         return found
 
     def decode_tokens_bytes(self, tokens: Sequence[int]) -> list[bytes]:
@@ -391,13 +391,13 @@ def raise_disallowed_special_token(token: str) -> NoReturn:
         f"disallowed_special=(enc.special_tokens_set - {{{token!r}}}) to encode it as text"
     )
     message = f"the text contains the disallowed special token {token!r}; pass {expected}"
-    raise SpecialTokenError("disallowed_special", message=message)
+    raise SpecialTokenError("disallowed_special", message)
 
 
 def _encodable(text: str) -> str:
     """Return a text with its surrogates joined or replaced."""
     if not isinstance(text, str):
-        raise InputTypeError("text", type(text).__name__, "str")
+        raise InputTypeError("text", f"must be str, not {type(text).__name__}")
     return join_surrogates(text)
 
 

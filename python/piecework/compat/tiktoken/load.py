@@ -99,8 +99,11 @@ def _token_and_rank(line: bytes, place: str) -> tuple[bytes, int]:
         token, rank = line.split()
         return base64.b64decode(token, validate=True), int(rank)
     except ValueError:
-        found = repr(line[:80].decode("utf-8", "replace"))
-        raise FormatError(place, found, "a token in base64, a space and its rank") from None
+        raise FormatError(
+            place,
+            f"found {line[:80].decode('utf-8', 'replace')!r}, expected a token in base64, a "
+            "space and its rank",
+        ) from None
 
 
 def _alphabet_bytes() -> list[bytes]:

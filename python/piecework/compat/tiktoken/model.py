@@ -22,8 +22,8 @@ def encoding_name_for_model(model_name: str) -> str:
     encoding = encoding_of_model(model_name)
     if encoding is None:
         problem = (
-            f": {model_name!r} is not a known OpenAI model; "
-            "get_encoding(name) takes the name of an encoding"
+            f"{model_name!r} is not a known OpenAI model; get_encoding(name) takes the "
+            "name of an encoding"
         )
         raise UnknownNameError("model_name", problem)
     return encoding

@@ -47,7 +47,7 @@ def _tokenizer_json_pattern(pattern: str) -> str:
         elif part.lastgroup == "interval":
             if at + 1 < len(parts) and parts[at + 1][0] != "|":
                 expected = "possessive intervals such as {1,3}+ only at the end of an alternative"
-                problem = f"={pattern!r} is not supported: it may have {expected}"
+                problem = f"{pattern!r} is not supported: it may have {expected}"
                 raise ArgumentError("pat_str", problem)
             text = text[:-1]
         translated.append(text)

@@ -58,8 +58,8 @@ def _plugin_encoding(name: str) -> Encoding:
     """Return an encoding that a module of `tiktoken_ext` defines."""
     constructors = _plugin_constructors()
     if name not in constructors:
-        expected = f"one of {', '.join(list_encoding_names())}"
-        raise ArgumentError("encoding_name", repr(name), expected)
+        problem = f"must be one of {', '.join(list_encoding_names())}, not {name!r}"
+        raise ArgumentError("encoding_name", problem)
     key = (name, "")
     if key not in _LOADED:
         _LOADED[key] = Encoding(**constructors[name]())

@@ -110,8 +110,11 @@ def accelerate(tokenizer: Any) -> Any:
     if isinstance(tokenizer, EncodesHere):
         return tokenizer
     if not isinstance(tokenizer, TokenizersBackend):
-        expected = "a fast tokenizer, a transformers.TokenizersBackend"
-        raise InputTypeError("tokenizer", type(tokenizer).__name__, expected)
+        raise InputTypeError(
+            "tokenizer",
+            "must be a fast tokenizer, a transformers.TokenizersBackend, not "
+            f"{type(tokenizer).__name__}",
+        )
     state = {name: value for name, value in vars(tokenizer).items() if name != "_tokenizer"}
     result = _restored(type(tokenizer), deepcopy(state))
     backend = tokenizer._tokenizer
@@ -136,8 +139,8 @@ def coverage(tokenizer: Any) -> dict[str, str]:
     """
     backend = getattr(tokenizer, "_tokenizer", None)
     if not isinstance(backend, BackendTokenizer):
-        expected = "a tokenizer that accelerate returned"
-        raise InputTypeError("tokenizer", type(tokenizer).__name__, expected)
+        problem = f"must be a tokenizer that accelerate returned, not {type(tokenizer).__name__}"
+        raise InputTypeError("tokenizer", problem)
     refusal = backend.refusal
     here = "piecework" if refusal is None else f"tokenizers: {refusal}"
     calls = {

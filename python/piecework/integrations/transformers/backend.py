@@ -491,7 +491,7 @@ def _fields(settings: object, names: Iterable[str]) -> dict[str, Any] | None:
 def as_rows(given: Any) -> Rows:
     """Return rows as a list; the rows of an array or a column, and words in arrays, as lists too."""
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise InputTypeError("input", type(given).__name__, "a list of texts")
+        raise InputTypeError("input", f"must be a list of texts, not {type(given).__name__}")
     rows = given.tolist() if hasattr(given, "tolist") else given
     return [row.tolist() if hasattr(row, "tolist") else row for row in rows]
 

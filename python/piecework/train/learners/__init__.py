@@ -29,10 +29,13 @@ def check_learner(
     """
     if isinstance(learner, kinds):
         return
-    expected = f"{one_of(f'{kind.__name__}()' for kind in kinds)} of piecework.train"
     if (meant := _meant_by(learner)) is not None and isinstance(meant, kinds):
         expected += f": use {meant}"
-    raise InputTypeError("learner", repr(learner), expected)
+    raise InputTypeError(
+        "learner",
+        f"must be {one_of((f'{kind.__name__}()' for kind in kinds))} of piecework.train, not "
+        f"{learner!r}",
+    )
 
 
 def one_of(texts: Iterable[str]) -> str:

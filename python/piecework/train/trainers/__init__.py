@@ -85,7 +85,7 @@ def _unknown_setting(name: str, value: object, model: str) -> ArgumentError:
     elif former and not hint:
         hint = f"model 'wordpiece' has {former.expected}"
     message = f"model {model!r} has no setting {name}; it has {', '.join(known)}"
-    return ArgumentError(name, message=f"{message}; {hint}" if hint else message)
+    return ArgumentError(name, f"{message}; {hint}" if hint else message)
 
 
 def kind_of(trainer: Trainer) -> str:
@@ -95,7 +95,6 @@ def kind_of(trainer: Trainer) -> str:
     'word'
     """
     if type(trainer) not in TRAINERS.values():
-        raise ArgumentError(
-            "trainer", type(trainer).__name__, "one of the trainers of this library"
-        )
+        problem = f"must be one of the trainers of this library, not {type(trainer).__name__}"
+        raise ArgumentError("trainer", problem)
     return trainer.kind

@@ -133,9 +133,8 @@ def checked_counts(counts: Counts | Mapping[str, int]) -> Counts:
     """
     counts = word_counts(counts, "counts")
     if not isinstance(counts, Counts):
-        raise ArgumentError(
-            "counts", type(counts).__name__, "Counts, from count_files or count_texts"
-        )
+        problem = f"must be Counts, from count_files or count_texts, not {type(counts).__name__}"
+        raise ArgumentError("counts", problem)
     if not counts:
         raise CorpusError("corpus", "has no words; it needs text to learn from")
     return counts

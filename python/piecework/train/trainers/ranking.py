@@ -89,6 +89,6 @@ class RankingTrainer(PresetTrainer):
         ranked = (unit for unit, _ in sorted(frequent, key=lambda item: (-item[1], item[0])))
         entries = tuple(dict.fromkeys((*self.special_tokens, *ranked)))[: self.vocab_size]
         if len(entries) == len(self.special_tokens):
-            problem = f"={self.min_frequency} is too high: nothing in the corpus occurs as often"
+            problem = f"{self.min_frequency} is too high: nothing in the corpus occurs as often"
             raise TrainingError("min_frequency", problem)
         return common.vocabulary_of(entries)

@@ -402,8 +402,11 @@ class SentencePieceTrainer(Trainer):
     ) -> AnyPreset | None:
         """Return the preset, which has only the template; raise `ArgumentError` for a pipeline."""
         if isinstance(preset, str | Preset):
-            expected = "None: SentencePieceTrainer has settings for the whole pipeline"
-            raise ArgumentError("preset", repr(preset), expected)
+            raise ArgumentError(
+                "preset",
+                f"must be None, not {preset!r}: SentencePieceTrainer has settings for the "
+                "whole pipeline",
+            )
         return preset
 
     def pipeline_with(self, preset: AnyPreset | None) -> Pipeline:

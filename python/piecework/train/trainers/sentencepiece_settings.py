@@ -64,30 +64,31 @@ def check_contradictions(trainer: Any) -> None:
     """Raise `ArgumentError` for settings that do not go together."""
     if not trainer.escape_whitespaces:
         raise ArgumentError(
-            "escape_whitespaces", "False", "True: the trainer recognizes words by ▁"
+            "escape_whitespaces", "must be True, not False: the trainer recognizes words by ▁"
         )
     if trainer.seed_sentencepieces_file is not None and trainer.model_type != "unigram":
         expected = "None: only unigram models start with seed pieces"
-        raise ArgumentError("seed_sentencepieces_file", "a path", expected)
+        raise ArgumentError("seed_sentencepieces_file", f"must be {expected}, not a path")
     if trainer.transition is not None and trainer.model_type != "bpe":
-        raise ArgumentError("transition", f'= needs model_type="bpe", not {trainer.model_type!r}')
+        raise ArgumentError("transition", f'needs model_type="bpe", not {trainer.model_type!r}')
     if trainer.transition is not None and not trainer.split_by_whitespace:
-        problem = "= needs split_by_whitespace=True: without it, the first pieces cross spaces too"
+        problem = "needs split_by_whitespace=True: without it, the first pieces cross spaces too"
         raise ArgumentError("transition", problem)
     _check_learner(trainer)
     is_ranking = trainer.model_type in ("word", "char")
     if trainer.use_all_vocab and not is_ranking:
         expected = "False: only word and char models can take all words or characters"
-        raise ArgumentError("use_all_vocab", "True", expected)
+        raise ArgumentError("use_all_vocab", f"must be {expected}, not True")
     if trainer.pretokenization_delimiter and is_ranking:
         expected = "empty: only unigram and bpe models learn pieces that could cross it"
         raise ArgumentError(
-            "pretokenization_delimiter", repr(trainer.pretokenization_delimiter), expected
+            "pretokenization_delimiter",
+            f"must be {expected}, not {trainer.pretokenization_delimiter!r}",
         )
     needed = max(len(trainer.meta_pieces), max(trainer.meta_pieces) + 1)
     if not trainer.use_all_vocab and trainer.vocab_size < needed:
         expected = f"at least {needed}: that is the number of pieces that are not learned"
-        raise ArgumentError("vocab_size", str(trainer.vocab_size), expected)
+        raise ArgumentError("vocab_size", f"must be {expected}, not {trainer.vocab_size}")
 
 
 def _check_learner(trainer: Any) -> None:
@@ -96,10 +97,10 @@ def _check_learner(trainer: Any) -> None:
     if learner is None:
         return
     if trainer.model_type != "unigram":
-        raise ArgumentError("learner", f'= needs model_type="unigram", not {trainer.model_type!r}')
+        raise ArgumentError("learner", f'needs model_type="unigram", not {trainer.model_type!r}')
     if learner.segmentation != "greedy":
         # After 100 tokens, sums of such scores are rounded to whole numbers.
-        problem = f"={learner}: a .model has scores of 32 bits, too few for it; use UnigramTrainer"
+        problem = f"{learner}: a .model has scores of 32 bits, too few for it; use UnigramTrainer"
         raise ArgumentError("learner", problem)
     defaults = {field.name: field.default for field in fields(trainer)}
     advice = {
@@ -111,7 +112,7 @@ def _check_learner(trainer: Any) -> None:
         value = getattr(trainer, name)
         if value != defaults[name]:
             shown = f"{value:g}" if isinstance(value, float) else repr(value)
-            raise ArgumentError(name, f"={shown} does not apply with learner=Pruning(){instead}")
+            raise ArgumentError(name, f"{shown} does not apply with learner=Pruning(){instead}")
     learner.check(trainer.vocab_size)
 
 
@@ -131,7 +132,8 @@ def _seed(line: str, place: str) -> tuple[str, int]:
     piece, _, rest = line.partition("\t")
     count = rest.split("\t")[0].strip()
     if not (count.isascii() and count.isdigit() and 0 < int(count) < 2**63):
-        raise FormatError(place, repr(line[:80]), "a piece, a tab, and an integer of at least 1")
+        problem = f"found {line[:80]!r}, expected a piece, a tab, and an integer of at least 1"
+        raise FormatError(place, problem)
     return piece, int(count)
 
 

@@ -48,7 +48,8 @@ def transition(counts: str) -> IntegerOrShare:
 def check_transition(transition: int | float | None, vocab_size: int) -> None:
     """Raise `ArgumentError` for a number of entries that is not below `vocab_size`."""
     if isinstance(transition, int) and transition >= vocab_size:
-        raise ArgumentError("transition", str(transition), f"less than vocab_size={vocab_size}")
+        problem = f"must be less than vocab_size={vocab_size}, not {transition}"
+        raise ArgumentError("transition", problem)
 
 
 def sizes_of_sequences(words: WordSizes) -> WordSizes:

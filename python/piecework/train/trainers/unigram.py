@@ -171,11 +171,11 @@ class _AnyUnigramTrainer(PresetTrainer):
         if self.learner.seed_vocab_size is not None:
             size = self.learner.seed_vocab_size
             problem = (
-                f"={self.learner} has the number of seeds; pass seed_vocab_size={size} beside it"
+                f"{self.learner} has the number of seeds; pass seed_vocab_size={size} beside it"
             )
             raise ArgumentError("learner", problem)
         if self.shrinking_factor != _KEPT_SHARE:
-            problem = f"={self.shrinking_factor:g} does not apply with learner=Pruning()"
+            problem = f"{self.shrinking_factor:g} does not apply with learner=Pruning()"
             raise ArgumentError("shrinking_factor", problem)
         assert self._pruning is not None
         self._pruning.check(self.vocab_size)
