@@ -1,4 +1,4 @@
-"""The exceptions of piecework: one tree; each error is a sentence, with the fields it was made of.
+"""The exceptions of piecework: one tree; each error is a place and a message, with fields for code.
 
     PieceworkError
     ├── ArgumentError       (ValueError)   an argument has an invalid value
@@ -31,77 +31,85 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable, Mapping
+    from typing import Any
 
 
 class PieceworkError(Exception):
-    """The base of all errors: a sentence with a subject, which is a file, an argument or another place.
+    """The base of all errors: a place and a message, printed as `place: message`.
 
-    Two texts are the subject and the predicate; `found` and `expected` are what is wrong and what to do:
-
-    >>> error = ArgumentError("corpus", "has no words; it needs text to learn from")
+    >>> error = ArgumentError("size", "cannot be combined", also=["min_count"], hint="pass one of them")
     >>> print(error)
-    corpus has no words; it needs text to learn from
-    >>> error.place, error.found, error.expected
-    ('corpus', 'has no words', 'it needs text to learn from')
-    >>> print(ArgumentError("size", "= and min_count= cannot be combined"))
-    size= and min_count= cannot be combined
+    size, min_count: cannot be combined; pass one of them
 
-    Three texts are a place, what was found there, and what was expected:
-
-    >>> str(PieceworkError("a.txt line 2", "2 columns", "3"))
-    'a.txt line 2: found 2 columns, expected 3'
-
-    A `message` is a sentence that does not begin with the place:
-
-    >>> print(ArgumentError("tools", message="estimate=True does not support tools="))
-    estimate=True does not support tools=
+    `place` names the argument, file, line or field at fault, and `also` further arguments. `message` says what
+    is wrong and is for people: code reads the fields. `hint` says what to do, if code replaces or adds to it.
+    Fields that code does not need are empty: `found` and `expected` describe values, `limit` is a number that
+    would be accepted, and `kind` names the kind of fault, by which `on_error="skip"` counts.
     """
 
+    kind = ""
+
     def __init__(
-        self, place: str, found: str = "", expected: str | None = None, *, message: str = ""
+        self,
+        place: str,
+        message: str,
+        *,
+        also: Iterable[str] = (),
+        hint: str = "",
+        found: str = "",
+        expected: str = "",
+        limit: int | None = None,
+        kind: str = "",
     ) -> None:
-        if expected is None:
-            message = message or (place + _separator(found) + found if found else "")
-            found, _, expected = (found or message).partition("; ")
-        super().__init__(place, found, expected)
+        super().__init__(place, message)
         self.place = place
+        self.message = message
+        self.also = tuple(also)
+        self.hint = hint
         self.found = found
         self.expected = expected
-        self.message = message
+        self.limit = limit
+        self.kind = kind or type(self).kind
 
     def __str__(self) -> str:
-        return self.message or self._sentence()
+        return self.text()
 
-    def _sentence(self) -> str:
-        if not self.found:
-            return self.place
-        if not self.expected:
-            return f"{self.place}: found {self.found}"
-        return f"{self.place}: found {self.found}, expected {self.expected}"
+    def text(self, names: Mapping[str, str] | None = None) -> str:
+        """Return the places and the message; `names` has other names of arguments, such as flags.
+
+        >>> ArgumentError("size", "must be at least 1, not 0").text({"size": "--size"})
+        '--size: must be at least 1, not 0'
+        """
+        known = names or {}
+        places = [_renamed(place, known) for place in (self.place, *self.also)]
+        hint = f"; {self.hint}" if self.hint else ""
+        return f"{', '.join(places)}: {self.message}{hint}"
 
 
-def _separator(predicate: str) -> str:
-    return "" if predicate.startswith(("=", ":")) else " "
+def _renamed(place: str, names: Mapping[str, str]) -> str:
+    """Return a place with another name for its argument, which an index or a field can follow."""
+    argument = place
+    for mark in ".[:= ":
+        argument = argument.partition(mark)[0]
+    return names.get(argument, argument) + place[len(argument) :]
 
 
 class ArgumentError(PieceworkError, ValueError):
     """An argument has an invalid value.
 
-    >>> str(ArgumentError("n", "-1", "at least 1"))
-    'n must be at least 1, not -1'
+    >>> str(ArgumentError("n", "must be at least 1, not -1"))
+    'n: must be at least 1, not -1'
     """
-
-    def _sentence(self) -> str:
-        return _must_be(self) or super()._sentence()
 
 
 class InputTypeError(ArgumentError, TypeError):
     """An argument, or an item of a batch, has the wrong type.
 
-    >>> raise InputTypeError("texts", "int", "a sequence of str")
+    >>> import piecework as pw
+    >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0})).encode(1)
     Traceback (most recent call last):
-    piecework.errors.InputTypeError: texts must be a sequence of str, not int
+    piecework.errors.InputTypeError: text: must be str, not int...
     """
 
 
@@ -113,24 +121,16 @@ class SpecialTokenError(ArgumentError):
     >>> tok = pw.Tokenizer(model, added_tokens=[end], parse_special="refuse")
     >>> tok.encode("a<end>")
     Traceback (most recent call last):
-    piecework.errors.SpecialTokenError: the text contains the special token '<end>'; pass ...
+    piecework.errors.SpecialTokenError: parse_special: the text contains the special token '<end>'; ...
     """
 
 
 class UnknownNameError(ArgumentError, KeyError):
-    """A token or a name does not exist.
-
-    >>> issubclass(UnknownNameError, KeyError)
-    True
-    """
+    """A token or a name does not exist."""
 
 
 class IdRangeError(ArgumentError, IndexError):
-    """An id is not in the vocabulary.
-
-    >>> issubclass(IdRangeError, IndexError)
-    True
-    """
+    """An id is not in the vocabulary."""
 
 
 class ImmutableError(PieceworkError, AttributeError):
@@ -140,7 +140,7 @@ class ImmutableError(PieceworkError, AttributeError):
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "<s>": 1}))
     >>> tok.bos_token = "<s>"
     Traceback (most recent call last):
-    piecework.errors.ImmutableError: bos_token cannot be set: a tokenizer does not change; use with_roles(...
+    piecework.errors.ImmutableError: bos_token: cannot be set: a tokenizer does not change; use with_roles(...
     """
 
 
@@ -165,57 +165,28 @@ class VocabularyError(FormatError):
 
 
 class PortabilityError(PieceworkError, ValueError):
-    """A format cannot represent the tokenizer with the same ids; the message names one that can.
-
-    >>> str(PortabilityError("model.kind", "'word'", "'bpe'"))
-    "model.kind: other formats cannot represent 'word'; use 'bpe'"
-    """
-
-    def _sentence(self) -> str:
-        if not self.found or not self.expected:
-            return super()._sentence()
-        return f"{self.place}: other formats cannot represent {self.found}; use {self.expected}"
+    """A format cannot represent the tokenizer with the same ids; the hint names one that can."""
 
 
-class _InputError(PieceworkError):
-    """The errors for which `on_error="skip"` skips an input."""
-
-    reason = ""
-
-    def __init__(
-        self,
-        place: str,
-        found: str = "",
-        expected: str | None = None,
-        *,
-        message: str = "",
-        reason: str = "",
-    ) -> None:
-        super().__init__(place, found, expected, message=message)
-        self.reason = reason or self.reason or self.found
-
-
-class CorpusError(_InputError, ValueError):
+class CorpusError(PieceworkError, ValueError):
     """A corpus, or a file of texts or ids, is empty, damaged or inconsistent with the other inputs.
 
     >>> import piecework as pw
     >>> pw.Tokenizer.train_from_iterator([""])
     Traceback (most recent call last):
-    piecework.errors.CorpusError: corpus has no words; it needs text to learn from
+    piecework.errors.CorpusError: corpus: has no words; it needs text to learn from
 
     Examples: a damaged `.npy` file, binary data where text is expected, parallel files of different lengths.
-    The `reason` names the kind of fault; `on_error="skip"` counts what it skips by reason.
+    `on_error="skip"` counts what it skips by `kind`.
     """
+
+    kind = "damaged data"
 
 
 class InvalidUtf8Error(CorpusError):
-    """A corpus that is read, or ids that are decoded, with `encoding_errors="strict"` contain invalid UTF-8.
+    """A corpus that is read, or ids that are decoded, with `encoding_errors="strict"` contain invalid UTF-8."""
 
-    >>> issubclass(InvalidUtf8Error, CorpusError)
-    True
-    """
-
-    reason = "invalid UTF-8"
+    kind = "invalid UTF-8"
 
 
 class TrainingError(PieceworkError, ValueError):
@@ -227,30 +198,9 @@ class TrainingError(PieceworkError, ValueError):
     piecework.errors.TrainingError: ...
     """
 
-    def _sentence(self) -> str:
-        return _must_be(self) or super()._sentence()
 
-
-def _must_be(error: PieceworkError) -> str:
-    """Return the sentence about an argument that has another value than it must have.
-
-    >>> _must_be(ArgumentError("token", "int", "str; id_to_token takes an id"))
-    'token must be str, not int; id_to_token takes an id'
-    """
-    if not error.found or not error.expected:
-        return ""
-    import re  # loading and encoding need none of it
-
-    expected, *hint = re.split(r"(?=[:;] )", error.expected, maxsplit=1)
-    return f"{error.place} must be {expected}, not {error.found}{''.join(hint)}"
-
-
-class MemoryLimitError(_InputError, MemoryError):
-    """An operation needs more memory than its budget, or than the system provides.
-
-    >>> issubclass(MemoryLimitError, MemoryError)
-    True
-    """
+class MemoryLimitError(PieceworkError, MemoryError):
+    """An operation needs more memory than its budget, or than the system provides."""
 
 
 class TemplateError(PieceworkError, ValueError):
@@ -268,9 +218,6 @@ class StageError(PieceworkError, RuntimeError):
     """A custom stage raised, returned an invalid value, or cannot be saved or pickled.
 
     The `__cause__` is the exception of the stage's function.
-
-    >>> issubclass(StageError, RuntimeError)
-    True
     """
 
 
@@ -280,7 +227,7 @@ class FileError(PieceworkError, OSError):
     >>> import piecework as pw
     >>> pw.Tokenizer.load("missing.json")
     Traceback (most recent call last):
-    piecework.errors.FileError: cannot read missing.json: no such file or directory
+    piecework.errors.FileError: missing.json: cannot be read: no such file or directory
 
     If the operating system gave the reason, `errno`, `strerror` and `filename` are set, and the error is also
     the built-in exception for that `errno`: `FileNotFoundError`, `PermissionError`, `IsADirectoryError`, ...
@@ -292,14 +239,10 @@ class FileError(PieceworkError, OSError):
     2 No such file or directory missing.json
     """
 
+    kind = "an unreadable file"
+
     def __new__(
-        cls,
-        place: str,
-        found: str = "",
-        expected: str | None = None,
-        errno: int | None = None,
-        *,
-        message: str = "",
+        cls, place: str, message: str, *, errno: int | None = None, **fields: Any
     ) -> FileError:
         """Make the error; with an `errno`, of a class that is also the built-in exception for it."""
         if errno is None:
@@ -307,52 +250,42 @@ class FileError(PieceworkError, OSError):
         return super().__new__(_with_builtin(cls, errno), errno, os.strerror(errno), place)
 
     def __init__(
-        self,
-        place: str,
-        found: str = "",
-        expected: str | None = None,
-        errno: int | None = None,
-        *,
-        message: str = "",
+        self, place: str, message: str, *, errno: int | None = None, **fields: Any
     ) -> None:
         # `__new__` sets what OSError has.
-        super().__init__(place, found, expected, message=message)
+        super().__init__(place, message, **fields)
         if errno is None:
-            self.args = (self.place, self.found, self.expected)
+            self.args = (place, message)
 
     @classmethod
-    def reading(cls, path: object, error: OSError, expected: str = "a readable file") -> FileError:
+    def reading(cls, path: object, error: OSError) -> FileError:
         """Return the error for a path that the operating system could not read.
 
         >>> print(FileError.reading("a.txt", PermissionError(13, "Permission denied")))
-        cannot read a.txt: permission denied
+        a.txt: cannot be read: permission denied
         """
-        return cls._of_system("read", str(path), error, expected)
+        return cls._of_system(path, "read", error)
 
     @classmethod
-    def writing(
-        cls, path: object, error: OSError, expected: str = "a path that can be written"
-    ) -> FileError:
+    def writing(cls, path: object, error: OSError) -> FileError:
         """Return the error for a path that the operating system could not write or make."""
-        return cls._of_system("write", str(path), error, expected)
+        return cls._of_system(path, "written", error)
 
     @classmethod
-    def while_reading(cls, path: object, expected: str = "a readable file") -> _Translation:
+    def while_reading(cls, path: object) -> _Translation:
         """Return a context in which an `OSError` becomes the error of `reading`.
 
         >>> with FileError.while_reading("a.txt"):
         ...     open("missing.txt")
         Traceback (most recent call last):
-        piecework.errors.FileError: cannot read a.txt: no such file or directory
+        piecework.errors.FileError: a.txt: cannot be read: no such file or directory
         """
         return _Translation(
-            lambda error: cls.reading(path, error, expected) if isinstance(error, OSError) else None
+            lambda error: cls.reading(path, error) if isinstance(error, OSError) else None
         )
 
     @classmethod
-    def while_writing(
-        cls, path: object, expected: str = "a path that can be written"
-    ) -> _Translation:
+    def while_writing(cls, path: object) -> _Translation:
         """Return a context in which an `OSError` becomes the error of `writing`.
 
         A `BrokenPipeError` stays: a reader has closed its pipe, and a command ends quietly.
@@ -361,31 +294,27 @@ class FileError(PieceworkError, OSError):
         def translated(error: BaseException) -> FileError | None:
             if not isinstance(error, OSError) or isinstance(error, BrokenPipeError):
                 return None
-            return cls.writing(path, error, expected)
+            return cls.writing(path, error)
 
         return _Translation(translated)
 
     @classmethod
     def removing(cls, path: object, error: OSError) -> FileError:
         """Return the error for a file that the operating system could not remove."""
-        return cls._of_system("remove", str(path), error, "a file that can be removed")
+        return cls._of_system(path, "removed", error)
 
     @classmethod
-    def _of_system(cls, action: str, path: str, error: OSError, expected: str) -> FileError:
-        found = system_message(error)
-        message = f"cannot {action} {path}: {found}"
-        return cls(path, found, expected, error.errno, message=message)
-
-    def _sentence(self) -> str:
-        """Return a sentence if `found` is a message of the operating system, from the compiled core."""
-        if self.errno is None or self.found != os.strerror(self.errno).lower():
-            return super()._sentence()
-        return f"cannot use {self.place}: {self.found}"
+    def _of_system(cls, path: object, action: str, error: OSError) -> FileError:
+        return cls(str(path), f"cannot be {action}: {system_message(error)}", errno=error.errno)
 
     def __reduce__(self) -> tuple[object, ...]:
-        given = (self.place, self.found, self.expected, self.errno)
+        declared = getattr(self, "_declared_class", type(self))
         state = {**vars(self), "filename": self.filename}
-        return getattr(self, "_declared_class", type(self)), given, state
+        return _file_error, (declared, self.place, self.message, self.errno), state
+
+
+def _file_error(cls: type[FileError], place: str, message: str, errno: int | None) -> FileError:
+    return cls(place, message, errno=errno)
 
 
 class _Translation:
@@ -430,19 +359,11 @@ def _with_builtin(cls: type[FileError], errno: int) -> type[FileError]:
 
 
 class MissingExtraError(PieceworkError, ImportError):
-    """An optional dependency is not installed; the message has the command that installs it.
-
-    >>> issubclass(MissingExtraError, ImportError)
-    True
-    """
+    """An optional dependency is not installed; the message has the command that installs it."""
 
 
 class WorkerError(PieceworkError, RuntimeError):
-    """A cluster does not start, or a worker of it lacks piecework or has another version.
-
-    >>> issubclass(WorkerError, RuntimeError)
-    True
-    """
+    """A cluster does not start, or a worker of it lacks piecework or has another version."""
 
 
 class InternalError(PieceworkError, RuntimeError):
@@ -451,9 +372,6 @@ class InternalError(PieceworkError, RuntimeError):
     The message has the version, the panic with its place in the source, and where to report it. The call has
     no effect. Tokenizers stay usable; an interrupted decode stream or count raises this error from then on.
     With `RUST_BACKTRACE=1` in the environment, the backtrace is printed to standard error.
-
-    >>> issubclass(InternalError, RuntimeError)
-    True
     """
 
 
@@ -461,31 +379,16 @@ class FormatWarning(UserWarning):
     """A tokenizer file is valid but contains a probable mistake, such as a blank line in a `vocab.txt`.
 
     The ids are those of the library that owns the format.
-
-    >>> issubclass(FormatWarning, UserWarning)
-    True
     """
 
 
 class TrainingWarning(UserWarning):
-    """A learner stopped early, or many of its entries are rare.
-
-    >>> issubclass(TrainingWarning, UserWarning)
-    True
-    """
+    """A learner stopped early, or many of its entries are rare."""
 
 
 class CorpusWarning(UserWarning):
-    """Input probably has another format than the one it is read as.
-
-    >>> issubclass(CorpusWarning, UserWarning)
-    True
-    """
+    """Input probably has another format than the one it is read as."""
 
 
 class PortabilityWarning(UserWarning):
-    """Other libraries can give other ids for a saved file; the message says how many, with an example.
-
-    >>> issubclass(PortabilityWarning, UserWarning)
-    True
-    """
+    """Other libraries can give other ids for a saved file; the message says how many, with an example."""
