@@ -222,5 +222,5 @@ def _check_parallel(parallel: Sequence[str], trainer: pw.train.Trainer, needed_b
         needs = "FILE for each CORPUS argument, a text that says the same in each language"
         unit_advice = "; for languages of one script, --parity-unit compares their own texts"
         advice = unit_advice if trainer.learns_by_source else ""
-        message = f"{needed_by} needs --parallel {needs}{advice}"
+        message = f"needed by {needed_by}: {needs}{advice}"
         raise pw.errors.ArgumentError("parallel", message)

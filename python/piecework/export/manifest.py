@@ -160,7 +160,7 @@ class Manifest:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise FileError.reading(self.path, error, "a readable manifest") from error
+            raise FileError.reading(self.path, error) from error
         except (ValueError, RecursionError) as error:
             raise self._damaged() from error
         if not isinstance(stored, dict) or stored.get("version") != _VERSION:
@@ -243,7 +243,7 @@ def _input(name: str) -> dict[str, Any]:
         raise FileError(name, problem)
     identity = file_identity(name)
     if "size" not in identity:
-        raise FileError(name, f"cannot read {name}: no such file", errno=errno.ENOENT)
+        raise FileError(name, "no such file", errno=errno.ENOENT)
     if not os.path.isfile(name):
         raise FileError(name, "is a pipe or a device, which cannot be read again to resume")
     return identity
