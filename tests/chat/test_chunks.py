@@ -92,7 +92,7 @@ def test_an_overlap_repeats_the_last_units() -> None:
 def test_budgets_that_nothing_fits_are_named() -> None:
     tok = tokenizer("byte-level")
     with pytest.raises(
-        pw.errors.ArgumentError, match="max_tokens=1 is too small: '☃' alone takes 3 tokens"
+        pw.errors.ArgumentError, match="max_tokens: 1 is too small: '☃' alone takes 3 tokens"
     ):
         pw.chat.chunk_text(tok, "a ☃", 1)
     with pytest.raises(

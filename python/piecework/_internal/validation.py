@@ -26,7 +26,7 @@ def check_type(name: str, value: object, kinds: typing.Any, expected: str) -> No
 
     >>> check_type("text", 3, str, "str")
     Traceback (most recent call last):
-    piecework.errors.InputTypeError: text must be str, not int
+    piecework.errors.InputTypeError: text: must be str, not int
     """
     if not isinstance(value, kinds):
         raise InputTypeError(name, f"must be {expected}, not {type(value).__name__}")
