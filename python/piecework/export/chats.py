@@ -117,7 +117,7 @@ def check_without_chat(**switches: bool) -> None:
 
 def no_masks(format: str, others: Sequence[str]) -> str:
     """Return what is wrong with a format that has no masks."""
-    return f"={format!r} has no masks; use {' or '.join(others)}, or a ChatFormat with mask=[]"
+    return f"{format!r} has no masks; use {' or '.join(others)}, or a ChatFormat with mask=[]"
 
 
 class ChatEncoder:

@@ -156,7 +156,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
             found = "an iterator has none" if files == 0 else "there is one file"
             raise ArgumentError("parity", f"needs sources, and {found}: {_COUNT_SOURCES}")
         if self.parity_unit is None:
-            otherwise = "or, for languages of one script, pass parity_unit="
+            otherwise = "or, for languages of one script, pass a parity_unit"
             problem = f"needs a parallel text for each file: {_COUNT_SOURCES}, {otherwise}"
             raise ArgumentError("parity", problem)
 
@@ -478,8 +478,10 @@ def _preset_of_words(sequences: Pipeline | None) -> Preset:
     if words is None:
         named = None if sequences is None else preset_of_pipeline(sequences)
         source = f"preset {named.name!r}" if named else f"the pipeline {sequences or 'unknown'}"
-        names = " or ".join(f"preset={name!r}" for name in _SEQUENCES)
-        problem = f"have words of {source}; transition= needs sequences of words: count again with {names}"
+        names = " or ".join(f"preset {name!r}" for name in _SEQUENCES)
+        problem = (
+            f"have words of {source}; transition needs sequences of words: count again with {names}"
+        )
         raise ArgumentError("counts", problem)
     return words
 
