@@ -426,7 +426,7 @@ def test_bad_arguments_are_named() -> None:
     with pytest.raises(pw.errors.InputTypeError, match=r"texts\[1\]: must be .*, not int"):
         compare(ALL, ["hug", 3])  # type: ignore[list-item]
     with pytest.raises(
-        pw.errors.ArgumentError, match="texts must have at least one name with its texts or paths"
+        pw.errors.ArgumentError, match="texts: must have at least one name with its texts or paths"
     ):
         compare(ALL, {})
     with pytest.raises(

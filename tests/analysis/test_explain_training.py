@@ -598,7 +598,7 @@ def test_a_word_that_has_no_lattice_is_an_error() -> None:
     counts = training_example("hugs").counts
     with pytest.raises(ArgumentError, match="word: must be a word of the corpus.*, not 'hog'"):
         explain_training(counts, pw.UnigramTrainer(12), word="hog")
-    with pytest.raises(ArgumentError, match="word= needs a Unigram learner, not BPETrainer"):
+    with pytest.raises(ArgumentError, match="word: needs a Unigram learner, not BPETrainer"):
         explain_training(counts, pw.BPETrainer(12), word="hugs")
 
 

@@ -93,7 +93,7 @@ def test_wrong_sources_and_tokens_are_rejected() -> None:
         lineage(tok, "hug")
     with pytest.raises(ArgumentError, match="source: must be a Tokenizer or.*, not str"):
         lineage("t.json", "hug")  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="token must be an entry.*, not 'x'"):
+    with pytest.raises(ArgumentError, match="token: must be an entry.*, not 'x'"):
         lineage(pw.Tokenizer(pw.spec.BPE({"a": 0}, ())), "x")
 
 

@@ -87,7 +87,7 @@ ROWS = [
     Row(
         "parallel",
         f"{LANGUAGES} --model bpe --parity --parallel en-dev.txt --parallel missing.txt",
-        "cannot read missing.txt: no such file or directory",
+        "missing.txt: cannot be read: no such file or directory",
     ),
     Row(
         "parallel",
@@ -107,12 +107,12 @@ ROWS = [
     Row(
         "balance_rounds",
         f"{LANGUAGES} --model bpe --parity {PARALLEL} --balance-rounds 2",
-        "--balance-rounds cannot be combined with --parity",
+        "--balance-rounds, --parity: cannot be combined",
     ),
     Row(
         "balance_rounds",
         f"{LANGUAGES} --vocab-size 300,400 {PARALLEL} --balance-rounds 2",
-        "--balance-rounds needs one size of the vocabulary",
+        "--balance-rounds: needs one size of the vocabulary",
     ),
     Row("balance_rounds", f"{LANGUAGES} --balance-rounds 0", "'--balance-rounds': 0"),
     # counts
@@ -158,8 +158,8 @@ ROWS = [
         "en.tsv bytes.tsv",
         "bytes.tsv: counts: have words of preset 'gpt2'",
     ),
-    Row("corpus", "en.txt en.tsv", "CORPUS has both text files and counts files"),
-    Row("corpus", "en.txt missing.txt", "cannot read missing.txt: no such file or directory"),
+    Row("corpus", "en.txt en.tsv", "CORPUS: has both text files and counts files"),
+    Row("corpus", "en.txt missing.txt", "missing.txt: cannot be read: no such file or directory"),
     Row(
         "corpus",
         f"en.txt en.txt --model bpe --parity {PARALLEL}",
@@ -247,9 +247,9 @@ ROWS = [
     Row("color", "en.txt --color maybe", "'--color': 'maybe' is not"),
     # settings that do not go together
     Row("vocab_size", "en.txt --vocab-size 5", "--vocab-size: must be more than 5 (the reserved entries,"),
-    Row("vocab_size", "en.txt --model byte-bpe --vocab-size 200", "--vocab-size must be at least 257"),
+    Row("vocab_size", "en.txt --model byte-bpe --vocab-size 200", "--vocab-size: must be at least 257"),
     Row("vocab_size", "en.txt --vocab-size 3,90", "--vocab-size: must be more than 5"),
-    Row("vocab_size", "en.txt --model char --vocab-size 1,9", "--vocab-size must be"),
+    Row("vocab_size", "en.txt --model char --vocab-size 1,9", "--vocab-size: must be"),
     Row(
         "vocab_size",
         "en.txt --model unigram --byte-fallback --vocab-size 200",

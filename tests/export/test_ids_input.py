@@ -301,8 +301,8 @@ def test_a_table_without_ids_says_what_it_has(tmp_path: Path) -> None:
         ),
         ({"ids": ["a"]}, "column 'ids': found string"),
         ({"ids": [[1.5]]}, "column 'ids': found list<.*double"),
-        ({"ids": [[1], None]}, r"t\.parquet column 'ids' must not have nulls"),
-        ({"ids": [[1, None]]}, r"t\.parquet column 'ids' must not have nulls"),
+        ({"ids": [[1], None]}, r"t\.parquet column 'ids': must not have nulls"),
+        ({"ids": [[1, None]]}, r"t\.parquet column 'ids': must not have nulls"),
         ({"ids": [[1], [-1]]}, "row 2 must be .*, not -1"),
     ):
         parquet.write_table(pyarrow.table(columns), tmp_path / "t.parquet")

@@ -117,7 +117,7 @@ def test_errors_of_batches_name_the_row(word_piece: pw.Tokenizer) -> None:
     with pytest.raises(pw.errors.IdRangeError, match=r"^batch\[1\]\[2\]: is 99, which is not"):
         list(find_drift_batch(word_piece, [[3], [3, 3, 99]]))
     for batch in (3, "3 4"):
-        with pytest.raises(pw.errors.InputTypeError, match="batch must be a Batch, or rows of ids"):
+        with pytest.raises(pw.errors.InputTypeError, match="batch: must be a Batch, or rows of ids"):
             list(find_drift_batch(word_piece, batch))  # type: ignore[arg-type]
 
 
@@ -142,7 +142,7 @@ def test_a_difference_inside_the_completion_crosses_nothing(ranks: pw.Tokenizer)
 def test_errors_of_appended_ids_name_the_argument_and_the_position(ranks: pw.Tokenizer) -> None:
     for prompt, completion, place in (
         ([257, 999], [257], r"^prompt_ids\[1\]: is 999"),
-        ([257], [257, 257, 999], r"^completion_ids\[2\] is 999"),
+        ([257], [257, 257, 999], r"^completion_ids\[2\]: is 999"),
     ):
         with pytest.raises(pw.errors.IdRangeError, match=place):
             append_ids(ranks, prompt, completion)

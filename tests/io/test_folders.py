@@ -121,7 +121,7 @@ def test_wrong_types_are_refused() -> None:
     anything: Any = 3.5
     with pytest.raises(InputTypeError, match="length: must be .*, not float"):
         bert().with_model_max_length(anything)
-    with pytest.raises(InputTypeError, match="template must be .*, not float"):
+    with pytest.raises(InputTypeError, match="template: must be .*, not float"):
         bert().with_chat_template(anything)
     with pytest.raises(
         ArgumentError, match=r"template must be a string without lone surrogates, not '\\ud800'"

@@ -146,5 +146,5 @@ def test_a_full_disk_leaves_the_files_of_a_folder(
 def test_a_path_that_no_file_can_have_is_named(bpe: pw.Tokenizer, name: str) -> None:
     with pytest.raises(pw.errors.ArgumentError, match="^path: (must be|has) "):
         bpe.save(name)
-    with pytest.raises(pw.errors.ArgumentError, match="^merges (must be|has) "):
+    with pytest.raises(pw.errors.ArgumentError, match="^merges: (must be|has) "):
         bpe.save("vocab.json", merges=name)

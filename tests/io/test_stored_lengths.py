@@ -149,7 +149,7 @@ def test_none_pads_to_the_longest_row_and_turns_no_truncation_off(folder: Path) 
     ):
         tok.with_truncation(None)  # type: ignore[arg-type]
     with pytest.raises(
-        ArgumentError, match="length must be .*None for the longest row.*, not 'longest'"
+        ArgumentError, match="length: must be .*None for the longest row.*, not 'longest'"
     ):
         tok.with_padding("longest")  # type: ignore[arg-type]
 

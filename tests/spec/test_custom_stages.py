@@ -346,9 +346,9 @@ def test_control_c_ends_a_batch_of_several_workers() -> None:
 def test_only_functions_are_taken() -> None:
     with pytest.raises(InputTypeError, match="function: must be .*, not str"):
         CustomNormalizer("lower")  # type: ignore[arg-type]
-    with pytest.raises(InputTypeError, match="name must be .*, not int"):
+    with pytest.raises(InputTypeError, match="name: must be .*, not int"):
         CustomNormalizer(str.lower, 3)  # type: ignore[arg-type]
-    with pytest.raises(InputTypeError, match="pre_tokenizer must be .*, not builtin_function"):
+    with pytest.raises(InputTypeError, match="pre_tokenizer: must be .*, not builtin_function"):
         tokenizer().with_pre_tokenizer(len)  # type: ignore[arg-type]
 
 

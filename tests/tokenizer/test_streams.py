@@ -177,7 +177,7 @@ def test_inputs_that_are_no_ids_are_rejected() -> None:
     tok = tokenizer("wordpiece")
     with pytest.raises(pw.errors.InputTypeError, match="prefill: must be .*, not int"):
         tok.decode_stream(2)
-    with pytest.raises(pw.errors.InputTypeError, match="prefills must be .*, not int"):
+    with pytest.raises(pw.errors.InputTypeError, match="prefills: must be .*, not int"):
         pw.stages.decode_streams(tok, 2)
     with pytest.raises(pw.errors.InputTypeError, match=r"prefills\[1\]: must be .*, not str"):
         pw.stages.decode_streams(tok, [[1], "a"])

@@ -98,7 +98,7 @@ def test_a_sum_over_64_bits_is_an_error() -> None:
         merge_counts([half, half])
     with pytest.raises(TrainingError, match="below 2\\*\\*63"):
         list(signed_batches(half))
-    with pytest.raises(TrainingError, match=r"counts must have sums below 2\*\*63 with Spark"):
+    with pytest.raises(TrainingError, match=r"counts: must have sums below 2\*\*63 with Spark"):
         from_signed(pa.table({"word": ["hug"], "count": pa.nulls(1, pa.int64()), "first": [1]}))
 
 

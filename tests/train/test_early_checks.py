@@ -80,7 +80,7 @@ def test_sources_and_their_parallel_texts_are_compared_before_they_are_counted()
     with pytest.raises(ArgumentError, match="sources: has 1: with one source, train without parity"):
         count_sources(en)
     with pytest.raises(
-        ArgumentError, match="parallel has no text for cs; give one for each of en, cs"
+        ArgumentError, match="parallel: has no text for cs; give one for each of en, cs"
     ):
         count_sources({**en, **cs}, parallel=en)
     with pytest.raises(ArgumentError, match="parallel has the text of no source: de; give one"):

@@ -43,7 +43,7 @@ def test_counts_of_words_are_refused_with_what_to_count() -> None:
     expected = "counts: have words of .* count again with preset=trainer.pipeline"
     with pytest.raises(ArgumentError, match=expected):
         TRAINER.learn(counts)
-    with pytest.raises(ArgumentError, match="counts have words of"):
+    with pytest.raises(ArgumentError, match="counts: have words of"):
         pw.Tokenizer.train_from_counts(counts, TRAINER)
     llama = pw.count_texts(TEXTS, preset="llama")
     with pytest.raises(ArgumentError, match=f'use counts made with preset="{NAME}"'):
@@ -80,7 +80,7 @@ def test_a_transition_out_of_reach_is_named_and_a_share_is_not() -> None:
         TrainingError, match=r"^transition: must be at most \d+, the pieces that the"
     ):
         trainer.learn(counts)
-    with pytest.raises(TrainingError, match="transition must be at least"):
+    with pytest.raises(TrainingError, match="transition: must be at least"):
         replace(trainer, transition=9).learn(counts)
     with pytest.warns(TrainingWarning, match="the corpus has no more pieces"):
         model = replace(trainer, transition=0.9).learn(counts)

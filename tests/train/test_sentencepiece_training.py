@@ -104,7 +104,7 @@ def test_a_trainer_takes_no_settings_or_preset_beside_it() -> None:
         match="vocab_size, trainer: cannot be combined; pass settings or a trainer",
     ):
         pw.Tokenizer.train_from_iterator(TEXTS, trainer, vocab_size=9)
-    with pytest.raises(ArgumentError, match="preset must be None.*, not 't5'"):
+    with pytest.raises(ArgumentError, match="preset: must be None.*, not 't5'"):
         pw.Tokenizer.train_from_iterator(TEXTS, trainer, preset="t5")
     by_name = pw.Tokenizer.train_from_iterator(TEXTS, model="sentencepiece", vocab_size=60)
     assert by_name == pw.Tokenizer.train_from_iterator(TEXTS, trainer)

@@ -100,7 +100,7 @@ def test_what_is_no_count_is_named(words: dict[Any, Any], message: str) -> None:
 def test_counts_come_from_one_argument() -> None:
     with pytest.raises(ArgumentError, match="counts: cannot be combined with a mapping"):
         pw.Counts(WORDS, [1, 2, 3, 4, 5])
-    with pytest.raises(InputTypeError, match="counts must be numbers, one for each word"):
+    with pytest.raises(InputTypeError, match="counts: must be numbers, one for each word"):
         pw.Counts(["hug"])
 
 

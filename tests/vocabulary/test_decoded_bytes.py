@@ -275,7 +275,7 @@ def test_bytes_of_a_byte_level_model_decode_as_python_decodes_them(
             pw.errors.InvalidUtf8Error, match="ids: has the bytes .*, which are not UTF-8"
         ):
             tok.decode([*data], encoding_errors=errors)
-        with pytest.raises(ValueError, match=r"batch\[1\] has the bytes"):
+        with pytest.raises(ValueError, match=r"batch\[1\]: has the bytes"):
             tok.decode_batch([[97], [*data]], encoding_errors=errors)
         return
     assert tok.decode([*data], encoding_errors=errors) == expected

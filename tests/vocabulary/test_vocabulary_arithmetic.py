@@ -190,7 +190,7 @@ def test_extending_refuses_what_it_cannot_do() -> None:
     for learner in (pw.train.Pruning(), "frequency"):
         with pytest.raises(
             pw.errors.InputTypeError,
-            match=r"learner must be Merges\(\) of piecework\.train, not ",
+            match=r"learner: must be Merges\(\) of piecework\.train, not ",
         ):
             pw.vocabulary.extend(tok, OTHER, 1, learner=learner)
     with pytest.raises(pw.errors.ArgumentError, match=r"score= is called learner="):

@@ -84,7 +84,7 @@ def test_sources_must_be_files_apart_from_the_folder(tok: pw.Tokenizer, tmp_path
         encode_corpus(tok, "-", tmp_path / "out")
     with pytest.raises(
         ArgumentError,
-        match="out_dir must not be inside of the source .*test_sources_must_be_files_apa0",
+        match="out_dir: must not be inside of the source .*test_sources_must_be_files_apa0",
     ):
         encode_corpus(tok, tmp_path, tmp_path / "out")
     with pytest.raises(FileError, match=r"b\.txt: (found )?no such file"):
@@ -150,14 +150,14 @@ def test_the_command_writes_a_folder_and_continues(
         (
             ["--out-dir", "o", "--format", "jsonl"],
             (
-                "--format must be one of npy, megatron, arrow, arrow-stream, parquet, "
+                "--format: must be one of npy, megatron, arrow, arrow-stream, parquet, "
                 "datasets, not 'jsonl'"
             ),
         ),
         (
             ["--format", "datasets"],
             (
-                "--format must be one of tokens, ids, jsonl, npy, arrow, arrow-stream, "
+                "--format: must be one of tokens, ids, jsonl, npy, arrow, arrow-stream, "
                 "parquet, megatron, not 'datasets'"
             ),
         ),
