@@ -126,7 +126,7 @@ def test_special_tokens_are_counted_and_listed_as_in_tokenizers() -> None:
         for is_pair in (False, True):
             count = tok.num_special_tokens_to_add(is_pair)  # type: ignore[attr-defined]
             assert count == theirs.num_special_tokens_to_add(is_pair)
-    decoder: = bert.get_added_tokens_decoder()  # type: ignore[attr-defined]
+    decoder = bert.get_added_tokens_decoder()  # type: ignore[attr-defined]
     expected = theirs.get_added_tokens_decoder()
     assert {id: (token.content, token.special) for id, token in decoder.items()} == {
         id: (token.content, token.special) for id, token in expected.items()
@@ -437,7 +437,7 @@ def test_a_subclass_has_attributes_of_its_own_and_no_others() -> None:
     assert named.name == "y"
     del named.name
     with pytest.raises(ImmutableError, match="with_roles"):
-        named.eos_token: = "a"  # type: ignore[misc]
+        named.eos_token = "a"  # type: ignore[misc]
 
 
 # ---- what newcomers pass

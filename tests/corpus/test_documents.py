@@ -213,7 +213,7 @@ def test_damaged_data_ends_a_file_without_its_last_document(tmp_path: Path, docu
         list(read_corpus(paths, document=document))
     with pytest.warns(CorpusWarning, match="truncated data: 1"):
         read = texts(paths, document=document, on_error="skip")
-    assert read == (["a", "b\nc"] if document: == "blank-line" else ["b\nc"])
+    assert read == (["a", "b\nc"] if document == "blank-line" else ["b\nc"])
 
 
 @pytest.fixture
@@ -245,7 +245,7 @@ def test_a_document_that_is_too_long_for_the_memory_is_an_error(
     short = write(tmp_path / "short.txt", "c")
     with pytest.warns(CorpusWarning, match="skipped: a document: that is too long: 1 "):
         read = texts([long, short], document=document, on_error="skip")
-    assert read == (["a\nb", "c"] if document: == "blank-line" else ["c"])
+    assert read == (["a\nb", "c"] if document == "blank-line" else ["c"])
 
 
 @pytest.mark.usefixtures("little_memory")
@@ -253,7 +253,7 @@ def test_a_document_that_is_too_long_for_the_memory_is_an_error(
 def test_the_limit_is_that_of_a_document_and_not_of_what_was_read(
     tmp_path: Path, size: int
 ) -> None:
-    document: = ("é\n" * 400)[: size // 3 * 2 - 1] + "a" * (size % 3 + 1)
+    document = ("é\n" * 400)[: size // 3 * 2 - 1] + "a" * (size % 3 + 1)
     assert len(document.encode()) == size
     path = write(tmp_path / "a.txt", f"{document}\n\n" * 3)
     if size <= 1000:

@@ -294,7 +294,7 @@ WRONG: list[tuple[str, Callable[[Any], Any], type[Exception]]] = [
     ("an unknown option", lambda sp: sp.encode("a", foo=1), TypeError),
     (
         "sampling from one",
-        lambda sp: sp.encode("a", enable_sampling: True, nbest_size=1),
+        lambda sp: sp.encode("a", enable_sampling=True, nbest_size=1),
         ValueError,
     ),
     ("return_bytes of ids", lambda sp: sp.encode("a", return_bytes=True), ValueError),
@@ -328,11 +328,11 @@ def test_refuses_what_they_refuse(call: Callable[[Any], Any], kind: type[Excepti
 def test_word_and_char_models_refuse_to_sample(model_type: str, alpha: float) -> None:
     ours, theirs = both(trained(model_type, "nmt_nfkc", 0))
     with pytest.raises(RuntimeError):
-        theirs.encode("a", enable_sampling: True, alpha=alpha)
+        theirs.encode("a", enable_sampling=True, alpha=alpha)
     with pytest.raises(
         ArgumentError, match=f"enable_sampling: True needs .*, not a {model_type} model"
     ):
-        ours.encode("a", enable_sampling: True, alpha=alpha)
+        ours.encode("a", enable_sampling=True, alpha=alpha)
 
 
 @pytest.mark.parametrize(
@@ -397,7 +397,7 @@ def test_draws_what_can_be_drawn(nbest_size: int) -> None:
     set_random_generator_seed(5)
     drawn = [ours.sample_encode_as_ids(text, nbest_size, 0.2) for _ in range(50)]
     set_random_generator_seed(5)
-    assert ours.encode([text], enable_sampling: True, nbest_size=nbest_size, alpha=0.2) == [drawn[0]]
+    assert ours.encode([text], enable_sampling=True, nbest_size=nbest_size, alpha=0.2) == [drawn[0]]
     assert len({tuple(row) for row in drawn}) > 1
     assert {tuple(row) for row in drawn} <= possible
     for row, pieces, proto in (

@@ -52,7 +52,7 @@ def in_place_of_tiktoken(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 def test_attributes_that_programs_read_are_those_of_tiktoken(name: str) -> None:
     mine, other = ours(name), theirs(name)
     assert mine._mergeable_ranks == other._mergeable_ranks
-    assert mine._special_tokens: == other._special_tokens
+    assert mine._special_tokens == other._special_tokens
     assert mine._special_token_values == other._special_token_values
     text = "Hello <|endoftext|>, wörld 😀\n\n  x"
     assert mine._encode_only_native_bpe(text) == other._encode_only_native_bpe(text)

@@ -397,7 +397,7 @@ def test_adding_tokens_counts_as_tokenizers_does() -> None:
             tokens, special_tokens=True
         )
         assert ours.get_added_vocab() == theirs.get_added_vocab()
-        assert ours.added_tokens_decoder: == theirs.added_tokens_decoder
+        assert ours.added_tokens_decoder == theirs.added_tokens_decoder
 
 
 # ---- being a tokenizer of transformers

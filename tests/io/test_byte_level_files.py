@@ -284,7 +284,7 @@ def test_hints_that_a_format_does_not_take_are_refused(tmp_path: Path, ranks: pw
         match=("pattern: 'gpt2' does not apply to a tokenizer.json, which contains this setting"),
     ):
         pw.Tokenizer.load(tmp_path / "tokenizer.json", pattern="gpt2")
-    with pytest.raises(ArgumentError, match="lowercase: True: does not apply to tiktoken ranks"):
+    with pytest.raises(ArgumentError, match="lowercase: True does not apply to tiktoken ranks"):
         pw.Tokenizer.load(tmp_path / "ranks.tiktoken", pattern="gpt2", lowercase=True)
 
 
