@@ -391,7 +391,7 @@ class Batch(metaclass=WithForeignNames):
         if known is None and is_needed:
             message = (
                 "rows differ in length and the tokenizer has no known padding token; "
-                "pass the id that pads: to_numpy(pad_id=...)"
+                "pass the id that pads"
             )
             raise ArgumentError("pad_id", message)
         return known or 0
@@ -494,9 +494,8 @@ add_foreign_names(Batch)
 
 
 def _not_a_row(row: object) -> InputTypeError:
-    if isinstance(row, str):
-        expected += f"; to_dict()[{row!r}] is a column"
-    return InputTypeError("row", f"must be int or slice, not {type(row).__name__}")
+    hint = f"to_dict()[{row!r}] is a column" if isinstance(row, str) else ""
+    return InputTypeError("row", f"must be int or slice, not {type(row).__name__}", hint=hint)
 
 
 def _cut(

@@ -101,7 +101,7 @@ def sample(
     """
     check_segmentations("n", n, instead=_MORE_SAMPLES if replacement else "")
     if include_best and replacement:
-        raise ArgumentError("include_best", "True needs replacement=False")
+        raise ArgumentError("include_best", "cannot be combined", also=["replacement"])
     check_type("sampling", sampling, Sampling | None, "Sampling or None")
     sampling = sampling or Sampling()
     if sampling.nbest_size is not None and sampling.nbest_size >= 0:

@@ -183,7 +183,7 @@ def check_has_scores(tokenizer: pw.Tokenizer) -> None:
     >>> import piecework as pw
     >>> check_has_scores(pw.Tokenizer(pw.spec.Char({"[UNK]": 0})))
     Traceback (most recent call last):
-    piecework.errors.ArgumentError: model must be a Unigram model, not Char
+    piecework.errors.ArgumentError: model: must be a Unigram model, not Char
     """
     if tokenizer._core.scores_segmentations:
         return

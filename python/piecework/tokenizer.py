@@ -1026,7 +1026,7 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).token_to_id("a")
         1
         """
-        check_type("token", token, str, "str; for an id call id_to_token")
+        check_type("token", token, str, "str, or an int for id_to_token")
         try:
             return self._core.token_to_id(token)
         except UnicodeEncodeError:  # no vocabulary contains a lone surrogate

@@ -192,11 +192,11 @@ def test_truncation_and_padding_do_not_change_the_count() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: pw.chat.fit_messages(CHARACTERS, [], 9), ArgumentError, "messages must contain"),
+        (lambda: pw.chat.fit_messages(CHARACTERS, [], 9), ArgumentError, "messages: must contain"),
         (
             lambda: pw.chat.fit_messages(CHARACTERS, "a", 9),
             InputTypeError,
-            "messages must be a list",
+            "messages: must be a list",
         ),
         (
             lambda: pw.chat.fit_messages(CHARACTERS, [{"role": "user"}], -1),

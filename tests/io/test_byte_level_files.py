@@ -117,7 +117,7 @@ def test_ranks_under_a_published_name_must_be_the_published_ones(tmp_path: Path)
         ),
     ):
         pw.Tokenizer.load(rank_file(tmp_path), encoding_name="cl100k_base")
-    with pytest.raises(ArgumentError, match="encoding_name must be one of gpt2.*, not 'gpt9'"):
+    with pytest.raises(ArgumentError, match="encoding_name: must be one of gpt2.*, not 'gpt9'"):
         pw.Tokenizer.load(rank_file(tmp_path), encoding_name="gpt9")
 
 
@@ -147,7 +147,7 @@ def test_bad_ranks_are_refused_with_their_line(
 @pytest.mark.parametrize("pattern", ["", r"\w*", r"x?", r"(?:a|)"])
 def test_patterns_that_match_nothing_are_refused(tmp_path: Path, pattern: str) -> None:
     with pytest.raises(
-        ArgumentError, match="pattern must be .*, not .* which matches the empty text"
+        ArgumentError, match="pattern: must be .*, not .* which matches the empty text"
     ):
         pw.Tokenizer.load(rank_file(tmp_path), pattern=pattern)
 
@@ -226,7 +226,7 @@ def test_vocabulary_takes_a_pattern_and_special_tokens(pair: Path) -> None:
     tok = pw.Tokenizer.load(pair, pattern="qwen3", special_tokens=["in"])
     assert tok.spec.pre_tokenizer == pw.spec.named_pre_tokenizer("qwen3")
     assert [token.content for token in tok.added_tokens] == ["in"]
-    with pytest.raises(ArgumentError, match='special_tokens must be .*, not "zebra"'):
+    with pytest.raises(ArgumentError, match='special_tokens: must be .*, not "zebra"'):
         pw.Tokenizer.load(pair, special_tokens=["zebra"])
 
 
@@ -296,10 +296,10 @@ def test_hints_that_a_format_does_not_take_are_refused(tmp_path: Path, ranks: pw
     ranks.save(tmp_path / "tokenizer.json")
     with pytest.raises(
         ArgumentError,
-        match=("pattern='gpt2' does not apply to a tokenizer.json, which contains this setting"),
+        match=("pattern: 'gpt2' does not apply to a tokenizer.json, which contains this setting"),
     ):
         pw.Tokenizer.load(tmp_path / "tokenizer.json", pattern="gpt2")
-    with pytest.raises(ArgumentError, match="lowercase=True does not apply to tiktoken ranks"):
+    with pytest.raises(ArgumentError, match="lowercase: True does not apply to tiktoken ranks"):
         pw.Tokenizer.load(tmp_path / "ranks.tiktoken", pattern="gpt2", lowercase=True)
 
 

@@ -186,7 +186,7 @@ def test_a_loaded_cache_does_not_follow_its_file(tmp_path: Path) -> None:
 def test_the_argument_is_named_where_it_is_no_path(tmp_path: Path) -> None:
     source = tmp_path / "vocab.txt"
     source.write_text("[UNK]\nhug\n")
-    with pytest.raises(pw.errors.InputTypeError, match="compiled_cache must be .*, not int"):
+    with pytest.raises(pw.errors.InputTypeError, match="compiled_cache: must be .*, not int"):
         pw.Tokenizer.load(source, compiled_cache=3)  # type: ignore[arg-type]
 
 

@@ -178,8 +178,8 @@ def test_callers_can_set_and_remove_roles() -> None:
 @pytest.mark.parametrize(
     ("roles", "message"),
     [
-        ({"eos": "a"}, "role must be .*, not 'eos'"),
-        ({"eos_token": "zebra"}, "eos_token must be .*, not 'zebra'"),
+        ({"eos": "a"}, "role: must be .*, not 'eos'"),
+        ({"eos_token": "zebra"}, "eos_token: must be .*, not 'zebra'"),
     ],
 )
 def test_wrong_roles_are_named(roles: dict[str, str], message: str) -> None:

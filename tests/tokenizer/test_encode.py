@@ -457,9 +457,9 @@ def test_the_gil_is_released_while_encoding(tok: pw.Tokenizer) -> None:
 
 
 def test_a_batch_item_that_is_no_string_is_named(tok: pw.Tokenizer) -> None:
-    with pytest.raises(InputTypeError, match=r"texts\[1\] must be str, not int"):
+    with pytest.raises(InputTypeError, match=r"texts\[1\]: must be str, not int"):
         tok.encode_batch(["a", 5])
-    with pytest.raises(InputTypeError, match=r"pairs\[0\] must be str, not NoneType"):
+    with pytest.raises(InputTypeError, match=r"pairs\[0\]: must be str, not NoneType"):
         tok.encode_batch(["a"], [None])
     with pytest.raises(InputTypeError, match="texts must be a sequence of str.*, not str"):
         tok.encode_batch("hugs")
@@ -470,25 +470,25 @@ def test_a_batch_item_that_is_no_string_is_named(tok: pw.Tokenizer) -> None:
 
 
 def test_a_lone_surrogate_is_named(tok: pw.Tokenizer) -> None:
-    with pytest.raises(ArgumentError, match=r"texts\[1\] must be .*, not a lone surrogate"):
+    with pytest.raises(ArgumentError, match=r"texts\[1\]: must be .*, not a lone surrogate"):
         tok.encode_batch(["a", "b\ud800"])
 
 
 def test_ids_that_cannot_be_are_named(tok: pw.Tokenizer) -> None:
-    with pytest.raises(ArgumentError, match=r"ids\[1\] must be .*, not -1"):
+    with pytest.raises(ArgumentError, match=r"ids\[1\]: must be .*, not -1"):
         tok.decode([1, -1])
-    with pytest.raises(InputTypeError, match=r"ids\[0\] must be .*, not str"):
+    with pytest.raises(InputTypeError, match=r"ids\[0\]: must be .*, not str"):
         tok.decode(["hug"])
-    with pytest.raises(InputTypeError, match="ids must be .*, not str"):
+    with pytest.raises(InputTypeError, match="ids: must be .*, not str"):
         tok.decode("hug")
     with pytest.raises(ArgumentError, match=r"batch\[1\]\[0\]"):
         tok.decode_batch([[1], [2**40]])
 
 
 def test_settings_that_cannot_be_are_named(tok: pw.Tokenizer) -> None:
-    with pytest.raises(ArgumentError, match="num_threads must be .*, not 0"):
+    with pytest.raises(ArgumentError, match="num_threads: must be .*, not 0"):
         tok.encode_batch(["a"], num_threads=0)
-    with pytest.raises(ArgumentError, match=r"truncation\.max_length must be at least 2.*, not 1"):
+    with pytest.raises(ArgumentError, match=r"truncation\.max_length: must be at least 2.*, not 1"):
         tok.with_truncation(1)
     with pytest.raises(ArgumentError, match=r"truncation\.stride must be .*, not 2"):
         tok.with_truncation(4, stride=2)
@@ -515,7 +515,7 @@ def test_a_pair_needs_room_for_the_special_tokens_of_a_pair(tok: pw.Tokenizer) -
         lambda: short.encode_batch(["hug"], ["pug"], offsets=True),
     ):
         with pytest.raises(
-            ArgumentError, match=r"truncation\.max_length must be at least 3.*, not 2"
+            ArgumentError, match=r"truncation\.max_length: must be at least 3.*, not 2"
         ):
             encode()
     assert len(short.encode("hug", "pug", add_special_tokens=False).ids) == 2
@@ -538,10 +538,10 @@ def test_windows_that_would_fill_the_memory_are_refused(tok: pw.Tokenizer) -> No
     first = cut.encode("hug " * 200_000)
     assert len(first) == 1002
     with pytest.raises(
-        ArgumentError, match=r"truncation\.stride must be .*, not 999, by which 200000 tokens"
+        ArgumentError, match=r"truncation\.stride: must be .*, not 999, by which 200000 tokens"
     ):
         _ = first.overflowing
-    with pytest.raises(ArgumentError, match=r"truncation\.stride must be .*, not 999"):
+    with pytest.raises(ArgumentError, match=r"truncation\.stride: must be .*, not 999"):
         cut.encode_batch(["hug " * 200_000], overflow=True)
 
 

@@ -82,5 +82,5 @@ def test_special_tokens_in_the_text_follow_the_tokenizer() -> None:
 
 
 def test_other_input_is_refused() -> None:
-    with pytest.raises(InputTypeError, match="text must be str, not list"):
+    with pytest.raises(InputTypeError, match="text: must be str, not list"):
         bert().tokenize(["hug", "hugs"])  # type: ignore[arg-type]

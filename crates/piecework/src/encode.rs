@@ -131,12 +131,8 @@ impl Tokenizer {
         let inputs: Vec<EncodeInput<'t>> = texts.into_iter().map(Into::into).collect();
         let selector = self.checked(&inputs, options)?;
         if pairs_of(&inputs)?.is_some() {
-            return Err(Error::new(
-                ErrorKind::Argument,
-                "texts",
-                "pairs",
-                "texts; encode_batch takes pairs",
-            ));
+            let error = Error::new(ErrorKind::Argument, "texts", "pairs", "texts");
+            return Err(error.hint("encode_batch takes pairs"));
         }
         let sources: Vec<_> = inputs.iter().map(|input| Source::from(input.text)).collect();
         let counts =

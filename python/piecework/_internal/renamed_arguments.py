@@ -29,7 +29,7 @@ def renamed_arguments(
     'gpt2'
     >>> count(pipeline="gpt2")
     Traceback (most recent call last):
-    piecework.errors.ArgumentError: pipeline= is called preset=
+    piecework.errors.ArgumentError: pipeline: is called preset=
     """
 
     def decorate(function: Callable[Arguments, Result]) -> Callable[Arguments, Result]:

@@ -258,7 +258,7 @@ def many_texts(text: object) -> InputTypeError:
     """Return the error for a list where `encode` takes one text.
 
     >>> print(many_texts(["a", "b"]))
-    text must be str, not list; use encode_batch(texts), or is_pretokenized=True for words
+    text: must be str, not list; use encode_batch(texts), or is_pretokenized=True for words
     """
     return InputTypeError(
         "text",

@@ -47,9 +47,9 @@ def refuse_special(core: Core, rows: Rows) -> None:
     if found is not None:
         token = core.id_to_token(found[1])
         message = (
-            f"the text contains the special token {token!r}; pass parse_special=True to encode it "
+            f"the text contains the special token {token!r}; pass True to encode it as that token, "
+            "False to encode it as text, or a set of tokens"
         )
-        message += "as that token, parse_special=False to encode it as text, or a set of tokens"
         raise SpecialTokenError("parse_special", message)
 
 

@@ -164,12 +164,12 @@ def encode(
 def _check_no_file_options(outputs: Sequence[str], settings: dict[str, Any]) -> None:
     """Remove the options that only files have; raise if one of them or an output file is given."""
     if outputs:
-        raise pw.errors.ArgumentError("outputs", "-o cannot be combined with --out-dir")
+        raise pw.errors.ArgumentError("outputs", "cannot be combined with --out-dir")
     if settings.pop("parallel"):
-        message = "--parallel cannot be combined with --out-dir; use -o per file"
+        message = "cannot be combined with --out-dir; use -o per file"
         raise pw.errors.ArgumentError("parallel", message)
     if settings.pop("strip_lines"):
-        message = "--strip-lines cannot be combined with --out-dir; use -o per file"
+        message = "cannot be combined with --out-dir; use -o per file"
         raise pw.errors.ArgumentError("strip_lines", message)
 
 

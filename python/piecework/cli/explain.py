@@ -93,7 +93,7 @@ def _print_lineage(
 ) -> None:
     """Print the merges that made a token of one tokenizer."""
     if len(arguments) != 1:
-        message = f"--token needs one TOKENIZER; there are {len(arguments)} arguments"
+        message = f"needs one TOKENIZER; there are {len(arguments)} arguments"
         raise pw.errors.ArgumentError("arguments", message)
     log = arguments[0] if is_training_log(arguments[0]) else training_log_of(arguments[0])
     is_logged = os.path.exists(log)

@@ -320,7 +320,7 @@ def _checked_length(pack: int | None) -> int | None:
 def _check_layout(form: ShardFormat, name: str, layout: RowLayout) -> None:
     if layout.packed_length is not None and not form.can_pack:
         packing = [other for other, form in SHARD_FORMATS.items() if form.can_pack]
-        problem = f"does not support format={name!r}; use {' or '.join(packing)}"
+        problem = f"does not support format {name!r}; use {' or '.join(packing)}"
         raise ArgumentError("pack", problem)
     if layout.has_mask and not form.can_mask:
         masking = [other for other, form in SHARD_FORMATS.items() if form.can_mask]
@@ -329,10 +329,10 @@ def _check_layout(form: ShardFormat, name: str, layout: RowLayout) -> None:
         return
     if not form.has_columns:
         columnar = [other for other, form in SHARD_FORMATS.items() if form.has_columns]
-        problem = f"does not support format={name!r}; use {' or '.join(columnar)}"
+        problem = f"does not support format {name!r}; use {' or '.join(columnar)}"
         raise ArgumentError("keep", problem)
     if layout.packed_length is not None:
-        problem = "cannot be combined with pack=: a packed row has several documents"
+        problem = "cannot be combined: a packed row has several documents"
         raise ArgumentError("keep", problem)
     if clash := {layout.ids_name, "lengths", MASK_NAME}.intersection(layout.kept):
         problem = (

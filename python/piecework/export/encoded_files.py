@@ -346,4 +346,4 @@ def system_errors_as_file_errors(targets: Sequence[str]) -> Iterator[None]:
         raise
     except OSError as error:
         names = ", ".join("<stdout>" if path == "-" else path for path in targets)
-        raise FileError.writing(names, error, "writable files") from error
+        raise FileError.writing(names, error) from error

@@ -26,7 +26,7 @@ SUFFIX = ".pwc"
 
 def read_compiled(path: str) -> CoreAndSpecial:
     """Read a compiled cache; raises `FileError`, and `FormatError` for one that is not valid."""
-    with FileError.while_reading(path, "a compiled cache"):
+    with FileError.while_reading(path):
         check_that_it_ends(path, "a compiled cache")
         return read_cache(path, source=path, key=None)
 

@@ -47,7 +47,7 @@ def save_folder(tokenizer: pw.Tokenizer, folder: str, *, strict: bool = False) -
         for made in (folder, os.path.join(folder, CHAT_TEMPLATES))
         if _needs(made, folder, files)
     ]
-    with FileError.while_writing(folder, "a folder whose parent exists"):
+    with FileError.while_writing(folder):
         for directory in made:
             os.mkdir(directory)
     try:

@@ -90,7 +90,7 @@ def reject_vocab_json(data: bytes, source: str, options: LoadOptions) -> CoreAnd
             return read_tokenizer_json(data, source, options)  # which names the field
         expected = "a tokenizer.json, or a vocabulary with ids from 0"
         raise FormatError(source, f"is a JSON object but not a tokenizer; load {expected}")
-    message = f"{source} is a vocabulary that needs its merges; pass the path of its merges file as merges="
+    message = f"must be the path of the merges file of {source}, which is a vocabulary of merges"
     raise ArgumentError("merges", message)
 
 
@@ -124,7 +124,7 @@ def read_clip_merges(data: bytes, source: str, options: LoadOptions) -> CoreAndS
 
 def reject_merges_txt(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     """Raise `FormatError` for a merges.txt without its vocabulary."""
-    raise FormatError(source, "is a merges file; load its vocabulary, with this file as merges=")
+    raise FormatError(source, "is a merges file; load its vocabulary, and pass this file as merges")
 
 
 # ---- vocabulary with merges

@@ -83,7 +83,7 @@ def _read(
         named = format_of_name(source)
         kind = other_kind(data, detected, named)
         if kind is not None:
-            raise FormatError(source, *kind) from error
+            raise FormatError(source, f"found {kind[0]}, expected {kind[1]}") from error
         # Lines of text are the format of last resort: the name says which file is damaged.
         if format is not None or detected != VOCAB_TXT or named is None:
             raise

@@ -66,7 +66,7 @@ def errors_of_reading(name: str, expected: str) -> _Translation:
     def translated(error: BaseException) -> PieceworkError | None:
         if isinstance(error, MemoryError):
             return too_large(name)
-        return FileError.reading(name, error, expected) if isinstance(error, OSError) else None
+        return FileError.reading(name, error) if isinstance(error, OSError) else None
 
     return _Translation(translated)
 

@@ -168,7 +168,7 @@ def _id_of(core: Core, pad_token: str) -> int:
     if id is None:
         token = repr(pad_token)
         adding = f"with_added_tokens([{token}], special=True) adds it"
-        problem = f"the vocabulary has no token {token}; {adding}, pad_id= pads with the id given"
+        problem = f"the vocabulary has no token {token}; {adding}, pad_id pads with the id given"
         raise ArgumentError("pad_token", problem)
     return id
 

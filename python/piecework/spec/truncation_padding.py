@@ -21,7 +21,7 @@ def _answering_direction(cls: Class) -> Class:
     @wraps(made)
     def init(self: object, *args: Any, **kwargs: Any) -> None:
         if "direction" in kwargs:
-            raise ArgumentError("direction", "is called side=")
+            raise ArgumentError("direction", "is called side")
         made(self, *args, **kwargs)
 
     cls.__init__ = init  # type: ignore[misc]

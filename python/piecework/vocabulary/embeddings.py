@@ -137,10 +137,10 @@ def _rule(id_map: IdMap, init: RowInit, seed: int, donor: Any, num_anchors: int 
     if init != "omp":
         for name, value in (("donor", donor), ("num_anchors", num_anchors)):
             if value is not None:
-                raise ArgumentError(name, f'applies to init="omp" only, not to {init!r}')
+                raise ArgumentError(name, f'applies to init "omp" only, not to {init!r}')
         return RowRule(init, seed)
     if donor is None:
-        raise ArgumentError("init", '"omp" needs donor=, the rows of vocabulary.donor_rows')
+        raise ArgumentError("init", '"omp" needs a donor, the rows of vocabulary.donor_rows')
     size = _NUM_ANCHORS if num_anchors is None else whole_number("num_anchors", num_anchors, 1)
     return RowRule(init, seed, donor_combinations(id_map, donor, size))
 
@@ -327,7 +327,7 @@ def _targets(plan: _Plan, target: str) -> dict[str, str]:
         check_writable(target)
         return {"": target}
     if not os.path.isdir(target):
-        with FileError.while_writing(target, "a folder whose parent exists"):
+        with FileError.while_writing(target):
             os.mkdir(target)
     return {name: os.path.join(target, name) for name in (*plan.texts, *plan.files)}
 

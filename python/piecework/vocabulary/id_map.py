@@ -207,7 +207,7 @@ def _problem_of(id_map: IdMap) -> str:
         return f"has {found}; it needs one for each old id, or none"
     for id, ids in id_map.added_sources.items():
         if any(not 0 <= old < len(id_map.new_ids) for old in ids):
-            return f": the sources {ids} of {id} must be old ids"
+            return f"has the sources {ids} of {id}, which must be old ids"
     return ""
 
 

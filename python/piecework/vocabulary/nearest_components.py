@@ -72,7 +72,7 @@ def _reason(spec: TokenizerSpec, error: PortabilityError) -> str:
     if isinstance(normalizer, SentencePieceNormalizer) and normalizer.charsmap:
         acts.append("apply normalization rules within grapheme clusters")
     if len(acts) == 1:
-        acts = [f"read {error.place} differently ({error.found})"]
+        acts = [f"read {error.place} differently"]
     return " and ".join(filter(None, (", ".join(acts[:-1]), acts[-1])))
 
 

@@ -40,20 +40,18 @@ def shrink_spec(spec: TokenizerSpec, size: int) -> tuple[TokenizerSpec, IdMap]:
     model = checked_spec(spec).model
     present = len(all_ids(spec))
     if size > present:
-        problem = f"must be at most {present}, not {size}: that is the present number of tokens"
-        raise ArgumentError("size", problem)
+        problem = f"{size} is more than the {present} tokens of the vocabulary"
+        raise ArgumentError("size", problem, limit=present)
     fixed = required_entries(spec) | alphabet(model)
     if isinstance(model, BPE):
         merges, removed = _drop_last_merges(model, fixed, present - size)
         spec = replace(spec, model=replace(model, merges=merges))
     else:
         removed = _last_entries(model, fixed, present - size)
-    if present - len(removed) > size:
-        raise ArgumentError(
-            "size",
-            f"must be at least {present - len(removed)}, not {size}: the alphabet and the "
-            "special tokens",
-        )
+    least = present - len(removed)
+    if least > size:
+        problem = f"{size} is too small: the alphabet and the special tokens need {least}"
+        raise ArgumentError("size", problem, limit=least)
     return remove_entries(spec, removed)
 
 

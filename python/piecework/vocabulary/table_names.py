@@ -32,7 +32,7 @@ def token_tables(
     """
     chosen = _named(shapes, tables) if tables is not None else _known(shapes)
     if not chosen:
-        problem = "has no embedding table with a known name, such as wte.weight; name the tables with tables="
+        problem = "has no embedding table with a known name, such as wte.weight; name the tables"
         raise FormatError(place, problem)
     counts = {name: table_rows(shapes[name]) for name in chosen}
     first = next((name for name in chosen if _INPUT.search(name)), chosen[0])
@@ -81,5 +81,5 @@ def _check_others(
     for name, shape in shapes.items():
         if name not in counts and shape and rows == shape[0]:
             found = f"{name!r} of shape {list(shape)}, which may have a row for each token"
-            problem = f"has {found}; pass tables= with the names of all such tensors"
+            problem = f"has {found}; pass the names of all such tensors"
             raise FormatError(place, problem)

@@ -105,7 +105,7 @@ def test_progress_is_a_bar_a_function_or_nothing(
         call(lambda done, total: steps.append((done, total)))
         assert steps
         assert capsys.readouterr().err == ""
-        with pytest.raises(pw.errors.InputTypeError, match="progress must be .*, not int"):
+        with pytest.raises(pw.errors.InputTypeError, match="progress: must be .*, not int"):
             call(1)
 
 
@@ -120,7 +120,7 @@ def test_the_former_name_of_progress_is_an_error() -> None:
         (pw.vocabulary.extend, (tok, ["hug"], 1)),
         (pw.vocabulary.to_unigram, (tok, ["hug"])),
     ):
-        with pytest.raises(pw.errors.ArgumentError, match=r"show_progress= is called progress="):
+        with pytest.raises(pw.errors.ArgumentError, match=r"show_progress: is called progress="):
             call(*arguments, show_progress=True)
 
 

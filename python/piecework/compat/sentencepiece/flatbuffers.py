@@ -12,7 +12,7 @@ def convert_to_flatbuffer(*arguments: Any, **options: Any) -> NoReturn:
 
     >>> convert_to_flatbuffer(model_file="m.model")
     Traceback (most recent call last):
-    piecework.errors.PortabilityError: convert_to_flatbuffer is not supported: ...
+    piecework.errors.PortabilityError: convert_to_flatbuffer: is not supported: ...
     """
     problem = "is not supported: a .spm.fb needs sentencepiece itself; load the .model here"
     raise PortabilityError("convert_to_flatbuffer", problem)

@@ -25,17 +25,15 @@ def check_learner(
 
     >>> check_learner("pmi")
     Traceback (most recent call last):
-    piecework.errors.InputTypeError: learner must be Pruning(), ... of piecework.train, not 'pmi': use ...
+    piecework.errors.InputTypeError: learner: must be Pruning(), ... of piecework.train, not 'pmi'; use ...
     """
     if isinstance(learner, kinds):
         return
-    if (meant := _meant_by(learner)) is not None and isinstance(meant, kinds):
-        expected += f": use {meant}"
-    raise InputTypeError(
-        "learner",
-        f"must be {one_of((f'{kind.__name__}()' for kind in kinds))} of piecework.train, not "
-        f"{learner!r}",
-    )
+    meant = _meant_by(learner)
+    hint = f"use {meant}" if meant is not None and isinstance(meant, kinds) else ""
+    expected = one_of(f"{kind.__name__}()" for kind in kinds)
+    problem = f"must be {expected} of piecework.train, not {learner!r}"
+    raise InputTypeError("learner", problem, hint=hint)
 
 
 def one_of(texts: Iterable[str]) -> str:
@@ -67,15 +65,13 @@ def former_settings(given: Mapping[str, Any]) -> ArgumentError | None:
     """Return the error for settings that a learner has now, None without one; it names the learner.
 
     >>> print(former_settings({"score": "pmi"}))
-    score='pmi' is written learner=Merges(score='pmi')
+    score: 'pmi' is written learner=Merges(score='pmi')
     """
     found = {name: given[name] for name in FORMER_SETTINGS if name in given}
     if not found:
         return None
     first = next(iter(found))
-    expected = f"learner={_call_for(found)}"
-    message = f"{first}={found[first]!r} is written {expected}"
-    return ArgumentError(first, repr(found[first]), expected, message=message)
+    return ArgumentError(first, f"{found[first]!r} is written learner={_call_for(found)}")
 
 
 def _call_for(found: dict[str, Any]) -> str:

@@ -13,7 +13,6 @@ from typing import Any
 from piecework._internal import validation as checks
 from piecework._internal.close_names import did_you_mean
 from piecework.errors import ArgumentError
-from piecework.train.learners import former_settings
 from piecework.train.presets import Preset, has_sequences
 from piecework.train.trainer import Trainer
 from piecework.train.trainers.bpe import BPETrainer, ByteBPETrainer
@@ -77,15 +76,12 @@ def trainer_for(model: str, settings: Mapping[str, Any], preset: Preset | None =
 def _unknown_setting(name: str, value: object, model: str) -> ArgumentError:
     known = TRAINERS[model].setting_names()
     kinds = [kind for kind, trainer in TRAINERS.items() if name in trainer.setting_names()]
-    former = former_settings({name: value})
     hint = "" if kinds else did_you_mean(name, known)
     if kinds:
         models = " and ".join(map(repr, kinds))
         hint = f"model{'s' * (len(kinds) > 1)} {models} {'have' if len(kinds) > 1 else 'has'} this setting"
-    elif former and not hint:
-        hint = f"model 'wordpiece' has {former.expected}"
-    message = f"model {model!r} has no setting {name}; it has {', '.join(known)}"
-    return ArgumentError(name, f"{message}; {hint}" if hint else message)
+    message = f"is not a setting of model {model!r}, which has {', '.join(known)}"
+    return ArgumentError(name, message, hint=hint)
 
 
 def kind_of(trainer: Trainer) -> str:

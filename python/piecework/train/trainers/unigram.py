@@ -175,7 +175,7 @@ class _AnyUnigramTrainer(PresetTrainer):
             )
             raise ArgumentError("learner", problem)
         if self.shrinking_factor != _KEPT_SHARE:
-            problem = f"{self.shrinking_factor:g} does not apply with learner=Pruning()"
+            problem = f"{self.shrinking_factor:g} does not apply with Pruning()"
             raise ArgumentError("shrinking_factor", problem)
         assert self._pruning is not None
         self._pruning.check(self.vocab_size)
