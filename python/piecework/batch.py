@@ -49,13 +49,13 @@ class Batch(metaclass=WithForeignNames):
 
     `batch[i]` is an `Encoding` and `batch[2:5]` a `Batch`. A row has the columns of its batch: always
     `ids`, `tokens`, `type_ids` and `attention_mask`; `offsets`, `word_ids`, `sequence_ids` and
-    `special_tokens_mask` with `encode_batch(..., offsets=True)`. No row has its text.
+    `special_tokens_mask` with `encode_batch(..., offsets=True)`. It does not contain its text.
 
     >>> b[0].tokens, b[1:].to_lists()
     (['hug', '##s'], [[1]])
 
-    Batches are equal if all their columns are. They pickle and copy with their columns and without
-    the tokenizer. They do not hash, as arrays can change.
+    Batches with equal columns are equal. Pickles and copies have the columns and not the tokenizer. Batches
+    are unhashable because their arrays are mutable.
     """
 
     def __init__(
@@ -218,7 +218,7 @@ class Batch(metaclass=WithForeignNames):
             batch.to_torch(padded=False)         # int32 of shape (tokens,), without a copy
             batch.to_torch(column="row_offsets", padded=False)
 
-        `pad_id`, `side` and `column` are those of `to_numpy`. `dtype` is an integer dtype of torch or
+        `to_numpy` describes `pad_id`, `side` and `column`. `dtype` is an integer dtype of torch or
         numpy; None uses int64, which every embedding accepts.
 
         `padded=False` returns the flat column, or `row_offsets`. Without a dtype it shares the memory of
@@ -273,8 +273,8 @@ class Batch(metaclass=WithForeignNames):
         `return_tensors` is None for lists of int, each as long as its row; "np" for numpy arrays and "pt" for
         torch tensors (extra `torch`), in which shorter rows are padded. `token_type_ids` are included when
         the template or the padding of the tokenizer has types other than 0; `return_token_type_ids` decides
-        otherwise. `pad_id`, `side`, `dtype` (None: int64) and the errors are those of `to_numpy`; lists
-        take none of the three.
+        otherwise. `to_numpy` describes `pad_id`, `side`, `dtype` (None: int64) and the errors; lists take
+        none of the three.
         """
         has_types = self._raw.type_ids is not None
         if return_token_type_ids is not None:
@@ -387,7 +387,7 @@ class Batch(metaclass=WithForeignNames):
         if known is None and is_needed:
             message = (
                 "rows differ in length and the tokenizer has no known padding token; "
-                "pass the id that pads: to_numpy(pad_id=...)"
+                "pass the id that pads"
             )
             raise ArgumentError("pad_id", message)
         return known or 0
@@ -490,9 +490,8 @@ add_foreign_names(Batch)
 
 
 def _not_a_row(row: object) -> InputTypeError:
-    if isinstance(row, str):
-        expected += f"; to_dict()[{row!r}] is a column"
-    return InputTypeError("row", f"must be int or slice, not {type(row).__name__}")
+    hint = f"to_dict()[{row!r}] is a column" if isinstance(row, str) else ""
+    return InputTypeError("row", f"must be int or slice, not {type(row).__name__}", hint=hint)
 
 
 def _cut(

@@ -1,6 +1,6 @@
 """All segmentations of a text by a Unigram model: the best ones, samples, scores and entropy.
 
-The functions take a tokenizer first. Their `parse_special` is that of `Tokenizer.encode`. All raise
+The functions take a tokenizer first. `Tokenizer.encode` describes `parse_special`. All raise
 `ArgumentError` for models that do not score segmentations.
 """
 
@@ -51,9 +51,9 @@ def nbest(
     Segmentation(h u g s, score=-7.94138)
 
     Returns fewer if the text has fewer. `n` is at most 1,024, and less for texts above 8 KiB: all
-    segmentations together cover at most 8 MiB. The first is that of `encode`. The order of equal scores
+    segmentations together cover at most 8 MiB. `encode` returns the first. The order of equal scores
     is unspecified. A SentencePiece `.model` returns what `sentencepiece` returns, in its order; its
-    32-bit sums may put another segmentation of equal score before that of `encode`.
+    32-bit sums may put another segmentation of equal score before the one that `encode` returns.
 
     A segmentation covers the whole text: if a pre-tokenizer produces several words, their segmentations
     are combined. A run of unknown characters is one token; each of its characters contributes to the
@@ -103,7 +103,7 @@ def sample(
     check_tokenizer(tokenizer)
     check_segmentations("n", n, instead=_MORE_SAMPLES if replacement else "")
     if include_best and replacement:
-        raise ArgumentError("include_best", "True needs replacement=False")
+        raise ArgumentError("include_best", "cannot be combined", also=["replacement"])
     check_type("sampling", sampling, Sampling | None, "Sampling or None")
     sampling = sampling or Sampling()
     if sampling.nbest_size is not None and sampling.nbest_size >= 0:

@@ -294,12 +294,12 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("missing.txt -o t.json", "cannot read missing.txt: no such file or directory"),
-        ("CORPUS missing.txt -o t.json", "cannot read missing.txt: no such file or directory"),
-        ("CORPUS -o missing/t.json", "cannot write missing/t.json: no such file or directory"),
+        ("missing.txt -o t.json", "missing.txt: cannot be read: no such file or directory"),
+        ("CORPUS missing.txt -o t.json", "missing.txt: cannot be read: no such file or directory"),
+        ("CORPUS -o missing/t.json", "missing/t.json: cannot be written: no such file or directory"),
         (
             "CORPUS --vocab-size 0 -o t.json",
-            ("--vocab-size must be an integer of at least 1 and at most 4294967295, not 0"),
+            ("--vocab-size: must be an integer of at least 1 and at most 4294967295, not 0"),
         ),
     ],
 )

@@ -332,7 +332,7 @@ def test_word_and_char_models_refuse_to_sample(model_type: str, alpha: float) ->
     with pytest.raises(RuntimeError):
         theirs.encode("a", enable_sampling=True, alpha=alpha)
     with pytest.raises(
-        ArgumentError, match=f"enable_sampling=True needs .*, not a {model_type} model"
+        ArgumentError, match=f"enable_sampling: True needs .*, not a {model_type} model"
     ):
         ours.encode("a", enable_sampling=True, alpha=alpha)
 

@@ -149,7 +149,7 @@ def test_rules_without_effect_and_rules_given_twice_are_refused(rules: Any) -> N
     for normalizer in (here.SentencePieceNormalizer, there.SentencePieceNormalizer):
         with pytest.raises(ValueError):  # noqa: PT011 - each library has its own message
             normalizer(norm_map=rules)
-    with pytest.raises(ArgumentError, match="norm_map contains 'foo'"):
+    with pytest.raises(ArgumentError, match="norm_map: contains 'foo'"):
         here.SentencePieceNormalizer(norm_map=rules)
     pairs = here.SentencePieceNormalizer(norm_map=[(b"foo", b"bar")]).decompile()
     assert pairs == [("foo", "bar")]

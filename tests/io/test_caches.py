@@ -89,7 +89,7 @@ def test_any_composition_survives(tmp_path: Path, document: dict[str, object]) -
 
 
 def test_a_cache_keeps_the_treatment_of_special_tokens(tmp_path: Path) -> None:
-    strict = TOKENIZERS["wordpiece"].with_special_in_text("refuse")
+    strict = TOKENIZERS["wordpiece"].with_parse_special("refuse")
     strict.save(tmp_path / "x.pwc")
     with pytest.raises(pw.errors.SpecialTokenError):
         pw.Tokenizer.load(tmp_path / "x.pwc").encode("[SEP]")
@@ -194,7 +194,7 @@ def test_a_loaded_cache_does_not_follow_its_file(tmp_path: Path) -> None:
 def test_the_argument_is_named_where_it_is_no_path(tmp_path: Path) -> None:
     source = tmp_path / "vocab.txt"
     source.write_text("[UNK]\nhug\n")
-    with pytest.raises(pw.errors.InputTypeError, match="compiled_cache must be .*, not int"):
+    with pytest.raises(pw.errors.InputTypeError, match="compiled_cache: must be .*, not int"):
         pw.Tokenizer.load(source, compiled_cache=3)  # type: ignore[arg-type]
 
 

@@ -31,7 +31,7 @@ def test_the_listing_has_functions_fields_variants_and_traits(tool: ModuleType) 
     assert batch in api["piecework::Tokenizer::encode_batch_with"]
     assert api["piecework::Error.place"] == "String"
     assert api["piecework::ErrorKind::SpecialToken"] == ""
-    assert api["piecework::spec::SpecialInText::Refuse"] == ""
+    assert api["piecework::spec::ParseSpecial::Refuse"] == ""
     assert api["piecework::spec::Truncation.max_length"] == "usize"
     assert api["piecework::spec::PostProcessorSpec::Roberta.trim_offsets"] == "bool"
     assert api["piecework::spec::AddedToken.special"] == "bool"

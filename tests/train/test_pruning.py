@@ -99,7 +99,7 @@ def test_retraining_keeps_the_segmentation_of_the_tokenizer(counts: pw.Counts) -
     merged = old.train_new_from_iterator(WORDS, vocab_size=22, learner=Merges())
     assert merged.spec.model.segmentation == "shortest"
     with pytest.raises(
-        pw.errors.ArgumentError, match=r'learner=Pruning.* must have segmentation="shortest"'
+        pw.errors.ArgumentError, match=r'learner: Pruning.* must have segmentation="shortest"'
     ):
         old.train_new_from_iterator(WORDS, vocab_size=22, learner=Pruning(balance=2.0))
 
@@ -134,7 +134,7 @@ def test_a_size_below_the_alphabet_is_an_error() -> None:
 
 
 def test_there_are_at_least_as_many_seeds_as_entries() -> None:
-    message = "seed_vocab_size must be an integer of at least 30000.*, not 29999"
+    message = "seed_vocab_size: must be an integer of at least 30000.*, not 29999"
     with pytest.raises(pw.errors.ArgumentError, match=message):
         WordPieceTrainer(learner=Pruning(seed_vocab_size=29_999))
 
@@ -166,7 +166,7 @@ def test_learners_are_values() -> None:
 def test_a_trainer_without_learners_names_its_settings(trainer: Any, learner: object) -> None:
     for call in (trainer, lambda **how: trainer_for(trainer.kind, how)):
         with pytest.raises(
-            pw.errors.InputTypeError, match=r"has no setting learner; it has vocab_size, "
+            pw.errors.InputTypeError, match=r"is not a setting of .*, which has vocab_size, "
         ):
             call(learner=learner)
 

@@ -29,16 +29,5 @@ def did_you_mean(name: object, known: Iterable[str]) -> str:
     return f"did you mean {close[0]!r}?" if close else ""
 
 
-def one_of(name: object, known: Iterable[str]) -> str:
-    """Return what an error expects in place of an unknown name: all known names, and which is meant.
-
-    >>> one_of("bep", ["bpe", "unigram"])
-    "one of bpe, unigram; did you mean 'bpe'?"
-    """
-    names = list(dict.fromkeys(known))
-    question = did_you_mean(name, names)
-    return f"one of {', '.join(names)}" + (f"; {question}" if question else "")
-
-
 def _plain(name: str) -> str:
     return name.lower().lstrip("-").replace("_", "-")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 
 from piecework._internal.abstract import Collection, Iterable
-from piecework._internal.close_names import one_of
+from piecework._internal.close_names import did_you_mean
 from piecework._internal.lazy import hints, np, pw, typing
 from piecework._internal.surrogates import first_surrogate
 from piecework.errors import ArgumentError, InputTypeError
@@ -26,7 +26,7 @@ def check_type(name: str, value: object, kinds: typing.Any, expected: str) -> No
 
     >>> check_type("text", 3, str, "str")
     Traceback (most recent call last):
-    piecework.errors.InputTypeError: text must be str, not int
+    piecework.errors.InputTypeError: text: must be str, not int
     """
     if not isinstance(value, kinds):
         raise InputTypeError(name, f"must be {expected}, not {type(value).__name__}")
@@ -48,7 +48,7 @@ def file_path(path: object, name: str, error: type[ArgumentError] = InputTypeErr
     """Return the path of one of several files as a string; raises `error` for another type."""
     text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
     if not isinstance(text, str):
-        raise error(name, type(path).__name__, "paths as str or os.PathLike")
+        raise error(name, f"must be paths as str or os.PathLike, not {type(path).__name__}")
     return encodable_path(text, name)
 
 
@@ -165,7 +165,9 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> None:
 
 def unknown_choice(name: str, value: object, choices: Collection[str]) -> ArgumentError:
     """Return the error for a value that is none of the choices; it says which one is probably meant."""
-    return ArgumentError(name, f"must be {one_of(value, choices)}, not {value!r}")
+    names = ", ".join(dict.fromkeys(choices))
+    problem = f"must be one of {names}, not {value!r}"
+    return ArgumentError(name, problem, hint=did_you_mean(value, choices))
 
 
 def check_stage(name: str, stage: object, kinds: typing.Any) -> None:

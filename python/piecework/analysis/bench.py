@@ -139,7 +139,7 @@ class _Run:
         bare = tokenizer.without_truncation().without_padding()
         self._spec = _without_dropout(bare.spec)
         # A tokenizer from ranks raises for special tokens in text by default.
-        self._parse_special = False if bare.spec.special_in_text == "refuse" else None
+        self._parse_special = False if bare.parse_special == "refuse" else None
         quarter = len(texts) // 4
         self._cold, self._steady = texts[:quarter], texts[quarter : 3 * quarter]
         self._last = texts[3 * quarter :]

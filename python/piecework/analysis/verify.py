@@ -277,7 +277,7 @@ def _encoder(tokenizer: Tokenizer, adds_special_tokens: bool, num_threads: int |
     settings: dict[str, Any] = {
         "add_special_tokens": adds_special_tokens,
         # A tokenizer from ranks raises for special tokens in text by default; its owner encodes them as text.
-        "parse_special": False if whole.spec.special_in_text == "refuse" else None,
+        "parse_special": False if whole.parse_special == "refuse" else None,
         "sampling": Sampling(nbest_size=1),
         "num_threads": num_threads,
     }

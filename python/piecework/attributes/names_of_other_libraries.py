@@ -48,6 +48,7 @@ _HERE = {
     "extra_special_tokens": "special_tokens_map['additional_special_tokens']",
     "save_pretrained": "save('folder/'), where the / makes it a folder",
     "vocab": "get_vocab()",
+    "vocab_size": "len(tokenizer), or get_vocab_size(with_added_tokens=False)",
     # tiktoken
     "encode_ordinary": "encode(text, parse_special=False).ids",
     "encode_to_numpy": "encode_batch(texts).ids",
@@ -172,7 +173,7 @@ def reject_keywords(method: Callable[..., object], given: Iterable[str]) -> NoRe
     >>> import piecework as pw
     >>> reject_keywords(pw.Tokenizer.encode_batch, ["ofsets"])
     Traceback (most recent call last):
-    piecework.errors.InputTypeError: encode_batch has no argument ofsets; did you mean 'offsets'?
+    piecework.errors.InputTypeError: ofsets: is not an argument of encode_batch; did you mean 'offsets'?
     """
     names, name = list(given), method.__name__
     code = method.__wrapped__.__code__  # type: ignore[attr-defined]
@@ -180,8 +181,7 @@ def reject_keywords(method: Callable[..., object], given: Iterable[str]) -> NoRe
     questions = (did_you_mean(one, known) for one in names)
     use = _uses_of(names, name) or _OTHER_KEYWORDS.get(name)
     hint = f"use {use}" if use else next(filter(None, questions), f"it has {', '.join(known)}")
-    message = f"{name} has no argument {', '.join(names)}; {hint}"
-    raise InputTypeError(", ".join(names), message)
+    raise InputTypeError(names[0], f"is not an argument of {name}", also=names[1:], hint=hint)
 
 
 def _uses_of(names: Iterable[str], method: str = "") -> str:
@@ -216,15 +216,14 @@ def unknown_setting(owner: str, name: str, known: Iterable[str], hint: str = "")
 
     >>> raise unknown_setting("WordTrainer", "show_progress", ["vocab_size"])
     Traceback (most recent call last):
-    piecework.errors.InputTypeError: WordTrainer has no setting show_progress; use progress=True of ...
+    piecework.errors.InputTypeError: show_progress: is not a setting of WordTrainer; use progress=True of ...
     """
     settings = list(known)
-    message = f"{owner} has no setting {name}; "
+    problem = f"is not a setting of {owner}"
     if name in _SETTINGS:
-        return InputTypeError(name, f"{message}use {_SETTINGS[name]}")
-    message += f"it has {', '.join(settings)}"
-    hint = hint or did_you_mean(name, settings)
-    return InputTypeError(name, f"{message}; {hint}" if hint else message)
+        return InputTypeError(name, problem, hint=f"use {_SETTINGS[name]}")
+    problem += f", which has {', '.join(settings)}"
+    return InputTypeError(name, problem, hint=hint or did_you_mean(name, settings))
 
 
 def use_of_module_name(name: str) -> str:
@@ -240,7 +239,7 @@ def many_texts(text: object) -> InputTypeError:
     """Return the error for a list where `encode` takes one text.
 
     >>> print(many_texts(["a", "b"]))
-    text must be str, not list; use encode_batch(texts), or is_pretokenized=True for words
+    text: must be str, not list; use encode_batch(texts), or is_pretokenized=True for words
     """
     return InputTypeError(
         "text",
@@ -252,13 +251,12 @@ def many_texts(text: object) -> InputTypeError:
 def _called(tokenizer: object, *texts: object, **arguments: object) -> NoReturn:
     uses = _uses_of(arguments)
     use = f"encode(text).ids, or encode_batch(texts){'; ' * bool(uses)}{uses}"
-    raise InputTypeError("tokenizer", f"a Tokenizer is not callable; use {use}")
+    raise InputTypeError("tokenizer", f"is not callable; use {use}")
 
 
 def _item(prompt: object, key: object) -> NoReturn:
     name = type(prompt).__name__
-    message = f"a {name} has no items; use its ids, or encoding for the other columns"
-    raise InputTypeError(name, message)
+    raise InputTypeError(name, "has no items; use its ids, or encoding for the other columns")
 
 
 class ForeignName:

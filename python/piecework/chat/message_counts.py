@@ -46,8 +46,8 @@ def count_messages(
         chat = tokenizer.apply_chat_template(messages, tools=tools, add_generation_prompt=True)
         return len(chat.ids)
     if tools is not None:
-        message = "estimate=True does not support tools=: their format is not public"
-        raise ArgumentError("tools", message)
+        message = "cannot be combined: the format of tools is not public"
+        raise ArgumentError("tools", message, also=["estimate"])
     return _estimated_tokens(tokenizer, messages)
 
 

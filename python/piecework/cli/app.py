@@ -12,7 +12,6 @@ import click
 
 import piecework as pw
 from piecework._support import BUILD_PROFILE, did_you_mean
-from piecework.cli.messages import flags_of, in_flags
 from piecework.cli.parameters import (
     COMPLETE,
     Context,
@@ -231,9 +230,7 @@ def _stopped(message: str, code: int) -> int:
 
 def _print_warnings_in_one_line() -> None:
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        context = click.get_current_context(silent=True)
-        flags = {} if context is None else flags_of(context.command.get_params(context))
-        text = in_flags(" ".join(str(message).split()), flags)
+        text = " ".join(str(message).split())
         label = click.style("warning:", fg="yellow", bold=True)
         click.echo(f"piecework: {label} {text}", err=True, color=forced_color())
 

@@ -108,8 +108,8 @@ def compare(
     defines them.
     """
     if html_path == "-" and as_json:
-        message = "--html - and --json cannot both write to stdout; give --html a file"
-        raise pw.errors.ArgumentError("html", message)
+        message = "cannot both write to stdout; give --html a file"
+        raise pw.errors.ArgumentError("html", message, also=["--json"])
     if html_path:
         check_output(html_path)
         check_report()

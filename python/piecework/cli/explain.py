@@ -70,7 +70,7 @@ def explain(
         named = {name: _whole(one) for name, one in loaded_by_name.items()}
         show_sides(pw.analysis.side_by_side(named, text), as_json, html_path, lines)
         return
-    loaded = _whole(load_one(arguments[0], hints)).with_special_in_text("parse")
+    loaded = _whole(load_one(arguments[0], hints)).with_parse_special(True)
     explained = pw.analysis.explain(loaded, text)
     show(explained, as_json, html_path, lines, steps=Selection.of(steps))
     if not as_json and html_path != "-":
@@ -93,7 +93,7 @@ def _print_lineage(
 ) -> None:
     """Print the merges that made a token of one tokenizer."""
     if len(arguments) != 1:
-        message = f"--token needs one TOKENIZER; there are {len(arguments)} arguments"
+        message = f"needs one TOKENIZER; there are {len(arguments)} arguments"
         raise pw.errors.ArgumentError("arguments", message)
     log = arguments[0] if is_training_log(arguments[0]) else training_log_of(arguments[0])
     is_logged = os.path.exists(log)

@@ -12,7 +12,7 @@ import click
 
 import piecework as pw
 from piecework.cli.foreign_options import hint_for, value_hint
-from piecework.cli.messages import flags_of, with_flags
+from piecework.cli.messages import flags_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -151,7 +151,7 @@ class Command(click.Command):
         try:
             return super().invoke(ctx)
         except pw.PieceworkError as error:
-            raise click.ClickException(with_flags(error, self.get_params(ctx))) from error
+            raise click.ClickException(error.text(flags_of(self.get_params(ctx)))) from error
 
 
 def color_option() -> click.Option:
@@ -360,7 +360,7 @@ class TokenizerOutput(OutputFile):
         try:
             check_tokenizer_path(path)
         except pw.PieceworkError as error:
-            self.fail(f"{str(error).removeprefix('path: ')}.", param, ctx)
+            self.fail(f"{error.message}.", param, ctx)
         return path
 
 

@@ -103,8 +103,8 @@ def checked_chat(chat: ChatFormat, parse_special: bool | Collection[str] | None)
     """Return the format of conversations; raise for arguments that do not go with it."""
     check_type("chat", chat, ChatFormat, "a ChatFormat or None")
     if parse_special is not None:
-        problem = "cannot be combined with chat=: text of messages never becomes a special token"
-        raise ArgumentError("parse_special", problem)
+        problem = "cannot be combined: text of messages never becomes a special token"
+        raise ArgumentError("parse_special", problem, also=["chat"])
     return chat
 
 
@@ -112,12 +112,12 @@ def check_without_chat(**switches: bool) -> None:
     """Raise for switches about lines, which do not go with conversations."""
     for name, is_on in switches.items():
         if is_on:
-            raise ArgumentError(name, "True cannot be combined with chat=")
+            raise ArgumentError(name, "cannot be combined", also=["chat"])
 
 
 def no_masks(format: str, others: Sequence[str]) -> str:
     """Return what is wrong with a format that has no masks."""
-    return f"={format!r} has no masks; use {' or '.join(others)}, or a ChatFormat with mask=[]"
+    return f"{format!r} has no masks; use {' or '.join(others)}, or a ChatFormat with mask=[]"
 
 
 class ChatEncoder:

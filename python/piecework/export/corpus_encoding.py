@@ -54,11 +54,11 @@ from piecework.export.input_lines import LabelledLine, LineSource
 from piecework.export.long_documents import encoder_of_long
 from piecework.export.manifest import Manifest, tokenizer_checksum
 from piecework.export.packing import STRATEGIES, Strategy
+from piecework.export.parsed_special import ParsedSpecialCounter
 from piecework.export.shard_documents import Documents, ShardReader
 from piecework.export.shard_formats import SHARD_FORMATS, ShardFormat, ShardFormatName, check_extra
 from piecework.export.shard_plan import ShardPlan, shard_names
 from piecework.export.shard_writing import ShardJob, write_shards
-from piecework.export.special_in_text import SpecialTokensInText
 from piecework.io.locked_folder import locked_folder
 from piecework.tokenizer import Tokenizer
 
@@ -75,7 +75,7 @@ class EncodedCorpus:
     1
 
     `rows` differs from `documents` only for packed rows, whose padding `tokens` does not count.
-    `replacements` counts invalid UTF-8 sequences, and `special_in_text` special tokens that documents have.
+    `replacements` counts invalid UTF-8 sequences, and `parsed_special` special tokens parsed in documents.
     """
 
     manifest: str
@@ -86,7 +86,7 @@ class EncodedCorpus:
     tokens: int
     empty_lines_dropped: int
     replacements: int
-    special_in_text: int = 0
+    parsed_special: int = 0
 
 
 def encode_corpus(
@@ -260,7 +260,7 @@ def _checked_job(
             num_threads=threads,
         )
 
-    in_text = SpecialTokensInText(
+    special_counter = ParsedSpecialCounter(
         unpadded, add_special_tokens=add_special_tokens, parse_special=parse_special
     )
     encode_cut = encoder_of_long(unpadded, encode_texts, add_special_tokens=add_special_tokens)
@@ -270,7 +270,7 @@ def _checked_job(
         return EncodedLines(
             with_eod(batch, eod),
             kept=_columns(documents.texts, layout.kept),
-            special_in_text=in_text.count(batch),
+            parsed_special=special_counter.count(batch),
         )
 
     encoder = None if chat is None else ChatEncoder(unpadded, chat)
@@ -284,7 +284,7 @@ def _checked_job(
             faults=encoded.faults,
         )
 
-    is_set = isinstance(parse_special, Collection)
+    is_set = isinstance(parse_special, Collection) and not isinstance(parse_special, str)
     settings = {
         "format": format,
         "shuffle_seed": seed,
@@ -322,7 +322,7 @@ def _checked_length(pack: int | None) -> int | None:
 def _check_layout(form: ShardFormat, name: str, layout: RowLayout) -> None:
     if layout.packed_length is not None and not form.can_pack:
         packing = [other for other, form in SHARD_FORMATS.items() if form.can_pack]
-        problem = f"does not support format={name!r}; use {' or '.join(packing)}"
+        problem = f"does not support format {name!r}; use {' or '.join(packing)}"
         raise ArgumentError("pack", problem)
     if layout.has_mask and not form.can_mask:
         masking = [other for other, form in SHARD_FORMATS.items() if form.can_mask]
@@ -331,10 +331,10 @@ def _check_layout(form: ShardFormat, name: str, layout: RowLayout) -> None:
         return
     if not form.has_columns:
         columnar = [other for other, form in SHARD_FORMATS.items() if form.has_columns]
-        problem = f"does not support format={name!r}; use {' or '.join(columnar)}"
+        problem = f"does not support format {name!r}; use {' or '.join(columnar)}"
         raise ArgumentError("keep", problem)
     if layout.packed_length is not None:
-        problem = "cannot be combined with pack=: a packed row has several documents"
+        problem = "cannot be combined: a packed row has several documents"
         raise ArgumentError("keep", problem)
     if clash := {layout.ids_name, "lengths", MASK_NAME}.intersection(layout.kept):
         problem = (
@@ -400,5 +400,5 @@ def _result(manifest: Manifest, names: Sequence[str], earlier: int) -> EncodedCo
         tokens=sum(shard.tokens for shard in shards),
         empty_lines_dropped=sum(shard.empty_lines_dropped for shard in shards),
         replacements=sum(shard.replacements for shard in shards),
-        special_in_text=sum(shard.special_in_text for shard in shards),
+        parsed_special=sum(shard.parsed_special for shard in shards),
     )

@@ -33,8 +33,8 @@ from piecework.export.file_arguments import (
     eod_id,
 )
 from piecework.export.input_lines import LabelledLine, LineSource, parallel_lines
+from piecework.export.parsed_special import ParsedSpecialCounter
 from piecework.export.prefetch import overlapped
-from piecework.export.special_in_text import SpecialTokensInText
 from piecework.tokenizer import Tokenizer
 
 FormatName: TypeAlias = Literal[
@@ -59,8 +59,8 @@ class EncodedFiles:
     Documents of several lines count as lines. Line n of all parallel inputs counts as one line.
     `empty_lines_dropped` counts empty and blank lines; of parallel inputs, lines that are empty in at least
     one input. `replacements` counts invalid UTF-8
-    sequences, and `tokens` has the number of tokens of each output. `special_in_text` counts the
-    special tokens that lines have, such as `<|endoftext|>`; with `parse_special=False` they are plain text.
+    sequences, and `tokens` has the number of tokens of each output. `parsed_special` counts the
+    special tokens parsed in the lines, such as `<|endoftext|>`; `parse_special=False` encodes them as text.
     """
 
     lines_read: int
@@ -68,7 +68,7 @@ class EncodedFiles:
     empty_lines_dropped: int
     replacements: int
     tokens: tuple[int, ...]
-    special_in_text: int = 0
+    parsed_special: int = 0
 
 
 def encode_files(
@@ -164,7 +164,7 @@ def encode_files(
     adds_special_tokens = add_special_tokens and chat is None
     eod = None if append_eod is None else eod_id(tokenizer, append_eod, adds_special_tokens)
     unpadded = without_batch_padding(tokenizer)
-    in_text = SpecialTokensInText(
+    special_counter = ParsedSpecialCounter(
         unpadded, add_special_tokens=add_special_tokens, parse_special=parse_special
     )
 
@@ -178,9 +178,9 @@ def encode_files(
             num_threads=num_threads,
         )
         labelled = cast("list[LabelledLine]", texts) if form.has_offsets else []
-        special_in_text = in_text.count(batch)
+        parsed_special = special_counter.count(batch)
         labels = [text.label for text in labelled]
-        return EncodedLines(with_eod(batch, eod), labels, special_in_text=special_in_text)
+        return EncodedLines(with_eod(batch, eod), labels, parsed_special=parsed_special)
 
     encoder = None if chat is None else _chat_encoder(unpadded, chat, layout, form)
 
@@ -261,7 +261,7 @@ class _Tally:
         self._total_bytes = corpus_bytes([path for source in sources for path in source.paths])
         self._lines_read = self._lines_kept = 0
         self._tokens = [0] * len(sources)
-        self._special_in_text = 0
+        self._parsed_special = 0
 
     def steps(self) -> Iterator[Step]:
         first_output = 0
@@ -280,7 +280,7 @@ class _Tally:
         self._tokens[output] += len(lines.batch.ids)
         self._lines_kept -= len(lines.faults)
         self._lines_read -= len(lines.faults)
-        self._special_in_text += lines.special_in_text
+        self._parsed_special += lines.parsed_special
 
     def result(self) -> EncodedFiles:
         return EncodedFiles(
@@ -289,7 +289,7 @@ class _Tally:
             empty_lines_dropped=self._lines_read - self._lines_kept,
             replacements=sum(source.replacements for source in self._sources),
             tokens=tuple(self._tokens),
-            special_in_text=self._special_in_text,
+            parsed_special=self._parsed_special,
         )
 
 
@@ -344,4 +344,4 @@ def system_errors_as_file_errors(targets: Sequence[str]) -> Iterator[None]:
         raise
     except OSError as error:
         names = ", ".join("<stdout>" if path == "-" else path for path in targets)
-        raise FileError.writing(names, error, "writable files") from error
+        raise FileError.writing(names, error) from error

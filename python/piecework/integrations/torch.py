@@ -255,7 +255,7 @@ class Collator:
     def _select(self, masking: Masking, arrays: dict[str, npt.NDArray[Any]]) -> None:
         """Replace the selected ids in place and add the labels."""
         if "labels" in arrays:
-            raise ArgumentError("items", "must not have labels: masking= makes them")
+            raise ArgumentError("items", "must not have labels: masking makes them")
         ids = arrays["input_ids"]
         is_ordinary = (arrays["attention_mask"] != 0) & ~np.isin(ids, self._special_ids)
         if "special_tokens_mask" in arrays:

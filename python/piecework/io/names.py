@@ -152,9 +152,9 @@ def _repository(name: str, *, download: bool, revision: str | None) -> str:
     )
     installing = install_command("hub", "huggingface_hub")
     message = (
-        f"cannot load {name}: there is {found}, and {place} in the cache of the Hugging Face hub; "
+        f"there is {found}, and {place} in the cache of the Hugging Face hub; "
         f"give {_similar(name)}{_WHAT_NAMES}; to fetch a repository, "
-        f"download=True, which needs the extra 'hub': {installing}"
+        f"pass download, which needs the extra 'hub': {installing}"
     )
     raise FileError(name, message, errno=errno.ENOENT)
 

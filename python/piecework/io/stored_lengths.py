@@ -120,8 +120,8 @@ def padded(
 ) -> tuple[Core, str]:
     """Return the core that pads, and the side; an argument of `given` that is None has its default.
 
-    `length` "stored" is that of the stored padding, kept or active, with its multiple; None, for the
-    longest row, without one. A `pad_token` that is given has its own id.
+    `length` "stored" takes the length and the multiple of the stored padding, kept or active; None pads to
+    the longest row, without a multiple. A `pad_token` that is given has its own id.
     """
     id, token, type_id, side = filling_of(core, settings)
     chosen: dict[str, Any] = {
@@ -169,7 +169,7 @@ def _id_of(core: Core, pad_token: str) -> int:
     if id is None:
         token = repr(pad_token)
         adding = f"with_added_tokens([{token}], special=True) adds it"
-        problem = f"the vocabulary has no token {token}; {adding}, pad_id= pads with the id given"
+        problem = f"the vocabulary has no token {token}; {adding}, pad_id pads with the id given"
         raise ArgumentError("pad_token", problem)
     return id
 
@@ -200,7 +200,7 @@ def active_lengths(core: Core) -> tuple[dict[str, Any] | None, dict[str, Any] | 
 
 
 def active_sides(core: Core) -> tuple[str, str]:
-    """Return the sides of the active truncation and padding, "right" for those that are not active."""
+    """Return the sides of the active truncation and padding, "right" for an inactive one."""
     truncation, padding = active_lengths(core)
     return _side(truncation) or "right", _side(padding) or "right"
 

@@ -52,11 +52,11 @@ def portable_spec(spec: TokenizerSpec) -> TokenizerSpec:
     """
     spec = checked_spec(spec)
     refuse_custom_stages(spec.normalizer, spec.pre_tokenizer)
-    if spec.special_in_text == "text":
+    if spec.parse_special is False:
         problem = (
-            "other formats cannot represent 'text': other libraries parse special tokens in text"
+            "other formats cannot represent False: other libraries parse special tokens in text"
         )
-        raise PortabilityError("special_in_text", problem, hint=f"use 'parse', or {KEPT_BY_OWN}")
+        raise PortabilityError("parse_special", problem, hint=f"use True, or {KEPT_BY_OWN}")
     _check_settings(spec)
     if is_sentencepiece(spec):
         spec = _without_sentencepiece(spec)

@@ -41,7 +41,7 @@ class CheckpointFile:
     def write(self, fields: Mapping[str, Any], body: bytes) -> None:
         """Write a state: fields of the first line, and the rest."""
         header = {"format": _FORMAT, **self._identity, **fields, "crc32": zlib.crc32(body)}
-        with FileError.while_writing(self.path.parent, "a folder"):
+        with FileError.while_writing(self.path.parent):
             self.path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_file(self.path) as temporary:
             temporary.write_bytes(json.dumps(header).encode() + b"\n" + body)

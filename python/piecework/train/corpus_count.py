@@ -144,7 +144,7 @@ class CorpusCount:
             self._check_unused()
         check_sources("first_source", self.first_source, sum(map(len, groups)))
         if weights is not None and self.temperature is not None:
-            raise ArgumentError("source_weights", "cannot be combined with temperature=")
+            raise ArgumentError("source_weights", "cannot be combined", also=["temperature"])
         if weights is not None and len(listed(weights, "source_weights", "numbers")) != len(groups):
             problem = f"must be one for each of {len(groups)} paths; there are {len(weights)}"
             raise ArgumentError("source_weights", problem)

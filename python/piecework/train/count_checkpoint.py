@@ -99,7 +99,7 @@ class CountCheckpoint:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise FileError.reading(path, error, "a saved state") from error
+            raise FileError.reading(path, error) from error
         except UnicodeDecodeError as error:
             raise FormatError(str(path), f"cannot be read as a saved state: {error}") from error
         state = _parsed(text, path)

@@ -168,7 +168,7 @@ class Counts:
         try:
             return cls._of_columns(table.words, table.counts, table.first, table.pipeline)
         except ArgumentError as error:
-            raise FormatError(str(path), f"{error}") from error
+            raise FormatError(str(path), str(error)) from error
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write `*.parquet` (needs `piecework[parquet]`) or `*.tsv` atomically.

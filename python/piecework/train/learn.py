@@ -162,7 +162,7 @@ def preset_for_counts(
         raise ArgumentError("preset", problem)
     expected = f"the pipeline of the trainer: {pipeline}"
     if named := sentencepiece_preset_of(pipeline):
-        expected = f'counts made with preset="{named.name}", or a model that is not SentencePiece'
+        expected = f"counts made with preset {named.name!r}, or a model that is not SentencePiece"
     raise ArgumentError("counts", f"have words of {source}; use {expected}")
 
 

@@ -66,8 +66,8 @@ class Plan:
             model, preset = _model_and_preset_for(counted, trainer, model, settings)
         if trainer is not None and (model is not None or settings):
             found = "model" if model is not None else next(iter(settings))
-            problem = "cannot be combined with trainer=; pass settings or a trainer"
-            raise ArgumentError(found, problem)
+            problem = "cannot be combined; pass settings or a trainer"
+            raise ArgumentError(found, problem, also=["trainer"])
         is_sentencepiece = _is_sentencepiece_preset(preset)
         if trainer is None and is_sentencepiece and model in SentencePieceTrainer.TYPES:
             model, settings = "sentencepiece", {**settings, "model_type": model}

@@ -69,8 +69,8 @@ def most_used(
 ) -> set[str]:
     """Return `size` tokens to keep, without added tokens outside the model: the most used, by `uses`.
 
-    The least used entry that no other one is merged from is removed first; of equals, the one with the
-    highest id. Raises `ArgumentError` if more tokens than `size` must be kept.
+    The least used entry that no other one is merged from is removed first; of equals, the entry
+    with the highest id. Raises `ArgumentError` if more tokens than `size` must be kept.
     """
     model = checked_spec(spec).model
     vocab, derivations = model.vocab, Derivations(model)

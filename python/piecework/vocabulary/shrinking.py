@@ -28,7 +28,7 @@ def shrink(tokenizer: pw.Tokenizer, size: int) -> ChangedVocabulary:
 
     `size` includes added tokens. BPE removes merges from the end of the list, with the entries that
     only they produce. Unigram and SentencePiece remove the entries with the lowest scores, other models
-    those with the highest ids. The entries that `prune` always keeps, and the alphabet, are kept;
+    the entries with the highest ids. The entries that `prune` always keeps, and the alphabet, are kept;
     `ArgumentError` if they are more than `size`.
     """
     check_tokenizer(tokenizer)
@@ -41,25 +41,23 @@ def shrink_spec(spec: TokenizerSpec, size: int) -> tuple[TokenizerSpec, IdMap]:
     model = checked_spec(spec).model
     present = len(all_ids(spec))
     if size > present:
-        problem = f"must be at most {present}, not {size}: that is the present number of tokens"
-        raise ArgumentError("size", problem)
+        problem = f"{size} is more than the {present} tokens of the vocabulary"
+        raise ArgumentError("size", problem, limit=present)
     fixed = required_entries(spec) | alphabet(model)
     if isinstance(model, BPE):
         merges, removed = _drop_last_merges(model, fixed, present - size)
         spec = replace(spec, model=replace(model, merges=merges))
     else:
         removed = _last_entries(model, fixed, present - size)
-    if present - len(removed) > size:
-        raise ArgumentError(
-            "size",
-            f"must be at least {present - len(removed)}, not {size}: the alphabet and the "
-            "special tokens",
-        )
+    least = present - len(removed)
+    if least > size:
+        problem = f"{size} is too small: the alphabet and the special tokens need {least}"
+        raise ArgumentError("size", problem, limit=least)
     return remove_entries(spec, removed)
 
 
 def _last_entries(model: Model, fixed: set[str], excess: int) -> set[str]:
-    """Return the entries to remove: those learned last, and those that cannot be merged without them."""
+    """Return the entries to remove: the entries learned last, and what cannot be merged without them."""
     learned = [token for token in _in_learned_order(model) if token not in fixed]
     if not isinstance(model, SentencePiece) or model.kind != "bpe":
         return set(learned[max(len(learned) - excess, 0) :])

@@ -54,7 +54,7 @@ def to_unigram(
     (['unh', '##appy'], ['▁un', 'happy'])
 
     WordPiece takes the longest match at each position; Unigram takes the segmentation with the highest
-    probability, whose boundaries are nearer to those of morphemes, for a few more tokens. The result is
+    probability, whose boundaries are nearer to morpheme boundaries, for a few more tokens. The result is
     a Unigram model that `tokenizers` and transformers read. `hug` is written `▁hug`, and `##s` is `s`;
     `▁` alone is added after the last id. A character outside the vocabulary is unknown by itself, where
     WordPiece gives up the whole word.
@@ -179,7 +179,7 @@ def _estimate(
             "special_tokens": (),
             "user_defined_symbols": (),
             "byte_fallback": False,
-            "character_coverage": 1e-12,  # one character of the corpus, beside those of the pieces
+            "character_coverage": 1e-12,  # one character of the corpus, besides the characters of the pieces
             "initial_alphabet": "".join(sorted(set().union(*known))),
             "seed_size": size,
             "count_exponent": 1.0,

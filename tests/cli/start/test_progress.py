@@ -105,7 +105,7 @@ def test_progress_is_a_bar_a_function_or_nothing(
         call(lambda done, total: steps.append((done, total)))
         assert steps
         assert capsys.readouterr().err == ""
-        with pytest.raises(pw.errors.InputTypeError, match="progress must be .*, not int"):
+        with pytest.raises(pw.errors.InputTypeError, match="progress: must be .*, not int"):
             call(1)
 
 
