@@ -108,7 +108,9 @@ def test_rounds_and_self_tests_are_refused_together(folder: Path) -> None:
     settings = (*PARALLEL, "--balance-rounds", "2", "--self-test-sample-size", "3")
     done = run("train-sentencepiece", "en.txt", "cs.txt", *settings, "-o", "out.model", cwd=folder)
     assert done.returncode != 0
-    expected = "--self-test-sample-size: does not support --balance-rounds, which learns from counts"
+    expected = (
+        "--self-test-sample-size: does not support --balance-rounds, which learns from counts"
+    )
     assert expected in " ".join(done.stderr.split())
 
 

@@ -259,7 +259,9 @@ def test_the_limit_is_that_of_a_document_and_not_of_what_was_read(
     if size <= 1000:
         assert texts(path, document="blank-line") == [document] * 3
         return
-    with pytest.raises(MemoryLimitError, match=r"a\.txt line 1: has a document: of over 1000 bytes"):
+    with pytest.raises(
+        MemoryLimitError, match=r"a\.txt line 1: has a document: of over 1000 bytes"
+    ):
         texts(path, document="blank-line")
 
 

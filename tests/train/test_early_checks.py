@@ -77,7 +77,9 @@ def test_parity_needs_sources_that_can_be_compared(trainer: BPETrainer | ByteBPE
 
 def test_sources_and_their_parallel_texts_are_compared_before_they_are_counted() -> None:
     en, cs = {"en": FILES[0]}, {"cs": FILES[1]}
-    with pytest.raises(ArgumentError, match="sources: has 1: with one source, train without parity"):
+    with pytest.raises(
+        ArgumentError, match="sources: has 1: with one source, train without parity"
+    ):
         count_sources(en)
     with pytest.raises(
         ArgumentError, match="parallel: has no text for cs; give one for each of en, cs"

@@ -202,9 +202,7 @@ def test_files_are_counted_by_source(tmp_path: Path) -> None:
 
 
 def test_counts_without_sources_say_how_to_count(counts: SourceCounts) -> None:
-    lost = (
-        "counts: have no sources, which parity needs; sums and files of counts lose them: count each"
-    )
+    lost = "counts: have no sources, which parity needs; sums and files of counts lose them: count each"
     with pytest.raises(ArgumentError, match=lost):
         PARITY.learn(counts.merged())
     with pytest.raises(ArgumentError, match=lost):
