@@ -185,7 +185,7 @@ class Manifest:
         self, kind: type[PieceworkError], found: str, do: str = "run again with the same"
     ) -> PieceworkError:
         """Return the error for a run that differs from the one to resume."""
-        return kind(self.path, f"cannot be resumed: {found}; {do}, {_OTHER_FOLDER}")
+        return kind(str(self.path), f"cannot be resumed: {found}; {do}, {_OTHER_FOLDER}")
 
     def _check_inputs(self, inputs: Sequence[Mapping[str, Any]]) -> None:
         if len(inputs) != len(self.inputs):

@@ -39,7 +39,6 @@ def split_bytes(patterns: tuple[str, ...]) -> PreTokenizer:
     3
     """
     if not isinstance(patterns, (tuple, list)):
-        problem = f"must be a tuple of patterns, not {type(patterns).__name__}"
-        raise InputTypeError("patterns", problem)
+        raise InputTypeError("patterns", f"must be a tuple, not {type(patterns).__name__}")
     splits = [Split(Regex(pattern), "isolated") for pattern in patterns]
     return SequencePreTokenizer((*splits, ByteLevel(add_prefix_space=False, use_regex=False)))

@@ -52,7 +52,7 @@ class CheckpointFile:
         Raises `ArgumentError` for a checkpoint of other counts, settings or sizes, and `FormatError` for a
         damaged one.
         """
-        with FileError.while_reading(self.path, "a checkpoint"):
+        with FileError.while_reading(self.path):
             if not self.path.exists():
                 return None
         line, _, body = file_bytes(self.path, "a checkpoint").partition(b"\n")
