@@ -142,7 +142,7 @@ def test_the_figures_are_json() -> None:
 
 
 def test_a_string_is_not_a_list_of_texts() -> None:
-    with pytest.raises(pw.errors.InputTypeError, match="texts must be .*, not str"):
+    with pytest.raises(pw.errors.InputTypeError, match="texts: must be .*, not str"):
         measure_round_trip(trained("char"), "a text")
 
 

@@ -7,9 +7,6 @@
 (7, 1)
 """
 
-from typing import TYPE_CHECKING
-
-from piecework._support import moved_names
 from piecework.analysis.bench import bench, bench_files
 from piecework.analysis.charts import Chart, charts
 from piecework.analysis.compare import Comparison, compare
@@ -53,15 +50,6 @@ from piecework.analysis.verify import verify, verify_files
 from piecework.analysis.vocabulary_report import Inspection, inspect
 from piecework.analysis.word_differences import DifferingWord, WordBand, WordDifferences, WordGroup
 from piecework.analysis.word_search import PrefixSearch, WordSearch
-
-if not TYPE_CHECKING:
-    __getattr__ = moved_names(
-        __name__,
-        {
-            "compare_files": "compare(tokenizers, piecework.corpus.read_corpus(paths))",
-            "plan_prune_files": "plan_prune(tokenizer, piecework.corpus.read_corpus(paths))",
-        },
-    )
 
 __all__ = [
     "EXAMPLES",

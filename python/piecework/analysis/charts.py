@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import ceil, floor, log10
 from typing import Any, NamedTuple
 
-from piecework._support import import_extra
+from piecework._support import check_type, import_extra
 from piecework.analysis.chart_frame import ChartFrame, Row
 from piecework.analysis.compare import Comparison
 from piecework.analysis.measures import ComparedSource, Lengths
@@ -70,6 +70,7 @@ def page_charts(comparison: Comparison) -> list[Chart]:
 
     A comparison of fewer than `FEWEST_WORDS` words has none.
     """
+    check_type("comparison", comparison, Comparison, "a Comparison")
     if comparison.words < FEWEST_WORDS:
         import_extra("altair", "charts", "charts")
         return []
@@ -80,6 +81,7 @@ class _Charts:
     """Builds the charts of one comparison."""
 
     def __init__(self, comparison: Comparison, *, is_on_page: bool) -> None:
+        check_type("comparison", comparison, Comparison, "a Comparison")
         self._alt = import_extra("altair", "charts", "charts")
         self._found = comparison
         self._names = [escape_controls(one.name) for one in comparison.measures]

@@ -91,6 +91,8 @@ def compare(
 
     Raises `ArgumentError`, `InputTypeError`, and `CorpusError` if there is no text, or none in a source.
     """
+    if gold is not None:
+        check_type("gold", gold, Gold, "a Gold")
     corpus = _Corpus(tokenizers, words, num_threads)
     sources = _named(texts)
     with reading("comparing", list(sources.values()), progress) as rows_of:

@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from piecework import Batch, Tokenizer
 from piecework import _support as support
+from piecework._support import check_tokenizer
 from piecework.analysis.corpus_texts import Texts, reading
 from piecework.analysis.entry_bytes import PLAIN_TEXT, vocabulary_entries
 from piecework.analysis.round_trip import unknown_id_of, without_truncation_and_padding
@@ -90,6 +91,7 @@ def token_counts(
 
     Texts and progress are those of `compare`: `corpus.read_corpus` reads files.
     """
+    check_tokenizer(tokenizer)
     counts = CorpusCounts(tokenizer)
     with reading("counting", [texts], progress) as rows_of:
         for rows in rows_of(texts):

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from piecework import Tokenizer
-from piecework._support import CorpusReader, PathLike, ReadOptions
+from piecework._support import CorpusReader, PathLike, ReadOptions, check_tokenizer, check_type
 from piecework.analysis.entry_bytes import PLAIN_TEXT
 from piecework.analysis.plain_data import PlainData
 from piecework.corpus import corpus_files
@@ -148,6 +148,8 @@ def boundary_scores(tokenizer: Tokenizer, gold: Gold) -> BoundaryScores:
     In a word without gold boundaries, every token boundary is wrong. Raises `CorpusError` for a gold standard
     without words that their morphemes spell.
     """
+    check_tokenizer(tokenizer)
+    check_type("gold", gold, Gold, "a Gold")
     if not gold.boundaries:
         raise CorpusError("gold", "has no words that their morphemes spell")
     correct = predicted = actual = 0

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
 
 from piecework import Tokenizer
+from piecework._support import close_names
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
 from piecework.analysis.displayed import Displayed
 from piecework.analysis.readable_tokens import text_of_bytes
@@ -129,7 +129,7 @@ def nearest_entries(entries: Iterable[str], token: str, most: int = 3) -> list[s
     kept = list(entries)
     same = (one for one in kept if wanted in (_bare(one), _bare(text_of_bytes(one))))
     similar = [one for one in kept if abs(len(one) - len(token)) <= _LENGTH_DIFFERENCE]
-    return list(dict.fromkeys([*same, *get_close_matches(token, similar, most)]))[:most]
+    return list(dict.fromkeys([*same, *close_names(token, similar, most)]))[:most]
 
 
 def _bare(token: str) -> str:

@@ -75,7 +75,7 @@ def read_peer(
         raise
     except Exception as error:  # each library has its own exceptions
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise FormatError(source, f"{name} cannot read {source}: {reason}") from error
+        raise FormatError(source, f"cannot be read by {name}: {reason}") from error
     return peer
 
 

@@ -116,7 +116,13 @@ def plan_prune(
     contradict each other, and for a size below the number of tokens that are always kept.
     """
     source = _source(texts)
-    chosen = _Settings(min_count, size, tuple(keep), residues, keep_alphabet)
+    chosen = _Settings(
+        min_count,
+        size,
+        tuple(support.listed(keep, "keep", "tokens or ids")),
+        residues,
+        keep_alphabet,
+    )
     with reading("pruning", [source, source], progress) as rows_of:
         chosen.check()
         before = CorpusCounts(tokenizer)
@@ -168,12 +174,12 @@ class _Settings(NamedTuple):
         if self.size is not None:
             support.check_size("size", self.size)
             if self.min_count is not None and not self.residues:
-                raise ArgumentError("size", "and min_count= cannot be combined")
+                raise ArgumentError("size", "cannot be combined", also=["min_count"])
             if not self.keep_alphabet:
-                raise ArgumentError("keep_alphabet", "size= needs keep_alphabet=True")
+                raise ArgumentError("keep_alphabet", "must be True with a size")
         if self.min_count is None and self.size is None and not (self.residues or self.keep):
-            message = "nothing to prune by: pass min_count=, size=, keep= or residues="
-            raise ArgumentError("min_count", message)
+            message = "pass one of them, or keep or residues: there is nothing to prune by"
+            raise ArgumentError("min_count", message, also=["size"])
 
 
 def _pruned(

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from piecework import Tokenizer
+from piecework._support import check_tokenizer, listed
 from piecework.analysis.entry_bytes import PLAIN_TEXT, space_marker
 from piecework.analysis.figures import joined, percent
 from piecework.analysis.metrics import ratio
@@ -161,9 +162,10 @@ def measure_round_trip(
 
     Raises `InputTypeError` if `texts` is a string, or has an item that is not a string.
     """
+    check_tokenizer(tokenizer)
     if isinstance(texts, str):
         raise InputTypeError("texts", "must be an iterable of strings, not str")
-    given = list(texts)
+    given = listed(texts)
     measured = _Measured(tokenizer)
     for text, decoded in zip(given, _decoded(tokenizer, given, num_threads), strict=True):
         measured.add(text, decoded)

@@ -194,6 +194,8 @@ def side_by_side(tokenizers: Mapping[str, Tokenizer], text: str) -> SideBySide:
     if not isinstance(given, Mapping) or not given:
         raise ArgumentError("tokenizers", "must be a mapping of names to tokenizers, at least one")
     checks.check_text("text", text)
+    for name, tokenizer in tokenizers.items():
+        checks.check_tokenizer(tokenizer, f"tokenizers[{name!r}]")
     encoded = {name: _tokens(tokenizer, text) for name, tokenizer in tokenizers.items()}
     spans = {name: {token.span for token in tokens} for name, tokens in encoded.items()}
     sides = []

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from piecework import Tokenizer
+from piecework._support import check_tokenizer
 from piecework.analysis.entry_bytes import PLAIN_TEXT, Entry, family, vocabulary_entries
 from piecework.analysis.plain_data import PlainData
 from piecework.analysis.round_trip import RoundTrip, measure_round_trip
@@ -158,6 +159,7 @@ def inspect(tokenizer: Tokenizer, texts: Iterable[str] | None = None) -> Inspect
 
     Encodes a few texts for each token, which takes seconds for vocabularies of 200,000 tokens.
     """
+    check_tokenizer(tokenizer)
     entries = vocabulary_entries(tokenizer)
     added = sorted(tokenizer.added_tokens, key=lambda token: token.id)
     return Inspection(

@@ -69,7 +69,7 @@ def compiled(template: str) -> jinja2.Template:
         raise
     except jinja2.TemplateSyntaxError as error:
         place = f"chat template: line {error.lineno}"
-        message = f"line {error.lineno} of the chat template is not valid Jinja: {error.message}"
+        message = f"is not valid Jinja: {error.message}"
         raise TemplateError(place, message) from error
     except (
         RecursionError,

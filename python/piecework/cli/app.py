@@ -12,9 +12,13 @@ import click
 
 import piecework as pw
 from piecework._support import BUILD_PROFILE, did_you_mean
-from piecework.cli.colors import environment_kept, forced_color
-from piecework.cli.messages import flags_of, in_flags
-from piecework.cli.parameters import COMPLETE, Context, color_option, hints_for_options
+from piecework.cli.parameters import (
+    COMPLETE,
+    Context,
+    color_option,
+    forced_color,
+    hints_for_options,
+)
 from piecework.cli.signals import Terminated
 
 TYPE_CHECKING = False
@@ -157,11 +161,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
         from piecework.cli.completion import complete
 
         return complete(commands, instruction)
-    with environment_kept():
-        return _exit_code(given)
-
-
-def _exit_code(given: list[str]) -> int:
     try:
         if not given:
             return _show_help()
@@ -225,9 +224,7 @@ def _stopped(message: str, code: int) -> int:
 
 def _print_warnings_in_one_line() -> None:
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        context = click.get_current_context(silent=True)
-        flags = {} if context is None else flags_of(context.command.get_params(context))
-        text = in_flags(" ".join(str(message).split()), flags)
+        text = " ".join(str(message).split())
         label = click.style("warning:", fg="yellow", bold=True)
         click.echo(f"piecework: {label} {text}", err=True, color=forced_color())
 

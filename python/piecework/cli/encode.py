@@ -90,7 +90,7 @@ Example:
 @in_output(
     "--parse-special/--no-parse-special",
     default=None,
-    help="Recognize special tokens written in the text, or treat them as plain text.  "
+    help="Parse special tokens written in the text, or encode them as plain text.  "
     "[default: set by the tokenizer]",
 )
 @length_options
@@ -159,12 +159,12 @@ def encode(
 def _check_no_file_options(outputs: Sequence[str], settings: dict[str, Any]) -> None:
     """Remove the options that only files have; raise if one of them or an output file is given."""
     if outputs:
-        raise pw.errors.ArgumentError("outputs", "-o cannot be combined with --out-dir")
+        raise pw.errors.ArgumentError("outputs", "cannot be combined with --out-dir")
     if settings.pop("parallel"):
-        message = "--parallel cannot be combined with --out-dir; use -o per file"
+        message = "cannot be combined with --out-dir; use -o per file"
         raise pw.errors.ArgumentError("parallel", message)
     if settings.pop("strip_lines"):
-        message = "--strip-lines cannot be combined with --out-dir; use -o per file"
+        message = "cannot be combined with --out-dir; use -o per file"
         raise pw.errors.ArgumentError("strip_lines", message)
 
 
@@ -202,7 +202,7 @@ def _report(
     lines = [
         ", ".join(parts) if to_files or is_notable else None,
         tokenizer_text(tokenizer) if to_files else None,
-        special_text(done.special_in_text, tokenizer),
+        special_text(done.parsed_special, tokenizer),
         following and f"next: {following}",
     ]
     data = {

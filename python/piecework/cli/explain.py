@@ -77,7 +77,7 @@ def explain(
         named = {name: _whole(one) for name, one in loaded_by_name.items()}
         show(pw.analysis.side_by_side(named, text), as_json, html_path, lines)
         return
-    loaded = _whole(load_one(arguments[0], hints)).with_special_in_text("parse")
+    loaded = _whole(load_one(arguments[0], hints)).with_parse_special(True)
     explained = pw.analysis.explain(loaded, text)
     show(explained, as_json, html_path, lines, steps=Selection.of(steps))
     if not as_json and html_path != "-":

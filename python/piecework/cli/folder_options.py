@@ -112,7 +112,7 @@ def encode_to_folder(
     lines = [
         f"{', '.join(parts)}, saved in {out_dir}",
         tokenizer_text(tokenizer),
-        special_text(done.special_in_text, tokenizer),
+        special_text(done.parsed_special, tokenizer),
         following and f"next: {following}",
     ]
     data = {

@@ -7,8 +7,7 @@ from collections.abc import Collection, Sequence
 import piecework as pw
 from piecework._support import did_you_mean
 
-# Programs: spm_train, spm_encode, subword-nmt, fastBPE, huggingface-cli, scripts of transformers, Unix tools;
-# and options of earlier versions.
+# Programs: spm_train, spm_encode, subword-nmt, fastBPE, huggingface-cli, scripts of transformers, Unix tools.
 # Name here -> the names of others, without dashes.
 _NAMES_OF_OTHERS = {
     "CORPUS or FILE": "corpus file files input input-file input-files train-files",
@@ -20,8 +19,6 @@ _NAMES_OF_OTHERS = {
     "--encoding-name": "encoding",
     "--field": "column content-key json-keys key text-column text-field",
     "--format": "output-format",
-    "--learner": "algorithm",
-    "--max-use-cost": "use-cap",
     "--memory": "max-memory mem",
     "--min-frequency": "min-count min-freq",
     "--model": "model-type tokenizer-type",
@@ -33,22 +30,10 @@ _NAMES_OF_OTHERS = {
     "--preset": "pre-tokenizer",
     "--preset bert-cased": "cased",
     "--preset bert-uncased": "do-lower-case lower lower-case uncased",
-    "--seed": "sample-seed",
-    "--seed-vocab-size": "seed-size",
     "--unk-token": "unk",
     "--vocab-size": "num-merges num-operations num-symbols symbols vocabulary-size",
 }
 _HERE = {f"--{name}": here for here, names in _NAMES_OF_OTHERS.items() for name in names.split()}
-
-
-# Options that moved to a command of their own.
-_MOVED = {
-    "--type": "piecework train-sentencepiece --model-type",
-    "--all": "--steps all",
-    "--example": "piecework explain-training",
-    "--training": "piecework explain-training",
-    "--help-all": "--help, which lists all options of --model",
-}
 
 
 def hint_for(option: str, flags: Collection[str], arguments: Collection[str]) -> str:
@@ -69,8 +54,6 @@ def hint_for(option: str, flags: Collection[str], arguments: Collection[str]) ->
             return f"{here} is an argument, without an option"
         if here and here.split()[0] in flags:
             return f"it is called {here!r} here"
-    if wanted in _MOVED:
-        return f"use {_MOVED[wanted]}"
     return did_you_mean(option, flags)
 
 
@@ -95,8 +78,6 @@ def value_hint(value: object, flags: Collection[str], known: Sequence[str]) -> s
         if value.lower() in ("sentencepiece", "spm"):
             return "use piecework train-sentencepiece"
         value = _MODELS.get(value.lower(), value)
-    if "--score" in flags and value == "top-down":
-        return "use --learner top-down"
     if "--preset" in flags:
         for command, presets in (
             ("train-sentencepiece", pw.train.SENTENCEPIECE_PRESETS),

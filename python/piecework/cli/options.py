@@ -199,7 +199,8 @@ def naming_counts(path: str) -> Iterator[None]:
     try:
         yield
     except pw.errors.ArgumentError as error:
-        raise pw.errors.ArgumentError(error.place, f"{path}: {error}") from error
+        error.also = (*error.also, path)
+        raise
 
 
 def check_counting(

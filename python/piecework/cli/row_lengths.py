@@ -62,16 +62,16 @@ def with_row_lengths(
         )
         raise pw.errors.ArgumentError("padding", problem)
     if padding is not None and max_length is None:
-        raise pw.errors.ArgumentError("padding", "--padding needs --max-length N")
+        raise pw.errors.ArgumentError("padding", "needs --max-length N")
     if no_truncation and max_length is not None:
-        message = "--no-truncation cannot be combined with --max-length"
+        message = "cannot be combined with --max-length"
         raise pw.errors.ArgumentError("no_truncation", message)
     if append_eod is not None and max_length is not None and max_length < 2:
-        message = f"--max-length must be at least 2 with --append-eod, not {max_length}"
+        message = f"must be at least 2 with --append-eod, not {max_length}"
         raise pw.errors.ArgumentError("max_length", message)
     for name, value in (("append_eod", append_eod), ("pack", pack)):
         if padding is not None and value is not None:
-            message = f"--{name.replace('_', '-')} cannot be combined with --padding"
+            message = "cannot be combined with --padding"
             raise pw.errors.ArgumentError(name, message)
     if max_length is not None:
         tokenizer = tokenizer.with_truncation(max_length - (append_eod is not None))

@@ -11,7 +11,6 @@ from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
 
-from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.validation import PathLike
 from piecework.corpus.formats import Input, check_documents, format_of
 from piecework.corpus.paths import corpus_files
@@ -27,7 +26,6 @@ from piecework.corpus.skipped import OnError
 from piecework.errors import CorpusError, FileError, MemoryLimitError
 
 
-@renamed_arguments(errors="encoding_errors")
 def read_corpus(
     paths: PathLike | Sequence[PathLike],
     *,

@@ -130,7 +130,7 @@ def open_stored(path: str, stack: ExitStack) -> BinaryIO:
         _check_no_device(path)
         return stack.enter_context(open(path, "rb"))
     if sys.stdin is None:  # started with a closed stdin
-        raise FileError("<stdin>", "cannot read <stdin>: the stream is closed")
+        raise FileError("<stdin>", "the stream is closed")
     return sys.stdin.buffer
 
 

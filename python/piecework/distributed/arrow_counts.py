@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 import piecework as pw
-from piecework._support import import_extra, renamed_arguments
+from piecework._support import import_extra
 from piecework.errors import ArgumentError, InputTypeError, TrainingError
 
 _MAX_COUNT = (1 << 64) - 1
@@ -90,7 +90,6 @@ def merge_counts(tables: Iterable[Any]) -> Any:
     return merged.select(["word", "count_sum", "first_min"]).rename_columns(_schema().names)
 
 
-@renamed_arguments(pipeline="preset")
 def count_batch(
     batch: Any,
     column: str,

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import piecework as pw
-from piecework._support import PathLike, import_extra, renamed_arguments, warn_of_replacements
+from piecework._support import PathLike, import_extra, warn_of_replacements
 from piecework.distributed import file_tasks, task_settings
 from piecework.distributed.arrow_counts import counts_of_table, merge_counts
 from piecework.distributed.tasks import EncodedFile
@@ -31,7 +31,6 @@ _TABLES_PER_MERGE = 8
 _CONNECTION_SECONDS = 10
 
 
-@renamed_arguments(pipeline="preset")
 def count_files(
     paths: PathLike | Sequence[PathLike],
     *,
@@ -63,7 +62,6 @@ def count_files(
     return counts
 
 
-@renamed_arguments(pipeline="preset")
 def count_dataset(
     dataset: Any,
     column: str = "text",

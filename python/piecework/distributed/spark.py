@@ -15,7 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import piecework as pw
-from piecework._support import PathLike, import_extra, renamed_arguments, warn_of_replacements
+from piecework._support import PathLike, import_extra, warn_of_replacements
 from piecework.distributed import file_tasks
 from piecework.distributed.arrow_counts import counts_of_table
 from piecework.distributed.signed_counts import COUNTS_SCHEMA, from_signed
@@ -40,7 +40,6 @@ _ENCODED_FILES_SCHEMA = "input string, output string, rows long, tokens long, re
 _IDS_TYPE = "array<int>"
 
 
-@renamed_arguments(pipeline="preset")
 def count_files(
     paths: PathLike | Sequence[PathLike],
     *,
@@ -72,7 +71,6 @@ def count_files(
     return counts
 
 
-@renamed_arguments(pipeline="preset")
 def count_frame(
     frame: Any,
     column: str = "text",

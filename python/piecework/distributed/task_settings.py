@@ -47,7 +47,7 @@ def count_files_settings(
     """
     sentences = options.get("sentences")
     if sentences is not None and sentences.size:
-        problem = "must be all sentences on a cluster; sample=SHARE draws a share of them"
+        problem = "must be all sentences on a cluster; a sample draws a share of them"
         raise ArgumentError("sentences", problem)
     resolved = _pipeline_of(preset)
     given = {"memory": _TASK_MEMORY, **options}

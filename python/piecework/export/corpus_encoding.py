@@ -16,12 +16,13 @@ from pathlib import Path
 from typing import Any
 
 from piecework._internal.progress import progress_bar
-from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress
 from piecework._internal.validation import (
     PathLike,
     check_choice,
+    check_tokenizer,
+    listed,
     optional_number,
     path_text,
     whole_number,
@@ -67,7 +68,7 @@ class EncodedCorpus:
     1
 
     `rows` differs from `documents` only for packed rows, whose padding `tokens` does not count.
-    `replacements` counts invalid UTF-8 sequences, and `special_in_text` special tokens that documents have.
+    `replacements` counts invalid UTF-8 sequences, and `parsed_special` special tokens parsed in documents.
     """
 
     manifest: str
@@ -78,10 +79,9 @@ class EncodedCorpus:
     tokens: int
     empty_lines_dropped: int
     replacements: int
-    special_in_text: int = 0
+    parsed_special: int = 0
 
 
-@renamed_arguments(errors="encoding_errors")
 def encode_corpus(
     tokenizer: Tokenizer,
     sources: PathLike | Sequence[PathLike],
@@ -155,6 +155,7 @@ def encode_corpus(
     other settings; `CorpusError` if an input changed; `FormatError` for a damaged manifest; `FileError` if
     another process uses the folder; and the errors of `encode_files`.
     """
+    check_tokenizer(tokenizer)
     check_without_chat(chat, keep_empty=keep_empty)
     settings = {
         "format": format,
@@ -250,7 +251,7 @@ def _checked_job(
     count = optional_number("shards", settings["shards"], 1)
     if count is not None and count > _MAX_SHARDS:
         raise ArgumentError("shards", f"must be at most {_MAX_SHARDS}, not {count}")
-    is_set = isinstance(parse_special, Collection)
+    is_set = isinstance(parse_special, Collection) and not isinstance(parse_special, str)
     as_json = {
         "shuffle_seed": seed,
         "pack": length,
@@ -272,11 +273,12 @@ def _checked_job(
 
 
 def _checked_columns(keep: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(keep, str) or not all(isinstance(name, str) for name in keep):
+    names = listed(keep, "keep")
+    if isinstance(keep, str) or not all(isinstance(name, str) for name in names):
         raise InputTypeError("keep", f"must be a list of field names, not {keep!r}")
-    if len(set(keep)) != len(keep) or not all(keep):
-        raise ArgumentError("keep", f"must be a list of distinct field names, not {list(keep)!r}")
-    return tuple(keep)
+    if len(set(names)) != len(names) or not all(names):
+        raise ArgumentError("keep", f"must be a list of distinct field names, not {names!r}")
+    return tuple(names)
 
 
 def _checked_length(pack: int | None) -> int | None:
@@ -291,7 +293,7 @@ def _checked_length(pack: int | None) -> int | None:
 def _check_layout(form: ShardFormat, name: str, layout: RowLayout) -> None:
     if layout.packed_length is not None and not form.can_pack:
         packing = [other for other, form in SHARD_FORMATS.items() if form.can_pack]
-        problem = f"does not support format={name!r}; use {' or '.join(packing)}"
+        problem = f"does not support format {name!r}; use {' or '.join(packing)}"
         raise ArgumentError("pack", problem)
     if layout.has_mask and not form.can_mask:
         masking = [other for other, form in SHARD_FORMATS.items() if form.can_mask]
@@ -300,10 +302,10 @@ def _check_layout(form: ShardFormat, name: str, layout: RowLayout) -> None:
         return
     if not form.has_columns:
         columnar = [other for other, form in SHARD_FORMATS.items() if form.has_columns]
-        problem = f"does not support format={name!r}; use {' or '.join(columnar)}"
+        problem = f"does not support format {name!r}; use {' or '.join(columnar)}"
         raise ArgumentError("keep", problem)
     if layout.packed_length is not None:
-        problem = "cannot be combined with pack=: a packed row has several documents"
+        problem = "cannot be combined: a packed row has several documents"
         raise ArgumentError("keep", problem)
     if clash := {layout.ids_name, "lengths", MASK_NAME}.intersection(layout.kept):
         problem = (
@@ -364,5 +366,5 @@ def _result(manifest: Manifest, names: Sequence[str], earlier: int) -> EncodedCo
         tokens=sum(shard.tokens for shard in shards),
         empty_lines_dropped=sum(shard.empty_lines_dropped for shard in shards),
         replacements=sum(shard.replacements for shard in shards),
-        special_in_text=sum(shard.special_in_text for shard in shards),
+        parsed_special=sum(shard.parsed_special for shard in shards),
     )

@@ -9,7 +9,6 @@ from itertools import compress
 from typing import Literal, TypeAlias
 
 from piecework._internal.progress import progress_bar, show_source
-from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.types import Progress, Update
 from piecework._internal.validation import PathLike
 from piecework.chat.chat_format import ChatFormat
@@ -56,8 +55,8 @@ class EncodedFiles:
     Documents of several lines count as lines. Line n of all parallel inputs counts as one line.
     `empty_lines_dropped` counts empty and blank lines; of parallel inputs, lines that are empty in at least
     one input. `replacements` counts invalid UTF-8
-    sequences, and `tokens` has the number of tokens of each output. `special_in_text` counts the
-    special tokens that lines have, such as `<|endoftext|>`; with `parse_special=False` they are plain text.
+    sequences, and `tokens` has the number of tokens of each output. `parsed_special` counts the
+    special tokens parsed in the lines, such as `<|endoftext|>`; `parse_special=False` encodes them as text.
     """
 
     lines_read: int
@@ -65,10 +64,9 @@ class EncodedFiles:
     empty_lines_dropped: int
     replacements: int
     tokens: tuple[int, ...]
-    special_in_text: int = 0
+    parsed_special: int = 0
 
 
-@renamed_arguments(errors="encoding_errors")
 def encode_files(
     tokenizer: Tokenizer,
     inputs: PathLike | Sequence[PathLike],
@@ -227,7 +225,7 @@ class _Tally:
         self._total_bytes = corpus_bytes([path for source in sources for path in source.paths])
         self._lines_read = self._lines_kept = 0
         self._tokens = [0] * len(sources)
-        self._special_in_text = 0
+        self._parsed_special = 0
 
     def steps(self) -> Iterator[Step]:
         first_output = 0
@@ -249,7 +247,7 @@ class _Tally:
         self._tokens[output] += len(lines.batch.ids)
         self._lines_kept -= len(lines.faults)
         self._lines_read -= len(lines.faults)
-        self._special_in_text += lines.special_in_text
+        self._parsed_special += lines.parsed_special
 
     def result(self) -> EncodedFiles:
         return EncodedFiles(
@@ -258,7 +256,7 @@ class _Tally:
             empty_lines_dropped=self._lines_read - self._lines_kept,
             replacements=sum(source.replacements for source in self._sources),
             tokens=tuple(self._tokens),
-            special_in_text=self._special_in_text,
+            parsed_special=self._parsed_special,
         )
 
 
@@ -292,4 +290,4 @@ def system_errors_as_file_errors(targets: Sequence[str]) -> Iterator[None]:
         raise
     except OSError as error:
         names = ", ".join("<stdout>" if path == "-" else path for path in targets)
-        raise FileError.writing(names, error, "writable files") from error
+        raise FileError.writing(names, error) from error

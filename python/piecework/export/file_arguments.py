@@ -30,7 +30,7 @@ def checked_format(name: str, append_eod: str | None) -> OutputFormat:
     form = FORMATS[name]
     if append_eod is not None and form.has_offsets:
         others = ", ".join(name for name, other in FORMATS.items() if not other.has_offsets)
-        problem = f"does not support format={name!r}; use {others.replace(', ', ' or ')}"
+        problem = f"does not support format {name!r}; use {others.replace(', ', ' or ')}"
         raise ArgumentError("append_eod", problem)
     return form
 
@@ -47,8 +47,7 @@ def eod_id(tokenizer: Tokenizer, token: str | None, add_special_tokens: bool) ->
         )
     if add_special_tokens and tokenizer.encode("").ids[-1:] == [id]:
         problem = (
-            f"the post-processor already appends {token!r} to each row; pass "
-            "add_special_tokens=False, or leave append_eod= out"
+            f"the post-processor already appends {token!r} to each row; pass leave out one of them"
         )
         raise ArgumentError("append_eod", problem)
     return id

@@ -17,7 +17,7 @@ from piecework.export.chats import ChatEncoder
 from piecework.export.encoded_lines import EncodedLines, with_rows
 from piecework.export.input_lines import LabelledLine
 from piecework.export.long_documents import encoder_of_long
-from piecework.export.special_in_text import SpecialTokensInText
+from piecework.export.parsed_special import ParsedSpecialCounter
 from piecework.tokenizer import Tokenizer
 
 _MAX_BATCH_TOKENS = 2**31 - 1  # the limit of Arrow list offsets and Megatron lengths
@@ -71,13 +71,13 @@ def line_encoder(
     encode: Callable[[Texts], Batch] = partial(encode_texts, with_special_tokens=add_special_tokens)
     if kept is not None:
         encode = encoder_of_long(tokenizer, encode_texts, add_special_tokens=add_special_tokens)
-    in_text = SpecialTokensInText(
+    in_text = ParsedSpecialCounter(
         tokenizer, add_special_tokens=add_special_tokens, parse_special=parse_special
     )
 
     def encode_lines(texts: Texts) -> EncodedLines:
         batch = encode(texts)
-        return rows(batch, texts, special_in_text=in_text.count(batch))
+        return rows(batch, texts, parsed_special=in_text.count(batch))
 
     return encode_lines
 

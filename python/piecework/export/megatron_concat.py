@@ -100,7 +100,7 @@ class _Pair:
                 head = stream.read(MEGATRON_HEADER.size)
         except OSError as error:
             name = str(error.filename or index_path)
-            raise FileError.reading(name, error, expected) from error
+            raise FileError.reading(name, error) from error
         expected = "a complete index of Megatron-LM"
         if len(head) < MEGATRON_HEADER.size or not head.startswith(MEGATRON_MAGIC):
             raise CorpusError(index_path, f"is not {expected}")

@@ -55,7 +55,6 @@ class Masking:
             raise ArgumentError("masking", problem)
 
 
-@support.renamed_fields(padding_side="side")
 @dataclass(frozen=True)
 class Collator:
     """Collate texts, id lists, encodings or dicts into a dict of padded torch tensors.
@@ -255,7 +254,7 @@ class Collator:
     def _select(self, masking: Masking, arrays: dict[str, npt.NDArray[Any]]) -> None:
         """Replace the selected ids in place and add the labels."""
         if "labels" in arrays:
-            raise ArgumentError("items", "must not have labels: masking= makes them")
+            raise ArgumentError("items", "must not have labels: masking makes them")
         ids = arrays["input_ids"]
         is_ordinary = (arrays["attention_mask"] != 0) & ~np.isin(ids, self._special_ids)
         if "special_tokens_mask" in arrays:

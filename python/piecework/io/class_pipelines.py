@@ -112,7 +112,7 @@ def _stages_of_class(config: FolderConfig, file: Json) -> Json | None:
 
 
 def bert_normalizer(config: FolderConfig) -> Json:
-    """Return the normalizer of a class of BERT; by default it is that of the uncased models."""
+    """Return the normalizer of a class of BERT; the uncased models have the defaults."""
     return {
         "type": "BertNormalizer",
         "clean_text": True,

@@ -417,7 +417,7 @@ def _template_files(default: str, folder: str) -> Iterator[tuple[str, str]]:
         yield DEFAULT_TEMPLATE, _template_file(default)
     if not os.path.isdir(folder):
         return
-    with FileError.while_reading(folder, "a readable folder of chat templates"):
+    with FileError.while_reading(folder):
         names = sorted(os.listdir(folder))
     for name in names:
         if name.endswith(TEMPLATE_SUFFIX) and is_template_name(name):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from typing import Any
 
-    from piecework.spec import SpecialInText
+    from piecework.spec import ParseSpecial
 
 _SHOWN_TOKENS = 3
 
@@ -46,16 +46,16 @@ def folder_options(config: FolderConfig, options: LoadOptions, source: str) -> L
 
 
 def configured(
-    core: Core, special_in_text: SpecialInText, config: FolderConfig, source: str
-) -> tuple[Core, SpecialInText, FolderSettings]:
-    """Return a core as its folder configures it, its treatment of special tokens, and the settings.
+    core: Core, parse_special: ParseSpecial, config: FolderConfig, source: str
+) -> tuple[Core, ParseSpecial, FolderSettings]:
+    """Return a core as its folder configures it, its `parse_special`, and the settings.
 
     `source` is the tokenizer file. If the file was loaded by its own name, its configuration is read for the
     settings only, and roles whose token does not exist are warned of. Raises `FormatError` if configuration
     and file contradict each other.
     """
     if config.is_folder and sentencepiece_classes.is_class_of_sentencepiece(core, config, source):
-        config, special_in_text = sentencepiece_classes.with_settings_of_class(config), "parse"
+        config, parse_special = sentencepiece_classes.with_settings_of_class(config), True
         core = sentencepiece_classes.read_as_class(core, config, source)
         _check_bytes(core, config, source)
         core = _with_declared_tokens(core, config, source)
@@ -91,9 +91,9 @@ def configured(
     if config.is_folder:
         core, config = with_decoder_of_class(core, config)
     if config.is_folder and config.flag("split_special_tokens"):
-        special_in_text = "text"
+        parse_special = False
     _check_roles(core, config)
-    return core, special_in_text, _settings(config)
+    return core, parse_special, _settings(config)
 
 
 def _reject_versions(config: FolderConfig, source: str) -> None:
@@ -239,7 +239,7 @@ def _with_roles_of_bert(config: FolderConfig) -> FolderConfig:
 
 
 def _with_bert_frame(core: Core, config: FolderConfig) -> Core:
-    """Add the tokens around a text, which are those of roles."""
+    """Add the tokens of roles around a text."""
     ids = {token["content"]: token["id"] for token in stages_of(core)["added_tokens"]}
     cls, sep = map(config.required_role, ("cls_token", "sep_token"))
     frame = sentencepiece_classes.cls_sep_template(cls, sep, ids)
@@ -247,7 +247,7 @@ def _with_bert_frame(core: Core, config: FolderConfig) -> Core:
 
 
 def _with_bert_normalizer(core: Core, config: FolderConfig) -> Core:
-    """Return a core whose BERT normalizer has the settings of the class, by default those of uncased BERT."""
+    """Return a core whose BERT normalizer has the settings of the class; uncased BERT has the defaults."""
     normalizer = stages_of(core)["normalizer"]
     if normalizer is None or normalizer["type"] != "BertNormalizer":
         return core

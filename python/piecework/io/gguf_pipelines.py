@@ -1,7 +1,7 @@
 r"""What the names in `tokenizer.ggml.pre` stand for: normalizer, pre-tokenizer and defaults.
 
 A GGUF file names the pre-tokenizer of its byte-level model and does not contain it. The names and the
-defaults are those of llama.cpp (`llama-vocab.cpp`). The patterns are those of the tokenizer libraries that
+defaults come from llama.cpp (`llama-vocab.cpp`). The patterns come from the tokenizer libraries that
 made the vocabularies, where these are known. llama.cpp rewrites some of them, because its engine lacks
 `(?i:...)`, character classes inside classes, possessive repetition and most properties, and it never
 normalizes. Text that is not in NFC, for example, has other ids there.

@@ -1,7 +1,7 @@
 """Build the tokenizers that classes of transformers 5 make of a `vocab.json` with its `merges.txt`.
 
-These classes take entries and merges from the files, and set stages and special tokens themselves. The only
-special tokens are those of roles, of the configuration and of `added_tokens_decoder`.
+These classes take entries and merges from the files, and set stages and special tokens themselves. Special
+tokens come only from roles, the configuration and `added_tokens_decoder`.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ _ROLES: dict[str, Mapping[str, str | None]] = {
 _ROLES_OF_FILES = {**_ROLES, "Qwen3_5Tokenizer": _QWEN_ROLES, "WhisperTokenizer": _GPT2_ROLES}
 # Names that say nothing about a vocabulary with merges: the entries decide.
 _GENERAL = (None, "PreTrainedTokenizer", "PythonBackend", "TokenizersBackend")
-# The normalizers that entries in </w> show, those of CLIP and those of GPT, and what to call the entries.
+# The normalizers of CLIP and of GPT, which entries in </w> show, and what to call the entries.
 _NORMALIZERS = {"CLIPTokenizer": "Sequence", "OpenAIGPTTokenizer": "BertNormalizer"}
 _KINDS = {
     None: "GPT-2, which have no </w>",

@@ -1,7 +1,7 @@
 """Build the tokenizers that classes of transformers 5 make of a SentencePiece model.
 
 These classes take from the model its pieces, their scores and its table of characters, and set the stages
-themselves. For example, their ids differ from those of SentencePiece in runs of spaces and beside special
+themselves. For example, their ids differ from SentencePiece's in runs of spaces and beside special
 tokens. `class_tables` says what each class sets. Beside a `tokenizer.json`, they take entries and merges
 from it.
 """
@@ -98,8 +98,8 @@ def with_settings_of_class(config: FolderConfig) -> FolderConfig:
 def read_as_class(core: Core, config: FolderConfig, source: str) -> Core:
     """Return the tokenizer that the class of the configuration makes of a SentencePiece model.
 
-    Of the special tokens, it has those with an id in the model. `with_special_tokens` adds the others, after
-    the tokens that the configuration declares.
+    It has the special tokens with an id in the model. `with_special_tokens` adds the others, after the tokens
+    that the configuration declares.
     """
     import json
 

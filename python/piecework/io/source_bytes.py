@@ -133,7 +133,7 @@ def _reject_large_files(file: FileIO, source: str, head: bytes) -> None:
     file.seek(0)
     kind = weights_kind(file.read(_WEIGHTS_HEAD_BYTES) or b"")
     if kind is not None:
-        raise FormatError(source, *kind)
+        raise FormatError(source, f"found {kind[0]}, expected {kind[1]}")
     if size >= available_memory():
         raise too_large(source)
 

@@ -58,7 +58,7 @@ def create_app(
     if not isinstance(given, Mapping) or not given:
         raise ArgumentError("tokenizers", "must be a mapping of names to tokenizers, at least one")
     if hosts is None and token is None:
-        raise ArgumentError("hosts", "None needs a token; pass the names of hosts, or a token")
+        raise ArgumentError("hosts", "needs a token; pass the names of hosts, or a token")
     applications = import_extra("starlette.applications", "serve", "playground")
     routing = import_extra("starlette.routing", "serve", "playground")
     files = import_extra("starlette.staticfiles", "serve", "playground")
@@ -193,10 +193,7 @@ async def _body(request: Any) -> bytes:
     async for part in request.stream():
         size += len(part)
         if size > TEXT_BYTES:
-            found = f"more than {TEXT_BYTES:,} bytes"
-            raise TooLargeError(
-                "text", found, f"at most {TEXT_BYTES:,}", message=f"text has {found}"
-            )
+            raise TooLargeError("text", f"has more than {TEXT_BYTES:,} bytes")
         parts.append(part)
     return b"".join(parts)
 

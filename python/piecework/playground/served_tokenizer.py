@@ -74,7 +74,7 @@ class ServedTokenizer:
             self.error = str(loaded)
             return
         whole = loaded.without_truncation().without_padding()
-        self._tokenizer = whole.with_special_in_text("parse")
+        self._tokenizer = whole.with_parse_special(True)
 
     @property
     def tokenizer(self) -> pw.Tokenizer:

@@ -39,7 +39,7 @@ def serve(
     >>> from piecework.playground import serve
     >>> serve({}, port=0)
     Traceback (most recent call last):
-    piecework.errors.ArgumentError: tokenizers must be a mapping of names to tokenizers, at least one
+    piecework.errors.ArgumentError: tokenizers: must be a mapping of names to tokenizers, at least one
 
     A `port` in use is replaced by the next free one of twenty; 0 takes any. A `host` that other machines can
     reach needs a token: the address has a random one.

@@ -62,7 +62,7 @@ def learn(
 
 
 def token_cost(settings: PrunedSettings) -> float:
-    """Return what lowers each score.
+    """Return the cost of one token, which is subtracted from each score.
 
     >>> token_cost(PrunedSettings()), token_cost(PrunedSettings(segmentation="shortest"))
     (0.0, 100000.0)

@@ -71,7 +71,7 @@ class BPEDecoder(Component):
 
 @dataclass(frozen=True)
 class MetaspaceDecoder(Component):
-    """Replace metaspaces by spaces, and drop the one that was prepended to the text.
+    """Replace metaspaces by spaces, and drop the prepended one.
 
     >>> import piecework as pw
     >>> vocab = {"[UNK]": 0, "▁hug": 1, "s": 2, "▁bug": 3}

@@ -26,8 +26,7 @@ def check_given(name: str, value: object, model: str) -> None:
 def entries(vocab: Mapping[str, int]) -> dict[str, int]:
     """Return a vocabulary as a JSON object."""
     if not isinstance(vocab, Mapping):
-        problem = f"must be a mapping of tokens to ids, not {type(vocab).__name__}"
-        raise InputTypeError("vocab", problem)
+        raise InputTypeError("vocab", f"must map tokens to ids, not {type(vocab).__name__}")
     return dict(vocab)
 
 

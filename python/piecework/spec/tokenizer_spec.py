@@ -18,7 +18,6 @@ from piecework.spec.post_processors import PostProcessor, post_processor_from_js
 from piecework.spec.pre_tokenizers import PreTokenizer, pre_tokenizer_from_json
 from piecework.spec.truncation_padding import Padding, Truncation
 
-SpecialInText: TypeAlias = Literal["parse", "text", "refuse"]
 # In the order of the data.
 _READERS: dict[str, Callable[[Any], Any]] = {
     "normalizer": normalizer_from_json,
@@ -27,6 +26,7 @@ _READERS: dict[str, Callable[[Any], Any]] = {
     "decoder": decoder_from_json,
     "model": model_from_json,
 }
+ParseSpecial: TypeAlias = bool | Literal["refuse"]
 
 
 @dataclass(frozen=True)
@@ -38,10 +38,10 @@ class TokenizerSpec:
     >>> pw.Tokenizer.from_spec(spec).encode("A").ids
     [1]
 
-    `special_in_text` is the default for special tokens written in a text: "parse" recognizes them, as
-    `tokenizers` does; "text" treats them as plain text, as Mistral's library does; "refuse" raises
-    `SpecialTokenError`, as tiktoken does. A `tokenizer.json` has no such field: reading one gives "parse",
-    and writing "text" raises `PortabilityError`.
+    `parse_special` is the default for special tokens written in a text: True parses them, as `tokenizers`
+    does; False encodes them as plain text, as Mistral's library does; "refuse" raises `SpecialTokenError`,
+    as tiktoken does. A `tokenizer.json` has no such field: reading one gives True, and writing False raises
+    `PortabilityError`.
     """
 
     model: Model
@@ -52,7 +52,7 @@ class TokenizerSpec:
     added_tokens: tuple[AddedToken, ...] = ()
     truncation: Truncation | None = None
     padding: Padding | None = None
-    special_in_text: SpecialInText = "parse"
+    parse_special: ParseSpecial = True
 
     def to_core(self) -> tuple[str, list[Callable[[str], Any]]]:
         """Return the JSON text that the core compiles, and the functions of custom stages in its order.

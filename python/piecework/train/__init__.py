@@ -4,9 +4,6 @@ Counts of shards can be made on many machines, merged, saved, and used again wit
 `Tokenizer.train` runs both steps.
 """
 
-from typing import TYPE_CHECKING
-
-from piecework._internal.renamed_arguments import moved_names
 from piecework.train.counting import count_files, count_files_to, count_texts
 from piecework.train.counts import Counts
 from piecework.train.counts_files import CountsSummary, recorded_pipeline
@@ -35,15 +32,6 @@ from piecework.train.trainers import (
     WordTrainer,
 )
 from piecework.train.trainers.unigram import LearnedPieces
-
-if not TYPE_CHECKING:
-    __getattr__ = moved_names(
-        __name__,
-        {
-            "corpus_files": "piecework.corpus.corpus_files",
-            "read_corpus": "piecework.corpus.read_corpus",
-        },
-    )
 
 __all__ = [
     "LEARNERS",

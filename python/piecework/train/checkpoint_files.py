@@ -41,7 +41,7 @@ class CheckpointFile:
     def write(self, fields: Mapping[str, Any], body: bytes) -> None:
         """Write a state: fields of the first line, and the rest."""
         header = {"format": _FORMAT, **self._identity, **fields, "crc32": zlib.crc32(body)}
-        with FileError.while_writing(self.path.parent, "a folder"):
+        with FileError.while_writing(self.path.parent):
             self.path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_file(self.path) as temporary:
             temporary.write_bytes(json.dumps(header).encode() + b"\n" + body)
@@ -52,8 +52,9 @@ class CheckpointFile:
         Raises `ArgumentError` for a checkpoint of other counts, settings or sizes, and `FormatError` for a
         damaged one.
         """
-        if not self.path.exists():
-            return None
+        with FileError.while_reading(self.path):
+            if not self.path.exists():
+                return None
         line, _, body = file_bytes(self.path, "a checkpoint").partition(b"\n")
         try:
             header = json.loads(line)

@@ -19,7 +19,7 @@ import numpy.typing as npt
 
 from piecework._core import LearningLog
 from piecework._internal.types import Update
-from piecework._internal.validation import PathLike
+from piecework._internal.validation import PathLike, path_text
 from piecework.train.checkpoint_files import CheckpointFile
 from piecework.train.counts import Counts
 from piecework.train.trainer import Trainer
@@ -49,7 +49,9 @@ class LearningCheckpoint:
         assert trainer.resumption is not None, trainer
         self._resumption = trainer.resumption
         name = f"learning-{trainer.kind}-{trainer.vocab_size}.bin"
-        self.file = CheckpointFile(Path(folder) / name, counts, trainer, sizes)
+        self.file = CheckpointFile(
+            Path(path_text(folder, "checkpoint")) / name, counts, trainer, sizes
+        )
         self._round: Any = None
         self._written = monotonic()
         earlier = self.file.read(self._log_of)

@@ -18,7 +18,14 @@ from piecework._internal.memory_budget import memory_budget
 from piecework._internal.progress import progress_bar, show_source
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Unpack, Update
-from piecework._internal.validation import PathLike, check_number, check_positive, whole_number
+from piecework._internal.validation import (
+    PathLike,
+    check_number,
+    check_positive,
+    check_type,
+    listed,
+    whole_number,
+)
 from piecework._internal.warn import warn
 from piecework.corpus.paths import corpus_bytes, corpus_files
 from piecework.corpus.reader import CorpusReader
@@ -61,6 +68,7 @@ class CountSettings:
             raise ArgumentError("seed", f"must be an integer from 0 to 2**64 - 1, not {self.seed}")
         if self.max_word_length is not None:
             whole_number("max_word_length", self.max_word_length, 1)
+        check_type("sentences", self.sentences, Sentences, "Sentences")
 
     def counter(
         self, pipeline: Pipeline, folder: str, *, keep_line_ends: bool, durable: bool = False
@@ -136,8 +144,8 @@ class CorpusCount:
             self._check_unused()
         check_sources("first_source", self.first_source, sum(map(len, groups)))
         if weights is not None and self.temperature is not None:
-            raise ArgumentError("source_weights", "cannot be combined with temperature=")
-        if weights is not None and len(weights) != len(groups):
+            raise ArgumentError("source_weights", "cannot be combined", also=["temperature"])
+        if weights is not None and len(listed(weights, "source_weights", "numbers")) != len(groups):
             problem = f"must be one for each of {len(groups)} paths; there are {len(weights)}"
             raise ArgumentError("source_weights", problem)
         if self.temperature is not None:

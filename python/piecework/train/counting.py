@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from piecework._core import TextColumn, WordCounter
 from piecework._internal.progress import progress_bar, show_source
-from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.types import Progress, Texts, Unpack, Update
 from piecework._internal.validation import PathLike
 from piecework.corpus.iterables import rows_of_texts, text_total
@@ -24,7 +23,6 @@ from piecework.train.sentences import RowsToCount, Sentences, TextsOfRows, rows_
 from piecework.train.source_weights import Weight
 
 
-@renamed_arguments(pipeline="preset", errors="encoding_errors")
 def count_files(
     paths: PathLike | Sequence[PathLike],
     *,
@@ -102,7 +100,6 @@ def count_files(
         return Counts._of(words.into_counts(), resolved, replacements)
 
 
-@renamed_arguments(pipeline="preset")
 def count_files_to(
     output: PathLike,
     paths: PathLike | Sequence[PathLike],
@@ -132,7 +129,6 @@ def count_files_to(
         return write_ordered_words(words, resolved, output, ", ".join(count.files))
 
 
-@renamed_arguments(pipeline="preset")
 def count_texts(
     texts: Iterable[str | Sequence[str]] | Texts,
     *,

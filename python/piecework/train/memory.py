@@ -13,6 +13,7 @@ import numpy as np
 
 from piecework._core import check_memory
 from piecework._internal.memory_budget import format_size, memory_budget
+from piecework._internal.validation import check_type
 from piecework._internal.warn import warn
 from piecework.errors import MemoryLimitError, TrainingWarning
 from piecework.train.counts import Counts
@@ -60,6 +61,7 @@ def estimated_memory(counts: Counts | Mapping[str, int], trainer: Trainer) -> in
     The bound is at most 2.5 times the peak and 20 MB more. It depends on the numbers of distinct words and
     characters, not on how often they occur. Raises `CorpusError` for counts without words.
     """
+    check_type("trainer", trainer, Trainer, "a trainer")
     counts = checked_counts(counts)
     text, chars, _ = counts._word_sizes()
     totals = [len(text), text.sum(dtype=np.uint64), chars.sum(dtype=np.uint64)]

@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from piecework._internal.renamed_arguments import reject_former_name
-from piecework._internal.validation import unknown_choice
+from piecework._internal.validation import check_type, unknown_choice
 from piecework.errors import ArgumentError
 from piecework.spec import TokenizerSpec
 from piecework.train.learn import smallest_spec
@@ -59,15 +58,16 @@ class Plan:
         would, the default model. Raises `ArgumentError` for arguments in conflict, and for counts that the
         model does not support.
         """
-        reject_former_name(settings, "show_progress", "progress")
+        if trainer is not None:
+            check_type("trainer", trainer, Trainer, "a trainer")
         model = model.lower() if isinstance(model, str) else model
         _check_preset_name(preset)
         if preset is None and counted is not None:
             model, preset = _model_and_preset_for(counted, trainer, model, settings)
         if trainer is not None and (model is not None or settings):
             found = "model" if model is not None else next(iter(settings))
-            problem = "cannot be combined with trainer=; pass settings or a trainer"
-            raise ArgumentError(found, problem)
+            problem = "cannot be combined; pass settings or a trainer"
+            raise ArgumentError(found, problem, also=["trainer"])
         is_sentencepiece = _is_sentencepiece_preset(preset)
         if trainer is None and is_sentencepiece and model in SentencePieceTrainer.TYPES:
             model, settings = "sentencepiece", {**settings, "model_type": model}

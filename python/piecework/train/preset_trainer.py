@@ -122,13 +122,13 @@ class PresetTrainer(Trainer):
         named = PRESETS.get(preset.name) == preset
         source = f"preset {preset.name!r}" if named else f"the pipeline {preset.pipeline}"
         if self.is_byte_level:
-            why, expected = "", 'model="bpe", or counts made with preset="gpt2"'
+            why, expected = "", "model 'bpe', or counts made with preset 'gpt2'"
         elif preset.pipeline.is_byte_level:
-            why, expected = ", whose words are byte-level", f'model="{_byte_level_kind(self.kind)}"'
+            why, expected = ", whose words are byte-level", f"model {_byte_level_kind(self.kind)!r}"
         else:
             why = ", whose words it cannot decode"
-            others = "" if self.kind == "bpe" else 'model="bpe" or model="unigram", or '
-            expected = f'{others}counts made with preset="{self.default_preset}"'
+            others = "" if self.kind == "bpe" else "model 'bpe' or 'unigram', or "
+            expected = f"{others}counts made with preset {self.default_preset!r}"
         hint = self._hint_for(preset)
         problem = f"{self.kind!r} does not support counts of {source}{why}; use {expected}{hint}"
         return ArgumentError("model", problem)
@@ -198,7 +198,7 @@ def _byte_level_kind(kind: str) -> str:
 
 def _byte_level_trainer(kind: str) -> str:
     name = "ByteUnigramTrainer" if kind == "unigram" else "ByteBPETrainer"
-    return f'model="{_byte_level_kind(kind)}" ({name})'
+    return f"model {_byte_level_kind(kind)!r} ({name})"
 
 
 def _post_processor(model: spec.Model, preset: Preset) -> spec.PostProcessor | None:

@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from piecework._internal.memory_budget import memory_budget
-from piecework._internal.renamed_arguments import reject_former_name
 from piecework._internal.types import Progress, Texts
-from piecework._internal.validation import PathLike
+from piecework._internal.validation import PathLike, listed
 from piecework.corpus.iterables import rows_of_texts, text_total
 from piecework.corpus.rows import Rows
 from piecework.corpus.skipped import OnError
@@ -139,7 +138,6 @@ def retrained_spec(
     **settings: Unpack[RetrainSettings],
 ) -> TokenizerSpec:
     """Learn a new vocabulary for the pipeline and model type of a specification."""
-    reject_former_name(settings, "show_progress", "progress")
     if isinstance(texts, Mapping):
         counts = word_counts(texts, "texts")
     else:
@@ -171,7 +169,7 @@ def _check_paths(files: PathLike | Sequence[PathLike]) -> set[PathLike]:
 
     Raises `FileError` for a text where a path belongs: it has spaces and is not the path of a file.
     """
-    paths = [files] if isinstance(files, str | os.PathLike) else files
+    paths = [files] if isinstance(files, str | os.PathLike) else listed(files, "files", "paths")
     for path in paths:
         if not isinstance(path, str) or "*" in path or is_url(path):
             continue

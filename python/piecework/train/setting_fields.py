@@ -243,6 +243,7 @@ class File(Setting):
         """Return the path."""
         if not isinstance(value, (str, os.PathLike)):
             raise ArgumentError(name, f"must be a path, not {type(value).__name__}")
+        checks.encodable_path(os.fspath(value), name)
         return value
 
 
@@ -270,7 +271,7 @@ def setting(default: Any, about: Setting) -> Any:
     ...         check_settings(self)
     >>> Sized(0)
     Traceback (most recent call last):
-    piecework.errors.ArgumentError: size must be an integer of at least 1 and at most 4294967295, not 0
+    piecework.errors.ArgumentError: size: must be an integer of at least 1 and at most 4294967295, not 0
     """
     return field(default=default, metadata={"setting": about})
 

@@ -1,4 +1,4 @@
-"""Count the words of each source of a corpus by itself: paths by name in, `SourceCounts` out."""
+"""Count each source of a corpus separately: paths by name in, `SourceCounts` out."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from piecework._internal.types import Progress, Unpack
-from piecework._internal.validation import PathLike
+from piecework._internal.validation import PathLike, check_type
 from piecework.corpus.paths import corpus_files
 from piecework.errors import ArgumentError
 from piecework.train.corpus_count import CountOptions
@@ -41,6 +41,8 @@ def count_sources(
     for name in ("source_weights", "temperature"):
         if options.get(name) is not None:
             raise ArgumentError(name, "does not apply to sources that are counted by themselves")
+    for name, given in (("sources", sources), ("parallel", parallel or {})):
+        check_type(name, given, Mapping, "a mapping from names to files")
     check_names(sources, parallel or {})
     shared: dict[str, Any] = {**options}
     first, folder = shared.pop("first_source", 0), shared.pop("checkpoint", None)

@@ -14,15 +14,13 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 from piecework._internal.counted import counted
-from piecework._internal.renamed_arguments import reject_former_name
 from piecework._internal.types import Progress, Self
 from piecework._internal.validation import PathLike
-from piecework.attributes.names_of_other_libraries import reject_setting
-from piecework.errors import ArgumentError, FormatError, InputTypeError, TrainingError
+from piecework.attributes.names_of_other_libraries import unknown_setting
+from piecework.errors import ArgumentError, FormatError, TrainingError
 from piecework.spec import Model, TokenizerSpec
 from piecework.train.counts import Counts
 from piecework.train.learned import LearnedVocabulary
-from piecework.train.learners import LEARNERS
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import AnyPreset
 from piecework.train.sentences import Sentences
@@ -218,24 +216,11 @@ class Trainer(ABC):
 
     def __new__(cls, *args: Any, **settings: Any) -> Self:
         """Check the names of the settings."""
-        cls.check_names(settings)
         known = cls.setting_names()
         for name in settings:
             if name not in known:
-                reject_setting(cls.__name__, name, known)
+                raise unknown_setting(cls.__name__, name, known)
         return super().__new__(cls)
-
-    @classmethod
-    def check_names(cls, settings: Mapping[str, Any]) -> None:
-        """Raise `ArgumentError` for a setting that another trainer or an earlier version has."""
-        if "learner" in settings and "learner" not in cls.setting_names():
-            names = ", ".join(f"{kind.__name__}()" for kind in LEARNERS.values())
-            message = (
-                f"{cls.__name__} has no setting learner; WordPieceTrainer takes {names}, and "
-                f"the Unigram trainers Pruning(); this one has {', '.join(cls.setting_names())}"
-            )
-            raise InputTypeError("learner", message)
-        reject_former_name(settings, "seed_size", "seed_vocab_size")
 
     @classmethod
     def setting_names(cls) -> dict[str, None]:
@@ -243,10 +228,10 @@ class Trainer(ABC):
         return dict.fromkeys(field.name for field in fields(cls))  # type: ignore[arg-type]
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Restore a pickled trainer; raise `FormatError` for one of an earlier version."""
+        """Restore a pickled trainer; raise `FormatError` for one of another version."""
         missing = self.setting_names() - state.keys()
         if missing:
-            found = f"no {', '.join(sorted(missing))}: an earlier version wrote it"
+            found = f"no {', '.join(sorted(missing))}: another version wrote it"
             message = (
                 f"the pickled {type(self).__name__} has {found}; make it again with this version"
             )

@@ -166,7 +166,7 @@ def _rules(charsmap: bytes) -> tuple[Any, ...]:
 
 
 def _preprocessing(charsmap: bytes) -> tuple[Any, ...]:
-    """Return the preprocessing of ALBERT and XLNet if the rules include it, as those of the presets do."""
+    """Return the preprocessing of ALBERT and XLNet if the rules include it, as the presets' rules do."""
     if _applied(charsmap, "``''") != '""' or _applied(charsmap, "É") not in ("E", "e"):
         return ()
     lowers = _applied(charsmap, "É") == "e"

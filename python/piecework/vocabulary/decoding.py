@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from piecework._core import vocab_bytes as core_vocab_bytes
 from piecework._internal.lazy import pw, typing
-from piecework._internal.validation import check_choice
+from piecework._internal.validation import check_choice, check_tokenizer
 from piecework.errors import ArgumentError, InvalidUtf8Error
 from piecework.io.folder_decoders import STRIP_TEXT, steps_of_clean_up
 from piecework.spec import (
@@ -51,6 +51,7 @@ def decoded_bytes(tokenizer: pw.Tokenizer) -> dict[int, bytes]:
     `vocab_bytes` has the notation instead. Raises `ArgumentError` for a decoder whose output depends on
     the neighbours of a token, such as `CTC`.
     """
+    check_tokenizer(tokenizer)
     spec, vocab = tokenizer.spec, tokenizer.get_vocab()
     special = special_ids(spec, vocab)
     bytes_of = token_decoder(spec)
@@ -77,6 +78,7 @@ def vocab_bytes(tokenizer: pw.Tokenizer) -> dict[int, bytes]:
     >>> pw.vocabulary.vocab_bytes(pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "é": 1})))
     {0: b'[UNK]', 1: b'\\xc3\\xa9'}
     """
+    check_tokenizer(tokenizer)
     return dict(core_vocab_bytes(tokenizer._core))
 
 

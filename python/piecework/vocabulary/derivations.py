@@ -132,7 +132,7 @@ def merge_rules(model: Model) -> ListedMerges | ScoredMerges | None:
 
 
 class Derivations:
-    """The derivations of the entries of one model; those of a model without merges are empty."""
+    """The derivations of the entries of one model, empty for a model without merges."""
 
     def __init__(self, model: Model) -> None:
         self._vocab = model.vocab.keys()

@@ -8,9 +8,8 @@ from dataclasses import replace
 from piecework._core import LearnedEntries, continue_training
 from piecework._internal.lazy import pw
 from piecework._internal.progress import progress_bar
-from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.types import Progress
-from piecework._internal.validation import check_size
+from piecework._internal.validation import check_size, check_tokenizer
 from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, CorpusError, TrainingWarning
 from piecework.spec import BPE, Char, SentencePiece, TokenizerSpec, Unigram, WordPiece
@@ -29,7 +28,6 @@ from piecework.vocabulary.id_map import IdMap
 _BY_FREQUENCY = Merges("frequency")
 
 
-@renamed_arguments(score="learner", show_progress="progress")
 def extend(
     tokenizer: pw.Tokenizer,
     corpus: Iterable[str | Sequence[str]] | Mapping[str, int] | Counts,
@@ -67,6 +65,7 @@ def extend(
     models of whole words and SentencePiece models of characters, and `CorpusError` for a corpus without
     words.
     """
+    check_tokenizer(tokenizer)
     check_size("n", n)
     check_size("min_frequency", min_frequency)
     spec = tokenizer.spec

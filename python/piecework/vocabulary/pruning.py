@@ -10,6 +10,7 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from piecework._internal.lazy import pw
+from piecework._internal.validation import check_tokenizer
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import BPE, Model, SentencePiece, TokenizerSpec, Unigram
 from piecework.spec.renumbering import renumbered
@@ -46,6 +47,7 @@ def prune(
 
     A text whose tokens are all kept is encoded as before. Raises `ArgumentError` for unknown tokens.
     """
+    check_tokenizer(tokenizer)
     spec = tokenizer.spec
     model = spec.model
     kept = _entries_to_keep(spec, keep) | required_entries(spec)
@@ -60,8 +62,8 @@ def most_used(
 ) -> set[str]:
     """Return `size` tokens to keep, without added tokens outside the model: the most used, by `uses`.
 
-    The least used entry that no other one is merged from is removed first; of equals, the one with the
-    highest id. Raises `ArgumentError` if more tokens than `size` must be kept.
+    The least used entry that no other one is merged from is removed first; of equals, the entry
+    with the highest id. Raises `ArgumentError` if more tokens than `size` must be kept.
     """
     model = spec.model
     vocab, derivations = model.vocab, Derivations(model)
@@ -95,8 +97,8 @@ def checked_present(spec: TokenizerSpec, size: int) -> int:
     """Return the present number of tokens; raise `ArgumentError` if `size` is more."""
     present = len(all_ids(spec))
     if size > present:
-        problem = f"must be at most {present}, not {size}: that is the present number of tokens"
-        raise ArgumentError("size", problem)
+        problem = f"{size} is more than the {present} tokens of the vocabulary"
+        raise ArgumentError("size", problem, limit=present)
     return present
 
 

@@ -61,7 +61,7 @@ class _Users:
 
 
 def _listed(model: BPE, rare: Sequence[str]) -> tuple[tuple[tuple[str, str], ...], set[str]]:
-    """Return the merges without those of the residues that can be removed, and these residues."""
+    """Return the merges without the merges of removable residues, and these residues."""
     rules, users = ListedMerges(model), _Users(model)
     with_symbol: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for merge in rules.ranks:

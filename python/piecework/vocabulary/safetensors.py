@@ -59,7 +59,7 @@ class SafetensorsFile:
 
 def read_header(path: str) -> SafetensorsFile:
     """Read and check the header; raises `FileError` and `FormatError`."""
-    with FileError.while_reading(path, "a safetensors file"), open(path, "rb") as stream:
+    with FileError.while_reading(path), open(path, "rb") as stream:
         size = os.fstat(stream.fileno()).st_size
         length = int.from_bytes(stream.read(8), "little")
         if size < 8 or length > min(size - 8, _MAX_HEADER_BYTES):

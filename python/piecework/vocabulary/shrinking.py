@@ -6,7 +6,7 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 
 from piecework._internal.lazy import pw
-from piecework._internal.validation import check_size
+from piecework._internal.validation import check_size, check_tokenizer
 from piecework.errors import ArgumentError
 from piecework.spec import BPE, Model, SentencePiece, Unigram
 from piecework.vocabulary.alphabet import alphabet, required_entries
@@ -26,9 +26,10 @@ def shrink(tokenizer: pw.Tokenizer, size: int) -> ChangedVocabulary:
 
     `size` includes added tokens. BPE removes merges from the end of the list, with the entries that
     only they produce. Unigram and SentencePiece remove the entries with the lowest scores, other models
-    those with the highest ids. The entries that `prune` always keeps, and the alphabet, are kept;
+    the entries with the highest ids. The entries that `prune` always keeps, and the alphabet, are kept;
     `ArgumentError` if they are more than `size`.
     """
+    check_tokenizer(tokenizer)
     check_size("size", size)
     spec = tokenizer.spec
     model = spec.model
@@ -39,17 +40,15 @@ def shrink(tokenizer: pw.Tokenizer, size: int) -> ChangedVocabulary:
         spec = replace(spec, model=replace(model, merges=merges))
     else:
         removed = _last_entries(model, fixed, present - size)
-    if present - len(removed) > size:
-        raise ArgumentError(
-            "size",
-            f"must be at least {present - len(removed)}, not {size}: the alphabet and the "
-            "special tokens",
-        )
+    least = present - len(removed)
+    if least > size:
+        problem = f"{size} is too small: the alphabet and the special tokens need {least}"
+        raise ArgumentError("size", problem, limit=least)
     return changed(tokenizer, *remove_entries(spec, removed))
 
 
 def _last_entries(model: Model, fixed: set[str], excess: int) -> set[str]:
-    """Return the entries to remove: those learned last, and those that cannot be merged without them."""
+    """Return the entries to remove: the entries learned last, and what cannot be merged without them."""
     learned = [token for token in _in_learned_order(model) if token not in fixed]
     if not isinstance(model, SentencePiece) or model.kind != "bpe":
         return set(learned[max(len(learned) - excess, 0) :])

@@ -10,10 +10,9 @@ from dataclasses import replace
 from piecework._core import learn_unigram
 from piecework._internal.lazy import pw
 from piecework._internal.progress import progress_bar
-from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Update
-from piecework._internal.validation import whole_number
+from piecework._internal.validation import check_tokenizer, whole_number
 from piecework.errors import ArgumentError, CorpusError
 from piecework.spec import (
     Metaspace,
@@ -36,7 +35,6 @@ _LONGEST_PIECE = 512  # the limit of the trainer
 _DROPPED_BELOW = 0.5  # the expected count below which EM drops a piece
 
 
-@renamed_arguments(show_progress="progress")
 def to_unigram(
     tokenizer: pw.Tokenizer,
     corpus: Iterable[str | Sequence[str]] | Mapping[str, int] | Counts,
@@ -56,7 +54,7 @@ def to_unigram(
     (['unh', '##appy'], ['▁un', 'happy'])
 
     WordPiece takes the longest match at each position; Unigram takes the segmentation with the highest
-    probability, whose boundaries are nearer to those of morphemes, for a few more tokens. The result is
+    probability, whose boundaries are nearer to morpheme boundaries, for a few more tokens. The result is
     a Unigram model that `tokenizers` and transformers read. `hug` is written `▁hug`, and `##s` is `s`;
     `▁` alone is added after the last id. A character outside the vocabulary is unknown by itself, where
     WordPiece gives up the whole word.
@@ -67,6 +65,7 @@ def to_unigram(
     longer than 512 characters, gets the score of 0.5 uses or the lowest. Raises `ArgumentError` for another
     model and for ids with gaps, and `CorpusError` for a corpus without words.
     """
+    check_tokenizer(tokenizer)
     iterations = whole_number("iterations", iterations, 1)
     spec = tokenizer.spec
     counts = counts_for(spec, corpus, num_threads=num_threads, progress=progress)
@@ -166,7 +165,7 @@ def _estimate(
             "special_tokens": (),
             "user_defined_symbols": (),
             "byte_fallback": False,
-            "character_coverage": 1e-12,  # one character of the corpus, beside those of the pieces
+            "character_coverage": 1e-12,  # one character of the corpus, besides the characters of the pieces
             "initial_alphabet": "".join(sorted(set().union(*known))),
             "seed_size": size,
             "count_exponent": 1.0,

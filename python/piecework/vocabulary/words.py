@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from piecework._core import Core
 from piecework._internal.lazy import pw
-from piecework._internal.validation import check_type
+from piecework._internal.validation import check_tokenizer, check_type
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import BPE, SentencePiece, TokenizerSpec, Unigram, WordPiece
 from piecework.train.segmenter import compiled_model, segment
@@ -46,14 +46,15 @@ def add_words(
     - WordPiece and WordLevel get an entry.
     - BPE gets merges after all others, with the entries that they need in between and characters that the
       vocabulary lacks. Text without a new token is encoded as before.
-    - Unigram gets an entry whose score is the lowest of the vocabulary, or one more than that of the
-      present segmentation of the word. A mapping of words to log probabilities gives other scores.
+    - Unigram gets an entry whose score is the lowest of the vocabulary, or one more than the
+      score of the word's present segmentation. A mapping of words to log probabilities gives other scores.
 
-    Ids are those of `extend`. With `replace_unused`, the new entries take the ids of the entries
+    Ids follow the rules of `extend`. With `replace_unused`, the new entries take the ids of the entries
     `[unused0]`, `[unused1]`, ... (or `<unused0>`, ...) instead, and no other id changes. Words that are
     entries already change nothing. Raises `ArgumentError` for words of several pre-tokens, words longer
     than the model reads, and more words than unused entries.
     """
+    check_tokenizer(tokenizer)
     spec = tokenizer.spec
     given = _given(spec, words)
     known = spec.model.vocab.keys() | {token.content for token in spec.added_tokens}
@@ -194,7 +195,7 @@ def _scored_entries(
 ) -> list[NewEntry]:
     """Return entries with scores for which each word is the best segmentation of itself.
 
-    The score is the lowest of the vocabulary, or one more than that of the present segmentation of the word
+    The score is the lowest of the vocabulary, or one more than the score of the word's present segmentation
     if this is higher. Shorter words come first, because they can be parts of longer ones.
     """
     if isinstance(model, SentencePiece):

@@ -105,23 +105,8 @@ def test_progress_is_a_bar_a_function_or_nothing(
         call(lambda done, total: steps.append((done, total)))
         assert steps
         assert capsys.readouterr().err == ""
-        with pytest.raises(pw.errors.InputTypeError, match="progress must be .*, not int"):
+        with pytest.raises(pw.errors.InputTypeError, match="progress: must be .*, not int"):
             call(1)
-
-
-def test_the_former_name_of_progress_is_an_error() -> None:
-    tok = pw.Tokenizer.train_from_iterator(["hug pug"] * 9, model="bpe", vocab_size=7)
-    counts = pw.count_texts(["hug"])
-    for call, arguments in (
-        (pw.Tokenizer.train, ("a.txt",)),
-        (pw.Tokenizer.train_from_iterator, (["hug"],)),
-        (pw.Tokenizer.train_from_counts, (counts,)),
-        (tok.train_new_from_iterator, (["hug"], 9)),
-        (pw.vocabulary.extend, (tok, ["hug"], 1)),
-        (pw.vocabulary.to_unigram, (tok, ["hug"])),
-    ):
-        with pytest.raises(pw.errors.ArgumentError, match=r"show_progress= is called progress="):
-            call(*arguments, show_progress=True)
 
 
 def test_a_closed_stderr_is_no_trouble(corpus: str, tmp_path: Path) -> None:

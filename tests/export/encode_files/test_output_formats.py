@@ -159,9 +159,9 @@ def test_lines_in_memory_name_bad_input(tok: pw.Tokenizer, tmp_path: Path) -> No
     assert batch.to_lists() == [[5]]
     with pytest.raises(pw.errors.FileError, match="missing"):
         pw.export.encode_lines(tok, tmp_path / "missing.txt")
-    with pytest.raises(pw.errors.ArgumentError, match="sources must contain at least one path"):
+    with pytest.raises(pw.errors.ArgumentError, match="sources: must contain at least one path"):
         pw.export.encode_lines(tok, [])
-    with pytest.raises(pw.errors.ArgumentError, match="encoding_errors must be .*, not 'ignore'"):
+    with pytest.raises(pw.errors.ArgumentError, match="encoding_errors: must be .*, not 'ignore'"):
         pw.export.encode_lines(tok, invalid, encoding_errors="ignore")  # type: ignore[arg-type]
 
 

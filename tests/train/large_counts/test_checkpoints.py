@@ -191,19 +191,6 @@ def test_a_resumed_count_enters_plain_text_in_the_middle(
     assert [block.data for block in packed] == [block.data for block in blocks[5:]]  # type: ignore[union-attr]
 
 
-def test_a_state_without_a_position_in_the_text_continues(
-    corpus: list[Path], plain: Counts, tmp_path: Path
-) -> None:
-    path = interrupted(corpus, tmp_path)
-    state = json.loads(path.read_text())
-    assert len(state["text"]) == 2
-    del state["text"]
-    state["version"] = 1
-    path.write_text(json.dumps(state))
-    resumed = count_files(corpus, preset="whitespace", checkpoint=tmp_path)
-    assert rows(resumed) == rows(plain)
-
-
 @pytest.mark.parametrize(
     ("arguments", "named"),
     [

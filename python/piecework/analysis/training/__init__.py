@@ -95,6 +95,7 @@ def explain_training(
     """
     wanted = Selection.of(steps)
     top = checks.whole_number("top", top, 1)
+    checks.check_type("trainer", trainer, Trainer, "a trainer")
     counts = _counts(corpus, trainer)
     if word is not None and not has_lattices(trainer):
         raise ArgumentError("word", f"needs a Unigram learner, not {type(trainer).__name__}")

@@ -73,9 +73,7 @@ def trace_bpe(
 ) -> TrainingTrace:
     """Trace a BPE learner."""
     if trainer.parity:
-        problem = (
-            "True has no steps to show; learn without it, or read the merges of `learn_vocabulary`"
-        )
+        problem = "has no steps to show; learn without it, or read the merges of `learn_vocabulary`"
         raise ArgumentError("parity", problem)
     check_small(counts, MAX_CHARACTERS, "merges")
     check_one_stage(trainer.transition, "o200k")

@@ -96,8 +96,7 @@ class TrainingTrace(Displayed):
         if number < 0 or len(made) != number:
             raise ArgumentError(
                 "number",
-                f"{number}: the merges up to it must all be in steps=, such as "
-                f"steps='1-{max(number, 1)}'",
+                f"{number}: the merges up to it must all be in steps, such as '1-{max(number, 1)}'",
             )
         splits = [(list(symbols), count) for symbols, count in self.splits]
         for step in made:

@@ -86,8 +86,7 @@ class Settings:
         chosen = chosen_out_type(out_type, options.get("return_type"), self.out_type)
         settings = replace(self, out_type=chosen, **changes)
         if not isinstance(settings.num_threads, int):
-            problem = f"must be int, not {type(settings.num_threads).__name__}"
-            raise InputTypeError("num_threads", problem)
+            raise InputTypeError("num_threads", f"must be int, not {settings.num_threads!r}")
         return settings
 
     @property

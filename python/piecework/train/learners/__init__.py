@@ -6,14 +6,12 @@ in the reference. The command line takes its fields as options.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import fields
-from typing import Any
+from collections.abc import Iterable
 
-from piecework.errors import ArgumentError, InputTypeError
-from piecework.train.learners.kinds import LEARNERS, Learner, Merges, Pruning, TopDown
+from piecework.errors import InputTypeError
+from piecework.train.learners.kinds import LEARNERS, Learner, Merges, Pruning
 
-__all__ = ["DEFAULT_LEARNER", "LEARNERS", "Learner", "check_learner", "former_settings", "one_of"]
+__all__ = ["DEFAULT_LEARNER", "LEARNERS", "Learner", "check_learner", "one_of"]
 
 DEFAULT_LEARNER: Learner = Pruning()
 
@@ -25,17 +23,15 @@ def check_learner(
 
     >>> check_learner("pmi")
     Traceback (most recent call last):
-    piecework.errors.InputTypeError: learner must be Pruning(), ... of piecework.train, not 'pmi': use ...
+    piecework.errors.InputTypeError: learner: must be Pruning(), ... of piecework.train, not 'pmi'; use ...
     """
     if isinstance(learner, kinds):
         return
-    if (meant := _meant_by(learner)) is not None and isinstance(meant, kinds):
-        expected += f": use {meant}"
-    raise InputTypeError(
-        "learner",
-        f"must be {one_of((f'{kind.__name__}()' for kind in kinds))} of piecework.train, not "
-        f"{learner!r}",
-    )
+    meant = _meant_by(learner)
+    hint = f"use {meant}" if meant is not None and isinstance(meant, kinds) else ""
+    expected = one_of(f"{kind.__name__}()" for kind in kinds)
+    problem = f"must be {expected} of piecework.train, not {learner!r}"
+    raise InputTypeError("learner", problem, hint=hint)
 
 
 def one_of(texts: Iterable[str]) -> str:
@@ -55,39 +51,3 @@ def _meant_by(name: object) -> Learner | None:
     if name in Merges.SCORES:
         return Merges(name)  # type: ignore[arg-type]
     return LEARNERS[name]() if name in LEARNERS else None
-
-
-# ---- settings of WordPieceTrainer that are learners now
-
-_FORMER_NAMES = {"use_cap": "max_use_cost", "seed_size": "seed_vocab_size"}
-FORMER_SETTINGS = ("algorithm", "score", "ties", "segmentation", "balance", "use_cap", "seed_size")
-
-
-def former_settings(given: Mapping[str, Any]) -> ArgumentError | None:
-    """Return the error for settings that a learner has now, None without one; it names the learner.
-
-    >>> print(former_settings({"score": "pmi"}))
-    score='pmi' is written learner=Merges(score='pmi')
-    """
-    found = {name: given[name] for name in FORMER_SETTINGS if name in given}
-    if not found:
-        return None
-    first = next(iter(found))
-    expected = f"learner={_call_for(found)}"
-    message = f"{first}={found[first]!r} is written {expected}"
-    return ArgumentError(first, repr(found[first]), expected, message=message)
-
-
-def _call_for(found: dict[str, Any]) -> str:
-    """Return the call of the learner that former settings selected."""
-    settings = {_FORMER_NAMES.get(name, name): value for name, value in found.items()}
-    selected = settings.pop("algorithm", None)
-    if settings.get("score") == TopDown.name:
-        del settings["score"]
-        selected = selected or TopDown.name
-    if selected not in LEARNERS:
-        selected = Merges.name if settings.keys() & {"score", "ties"} else Pruning.name
-    kind = LEARNERS[selected]
-    known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
-    arguments = (f"{name}={value!r}" for name, value in settings.items() if name in known)
-    return f"{kind.__name__}({', '.join(arguments)})"

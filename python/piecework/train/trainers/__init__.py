@@ -8,12 +8,13 @@ to the lists in `train/__init__.py` and `piecework/__init__.py`. Checks, options
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import fields
 from typing import Any
 
 from piecework._internal import validation as checks
-from piecework._internal.close_names import did_you_mean
-from piecework.errors import ArgumentError
-from piecework.train.learners import former_settings
+from piecework.attributes.names_of_other_libraries import unknown_setting
+from piecework.errors import ArgumentError, InputTypeError
+from piecework.train.learners import LEARNERS
 from piecework.train.presets import Preset, has_sequences
 from piecework.train.trainer import Trainer
 from piecework.train.trainers.bpe import BPETrainer, ByteBPETrainer
@@ -63,29 +64,29 @@ def trainer_for(model: str, settings: Mapping[str, Any], preset: Preset | None =
     an invalid value.
     """
     checks.check_choice("model", model, TRAINERS)
-    TRAINERS[model].check_names(settings)
     known = TRAINERS[model].setting_names()
-    for name, value in settings.items():
+    for name in settings:
         if name not in known:
-            raise _unknown_setting(name, value, model)
+            raise _unknown_setting(name, model)
     defaults = preset.tokens_for(known) if preset else {}
     if preset and has_sequences(preset) and "transition" in known:
         defaults |= {"transition": DEFAULT_TRANSITION}
     return TRAINERS[model](**{**defaults, **settings})
 
 
-def _unknown_setting(name: str, value: object, model: str) -> ArgumentError:
+def _unknown_setting(name: str, model: str) -> InputTypeError:
     known = TRAINERS[model].setting_names()
-    kinds = [kind for kind, trainer in TRAINERS.items() if name in trainer.setting_names()]
-    former = former_settings({name: value})
-    hint = "" if kinds else did_you_mean(name, known)
-    if kinds:
-        models = " and ".join(map(repr, kinds))
-        hint = f"model{'s' * (len(kinds) > 1)} {models} {'have' if len(kinds) > 1 else 'has'} this setting"
-    elif former and not hint:
-        hint = f"model 'wordpiece' has {former.expected}"
-    message = f"model {model!r} has no setting {name}; it has {', '.join(known)}"
-    return ArgumentError(name, f"{message}; {hint}" if hint else message)
+    kinds = [repr(kind) for kind, trainer in TRAINERS.items() if name in trainer.setting_names()]
+    have = "have" if len(kinds) > 1 else "has"
+    hint = f"model{'s' * (len(kinds) > 1)} {' and '.join(kinds)} {have} this setting"
+    if not kinds:
+        learners = [kind for kind in LEARNERS.values() if name in _names_of(kind)]
+        hint = f"learner={learners[0].__name__}({name}=...) has this setting" if learners else ""
+    return unknown_setting(f"model {model!r}", name, known, hint)
+
+
+def _names_of(learner: Any) -> set[str]:
+    return {field.name for field in fields(learner)}
 
 
 def kind_of(trainer: Trainer) -> str:

@@ -20,7 +20,6 @@ from piecework.train.learners import (
     LEARNERS,
     Learner,
     check_learner,
-    former_settings,
     one_of,
 )
 from piecework.train.pipeline import Pipeline
@@ -127,13 +126,6 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
             names=ALPHABET_FORMS,
         ),
     )
-
-    @classmethod
-    def check_names(cls, settings: Mapping[str, Any]) -> None:
-        """Raise `ArgumentError` for a setting that learners have now; it names the learner."""
-        error = former_settings(settings)
-        if error is not None:
-            raise error
 
     @property
     def presets(self) -> tuple[str, ...]:
@@ -267,7 +259,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         learner. Raises `ArgumentError` for another learner.
         """
         if not self.learner.learns_sizes:
-            raise ArgumentError("sizes", f"needs learner=Pruning(), not learner={self.learner}")
+            raise ArgumentError("sizes", f"needs Pruning(), not {self.learner}")
         largest = replace(self, vocab_size=max(sizes))
         learned = largest._learn(counts, progress, num_threads, checkpoint, sizes=list(sizes))
         return dict(zip(sizes, learned, strict=True))
