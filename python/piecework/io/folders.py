@@ -7,7 +7,7 @@ from piecework._internal.warn import warn
 from piecework.errors import FormatError, FormatWarning
 from piecework.io import class_pipelines, merges_classes, sentencepiece_classes
 from piecework.io.class_tables import BERT_ROLES, NORMALIZE_AS_BERT, ROLE_ORDER
-from piecework.io.core_parts import stages_of, with_parts
+from piecework.io.core_parts import stages_of, with_new_tokens, with_parts
 from piecework.io.folder_config import FolderConfig, model_config
 from piecework.io.folder_decoders import with_decoder_of_class
 from piecework.io.folder_settings import FolderSettings
@@ -17,7 +17,6 @@ from piecework.io.source_bytes import plain_name
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
 
     from piecework.spec import ParseSpecial
 
@@ -145,22 +144,12 @@ def _with_named_tokens(core: Core, config: FolderConfig) -> Core:
 
     As in transformers, a token that no file has gets the next id.
     """
-    added = stages_of(core)["added_tokens"]
-    known = {token["content"] for token in added}
-    next_id = max([core.vocab_size(False), *(token["id"] + 1 for token in added)])
-    new: dict[str, dict[str, Any]] = {}
-    for content, flags in _named_tokens(config):
-        if content in known:
-            continue
-        if content not in new and (id := core.token_to_id(content)) is None:
-            id, next_id = next_id, next_id + 1
-        elif content in new:
-            id = new[content]["id"]
-        new[content] = {"id": id, "content": content, **_PLAIN, **flags}
-    if not new:
-        return core
-    by_id = sorted((*added, *new.values()), key=lambda token: token["id"])
-    return with_parts(core, {"added_tokens": by_id})
+    tokens = {
+        content: {"content": content, **_PLAIN, **flags} for content, flags in _named_tokens(config)
+    }
+    added = with_new_tokens(core, tokens.values())
+    is_new = len(added) > len(stages_of(core)["added_tokens"])
+    return with_parts(core, {"added_tokens": added}) if is_new else core
 
 
 def _named_tokens(config: FolderConfig) -> Iterator[tuple[str, Mapping[str, bool]]]:

@@ -25,7 +25,7 @@ from piecework.io.class_tables import (
     UNK_IDS,
     WITHOUT_PREFIX_SPACE,
 )
-from piecework.io.core_parts import stages_of, with_parts
+from piecework.io.core_parts import stages_of, with_new_tokens, with_parts
 from piecework.io.folder_config import FolderConfig
 from piecework.io.folder_decoders import replacing
 from piecework.io.source_bytes import plain_name
@@ -132,18 +132,10 @@ def with_stages_of_class(core: Core, config: FolderConfig) -> Core:
 def with_special_tokens(core: Core, config: FolderConfig, source: str) -> Core:
     """Add the template, and the special tokens of the class; those without an id get the next ids."""
     stages = stages_of(core)
-    added, of_file = [*stages["added_tokens"]], stages["post_processor"]
-    known = {token["content"] for token in added}
-    next_id = max([core.vocab_size(False), *(token["id"] + 1 for token in added)])
-    for token in _role_tokens(config):
-        if token["content"] not in known:
-            known.add(token["content"])
-            id = core.token_to_id(token["content"])
-            added.append({"id": next_id if id is None else id, **token})
-            next_id += id is None
-    parts: Json = {"added_tokens": sorted(added, key=lambda token: token["id"])}
-    ids = {token["content"]: token["id"] for token in added}
+    parts: Json = {"added_tokens": with_new_tokens(core, _role_tokens(config))}
+    ids = {token["content"]: token["id"] for token in parts["added_tokens"]}
     name, is_file = config.tokenizer_class, plain_name(source) == "tokenizer.json"
+    of_file = stages["post_processor"]
     keeps = name in ("GemmaTokenizer", "LlamaTokenizer") or (name == "AlbertTokenizer" and of_file)
     if not (is_file and keeps):
         # transformers ignores add_bos_token and add_eos_token beside a tokenizer.json.
