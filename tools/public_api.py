@@ -1,15 +1,10 @@
-"""Compare the public names and signatures with those of the last release.
+"""Write docs/reference/public-api.txt: the names of the public modules, and the options of the commands.
 
-    python tools/public_api.py             # exit code 1 if the changelog does not name a difference
-    python tools/public_api.py --release   # write the listing of a new release
+    python tools/public_api.py          # write the listing
+    python tools/public_api.py --check  # exit code 1 when it differs
 
-`docs/reference/public-api.txt` is the listing of the last release: the names of the public modules, the
-parameters of functions with their defaults, and the options of the commands. A name that differs from it
-needs a line in CHANGELOG.md, under `### Names and signatures` of the unreleased version:
-
-    - `piecework.Tokenizer.encode`: new parameter `language`
-
-A class or a module that is new or removed stands for what is in it.
+It has the parameters of functions with their defaults. What a change of a public name needs is in
+docs/reference/stability.md.
 """
 
 from __future__ import annotations
@@ -33,74 +28,27 @@ from reference_pages import MODULES
 
 ROOT = Path(__file__).parent.parent
 LISTING = ROOT / "docs" / "reference" / "public-api.txt"
-CHANGELOG = ROOT / "CHANGELOG.md"
-HEADING = "### Names and signatures"
 
 
 def main() -> None:
-    """Check the changelog, or write the listing."""
-    check_or_write("Compare the public names with the last release.", LISTING, public_api)
+    """Write or check the listing."""
+    write_or_check("List the public names.", LISTING, public_api)
 
 
-def check_or_write(description: str, listing: Path, names: Callable[[], dict[str, str]]) -> None:
-    """Check the changelog against a listing of `names`; with `--release`, write the listing."""
+def write_or_check(description: str, listing: Path, names: Callable[[], dict[str, str]]) -> None:
+    """Write a listing of `names`; with `--check`, exit with code 1 if it differs."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--release", action="store_true", help="write the listing of a release")
-    changelog = CHANGELOG.read_text(encoding="utf-8")
-    if parser.parse_args().release:
-        if unreleased(changelog):
-            sys.exit("CHANGELOG.md: found text under [Unreleased], expected it under a version")
-        listing.write_text(as_text(names()), encoding="utf-8")
-        return
-    listed = from_text(listing.read_text(encoding="utf-8"))
-    if missing := unnamed_changes(listed, names(), changelog):
-        sys.exit("\n".join([f"CHANGELOG.md, {HEADING[4:]}: no line for these changes:", *missing]))
-
-
-# ---- what changed
-
-
-def unnamed_changes(old: Mapping[str, str], new: Mapping[str, str], changelog: str) -> list[str]:
-    """Return a line for each name that differs and that the changelog lacks."""
-    section = unreleased(changelog).partition(f"{HEADING}\n")[2].partition("\n### ")[0]
-    named = set(re.findall(r"`([^`]+)`", section))
-    return [f"- `{name}`: {change}" for name, change in changes(old, new) if name not in named]
-
-
-def changes(old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield each name that is new, removed or has another signature, and what changed.
-
-    >>> list(changes({"a": "", "a.f": "(x)", "a.g": "()"}, {"a": "", "a.f": "(x, y)"}))
-    [('a.f', '(x) became (x, y)'), ('a.g', 'removed')]
-    >>> list(changes({"a.f": ""}, {"a.f": "", "b": "", "b.f": ""}))
-    [('b', 'new')]
-    """
-    for name in sorted(old.keys() | new.keys()):
-        owner = name.rpartition(" " if " " in name else ".")[0]
-        if (owner in old) != (owner in new):
-            continue
-        if name not in old:
-            yield name, "new"
-        elif name not in new:
-            yield name, "removed"
-        elif old[name] != new[name]:
-            yield name, f"{old[name] or 'no value'} became {new[name] or 'no value'}"
-
-
-def unreleased(changelog: str) -> str:
-    """Return the section of the changelog about the version that is not released."""
-    return changelog.partition("\n## [Unreleased]\n")[2].partition("\n## [")[0].strip()
+    parser.add_argument("--check", action="store_true", help="write nothing, compare")
+    text = as_text(names())
+    if not parser.parse_args().check:
+        listing.write_text(text, encoding="utf-8")
+    elif listing.read_text(encoding="utf-8") != text:
+        sys.exit(f"out of date: {listing.name}: run python {sys.argv[0]}")
 
 
 def as_text(api: Mapping[str, str]) -> str:
     """Return a listing: on each line a name, and what it is called with."""
     return "".join(f"{name}: {value}".rstrip(": ") + "\n" for name, value in api.items())
-
-
-def from_text(text: str) -> dict[str, str]:
-    """Return the names and signatures of a listing."""
-    parts = (line.partition(": ") for line in text.splitlines())
-    return {name: value for name, _, value in parts}
 
 
 # ---- what is public

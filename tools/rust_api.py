@@ -1,11 +1,10 @@
-"""Compare the public names of the crate `piecework` with those of the last release.
+"""Write docs/reference/rust-api.txt: the public names of the crate `piecework`.
 
-    python tools/rust_api.py             # exit code 1 if the changelog does not name a difference
-    python tools/rust_api.py --release   # write the listing of a new release
+    python tools/rust_api.py          # write the listing
+    python tools/rust_api.py --check  # exit code 1 when it differs
 
-`docs/reference/rust-api.txt` is the listing of the last release. It is read from the source, which rustfmt
-wrote, so no compiler is needed: functions, fields, variants, implementations of traits and re-exports of the
-crate, and what it re-exports of specifications and errors. The rules are those of `public_api.py`.
+It is read from the source, which rustfmt wrote, so no compiler is needed: functions, fields, variants,
+implementations of traits and re-exports of the crate, and what it re-exports of specifications and errors.
 """
 
 from __future__ import annotations
@@ -14,7 +13,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from public_api import check_or_write
+from public_api import write_or_check
 
 ROOT = Path(__file__).parent.parent
 CRATES = ROOT / "crates"
@@ -36,8 +35,8 @@ _USE = re.compile(r"^pub use (.+?);$", re.MULTILINE | re.DOTALL)
 
 
 def main() -> None:
-    """Check the changelog, or write the listing."""
-    check_or_write("Compare the Rust names with the last release.", LISTING, rust_api)
+    """Write or check the listing."""
+    write_or_check("List the public names of the crate.", LISTING, rust_api)
 
 
 def rust_api() -> dict[str, str]:

@@ -2,7 +2,7 @@
 
 use fastrand::Rng;
 use piecework_core::engine::Tokenizer;
-use piecework_core::spec::{SpecialInText, TokenizerSpec};
+use piecework_core::spec::{ParseSpecial, TokenizerSpec};
 use piecework_formats::cache;
 use xxhash_rust::xxh3::xxh3_64;
 
@@ -31,7 +31,7 @@ const NAME: usize = 32;
 
 /// Write and restore the cache of a tokenizer, then read damaged and forged copies.
 pub(crate) fn write_and_damage(spec: &TokenizerSpec, tokenizer: &Tokenizer, calls: &mut Calls) {
-    let Ok(file) = cache::write(spec, &tokenizer.store(), SpecialInText::Parse, b"") else { return };
+    let Ok(file) = cache::write(spec, &tokenizer.store(), ParseSpecial::All, b"") else { return };
     let read = cache::read(&file.clone().into());
     let restored = read.and_then(|cached| {
         assert!(cached.whole_spec()? == *spec, "the specification read differs from the one written");
@@ -140,7 +140,7 @@ mod tests {
         for (path, kind) in seed_files() {
             let Some(spec) = kind.read(&fs::read(path).unwrap()) else { continue };
             let Ok(tokenizer) = Tokenizer::compile(&spec) else { continue };
-            let file = cache::write(&spec, &tokenizer.store(), SpecialInText::Parse, b"").unwrap();
+            let file = cache::write(&spec, &tokenizer.store(), ParseSpecial::All, b"").unwrap();
             (0..400).for_each(|_| use_forged(&file, &mut random, &mut Calls::default()));
             kinds += 1;
         }

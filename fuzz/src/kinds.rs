@@ -5,7 +5,7 @@ use std::path::Path;
 
 use fastrand::Rng;
 use piecework_core::error::Error;
-use piecework_core::spec::{ByteLevelSpec, PreTokenizerSpec, SpecialInText, TokenizerSpec};
+use piecework_core::spec::{ByteLevelSpec, ParseSpecial, PreTokenizerSpec, TokenizerSpec};
 use piecework_core::text::printable_of;
 use piecework_formats::vocab_merges::Settings;
 use piecework_formats::{
@@ -94,7 +94,7 @@ impl Kind {
             Self::Lines => {
                 vocab_txt::write(&spec.model.vocab()).and_then(|bytes| vocab_txt::read(&bytes, None))
             }
-            Self::Piecework => piecework_file::read(&piecework_file::write(&spec, SpecialInText::Text))
+            Self::Piecework => piecework_file::read(&piecework_file::write(&spec, ParseSpecial::Nothing))
                 .map(|(spec, _)| spec),
             _ => tokenizer_json::read(tokenizer_json::write(&spec, true).as_bytes()),
         };

@@ -22,7 +22,7 @@ import numpy.typing as npt
 from piecework._internal.seeded_sampling import SeededSampling
 from piecework.errors import ArgumentError
 from piecework.io.gguf_pipelines import GgufPipeline
-from piecework.spec import SpecialInText
+from piecework.spec import ParseSpecial
 
 UNICODE_VERSION: str
 BUILD_PROFILE: str  # Cargo's profile: "release" for wheels, "quick" for builds from source
@@ -142,7 +142,7 @@ class Core:
         states: Sequence[StreamState],
         skip_special_tokens: bool,
         clean_up: bool | None,
-        pending: Sequence[str] = (),
+        pending: Sequence[str],
     ) -> RawDecodeStream:
         """Return decoding streams that continue from what `RawDecodeStream.state` returned."""
 
@@ -241,10 +241,10 @@ def read_tekken(data: bytes, source: str) -> Core:
 def detect_format(data: bytes) -> str:
     """Return the name of the format of a file that is not compressed, as in `io.format_detection`."""
 
-def read_piecework_file(data: bytes, source: str) -> tuple[Core, SpecialInText]:
-    """Read a `.piecework` file and its `special_in_text` setting."""
+def read_piecework_file(data: bytes, source: str) -> tuple[Core, ParseSpecial]:
+    """Read a `.piecework` file and its `parse_special` setting."""
 
-def write_piecework_file(core: Core, special_in_text: str) -> bytes:
+def write_piecework_file(core: Core, parse_special: ParseSpecial) -> bytes:
     """Write a `.piecework` file: settings that a tokenizer.json lacks, and the rest."""
 
 def read_sentencepiece(data: bytes, source: str) -> Core:
@@ -351,14 +351,14 @@ def is_cache(head: bytes) -> bool:
 def fingerprint(sources: Sequence[bytes]) -> bytes:
     """Return a fingerprint of 16 bytes of the source files."""
 
-def write_cache(core: Core, special_in_text: str, key: bytes) -> bytes:
+def write_cache(core: Core, parse_special: ParseSpecial, key: bytes) -> bytes:
     """Write a compiled cache; `key` is the fingerprint of its sources."""
 
 @overload
-def read_cache(path: str, source: str, key: None) -> tuple[Core, SpecialInText]: ...
+def read_cache(path: str, source: str, key: None) -> tuple[Core, ParseSpecial]: ...
 @overload
-def read_cache(path: str, source: str, key: bytes) -> tuple[Core, SpecialInText] | None:
-    """Read a compiled cache: the tokenizer and its `special_in_text` setting.
+def read_cache(path: str, source: str, key: bytes) -> tuple[Core, ParseSpecial] | None:
+    """Read a compiled cache: the tokenizer and its `parse_special` setting.
 
     Returns None if the cache has another key. Raises `OSError`, and `FormatError` for a damaged file or
     one of another version; `source` names the file.

@@ -13,13 +13,12 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from piecework._core import BUILD_PROFILE
     from piecework._internal import validation
-    from piecework._internal.close_names import did_you_mean
+    from piecework._internal.close_names import close_names, did_you_mean
     from piecework._internal.counted import counted
     from piecework._internal.extras import import_extra
     from piecework._internal.lazy import np, npt
     from piecework._internal.memory_budget import format_size, memory_budget
     from piecework._internal.progress import progress_bar, show_source
-    from piecework._internal.renamed_arguments import moved_names, renamed_arguments, renamed_fields
     from piecework._internal.surrogates import join_surrogates
     from piecework._internal.types import Progress
     from piecework._internal.validation import (
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
         check_positive,
         check_size,
         check_text,
+        check_tokenizer,
         check_type,
         file_path,
         listed,
@@ -120,18 +120,17 @@ __getattr__ = lazy_names(
     {
         "piecework._core": "BUILD_PROFILE".split(),
         "piecework._internal": "validation".split(),
-        "piecework._internal.close_names": "did_you_mean".split(),
+        "piecework._internal.close_names": "close_names did_you_mean".split(),
         "piecework._internal.counted": "counted".split(),
         "piecework._internal.extras": "import_extra".split(),
         "piecework._internal.lazy": "np npt".split(),
         "piecework._internal.memory_budget": "format_size memory_budget".split(),
         "piecework._internal.progress": "progress_bar show_source".split(),
-        "piecework._internal.renamed_arguments": "moved_names renamed_arguments renamed_fields".split(),
         "piecework._internal.surrogates": "join_surrogates".split(),
         "piecework._internal.types": "Progress".split(),
         "piecework._internal.validation": (
             "PathLike check_choice check_fraction check_number check_positive check_size "
-            "check_text check_type file_path listed optional_number path_text"
+            "check_text check_tokenizer check_type file_path listed optional_number path_text"
         ).split(),
         "piecework._internal.warn": "warn".split(),
         "piecework.corpus.conversations": "without_nulls".split(),

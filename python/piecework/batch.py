@@ -9,7 +9,6 @@ from __future__ import annotations
 from piecework._core import RawBatch
 from piecework._internal.abstract import Callable, Iterator, Sequence
 from piecework._internal.lazy import np, npt, typing
-from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.validation import check_choice
 from piecework.attributes.names_of_other_libraries import WithForeignNames, add_foreign_names
 from piecework.encoding import Encoding, encoding_of_row, missing_column
@@ -50,13 +49,13 @@ class Batch(metaclass=WithForeignNames):
 
     `batch[i]` is an `Encoding` and `batch[2:5]` a `Batch`. A row has the columns of its batch: always
     `ids`, `tokens`, `type_ids` and `attention_mask`; `offsets`, `word_ids`, `sequence_ids` and
-    `special_tokens_mask` with `encode_batch(..., offsets=True)`. No row has its text.
+    `special_tokens_mask` with `encode_batch(..., offsets=True)`. It does not contain its text.
 
     >>> b[0].tokens, b[1:].to_lists()
     (['hug', '##s'], [[1]])
 
-    Batches are equal if all their columns are. They pickle and copy with their columns and without
-    the tokenizer. They do not hash, as arrays can change.
+    Batches with equal columns are equal. Pickles and copies have the columns and not the tokenizer. Batches
+    are unhashable because their arrays are mutable.
     """
 
     def __init__(
@@ -163,7 +162,6 @@ class Batch(metaclass=WithForeignNames):
         """Return the ids as a list of lists, without importing numpy."""
         return self._raw.lists()
 
-    @renamed_arguments(pad="pad_id", padding_side="side")
     def to_numpy(
         self,
         pad_id: int | None = None,
@@ -205,7 +203,6 @@ class Batch(metaclass=WithForeignNames):
         found_dtype = values.dtype if dtype is None else rectangles.integer_dtype(dtype)
         return self._fill(self._rectangle(side), column, values, pad_id, found_dtype)
 
-    @renamed_arguments(pad="pad_id", padding_side="side")
     def to_torch(
         self,
         pad_id: int | None = None,
@@ -221,7 +218,7 @@ class Batch(metaclass=WithForeignNames):
             batch.to_torch(padded=False)         # int32 of shape (tokens,), without a copy
             batch.to_torch(column="row_offsets", padded=False)
 
-        `pad_id`, `side` and `column` are those of `to_numpy`. `dtype` is an integer dtype of torch or
+        `to_numpy` describes `pad_id`, `side` and `column`. `dtype` is an integer dtype of torch or
         numpy; None uses int64, which every embedding accepts.
 
         `padded=False` returns the flat column, or `row_offsets`. Without a dtype it shares the memory of
@@ -252,7 +249,6 @@ class Batch(metaclass=WithForeignNames):
             values = values.astype(found_dtype)
         return rectangles.as_tensor(values, "Batch.to_torch")
 
-    @renamed_arguments(pad="pad_id", padding_side="side")
     def to_dict(
         self,
         pad_id: int | None = None,
@@ -277,8 +273,8 @@ class Batch(metaclass=WithForeignNames):
         `return_tensors` is None for lists of int, each as long as its row; "np" for numpy arrays and "pt" for
         torch tensors (extra `torch`), in which shorter rows are padded. `token_type_ids` are included when
         the template or the padding of the tokenizer has types other than 0; `return_token_type_ids` decides
-        otherwise. `pad_id`, `side`, `dtype` (None: int64) and the errors are those of `to_numpy`; lists
-        take none of the three.
+        otherwise. `to_numpy` describes `pad_id`, `side`, `dtype` (None: int64) and the errors; lists take
+        none of the three.
         """
         has_types = self._raw.type_ids is not None
         if return_token_type_ids is not None:
@@ -391,7 +387,7 @@ class Batch(metaclass=WithForeignNames):
         if known is None and is_needed:
             message = (
                 "rows differ in length and the tokenizer has no known padding token; "
-                "pass the id that pads: to_numpy(pad_id=...)"
+                "pass the id that pads"
             )
             raise ArgumentError("pad_id", message)
         return known or 0
@@ -494,9 +490,8 @@ add_foreign_names(Batch)
 
 
 def _not_a_row(row: object) -> InputTypeError:
-    if isinstance(row, str):
-        expected += f"; to_dict()[{row!r}] is a column"
-    return InputTypeError("row", f"must be int or slice, not {type(row).__name__}")
+    hint = f"to_dict()[{row!r}] is a column" if isinstance(row, str) else ""
+    return InputTypeError("row", f"must be int or slice, not {type(row).__name__}", hint=hint)
 
 
 def _cut(

@@ -42,9 +42,9 @@ class PieceworkError(Exception):
     >>> print(error)
     size, min_count: cannot be combined; pass one of them
 
-    `place` names the argument, file, line or field at fault, and `also` further arguments. `message` says what
-    is wrong and is for people: code reads the fields. `hint` says what to do, if code replaces or adds to it.
-    Fields that code does not need are empty: `found` and `expected` describe values, `limit` is a number that
+    `place` names the argument, file, line or field at fault, and `also` further arguments. `message` says
+    what is wrong, for people: code reads the fields. `hint` says what to do where code adds to it. Other
+    fields are empty unless code needs them: `found` and `expected` describe values, `limit` is a number that
     would be accepted, and `kind` names the kind of fault, by which `on_error="skip"` counts.
     """
 
@@ -118,7 +118,7 @@ class SpecialTokenError(ArgumentError):
 
     >>> import piecework as pw
     >>> model, end = pw.spec.Char({"[UNK]": 0, "a": 1}), pw.spec.AddedToken("<end>", 2)
-    >>> tok = pw.Tokenizer(model, added_tokens=[end], special_in_text="refuse")
+    >>> tok = pw.Tokenizer(model, added_tokens=[end], parse_special="refuse")
     >>> tok.encode("a<end>")
     Traceback (most recent call last):
     piecework.errors.SpecialTokenError: parse_special: the text contains the special token '<end>'; ...
@@ -140,7 +140,7 @@ class ImmutableError(PieceworkError, AttributeError):
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "<s>": 1}))
     >>> tok.bos_token = "<s>"
     Traceback (most recent call last):
-    piecework.errors.ImmutableError: bos_token: cannot be set: a tokenizer does not change; use with_roles(...
+    piecework.errors.ImmutableError: bos_token: cannot be set: a tokenizer does not change; use with_...
     """
 
 
@@ -184,7 +184,7 @@ class CorpusError(PieceworkError, ValueError):
 
 
 class InvalidUtf8Error(CorpusError):
-    """A corpus that is read, or ids that are decoded, with `encoding_errors="strict"` contain invalid UTF-8."""
+    """A corpus that is read, or ids that are decoded, with `encoding_errors="strict"` have invalid UTF-8."""
 
     kind = "invalid UTF-8"
 

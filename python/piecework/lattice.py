@@ -1,6 +1,6 @@
 """All segmentations of a text by a Unigram model: the best ones, samples, scores and entropy.
 
-The functions take a tokenizer first. Their `parse_special` is that of `Tokenizer.encode`. All raise
+The functions take a tokenizer first. `Tokenizer.encode` describes `parse_special`. All raise
 `ArgumentError` for models that do not score segmentations.
 """
 
@@ -13,7 +13,7 @@ from piecework._core import entropy as core_entropy
 from piecework._core import scores, segmentations
 from piecework._internal.lazy import hints, pw
 from piecework._internal.seeded_sampling import SeededSampling
-from piecework._internal.validation import check_type, id_list
+from piecework._internal.validation import check_tokenizer, check_type, id_list
 from piecework.errors import ArgumentError
 from piecework.sampling import (
     Sampling,
@@ -51,9 +51,9 @@ def nbest(
     Segmentation(h u g s, score=-7.94138)
 
     Returns fewer if the text has fewer. `n` is at most 1,024, and less for texts above 8 KiB: all
-    segmentations together cover at most 8 MiB. The first is that of `encode`. The order of equal scores
+    segmentations together cover at most 8 MiB. `encode` returns the first. The order of equal scores
     is unspecified. A SentencePiece `.model` returns what `sentencepiece` returns, in its order; its
-    32-bit sums may put another segmentation of equal score before that of `encode`.
+    32-bit sums may put another segmentation of equal score before the one that `encode` returns.
 
     A segmentation covers the whole text: if a pre-tokenizer produces several words, their segmentations
     are combined. A run of unknown characters is one token; each of its characters contributes to the
@@ -61,6 +61,7 @@ def nbest(
 
     Raises `ArgumentError` for other models and for an `n` that is too large.
     """
+    check_tokenizer(tokenizer)
     check_segmentations("n", n)
     return _segmentations(tokenizer, text, n, None, add_special_tokens, parse_special)
 
@@ -99,9 +100,10 @@ def sample(
     Sources: Kudo 2018, "Subword Regularization"; without replacement Kool et al. 2019, "Stochastic
     Beams and Where to Find Them".
     """
+    check_tokenizer(tokenizer)
     check_segmentations("n", n, instead=_MORE_SAMPLES if replacement else "")
     if include_best and replacement:
-        raise ArgumentError("include_best", "True needs replacement=False")
+        raise ArgumentError("include_best", "cannot be combined", also=["replacement"])
     check_type("sampling", sampling, Sampling | None, "Sampling or None")
     sampling = sampling or Sampling()
     if sampling.nbest_size is not None and sampling.nbest_size >= 0:
@@ -136,6 +138,7 @@ def entropy(
     Probabilities are proportional to exp(alpha * score), as in `Sampling`. A text with one segmentation
     has entropy 0. All segmentations are summed, in time linear in the text.
     """
+    check_tokenizer(tokenizer)
     check_alpha(alpha)
     check_has_scores(tokenizer)
     recognized = tokenizer._recognized(parse_special, [text])
@@ -155,6 +158,7 @@ def score(
     >>> pw.lattice.score(tok, "ab")
     -2.0
     """
+    check_tokenizer(tokenizer)
     return _segmentations(tokenizer, text, 1, None, False, parse_special)[0].score
 
 
@@ -169,6 +173,7 @@ def score_ids(tokenizer: pw.Tokenizer, ids: hints.Ids) -> float:
     An unknown id counts as one unknown character, and added tokens outside the model count 0. Raises
     `ArgumentError` for ids that are not in the vocabulary.
     """
+    check_tokenizer(tokenizer)
     core = tokenizer._core
     ids = id_list(ids, "ids")
     check_has_scores(tokenizer)

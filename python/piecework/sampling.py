@@ -141,7 +141,7 @@ def resolved(
 
 
 def _strength(sampling: Sampling, by_score: bool) -> float | None:
-    """Return the strength for the kind of model; raise for that of the other kind."""
+    """Return the strength for the kind of model; raise for the strength of the other kind."""
     if by_score and sampling.dropout is not None:
         message = "dropout is for BPE; pass Sampling(alpha=...) to a Unigram model"
         raise ArgumentError("sampling.dropout", message)
@@ -183,7 +183,7 @@ def check_has_scores(tokenizer: pw.Tokenizer) -> None:
     >>> import piecework as pw
     >>> check_has_scores(pw.Tokenizer(pw.spec.Char({"[UNK]": 0})))
     Traceback (most recent call last):
-    piecework.errors.ArgumentError: model must be a Unigram model, not Char
+    piecework.errors.ArgumentError: model: must be a Unigram model, not Char
     """
     if tokenizer._core.scores_segmentations:
         return

@@ -11,7 +11,13 @@ from collections.abc import Mapping, Sequence
 
 from piecework._core import encode_word_of_bytes
 from piecework._internal.lazy import hints, pw, typing
-from piecework._internal.validation import check_choice, check_type, id_list, listed
+from piecework._internal.validation import (
+    check_choice,
+    check_tokenizer,
+    check_type,
+    id_list,
+    listed,
+)
 from piecework.decode_stream import DecodeStreams
 
 TYPE_CHECKING = False
@@ -72,6 +78,7 @@ def stages_of(tokenizer: pw.Tokenizer) -> pw.TokenizerSpec:
 
     Added tokens, truncation and padding are included. `tokenizer.spec` has the vocabulary too.
     """
+    check_tokenizer(tokenizer)
     return tokenizer._stages()
 
 
@@ -88,6 +95,8 @@ def with_stages(tokenizer: pw.Tokenizer, stages: Mapping[str, typing.Any]) -> pw
     JSON value. Other stages stay. The compiled tables of the model are shared. Raises `ArgumentError`
     for another name, and `FormatError` with the field.
     """
+    check_tokenizer(tokenizer)
+    check_type("stages", stages, Mapping, "a mapping from stages to JSON values")
     for name in stages:
         check_choice("stages", name, _STAGES)
     text, functions = stages_of(tokenizer).without_stages(stages).to_core()
@@ -106,6 +115,7 @@ def normalize_with_offsets(tokenizer: pw.Tokenizer, text: str) -> tuple[str, lis
     more than characters. A text that normalizes to nothing has no offset, or with SentencePiece's
     normalizer the end that `sentencepiece` returns.
     """
+    check_tokenizer(tokenizer)
     return tokenizer._core.normalize_with_offsets(text)
 
 
@@ -120,6 +130,7 @@ def encode_pre_token(tokenizer: pw.Tokenizer, data: bytes) -> list[int]:
 
     Normalizer, pre-tokenizer, added tokens and post-processor are not applied.
     """
+    check_tokenizer(tokenizer)
     check_type("data", data, bytes, "bytes")
     return encode_word_of_bytes(tokenizer._core, data)
 

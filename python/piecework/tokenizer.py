@@ -10,7 +10,6 @@ from __future__ import annotations
 from piecework._core import Core, RawPrompts, TextColumn, decode_bytes, token_bytes
 from piecework._internal.abstract import Callable, Collection, Iterable, Mapping, Sequence
 from piecework._internal.lazy import hints, np, pw, typing
-from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.surrogates import first_surrogate
 from piecework._internal.threads import thread_count
 from piecework._internal.validation import (
@@ -19,6 +18,8 @@ from piecework._internal.validation import (
     check_choice,
     check_size,
     check_stage,
+    check_text,
+    check_tokenizer,
     check_type,
     id_list,
     listed,
@@ -27,13 +28,13 @@ from piecework._internal.warn import warn
 from piecework.attributes.names_of_other_libraries import (
     WithForeignNames,
     add_foreign_names,
+    hides_keywords,
     many_texts,
-    names_keywords,
     reject_keywords,
 )
 from piecework.attributes.roles import RoleId, RoleToken
 from piecework.batch import Batch, Filling
-from piecework.chat.special_tokens import checked_special_in_text, refuse_special, special_ids
+from piecework.chat.special_tokens import checked_parse_special, refuse_special, special_ids
 from piecework.decode_stream import DecodeStream
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, FormatError, InputTypeError, PortabilityWarning
@@ -78,7 +79,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
     _core: Core
     _functions: tuple[Callable[[str], typing.Any], ...]
-    _special_in_text: pw.spec.SpecialInText
+    _parse_special: pw.spec.ParseSpecial
     _settings: FolderSettings
     _all_roles: dict[str, str] | None
     _spec: pw.TokenizerSpec | None
@@ -101,7 +102,7 @@ class Tokenizer(metaclass=WithForeignNames):
         added_tokens: Sequence[pw.spec.AddedToken] = (),
         truncation: pw.spec.Truncation | None = None,
         padding: pw.spec.Padding | None = None,
-        special_in_text: pw.spec.SpecialInText = "parse",
+        parse_special: pw.spec.ParseSpecial = True,
     ) -> None:
         from piecework.spec import TokenizerSpec
 
@@ -121,9 +122,10 @@ class Tokenizer(metaclass=WithForeignNames):
             padding=padding,
         )
         text, functions = spec.to_core()
-        self._set(_compiled(text, functions), checked_special_in_text(special_in_text), functions)
+        self._set(_compiled(text, functions), checked_parse_special(parse_special), functions)
 
     @classmethod
+    @hides_keywords
     def load(
         cls,
         path: PathLike,
@@ -166,7 +168,7 @@ class Tokenizer(metaclass=WithForeignNames):
         - `vocab.json` needs its `merges.txt` (`encoder.json` its `vocab.bpe`): pass `merges=`, or the
           folder of both. The entries identify the pipelines of GPT-2, GPT and CLIP. `pattern` (a name of
           `spec.NAMED_PATTERNS` or regular expressions) selects another one. `special_tokens` names the
-          special entries; by default those in `<...>` that no merge produces and that do not end in `</w>`.
+          special entries; by default all in `<...>` that no merge produces and that do not end in `</w>`.
         - `.tiktoken` ranks have neither pattern nor special tokens. Pass `encoding_name`, one of
           `spec.ENCODINGS`, and the file must have its published SHA-256; or pass `pattern` and
           `special_tokens` with ids.
@@ -182,23 +184,23 @@ class Tokenizer(metaclass=WithForeignNames):
         tokenizer file: it decides the ids.
 
         Roles of special tokens, `model_max_length`, sides and chat templates are read from the
-        `tokenizer_config.json` in the same folder, the `special_tokens_map.json` and the `.jinja` files. Of a
-        folder, it also decides about added tokens and about the settings of a `vocab.txt` or a `.model`. No
-        code of a folder is run. A GGUF file contains its roles and chat templates.
+        `tokenizer_config.json` in the same folder, the `special_tokens_map.json` and the `.jinja` files. When
+        a folder is loaded, it also decides about added tokens and the settings of a `vocab.txt` or a
+        `.model`. No code of a folder is run. A GGUF file contains its roles and chat templates.
 
         When a folder is loaded, truncation and padding stored in its `tokenizer.json` are kept but not
         applied, as in transformers; `with_truncation()` and `with_padding("stored")` apply them. A single
         `tokenizer.json` applies them to every text, as in `tokenizers`, and warns.
 
-        Ranks give a tokenizer that refuses special tokens in text, as tiktoken does. `tekken.json` gives
-        one that treats them as text. See `parse_special` of `encode`.
+        Ranks give a tokenizer with `parse_special="refuse"`, as tiktoken does, and `tekken.json` one with
+        `parse_special=False`. See `encode`.
 
         Raises `FileError`, `FormatError` with field or line, `VocabularyError`, and `ArgumentError` for an
         option that the format needs or does not take. Warns with `FormatWarning` about probable mistakes in
         the file, truncation and padding of a single file, and roles of it whose token does not exist.
         """
         if unknown:
-            reject_keywords("load", unknown)
+            reject_keywords(Tokenizer.load, unknown)
         options = LoadOptions(lowercase, merges, encoding_name, pattern, special_tokens)
         source, options = resolve_name(path, options, download=download, revision=revision)
         # A configuration beside a GGUF file may belong to another file.
@@ -206,24 +208,25 @@ class Tokenizer(metaclass=WithForeignNames):
         file, options = files_of_directory(source, options)
         settings = NO_SETTINGS
         if config is None:
-            core, special_in_text = read_tokenizer(file, options, compiled_cache)
+            core, parse_special = read_tokenizer(file, options, compiled_cache)
         else:
             from piecework.io.folders import configured, folder_options
 
             options = folder_options(config, options, file)
-            core, special_in_text = read_tokenizer(file, options, compiled_cache)
-            core, special_in_text, settings = configured(core, special_in_text, config, file)
+            core, parse_special = read_tokenizer(file, options, compiled_cache)
+            core, parse_special, settings = configured(core, parse_special, config, file)
         if not core.is_plain:
             if file != source:
                 core, settings = stored_lengths.lengths_of_folder(core, settings)
             elif file_format(file) == TOKENIZER_JSON:
                 stored_lengths.warn_of_lengths(core, file)
-        tokenizer = cls._of(core, special_in_text)
+        tokenizer = cls._of(core, parse_special)
         in_file = settings_of_gguf_path(file)
         tokenizer._use_settings(settings if in_file is None else settings.replace(**in_file))
         return tokenizer
 
     @classmethod
+    @hides_keywords
     def from_bytes(
         cls,
         data: bytes,
@@ -243,13 +246,14 @@ class Tokenizer(metaclass=WithForeignNames):
         ['hug', '##s']
 
         `format` requires one format, by the name that `piecework.io.format_detection.file_format` returns,
-        such as "SentencePiece .model". `source` names the data in errors. The other settings are those of
-        `load`. A `vocab.json`, which needs a second file, and a compiled cache are read by `load` only.
+        such as "SentencePiece .model". `source` names the data in errors. `load` describes the other
+        settings. A `vocab.json`, which needs a second file, and a compiled cache are read by `load` only.
 
         Raises the errors of `load`, and `InputTypeError` for data other than bytes.
         """
         if unknown:
-            reject_keywords("from_bytes", unknown)
+            reject_keywords(Tokenizer.from_bytes, unknown)
+        check_text("source", source)
         options = LoadOptions(lowercase, None, encoding_name, pattern, special_tokens)
         tokenizer = cls._of(*read_tokenizer_bytes(data, source, options, format))
         if not tokenizer._core.is_plain:
@@ -277,8 +281,8 @@ class Tokenizer(metaclass=WithForeignNames):
         [98, 101, 257]
 
         `pattern` is a name of `spec.NAMED_PATTERNS`, regular expressions in the syntax of `tokenizer.json`,
-        or a byte-level pre-tokenizer. As in tiktoken, the tokenizer refuses special tokens in text (see
-        `parse_special` of `encode`). `source` names the ranks in errors.
+        or a byte-level pre-tokenizer. As in tiktoken, the tokenizer refuses special tokens in text: its
+        `parse_special` is "refuse". `source` names the ranks in errors.
 
         Raises `FormatError` with the position of an invalid rank, and `VocabularyError`.
         """
@@ -294,13 +298,15 @@ class Tokenizer(metaclass=WithForeignNames):
         [1, 0]
 
         A specification has neither roles, `model_max_length`, chat templates nor the budget of the word
-        cache. They are those of the tokenizer `like`, for a specification made from the one of `like`.
+        cache. The tokenizer `like` supplies them, for a specification that was made from `like.spec`.
         """
         from piecework.spec.tokenizer_spec import checked_spec
 
+        if like is not None:
+            check_tokenizer(like, "like")
         text, functions = checked_spec(spec).to_core()
-        special_in_text = checked_special_in_text(spec.special_in_text)
-        tokenizer = cls._of(_compiled(text, functions), special_in_text, functions)
+        parse_special = checked_parse_special(spec.parse_special)
+        tokenizer = cls._of(_compiled(text, functions), parse_special, functions)
         return tokenizer if like is None else tokenizer._with_settings_of(like)
 
     @classmethod
@@ -452,8 +458,8 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.train_new_from_iterator(["pun puns bun"] * 9, vocab_size=19).encode("puns").tokens
         ['[CLS]', 'puns', '[SEP]']
 
-        `texts` are those of `train_from_iterator`. `settings` are those of the trainer of the model type,
-        except the ones that the tokenizer determines.
+        `texts` is what `train_from_iterator` takes. `settings` are fields of the trainer of the model type,
+        except fields that the tokenizer determines.
         """
         from piecework.train.relearn import counts_for, relearn_spec
 
@@ -466,6 +472,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
     # ---- text to ids
 
+    @hides_keywords
     def encode(
         self,
         text: str | Sequence[str],
@@ -474,6 +481,8 @@ class Tokenizer(metaclass=WithForeignNames):
         add_special_tokens: bool = True,
         parse_special: bool | Collection[str] | None = None,
         sampling: pw.Sampling | None = None,
+        # Names of transformers, which only raise. Calls would be slower with `**unknown` (7 %) or
+        # keyword-only arguments (a fifth), so the arguments are in the order of `tokenizers`.
         padding: None = None,
         truncation: None = None,
         max_length: None = None,
@@ -492,17 +501,15 @@ class Tokenizer(metaclass=WithForeignNames):
         With `is_pretokenized`, text and pair are sequences of words. Each word is normalized and split
         further; `word_ids` count the words given, and offsets start at 0 in each word.
 
-        `parse_special` says which special tokens are recognized where they are written in the text: all
-        (True, as in `tokenizers`), none (False, the safe choice for untrusted text), or those of a
-        collection. None follows the tokenizer: most recognize all; those loaded from `.tiktoken` ranks
-        raise `SpecialTokenError` (see `spec.TokenizerSpec.special_in_text`).
+        `parse_special` says which special tokens are parsed where they are written in the text: all (True,
+        as in `tokenizers`), none (False, the safe choice for untrusted text), or a collection of tokens.
+        "refuse" raises `SpecialTokenError` if the text contains one. None is the `parse_special` of the
+        tokenizer: True for most, "refuse" for those loaded from `.tiktoken` ranks.
 
         `sampling` draws the segmentation of a BPE or Unigram model at random. A BPE model with `dropout`
         draws by itself, from fresh randomness, unless `Sampling(dropout=0)` is given.
 
-        Positional arguments have the order of `tokenizers`. (Keyword-only arguments would make each call
-        a fifth slower.) The last four are those of transformers: a value raises `InputTypeError` with the
-        call to write here, such as `with_truncation`.
+        Arguments have the order of `tokenizers`, in `encode_batch` too.
 
         Offsets count characters of the original text. Raises `InputTypeError` unless the text is a string
         (or, with `is_pretokenized`, a sequence of strings).
@@ -519,9 +526,10 @@ class Tokenizer(metaclass=WithForeignNames):
             and return_tensors is None  # type: ignore[redundant-expr]
             and not is_pretokenized
         ):
-            parses = self._parses if parse_special is None else parse_special
+            if parse_special is None:
+                parse_special = self._parse_special
             try:
-                return encode_text(text, add_special_tokens, parses)  # type: ignore[arg-type]
+                return encode_text(text, add_special_tokens, parse_special)  # type: ignore[arg-type]
             except InputTypeError:
                 if isinstance(text, list | tuple):
                     raise many_texts(text) from None
@@ -530,7 +538,7 @@ class Tokenizer(metaclass=WithForeignNames):
         if foreign != (None, None, None, None):
             names = ("padding", "truncation", "max_length", "return_tensors")
             given = [name for name, value in zip(names, foreign, strict=True) if value is not None]
-            reject_keywords("encode", given)
+            reject_keywords(Tokenizer.encode, given)
         if isinstance(text, list | tuple) and not is_pretokenized:
             raise many_texts(text)
         encoding = self._core.encode(
@@ -545,9 +553,9 @@ class Tokenizer(metaclass=WithForeignNames):
             return encoding
         from piecework.rows.word_numbers import numbered_encoding
 
-        whole = None
+        untruncated = None
         if not self._core.is_plain:
-            whole = self._core.with_truncation(None).encode(
+            untruncated = self._core.with_truncation(None).encode(
                 text,
                 pair,
                 add_special_tokens=False,
@@ -555,10 +563,10 @@ class Tokenizer(metaclass=WithForeignNames):
                 parse_special=self._recognized(parse_special),
                 sampling=None,
             )
-        return numbered_encoding(encoding, whole)
+        return numbered_encoding(encoding, untruncated)
 
     def tokenize(self, text: str) -> list[str]:
-        """Return the tokens of a text, without those that the post-processor and padding add.
+        """Return the tokens of a text, without the tokens that the post-processor and padding add.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=24)
@@ -580,13 +588,14 @@ class Tokenizer(metaclass=WithForeignNames):
         mask = encoding.attention_mask
         return [token for token, is_kept in zip(tokens, mask, strict=True) if is_kept]
 
+    @hides_keywords
     def encode_batch(
         self,
         texts: hints.Texts | Sequence[Sequence[str]] | Sequence[tuple[str, str]],
         pairs: hints.Texts | Sequence[Sequence[str]] | None = None,
         *,
-        add_special_tokens: bool = True,
         is_pretokenized: bool = False,
+        add_special_tokens: bool = True,
         parse_special: bool | Collection[str] | None = None,
         sampling: pw.Sampling | None = None,
         offsets: bool | typing.Literal["chars", "bytes", "utf16"] = False,
@@ -596,7 +605,7 @@ class Tokenizer(metaclass=WithForeignNames):
     ) -> Batch:
         """Encode many texts into flat columns, on `num_threads` threads (None: one for each CPU).
 
-        The other settings are those of `encode`. `texts` is a sequence of strings, or a column that is
+        `encode` describes the other settings. `texts` is a sequence of strings, or a column that is
         read without a copy: Arrow strings (also `large` strings and string views) of pyarrow, polars and
         other libraries with the Arrow PyCapsule interface, or a numpy array of UTF-8 bytes.
 
@@ -621,8 +630,8 @@ class Tokenizer(metaclass=WithForeignNames):
         [[0, 2], [2, 3]]
 
         With truncation, a batch has one row for each text and **drops the rest of a long text**.
-        `overflow` makes a row of every window: first the window of `encode`, then those of its
-        `overflowing`. `overflow_to_sample_mapping` has the index of the text of each row.
+        `overflow` makes a row of every window: first the window of `encode`, then its
+        `overflowing` windows. `overflow_to_sample_mapping` has the index of the text of each row.
 
         >>> short = tok.with_truncation(2, stride=1)
         >>> windows = short.encode_batch(["abab", "b"], overflow=True)
@@ -630,11 +639,10 @@ class Tokenizer(metaclass=WithForeignNames):
         ([[1, 2], [2, 1], [1, 2], [2]], [0, 0, 0, 1])
 
         An item that is not a string, or a null, raises `InputTypeError` naming its index, bytes that are
-        not UTF-8 `InvalidUtf8Error`. A keyword argument of transformers, such as `padding`, raises
-        `InputTypeError` with the call to write here.
+        not UTF-8 `InvalidUtf8Error`.
         """
         if unknown:
-            reject_keywords("encode_batch", unknown)
+            reject_keywords(Tokenizer.encode_batch, unknown)
         if not isinstance(offsets, bool):
             check_choice("offsets", offsets, ("chars", "bytes", "utf16"))
         if pairs is None:
@@ -656,9 +664,9 @@ class Tokenizer(metaclass=WithForeignNames):
         if offsets and self._settings.word_ids is not None and not is_pretokenized:
             from piecework.rows.word_numbers import numbered_batch
 
-            whole = None
+            untruncated = None
             if not self._core.is_plain:
-                whole = self._core.with_truncation(None).encode_batch(
+                untruncated = self._core.with_truncation(None).encode_batch(
                     first,
                     second,
                     add_special_tokens=False,
@@ -669,7 +677,7 @@ class Tokenizer(metaclass=WithForeignNames):
                     overflow=False,
                     num_threads=thread_count(num_threads),
                 )
-            raw = numbered_batch(raw, self._core.id_to_token, whole)
+            raw = numbered_batch(raw, self._core.id_to_token, untruncated)
         if offsets in ("bytes", "utf16"):
             from piecework.rows.offset_units import in_unit
 
@@ -716,7 +724,7 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.count_batch(["ab", "a"])
         [2, 1]
 
-        Returns the length of each encoding before padding. Settings and errors are those of `encode_batch`.
+        Returns the length of each encoding before padding. `encode_batch` describes settings and errors.
         """
         rows = text_rows(texts)
         return self._core.count_batch(
@@ -767,7 +775,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
         return encode_segments(segments, self._prompts_with(markers), add_special_tokens)
 
-    @names_keywords
+    @hides_keywords
     def apply_chat_template(
         self,
         messages: Sequence[Mapping[str, typing.Any]],
@@ -781,6 +789,7 @@ class Tokenizer(metaclass=WithForeignNames):
         markers: Collection[str] | None = None,
         variables: Mapping[str, typing.Any] | None = None,
         mask: Collection[str] | None = None,
+        **unknown: typing.NoReturn,
     ) -> pw.chat.ChatEncoding:
         """Render a conversation with a chat template and encode it (extra `chat`).
 
@@ -819,6 +828,8 @@ class Tokenizer(metaclass=WithForeignNames):
         `UnknownNameError` without template; `SpecialTokenError` as `encode_segments`; and
         `MissingExtraError` without jinja2.
         """
+        if unknown:
+            reject_keywords(Tokenizer.apply_chat_template, unknown)
         from piecework.chat.rendering import rendered
 
         template = self._settings.template_for(chat_template, has_tools=tools is not None)
@@ -872,6 +883,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
     # ---- ids to text
 
+    @hides_keywords
     def decode(
         self,
         ids: hints.Ids,
@@ -896,7 +908,7 @@ class Tokenizer(metaclass=WithForeignNames):
         raises `InvalidUtf8Error`.
         """
         if unknown:
-            reject_keywords("decode", unknown)
+            reject_keywords(Tokenizer.decode, unknown)
         ids = id_list(ids, "ids")
         text = self._core.decode(ids, skip_special_tokens, clean_up)
         if encoding_errors == "replace":
@@ -922,7 +934,7 @@ class Tokenizer(metaclass=WithForeignNames):
             # The core reads lists of int fastest. Other ids are converted, or the invalid one is named.
             return decode_bytes(self._core, id_list(ids, "ids"))
 
-    @renamed_arguments(errors="encoding_errors")
+    @hides_keywords
     def decode_batch(
         self,
         batch: Batch | Sequence[hints.Ids],
@@ -930,6 +942,7 @@ class Tokenizer(metaclass=WithForeignNames):
         skip_special_tokens: bool = True,
         clean_up: bool | None = None,
         encoding_errors: typing.Literal["replace", "ignore", "strict"] = "replace",
+        **unknown: typing.NoReturn,
     ) -> list[str]:
         """Return the text of each row of a `Batch`, or of each list of ids.
 
@@ -939,12 +952,15 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.decode_batch([[1, 2], [1]])
         ['hugs', 'hug']
 
-        The settings are those of `decode`.
+        `decode` describes the settings.
         """
+        if unknown:
+            reject_keywords(Tokenizer.decode_batch, unknown)
         if isinstance(batch, Batch):
             ids, row_offsets = batch.ids, batch.row_offsets
         else:
-            rows = [id_list(row, f"batch[{i}]") for i, row in enumerate(batch)]
+            lists = listed(batch, "batch", "lists of ids")
+            rows = [id_list(row, f"batch[{i}]") for i, row in enumerate(lists)]
             ids = np.array([id for row in rows for id in row], np.uint32)
             row_offsets = np.cumsum([0, *map(len, rows)], dtype=np.int64)
         texts = self._core.decode_batch(ids, row_offsets, skip_special_tokens, clean_up)
@@ -975,7 +991,7 @@ class Tokenizer(metaclass=WithForeignNames):
         ' b'
 
         `prefill` holds the ids before the stream, such as a prompt. They are context; the stream does not
-        return their text. The other arguments are those of `decode`. A stream can be copied and pickled.
+        return their text. `decode` describes the other arguments. A stream can be copied and pickled.
         """
         ids = id_list(prefill, "prefill")
         raw = self._core.decode_stream([ids], skip_special_tokens, clean_up)
@@ -995,7 +1011,7 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).token_to_id("a")
         1
         """
-        check_type("token", token, str, "str; for an id call id_to_token")
+        check_type("token", token, str, "str, or an int for id_to_token")
         try:
             return self._core.token_to_id(token)
         except UnicodeEncodeError:  # no vocabulary contains a lone surrogate
@@ -1051,18 +1067,18 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
         >>> tok.fingerprint[:16], tok.with_truncation(9).fingerprint == tok.fingerprint
-        ('b690414adecd3db0', False)
+        ('37f2979ec8849fd2', False)
 
         Equal tokenizers have equal fingerprints, in every process, on every machine and in every version
         that writes the same specification. It covers stages, vocabulary, added tokens, truncation, padding
-        and `special_in_text`, but neither roles nor chat templates. Of custom stages it covers the names
-        only. Manifests of encoded corpora contain it.
+        and `parse_special`, but neither roles nor chat templates. It covers only the names of custom
+        stages. Manifests of encoded corpora contain it.
         """
         if self._fingerprint is None:
             import hashlib
 
-            text, _, special_in_text = self._content
-            content = f"{special_in_text}\n{text}".encode("utf-8", "surrogatepass")
+            text, _, parse_special = self._content
+            content = f"{parse_special}\n{text}".encode("utf-8", "surrogatepass")
             self._fingerprint = hashlib.blake2b(content, digest_size=32).hexdigest()
         return self._fingerprint
 
@@ -1076,24 +1092,16 @@ class Tokenizer(metaclass=WithForeignNames):
         return self._core.vocab(with_added_tokens)
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
-        """Return the number of tokens in the vocabulary.
-
-        >>> import piecework as pw
-        >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).get_vocab_size()
-        2
-        """
-        return self._core.vocab_size(with_added_tokens)
-
-    @property
-    def vocab_size(self) -> int:
-        """The number of entries of the model, without added tokens; `len(tokenizer)` counts both.
+        """Return the number of tokens: entries of the model and added tokens, as `len(tokenizer)`.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).with_added_tokens(["<x>"])
-        >>> tok.vocab_size, len(tok)
-        (2, 3)
+        >>> tok.get_vocab_size(), tok.get_vocab_size(with_added_tokens=False)
+        (3, 2)
+
+        Without added tokens, it is what transformers calls `vocab_size`. `vocab_size` of training counts all.
         """
-        return self._core.vocab_size(False)
+        return self._core.vocab_size(with_added_tokens)
 
     def __len__(self) -> int:
         return self._core.vocab_size(True)
@@ -1102,6 +1110,16 @@ class Tokenizer(metaclass=WithForeignNames):
     def added_tokens(self) -> tuple[pw.spec.AddedToken, ...]:
         """The tokens that are matched whole in the text before the normalizer or the pre-tokenizer, by id."""
         return self.spec.added_tokens
+
+    @property
+    def parse_special(self) -> pw.spec.ParseSpecial:
+        """Which special tokens calls parse in text by default: True, False or "refuse" (see `encode`).
+
+        >>> import piecework as pw
+        >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).parse_special
+        True
+        """
+        return self._parse_special
 
     @property
     def special_tokens_map(self) -> dict[str, str | list[str]]:
@@ -1121,7 +1139,7 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.with_added_tokens(["\\n"], special=True).special_tokens_map
         {'unk_token': '[UNK]', 'additional_special_tokens': ['\\n']}
 
-        `additional_special_tokens` lists the special tokens without a role: those that a configuration or
+        `additional_special_tokens` lists the special tokens without a role that a configuration or
         `with_roles` declared and `with_added_tokens` made since, or else all. transformers 5 calls them
         `extra_special_tokens`.
         """
@@ -1130,7 +1148,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return {**roles, **({"additional_special_tokens": extra} if extra else {})}
 
     def _role_tokens(self) -> dict[str, str]:
-        """Return the special token of each role, without those that have none."""
+        """Return the special token of each role that has one."""
         if self._all_roles is None:
             self._all_roles = role_tokens(self._settings, self.spec, self._core)
         return dict(self._all_roles)
@@ -1386,7 +1404,7 @@ class Tokenizer(metaclass=WithForeignNames):
         check_stage("decoder", decoder, Decoder)
         return self._replaced(decoder=decoder)
 
-    @renamed_arguments(direction="side")
+    @hides_keywords
     def with_truncation(
         self,
         max_length: int | typing.Literal["stored"] = "stored",
@@ -1394,6 +1412,7 @@ class Tokenizer(metaclass=WithForeignNames):
         stride: int | None = None,
         strategy: typing.Literal["longest_first", "only_first", "only_second"] | None = None,
         side: typing.Literal["right", "left"] | None = None,
+        **unknown: typing.NoReturn,
     ) -> hints.Self:
         """Return a tokenizer that truncates encodings to `max_length` tokens.
 
@@ -1403,8 +1422,8 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> encoding.ids, [window.ids for window in encoding.overflowing]
         ([1, 2], [[2, 2]])
 
-        Without a length, it is the one that is stored with the tokenizer: its `model_max_length`, as with
-        `truncation=True` of transformers, else that of the truncation in its `tokenizer.json`.
+        Without a length, the stored length applies: the `model_max_length` of the tokenizer, as with
+        `truncation=True` of transformers, else the truncation in its `tokenizer.json`.
 
         >>> tok.with_model_max_length(2).with_truncation().encode("abb").ids
         [1, 2]
@@ -1417,6 +1436,8 @@ class Tokenizer(metaclass=WithForeignNames):
         Raises `ArgumentError` if no length is stored, and if `max_length` leaves no room for special tokens
         and stride.
         """
+        if unknown:
+            reject_keywords(Tokenizer.with_truncation, unknown)
         core, used = stored_lengths.truncated(
             self._core,
             self._settings,
@@ -1437,7 +1458,7 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         return self._variant(self._core.with_truncation(None), truncation=None)
 
-    @renamed_arguments(direction="side")
+    @hides_keywords
     def with_padding(
         self,
         length: int | typing.Literal["stored"] | None = None,
@@ -1447,6 +1468,7 @@ class Tokenizer(metaclass=WithForeignNames):
         pad_token: str | None = None,
         pad_id: int | None = None,
         pad_type_id: int | None = None,
+        **unknown: typing.NoReturn,
     ) -> hints.Self:
         """Return a tokenizer that pads encodings with `pad_token` to `length` tokens.
 
@@ -1461,10 +1483,12 @@ class Tokenizer(metaclass=WithForeignNames):
         `pad_to_multiple_of` rounds the length up.
 
         `side` is the side to pad (None: `padding_side`), `pad_token` the token (None: the role `pad_token`,
-        else `[PAD]`), `pad_id` its id (None: that of the token), `pad_type_id` its type id (None: the one
-        stored, else 0). The compiled tables are shared. Raises `ArgumentError` if `pad_token` is not in the
+        else `[PAD]`), `pad_id` its id (None: the token's id), `pad_type_id` its type id (None: the stored
+        one, else 0). The compiled tables are shared. Raises `ArgumentError` if `pad_token` is not in the
         vocabulary and no `pad_id` is given, and `VocabularyError` for an unknown `pad_id`.
         """
+        if unknown:
+            reject_keywords(Tokenizer.with_padding, unknown)
         core, used = stored_lengths.padded(
             self._core,
             self._settings,
@@ -1487,17 +1511,17 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         return self._variant(self._core.with_padding(None), padding=None)
 
-    def with_special_in_text(self, treatment: pw.spec.SpecialInText) -> hints.Self:
-        """Return a tokenizer that parses, keeps as text or refuses special tokens in text by default.
+    def with_parse_special(self, value: pw.spec.ParseSpecial) -> hints.Self:
+        """Return a tokenizer whose calls parse, keep as text or refuse special tokens in text by default.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=20)
-        >>> tok.with_special_in_text("text").count("[SEP]", add_special_tokens=False)
+        >>> tok.with_parse_special(False).count("[SEP]", add_special_tokens=False)
         3
 
-        `treatment` is "parse", "text" or "refuse". `parse_special` of each call overrides it.
+        `value` is True, False or "refuse", as `parse_special` of `encode`.
         """
-        return self._variant(special_in_text=checked_special_in_text(treatment))
+        return self._variant(parse_special=checked_parse_special(value))
 
     def with_word_cache_budget(self, bytes_per_thread: int) -> hints.Self:
         """Return a tokenizer whose word cache takes at most `bytes_per_thread` bytes in each thread.
@@ -1530,7 +1554,7 @@ class Tokenizer(metaclass=WithForeignNames):
             from piecework.spec import TokenizerSpec
 
             spec = TokenizerSpec.from_json(self._core.to_json(False), self._functions)
-            self._spec = replace(spec, special_in_text=self._special_in_text)
+            self._spec = replace(spec, parse_special=self._parse_special)
         return self._spec
 
     def to_str(self, pretty: bool = False, *, strict: bool = False) -> str:
@@ -1643,7 +1667,7 @@ class Tokenizer(metaclass=WithForeignNames):
         budget = self._core.cache_budget
         if not self._functions:
             text = self._core.to_json(False)
-            return _restored, (type(self), text, self._special_in_text, budget, self._settings)
+            return _restored, (type(self), text, self._parse_special, budget, self._settings)
         # The stages pickle their functions and raise for one that cannot be pickled.
         return _restored_from_spec, (type(self), self.spec, budget, self._settings)
 
@@ -1669,13 +1693,13 @@ class Tokenizer(metaclass=WithForeignNames):
 
     @property
     def _content(self) -> tuple[typing.Any, ...]:
-        return self._core.to_json(False), self._functions, self._special_in_text
+        return self._core.to_json(False), self._functions, self._parse_special
 
     def _with_settings_of(self, other: Tokenizer) -> hints.Self:
         """Return a tokenizer with the settings of another one that no specification contains."""
         settings = other._settings
         if settings.padding and self.token_to_id(settings.padding["pad_token"]) is None:
-            settings = settings.replace(padding=None)  # its id can be that of another token now
+            settings = settings.replace(padding=None)  # another token can have its id now
         tokenizer = self.with_word_cache_budget(other._core.cache_budget)
         tokenizer._use_settings(settings)
         return tokenizer
@@ -1684,14 +1708,14 @@ class Tokenizer(metaclass=WithForeignNames):
         self,
         core: Core | None = None,
         *,
-        special_in_text: pw.spec.SpecialInText | None = None,
+        parse_special: pw.spec.ParseSpecial | None = None,
         functions: Sequence[Callable[[str], typing.Any]] | None = None,
         **settings: typing.Any,
     ) -> hints.Self:
         """Return a tokenizer that differs from this one in the given parts and settings of its folder."""
         variant = self._of(
             self._core if core is None else core,
-            self._special_in_text if special_in_text is None else special_in_text,
+            self._parse_special if parse_special is None else parse_special,
             self._functions if functions is None else functions,
         )
         variant._use_settings(self._settings.replace(**settings))
@@ -1717,32 +1741,31 @@ class Tokenizer(metaclass=WithForeignNames):
     def _of(
         cls,
         core: Core,
-        special_in_text: pw.spec.SpecialInText = "parse",
+        parse_special: pw.spec.ParseSpecial = True,
         functions: Sequence[Callable[[str], typing.Any]] = (),
     ) -> hints.Self:
         tokenizer = cls.__new__(cls)
-        tokenizer._set(core, special_in_text, functions)
+        tokenizer._set(core, parse_special, functions)
         return tokenizer
 
     def _set(
         self,
         core: Core,
-        special_in_text: pw.spec.SpecialInText,
+        parse_special: pw.spec.ParseSpecial,
         functions: Sequence[Callable[[str], typing.Any]],
     ) -> None:
         # `vars(self)` would turn the attributes into a dict and slow down each of them.
         if hasattr(self, "_core"):
             raise TypeError("a Tokenizer is immutable: construct another one")
         self._core, self._functions = core, tuple(functions)
-        self._special_in_text = special_in_text
+        self._parse_special = parse_special
         self._settings = NO_SETTINGS
         self._all_roles, self._spec, self._fingerprint, self._filling = None, None, None, None
         self._prompts = None
         # One plain text goes straight to the core; see docs/decisions/0015.
-        is_plain = core.has_late_fields and not functions and special_in_text != "refuse"
+        is_plain = core.has_late_fields and not functions and parse_special != "refuse"
         self._encode_text = core.encode_text if is_plain else None
         self._dropout = core.dropout
-        self._parses = special_in_text == "parse"
 
     def _use_settings(self, settings: FolderSettings) -> None:
         self._settings = settings
@@ -1762,18 +1785,19 @@ class Tokenizer(metaclass=WithForeignNames):
         parse_special: bool | Collection[str] | None,
         *texts: Iterable[typing.Any] | TextColumn,
     ) -> list[int] | None:
-        """Return the ids of the special tokens to recognize; None stands for all.
+        """Return the ids of the special tokens to parse; None stands for all.
 
-        A tokenizer that refuses special tokens searches the texts for them.
+        With "refuse", raise `SpecialTokenError` if a text contains one.
         """
         if parse_special is None:
-            if self._special_in_text == "refuse":
-                for rows in texts:
-                    refuse_special(self._core, rows)
-            parse_special = self._special_in_text != "text"
+            parse_special = self._parse_special
         if isinstance(parse_special, bool):
             return None if parse_special else []
-        expected = "True, False or a collection of special tokens"
+        if isinstance(parse_special, str) and parse_special == "refuse":
+            for rows in texts:
+                refuse_special(self._core, rows)
+            return None
+        expected = 'True, False, "refuse" or a collection of special tokens'
         return special_ids(self._core, parse_special, "parse_special", expected)
 
 
@@ -1801,12 +1825,12 @@ def _encoded(text: str) -> bytes:
 def _restored(
     cls: type[AnyTokenizer],
     text: str,
-    special_in_text: pw.spec.SpecialInText,
+    parse_special: pw.spec.ParseSpecial,
     cache_budget: int,
     settings: FolderSettings,
 ) -> AnyTokenizer:
     core = _compiled(text, ()).with_word_cache_budget(cache_budget)
-    tokenizer = cls._of(core, special_in_text)
+    tokenizer = cls._of(core, parse_special)
     tokenizer._use_settings(settings)
     return tokenizer
 

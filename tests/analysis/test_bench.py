@@ -117,15 +117,15 @@ def test_progress_counts_repetitions(tokenizer: pw.Tokenizer) -> None:
 @pytest.mark.parametrize(
     ("settings", "error", "message"),
     [
-        ({"repetitions": 0}, pw.errors.ArgumentError, "repetitions must be .*, not 0"),
-        ({"repetitions": "2"}, pw.errors.InputTypeError, "repetitions must be .*, not str"),
-        ({"num_threads": -1}, pw.errors.ArgumentError, "num_threads must be .*, not -1"),
+        ({"repetitions": 0}, pw.errors.ArgumentError, "repetitions: must be .*, not 0"),
+        ({"repetitions": "2"}, pw.errors.InputTypeError, "repetitions: must be .*, not str"),
+        ({"num_threads": -1}, pw.errors.ArgumentError, "num_threads: must be .*, not -1"),
         ({"texts": ["a", "b", "c"]}, pw.errors.CorpusError, "must be at least 4, not 3"),
-        ({"texts": "a text"}, pw.errors.InputTypeError, "texts must be .*, not str"),
+        ({"texts": "a text"}, pw.errors.InputTypeError, "texts: must be .*, not str"),
         (
             {"texts": ["a", "b", "c", 4]},
             pw.errors.InputTypeError,
-            r"texts\[3\] must be .*, not int",
+            r"texts\[3\]: must be .*, not int",
         ),
     ],
 )
@@ -158,7 +158,7 @@ def test_bench_reads_the_field_of_json_lines(files: tuple[str, str], tmp_path: P
 
 
 def test_megabytes_must_be_more_than_none(files: tuple[str, str]) -> None:
-    with pytest.raises(pw.errors.ArgumentError, match="megabytes must be .*, not 0"):
+    with pytest.raises(pw.errors.ArgumentError, match="megabytes: must be .*, not 0"):
         bench_files(*files, megabytes=0)
 
 
@@ -224,7 +224,7 @@ def test_a_file_that_a_peer_does_not_read_is_a_format_error(
 ) -> None:
     with pytest.raises(
         pw.errors.FormatError,
-        match=r"sentencepiece cannot read .*tokenizer\.json|tokenizer\.json has no split pattern; tiktoken",
+        match=r"sentencepiece: .*tokenizer\.json|tokenizer\.json: has no split pattern; tiktoken: cannot be read",
     ):
         read_peer(name, files[0], tokenizer)
 
@@ -232,7 +232,7 @@ def test_a_file_that_a_peer_does_not_read_is_a_format_error(
 def test_an_unknown_peer_is_an_argument_error(
     files: tuple[str, str], tokenizer: pw.Tokenizer
 ) -> None:
-    with pytest.raises(pw.errors.ArgumentError, match="against must be one of.*, not 'other'"):
+    with pytest.raises(pw.errors.ArgumentError, match="against: must be one of.*, not 'other'"):
         read_peer("other", files[0], tokenizer)
 
 

@@ -414,19 +414,19 @@ def test_progress_over_the_files_of_sources_never_falls(tmp_path: Path) -> None:
 
 def test_bad_arguments_are_named() -> None:
     with pytest.raises(
-        pw.errors.ArgumentError, match="tokenizers must have at least one tokenizer"
+        pw.errors.ArgumentError, match="tokenizers: must have at least one tokenizer"
     ):
         compare({}, ["hug"])
-    with pytest.raises(pw.errors.InputTypeError, match="tokenizers must be .*, not list"):
+    with pytest.raises(pw.errors.InputTypeError, match="tokenizers: must be .*, not list"):
         compare([HUGS], ["hug"])  # type: ignore[arg-type]
-    with pytest.raises(pw.errors.InputTypeError, match=r"tokenizers\['a'\] must be .*, not str"):
+    with pytest.raises(pw.errors.InputTypeError, match=r"tokenizers\['a'\]: must be .*, not str"):
         compare({"a": "b"}, ["hug"])  # type: ignore[dict-item]
-    with pytest.raises(pw.errors.InputTypeError, match="texts must be .*, not str"):
+    with pytest.raises(pw.errors.InputTypeError, match="texts: must be .*, not str"):
         compare(ALL, "hug")
-    with pytest.raises(pw.errors.InputTypeError, match=r"texts\[1\] must be .*, not int"):
+    with pytest.raises(pw.errors.InputTypeError, match=r"texts\[1\]: must be .*, not int"):
         compare(ALL, ["hug", 3])  # type: ignore[list-item]
     with pytest.raises(
-        pw.errors.ArgumentError, match="texts must have at least one name with its texts or paths"
+        pw.errors.ArgumentError, match="texts: must have at least one name with its texts or paths"
     ):
         compare(ALL, {})
     with pytest.raises(

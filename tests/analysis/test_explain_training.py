@@ -432,13 +432,13 @@ def test_chosen_steps_are_those_of_the_whole_trace(steps: Any, numbers: list[int
 def test_wrong_steps_are_rejected(steps: Any) -> None:
     example = training_example("hugs")
     with pytest.raises(
-        ArgumentError, match='^steps must be step numbers from 1, such as "3.*, not .*'
+        ArgumentError, match='^steps: must be step numbers from 1, such as "3.*, not .*'
     ):
         explain_training(example.counts, example.trainer, steps=steps)
 
 
 def test_steps_beyond_the_last_are_rejected() -> None:
-    with pytest.raises(ArgumentError, match="steps must be at most 25.*, not 26-"):
+    with pytest.raises(ArgumentError, match="steps: must be at most 25.*, not 26-"):
         trace_of("course", "26-")
 
 
@@ -451,7 +451,7 @@ def test_an_empty_corpus_is_rejected() -> None:
 
 
 def test_a_string_is_no_corpus() -> None:
-    with pytest.raises(ArgumentError, match="corpus must be Counts, or a list.*, not str"):
+    with pytest.raises(ArgumentError, match="corpus: must be Counts, or a list.*, not str"):
         explain_training("hug", pw.WordTrainer())
 
 
@@ -470,7 +470,7 @@ def test_a_corpus_too_large_for_plain_python_is_rejected(trainer: Any, size: int
     words = [f"word{number}" for number in range(size)]
     with pytest.raises(
         ArgumentError,
-        match="corpus has distinct words of .* characters; a trace of .* takes at most",
+        match="corpus: has distinct words of .* characters; a trace of .* takes at most",
     ):
         explain_training(pw.Counts(words, [1] * len(words)), trainer)
 
@@ -596,9 +596,9 @@ def test_the_last_lattice_has_the_final_pieces() -> None:
 
 def test_a_word_that_has_no_lattice_is_an_error() -> None:
     counts = training_example("hugs").counts
-    with pytest.raises(ArgumentError, match="word must be a word of the corpus.*, not 'hog'"):
+    with pytest.raises(ArgumentError, match="word: must be a word of the corpus.*, not 'hog'"):
         explain_training(counts, pw.UnigramTrainer(12), word="hog")
-    with pytest.raises(ArgumentError, match="word= needs a Unigram learner, not BPETrainer"):
+    with pytest.raises(ArgumentError, match="word: needs a Unigram learner, not BPETrainer"):
         explain_training(counts, pw.BPETrainer(12), word="hugs")
 
 

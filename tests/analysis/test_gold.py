@@ -79,7 +79,7 @@ def test_a_gold_standard_without_words_is_refused() -> None:
         lambda: pw.analysis.compare({"a": TOK}, ["strides"], gold=empty),
     ):
         with pytest.raises(
-            pw.errors.CorpusError, match="gold has no words that their morphemes spell"
+            pw.errors.CorpusError, match="gold: has no words that their morphemes spell"
         ):
             call()
 
@@ -143,16 +143,16 @@ def test_the_first_of_repeated_words_counts(tmp_path: Path) -> None:
         (b"strides\t\n", "gold.tsv line 1: found"),
         (
             b"\n",
-            "gold.tsv has no words; it needs lines of a word, a tab and its morphemes, such as",
+            "gold.tsv: has no words; it needs lines of a word, a tab and its morphemes, such as",
         ),
         (
             b"strides\tstride-s\nhugs\thug+s\n",
-            "gold.tsv has no word that its morphemes spell; the first is 'strides', 'stride-s'; it",
+            "gold.tsv: has no word that its morphemes spell; the first is 'strides', 'stride-s'; it",
         ),
-        (b"", "gold.tsv has no words; it needs lines of a word, a tab and its morphemes, such as"),
+        (b"", "gold.tsv: has no words; it needs lines of a word, a tab and its morphemes, such as"),
     ],
 )
-def test_a_file_that_is_none_is_refused(tmp_path: Path, data: bytes, message: str) -> None:
+def test_a_file_without_gold_words_is_an_error(tmp_path: Path, data: bytes, message: str) -> None:
     path = tmp_path / "gold.tsv"
     path.write_bytes(data)
     with pytest.raises(pw.errors.CorpusError) as caught:

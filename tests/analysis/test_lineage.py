@@ -91,9 +91,9 @@ def test_wrong_sources_and_tokens_are_rejected() -> None:
         match="source: WordPiece has no merges; pass a BPE model, or the merges of a training run",
     ):
         lineage(tok, "hug")
-    with pytest.raises(ArgumentError, match="source must be a Tokenizer or.*, not str"):
+    with pytest.raises(ArgumentError, match="source: must be a Tokenizer or.*, not str"):
         lineage("t.json", "hug")  # type: ignore[arg-type]
-    with pytest.raises(ArgumentError, match="token must be an entry.*, not 'x'"):
+    with pytest.raises(ArgumentError, match="token: must be an entry.*, not 'x'"):
         lineage(pw.Tokenizer(pw.spec.BPE({"a": 0}, ())), "x")
 
 
@@ -135,7 +135,7 @@ GOOD: dict[str, Any] = {
     [
         (
             {"format": "other"},
-            r't\.training\.json is another kind of file; it needs "format": "piecework training"',
+            r't\.training\.json: is another kind of file; it needs "format": "piecework training"',
         ),
         ({"version": 2}, "version: found 2, expected 1"),
         ({"entries": None}, "entries: found NoneType, expected a list of strings"),
@@ -207,7 +207,7 @@ def test_training_writes_the_merges_beside_the_tokenizer(
     ]
     assert json.loads(cli("explain", path, "--token", "Hu", "--json")[1])["merges"][0]["rank"] == 15
     assert (
-        "--token must be an entry of the vocabulary, not 'zz'"
+        "--token: must be an entry of the vocabulary, not 'zz'"
         in cli("explain", path, "--token", "zz")[2]
     )
     assert (
@@ -262,7 +262,7 @@ def test_trainings_without_a_log_are_rejected(
     words = [word.replace("{}", str(tmp_path)) for word in options]
     assert run(["train", corpus, *words, "--quiet", "--training-log"]) == 2
     err = capsys.readouterr().err
-    assert f"--training-log {message}" in err
+    assert f"--training-log: {message}" in err
 
 
 def test_hostile_tokens_are_escaped() -> None:

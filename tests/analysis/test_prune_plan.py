@@ -167,6 +167,6 @@ def test_settings_that_contradict_each_other_are_named(settings: dict, message: 
         plan_prune(MAKERS["BPE"](), "text", min_count=1)
     with pytest.raises(
         pw.errors.ArgumentError,
-        match="texts must be files, which are read twice; '-' is the standard input",
+        match="texts: must be files, which are read twice; '-' is the standard input",
     ):
         plan_prune(MAKERS["BPE"](), read_corpus("-"), min_count=1)

@@ -61,7 +61,7 @@ def test_uncased_wordpiece_changes_case_and_accents_and_loses_nothing() -> None:
     assert found.is_lossless
     assert (found.words, found.changed_words) == (6, 3)
     assert (found.case_words, found.accent_words, found.width_words) == (1, 3, 0)
-    assert found.changes == ("case", "accents")
+    assert list(found.changes) == ["case", "accents"]
     assert found.changed[0] == ("Největší", "nejvetsi")
     assert found.changed_spaces == 0
 
@@ -142,7 +142,7 @@ def test_the_figures_are_json() -> None:
 
 
 def test_a_string_is_not_a_list_of_texts() -> None:
-    with pytest.raises(pw.errors.InputTypeError, match="texts must be .*, not str"):
+    with pytest.raises(pw.errors.InputTypeError, match="texts: must be .*, not str"):
         measure_round_trip(trained("char"), "a text")
 
 

@@ -96,7 +96,7 @@ def test_an_empty_text_has_no_lines() -> None:
 @pytest.mark.parametrize("tokenizers", [{}, [WORDS]])
 def test_tokenizers_must_have_names(tokenizers: object) -> None:
     with pytest.raises(
-        ArgumentError, match="tokenizers must be a mapping of names to tokenizers, at least one"
+        ArgumentError, match="tokenizers: must be a mapping of names to tokenizers, at least one"
     ):
         side_by_side(tokenizers, "hug")  # type: ignore[arg-type]
 

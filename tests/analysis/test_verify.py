@@ -106,7 +106,7 @@ def test_a_text_that_a_library_refuses_is_a_difference_and_the_others_are_compar
 def test_texts_that_both_refuse_are_no_difference() -> None:
     model = pw.spec.WordPiece({"hug": 0, "[UNK]": 1})
     tokenizer = pw.Tokenizer(model).with_added_tokens(["<end>"], special=True)
-    tokenizer = tokenizer.with_special_in_text("refuse")
+    tokenizer = tokenizer.with_parse_special("refuse")
     [found] = verify(tokenizer, ["hug <end>"], [peer_of(lambda texts: [[1, 1]])])
     assert not found.is_equal  # the tokenizer takes the token as text here, as `bench` does
 
@@ -155,8 +155,8 @@ def test_shortening_ends_and_keeps_the_difference() -> None:
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"peers": []}, pw.errors.ArgumentError, "peers must have at least one library"),
-        ({"texts": []}, pw.errors.CorpusError, "corpus has no texts"),
+        ({"peers": []}, pw.errors.ArgumentError, "peers: must have at least one library"),
+        ({"texts": []}, pw.errors.CorpusError, "corpus: has no texts"),
         ({"texts": "hug"}, pw.errors.InputTypeError, "texts"),
         ({"texts": ["hug", 1]}, pw.errors.InputTypeError, "texts"),
     ],
@@ -305,9 +305,9 @@ def test_ids_and_a_fingerprint_are_checked_in_one_run(cli: Run, files: tuple[str
         (("{corpus}",), "CORPUS needs --against: one of tokenizers, transformers, sentencepiece, "),
         (("--against", "tokenizers"), "--against needs CORPUS"),
         (("{corpus}", "--against", "other"), "'other' is not one of 'tokenizers'"),
-        (("--fingerprint", "abc"), "--fingerprint abc is no file and no fingerprint; give 64 hexadec"),
+        (("--fingerprint", "abc"), "--fingerprint: 'abc' is no file and no fingerprint; give 64 hexadec"),
         (("--fingerprint", "{corpus}"), "has no fingerprint of {tokenizer}; `piecework verify"),
-        (("missing.txt", "--against", "tokenizers"), "cannot read missing.txt"),
+        (("missing.txt", "--against", "tokenizers"), "missing.txt: cannot be read"),
         (("{corpus}", "--against", "sentencepiece"), "sentencepiece cannot read {tokenizer}"),
     ],
 )  # fmt: skip

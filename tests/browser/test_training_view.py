@@ -94,7 +94,7 @@ def test_an_error_of_training_is_shown(site: str, opened: Open) -> None:
     expect(page.locator(".words li").first).to_be_visible()
     page.get_by_label("Vocabulary").fill("2")
     page.get_by_role("button", name="Train").click()
-    expect(page.get_by_role("alert")).to_contain_text("vocab_size must be at least")
+    expect(page.get_by_role("alert")).to_contain_text("vocab_size: must be at least")
     expect(page.get_by_label("Step", exact=True)).to_be_hidden()
     expect(page.locator(".steps output")).to_be_hidden()
     page.get_by_label("Vocabulary").fill("70")

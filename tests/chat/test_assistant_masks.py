@@ -180,7 +180,7 @@ def test_a_template_without_text_of_the_assistant_has_no_mask() -> None:
     assert chat.assistant_spans is None
     assert len(chat.ids) == 2
     with pytest.raises(
-        pw.errors.TemplateError, match=r"^assistant_mask does not exist: no character"
+        pw.errors.TemplateError, match=r"^assistant_mask: does not exist: no character"
     ):
         chat.assistant_mask  # noqa: B018
     # Without a message of the assistant there is nothing to mask.

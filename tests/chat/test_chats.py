@@ -487,14 +487,14 @@ def test_a_template_that_fails_raises_what_it_found(template: str) -> None:
 def test_messages_of_a_wrong_type_are_named() -> None:
     tok = byte_level().with_chat_template("x")
     cases: list[tuple[Any, str]] = [
-        ("hi", "messages must be a list of messages, not str"),
-        (["hi"], r"messages\[0\] must be a mapping.*, not str"),
+        ("hi", "messages: must be a list of messages, not str"),
+        (["hi"], r"messages\[0\]: must be a mapping.*, not str"),
         ([], "messages must contain at least one message"),
-        ([{"content": b"x"}], r"messages\[0\].content must be .*, not bytes"),
+        ([{"content": b"x"}], r"messages\[0\].content: must be .*, not bytes"),
         ([{5: "x"}], r"messages\[0\]: the name of a field must be str, not int"),
         (
             [{"content": [{"text": object()}]}],
-            r"messages\[0\].content\[0\].text must be .*, not object",
+            r"messages\[0\].content\[0\].text: must be .*, not object",
         ),
         ([{"role": ["x"], "content": "a"}], r"messages\[0\].role must be str, not list"),
         (
@@ -508,10 +508,10 @@ def test_messages_of_a_wrong_type_are_named() -> None:
         with pytest.raises(pw.errors.ArgumentError, match=message):
             tok.apply_chat_template(messages, trusted_roles={"system"})
     with pytest.raises(
-        pw.errors.InputTypeError, match=r"tools\[0\] must be .*, not builtin_function"
+        pw.errors.InputTypeError, match=r"tools\[0\]: must be .*, not builtin_function"
     ):
         tok.apply_chat_template(HELLO, tools=[print])  # type: ignore[list-item]
-    with pytest.raises(pw.errors.InputTypeError, match="trusted_roles must be .*, not str"):
+    with pytest.raises(pw.errors.InputTypeError, match="trusted_roles: must be .*, not str"):
         tok.apply_chat_template(HELLO, trusted_roles="user")
     loop: list[Any] = []
     loop.append(loop)
@@ -581,7 +581,7 @@ def test_an_estimate_counts_strings_names_and_messages() -> None:
     assert pw.chat.count_messages(tok, messages, estimate=True) == strings + 3 + 1 + 3
     with pytest.raises(
         pw.errors.ArgumentError,
-        match="estimate=True does not support tools=: their format is not public",
+        match="estimate=True: does not support tools=: their format is not public",
     ):
         pw.chat.count_messages(tok, messages, tools=TOOLS, estimate=True)
     with pytest.raises(
@@ -596,9 +596,9 @@ def test_an_estimate_counts_strings_names_and_messages() -> None:
 
 def test_segments_of_a_wrong_type_are_named() -> None:
     cases: list[tuple[Any, str]] = [
-        ("ab", "segments must be a list of.*, not str"),
-        (["ab"], r"segments\[0\] must be a \(text, allow_special\) pair, not str"),
-        ([("a", True, 1)], r"segments\[0\] must be .*, not tuple of 3"),
+        ("ab", "segments: must be a list of.*, not str"),
+        (["ab"], r"segments\[0\]: must be a \(text, allow_special\) pair, not str"),
+        ([("a", True, 1)], r"segments\[0\]: must be .*, not tuple of 3"),
         ([("a", True), (None, False)], r"segments\[1\]\[0\] must be str, not NoneType"),
         ([("a", 1)], r"segments\[0\]\[1\] must be bool, not int"),
         (
@@ -612,7 +612,7 @@ def test_segments_of_a_wrong_type_are_named() -> None:
     for segments, message in cases:
         with pytest.raises(pw.errors.ArgumentError, match=message):
             byte_level().encode_segments(segments)
-    with pytest.raises(pw.errors.InputTypeError, match="markers must be .*, not str"):
+    with pytest.raises(pw.errors.InputTypeError, match="markers: must be .*, not str"):
         byte_level().encode_segments([], markers="<b>")
     with pytest.raises(
         pw.errors.ArgumentError,

@@ -92,18 +92,18 @@ def test_an_overlap_repeats_the_last_units() -> None:
 def test_budgets_that_nothing_fits_are_named() -> None:
     tok = tokenizer("byte-level")
     with pytest.raises(
-        pw.errors.ArgumentError, match="max_tokens=1 is too small: '☃' alone takes 3 tokens"
+        pw.errors.ArgumentError, match="max_tokens: 1 is too small: '☃' alone takes 3 tokens"
     ):
         pw.chat.chunk_text(tok, "a ☃", 1)
     with pytest.raises(
-        pw.errors.ArgumentError, match="overlap must be less than max_tokens.*, not 4"
+        pw.errors.ArgumentError, match="overlap: must be less than max_tokens.*, not 4"
     ):
         pw.chat.chunk_text(tok, "a", 4, overlap=4)
     with pytest.raises(pw.errors.ArgumentError, match="max_tokens must be .*, not 0"):
         pw.chat.chunk_text(tok, "a", 0)
-    with pytest.raises(pw.errors.ArgumentError, match="at must be .*, not 'line'"):
+    with pytest.raises(pw.errors.ArgumentError, match="at: must be .*, not 'line'"):
         pw.chat.chunk_text(tok, "a", 4, at="line")  # type: ignore[arg-type]
-    with pytest.raises(pw.errors.InputTypeError, match="text must be .*, not bytes"):
+    with pytest.raises(pw.errors.InputTypeError, match="text: must be .*, not bytes"):
         pw.chat.chunk_text(tok, b"a", 4)  # type: ignore[arg-type]
     assert pw.chat.chunk_text(tok, "", 4) == []
 

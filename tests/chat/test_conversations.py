@@ -82,15 +82,15 @@ BAD: list[tuple[dict[str, Any], str]] = [
         {"messages": []},
         "a.jsonl line 7: found an empty conversation, expected at least one message",
     ),
-    ({"text": "x"}, "field 'messages' is missing: there is only 'text'"),
-    ({}, "field 'messages' is missing: there is only no fields"),
+    ({"text": "x"}, "field 'messages': is missing: there is only 'text'"),
+    ({}, "field 'messages': is missing: there is only no fields"),
     (
         {"messages": "Hi"},
         "field 'messages': found a value of type str, expected a list of messages",
     ),
     ({"messages": {"role": "user"}}, "field 'messages': found a value of type dict"),
     ({"messages": ["Hi"]}, r"field 'messages\[0\]': found a value of type str, expected a message"),
-    ({"messages": [*HI, {"content": "x"}]}, r"field 'messages\[2\]\.role' is missing"),
+    ({"messages": [*HI, {"content": "x"}]}, r"field 'messages\[2\]\.role': is missing"),
     (
         {"messages": [{"role": "bot", "content": "x"}]},
         r"'messages\[0\]\.role': found 'bot', expected a known",
@@ -101,19 +101,19 @@ BAD: list[tuple[dict[str, Any], str]] = [
     ),
     (
         {"messages": [{"role": "user"}]},
-        r"'messages\[0\]\.content' is missing: there is only 'role'",
+        r"'messages\[0\]\.content': is missing: there is only 'role'",
     ),
     (
         {"messages": [{"role": "assistant", "content": None}]},
-        r"'messages\[0\]\.content' is missing",
+        r"'messages\[0\]\.content': is missing",
     ),
     (
         {"conversations": [{"from": "bing", "value": "x"}]},
         r"\.from': found 'bing', expected a known",
     ),
-    ({"conversations": [{"from": "human"}]}, r"'conversations\[0\]\.value' is missing"),
+    ({"conversations": [{"from": "human"}]}, r"'conversations\[0\]\.value': is missing"),
     ({"conversations": [{"from": "function_call", "value": "{"}]}, "found broken JSON"),
-    ({"prompt": "Hi"}, "field 'completion' is missing: a prompt needs a completion"),
+    ({"prompt": "Hi"}, "field 'completion': is missing: a prompt needs a completion"),
     ({"messages": HI, "tools": "{"}, "field 'tools': found broken JSON"),
     ({"messages": HI, "tools": [1]}, "field 'tools': found a value of type list"),
 ]

@@ -192,11 +192,11 @@ def test_truncation_and_padding_do_not_change_the_count() -> None:
 @pytest.mark.parametrize(
     ("call", "error", "message"),
     [
-        (lambda: pw.chat.fit_messages(CHARACTERS, [], 9), ArgumentError, "messages must contain"),
+        (lambda: pw.chat.fit_messages(CHARACTERS, [], 9), ArgumentError, "messages: must contain"),
         (
             lambda: pw.chat.fit_messages(CHARACTERS, "a", 9),
             InputTypeError,
-            "messages must be a list",
+            "messages: must be a list",
         ),
         (
             lambda: pw.chat.fit_messages(CHARACTERS, [{"role": "user"}], -1),
@@ -206,7 +206,7 @@ def test_truncation_and_padding_do_not_change_the_count() -> None:
         (
             lambda: pw.chat.fit_messages(CHARACTERS, [{"role": "user"}], 9, tokenize=False),
             InputTypeError,
-            "apply_chat_template has no argument tokenize",
+            "tokenize: is not an argument of apply_chat_template",
         ),
         (
             lambda: pw.chat.fit_messages(

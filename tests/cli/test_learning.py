@@ -149,18 +149,18 @@ def test_a_role_replaces_that_of_the_preset(corpus: Path) -> None:
         (
             "eof=[SEP]",
             "out/",
-            "--role must be unk|bos|eos|sep|pad|cls|mask=TOKEN, not 'eof=[SEP]'",
+            "--role: must be unk|bos|eos|sep|pad|cls|mask=TOKEN, not 'eof=[SEP]'",
         ),
-        ("eos", "out/", "--role must be unk|bos|eos|sep|pad|cls|mask=TOKEN, not 'eos'"),
+        ("eos", "out/", "--role: must be unk|bos|eos|sep|pad|cls|mask=TOKEN, not 'eos'"),
         (
             "eos=<x>",
             "out/",
-            "--role must be a special token, not 'eos=<x>'",
+            "--role: must be a special token, not 'eos=<x>'",
         ),
         (
             "eos=[SEP]",
             "out.json",
-            "--role needs a folder such as -o NAME/, not the file out.json",
+            "--role: needs a folder such as -o NAME/, not the file out.json",
         ),
     ],
 )

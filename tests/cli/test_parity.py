@@ -108,7 +108,9 @@ def test_rounds_and_self_tests_are_refused_together(folder: Path) -> None:
     settings = (*PARALLEL, "--balance-rounds", "2", "--self-test-sample-size", "3")
     done = run("train-sentencepiece", "en.txt", "cs.txt", *settings, "-o", "out.model", cwd=folder)
     assert done.returncode != 0
-    expected = "--self-test-sample-size does not support --balance-rounds, which learns from counts"
+    expected = (
+        "--self-test-sample-size: does not support --balance-rounds, which learns from counts"
+    )
     assert expected in " ".join(done.stderr.split())
 
 
@@ -116,7 +118,7 @@ def test_several_sizes_are_not_weighed(folder: Path) -> None:
     arguments = [*TRAIN[:-1], "300,330", *PARALLEL, "--balance-rounds", "2"]
     done = run(*arguments, "-o", "t-{size}.json", cwd=folder)
     assert done.returncode != 0
-    assert "--balance-rounds needs one size of the vocabulary" in done.stderr
+    assert "--balance-rounds: needs one size of the vocabulary" in done.stderr
 
 
 def test_several_sizes_come_from_one_run(folder: Path) -> None:
@@ -243,19 +245,19 @@ def test_a_plan_shows_words_as_text(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        ([*PARALLEL], "--parallel en-dev.txt needs --balance-rounds, or --parity for BPE"),
+        ([*PARALLEL], "--parallel: 'en-dev.txt' needs --balance-rounds, or --parity for BPE"),
         (["--parity", *PARALLEL, "--balance-rounds", "2"], "cannot be combined with --parity"),
         (
             ["--balance-rounds", "2"],
-            "--balance-rounds needs --parallel FILE for each CORPUS argument",
+            "--balance-rounds: needs --parallel FILE for each CORPUS argument",
         ),
         (["--balance-rounds", "0"], "--balance-rounds"),
         (["--parity"], "--parity needs --parallel FILE for each CORPUS argument, a text that says"),
-        (["--parity", *PARALLEL[:2]], "--parallel has 1 files, and CORPUS 2 arguments"),
-        (["--parity", *PARALLEL, "cs.txt"], "CORPUS has cs.txt twice; give each language once"),
+        (["--parity", *PARALLEL[:2]], "--parallel: has 1 files, and CORPUS 2 arguments"),
+        (["--parity", *PARALLEL, "cs.txt"], "CORPUS: has cs.txt twice; give each language once"),
         (
             ["--parity", *PARALLEL, "--source-weights", "1,2"],
-            "--source-weights does not support --parity",
+            "--source-weights: does not support --parity",
         ),
         (["--parity-window", "9"], "--parity-window"),
     ],

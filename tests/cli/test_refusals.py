@@ -64,12 +64,12 @@ ROWS = [
         "--parity needs --parallel FILE for each CORPUS argument, a text that says the same in each "
         "language; for languages of one script, --parity-unit compares their own texts",
     ),
-    Row("parity", f"en.txt --model bpe --parity {PARALLEL}", "CORPUS is one argument, en.txt"),
-    Row("parity", "en.tsv --model bpe --parity --parity-unit words", "CORPUS is one argument, en.tsv"),
+    Row("parity", f"en.txt --model bpe --parity {PARALLEL}", "CORPUS: is one argument, en.txt"),
+    Row("parity", "en.tsv --model bpe --parity --parity-unit words", "CORPUS: is one argument, en.tsv"),
     Row(
         "parity_unit",
         f"{LANGUAGES} --model bpe --parity --parity-unit words {PARALLEL}",
-        "--parity-unit words does not apply with --parallel, whose tokens are compared",
+        "--parity-unit: 'words' does not apply with --parallel, whose tokens are compared",
     ),
     Row("parity_unit", "en.txt --model bpe --parity-unit words", "--parity-unit words needs --parity"),
     Row("parity_window", "en.txt --model bpe --parity-window 9", "--parity-window 9 needs --parity"),
@@ -77,22 +77,22 @@ ROWS = [
     Row(
         "parallel",
         f"{LANGUAGES} --model bpe {PARALLEL}",
-        "--parallel en-dev.txt needs --balance-rounds, or --parity for BPE",
+        "--parallel: 'en-dev.txt' needs --balance-rounds, or --parity for BPE",
     ),
     Row(
         "parallel",
         f"{LANGUAGES} --model bpe --parity --parallel en-dev.txt",
-        "--parallel has 1 files, and CORPUS 2 arguments; give one for each",
+        "--parallel: has 1 files, and CORPUS 2 arguments; give one for each",
     ),
     Row(
         "parallel",
         f"{LANGUAGES} --model bpe --parity --parallel en-dev.txt --parallel missing.txt",
-        "cannot read missing.txt: no such file or directory",
+        "missing.txt: cannot be read: no such file or directory",
     ),
     Row(
         "parallel",
         "en.tsv cs.tsv --model unigram --balance-rounds 2 --parallel en-dev.txt --parallel bytes.tsv",
-        "bytes.tsv: counts have words of preset 'gpt2'",
+        "bytes.tsv: counts: have words of preset 'gpt2'",
     ),
     *(
         Row(
@@ -107,19 +107,19 @@ ROWS = [
     Row(
         "balance_rounds",
         f"{LANGUAGES} --model bpe --parity {PARALLEL} --balance-rounds 2",
-        "--balance-rounds cannot be combined with --parity",
+        "--balance-rounds, --parity: cannot be combined",
     ),
     Row(
         "balance_rounds",
         f"{LANGUAGES} --vocab-size 300,400 {PARALLEL} --balance-rounds 2",
-        "--balance-rounds needs one size of the vocabulary",
+        "--balance-rounds: needs one size of the vocabulary",
     ),
     Row("balance_rounds", f"{LANGUAGES} --balance-rounds 0", "'--balance-rounds': 0"),
     # counts
     Row(
         "model",
         "metaspace.tsv --model wordpiece",
-        "metaspace.tsv: --model wordpiece does not support counts of preset 'metaspace', whose words it",
+        "metaspace.tsv: --model wordpiece: does not support counts of preset 'metaspace', whose words it",
     ),
     Row(
         "model",
@@ -134,19 +134,19 @@ ROWS = [
     Row(
         "model",
         "en.tsv --model byte-bpe",
-        "en.tsv: --model byte-bpe does not support counts of preset 'bert-uncased'; use --model bpe, or",
+        "en.tsv: --model byte-bpe: does not support counts of preset 'bert-uncased'; use --model bpe, or",
     ),
     Row("model", "en.txt --model unheard-of", "'--model': 'unheard-of' is not"),
     Row(
         "model_type",
         "en.tsv --model-type bpe",
-        "en.tsv: counts have words of preset 'bert-uncased'",
+        "en.tsv: counts: have words of preset 'bert-uncased'",
         "train-sentencepiece",
     ),
     Row(
         "preset",
         "en.txt --model unigram --preset bert-cased",
-        "--preset bert-cased does not support model 'unigram'",
+        "--preset: 'bert-cased' does not support model 'unigram'",
     ),
     Row(
         "preset",
@@ -156,14 +156,14 @@ ROWS = [
     Row(
         "corpus",
         "en.tsv bytes.tsv",
-        "bytes.tsv: counts have words of preset 'gpt2'",
+        "bytes.tsv: counts: have words of preset 'gpt2'",
     ),
-    Row("corpus", "en.txt en.tsv", "CORPUS has both text files and counts files"),
-    Row("corpus", "en.txt missing.txt", "cannot read missing.txt: no such file or directory"),
+    Row("corpus", "en.txt en.tsv", "CORPUS: has both text files and counts files"),
+    Row("corpus", "en.txt missing.txt", "missing.txt: cannot be read: no such file or directory"),
     Row(
         "corpus",
         f"en.txt en.txt --model bpe --parity {PARALLEL}",
-        "CORPUS has en.txt twice; give each language once",
+        "CORPUS: has en.txt twice; give each language once",
     ),
     *(
         Row(name, f"en.tsv {flag} {value}", f"{flag} does not apply to counts files")
@@ -176,34 +176,34 @@ ROWS = [
         )
     ),
     # counting
-    Row("sample", "en.txt --sample 2", "--sample must be a number above 0 and at most 1, not 2"),
-    Row("seed", "en.txt --seed=-1", "--seed must be an integer of at least 0 "),
-    Row("seed", "en.txt --seed=-1", "--seed must be an integer of at least 0 ", "train-sentencepiece"),
-    Row("max_word_length", "en.txt --max-word-length 0", "--max-word-length must be an integer"),
-    Row("source_weights", "en.txt --source-weights 1,2", "--source-weights must be one for each of 1"),
-    Row("source_weights", "en.txt --source-weights 0", "--source-weights[0] must be a number above 0"),
+    Row("sample", "en.txt --sample 2", "--sample: must be a number above 0 and at most 1, not 2"),
+    Row("seed", "en.txt --seed=-1", "--seed: must be an integer of at least 0 "),
+    Row("seed", "en.txt --seed=-1", "--seed: must be an integer of at least 0 ", "train-sentencepiece"),
+    Row("max_word_length", "en.txt --max-word-length 0", "--max-word-length: must be an integer"),
+    Row("source_weights", "en.txt --source-weights 1,2", "--source-weights: must be one for each of 1"),
+    Row("source_weights", "en.txt --source-weights 0", "--source-weights[0]: must be a number above 0"),
     Row(
         "source_weights",
         f"{LANGUAGES} --source-weights 1,2 --temperature 2",
-        "--source-weights cannot be combined with --temperature",
+        "--source-weights, --temperature: cannot be combined",
     ),
     Row(
         "source_weights",
         f"{LANGUAGES} --model bpe --parity {PARALLEL} --source-weights 1,2",
-        "--source-weights does not support --parity",
+        "--source-weights: does not support --parity",
     ),
-    Row("temperature", "en.txt --temperature 0", "--temperature must be"),
+    Row("temperature", "en.txt --temperature 0", "--temperature: must be"),
     Row(
         "temperature",
         f"{LANGUAGES} {PARALLEL} --balance-rounds 2 --temperature 2",
-        "--temperature does not support --balance-rounds",
+        "--temperature: does not support --balance-rounds",
     ),
-    Row("memory", "en.txt --memory much", "--memory must be a size such as 512MB"),
-    Row("memory", "en.txt --memory 1MB", "--memory must be at least 128MB"),
-    Row("checkpoint", "en.txt --checkpoint en-dev.txt", "--checkpoint en-dev.txt is a file"),
+    Row("memory", "en.txt --memory much", "--memory: must be a size such as 512MB"),
+    Row("memory", "en.txt --memory 1MB", "--memory: must be at least 128MB"),
+    Row("checkpoint", "en.txt --checkpoint en-dev.txt", "--checkpoint: 'en-dev.txt' is a file"),
     Row("checkpoint", "en.txt --checkpoint state-of-half", "has a count with --sample 0.5, and this call"),
     Row("checkpoint", "cs.txt --sample 0.5 --checkpoint state-of-half", "has other files: "),
-    Row("checkpoint", "- --checkpoint state", "--checkpoint needs files: stdin cannot be read again"),
+    Row("checkpoint", "- --checkpoint state", "--checkpoint: needs files: stdin cannot be read again"),
     Row("checkpoint_seconds", "en.txt --checkpoint-seconds soon", "'--checkpoint-seconds'"),
     Row("num_threads", "en.txt --num-threads 0", "'--num-threads': 0"),
     Row("on_error", "en.txt --on-error stop", "'--on-error': 'stop' is not"),
@@ -211,27 +211,27 @@ ROWS = [
     Row(
         "source_weights",
         "en.txt --input-sentence-size 5 --source-weights 2",
-        "--source-weights does not apply with a limited number of sentences",
+        "--source-weights: does not apply with a limited number of sentences",
         "train-sentencepiece",
     ),
     # clusters
-    Row("engine", "en.tsv --engine ray", "--engine counts text files; counts files need no engine"),
+    Row("engine", "en.tsv --engine ray", "--engine: counts text files; counts files need no engine"),
     Row("engine", "en.txt --engine dask", "'--engine': 'dask' is not"),
-    Row("sample", "en.txt --engine spark --sample 0.5", "--sample 0.5 does not support --engine spark"),
-    Row("address", "en.txt --address host:1", "--address host:1 needs --engine ray"),
-    Row("master", "en.txt --engine ray --master local[2]", "--master local[2] needs --engine spark"),
+    Row("sample", "en.txt --engine spark --sample 0.5", "--sample: 0.5 does not support --engine spark"),
+    Row("address", "en.txt --address host:1", "--address: 'host:1' needs --engine ray"),
+    Row("master", "en.txt --engine ray --master local[2]", "--master: 'local[2]' needs --engine spark"),
     # output
     Row("path", "en.txt -o out.docx", "'out.docx'"),
     Row("path", "en.txt -o missing/out.json", "missing/out.json"),
     Row("path", "en.txt --model bpe -o vocab.txt", "--output vocab.txt"),
-    Row("path", "en.txt --vocab-size 30,40 -o -", "--output - does not support several sizes"),
-    Row("roles", "en.txt --role eos=[SEP]", "--role needs a folder such as -o NAME/, not the file out.json"),
-    Row("roles", "en.txt --role end=[SEP] -o out/", "--role must be unk|bos|eos"),
-    Row("roles", "en.txt --role eos=<e> -o out/", "--role must be a special token"),
+    Row("path", "en.txt --vocab-size 30,40 -o -", "--output: - does not support several sizes"),
+    Row("roles", "en.txt --role eos=[SEP]", "--role: needs a folder such as -o NAME/, not the file out.json"),
+    Row("roles", "en.txt --role end=[SEP] -o out/", "--role: must be unk|bos|eos"),
+    Row("roles", "en.txt --role eos=<e> -o out/", "--role: must be a special token"),
     Row(
         "training_log",
         "en.txt --training-log",
-        "--training-log needs merges, which --learner merges and --model bpe make; pruning makes none",
+        "--training-log: needs merges, which --learner merges and --model bpe make; pruning makes none",
     ),
     Row(
         "training_log",
@@ -241,25 +241,25 @@ ROWS = [
     Row(
         "model_max_length",
         "en.txt --model-max-length 512",
-        "--model-max-length needs a folder such as -o NAME/, not the file out.json",
+        "--model-max-length: needs a folder such as -o NAME/, not the file out.json",
     ),
     Row("model_max_length", "en.txt --model-max-length 0 -o out/", "'--model-max-length': 0"),
     Row("color", "en.txt --color maybe", "'--color': 'maybe' is not"),
     # settings that do not go together
-    Row("vocab_size", "en.txt --vocab-size 5", "--vocab-size must be more than 5 (the reserved entries,"),
-    Row("vocab_size", "en.txt --model byte-bpe --vocab-size 200", "--vocab-size must be at least 257"),
-    Row("vocab_size", "en.txt --vocab-size 3,90", "--vocab-size must be more than 5"),
-    Row("vocab_size", "en.txt --model char --vocab-size 1,9", "--vocab-size must be"),
+    Row("vocab_size", "en.txt --vocab-size 5", "--vocab-size: must be more than 5 (the reserved entries,"),
+    Row("vocab_size", "en.txt --model byte-bpe --vocab-size 200", "--vocab-size: must be at least 257"),
+    Row("vocab_size", "en.txt --vocab-size 3,90", "--vocab-size: must be more than 5"),
+    Row("vocab_size", "en.txt --model char --vocab-size 1,9", "--vocab-size: must be"),
     Row(
         "vocab_size",
         "en.txt --model unigram --byte-fallback --vocab-size 200",
-        "--vocab-size must be more than 259 (the reserved entries",
+        "--vocab-size: must be more than 259 (the reserved entries",
     ),
-    Row("learner", "en.txt --score pmi --learner pruning", "--score pmi does not support --learner"),
-    Row("balance", "en.txt --learner top-down --balance 2", "--balance 2.0 does not support --learner"),
-    Row("max_use_cost", "en.txt --learner merges --max-use-cost 2", "--max-use-cost 2.0 does not"),
+    Row("learner", "en.txt --score pmi --learner pruning", "--score: 'pmi' does not support --learner"),
+    Row("balance", "en.txt --learner top-down --balance 2", "--balance: 2.0 does not support --learner"),
+    Row("max_use_cost", "en.txt --learner merges --max-use-cost 2", "--max-use-cost: 2.0 does not"),
     Row("segmentation", "en.txt --learner merges --segmentation shortest", "--segmentation shortest"),
-    Row("ties", "en.txt --learner pruning --ties first-seen", "--ties first-seen does not support --learner"),
+    Row("ties", "en.txt --learner pruning --ties first-seen", "--ties: 'first-seen' does not support --learner"),
     Row(
         "ties",
         f"{LANGUAGES} --model bpe --ties first-seen {PARALLEL} --balance-rounds 2",
@@ -280,7 +280,7 @@ ROWS = [
     Row(
         "transition",
         "bytes.tsv --model byte-bpe --transition 290",
-        "bytes.tsv: counts have words of preset 'gpt2'; --transition needs sequences of words",
+        "bytes.tsv: counts: have words of preset 'gpt2'; --transition needs sequences of words",
     ),
     Row(
         "shrinking_factor",
@@ -303,7 +303,7 @@ ROWS = [
     Row(
         "pretokenization_delimiter",
         "en.txt --model-type char --pretokenization-delimiter x",
-        "--pretokenization-delimiter must be empty",
+        "--pretokenization-delimiter: must be empty",
         "train-sentencepiece",
     ),
     Row(
@@ -315,19 +315,19 @@ ROWS = [
     Row(
         "self_test_sample_size",
         f"{LANGUAGES} --self-test-sample-size 3 --balance-rounds 2 {PARALLEL}",
-        "--self-test-sample-size does not support --balance-rounds, which learns from counts",
+        "--self-test-sample-size: does not support --balance-rounds, which learns from counts",
         "train-sentencepiece",
     ),
     Row(
         "self_test_sample_size",
         "en.txt --self-test-sample-size 3 --sample 0.5",
-        "--sample does not support --self-test-sample-size",
+        "--sample: does not support --self-test-sample-size",
         "train-sentencepiece",
     ),
     Row(
         "self_test_sample_size",
         "t5.tsv --self-test-sample-size 3",
-        "--self-test-sample-size does not support counts files, which have no sentences",
+        "--self-test-sample-size: does not support counts files, which have no sentences",
         "train-sentencepiece",
     ),
     Row(

@@ -161,7 +161,7 @@ def test_the_tokenizer_can_go_to_stdout(cli: Run, capsys: pytest.CaptureFixture[
         (("prune", "tok.json", "--size", "9"), "--min-count and --corpus is missing"),
         (
             ("prune", "tok.json", "--size", "2", "--corpus", "other.txt"),
-            "--size must be at least 17, not 2",
+            "--size: must be at least 17, not 2",
         ),
         (("prune", "tok.json", "--size", "9", "--corpus", "-"), "read --corpus twice"),
         (

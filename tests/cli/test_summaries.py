@@ -188,7 +188,7 @@ def test_summaries_are_data_with_json(cli: Cli) -> None:
     assert (counted["words"], counted["distinct_words"], counted["saved"]) == (220, 9, "c.tsv")
 
     encoded = json.loads(cli("encode", "t.json", "cs.txt", "--json", "-o", "ids.txt")[1])
-    assert (encoded["lines_written"], encoded["special_in_text"]) == (40, 0)
+    assert (encoded["lines_written"], encoded["parsed_special"]) == (40, 0)
     shards = json.loads(cli("encode", "t.json", "cs.txt", "--json", "--out-dir", "ids")[1])
     assert (shards["documents"], shards["saved"]) == (40, "ids")
 

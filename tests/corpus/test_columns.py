@@ -116,7 +116,7 @@ def test_pairs_may_be_columns() -> None:
 
 
 def test_special_tokens_in_a_column_are_refused_where_they_are_in_a_list() -> None:
-    strict = TOK.with_special_in_text("refuse")
+    strict = TOK.with_parse_special("refuse")
     column = pa.array(["hug", "[SEP]"])
     with pytest.raises(pw.errors.SpecialTokenError, match=r"\[SEP\]"):
         strict.encode_batch(column)
@@ -128,7 +128,7 @@ def test_a_null_is_named(kind: Any) -> None:
     column = pa.chunked_array([["a", "b"], ["c", None]], kind)
     with pytest.raises(
         pw.errors.InputTypeError,
-        match=r"texts\[3\] must be str, not null; drop nulls, or call encode_column of",
+        match=r"texts\[3\]: must be str, not null; drop nulls, or call encode_column of",
     ):
         TOK.encode_batch(column)
 
@@ -151,7 +151,7 @@ def test_columns_of_something_else_are_refused() -> None:
         ),
     ]
     for column, message in cases:
-        with pytest.raises(pw.errors.ArgumentError, match=f"^texts must be {message}"):
+        with pytest.raises(pw.errors.ArgumentError, match=f"^texts: must be {message}"):
             TOK.encode_batch(column)
     with pytest.raises(pw.errors.ArgumentError, match="must have one dimension, not 2"):
         TOK.encode_batch(np.array([[b"a"]]))

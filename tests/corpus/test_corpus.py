@@ -232,7 +232,7 @@ def test_values_that_are_not_paths_are_rejected(paths: object) -> None:
 
 
 def test_unknown_error_handling_is_rejected(tmp_path: Path) -> None:
-    with pytest.raises(pw.errors.ArgumentError, match="encoding_errors must be .*, not 'ignore'"):
+    with pytest.raises(pw.errors.ArgumentError, match="encoding_errors: must be .*, not 'ignore'"):
         list(read_corpus(tmp_path, encoding_errors="ignore"))
 
 
@@ -245,8 +245,8 @@ def test_unknown_error_handling_is_rejected(tmp_path: Path) -> None:
         ('{"n": ' + "9" * 10_000 + "}", r"a\.jsonl line 2: found broken JSON"),
         ("[1]", r"line 2: found a JSON array, expected an object with field 'text'"),
         ("3", r"line 2: found a JSON number"),
-        ('{"body": "x"}', r"a\.jsonl line 2 field 'text' is missing: there is only 'body'"),
-        ("{}", r"a\.jsonl line 2 field 'text' is missing: there is only no fields"),
+        ('{"body": "x"}', r"a\.jsonl line 2 field 'text': is missing: there is only 'body'"),
+        ("{}", r"a\.jsonl line 2 field 'text': is missing: there is only no fields"),
         ('{"text": null}', r"line 2 field 'text': found a null, expected a string"),
         ('{"text": true}', r"line 2 field 'text': found a boolean"),
     ],
@@ -266,7 +266,7 @@ def test_an_endless_json_line_does_not_fill_the_memory(
     monkeypatch.setattr(rows, "READ_BYTES", 100)
     path = write(tmp_path / "a.jsonl", json.dumps({"text": "x" * 5000}))
     with pytest.raises(
-        pw.errors.CorpusError, match=r"a\.jsonl line 1 is longer than 1000 bytes; divide it"
+        pw.errors.CorpusError, match=r"a\.jsonl line 1: is longer than 1000 bytes; divide it"
     ):
         list(read_corpus(path))
 

@@ -36,13 +36,13 @@ def test_a_setting_of_a_folder_that_is_a_device_or_a_pipe_is_not_read(tmp_path: 
     (tmp_path / "model" / "additional_chat_templates").mkdir()
     template = tmp_path / "model" / "additional_chat_templates" / "tool.jinja"
     template.symlink_to("/dev/zero")
-    with pytest.raises(FileError, match=r"tool\.jinja is a device, not a chat template"):
+    with pytest.raises(FileError, match=r"tool\.jinja: is a device, not a chat template"):
         pw.Tokenizer.load(tmp_path / "model")
     template.unlink()
     os.mkfifo(template)
     with pytest.raises(
         FileError,
-        match=r"tool\.jinja is a named pipe or a socket, not a chat template that is a regular file",
+        match=r"tool\.jinja: is a named pipe or a socket, not a chat template that is a regular file",
     ):
         pw.Tokenizer.load(tmp_path / "model")
 
@@ -51,7 +51,7 @@ def test_a_named_pipe_is_no_tokenizer(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "tokenizer.json")
     with pytest.raises(
         FileError,
-        match=r"tokenizer\.json is a named pipe or a socket, not a tokenizer file that is a regular",
+        match=r"tokenizer\.json: is a named pipe or a socket, not a tokenizer file that is a regular",
     ):
         pw.Tokenizer.load(tmp_path / "tokenizer.json")
 
@@ -94,7 +94,7 @@ def test_a_named_pipe_in_a_corpus_directory_is_refused_and_read_when_it_is_named
     os.mkfifo(tmp_path / "a.txt")
     with pytest.raises(
         FileError,
-        match=r"a\.txt is a named pipe or a socket, not a text file that is a regular file",
+        match=r"a\.txt: is a named pipe or a socket, not a text file that is a regular file",
     ):
         pw.count_files(tmp_path)
     code = f"open({str(tmp_path / 'a.txt')!r}, 'w').write('hug pug')"
@@ -104,7 +104,7 @@ def test_a_named_pipe_in_a_corpus_directory_is_refused_and_read_when_it_is_named
 
 def test_a_corpus_is_read_from_the_pipe_of_a_shell(tmp_path: Path) -> None:
     TOKENIZER.save(tmp_path / "tokenizer.json")
-    command = f"{PIECEWORK} encode {tmp_path}/tokenizer.json <(echo hug)"
+    command = f"{PIECEWORK} encode {tmp_path}/tokenizer.json: <(echo hug)"
     done = subprocess.run(["bash", "-c", command], capture_output=True)
     assert (done.stdout, done.stderr) == (b"1\n", b"")
 
@@ -113,7 +113,7 @@ def test_a_file_larger_than_the_memory_is_refused_by_its_size(tmp_path: Path) ->
     path = tmp_path / "tokenizer.json"
     path.touch()
     os.truncate(path, 1 << 42)  # sparse
-    with pytest.raises(MemoryLimitError, match=r"tokenizer\.json does not fit into memory"):
+    with pytest.raises(MemoryLimitError, match=r"tokenizer\.json: does not fit into memory"):
         pw.Tokenizer.load(path)
-    with pytest.raises(MemoryLimitError, match=r"tokenizer\.json does not fit into memory"):
+    with pytest.raises(MemoryLimitError, match=r"tokenizer\.json: does not fit into memory"):
         read_file.file_bytes(path, "a file")

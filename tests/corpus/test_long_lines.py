@@ -173,7 +173,7 @@ def test_a_small_compressed_file_does_not_become_a_line_of_gigabytes(
     line = b'{"text": "' + b"a" * 2 * LINE_BYTES + b'"}\n'
     compress: Any = bz2.compress if name.endswith(".bz2") else gzip.compress
     source.write_bytes(compress(line, 9))
-    expected = r"line 1 has over \d+ bytes from \d+ compressed bytes, more than 200 times as many"
+    expected = r"line 1: has over \d+ bytes from \d+ compressed bytes, more than 200 times as many"
     with pytest.raises(CorpusError, match=expected):
         pw.encode_files(TOKENIZER, source, tmp_path / "out")
     if name.startswith("in.jsonl"):

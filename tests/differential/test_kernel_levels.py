@@ -35,5 +35,5 @@ def test_files_give_what_tokenizers_gives(path: Path, level: str) -> None:
 
 def test_an_unknown_level_is_an_error() -> None:
     assert "scalar" in _core.kernel_levels()
-    with pytest.raises(errors.ArgumentError, match="name must be scalar.*, not .best."):
+    with pytest.raises(errors.ArgumentError, match="name: must be scalar.*, not .best."):
         _core.use_kernel_level("best")

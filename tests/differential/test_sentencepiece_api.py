@@ -314,7 +314,9 @@ WRONG: list[tuple[str, Callable[[Any], Any], type[Exception]]] = [
 
 
 @pytest.mark.parametrize(("call", "kind"), [w[1:] for w in WRONG], ids=[w[0] for w in WRONG])
-def test_refuses_what_they_refuse(call: Callable[[Any], Any], kind: type[Exception]) -> None:
+def test_a_call_that_sentencepiece_rejects_is_an_error_here_too(
+    call: Callable[[Any], Any], kind: type[Exception]
+) -> None:
     ours, theirs = both(trained("unigram", "nmt_nfkc", 0))
     with pytest.raises(kind):
         call(theirs)
@@ -330,7 +332,7 @@ def test_word_and_char_models_refuse_to_sample(model_type: str, alpha: float) ->
     with pytest.raises(RuntimeError):
         theirs.encode("a", enable_sampling=True, alpha=alpha)
     with pytest.raises(
-        ArgumentError, match=f"enable_sampling=True needs .*, not a {model_type} model"
+        ArgumentError, match=f"enable_sampling: True needs .*, not a {model_type} model"
     ):
         ours.encode("a", enable_sampling=True, alpha=alpha)
 

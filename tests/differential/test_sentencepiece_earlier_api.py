@@ -198,7 +198,7 @@ def test_only_subwords_are_restricted() -> None:
 
 
 @pytest.mark.parametrize("line", ["▁This\tx\n", "a\n\nb\n"])
-def test_a_file_of_counts_that_is_none_is_refused(
+def test_a_damaged_or_missing_file_of_counts_is_an_error(
     line: str, tmp_path: Path, unigram: SentencePieceProcessor
 ) -> None:
     path = tmp_path / "counts"

@@ -170,7 +170,9 @@ WRONG: list[tuple[Callable[[Any], Any], str]] = [
 
 
 @pytest.mark.parametrize(("call", "place"), WRONG, ids=[place for _, place in WRONG])
-def test_refuses_what_they_refuse(call: Callable[[Any], Any], place: str) -> None:
+def test_a_call_that_sentencepiece_rejects_is_an_error_here_too(
+    call: Callable[[Any], Any], place: str
+) -> None:
     with pytest.raises((RuntimeError, ValueError, TypeError)):
         call(BOTH[1])
     with pytest.raises(PieceworkError, match=place):

@@ -127,7 +127,9 @@ WRONG: list[tuple[str, Callable[[Any, Any], Any], str]] = [
 
 
 @pytest.mark.parametrize(("call", "place"), [w[1:] for w in WRONG], ids=[w[0] for w in WRONG])
-def test_refuses_what_they_refuse(call: Callable[[Any, Any], Any], place: str) -> None:
+def test_a_call_that_sentencepiece_rejects_is_an_error_here_too(
+    call: Callable[[Any, Any], Any], place: str
+) -> None:
     with pytest.raises((RuntimeError, ValueError, OSError)):
         call(sentencepiece.SentencePieceTrainer, io.BytesIO())
     with pytest.raises(PieceworkError, match=place):

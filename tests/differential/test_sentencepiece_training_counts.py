@@ -80,7 +80,9 @@ def test_a_count_stands_for_as_many_sentences(kind: str, tmp_path: Path) -> None
 @pytest.mark.parametrize(
     "wrong", ["hug", "hug\t0", "hug\t-1", "hug\t1.5", "hug\t3\t4", "hug\t", "hug\t0x10", "hug\tx"]
 )
-def test_refuses_what_they_refuse(wrong: str, tmp_path: Path) -> None:
+def test_a_line_of_counts_that_sentencepiece_rejects_is_an_error_here_too(
+    wrong: str, tmp_path: Path
+) -> None:
     lines = ["hug\t10", wrong]
     with pytest.raises(RuntimeError):
         learned(sentencepiece.SentencePieceTrainer, lines, {"model_type": "char"})
@@ -92,7 +94,7 @@ def test_refuses_what_they_refuse(wrong: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("right", ["hug\t3 ", "hug\t 3", "hug\t+3", "hug\t3\r", "\t3"])
-def test_takes_what_they_take(right: str) -> None:
+def test_a_line_of_counts_that_sentencepiece_accepts_is_read(right: str) -> None:
     lines, settings = ["hug\t10", "pug\t5", right], {"model_type": "char"}
     theirs = learned(sentencepiece.SentencePieceTrainer, lines, settings)
     assert learned(SentencePieceTrainer, lines, settings) == theirs

@@ -136,17 +136,17 @@ def test_an_id_outside_the_vocabulary_is_named_with_its_row(
 @pytest.mark.parametrize(
     ("line", "message"),
     [
-        ("5 x", "line 2 must be .*, not 'x'"),
-        ("-1", "line 2 must be .*, not '-1'"),
+        ("5 x", "line 2: must be .*, not 'x'"),
+        ("-1", "line 2: must be .*, not '-1'"),
         ("{", r"line 2: found broken JSON \(.*column 2"),
         (
             '{"id": [1]}',
-            "ids\\.txt line 2 has no field 'ids'; expected an object with \"ids\", a list of ids from",
+            "ids\\.txt line 2: has no field 'ids'; expected an object with \"ids\", a list of ids from",
         ),
         ('{"ids": 3}', r"line 2 field 'ids': found int"),
-        ('{"ids": [true]}', "line 2 field 'ids' must contain .*, not True"),
-        ('{"ids": [1.5]}', "line 2 field 'ids' must contain .*, not 1.5"),
-        ('{"ids": [-1]}', "line 2 field 'ids' must contain .*, not -1"),
+        ('{"ids": [true]}', "line 2 field 'ids': must contain .*, not True"),
+        ('{"ids": [1.5]}', "line 2 field 'ids': must contain .*, not 1.5"),
+        ('{"ids": [-1]}', "line 2 field 'ids': must contain .*, not -1"),
     ],
 )
 def test_lines_that_are_no_ids_are_named(tmp_path: Path, line: str, message: str) -> None:
@@ -188,7 +188,7 @@ def test_damaged_offsets_of_an_arrow_file_are_refused(
     path.write_bytes(data.replace(offsets, struct.pack("<iii", 72, offset, 78)))
     with pytest.raises(
         pw.errors.CorpusError,
-        match=r"a\.arrow is damaged \(Offset invariant failure",
+        match=r"a\.arrow: is damaged \(Offset invariant failure",
     ):
         rows_of(path)
 
@@ -204,7 +204,7 @@ def test_a_megatron_index_of_too_many_rows_is_refused(
     index.write_bytes(data)
     with pytest.raises(
         pw.errors.CorpusError,
-        match=r"out\.idx is damaged .*; expected a complete index of Megatron-LM",
+        match=r"out\.idx: is damaged .*; expected a complete index of Megatron-LM",
     ):
         rows_of(index)
 
@@ -217,7 +217,7 @@ def test_a_megatron_index_without_sequences_for_data_is_refused(
     data = bytearray(index.read_bytes())
     struct.pack_into("<QQ", data, 18, 0, 1)
     index.write_bytes(data)
-    expected = r"out\.idx has no sequences for 70 bytes of data; it is not the index of .*out\.bin"
+    expected = r"out\.idx: has no sequences for 70 bytes of data; it is not the index of .*out\.bin"
     with pytest.raises(pw.errors.CorpusError, match=expected):
         rows_of(index)
 
@@ -274,7 +274,7 @@ def test_a_file_without_its_second_file_says_which(tok: pw.Tokenizer, tmp_path: 
     offsets = tmp_path / "out.row_offsets.npy"
     with pytest.raises(
         pw.errors.CorpusError,
-        match=r"out\.row_offsets\.npy has row offsets; give the file of ids, without `\.row_offsets`",
+        match=r"out\.row_offsets\.npy: has row offsets; give the file of ids, without `\.row_offsets`",
     ):
         rows_of(offsets)
     offsets.unlink()
@@ -297,12 +297,12 @@ def test_a_table_without_ids_says_what_it_has(tmp_path: Path) -> None:
     for columns, message in (
         (
             {"text": ["a"], "n": [1]},
-            r"t\.parquet has the columns text, n; it needs a column `ids` or `input_ids` of lists",
+            r"t\.parquet: has the columns text, n; it needs a column `ids` or `input_ids` of lists",
         ),
         ({"ids": ["a"]}, "column 'ids': found string"),
         ({"ids": [[1.5]]}, "column 'ids': found list<.*double"),
-        ({"ids": [[1], None]}, r"t\.parquet column 'ids' must not have nulls"),
-        ({"ids": [[1, None]]}, r"t\.parquet column 'ids' must not have nulls"),
+        ({"ids": [[1], None]}, r"t\.parquet column 'ids': must not have nulls"),
+        ({"ids": [[1, None]]}, r"t\.parquet column 'ids': must not have nulls"),
         ({"ids": [[1], [-1]]}, "row 2 must be .*, not -1"),
     ):
         parquet.write_table(pyarrow.table(columns), tmp_path / "t.parquet")
@@ -343,6 +343,6 @@ def test_damage_that_exceeds_the_memory_raises_memory_limit_error(
     path.write_bytes(sink.getvalue().replace(body_length, struct.pack("<q", 1 << 46)))
     with pytest.raises(
         pw.errors.MemoryLimitError,
-        match=r"a\.arrow has more ids than fit into memory, or damaged data",
+        match=r"a\.arrow: has more ids than fit into memory, or damaged data",
     ):
         rows_of(path)

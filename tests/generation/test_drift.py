@@ -101,9 +101,9 @@ def test_batches_and_arrays_are_read_row_by_row(word_piece: pw.Tokenizer) -> Non
     ("ids", "error", "message"),
     [
         ([3, 4, 99], pw.errors.IdRangeError, r"^ids\[2\] is 99, which is not in the vocabulary$"),
-        ([3, -100], pw.errors.ArgumentError, r"ids\[1\] must be an id from 0 to .*, not -100"),
-        ([3, "a"], pw.errors.InputTypeError, r"ids\[1\] must be an id, not str"),
-        (3, pw.errors.InputTypeError, "ids must be a sequence of ids, not int"),
+        ([3, -100], pw.errors.ArgumentError, r"ids\[1\]: must be an id from 0 to .*, not -100"),
+        ([3, "a"], pw.errors.InputTypeError, r"ids\[1\]: must be an id, not str"),
+        (3, pw.errors.InputTypeError, "ids: must be a sequence of ids, not int"),
     ],
 )
 def test_ids_out_of_range_are_errors_with_the_position(
@@ -114,10 +114,12 @@ def test_ids_out_of_range_are_errors_with_the_position(
 
 
 def test_errors_of_batches_name_the_row(word_piece: pw.Tokenizer) -> None:
-    with pytest.raises(pw.errors.IdRangeError, match=r"^batch\[1\]\[2\] is 99, which is not"):
+    with pytest.raises(pw.errors.IdRangeError, match=r"^batch\[1\]\[2\]: is 99, which is not"):
         list(find_drift_batch(word_piece, [[3], [3, 3, 99]]))
     for batch in (3, "3 4"):
-        with pytest.raises(pw.errors.InputTypeError, match="batch must be a Batch, or rows of ids"):
+        with pytest.raises(
+            pw.errors.InputTypeError, match="batch: must be a Batch, or rows of ids"
+        ):
             list(find_drift_batch(word_piece, batch))  # type: ignore[arg-type]
 
 
@@ -141,8 +143,8 @@ def test_a_difference_inside_the_completion_crosses_nothing(ranks: pw.Tokenizer)
 
 def test_errors_of_appended_ids_name_the_argument_and_the_position(ranks: pw.Tokenizer) -> None:
     for prompt, completion, place in (
-        ([257, 999], [257], r"^prompt_ids\[1\] is 999"),
-        ([257], [257, 257, 999], r"^completion_ids\[2\] is 999"),
+        ([257, 999], [257], r"^prompt_ids\[1\]: is 999"),
+        ([257], [257, 257, 999], r"^completion_ids\[2\]: is 999"),
     ):
         with pytest.raises(pw.errors.IdRangeError, match=place):
             append_ids(ranks, prompt, completion)

@@ -88,16 +88,16 @@ def test_settings_of_encode_batch_apply() -> None:
 @pytest.mark.parametrize(
     ("column", "error", "message"),
     [
-        (pa.array([1, 2]), ArgumentError, "column must contain strings, not values of type int64"),
+        (pa.array([1, 2]), ArgumentError, "column: must contain strings, not values of type int64"),
         (pa.array([1, 2]).dictionary_encode(), ArgumentError, "values of type int64"),
         (
             pa.table({"text": ["a"]}),
             ArgumentError,
-            "column must contain strings, not values of type struct<text: string>",
+            "column: must contain strings, not values of type struct<text: string>",
         ),
-        ("hug", InputTypeError, "column must be .*, not str"),
-        ([1, "a"], ArgumentError, "column must be .*, not list"),
-        (7, ArgumentError, "column must be .*, not int"),
+        ("hug", InputTypeError, "column: must be .*, not str"),
+        ([1, "a"], ArgumentError, "column: must be .*, not list"),
+        (7, ArgumentError, "column: must be .*, not int"),
     ],
     ids=str,
 )
@@ -123,7 +123,7 @@ def test_another_tokenizer_is_an_error_at_once() -> None:
         lambda tok: count_column(tok, ["a"]),
     ]
     for call in calls:
-        with pytest.raises(InputTypeError, match="tokenizer must be a Tokenizer, not str"):
+        with pytest.raises(InputTypeError, match="tokenizer: must be a Tokenizer, not str"):
             call("tokenizer.json")
 
 
@@ -142,7 +142,7 @@ def test_counts_of_a_column_are_those_of_its_texts() -> None:
         assert counts.first.tolist() == expected.first.tolist()
         sampled = pw.count_texts(column, sentences=pw.train.Sentences(size=3))
         assert sampled == pw.count_texts(texts, sentences=pw.train.Sentences(size=3))
-    with pytest.raises(InputTypeError, match=r"texts\[1\] must be .*, not null"):
+    with pytest.raises(InputTypeError, match=r"texts\[1\]: must be .*, not null"):
         pw.count_texts(pa.array(["a", None]))
     with pytest.raises(InvalidUtf8Error, match=r"texts\[0\]"):
         pw.count_texts(np.array([b"\xff"]))
@@ -205,7 +205,7 @@ def test_functions_of_duckdb(tmp_path: Path) -> None:
     total = connection.sql("SELECT sum(count_tokens(text)) FROM rows_of_arrow").fetchall()
     assert total[0][0] == 1000 * sum(count or 0 for count in expected_counts(TEXTS))
     with pytest.raises(
-        ArgumentError, match="prefix='': the function count_tokens exists; use another prefix"
+        ArgumentError, match="prefix: '': the function count_tokens exists; use another prefix"
     ):
         register(connection, TOK)
 
@@ -230,7 +230,7 @@ def test_series_of_pandas(dtype: str) -> None:
     assert frame.loc[frame.tokens > 3, "text"].tolist() == [
         text for text, count in zip(TEXTS, expected_counts(TEXTS), strict=True) if (count or 0) > 3
     ]
-    with pytest.raises(InputTypeError, match="texts must be a pandas Series, not list"):
+    with pytest.raises(InputTypeError, match="texts: must be a pandas Series, not list"):
         encode_series(TOK, ["a"])
 
 
@@ -243,9 +243,11 @@ def test_series_of_pandas_without_pyarrow(dtype: str, monkeypatch: pytest.Monkey
     assert TOK.encode_batch(series).to_lists() == expected_ids(texts)
     assert list(TOK.count_batch(series)) == expected_counts(texts)
     assert pw.count_texts(series) == pw.count_texts(texts)
-    with pytest.raises(InputTypeError, match=r"texts\[1\] must be str, not int"):
+    with pytest.raises(InputTypeError, match=r"texts\[1\]: must be str, not int"):
         TOK.encode_batch(pandas.Series(["a", 1], dtype=object))
-    with pytest.raises(InputTypeError, match="texts must be a column of strings, .* not DataFrame"):
+    with pytest.raises(
+        InputTypeError, match="texts: must be a column of strings, .* not DataFrame"
+    ):
         TOK.encode_batch(series.to_frame())
 
 
@@ -268,7 +270,7 @@ def test_the_analyzer_of_scikit_learn() -> None:
         assert (same.transform(documents) != counts).nnz == 0
     with_special = text.TfidfVectorizer(analyzer=analyzer(TOK, add_special_tokens=True))
     assert "[CLS]" in with_special.fit(documents).vocabulary_
-    with pytest.raises(InputTypeError, match="tokenizer must be a Tokenizer, not str"):
+    with pytest.raises(InputTypeError, match="tokenizer: must be a Tokenizer, not str"):
         analyzer("bert-base-uncased")  # type: ignore[arg-type]
 
 
@@ -325,7 +327,7 @@ def test_a_pipeline_of_spacy_is_saved_with_its_tokenizer(tmp_path: Path) -> None
     nlp.to_disk(tmp_path / "nlp")
     same = spacy.load(tmp_path / "nlp")
     assert [[token.text for token in document] for document in same.pipe(texts)] == words
-    with pytest.raises(InputTypeError, match="tokenizer must be .*, not str"):
+    with pytest.raises(InputTypeError, match="tokenizer: must be .*, not str"):
         on_spacy.doc_tokenizer(nlp.vocab, "gpt2")  # type: ignore[arg-type]
 
 

@@ -231,7 +231,7 @@ def test_conversations_of_a_named_column_without_masks() -> None:
     encode = encode_chats_function(chatty(), chat, field="talk")
     table = pa.table({"talk": [CHATS[0]["messages"]]})
     assert encode(table).to_pydict() == {"input_ids": [[3, 1, 2, 3, 2]]}
-    with pytest.raises(pw.errors.CorpusError, match=r"records\[0\] field 'talk' is missing"):
+    with pytest.raises(pw.errors.CorpusError, match=r"records\[0\] field 'talk': is missing"):
         encode(pa.table({"text": ["x"]}))
     with pytest.raises(ArgumentError, match="keep_columns"):
         encode_chats_function(chatty(), keep_columns=["nope"])(table)

@@ -117,7 +117,7 @@ def test_ranks_under_a_published_name_must_be_the_published_ones(tmp_path: Path)
         ),
     ):
         pw.Tokenizer.load(rank_file(tmp_path), encoding_name="cl100k_base")
-    with pytest.raises(ArgumentError, match="encoding_name must be one of gpt2.*, not 'gpt9'"):
+    with pytest.raises(ArgumentError, match="encoding_name: must be one of gpt2.*, not 'gpt9'"):
         pw.Tokenizer.load(rank_file(tmp_path), encoding_name="gpt9")
 
 
@@ -147,7 +147,7 @@ def test_bad_ranks_are_refused_with_their_line(
 @pytest.mark.parametrize("pattern", ["", r"\w*", r"x?", r"(?:a|)"])
 def test_patterns_that_match_nothing_are_refused(tmp_path: Path, pattern: str) -> None:
     with pytest.raises(
-        ArgumentError, match="pattern must be .*, not .* which matches the empty text"
+        ArgumentError, match="pattern: must be .*, not .* which matches the empty text"
     ):
         pw.Tokenizer.load(rank_file(tmp_path), pattern=pattern)
 
@@ -179,20 +179,35 @@ def test_special_tokens_in_text_are_rejected_by_default(ranks: pw.Tokenizer) -> 
     with pytest.raises(pw.errors.SpecialTokenError):
         ranks.encode_batch([["the", "<|end|>"]], is_pretokenized=True)
     assert ranks.encode("<|end|>", parse_special=True).ids == [261]
-    assert ranks.with_special_in_text("parse").encode("<|end|>").ids == [261]
-    assert 261 not in ranks.with_special_in_text("text").encode("<|end|>").ids
+    assert ranks.with_parse_special(True).encode("<|end|>").ids == [261]
+    assert 261 not in ranks.with_parse_special(False).encode("<|end|>").ids
 
 
-def test_the_treatment_is_part_of_the_value(ranks: pw.Tokenizer) -> None:
-    parsing = ranks.with_special_in_text("parse")
+def test_parse_special_is_part_of_the_value(ranks: pw.Tokenizer) -> None:
+    parsing = ranks.with_parse_special(True)
     assert ranks != parsing
-    assert ranks.spec.special_in_text == "refuse"
+    assert ranks.spec.parse_special == ranks.parse_special == "refuse"
     assert pickle.loads(pickle.dumps(ranks)) == ranks
     assert pw.Tokenizer.from_spec(ranks.spec) == ranks
     assert hash(pw.Tokenizer.from_spec(ranks.spec)) == hash(ranks)
     assert pw.Tokenizer.from_str(ranks.to_str()) == parsing
-    with pytest.raises(ArgumentError, match="special_in_text"):
-        ranks.with_special_in_text("maybe")
+    for value in ("maybe", None, 1, {"<|end|>"}):
+        with pytest.raises(ArgumentError, match="parse_special"):
+            ranks.with_parse_special(value)
+
+
+def test_a_call_refuses_special_tokens(ranks: pw.Tokenizer) -> None:
+    parsing = ranks.with_parse_special(True)
+    for encode in (
+        parsing.encode,
+        parsing.count,
+        lambda text, **_: parsing.encode_batch([text], **_),
+    ):
+        encode("the", parse_special="refuse")
+        with pytest.raises(pw.errors.SpecialTokenError):
+            encode("the <|end|>", parse_special="refuse")
+        with pytest.raises(pw.errors.InputTypeError, match="parse_special"):
+            encode("the", parse_special="<|end|>")
 
 
 # ---- a vocabulary with its merges
@@ -211,7 +226,7 @@ def test_vocabulary_takes_a_pattern_and_special_tokens(pair: Path) -> None:
     tok = pw.Tokenizer.load(pair, pattern="qwen3", special_tokens=["in"])
     assert tok.spec.pre_tokenizer == pw.spec.named_pre_tokenizer("qwen3")
     assert [token.content for token in tok.added_tokens] == ["in"]
-    with pytest.raises(ArgumentError, match='special_tokens must be .*, not "zebra"'):
+    with pytest.raises(ArgumentError, match='special_tokens: must be .*, not "zebra"'):
         pw.Tokenizer.load(pair, special_tokens=["zebra"])
 
 
@@ -271,7 +286,7 @@ def test_bad_vocabularies_are_refused(pair: Path) -> None:
 def test_gzip_is_unpacked_and_damaged_gzip_refused(tmp_path: Path, ranks: pw.Tokenizer) -> None:
     packed = gzip.compress(ranks.to_str().encode())
     (tmp_path / "a.gz").write_bytes(packed)
-    assert pw.Tokenizer.load(tmp_path / "a.gz") == ranks.with_special_in_text("parse")
+    assert pw.Tokenizer.load(tmp_path / "a.gz") == ranks.with_parse_special(True)
     (tmp_path / "a.gz").write_bytes(packed[: len(packed) // 2])
     with pytest.raises(FormatError, match="damaged gzip data"):
         pw.Tokenizer.load(tmp_path / "a.gz")
@@ -281,10 +296,10 @@ def test_hints_that_a_format_does_not_take_are_refused(tmp_path: Path, ranks: pw
     ranks.save(tmp_path / "tokenizer.json")
     with pytest.raises(
         ArgumentError,
-        match=("pattern='gpt2' does not apply to a tokenizer.json, which contains this setting"),
+        match=("pattern: 'gpt2' does not apply to a tokenizer.json, which contains this setting"),
     ):
         pw.Tokenizer.load(tmp_path / "tokenizer.json", pattern="gpt2")
-    with pytest.raises(ArgumentError, match="lowercase=True does not apply to tiktoken ranks"):
+    with pytest.raises(ArgumentError, match="lowercase: True does not apply to tiktoken ranks"):
         pw.Tokenizer.load(tmp_path / "ranks.tiktoken", pattern="gpt2", lowercase=True)
 
 
@@ -308,7 +323,7 @@ def test_tekken_is_cut_and_numbered(tmp_path: Path) -> None:
     assert tok.token_to_id("[INST]") == 3
     assert tok.token_to_id("<SPECIAL_24>") == 24
     assert tok.token_to_id("zzz") is None
-    assert tok.spec.special_in_text == "text"
+    assert tok.spec.parse_special is False
 
 
 @pytest.mark.parametrize(

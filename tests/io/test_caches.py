@@ -89,7 +89,7 @@ def test_any_composition_survives(tmp_path: Path, document: dict[str, object]) -
 
 
 def test_a_cache_keeps_the_treatment_of_special_tokens(tmp_path: Path) -> None:
-    strict = TOKENIZERS["wordpiece"].with_special_in_text("refuse")
+    strict = TOKENIZERS["wordpiece"].with_parse_special("refuse")
     strict.save(tmp_path / "x.pwc")
     with pytest.raises(pw.errors.SpecialTokenError):
         pw.Tokenizer.load(tmp_path / "x.pwc").encode("[SEP]")
@@ -124,6 +124,14 @@ def test_a_damaged_cache_is_refused(tmp_path: Path, data: st.DataObject) -> None
     damaged = data.draw(st.sampled_from([whole[:at], whole[:at] + changed + whole[at + 1 :]]))
     path.write_bytes(damaged)
     with pytest.raises(FormatError, match=r"x\.pwc: "):
+        pw.Tokenizer.load(path)
+
+
+def test_a_cache_of_another_version_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.pwc"
+    TOKENIZERS["wordpiece"].save(path)
+    path.write_bytes(path.read_bytes().replace(pw.__version__.encode(), b"0.0.9", 1))
+    with pytest.raises(FormatError, match=r"version: found 0\.0\.9, expected .*anew"):
         pw.Tokenizer.load(path)
 
 
@@ -186,7 +194,7 @@ def test_a_loaded_cache_does_not_follow_its_file(tmp_path: Path) -> None:
 def test_the_argument_is_named_where_it_is_no_path(tmp_path: Path) -> None:
     source = tmp_path / "vocab.txt"
     source.write_text("[UNK]\nhug\n")
-    with pytest.raises(pw.errors.InputTypeError, match="compiled_cache must be .*, not int"):
+    with pytest.raises(pw.errors.InputTypeError, match="compiled_cache: must be .*, not int"):
         pw.Tokenizer.load(source, compiled_cache=3)  # type: ignore[arg-type]
 
 

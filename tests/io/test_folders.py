@@ -76,7 +76,7 @@ def test_settings_are_carried_by_every_variant_and_by_pickles() -> None:
         tok.with_normalizer(None),
         tok.without_padding(),
         tok.without_truncation(),
-        tok.with_special_in_text("text"),
+        tok.with_parse_special(False),
         tok.with_word_cache_budget(1 << 20),
         pw.vocabulary.shrink(tok, 9)[0],
         pickle.loads(pickle.dumps(tok.with_normalizer(pw.spec.CustomNormalizer(str.lower)))),
@@ -113,15 +113,15 @@ def test_settings_cannot_be_changed_in_place() -> None:
 
 @pytest.mark.parametrize("length", [0, -1, 2**32])
 def test_a_length_that_is_no_number_of_tokens_is_refused(length: int) -> None:
-    with pytest.raises(ArgumentError, match="length must be "):
+    with pytest.raises(ArgumentError, match="length: must be "):
         bert().with_model_max_length(length)
 
 
 def test_wrong_types_are_refused() -> None:
     anything: Any = 3.5
-    with pytest.raises(InputTypeError, match="length must be .*, not float"):
+    with pytest.raises(InputTypeError, match="length: must be .*, not float"):
         bert().with_model_max_length(anything)
-    with pytest.raises(InputTypeError, match="template must be .*, not float"):
+    with pytest.raises(InputTypeError, match="template: must be .*, not float"):
         bert().with_chat_template(anything)
     with pytest.raises(
         ArgumentError, match=r"template must be a string without lone surrogates, not '\\ud800'"
@@ -131,7 +131,7 @@ def test_wrong_types_are_refused() -> None:
 
 @pytest.mark.parametrize("name", ["", "../x", "a/b", "a\\b", ".hidden", "c:d", "a\0", "n" * 201, 3])
 def test_a_name_that_cannot_be_a_file_is_refused(name: str) -> None:
-    with pytest.raises(ArgumentError, match="name must be "):
+    with pytest.raises(ArgumentError, match="name: must be "):
         bert().with_chat_template("x", name=name)
 
 
@@ -200,7 +200,7 @@ def test_models_without_type_ids_have_none(tmp_path: Path) -> None:
 
 
 def test_special_tokens_as_text_are_a_setting_of_the_folder(tmp_path: Path) -> None:
-    tok = bert().with_special_in_text("text")
+    tok = bert().with_parse_special(False)
     tok.save(f"{tmp_path}/f/")
     assert json_of(tmp_path / "f" / "tokenizer_config.json")["split_special_tokens"] is True
     assert pw.Tokenizer.load(f"{tmp_path}/f") == tok
@@ -334,7 +334,7 @@ def test_roles_come_from_the_map_then_from_the_configuration(folder: Path) -> No
     tok = pw.Tokenizer.load(folder)
     assert (tok.bos_token, tok.eos_token, tok.sep_token) == ("a", "a", "[SEP]")
     assert tok.model_max_length is None
-    # added_tokens_decoder replaces the map.
+    # added_tokens_decoder: replaces the map.
     write(folder / "tokenizer_config.json", {**config, "added_tokens_decoder": {}})
     tok = pw.Tokenizer.load(folder)
     assert (tok.bos_token, tok.eos_token, tok.sep_token) == ("hug", None, "[SEP]")
@@ -434,7 +434,7 @@ def test_a_configuration_that_contradicts_its_tokenizer_is_refused(
     write(folder / "tokenizer_config.json", {"added_tokens_decoder": decoder})
     with pytest.raises(
         FormatError,
-        match=f"tokenizer_config.json: added_tokens_decoder contradicts .*: it has {message}",
+        match=f"tokenizer_config.json: added_tokens_decoder: contradicts .*: it has {message}",
     ):
         pw.Tokenizer.load(folder)
     assert pw.Tokenizer.load(folder / "tokenizer.json") == bert()
@@ -499,7 +499,7 @@ def test_added_tokens_json_that_contradicts_its_tokenizer_is_refused(folder: Pat
     write(folder / "added_tokens.json", {"hug": 9})
     with pytest.raises(
         FormatError,
-        match=r"added_tokens\.json contradicts the tokenizer file: it has the id 9 for 'hug', which",
+        match=r"added_tokens\.json: contradicts the tokenizer file: it has the id 9 for 'hug', which",
     ):
         pw.Tokenizer.load(folder)
 
@@ -777,7 +777,7 @@ def test_a_model_of_llama_in_a_folder_is_read_as_its_class_reads_it(tmp_path: Pa
 def test_tokens_that_a_model_lacks_get_the_next_ids(tmp_path: Path) -> None:
     bare = pw.Tokenizer.train_from_iterator(["hug pug hug"], preset="llama", vocab_size=269)
     bare.save(tmp_path / "tokenizer.model")
-    size = bare.vocab_size
+    size = len(bare)
     config = {
         "tokenizer_class": "LlamaTokenizer",
         "pad_token": "[PAD]",

@@ -177,7 +177,7 @@ def test_letter_case_of_a_vocab_txt_is_decided_by_its_entries(tmp_path: Path) ->
 def test_options_that_others_lack_survive_in_a_file_of_this_library(tmp_path: Path) -> None:
     model = pw.spec.WordPiece({"[UNK]": 0, "a": 1, "##b": 2}, unk="char", segmentation="shortest")
     path = tmp_path / "tokenizer.piecework"
-    tok = pw.Tokenizer(model, special_in_text="refuse")
+    tok = pw.Tokenizer(model, parse_special="refuse")
     tok.save(path)
     assert pw.Tokenizer.load(path) == tok
 

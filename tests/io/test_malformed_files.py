@@ -341,7 +341,7 @@ def test_decoders_that_double_the_text_are_stopped_by_name(
     tok = pw.Tokenizer.from_str(json.dumps(document))
     place = r"decoder\.decoders\[0\]" if inner else "decoder"
     with pytest.raises(
-        ArgumentError, match=rf"^{place}\.decoders\[\d+\] must be .*, not a decoder that"
+        ArgumentError, match=rf"^{place}\.decoders\[\d+\]: must be .*, not a decoder that"
     ):
         tok.decode([1] * count)
 
@@ -352,7 +352,7 @@ def test_a_decoder_that_multiplies_the_text_at_once_is_stopped() -> None:
     assert tok.decode([1]) == "a" * 60_000
     for count in (10, 1000):
         with pytest.raises(
-            ArgumentError, match=r"^decoder must be .*, not a decoder that writes more"
+            ArgumentError, match=r"^decoder: must be .*, not a decoder that writes more"
         ):
             tok.decode([1] * count)
 
@@ -371,7 +371,7 @@ def test_a_long_text_for_unknown_pieces_is_stopped() -> None:
     tok = pw.Tokenizer.from_str(json.dumps(components.document(model=WORDS, decoder=decoder)))
     for count in (10, 1000):
         with pytest.raises(
-            ArgumentError, match=r"^decoder must be .*, not a decoder that writes more"
+            ArgumentError, match=r"^decoder: must be .*, not a decoder that writes more"
         ):
             tok.decode([1] * count)
 
@@ -391,7 +391,7 @@ def test_steps_that_double_the_text_are_stopped_by_name(
     stages: components.Json = {stage: members(list_name, step, inner=False)}
     tok = pw.Tokenizer.from_str(json.dumps(components.document(model=WORDS, **stages)))
     with pytest.raises(
-        ArgumentError, match=rf"^{stage}\.{list_name}\[\d+\] must be .*, not .* more than"
+        ArgumentError, match=rf"^{stage}\.{list_name}\[\d+\]: must be .*, not .* more than"
     ):
         tok.encode(text)
 
@@ -399,7 +399,7 @@ def test_steps_that_double_the_text_are_stopped_by_name(
 def test_a_rule_that_writes_much_more_than_it_reads_is_stopped() -> None:
     empty = {"type": "Replace", "pattern": {"Regex": ""}, "content": "x" * 1000}
     tok = pw.Tokenizer.from_str(json.dumps(components.document(model=WORDS, normalizer=empty)))
-    with pytest.raises(ArgumentError, match=r"^normalizer must be at most 64 times its length"):
+    with pytest.raises(ArgumentError, match=r"^normalizer: must be at most 64 times its length"):
         tok.encode("a" * 100_000)
     assert tok.normalize("a" * 10).count("x") == 11_000
 
@@ -523,26 +523,26 @@ CHARS = pw.spec.Char({"[UNK]": 0})
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: pw.Tokenizer("model"), "model must be .*, not str"),  # type: ignore[arg-type]
+        (lambda: pw.Tokenizer("model"), "model: must be .*, not str"),  # type: ignore[arg-type]
         (
             lambda: pw.Tokenizer(pw.spec.Char(None)),
-            (r'vocab= is missing: pass a vocabulary; Tokenizer\.train\(files, model="char",'),
+            (r'vocab: is missing: pass a vocabulary; Tokenizer\.train\(files, model="char",'),
         ),  # type: ignore[arg-type]
         (lambda: pw.Tokenizer(pw.spec.Char({"\ud800": 0})), "lone surrogate"),
         (lambda: pw.Tokenizer(CHARS, normalizer="nfc"), 'normalizer: found "nfc"'),  # type: ignore[arg-type]
         (
             lambda: pw.Tokenizer(CHARS, normalizer=pw.spec.Prepend(b"x")),
-            "spec must contain components, str, numbers, bool and None only, not bytes",
+            "spec: must contain components, str, numbers, bool and None only, not bytes",
         ),  # type: ignore[arg-type]
         (
             lambda: pw.Tokenizer(CHARS, normalizer=pw.spec.SequenceNormalizer(("nfc",))),  # type: ignore[arg-type]
             r'normalizer\.normalizers\[0\]: found "nfc"',
         ),
         (lambda: pw.Tokenizer(CHARS, pre_tokenizer=pw.spec.NFC()), r"pre_tokenizer\.type"),  # type: ignore[arg-type]
-        (lambda: pw.Tokenizer(CHARS, added_tokens=7), "added_tokens must be .*, not int"),  # type: ignore[arg-type]
+        (lambda: pw.Tokenizer(CHARS, added_tokens=7), "added_tokens: must be .*, not int"),  # type: ignore[arg-type]
         (lambda: pw.Tokenizer(CHARS, added_tokens=["x"]), r"added_tokens\[0\]"),  # type: ignore[list-item]
         (lambda: pw.Tokenizer(CHARS, padding=7), "padding: found 7"),  # type: ignore[arg-type]
-        (lambda: pw.Tokenizer.from_spec("x"), "spec must be .*, not str"),  # type: ignore[arg-type]
+        (lambda: pw.Tokenizer.from_spec("x"), "spec: must be .*, not str"),  # type: ignore[arg-type]
     ],
     ids=range(11),
 )

@@ -205,12 +205,12 @@ def test_damaged_gzip_is_refused(at: int, tmp_path: Path) -> None:
     packed[at] ^= 0xFF
     with pytest.raises(
         FormatError,
-        match=r"vocab\.txt\.gz has damaged gzip data: ",
+        match=r"vocab\.txt\.gz: has damaged gzip data: ",
     ):
         pw.Tokenizer.load(written(tmp_path, bytes(packed), "vocab.txt.gz"))
     with pytest.raises(
         FormatError,
-        match=r"vocab\.txt\.gz has damaged gzip data: ",
+        match=r"vocab\.txt\.gz: has damaged gzip data: ",
     ):
         pw.Tokenizer.load(written(tmp_path, bytes(packed[:at]), "vocab.txt.gz"))
 

@@ -258,7 +258,7 @@ def test_a_revision_is_a_branch_a_tag_or_a_commit(cache: Path) -> None:
 )
 def test_a_revision_cannot_leave_the_cache(cache: Path, revision: str) -> None:
     put_in_cache(cache, NAME, small())
-    with pytest.raises(ArgumentError, match="revision must be a branch, a tag or a commit, not"):
+    with pytest.raises(ArgumentError, match="revision: must be a branch, a tag or a commit, not"):
         pw.Tokenizer.load(NAME, revision=revision)
 
 

@@ -243,7 +243,7 @@ def with_piece(piece: ScoredPiece) -> TokenizerSpec:
     [
         (replace(WORDS, model=replace(PLAIN, unk="char")), "model.unk"),
         (replace(WORDS, model=replace(PLAIN, segmentation="shortest")), "model.segmentation"),
-        (replace(WORDS, special_in_text="text"), "special_in_text"),
+        (replace(WORDS, parse_special=False), "parse_special"),
         (replace(WORDS, normalizer=ORIGINAL), "normalizer.cleaning"),
         (replace(WORDS, normalizer=SequenceNormalizer((NFC(), ORIGINAL))), "normalizer.cleaning"),
         (replace(WORDS, added_tokens=(AddedToken("<x>", 9),)), "added_tokens"),

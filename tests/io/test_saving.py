@@ -112,19 +112,27 @@ def test_a_format_that_cannot_contain_the_tokenizer_leaves_the_old_file(
     assert len(list(tmp_path.iterdir())) == 1
 
 
+def test_a_file_of_a_later_layout_is_refused(tmp_path: Path, wordpiece: pw.Tokenizer) -> None:
+    path = tmp_path / "later.piecework"
+    wordpiece.save(path)
+    path.write_bytes(path.read_bytes().replace(b'{"piecework":1,', b'{"piecework":12,', 1))
+    with pytest.raises(pw.errors.FormatError, match=r"a later version; update piecework$"):
+        pw.Tokenizer.load(path)
+
+
 def test_path_that_is_no_path_is_a_typed_error(wordpiece: pw.Tokenizer) -> None:
-    with pytest.raises(pw.errors.InputTypeError, match="path must be .*, not int"):
+    with pytest.raises(pw.errors.InputTypeError, match="path: must be .*, not int"):
         save_tokenizer(wordpiece, typing.cast("typing.Any", 3))
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full")
 def test_a_full_disk_raises_a_file_error(bpe: pw.Tokenizer, tmp_path: Path) -> None:
     with pytest.raises(
-        pw.errors.FileError, match="cannot write /dev/full: no space left on device"
+        pw.errors.FileError, match="/dev/full: cannot be written: no space left on device"
     ):
         bpe.save("/dev/full")
     with pytest.raises(
-        pw.errors.FileError, match="cannot write /dev/full: no space left on device"
+        pw.errors.FileError, match="/dev/full: cannot be written: no space left on device"
     ):
         bpe.save(tmp_path / "vocab.json", merges="/dev/full")
     assert list(tmp_path.iterdir()) == []
@@ -144,7 +152,7 @@ def test_a_full_disk_leaves_the_files_of_a_folder(
 
 @pytest.mark.parametrize("name", ["a\0b.json", "\ud800.json", "\0/", "\ud800/"])
 def test_a_path_that_no_file_can_have_is_named(bpe: pw.Tokenizer, name: str) -> None:
-    with pytest.raises(pw.errors.ArgumentError, match="^path (must be|has) "):
+    with pytest.raises(pw.errors.ArgumentError, match="^path: (must be|has) "):
         bpe.save(name)
-    with pytest.raises(pw.errors.ArgumentError, match="^merges (must be|has) "):
+    with pytest.raises(pw.errors.ArgumentError, match="^merges: (must be|has) "):
         bpe.save("vocab.json", merges=name)

@@ -51,7 +51,7 @@ def test_a_growing_text_has_the_ids_of_the_whole_text(
 def test_turns_of_a_conversation_become_stable() -> None:
     assert CONTENTS
     ranks = {bytes([byte]): byte for byte in range(256)}
-    tok = pw.Tokenizer.from_ranks(ranks, pattern="gpt2").with_special_in_text("parse")
+    tok = pw.Tokenizer.from_ranks(ranks, pattern="gpt2").with_parse_special(True)
     tok = tok.with_added_tokens(["<|end|>"], special=True)
     growing = pw.chat.GrowingText(tok)
     for turn in range(50):

@@ -245,7 +245,7 @@ def specs(draw: st.DrawFn, family: str) -> TokenizerSpec:
         added_tokens=draw(added_tokens(model)),
         truncation=draw(truncations),
         padding=draw(paddings),
-        special_in_text=draw(st.sampled_from(["parse", "parse", "text", "refuse"])),
+        parse_special=draw(st.sampled_from([True, True, False, "refuse"])),
     )
 
 

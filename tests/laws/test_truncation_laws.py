@@ -66,7 +66,7 @@ def load(name: str) -> pw.Tokenizer:
     if path.suffix != ".tiktoken":
         return pw.Tokenizer.load(path)
     ranks = pw.Tokenizer.load(path, encoding_name=path.stem)
-    return ranks.with_special_in_text("parse")
+    return ranks.with_parse_special(True)
 
 
 @pytest.mark.parametrize("name", VOCABULARIES)

@@ -25,7 +25,7 @@ from starlette.testclient import TestClient
 import piecework as pw
 from piecework.analysis.report import chart_scripts
 from piecework.errors import ArgumentError, FormatError, MissingExtraError
-from piecework.playground import application, connections, create_app, limits, server
+from piecework.playground import application, create_app, limits, server
 from piecework.playground.page import STATIC, static_page
 from piecework.playground.training_replay import PRESETS, presets_of_learners
 from tests.playground.tokenizers import HOSTILE, all_kinds, byte_bpe, hostile, unigram, wordpiece
@@ -517,7 +517,7 @@ def test_connections_with_unfinished_headers_lock_nobody_out(
 
 
 def test_a_connection_has_limited_time_for_its_headers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "HEADER_SECONDS", 0.3)
+    monkeypatch.setattr(server, "HEADER_SECONDS", 0.3)
     with running(create_app(all_kinds())) as address, httpx.Client() as client:
         [slow] = unfinished(address, 1)
         began = time.monotonic()
@@ -534,7 +534,7 @@ def test_a_connection_has_limited_time_for_its_headers(monkeypatch: pytest.Monke
 
 
 def test_an_answer_may_take_longer_than_headers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connections, "HEADER_SECONDS", 0.2)
+    monkeypatch.setattr(server, "HEADER_SECONDS", 0.2)
 
     class Slow(application.ServedTokenizer):
         def describe(self) -> dict[str, Any]:

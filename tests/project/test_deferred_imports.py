@@ -73,7 +73,7 @@ FORMATS = {
 FORMATS |= {"piecework._internal.memory", "graphlib"}
 
 # What only a notebook shows.
-NOTEBOOKS = {"IPython.display", "html"}
+NOTEBOOKS = {"IPython.display"}
 
 # What a process with a plug-in of ours needs only if it uses the plug-in.
 SERVERS = {

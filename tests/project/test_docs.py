@@ -50,6 +50,8 @@ RUNS = "python|console"
 GENERATORS = {
     "tools/reference_pages.py": ["--check"],
     "tools/train_settings.py": ["--check"],
+    "tools/public_api.py": ["--check"],
+    "tools/rust_api.py": ["--check"],
     "tools/third_party.py": ["--check"],
     "tools/pypi_page.py": ["--check"],
     "benchmarks/speed_chart.py": ["--check"],

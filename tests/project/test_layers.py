@@ -593,7 +593,7 @@ def private_names(cls: type) -> set[str]:
 
 def test_compat_and_integrations_use_no_private_name_of_the_tokenizer() -> None:
     private = private_names(pw.Tokenizer)
-    assert {"_core", "_of", "_special_in_text"} <= private
+    assert {"_core", "_of", "_parse_special"} <= private
     found = [
         f"{path.relative_to(ROOT)}:{node.lineno}: {ast.unparse(node)}"
         for path in COMPATIBLE

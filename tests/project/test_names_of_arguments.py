@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-import piecework as pw
 from tests.project.test_one_name import OTHER_NAMES
 
 MODULES = (
@@ -29,22 +28,6 @@ OTHER_CONCEPTS = {
     "type": ("ScoredPiece",),  # that of a piece in a `.model`
 }
 """Names of the last column that mean something else, with the owners that may have them."""
-
-FORMER = [
-    (pw.encode_files, "errors", "encoding_errors"),
-    (pw.export.encode_corpus, "errors", "encoding_errors"),
-    (pw.export.encode_lines, "errors", "encoding_errors"),
-    (pw.analysis.bench_files, "errors", "encoding_errors"),
-    (pw.vocabulary.extend, "show_progress", "progress"),
-    (pw.vocabulary.to_unigram, "show_progress", "progress"),
-    (pw.Batch.to_numpy, "pad", "pad_id"),
-    (pw.Batch.to_dict, "padding_side", "side"),
-    (pw.Tokenizer.with_padding, "direction", "side"),
-    (pw.Tokenizer.decode_batch, "errors", "encoding_errors"),
-    (pw.Tokenizer.decode, "errors", "encoding_errors"),
-    (pw.Tokenizer.load, "encoding", "encoding_name"),
-    (pw.Tokenizer.from_bytes, "encoding", "encoding_name"),
-]
 
 
 def public_callables() -> Iterator[tuple[str, Callable[..., Any]]]:
@@ -102,18 +85,3 @@ def test_special_tokens_are_added_to_texts_and_not_to_segments_and_prompts() -> 
     assert len(defaults) > 10
     without = [name for name, default in defaults.items() if default is not True]
     assert without == ["piecework.Tokenizer.encode_segments", "piecework.generation.heal"]
-
-
-@pytest.mark.parametrize(("function", "old", "new"), FORMER)
-def test_a_former_name_is_answered_with_the_new_one(
-    function: Callable[..., Any], old: str, new: str
-) -> None:
-    arguments = [
-        parameter
-        for parameter in parameters(function).values()
-        if parameter.default is parameter.empty
-        and parameter.kind is parameter.POSITIONAL_OR_KEYWORD
-    ]
-    assert new in parameters(function)
-    with pytest.raises(pw.PieceworkError, match=rf"\b{old}\b.*\b{new}="):
-        function(*[None] * len(arguments), **{old: True})

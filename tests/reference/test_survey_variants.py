@@ -91,7 +91,7 @@ def test_hard_em_stops_by_delta_and_by_rounds() -> None:
 
 
 def test_hard_em_rejects_unusable_input() -> None:
-    with pytest.raises(ArgumentError, match="vocab_size must be at most 2.*, not 3"):
+    with pytest.raises(ArgumentError, match="vocab_size: must be at most 2.*, not 3"):
         unigram_hard_em.train("ab", {"a": 1, "b": 1}, "ab", 3)
     with pytest.raises(TrainingError, match="at least 2"):
         unigram_hard_em.train("ab", {"a": 1, "b": 1}, "ab", 1, pruned_share=0.9)

@@ -54,10 +54,10 @@ def test_a_strategy_that_leaves_nothing_is_an_error() -> None:
 
 def test_special_tokens_in_text_are_text_or_an_error_where_the_specification_says_so() -> None:
     token = AddedToken("ab", 3)
-    refusing = TokenizerSpec(Char(LETTERS), added_tokens=(token,), special_in_text="refuse")
+    refusing = TokenizerSpec(Char(LETTERS), added_tokens=(token,), parse_special="refuse")
     with pytest.raises(SpecialTokenError, match="the text contains the special token 'ab'; use"):
         ReferenceTokenizer(refusing).encode("aab")
-    as_text = TokenizerSpec(Char(LETTERS), added_tokens=(token,), special_in_text="text")
+    as_text = TokenizerSpec(Char(LETTERS), added_tokens=(token,), parse_special=False)
     assert ReferenceTokenizer(as_text).encode("aab").ids == [1, 1, 2]
 
 

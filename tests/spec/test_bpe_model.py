@@ -147,7 +147,7 @@ def test_tokenizers_made_from_another_one_follow_the_dropout_of_their_own_model(
         dropping.with_truncation(100),
         dropping.with_normalizer(None),
         dropping.with_added_tokens(["<new>"]),
-        dropping.with_special_in_text("refuse"),
+        dropping.with_parse_special("refuse"),
         pickle.loads(pickle.dumps(dropping)),
     ]
     assert [one.encode_batch(TEXTS[:1]).to_lists() for one in made] == [characters] * len(made)

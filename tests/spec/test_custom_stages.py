@@ -344,11 +344,11 @@ def test_control_c_ends_a_batch_of_several_workers() -> None:
 
 
 def test_only_functions_are_taken() -> None:
-    with pytest.raises(InputTypeError, match="function must be .*, not str"):
+    with pytest.raises(InputTypeError, match="function: must be .*, not str"):
         CustomNormalizer("lower")  # type: ignore[arg-type]
-    with pytest.raises(InputTypeError, match="name must be .*, not int"):
+    with pytest.raises(InputTypeError, match="name: must be .*, not int"):
         CustomNormalizer(str.lower, 3)  # type: ignore[arg-type]
-    with pytest.raises(InputTypeError, match="pre_tokenizer must be .*, not builtin_function"):
+    with pytest.raises(InputTypeError, match="pre_tokenizer: must be .*, not builtin_function"):
         tokenizer().with_pre_tokenizer(len)  # type: ignore[arg-type]
 
 
@@ -586,7 +586,7 @@ def test_a_given_spacy_pipeline_is_used_and_pickled() -> None:
     nlp.tokenizer.add_special_case("hugs", [{"ORTH": "hug"}, {"ORTH": "s"}])
     tok = tokenizer(pre_tokenizer=spacy.pre_tokenizer(nlp))
     assert words_of(pickle.loads(pickle.dumps(tok)), "hugs!") == ["hug", "s", "!"]
-    with pytest.raises(InputTypeError, match="language must be .*, not int"):
+    with pytest.raises(InputTypeError, match="language: must be .*, not int"):
         spacy.pre_tokenizer(3)
 
 

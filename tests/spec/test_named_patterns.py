@@ -66,7 +66,7 @@ def test_digits_are_cut_as_the_model_does() -> None:
 
 
 def test_unknown_name_is_refused_with_the_known_ones() -> None:
-    with pytest.raises(pw.errors.ArgumentError, match="pattern must be one of gpt2.*, not 'gpt5'"):
+    with pytest.raises(pw.errors.ArgumentError, match="pattern: must be one of gpt2.*, not 'gpt5'"):
         pw.spec.named_pre_tokenizer("gpt5")
 
 

@@ -167,7 +167,7 @@ def test_callers_can_set_and_remove_roles() -> None:
         pickle.loads(pickle.dumps(tok)),
         copy.deepcopy(tok),
         tok.with_truncation(8),
-        tok.with_special_in_text("text"),
+        tok.with_parse_special(False),
         tok.with_word_cache_budget(1 << 20),
         pw.vocabulary.shrink(tok, 7)[0],
     ):
@@ -178,8 +178,8 @@ def test_callers_can_set_and_remove_roles() -> None:
 @pytest.mark.parametrize(
     ("roles", "message"),
     [
-        ({"eos": "a"}, "role must be .*, not 'eos'"),
-        ({"eos_token": "zebra"}, "eos_token must be .*, not 'zebra'"),
+        ({"eos": "a"}, "role: must be .*, not 'eos'"),
+        ({"eos_token": "zebra"}, "eos_token: must be .*, not 'zebra'"),
     ],
 )
 def test_wrong_roles_are_named(roles: dict[str, str], message: str) -> None:
@@ -213,7 +213,10 @@ def test_a_damaged_configuration_is_named(tmp_path: Path) -> None:
 
 def test_sizes_follow_transformers() -> None:
     tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).with_added_tokens(["<x>", "<y>"])
-    assert (tok.vocab_size, len(tok), tok.get_vocab_size()) == (2, 4, 4)
+    assert len(tok) == tok.get_vocab_size() == 4
+    assert tok.get_vocab_size(with_added_tokens=False) == 2
+    with pytest.raises(AttributeError, match=r"len\(tokenizer\), or get_vocab_size\(with_added"):
+        _ = tok.vocab_size
 
 
 @pytest.mark.parametrize("role", ROLES)

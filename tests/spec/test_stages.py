@@ -46,7 +46,7 @@ def test_settings_that_no_specification_has_are_kept() -> None:
     changed = tok.with_normalizer(None)
     assert changed.memory().budget == 1 << 20
     assert changed.eos_token == "hug"
-    assert tok.with_special_in_text("text").with_normalizer(None).spec.special_in_text == "text"
+    assert tok.with_parse_special(False).with_normalizer(None).spec.parse_special is False
 
 
 def test_custom_stages_keep_their_functions() -> None:
@@ -99,9 +99,11 @@ def test_a_stage_alone_does_what_it_does_in_a_tokenizer(text: str) -> None:
 
 def test_another_stage_is_refused() -> None:
     for stage in (pw.spec.Lowercase(), pw.spec.ByteLevelDecoder(), None, "bert"):
-        with pytest.raises(InputTypeError, match="^pre_tokenizer must be a pre-tokenizer of piece"):
+        with pytest.raises(
+            InputTypeError, match="^pre_tokenizer: must be a pre-tokenizer of piece"
+        ):
             pw.stages.pre_tokenize(stage, "hug")  # type: ignore[arg-type]
     with pytest.raises(
-        InputTypeError, match="^normalizer must be a normalizer of piece.* ByteLevel$"
+        InputTypeError, match="^normalizer: must be a normalizer of piece.* ByteLevel$"
     ):
         pw.stages.normalize(pw.spec.ByteLevel(), "hug")  # type: ignore[arg-type]

@@ -60,11 +60,11 @@ def test_progress_counts_texts_not_batches() -> None:
 @pytest.mark.parametrize(
     ("texts", "message"),
     [
-        (["a", 3], r"texts\[1\] must be str, or a list of str, not int"),
-        ([["a"], ["b", 3]], r"texts\[1\]\[1\] must be str, not int"),
-        ([["a", ["b"]]], r"texts\[0\]\[1\] must be str, not list"),
-        ([{"text": "a"}], r"texts\[0\] must be str, or a list of str, not dict"),
-        ("a text", "texts must be an iterable of str.*, not str"),
+        (["a", 3], r"texts\[1\]: must be str, or a list of str, not int"),
+        ([["a"], ["b", 3]], r"texts\[1\]\[1\]: must be str, not int"),
+        ([["a", ["b"]]], r"texts\[0\]\[1\]: must be str, not list"),
+        ([{"text": "a"}], r"texts\[0\]: must be str, or a list of str, not dict"),
+        ("a text", "texts: must be an iterable of str.*, not str"),
     ],
 )
 @pytest.mark.parametrize("call", [pw.count_texts, pw.Tokenizer.train_from_iterator])

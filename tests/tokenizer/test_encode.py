@@ -78,13 +78,11 @@ def test_every_field_of_an_encoding(tok: pw.Tokenizer) -> None:
 
 def test_fields_are_the_same_whenever_they_are_read(tok: pw.Tokenizer) -> None:
     text = "Hugs, É[SEP] pug unbelievable"
-    for treatment in ("parse", "text"):
-        other = tok.with_special_in_text(treatment)
+    for parse_special in (True, False):
+        other = tok.with_parse_special(parse_special)
         for framed in (True, False):
             whole = other.encode(text, add_special_tokens=framed, sampling=None, parse_special=None)
-            early = other.encode(
-                text, add_special_tokens=framed, parse_special=treatment == "parse"
-            )
+            early = other.encode(text, add_special_tokens=framed, parse_special=parse_special)
             assert whole.ids is whole.ids
             assert whole.ids == early.ids
             for field in ("tokens", "offsets", "word_ids", "type_ids", "special_tokens_mask"):
@@ -209,7 +207,7 @@ def test_special_tokens_that_encoding_recognizes_are_refused(
             AddedToken("<raw>", 101),
             AddedToken("<ADDED>", 102, special=False, normalized=True),
         ]
-    ).with_special_in_text("refuse")
+    ).with_parse_special("refuse")
     calls: list[Callable[[], object]] = [
         lambda: strict.encode(text),
         lambda: strict.encode("hug", text),
@@ -234,7 +232,7 @@ def test_a_text_that_is_not_refused_has_the_ids_of_parsing() -> None:
     )
     tok = pw.Tokenizer(WordLevel({"[UNK]": 0, "a": 1}), added_tokens=added)
     expected = tok.encode("aab ", parse_special=True).ids
-    assert tok.with_special_in_text("refuse").encode("aab ").ids == expected == [0]
+    assert tok.with_parse_special("refuse").encode("aab ").ids == expected == [0]
 
 
 # ---- trimmed offsets
@@ -459,9 +457,9 @@ def test_the_gil_is_released_while_encoding(tok: pw.Tokenizer) -> None:
 
 
 def test_a_batch_item_that_is_no_string_is_named(tok: pw.Tokenizer) -> None:
-    with pytest.raises(InputTypeError, match=r"texts\[1\] must be str, not int"):
+    with pytest.raises(InputTypeError, match=r"texts\[1\]: must be str, not int"):
         tok.encode_batch(["a", 5])
-    with pytest.raises(InputTypeError, match=r"pairs\[0\] must be str, not NoneType"):
+    with pytest.raises(InputTypeError, match=r"pairs\[0\]: must be str, not NoneType"):
         tok.encode_batch(["a"], [None])
     with pytest.raises(InputTypeError, match="texts must be a sequence of str.*, not str"):
         tok.encode_batch("hugs")
@@ -472,25 +470,25 @@ def test_a_batch_item_that_is_no_string_is_named(tok: pw.Tokenizer) -> None:
 
 
 def test_a_lone_surrogate_is_named(tok: pw.Tokenizer) -> None:
-    with pytest.raises(ArgumentError, match=r"texts\[1\] must be .*, not a lone surrogate"):
+    with pytest.raises(ArgumentError, match=r"texts\[1\]: must be .*, not a lone surrogate"):
         tok.encode_batch(["a", "b\ud800"])
 
 
 def test_ids_that_cannot_be_are_named(tok: pw.Tokenizer) -> None:
-    with pytest.raises(ArgumentError, match=r"ids\[1\] must be .*, not -1"):
+    with pytest.raises(ArgumentError, match=r"ids\[1\]: must be .*, not -1"):
         tok.decode([1, -1])
-    with pytest.raises(InputTypeError, match=r"ids\[0\] must be .*, not str"):
+    with pytest.raises(InputTypeError, match=r"ids\[0\]: must be .*, not str"):
         tok.decode(["hug"])
-    with pytest.raises(InputTypeError, match="ids must be .*, not str"):
+    with pytest.raises(InputTypeError, match="ids: must be .*, not str"):
         tok.decode("hug")
     with pytest.raises(ArgumentError, match=r"batch\[1\]\[0\]"):
         tok.decode_batch([[1], [2**40]])
 
 
 def test_settings_that_cannot_be_are_named(tok: pw.Tokenizer) -> None:
-    with pytest.raises(ArgumentError, match="num_threads must be .*, not 0"):
+    with pytest.raises(ArgumentError, match="num_threads: must be .*, not 0"):
         tok.encode_batch(["a"], num_threads=0)
-    with pytest.raises(ArgumentError, match=r"truncation\.max_length must be at least 2.*, not 1"):
+    with pytest.raises(ArgumentError, match=r"truncation\.max_length: must be at least 2.*, not 1"):
         tok.with_truncation(1)
     with pytest.raises(ArgumentError, match=r"truncation\.stride must be .*, not 2"):
         tok.with_truncation(4, stride=2)
@@ -517,7 +515,7 @@ def test_a_pair_needs_room_for_the_special_tokens_of_a_pair(tok: pw.Tokenizer) -
         lambda: short.encode_batch(["hug"], ["pug"], offsets=True),
     ):
         with pytest.raises(
-            ArgumentError, match=r"truncation\.max_length must be at least 3.*, not 2"
+            ArgumentError, match=r"truncation\.max_length: must be at least 3.*, not 2"
         ):
             encode()
     assert len(short.encode("hug", "pug", add_special_tokens=False).ids) == 2
@@ -540,10 +538,10 @@ def test_windows_that_would_fill_the_memory_are_refused(tok: pw.Tokenizer) -> No
     first = cut.encode("hug " * 200_000)
     assert len(first) == 1002
     with pytest.raises(
-        ArgumentError, match=r"truncation\.stride must be .*, not 999, by which 200000 tokens"
+        ArgumentError, match=r"truncation\.stride: must be .*, not 999, by which 200000 tokens"
     ):
         _ = first.overflowing
-    with pytest.raises(ArgumentError, match=r"truncation\.stride must be .*, not 999"):
+    with pytest.raises(ArgumentError, match=r"truncation\.stride: must be .*, not 999"):
         cut.encode_batch(["hug " * 200_000], overflow=True)
 
 

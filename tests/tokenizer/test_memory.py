@@ -29,7 +29,7 @@ def test_any_budget_is_kept_and_changes_no_id(kind: str) -> None:
 def test_the_budget_stays_when_other_settings_change() -> None:
     tok = pw.Tokenizer.train_from_iterator(TRAIN, vocab_size=40).with_word_cache_budget(8192)
     assert tok.with_padding(length=5).memory().budget == 8192
-    assert tok.with_special_in_text("text").memory().budget == 8192
+    assert tok.with_parse_special(False).memory().budget == 8192
 
 
 DERIVED: dict[str, Callable[[pw.Tokenizer], pw.Tokenizer]] = {
@@ -40,7 +40,7 @@ DERIVED: dict[str, Callable[[pw.Tokenizer], pw.Tokenizer]] = {
     "pre-tokenizer": lambda tok: tok.with_pre_tokenizer(pw.spec.WhitespaceSplit()),
     "truncation": lambda tok: tok.with_truncation(4),
     "padding": lambda tok: tok.with_padding(),
-    "special in text": lambda tok: tok.with_special_in_text("text"),
+    "parse_special": lambda tok: tok.with_parse_special(False),
     "extend": lambda tok: pw.vocabulary.extend(tok, ["hugs hugs pugs"] * 9, 1)[0],
     "prune": lambda tok: pw.vocabulary.prune(tok, ["hug"])[0],
     "shrink": lambda tok: pw.vocabulary.shrink(tok, tok.get_vocab_size() - 1)[0],
@@ -58,10 +58,10 @@ def test_tokenizers_made_from_another_keep_its_budget_and_special_treatment(
     change: Callable[[pw.Tokenizer], pw.Tokenizer],
 ) -> None:
     tok = pw.Tokenizer.train_from_iterator(TRAIN, vocab_size=40)
-    tok = tok.with_special_in_text("text").with_word_cache_budget(8192)
+    tok = tok.with_parse_special(False).with_word_cache_budget(8192)
     derived = change(tok)
     assert derived.memory().budget == 8192
-    assert derived.spec.special_in_text == "text"
+    assert derived.spec.parse_special is False
 
 
 def test_sentencepiece_variants_keep_the_budget() -> None:

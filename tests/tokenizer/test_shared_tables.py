@@ -23,7 +23,7 @@ SHARING: dict[str, Change] = {
     ),
     "no padding": lambda tok: tok.with_padding(9, pad_token=first_token(tok)).without_padding(),
     "both": lambda tok: tok.with_truncation(6).with_padding(8, pad_token=first_token(tok)),
-    "special in text": lambda tok: tok.with_special_in_text("text"),
+    "parse_special": lambda tok: tok.with_parse_special(False),
     "word cache budget": lambda tok: tok.with_word_cache_budget(1 << 16),
 }
 

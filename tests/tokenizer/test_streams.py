@@ -175,11 +175,11 @@ def test_a_finished_stream_starts_again() -> None:
 
 def test_inputs_that_are_no_ids_are_rejected() -> None:
     tok = tokenizer("wordpiece")
-    with pytest.raises(pw.errors.InputTypeError, match="prefill must be .*, not int"):
+    with pytest.raises(pw.errors.InputTypeError, match="prefill: must be .*, not int"):
         tok.decode_stream(2)
-    with pytest.raises(pw.errors.InputTypeError, match="prefills must be .*, not int"):
+    with pytest.raises(pw.errors.InputTypeError, match="prefills: must be .*, not int"):
         pw.stages.decode_streams(tok, 2)
-    with pytest.raises(pw.errors.InputTypeError, match=r"prefills\[1\] must be .*, not str"):
+    with pytest.raises(pw.errors.InputTypeError, match=r"prefills\[1\]: must be .*, not str"):
         pw.stages.decode_streams(tok, [[1], "a"])
 
 
@@ -211,7 +211,7 @@ def test_ids_that_do_not_exist_change_no_stream(
         both.step(7)  # type: ignore[arg-type]
     with pytest.raises(
         pw.errors.InputTypeError,
-        match=r"id must be an id, not NoneType; finish\(\) ends the stream",
+        match=r"id: must be an id, not NoneType; finish\(\) ends the stream",
     ):
         stream.step(None)  # type: ignore[arg-type]
 
@@ -279,7 +279,7 @@ def test_several_streams_can_be_copied_and_pickled(kind: str) -> None:
 )
 def test_states_of_no_stream_are_rejected(state: Any) -> None:
     with pytest.raises(pw.errors.ArgumentError, match="a state that no stream has"):
-        tokenizer("byte-bpe")._core.continue_decode_stream([state], False, None)
+        tokenizer("byte-bpe")._core.continue_decode_stream([state], False, None, [""])
 
 
 # ---- clean-up of whole texts

@@ -88,13 +88,13 @@ def test_surrogates_are_refused(surrogates: tuple[int, ...], around: str) -> Non
     tok = tokenizer()
     bad = around + "".join(map(chr, surrogates)) + around
     with pytest.raises(
-        pw.errors.ArgumentError, match=r"texts\[1\] must be .*, not a lone surrogate"
+        pw.errors.ArgumentError, match=r"texts\[1\]: must be .*, not a lone surrogate"
     ):
         tok.encode_batch(["a", bad, "b"])
     with pytest.raises(
-        pw.errors.ArgumentError, match=r"texts\[1\] must be .*, not a lone surrogate"
+        pw.errors.ArgumentError, match=r"texts\[1\]: must be .*, not a lone surrogate"
     ):
         tok.count_batch(["a", bad])
-    with pytest.raises(pw.errors.ArgumentError, match="text must be .*, not a lone surrogate"):
+    with pytest.raises(pw.errors.ArgumentError, match="text: must be .*, not a lone surrogate"):
         tok.encode(bad)
     assert tok.encode_batch(["a", "b"]).to_lists() == [tok.encode("a").ids, tok.encode("b").ids]

@@ -78,9 +78,9 @@ def test_unknown_pieces_are_shown_as_text_and_unknown_words_as_the_token(kind: s
 def test_special_tokens_in_the_text_follow_the_tokenizer() -> None:
     tok = bert()
     assert tok.tokenize("hug [SEP]") == ["hug", "[SEP]"]
-    assert "[SEP]" not in tok.with_special_in_text("text").tokenize("hug [SEP]")
+    assert "[SEP]" not in tok.with_parse_special(False).tokenize("hug [SEP]")
 
 
 def test_other_input_is_refused() -> None:
-    with pytest.raises(InputTypeError, match="text must be str, not list"):
+    with pytest.raises(InputTypeError, match="text: must be str, not list"):
         bert().tokenize(["hug", "hugs"])  # type: ignore[arg-type]

@@ -85,7 +85,7 @@ def test_the_setting_travels_with_the_tokenizer() -> None:
     assert pw.stages.with_word_ids(whole, "pre-token").encode("a b").word_ids == [0, 0]
     assert whole == pw.stages.with_word_ids(whole, "pre-token")
     assert whole.encode(["a b", "a"], is_pretokenized=True).word_ids == [0, 0, 1]
-    with pytest.raises(pw.errors.ArgumentError, match="kind must be .*, not 'word'"):
+    with pytest.raises(pw.errors.ArgumentError, match="kind: must be .*, not 'word'"):
         pw.stages.with_word_ids(whole, "word")  # type: ignore[arg-type]
 
 

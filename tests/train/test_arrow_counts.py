@@ -93,12 +93,12 @@ def test_a_sum_over_64_bits_is_an_error() -> None:
     assert counts_of_table(merge_counts([half, below])).counts.tolist() == [(1 << 64) - 1, 1]
     with pytest.raises(
         TrainingError,
-        match=r"word 'hug' occurs 2\*\*64 times or more; the limit is 18446744073709551615",
+        match=r"word 'hug': occurs 2\*\*64 times or more; the limit is 18446744073709551615",
     ):
         merge_counts([half, half])
     with pytest.raises(TrainingError, match="below 2\\*\\*63"):
         list(signed_batches(half))
-    with pytest.raises(TrainingError, match=r"counts must have sums below 2\*\*63 with Spark"):
+    with pytest.raises(TrainingError, match=r"counts: must have sums below 2\*\*63 with Spark"):
         from_signed(pa.table({"word": ["hug"], "count": pa.nulls(1, pa.int64()), "first": [1]}))
 
 
@@ -108,30 +108,30 @@ def test_a_sum_over_64_bits_is_an_error() -> None:
         (
             pa.table({"text": [1]}),
             "text",
-            "column 'text' must contain texts, not values of type int64",
+            "column 'text': must contain texts, not values of type int64",
         ),
         (
             pa.table({"a": ["x"]}),
             "text",
-            "column 'text' must be one column; the table has the columns a",
+            "column 'text': must be one column; the table has the columns a",
         ),
         (
             pa.table({"text": ["x"], "at": [-1]}),
             "at",
             (
-                r"column 'at' must contain integers from 0 to 2\*\*64 - 1: Integer value "
+                r"column 'at': must contain integers from 0 to 2\*\*64 - 1: Integer value "
                 r"-1 not in range: 0"
             ),
         ),
         (
             pa.table({"text": ["x"], "at": ["0"]}),
             "at",
-            "column 'at' must contain integers, not values of type string",
+            "column 'at': must contain integers, not values of type string",
         ),
         (
             pa.table({"text": ["x"], "at": pa.nulls(1, "int64")}),
             "at",
-            "column 'at' must not have empty cells; it has 1",
+            "column 'at': must not have empty cells; it has 1",
         ),
     ],
 )
@@ -142,7 +142,7 @@ def test_a_wrong_column_is_named(batch: pa.Table, column: str, message: str) -> 
 
 
 def test_only_arrow_batches_are_counted() -> None:
-    with pytest.raises(InputTypeError, match="batch must be a pyarrow.Table.*, not dict"):
+    with pytest.raises(InputTypeError, match="batch: must be a pyarrow.Table.*, not dict"):
         count_batch({"text": ["a"]}, "text", preset="bert-uncased")
 
 
@@ -172,7 +172,7 @@ def test_files_are_grouped_in_order_by_bytes(tmp_path: Path) -> None:
     names = [(first, [Path(path).stem for path in paths]) for first, paths in groups]
     assert names == [(3, ["a", "b"]), (5, ["c"]), (6, ["d", "e"])]
     assert output_paths(["a"], tmp_path, "megatron") == [str(tmp_path / "part-00000.bin")]
-    with pytest.raises(ArgumentError, match="task_bytes must be .*, not 0"):
+    with pytest.raises(ArgumentError, match="task_bytes: must be .*, not 0"):
         file_groups(tmp_path, task_bytes=0)
 
 

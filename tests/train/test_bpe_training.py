@@ -160,7 +160,7 @@ def test_digits_are_a_matter_of_the_pre_tokenizer() -> None:
 def test_byte_models_need_a_byte_level_pipeline() -> None:
     with pytest.raises(
         ArgumentError,
-        match="preset='whitespace' does not support model 'byte-bpe'; use one of gpt2, cl100k, o200k,",
+        match="preset: 'whitespace' does not support model 'byte-bpe'; use one of gpt2, cl100k, o200k,",
     ):
         pw.Tokenizer.train_from_iterator(["a"], model="byte-bpe", preset="whitespace")
 

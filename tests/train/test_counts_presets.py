@@ -128,12 +128,12 @@ def test_byte_level_counts_without_a_model_give_byte_level_bpe(cli: Run, folder:
         (
             "bert-cased",
             ["--model-type", "unigram"],
-            "counts have words of preset 'bert-cased'; use counts made with --preset t5, or a model",
+            "counts: have words of preset 'bert-cased'; use counts made with --preset t5, or a model",
         ),
         (
             "t5",
             [],
-            "CORPUS has counts of preset t5; piecework train-sentencepiece learns from them",
+            "CORPUS: has counts of preset t5; piecework train-sentencepiece learns from them",
         ),
         (
             "t5",
@@ -233,7 +233,7 @@ def test_a_pipeline_without_its_functions_is_a_mismatch(folder: Path) -> None:
     pw.count_texts(TEXTS, preset=Pipeline(None, stage)).save("c.tsv")
     with pytest.raises(
         pw.errors.ArgumentError,
-        match=(r"counts have words of the pipeline CustomPreTokenizer\('mine', missing\); pass"),
+        match=(r"counts: have words of the pipeline CustomPreTokenizer\('mine', missing\); pass"),
     ):
         pw.Tokenizer.train_from_counts(pw.Counts.load("c.tsv"), vocab_size=30)
 

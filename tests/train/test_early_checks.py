@@ -41,17 +41,17 @@ def never() -> Iterator[str]:
 
 
 WRONG: list[tuple[Trainer, str]] = [
-    (ByteBPETrainer(vocab_size=200), r"vocab_size must be at least 257 \(1 reserved entry and an alp"),
-    (BPETrainer(vocab_size=1), r"vocab_size must be more than 1 \(the reserved entries, which an alph"),
+    (ByteBPETrainer(vocab_size=200), r"vocab_size: must be at least 257 \(1 reserved entry and an alp"),
+    (BPETrainer(vocab_size=1), r"vocab_size: must be more than 1 \(the reserved entries, which an alph"),
     (
         BPETrainer(vocab_size=3, initial_alphabet=tuple("abc")),
         r"at least 4 \(1 reserved entry and an alphabet of 3\)",
     ),
     (WordPieceTrainer(vocab_size=5), r"more than 5 \(the reserved entries, which an alphabet follows\)"),
-    (ByteUnigramTrainer(vocab_size=256), "vocab_size must be at least 257"),
-    (UnigramTrainer(vocab_size=200, byte_fallback=True), "vocab_size must be more than 259"),
+    (ByteUnigramTrainer(vocab_size=256), "vocab_size: must be at least 257"),
+    (UnigramTrainer(vocab_size=200, byte_fallback=True), "vocab_size: must be more than 259"),
     (UnigramTrainer(vocab_size=5, user_defined_symbols=("<a>", "<b>", "<c>")), "more than 6"),
-    (WordPieceTrainer(special_tokens=()), "special_tokens must contain the unknown token"),
+    (WordPieceTrainer(special_tokens=()), "special_tokens: must contain the unknown token"),
 ]  # fmt: skip
 
 
@@ -81,10 +81,12 @@ def test_parity_needs_sources_that_can_be_compared(trainer: BPETrainer | ByteBPE
 
 def test_sources_and_their_parallel_texts_are_compared_before_they_are_counted() -> None:
     en, cs = {"en": FILES[0]}, {"cs": FILES[1]}
-    with pytest.raises(ArgumentError, match="sources has 1: with one source, train without parity"):
+    with pytest.raises(
+        ArgumentError, match="sources: has 1: with one source, train without parity"
+    ):
         count_sources(en)
     with pytest.raises(
-        ArgumentError, match="parallel has no text for cs; give one for each of en, cs"
+        ArgumentError, match="parallel: has no text for cs; give one for each of en, cs"
     ):
         count_sources({**en, **cs}, parallel=en)
     with pytest.raises(ArgumentError, match="parallel has the text of no source: de; give one"):
@@ -95,14 +97,14 @@ def test_seeds_and_budgets_are_read_first() -> None:
     trainer = SentencePieceTrainer(seed_sentencepieces_file=SEEDS)
     with pytest.raises(pw.errors.FileError, match=SEEDS):
         pw.Tokenizer.train(FILES, trainer)
-    with pytest.raises(ArgumentError, match="memory must be a size such as 512MB"):
+    with pytest.raises(ArgumentError, match="memory: must be a size such as 512MB"):
         pw.Tokenizer.train(FILES, memory="much")
 
 
 def test_a_preset_is_compared_with_the_counts_before_rare_words_are_dropped() -> None:
     counts = pw.count_texts(["hug pug"], preset="gpt2")
     with pytest.raises(
-        ArgumentError, match="preset='whitespace' does not fit counts of preset 'gpt2'"
+        ArgumentError, match="preset: 'whitespace' does not fit counts of preset 'gpt2'"
     ):
         learn_spec(counts, WordPieceTrainer(), "whitespace", memory="128MB")
 

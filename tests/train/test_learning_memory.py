@@ -181,7 +181,7 @@ def test_rare_words_are_dropped_by_the_smallest_count_that_fits() -> None:
 def test_a_budget_that_no_choice_of_words_meets_is_an_error() -> None:
     with pytest.raises(
         MemoryLimitError,
-        match="memory= allows 1 MB, but learning takes about .* MB; allow at least .* MB, or a",
+        match="memory: allows 1 MB, but learning takes about .* MB; allow at least .* MB, or a",
     ):
         within(1_000_000, many_words(100))
 

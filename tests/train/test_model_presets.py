@@ -78,7 +78,7 @@ def test_sentencepiece_presets_take_the_types_of_sentencepiece(model: str, prese
     no_superwords = model not in ("bpe", "sentencepiece") and preset == "llama-superwords"
     if model in ("wordpiece", "byte-bpe", "byte-unigram") or divides_words or no_superwords:
         with pytest.raises(
-            pw.errors.ArgumentError, match=f"preset='{preset}' does not support model '{model}'"
+            pw.errors.ArgumentError, match=f"preset: '{preset}' does not support model '{model}'"
         ):
             pw.Tokenizer.train_from_iterator(TEXTS, model=model, preset=preset, **settings)
         return

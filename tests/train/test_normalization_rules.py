@@ -127,14 +127,14 @@ def test_a_bad_line_is_named(tmp_path: Path, line: str, message: str) -> None:
 
 
 def test_a_missing_rule_file_is_a_file_error(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"cannot read .*none\.tsv: no such file"):
+    with pytest.raises(FileError, match=r".*none\.tsv: cannot be read: no such file"):
         NormalizationRules.from_tsv(tmp_path / "none.tsv")
 
 
 @pytest.mark.parametrize(
     ("rules", "message"),
     [
-        ({"": "a"}, 'rules[""] must be the characters to replace, not an empty source'),
+        ({"": "a"}, 'rules[""]: must be the characters to replace, not an empty source'),
         (
             {"a\0": "a"},
             'rules["a\\0"] must be other characters, not NUL',
@@ -144,15 +144,15 @@ def test_a_missing_rule_file_is_a_file_error(tmp_path: Path) -> None:
             'rules["a"] must be other characters, not NUL',
         ),
         ({"a" * 257: ""}, ", not a source of 257 bytes"),
-        ({"\ud800": ""}, "rules has a lone surrogate, which UTF-8 cannot encode"),
-        ({"a": "\ud800"}, "rules['a'] has a lone surrogate, which UTF-8 cannot encode"),
+        ({"\ud800": ""}, "rules: has a lone surrogate, which UTF-8 cannot encode"),
+        ({"a": "\ud800"}, "rules['a']: has a lone surrogate, which UTF-8 cannot encode"),
         (
             {"n" * length: "" for length in range(1, 33)},
             ", not 32 sources that are beginnings of one another",
         ),
         (
             {f"{number:0100}": "" for number in range(50_000)},
-            "rules must be at most 4194304, not 5000000 bytes of sources",
+            "rules: must be at most 4194304, not 5000000 bytes of sources",
         ),
     ],
 )

@@ -98,7 +98,7 @@ def test_retraining_keeps_the_segmentation_of_the_tokenizer(counts: pw.Counts) -
     merged = old.train_new_from_iterator(WORDS, vocab_size=22, learner=Merges())
     assert merged.spec.model.segmentation == "shortest"
     with pytest.raises(
-        pw.errors.ArgumentError, match=r'learner=Pruning.* must have segmentation="shortest"'
+        pw.errors.ArgumentError, match=r'learner: Pruning.* must have segmentation="shortest"'
     ):
         old.train_new_from_iterator(WORDS, vocab_size=22, learner=Pruning(balance=2.0))
 
@@ -133,7 +133,7 @@ def test_a_size_below_the_alphabet_is_an_error() -> None:
 
 
 def test_there_are_at_least_as_many_seeds_as_entries() -> None:
-    message = "seed_vocab_size must be an integer of at least 30000.*, not 29999"
+    message = "seed_vocab_size: must be an integer of at least 30000.*, not 29999"
     with pytest.raises(pw.errors.ArgumentError, match=message):
         WordPieceTrainer(learner=Pruning(seed_vocab_size=29_999))
 
@@ -155,6 +155,19 @@ def test_learners_are_values() -> None:
     assert WordPieceTrainer() == WordPieceTrainer(learner=Pruning())
     with pytest.raises(FrozenInstanceError):
         Pruning().balance = 2.0
+
+
+@pytest.mark.parametrize(
+    "trainer",
+    [kind for name, kind in TRAINERS.items() if "learner" not in kind.setting_names()],
+)
+@pytest.mark.parametrize("learner", [Merges(), "merges"])
+def test_a_trainer_without_learners_names_its_settings(trainer: Any, learner: object) -> None:
+    for call in (trainer, lambda **how: trainer_for(trainer.kind, how)):
+        with pytest.raises(
+            pw.errors.InputTypeError, match=r"is not a setting of .*, which has vocab_size, "
+        ):
+            call(learner=learner)
 
 
 def test_several_sizes_share_the_seeds_of_the_largest(counts: pw.Counts) -> None:
@@ -223,13 +236,6 @@ def test_the_command_trains_by_pruning(cli: Run, tmp_path: Path) -> None:
         2,
         True,
     ), err
-    for old, new in (
-        ("--algorithm", "--learner"),
-        ("--use-cap", "--max-use-cost"),
-        ("--score", "--learner top-down"),
-    ):
-        code, _, err = cli("train", str(corpus), old, "top-down", "-o", str(out))
-        assert (code, new in err) == (2, True), err
     sizes = [
         "--vocab-size",
         "22,25",

@@ -64,7 +64,7 @@ def made(post_processor: PostProcessor | None) -> pw.Tokenizer:
             ),
             truncation=Truncation(max_length=9, stride=2, side="left"),
             padding=Padding(pad_id=42, pad_token="<pad>", side="left", length=12),
-            special_in_text="text",
+            parse_special=False,
         )
     )
 
@@ -95,7 +95,7 @@ def by_name(tokenizer: pw.Tokenizer) -> dict[str, object]:
         "decoder": spec.decoder,
         "normalizer": spec.normalizer,
         "pre_tokenizer": spec.pre_tokenizer,
-        "special_in_text": spec.special_in_text,
+        "parse_special": spec.parse_special,
         "added_tokens": sorted(
             (replace(token, id=0) for token in spec.added_tokens), key=lambda token: token.content
         ),

@@ -56,12 +56,12 @@ def test_other_models_take_pipelines_of_components_alone() -> None:
         for preset in ("t5", SENTENCEPIECE_PRESETS["t5"]):
             with pytest.raises(
                 pw.PieceworkError,
-                match="preset='t5' does not support model '.*'; use no model or one of unigram, bpe,",
+                match="preset: 't5' does not support model '.*'; use no model or one of unigram, bpe,",
             ):
                 pw.Tokenizer.train_from_iterator(TEXTS, model=kind, preset=preset)
     with pytest.raises(
         pw.PieceworkError,
-        match="model 'sentencepiece' has no setting special_tokens; it has model_type, vocab_size,",
+        match="special_tokens: is not a setting of model 'sentencepiece', which has model_type, vocab_size,",
     ):
         pw.Tokenizer.train_from_iterator(
             TEXTS, model="unigram", preset="t5", special_tokens=["<unk>"]
@@ -88,14 +88,14 @@ def test_settings_go_before_those_of_the_preset() -> None:
 
 def test_a_trainer_takes_no_preset_beside_it() -> None:
     trainer = pw.train.SentencePieceTrainer(vocab_size=100)
-    with pytest.raises(pw.PieceworkError, match="preset must be None.*, not 't5'"):
+    with pytest.raises(pw.PieceworkError, match="preset: must be None.*, not 't5'"):
         pw.Tokenizer.train_from_iterator(TEXTS, trainer, preset="t5")
 
 
 def test_an_unknown_preset_of_sentencepiece_is_refused() -> None:
     with pytest.raises(
         pw.PieceworkError,
-        match="preset must be one of t5, llama, llama-superwords, albert, xlnet, not 'gpt2'",
+        match="preset: must be one of t5, llama, llama-superwords, albert, xlnet, not 'gpt2'",
     ):
         pw.Tokenizer.train_from_iterator(TEXTS, model="sentencepiece", preset="gpt2")
 

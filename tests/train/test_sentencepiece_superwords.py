@@ -40,10 +40,10 @@ def test_the_model_says_that_its_pieces_cross_spaces(tok: pw.Tokenizer, tmp_path
 def test_counts_of_words_are_refused_with_what_to_count() -> None:
     words = replace(TRAINER, transition=None)
     counts = pw.count_texts(TEXTS, preset=words.pipeline)
-    expected = "counts have words of .* count again with preset=trainer.pipeline"
+    expected = "counts: have words of .* count again with preset=trainer.pipeline"
     with pytest.raises(ArgumentError, match=expected):
         TRAINER.learn(counts)
-    with pytest.raises(ArgumentError, match="counts have words of"):
+    with pytest.raises(ArgumentError, match="counts: have words of"):
         pw.Tokenizer.train_from_counts(counts, TRAINER)
     llama = pw.count_texts(TEXTS, preset="llama")
     with pytest.raises(ArgumentError, match=f'use counts made with preset="{NAME}"'):
@@ -63,7 +63,7 @@ def test_the_first_pieces_do_not_cross_spaces() -> None:
 
 @pytest.mark.parametrize("transition", [150, 500])
 def test_a_transition_is_below_the_size(transition: int) -> None:
-    with pytest.raises(ArgumentError, match="transition must be less than vocab_size=150"):
+    with pytest.raises(ArgumentError, match="transition: must be less than vocab_size=150"):
         replace(TRAINER, transition=transition)
 
 
@@ -77,10 +77,10 @@ def test_a_transition_out_of_reach_is_named_and_a_share_is_not() -> None:
     trainer = replace(TRAINER, vocab_size=4_000, transition=3_500)
     counts = pw.count_texts(TEXTS, preset=trainer.pipeline)
     with pytest.raises(
-        TrainingError, match=r"^transition must be at most \d+, the pieces that the"
+        TrainingError, match=r"^transition: must be at most \d+, the pieces that the"
     ):
         trainer.learn(counts)
-    with pytest.raises(TrainingError, match="transition must be at least"):
+    with pytest.raises(TrainingError, match="transition: must be at least"):
         replace(trainer, transition=9).learn(counts)
     with pytest.warns(TrainingWarning, match="the corpus has no more pieces"):
         model = replace(trainer, transition=0.9).learn(counts)
@@ -89,7 +89,7 @@ def test_a_transition_out_of_reach_is_named_and_a_share_is_not() -> None:
 
 def test_training_with_superwords_is_not_traced() -> None:
     counts = pw.count_texts(TEXTS, preset=TRAINER.pipeline)
-    with pytest.raises(ArgumentError, match="transition= cannot be traced"):
+    with pytest.raises(ArgumentError, match="transition: cannot be traced"):
         pw.analysis.explain_training(counts, TRAINER)
 
 

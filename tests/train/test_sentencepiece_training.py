@@ -66,19 +66,19 @@ def test_symbols_have_the_given_ids() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"pad_id": 1}, "pad_id must be an id of its own: 1 is that of bos"),
-        ({"eos_piece": "<s>"}, "eos_piece must be a piece of its own: '<s>' is that of bos"),
+        ({"pad_id": 1}, "pad_id: must be an id of its own: 1 is that of bos"),
+        ({"eos_piece": "<s>"}, "eos_piece: must be a piece of its own: '<s>' is that of bos"),
         (
             {"control_symbols": ("a",), "user_defined_symbols": ("a",)},
-            "user_defined_symbols contains 'a' twice, or as another symbol",
+            "user_defined_symbols: contains 'a' twice, or as another symbol",
         ),
         (
             {"user_defined_symbols": ("<unk>",)},
-            "user_defined_symbols contains '<unk>' twice, or as another symbol",
+            "user_defined_symbols: contains '<unk>' twice, or as another symbol",
         ),
         (
             {"byte_fallback": True, "control_symbols": ("<0x0A>",)},
-            "byte_fallback contains '<0x0A>' twice, or as another symbol",
+            "byte_fallback: contains '<0x0A>' twice, or as another symbol",
         ),
         ({"byte_fallback": True}, "vocab_size must be at least 259, not 60"),
         ({"pad_id": 60}, "vocab_size must be at least 61, not 60"),
@@ -101,10 +101,10 @@ def test_a_trainer_takes_no_settings_or_preset_beside_it() -> None:
     trainer = SentencePieceTrainer(vocab_size=60)
     with pytest.raises(
         ArgumentError,
-        match="vocab_size= cannot be combined with trainer=; pass settings or a trainer",
+        match="vocab_size, trainer: cannot be combined; pass settings or a trainer",
     ):
         pw.Tokenizer.train_from_iterator(TEXTS, trainer, vocab_size=9)
-    with pytest.raises(ArgumentError, match="preset must be None.*, not 't5'"):
+    with pytest.raises(ArgumentError, match="preset: must be None.*, not 't5'"):
         pw.Tokenizer.train_from_iterator(TEXTS, trainer, preset="t5")
     by_name = pw.Tokenizer.train_from_iterator(TEXTS, model="sentencepiece", vocab_size=60)
     assert by_name == pw.Tokenizer.train_from_iterator(TEXTS, trainer)
@@ -123,7 +123,7 @@ def test_other_trainers_can_be_given_too() -> None:
 @pytest.mark.parametrize("kind", ["unigram", "bpe", "word"])
 def test_the_error_for_too_many_pieces_names_the_maximum(kind: str) -> None:
     with pytest.raises(
-        TrainingError, match=r"vocab_size must be at most \d+.*, not 5000"
+        TrainingError, match=r"vocab_size: must be at most \d+.*, not 5000"
     ) as caught:
         train(model_type=kind, vocab_size=5000, hard_vocab_limit=True)
     most = int(caught.value.expected.split("at most ")[1].split(":")[0])

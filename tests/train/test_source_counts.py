@@ -202,9 +202,7 @@ def test_files_are_counted_by_source(tmp_path: Path) -> None:
 
 
 def test_counts_without_sources_say_how_to_count(counts: SourceCounts) -> None:
-    lost = (
-        "counts have no sources, which parity needs; sums and files of counts lose them: count each"
-    )
+    lost = "counts: have no sources, which parity needs; sums and files of counts lose them: count each"
     with pytest.raises(ArgumentError, match=lost):
         PARITY.learn(counts.merged())
     with pytest.raises(ArgumentError, match=lost):
@@ -226,34 +224,34 @@ def test_costs_need_parallel_texts_or_a_unit(counts: SourceCounts) -> None:
 @pytest.mark.parametrize(
     ("sources", "parallel", "error", "message"),
     [
-        (["en"], [], InputTypeError, "sources must be a mapping from names to Counts, not list"),
-        ({"en": ["hug"]}, {}, InputTypeError, r"sources\['en'\] must be Counts"),
+        (["en"], [], InputTypeError, "sources: must be a mapping from names to Counts, not list"),
+        ({"en": ["hug"]}, {}, InputTypeError, r"sources\['en'\]: must be Counts"),
         ({"": Counts(["a"], [1])}, {}, ArgumentError, "has the name ''"),
-        ({}, {}, ArgumentError, "sources has 0: with one source, train without parity"),
-        ({"en": Counts(["a"], [1])}, {}, ArgumentError, "sources has 1: .*one CORPUS argument"),
+        ({}, {}, ArgumentError, "sources: has 0: with one source, train without parity"),
+        ({"en": Counts(["a"], [1])}, {}, ArgumentError, "sources: has 1: .*one CORPUS argument"),
         (
             {"en": Counts(["a"], [1]), "dz": Counts([], [])},
             {},
             CorpusError,
-            r"sources\['dz'\] has no words; leave the language out",
+            r"sources\['dz'\]: has no words; leave the language out",
         ),
         (
             {"en": Counts(["a"], [1]), "cs": Counts(["b"], [1])},
             {"en": Counts(["a"], [1])},
             ArgumentError,
-            "parallel has no text for cs; give one for each of en, cs",
+            "parallel: has no text for cs; give one for each of en, cs",
         ),
         (
             {"en": Counts(["a"], [1]), "cs": Counts(["b"], [1])},
             {"en": Counts(["a"], [1]), "cs": Counts(["b"], [1]), "sk": Counts(["b"], [1])},
             ArgumentError,
-            "parallel has the text of no source: sk",
+            "parallel: has the text of no source: sk",
         ),
         (
             {"en": counted(["a"]), "cs": counted(["b"], "whitespace")},
             {},
             ArgumentError,
-            r"sources\['cs'\] has counts of another pipeline",
+            r"sources\['cs'\]: has counts of another pipeline",
         ),
     ],
 )

@@ -42,7 +42,7 @@ def test_without_a_transition_nothing_crosses_spaces() -> None:
 def test_counts_of_words_are_refused_with_what_to_count(preset: str) -> None:
     counts = pw.count_texts(TEXTS, preset=preset)
     trainer = ByteBPETrainer(400, transition=340)
-    expected = rf"counts have words of preset '{preset}'; .* count again with preset='{NAME}'"
+    expected = rf"counts: have words of preset '{preset}'; .* count again with preset: '{NAME}'"
     with pytest.raises(ArgumentError, match=expected):
         pw.Tokenizer.train_from_counts(counts, trainer)
     with pytest.raises(ArgumentError, match=expected):
@@ -50,7 +50,7 @@ def test_counts_of_words_are_refused_with_what_to_count(preset: str) -> None:
 
 
 def test_counts_without_a_pipeline_are_refused() -> None:
-    with pytest.raises(ArgumentError, match=r"counts have words of the pipeline unknown"):
+    with pytest.raises(ArgumentError, match=r"counts: have words of the pipeline unknown"):
         ByteBPETrainer(400, transition=340).learn(pw.Counts(["ofĠthe"], [3]))
 
 
@@ -63,9 +63,9 @@ def test_sequences_have_a_default_transition() -> None:
 
 
 def test_sequences_and_a_transition_need_each_other() -> None:
-    with pytest.raises(ArgumentError, match=rf"preset='{NAME}' .* or transition="):
+    with pytest.raises(ArgumentError, match=rf"preset: '{NAME}' .* or transition="):
         pw.Tokenizer.train_from_iterator(TEXTS, ByteBPETrainer(400), preset=NAME)
-    with pytest.raises(ArgumentError, match=r"preset='o200k' does not support"):
+    with pytest.raises(ArgumentError, match=r"preset: 'o200k' does not support"):
         pw.Tokenizer.train_from_iterator(
             TEXTS, model="byte-bpe", preset="o200k", vocab_size=400, transition=340
         )
@@ -73,12 +73,12 @@ def test_sequences_and_a_transition_need_each_other() -> None:
 
 @pytest.mark.parametrize("transition", [400, 500])
 def test_a_transition_is_below_the_size(transition: int) -> None:
-    with pytest.raises(ArgumentError, match="transition must be less than vocab_size=400"):
+    with pytest.raises(ArgumentError, match="transition: must be less than vocab_size=400"):
         ByteBPETrainer(400, transition=transition)
 
 
 def test_a_transition_that_the_words_do_not_reach_is_named() -> None:
-    with pytest.raises(TrainingError, match=r"^transition must be at most \d+, the entries that"):
+    with pytest.raises(TrainingError, match=r"^transition: must be at most \d+, the entries that"):
         pw.Tokenizer.train_from_iterator(
             TEXTS[:1], model="byte-bpe", vocab_size=900, transition=800
         )
@@ -96,7 +96,7 @@ def test_a_share_that_the_words_do_not_reach_is_followed_by_entries_that_cross_s
 @pytest.mark.parametrize("share", [0.0, 1.0, 1.5, float("nan")])
 def test_a_share_is_between_0_and_1(share: float) -> None:
     with pytest.raises(
-        ArgumentError, match="transition must be an integer of at least 1, or a share"
+        ArgumentError, match="transition: must be an integer of at least 1, or a share"
     ):
         ByteBPETrainer(400, transition=share)
 
@@ -111,29 +111,29 @@ def test_each_size_has_its_own_share() -> None:
 
 
 def test_a_transition_below_the_alphabet_is_an_error() -> None:
-    with pytest.raises(TrainingError, match="transition must be at least 257"):
+    with pytest.raises(TrainingError, match="transition: must be at least 257"):
         pw.Tokenizer.train_from_iterator(TEXTS, model="byte-bpe", vocab_size=400, transition=99)
 
 
 def test_marked_words_have_no_superwords() -> None:
-    with pytest.raises(ArgumentError, match="transition= cannot be combined with a prefix"):
+    with pytest.raises(ArgumentError, match="transition: cannot be combined with a prefix"):
         BPETrainer(400, transition=300, end_of_word_suffix="</w>")
 
 
 def test_parity_has_no_superwords() -> None:
-    with pytest.raises(ArgumentError, match="transition= cannot be combined with parity=True"):
+    with pytest.raises(ArgumentError, match="transition, parity: cannot be combined"):
         ByteBPETrainer(400, transition=300, parity=True)
 
 
 def test_training_with_superwords_is_not_traced() -> None:
     counts = pw.count_texts(TEXTS, preset=NAME)
-    with pytest.raises(ArgumentError, match="transition= cannot be traced"):
+    with pytest.raises(ArgumentError, match="transition: cannot be traced"):
         pw.analysis.explain_training(counts, ByteBPETrainer(400, transition=335))
 
 
 def test_words_that_are_no_bytes_are_named() -> None:
     sequences = pw.Counts._of_columns(["a b"], [3], None, pw.train.PRESETS[NAME].pipeline)
-    with pytest.raises(ArgumentError, match=r"^words\[0\] must be words of .* not \"a b\""):
+    with pytest.raises(ArgumentError, match=r"^words\[0\]: must be words of .* not \"a b\""):
         ByteBPETrainer(400, transition=300).learn(sequences)
 
 

@@ -129,7 +129,7 @@ def test_a_tokenizer_without_unknown_token_is_refused_before_the_corpus_is_read(
         yield ""
 
     trainer = WordPieceTrainer(9, special_tokens=())
-    expected = r"special_tokens must contain the unknown token '\[UNK\]', which a tokenizer needs"
+    expected = r"special_tokens: must contain the unknown token '\[UNK\]', which a tokenizer needs"
     with pytest.raises(pw.errors.ArgumentError, match=expected):
         pw.Tokenizer.train_from_iterator(corpus(), trainer)
     with pytest.raises(pw.errors.ArgumentError, match=expected):
@@ -167,7 +167,7 @@ def test_a_vocabulary_too_small_for_its_alphabet_is_refused() -> None:
 @pytest.mark.parametrize("trainer", [WordPieceTrainer(), WordTrainer(), CharTrainer()])
 def test_an_empty_corpus_is_refused(trainer: pw.train.Trainer) -> None:
     with pytest.raises(
-        pw.errors.CorpusError, match="corpus has no words; it needs text to learn from"
+        pw.errors.CorpusError, match="corpus: has no words; it needs text to learn from"
     ):
         trainer.learn(count_texts(["", " \n"]))
 
@@ -176,7 +176,7 @@ def test_an_empty_corpus_is_refused(trainer: pw.train.Trainer) -> None:
 @pytest.mark.parametrize("counts", [[("hug", 1)], ["hug"], None])
 def test_inputs_that_are_no_counts_are_rejected(trainer: pw.train.Trainer, counts: object) -> None:
     found = type(counts).__name__
-    with pytest.raises(pw.errors.ArgumentError, match=f"counts must be Counts.*, not {found}"):
+    with pytest.raises(pw.errors.ArgumentError, match=f"counts: must be Counts.*, not {found}"):
         trainer.learn(counts)  # type: ignore[arg-type]
 
 
@@ -258,7 +258,7 @@ def test_a_word_spelled_like_a_special_token_is_one_entry() -> None:
 def test_a_frequency_that_nothing_reaches_is_refused(trainer: pw.train.Trainer) -> None:
     with pytest.raises(
         pw.errors.TrainingError,
-        match="min_frequency=99 is too high: nothing in the corpus occurs as often",
+        match="min_frequency: 99 is too high: nothing in the corpus occurs as often",
     ):
         trainer.learn(HUGS)
 
@@ -271,6 +271,13 @@ def test_trainers_are_frozen_and_equal_by_value() -> None:
     assert trainer == WordPieceTrainer(special_tokens=("[UNK]",), initial_alphabet=("a", "b"))
     with pytest.raises(FrozenInstanceError):
         trainer.vocab_size = 3
+
+
+def test_a_trainer_pickled_by_another_version_is_refused() -> None:
+    _, (cls, *_), state = pw.BPETrainer(9).__reduce_ex__(2)[:3]
+    del state["ties"]
+    with pytest.raises(pw.errors.FormatError, match="the pickled BPETrainer has no ties: "):
+        cls.__new__(cls).__setstate__(state)
 
 
 @pytest.mark.parametrize(
@@ -289,28 +296,28 @@ def test_values_that_are_no_learners_are_rejected(value: object, message: str) -
 
 
 def test_bpe_takes_no_learner() -> None:
-    expected = "has no setting learner; .*; models 'wordpiece' and 'unigram' and .* have it"
+    expected = "learner: is not a setting of model 'bpe', .*; models 'wordpiece' and 'unigram' and .* have it"
     with pytest.raises(pw.errors.InputTypeError, match=expected):
         trainer_for("bpe", {"learner": Merges()})
-    with pytest.raises(pw.errors.InputTypeError, match="BPETrainer has no setting learner; it has"):
+    with pytest.raises(pw.errors.InputTypeError, match="learner: is not a setting of BPETrainer, which has"):
         pw.BPETrainer(learner=Merges())  # type: ignore[call-arg]
 
 
 @pytest.mark.parametrize("model", ["word", "char"])
 def test_a_ranking_has_room_for_a_unit(model: str) -> None:
-    with pytest.raises(pw.errors.ArgumentError, match="vocab_size must be .* at least 2.*, not 1"):
+    with pytest.raises(pw.errors.ArgumentError, match="vocab_size: must be .* at least 2.*, not 1"):
         trainer_for(model, {"vocab_size": 1})
 
 
 def test_an_unknown_setting_lists_the_known_ones() -> None:
     with pytest.raises(
         pw.errors.InputTypeError,
-        match="model 'wordpiece' has no setting vocabsize; it has vocab_size, learner, min_frequency,",
+        match="vocabsize: is not a setting of model 'wordpiece', which has vocab_size, learner, min_frequency,",
     ):
         trainer_for("wordpiece", {"vocabsize": 3})
     with pytest.raises(
         pw.errors.InputTypeError,
-        match=r"model 'word' has no setting min_frequenzy; it has",
+        match=r"min_frequenzy: is not a setting of model 'word', which has",
     ):
         trainer_for("word", {"min_frequenzy": 3})
 
@@ -331,7 +338,6 @@ def test_an_unknown_setting_lists_the_known_ones() -> None:
         ({"colour": 3}, "alphabet_forms, model, preset, .*, checkpoint$"),
         ({"score": "pmi"}, r"; model 'wordpiece' has learner=Merges\(score='pmi'\)$"),
         ({"preset": "bert-uncasd"}, r", not 'bert-uncasd'; did you mean 'bert-uncased'\?$"),
-        ({"preset": "T5-small"}, r"xlnet, not 'T5-small'; did you mean 't5'\?$"),
         ({"model": "wordpeice"}, r", not 'wordpeice'; did you mean 'wordpiece'\?$"),
         ({"preset": "unheard-of"}, "xlnet, not 'unheard-of'$"),
     ],
@@ -343,7 +349,7 @@ def test_a_misspelled_name_is_answered_with_the_nearest(settings: Any, hint: str
 
 def test_an_unknown_model_lists_the_known_ones() -> None:
     with pytest.raises(
-        pw.errors.ArgumentError, match="model must be one of wordpiece, bpe.*, not 'bpm'"
+        pw.errors.ArgumentError, match="model: must be one of wordpiece, bpe.*, not 'bpm'"
     ):
         trainer_for("bpm", {})
 
@@ -367,7 +373,7 @@ def test_each_model_has_a_usual_preset() -> None:
 
 def test_an_unknown_preset_lists_the_known_ones() -> None:
     with pytest.raises(
-        pw.errors.ArgumentError, match="preset must be one of bert-uncased.*, not 'gpt9'"
+        pw.errors.ArgumentError, match="preset: must be one of bert-uncased.*, not 'gpt9'"
     ):
         WordPieceTrainer().preset_for("gpt9")
 
@@ -425,7 +431,7 @@ def test_words_and_characters_get_their_models_and_decoders() -> None:
 def test_counts_of_another_pipeline_are_refused_and_those_of_none_accepted() -> None:
     with pytest.raises(
         pw.errors.ArgumentError,
-        match="preset='whitespace' does not fit counts of preset 'bert-cased'; pass no preset, or",
+        match="preset: 'whitespace' does not fit counts of preset 'bert-cased'; pass no preset, or",
     ):
         learn_spec(bert_counts(), wordpiece(), "whitespace")
     assert learn_spec(HUGS, WordTrainer(), "whitespace").model.vocab["pun"] == 1
@@ -496,14 +502,14 @@ def test_relearning_keeps_the_kind_of_model(trainer: pw.train.Trainer, kind: typ
 
 def test_relearning_refuses_special_tokens_without_those_of_the_template() -> None:
     with pytest.raises(
-        pw.errors.ArgumentError, match=r"special_tokens must contain '\[(CLS|SEP|PAD)\]'"
+        pw.errors.ArgumentError, match=r"special_tokens: must contain '\[(CLS|SEP|PAD)\]'"
     ):
         relearn_spec(OLD, bert_counts(), 60, {"special_tokens": ["[UNK]"]})
 
 
 def test_relearning_refuses_what_the_tokenizer_decides() -> None:
     with pytest.raises(
-        pw.errors.ArgumentError, match="unk_token= does not apply: the tokenizer determines it"
+        pw.errors.ArgumentError, match="unk_token: does not apply: the tokenizer determines it"
     ):
         relearn_spec(OLD, bert_counts(), 60, {"unk_token": "?"})
 
@@ -511,6 +517,6 @@ def test_relearning_refuses_what_the_tokenizer_decides() -> None:
 def test_relearning_refuses_counts_of_another_pipeline() -> None:
     with pytest.raises(
         pw.errors.ArgumentError,
-        match="counts have words of .*, not of the pipeline of the tokenizer",
+        match="counts: have words of .*, not of the pipeline of the tokenizer",
     ):
         relearn_spec(OLD, count_texts(SENTENCES), 60)

@@ -115,11 +115,11 @@ def test_the_core_knows_each_learner_and_its_settings(kind: type[Learner]) -> No
     trainer = pw.WordPieceTrainer(vocab_size=12, learner=kind(), special_tokens=("[UNK]",))
     trainer.learn_vocabulary(counts)
     for wrong in ({"name": "other"}, {"other": 1}):
-        with pytest.raises(ArgumentError, match=r"^settings .* unknown (variant|field) `other`"):
+        with pytest.raises(ArgumentError, match=r"^settings: .* unknown (variant|field) `other`"):
             trainer._run(counts, 1, wrong, progress=None)
 
 
 def test_the_core_names_a_missing_setting() -> None:
     counts = count_texts(["hug hugs bug bugs"])
-    with pytest.raises(ArgumentError, match=r"^settings .* missing field `vocab_size`"):
+    with pytest.raises(ArgumentError, match=r"^settings: .* missing field `vocab_size`"):
         learn_bpe(counts._raw, {}, progress=None)

@@ -207,7 +207,7 @@ def test_no_text_is_an_error() -> None:
     [
         (
             {"learner": Pruning(seed_vocab_size=9000)},
-            r"learner=Pruning\(.*\) has the number of seeds; pass seed_vocab_size=9000 beside it",
+            r"learner: Pruning\(.*\) has the number of seeds; pass seed_vocab_size=9000 beside it",
         ),
         (
             {"learner": Pruning(), "shrinking_factor": 0.5},
@@ -215,9 +215,9 @@ def test_no_text_is_an_error() -> None:
         ),
         (
             {"learner": Pruning(), "vocab_size": 500, "seed_vocab_size": 499},
-            "seed_vocab_size must be an integer of at least 500.*, not 499",
+            "seed_vocab_size: must be an integer of at least 500.*, not 499",
         ),
-        ({"learner": Merges()}, r"learner must be Pruning\(\) of piecework.train, not Merges"),
+        ({"learner": Merges()}, r"learner: must be Pruning\(\) of piecework.train, not Merges"),
         ({"learner": "pruning"}, r"learner must be Pruning\(\) .*: use Pruning\("),
     ],
 )
@@ -234,7 +234,7 @@ def test_settings_that_do_not_fit_together_are_errors(
     [
         (
             {"learner": Pruning(segmentation="shortest")},
-            r"learner=Pruning\(.*: a .model has scores of 32 bits, too few for it; use UnigramTrainer",
+            r"learner: Pruning\(.*: a .model has scores of 32 bits, too few for it; use UnigramTrainer",
         ),
         ({"model_type": "bpe"}, "learner= needs model_type=\"unigram\", not 'bpe'"),
         (
@@ -251,9 +251,9 @@ def test_settings_that_do_not_fit_together_are_errors(
         ),
         (
             {"learner": Pruning(seed_vocab_size=499), "vocab_size": 500},
-            "seed_vocab_size must be an integer of at least 500.*, not 499",
+            "seed_vocab_size: must be an integer of at least 500.*, not 499",
         ),
-        ({"learner": Merges()}, r"learner must be Pruning\(\) of piecework.train, not Merges"),
+        ({"learner": Merges()}, r"learner: must be Pruning\(\) of piecework.train, not Merges"),
         ({"learner": "pruning"}, r"learner must be Pruning\(\) .*: use Pruning\("),
     ],
 )

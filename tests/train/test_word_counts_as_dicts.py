@@ -81,14 +81,14 @@ def test_vocabularies_change_by_a_mapping() -> None:
     [
         (
             {"en": ["hug"], "de": ["arm", "bein"]},
-            r"\['en'\] must be int, the count of a word, not list",
+            r"\['en'\]: must be int, the count of a word, not list",
         ),
-        ({"hug": 1.5}, r"\['hug'\] must be int, .* not float"),
-        ({"hug": True}, r"\['hug'\] must be int, .* not bool"),
-        ({"hug": "3"}, r"\['hug'\] must be int, .* not str"),
-        ({"hug": -1}, "counts must not be negative"),
-        ({"": 1}, r"words\[0\] must be a non-empty string"),
-        ({1: 1}, r"words\[0\] must be a non-empty string"),
+        ({"hug": 1.5}, r"\['hug'\]: must be int, .* not float"),
+        ({"hug": True}, r"\['hug'\]: must be int, .* not bool"),
+        ({"hug": "3"}, r"\['hug'\]: must be int, .* not str"),
+        ({"hug": -1}, "counts: must not be negative"),
+        ({"": 1}, r"words\[0\]: must be a non-empty string"),
+        ({1: 1}, r"words\[0\]: must be a non-empty string"),
     ],
 )
 def test_what_is_no_count_is_named(words: dict[Any, Any], message: str) -> None:
@@ -98,9 +98,9 @@ def test_what_is_no_count_is_named(words: dict[Any, Any], message: str) -> None:
 
 
 def test_counts_come_from_one_argument() -> None:
-    with pytest.raises(ArgumentError, match="counts= cannot be combined with a mapping"):
+    with pytest.raises(ArgumentError, match="counts: cannot be combined with a mapping"):
         pw.Counts(WORDS, [1, 2, 3, 4, 5])
-    with pytest.raises(InputTypeError, match="counts must be numbers, one for each word"):
+    with pytest.raises(InputTypeError, match="counts: must be numbers, one for each word"):
         pw.Counts(["hug"])
 
 

@@ -396,7 +396,7 @@ def test_unused_entries_give_their_ids_to_words(tmp_path: Path) -> None:
     ]
     with pytest.raises(
         pw.errors.ArgumentError,
-        match=r"words have 7 new entries, and there are only 6 unused ones such as \[unused1\]",
+        match=r"words: have 7 new entries, and there are only 6 unused ones such as \[unused1\]",
     ):
         pw.vocabulary.add_words(tok, [f"word{'a' * n}" for n in range(7)], replace_unused=True)
 

@@ -191,7 +191,7 @@ def test_a_fingerprint_changes_with_what_decides_ids_only(tmp_path: Any) -> None
         tok.with_truncation(9),
         tok.with_padding(),
         tok.with_added_tokens(["x"]),
-        tok.with_special_in_text("text"),
+        tok.with_parse_special(False),
         tok.with_normalizer(None),
     ]
     assert len({other.fingerprint for other in (tok, *others)}) == 6
@@ -240,7 +240,7 @@ def test_windows_of_a_long_text_count_bytes_of_the_whole_text() -> None:
 def test_an_unknown_unit_is_named() -> None:
     tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}))
     with pytest.raises(
-        pw.errors.ArgumentError, match="offsets must be one of chars, bytes, utf16, not 'words'"
+        pw.errors.ArgumentError, match="offsets: must be one of chars, bytes, utf16, not 'words'"
     ):
         tok.encode_batch(["a"], offsets="words")  # type: ignore[arg-type]
 
@@ -272,10 +272,10 @@ def test_bytes_of_a_byte_level_model_decode_as_python_decodes_them(
         expected = data.decode(errors=errors)
     except UnicodeDecodeError:
         with pytest.raises(
-            pw.errors.InvalidUtf8Error, match="ids has the bytes .*, which are not UTF-8"
+            pw.errors.InvalidUtf8Error, match="ids: has the bytes .*, which are not UTF-8"
         ):
             tok.decode([*data], encoding_errors=errors)
-        with pytest.raises(ValueError, match=r"batch\[1\] has the bytes"):
+        with pytest.raises(ValueError, match=r"batch\[1\]: has the bytes"):
             tok.decode_batch([[97], [*data]], encoding_errors=errors)
         return
     assert tok.decode([*data], encoding_errors=errors) == expected
@@ -317,5 +317,5 @@ def test_a_decoder_without_bytes_has_no_invalid_ones() -> None:
 
 
 def test_errors_is_checked() -> None:
-    with pytest.raises(pw.errors.ArgumentError, match="encoding_errors must be .*, not 'skip'"):
+    with pytest.raises(pw.errors.ArgumentError, match="encoding_errors: must be .*, not 'skip'"):
         byte_level().decode([97], encoding_errors="skip")  # type: ignore[arg-type]

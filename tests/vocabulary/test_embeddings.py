@@ -241,7 +241,7 @@ def test_a_model_that_contradicts_the_map_is_refused(tok: pw.Tokenizer, tmp_path
     sharded(tmp_path / "config", weights(size), vocab_size=size + 1)
     assert_refused(
         FormatError,
-        rf"config.json has vocab_size {size + 1}, and the table {size} rows",
+        rf"config.json: has vocab_size {size + 1}, and the table {size} rows",
         tmp_path / "config",
         id_map,
     )
@@ -285,7 +285,7 @@ def test_a_map_of_another_tokenizer_is_refused(tok: pw.Tokenizer, tmp_path: Path
     assert len(other) == len(tok)
     sharded(tmp_path / "old", weights(len(tok)), vocab_size=len(tok))
     other.save(f"{tmp_path / 'old'}/")
-    message = "id_map is the map of another tokenizer than that in .*old"
+    message = "id_map: is the map of another tokenizer than that in .*old"
     assert_refused(ArgumentError, message, tmp_path / "old", id_map)
     assert_refused(ArgumentError, message, tmp_path / "old", pw.IdMap.from_json(id_map.to_json()))
     for name in ("tokenizer.json", "tokenizer_config.json"):
@@ -301,7 +301,7 @@ def test_a_role_that_was_removed_is_refused(tmp_path: Path) -> None:
     sharded(tmp_path / "old", weights(3), vocab_size=3, eos_token_id=2)
     assert_refused(
         FormatError,
-        r"config\.json: eos_token_id has the id 2, which was removed; keep it",
+        r"config\.json: eos_token_id: has the id 2, which was removed; keep it",
         tmp_path / "old",
         id_map,
     )
@@ -372,10 +372,10 @@ def test_a_damaged_index_is_named(tok: pw.Tokenizer, tmp_path: Path, index: str)
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"new_ids": [0, 0]}, "id map must give each token a new id of its own"),
-        ({"new_ids": [[0, 1]]}, "id map must have one list of new ids and one of added ids"),
-        ({"new_ids": [0, 1 << 40]}, "id map has the new id 1099511627776, too large for 3 tokens"),
-        ({"old_checks": [7]}, "id map has 1 checks of 2 ids"),
+        ({"new_ids": [0, 0]}, "id map: must give each token a new id of its own"),
+        ({"new_ids": [[0, 1]]}, "id map: must have one list of new ids and one of added ids"),
+        ({"new_ids": [0, 1 << 40]}, "id map: has the new id 1099511627776, too large for 3 tokens"),
+        ({"old_checks": [7]}, "id map: has 1 checks of 2 ids"),
         ({"added": [1], "new_ids": [0], "sources": [[], [5]]}, "id map: the sources .5,. of 1"),
         ({"added": 3}, "id map: this is not the JSON of IdMap.to_json"),
     ],
@@ -392,12 +392,12 @@ def test_json_that_is_no_map_is_a_format_error(change: dict[str, Any], message: 
         ({"init": "random"}, ArgumentError, "init must be .*, not 'random'"),
         ({"model": "absent"}, FileError, "absent: no such file"),
         ({"model": "."}, FileError, "no weights"),
-        ({"model": 3}, ArgumentError, "model must be .*, not int"),
-        ({"id_map": [1]}, ArgumentError, "id_map must be .*, not list"),
+        ({"model": 3}, ArgumentError, "model: must be .*, not int"),
+        ({"id_map": [1]}, ArgumentError, "id_map: must be .*, not list"),
         (
             {"id_map": pw.IdMap(np.array([0, 0]), np.array([1]))},
             ArgumentError,
-            "id_map must give each token a new id of its own, from 0, or -1",
+            "id_map: must give each token a new id of its own, from 0, or -1",
         ),
         ({"id_map": pw.IdMap(np.array([0]), np.array([1 << 40]))}, ArgumentError, "the new id"),
         ({"id_map": pw.IdMap(np.array([0]), np.array([1]), {1: (5,)})}, ArgumentError, "sources"),

@@ -43,9 +43,9 @@ def test_an_id_outside_the_vocabulary_has_no_bytes(tok: pw.Tokenizer, id: int) -
 
 
 def test_ids_that_are_not_integers_are_named(tok: pw.Tokenizer) -> None:
-    with pytest.raises(InputTypeError, match="id must be int, not str"):
+    with pytest.raises(InputTypeError, match="id: must be int, not str"):
         tok.token_bytes("in")  # type: ignore[arg-type]
-    with pytest.raises(InputTypeError, match=r"ids\[1\] must be .*, not str"):
+    with pytest.raises(InputTypeError, match=r"ids\[1\]: must be .*, not str"):
         tok.decode_bytes([1, "in"])  # type: ignore[list-item]
 
 
@@ -58,7 +58,7 @@ def test_decoded_bytes_concatenate_those_of_the_tokens(tok: pw.Tokenizer) -> Non
 def test_a_pre_token_is_segmented_without_splitting(tok: pw.Tokenizer) -> None:
     assert pw.stages.encode_pre_token(tok, b"in<|end|>") == [257, *b"<|end|>"]
     assert pw.stages.encode_pre_token(tok, b"") == []
-    with pytest.raises(InputTypeError, match="data must be bytes, not str"):
+    with pytest.raises(InputTypeError, match="data: must be bytes, not str"):
         pw.stages.encode_pre_token(tok, "in")  # type: ignore[arg-type]
 
 
@@ -99,7 +99,7 @@ def test_the_bytes_of_a_file_give_its_tokenizer(
 def test_a_format_can_be_required() -> None:
     with pytest.raises(FormatError, match="^data"):
         pw.Tokenizer.from_bytes(b"[UNK]\nhug\n", format="SentencePiece .model")
-    with pytest.raises(ArgumentError, match="format must be one of tokenizer.json.*, not 'model'"):
+    with pytest.raises(ArgumentError, match="format: must be one of tokenizer.json.*, not 'model'"):
         pw.Tokenizer.from_bytes(b"[UNK]\nhug\n", format="model")
 
 
@@ -107,12 +107,12 @@ def test_data_that_only_load_reads_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "file.pwc"
     pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1})).save(path)
     with pytest.raises(
-        FormatError, match="data is a compiled cache; Tokenizer.load reads it from its path"
+        FormatError, match="data: is a compiled cache; Tokenizer.load reads it from its path"
     ):
         pw.Tokenizer.from_bytes(path.read_bytes())
     with pytest.raises(ArgumentError, match="merges"):
         pw.Tokenizer.from_bytes(b'{"a": 0}')
-    with pytest.raises(InputTypeError, match="data must be bytes, not str"):
+    with pytest.raises(InputTypeError, match="data: must be bytes, not str"):
         pw.Tokenizer.from_bytes("[UNK]")  # type: ignore[arg-type]
 
 
@@ -130,7 +130,7 @@ def test_the_first_special_token_is_found(tok: pw.Tokenizer) -> None:
 def test_only_special_tokens_can_be_searched_for(tok: pw.Tokenizer) -> None:
     with pytest.raises(ArgumentError, match="tokens: 'in' is not a special token of the tokenizer"):
         pw.chat.find_special_token(tok, ["in"], ["in"])
-    with pytest.raises(InputTypeError, match="tokens must be .*, not str"):
+    with pytest.raises(InputTypeError, match="tokens: must be .*, not str"):
         pw.chat.find_special_token(tok, ["in"], "<|end|>")
 
 

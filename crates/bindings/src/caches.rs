@@ -13,7 +13,7 @@ use pyo3::types::PyBytes;
 
 use crate::core::Core;
 use crate::errors::{raise, system_error};
-use crate::files::treatment;
+use crate::options::StoredParseSpecial;
 use crate::release::ReleaseGil;
 
 /// Whether a file begins like a compiled cache.
@@ -34,33 +34,33 @@ pub(crate) fn fingerprint<'py>(py: Python<'py>, sources: Vec<Vec<u8>>) -> Bound<
 pub(crate) fn write_cache(
     py: Python<'_>,
     core: &Core,
-    special_in_text: &str,
+    parse_special: StoredParseSpecial,
     key: &[u8],
 ) -> PyResult<Vec<u8>> {
-    let (tokenizer, special_in_text) = (core.tokenizer(), treatment(special_in_text)?);
-    let write = || cache::write(&tokenizer.spec(), &tokenizer.store(), special_in_text, key);
+    let (tokenizer, parse_special) = (core.tokenizer(), parse_special.checked()?);
+    let write = || cache::write(&tokenizer.spec(), &tokenizer.store(), parse_special, key);
     py.release(write).map_err(raise)
 }
 
-/// Read a compiled cache and its `special_in_text` setting; `None` if it has another key.
+/// Read a compiled cache and its `parse_special` setting; `None` if it has another key.
 #[python]
 pub(crate) fn read_cache(
     py: Python<'_>,
     path: PathBuf,
     source: &str,
     key: Option<&[u8]>,
-) -> PyResult<Option<(Core, &'static str)>> {
+) -> PyResult<Option<(Core, StoredParseSpecial)>> {
     let bytes = py.release(|| read_whole(&path)).map_err(system_error)?;
     let read = || -> Result<_, Error> {
         let cached = cache::read(&bytes)?;
         if key.is_some_and(|key| key != cached.key) {
             return Ok(None);
         }
-        let cache::CompiledCache { spec, vocab, parts, read_entries, special_in_text, .. } = cached;
-        Ok(Some((Tokenizer::restore(spec, vocab, &parts, read_entries)?, special_in_text)))
+        let cache::CompiledCache { spec, vocab, parts, read_entries, parse_special, .. } = cached;
+        Ok(Some((Tokenizer::restore(spec, vocab, &parts, read_entries)?, parse_special)))
     };
     let found = py.release(read).map_err(|error| raise(error.within(source)))?;
-    Ok(found.map(|(tokenizer, special)| (Core::of(tokenizer), special.name())))
+    Ok(found.map(|(tokenizer, parse_special)| (Core::of(tokenizer), parse_special.into())))
 }
 
 /// Read a file into memory; a mapped file could change or shrink while it is in use.

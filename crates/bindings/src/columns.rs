@@ -48,13 +48,8 @@ impl TextColumn {
     #[staticmethod]
     fn of_arrow(column: &Bound<'_, PyAny>, place: &str) -> PyResult<Self> {
         let unreadable = |ColumnError(found): ColumnError| {
-            let expected = if found.contains("dictionary") {
-                "a column of strings; decode the dictionary, or call encode_column of piecework.integrations.arrow"
-            } else if found.contains("table") {
-                "a column of strings, such as one of the table's columns"
-            } else {
-                "a column of strings"
-            };
+            let expected = "a column of strings, such as one of a table's columns; dictionaries must be \
+                decoded, or encoded with encode_column of piecework.integrations.arrow";
             bad_argument(place, found, expected)
         };
         let stream = column.getattr_opt("__arrow_c_stream__")?;

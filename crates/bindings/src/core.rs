@@ -296,7 +296,6 @@ impl Core {
     }
 
     /// Return decoding streams that continue from what `RawDecodeStream.state` returned.
-    #[pyo3(signature = (states, skip_special_tokens, clean_up, pending = Vec::new()))]
     fn continue_decode_stream(
         &self,
         states: Vec<StreamState>,

@@ -5,8 +5,7 @@ use std::io;
 use piecework_core::error::{Error, ErrorKind};
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
-use pyo3::types::PyType;
-use pyo3::PyErrArguments;
+use pyo3::types::PyDict;
 
 /// Make the exception for a core error.
 ///
@@ -16,12 +15,22 @@ pub(crate) fn raise(error: Error) -> PyErr {
     let errno = source.and_then(|source| source.downcast_ref::<io::Error>()?.raw_os_error());
     let cause = source.and_then(|source| source.downcast_ref::<PyErr>());
     let cause = cause.map(|cause| Python::attach(|py| cause.clone_ref(py)));
-    match error.kind {
-        ErrorKind::File => return file_error(error.place, &error.found, error.expected, errno),
-        ErrorKind::Interrupted => return cause.unwrap_or_else(|| PyKeyboardInterrupt::new_err(())),
-        _ => {}
+    if error.kind == ErrorKind::Interrupted {
+        return cause.unwrap_or_else(|| PyKeyboardInterrupt::new_err(()));
     }
-    let raised = exception(error.kind.class_name(), error.place, error.found, error.expected);
+    let class = error.kind.class_name();
+    let message = match errno {
+        Some(errno) => format!("cannot be used: {}", message_of(&error.found, errno).to_lowercase()),
+        None => error.message(),
+    };
+    let raised = exception(class, &error.place, &message, |fields| {
+        fields.set_item("found", &error.found)?;
+        fields.set_item("expected", &error.expected)?;
+        fields.set_item("hint", &error.hint)?;
+        fields.set_item("limit", error.limit)?;
+        fields.set_item("kind", error.fault)?;
+        errno.map_or(Ok(()), |errno| fields.set_item("errno", errno))
+    });
     if cause.is_some() {
         Python::attach(|py| raised.set_cause(py, cause));
     }
@@ -31,30 +40,30 @@ pub(crate) fn raise(error: Error) -> PyErr {
 /// Make an `InputTypeError`.
 pub(crate) fn wrong_type(place: String, found: &Bound<'_, PyAny>, expected: &str) -> PyErr {
     let found = found.get_type().name().map_or_else(|_| "an object".into(), |name| name.to_string());
-    exception("InputTypeError", place, found, expected.into())
+    exception("InputTypeError", &place, &format!("must be {expected}, not {found}"), |_| Ok(()))
 }
 
 /// Make the `InputTypeError` for a null in place of a text.
 pub(crate) fn null_text(place: String) -> PyErr {
-    let expected =
-        "str; drop nulls, or call encode_column of piecework.integrations.arrow, which keeps them";
-    exception("InputTypeError", place, "null".into(), expected.into())
+    let message = "must be str, not null; drop nulls, or call encode_column of \
+        piecework.integrations.arrow, which keeps them";
+    exception("InputTypeError", &place, message, |_| Ok(()))
 }
 
 /// Make an `ArgumentError`.
 pub(crate) fn bad_argument(place: impl Into<String>, found: impl Into<String>, expected: &str) -> PyErr {
-    exception("ArgumentError", place.into(), found.into(), expected.into())
+    raise(Error::new(ErrorKind::Argument, place, found, expected))
 }
 
 /// Make the `InternalError` for a panic.
 pub(crate) fn internal(panic: &str) -> PyErr {
     let place = concat!("piecework ", env!("CARGO_PKG_VERSION"));
-    let expected = concat!(
-        "none: this is a bug, please report it with this message at ",
+    let report = concat!(
+        "this is a bug, please report it with this message at ",
         env!("CARGO_PKG_REPOSITORY"),
         "/issues"
     );
-    exception("InternalError", place.into(), format!("a panic: {panic}"), expected.into())
+    exception("InternalError", place, &format!("a panic: {panic}; {report}"), |_| Ok(()))
 }
 
 /// Make the built-in exception for an error of the operating system, with its `errno` and message.
@@ -63,31 +72,23 @@ pub(crate) fn system_error(error: io::Error) -> PyErr {
     PyOSError::new_err((errno, message_of(&error.to_string(), errno)))
 }
 
-/// Make a `FileError`, which is also the built-in exception for its `errno`.
-fn file_error(place: String, found: &str, expected: String, errno: Option<i32>) -> PyErr {
-    let found = errno.map_or_else(|| found.to_owned(), |errno| message_of(found, errno).to_lowercase());
-    exception_of("FileError", (place, found, expected, errno))
-}
-
 /// Return the message of the operating system without the number that Rust appends.
 fn message_of(text: &str, errno: i32) -> String {
     text.strip_suffix(&format!(" (os error {errno})")).unwrap_or(text).to_owned()
 }
 
-/// Make an exception of `piecework.errors`.
-fn exception(class: &str, place: String, found: String, expected: String) -> PyErr {
-    exception_of(class, (place, found, expected))
-}
-
-fn exception_of(class: &str, arguments: impl PyErrArguments + 'static) -> PyErr {
+/// Make an exception of `piecework.errors`; `fill` sets its fields.
+fn exception(
+    class: &str,
+    place: &str,
+    message: &str,
+    fill: impl FnOnce(&Bound<'_, PyDict>) -> PyResult<()>,
+) -> PyErr {
     Python::attach(|py| {
-        let class = py
-            .import("piecework.errors")
-            .and_then(|module| module.getattr(class))
-            .and_then(|class| Ok(class.cast_into::<PyType>()?));
-        match class {
-            Ok(class) => PyErr::from_type(class, arguments),
-            Err(error) => error,
-        }
+        let fields = PyDict::new(py);
+        let made = fill(&fields).and_then(|()| {
+            py.import("piecework.errors")?.getattr(class)?.call((place, message), Some(&fields))
+        });
+        made.map_or_else(|error| error, PyErr::from_value)
     })
 }

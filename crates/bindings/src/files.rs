@@ -3,7 +3,7 @@
 use piecework_catch_panics::python;
 use piecework_core::engine::Tokenizer;
 use piecework_core::error::Error;
-use piecework_core::spec::{PreTokenizerSpec, SpecialInText};
+use piecework_core::spec::{ParseSpecial, PreTokenizerSpec};
 use piecework_core::stages::pretokenize::{refuse_empty_matches, without_empty_matches};
 use piecework_formats::{
     clip, detect, piecework_file, sentencepiece, tekken, tiktoken, tokenizer_json, vocab_merges,
@@ -13,8 +13,8 @@ use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::core::{compile, make, Core};
-use crate::errors::{bad_argument, raise};
-use crate::options::settings_of;
+use crate::errors::raise;
+use crate::options::{settings_of, StoredParseSpecial};
 use crate::release::ReleaseGil;
 
 /// How ranks split text: a JSON object with a `pre_tokenizer` as in `tokenizer.json`, or regular expressions that split
@@ -108,20 +108,20 @@ pub(crate) fn detect_format(py: Python<'_>, data: &[u8]) -> &'static str {
     py.release(|| detect(data)).name()
 }
 
-/// Read a `.piecework` file and its `special_in_text` setting.
+/// Read a `.piecework` file and its `parse_special` setting.
 #[python]
 pub(crate) fn read_piecework_file(
     py: Python<'_>,
     data: &[u8],
     source: &str,
-) -> PyResult<(Core, &'static str)> {
-    let mut special_in_text = SpecialInText::default();
+) -> PyResult<(Core, StoredParseSpecial)> {
+    let mut parse_special = ParseSpecial::default();
     let core = compile(py, source, || {
-        let (spec, treatment) = piecework_file::read(data)?;
-        special_in_text = treatment;
+        let (spec, setting) = piecework_file::read(data)?;
+        parse_special = setting;
         Ok(spec)
     })?;
-    Ok((core, special_in_text.name()))
+    Ok((core, parse_special.into()))
 }
 
 /// Write a `.piecework` file.
@@ -129,16 +129,10 @@ pub(crate) fn read_piecework_file(
 pub(crate) fn write_piecework_file(
     py: Python<'_>,
     core: &Core,
-    special_in_text: &str,
+    parse_special: StoredParseSpecial,
 ) -> PyResult<Vec<u8>> {
-    let special_in_text = treatment(special_in_text)?;
-    Ok(py.release(|| piecework_file::write(&core.tokenizer().spec(), special_in_text)))
-}
-
-/// Return the treatment of special tokens with a name.
-pub(crate) fn treatment(name: &str) -> PyResult<SpecialInText> {
-    let names = SpecialInText::ALL.map(SpecialInText::name).join(", ");
-    SpecialInText::named(name).ok_or_else(|| bad_argument("special_in_text", name, &names))
+    let parse_special = parse_special.checked()?;
+    Ok(py.release(|| piecework_file::write(&core.tokenizer().spec(), parse_special)))
 }
 
 /// Read a SentencePiece `.model`.

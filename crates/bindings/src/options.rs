@@ -3,6 +3,7 @@
 use piecework_catch_panics::python;
 use piecework_core::engine::Selection;
 use piecework_core::model::Sampling;
+use piecework_core::spec::ParseSpecial;
 use piecework_core::stages::added_tokens::Selector;
 use pyo3::prelude::*;
 use pythonize::{depythonize, PythonizeError};
@@ -47,6 +48,37 @@ pub(crate) fn selection(
 pub(crate) fn selector(parse_special: Option<Vec<u32>>) -> Selector {
     parse_special.map_or(Selector::All, Selector::only)
 }
+
+/// The `parse_special` setting of a tokenizer in Python: True, False or "refuse".
+#[derive(FromPyObject, IntoPyObject)]
+pub(crate) enum StoredParseSpecial {
+    Flag(bool),
+    Name(String),
+}
+
+impl StoredParseSpecial {
+    /// Return the setting for the core.
+    pub(crate) fn checked(self) -> PyResult<ParseSpecial> {
+        match self {
+            Self::Flag(true) => Ok(ParseSpecial::All),
+            Self::Flag(false) => Ok(ParseSpecial::Nothing),
+            Self::Name(name) if name == REFUSE => Ok(ParseSpecial::Refuse),
+            Self::Name(name) => Err(bad_argument("parse_special", name, "True, False or \"refuse\"")),
+        }
+    }
+}
+
+impl From<ParseSpecial> for StoredParseSpecial {
+    fn from(parse_special: ParseSpecial) -> Self {
+        match parse_special {
+            ParseSpecial::All => Self::Flag(true),
+            ParseSpecial::Nothing => Self::Flag(false),
+            ParseSpecial::Refuse => Self::Name(REFUSE.to_owned()),
+        }
+    }
+}
+
+const REFUSE: &str = "refuse";
 
 /// Convert a dict or a list of settings; a field that is missing, unknown or of another type is an error.
 pub(crate) fn settings_of<T: DeserializeOwned>(settings: &Bound<'_, PyAny>) -> PyResult<T> {

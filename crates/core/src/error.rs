@@ -62,6 +62,12 @@ pub struct Error {
     pub found: String,
     /// What should stand there; may be empty.
     pub expected: String,
+    /// What to do, or why; may be empty.
+    pub hint: String,
+    /// The nearest number that would be accepted, for callers that try again.
+    pub limit: Option<u64>,
+    /// The name of the fault, for callers that tell faults of one kind apart; usually empty.
+    pub fault: &'static str,
     /// What went wrong outside the core and led to this.
     pub cause: Option<Cause>,
 }
@@ -100,7 +106,44 @@ impl Error {
             place: part(place.into()),
             found: part(found.into()),
             expected: part(expected.into()),
+            hint: String::new(),
+            limit: None,
+            fault: "",
             cause: None,
+        }
+    }
+
+    /// Add what to do, or why.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = hint.into();
+        self
+    }
+
+    /// Add the nearest number that would be accepted.
+    #[must_use]
+    pub fn limit(mut self, limit: usize) -> Self {
+        self.limit = Some(limit as u64);
+        self
+    }
+
+    /// Add the name of the fault.
+    #[must_use]
+    pub fn fault(mut self, fault: &'static str) -> Self {
+        self.fault = fault;
+        self
+    }
+
+    /// Return what is wrong, without the place and the hint.
+    #[must_use]
+    pub fn message(&self) -> String {
+        let Self { kind, found, expected, .. } = self;
+        let is_argument =
+            matches!(kind, ErrorKind::Argument | ErrorKind::SpecialToken | ErrorKind::Training);
+        match (expected.is_empty(), is_argument) {
+            (true, _) => format!("found {found}"),
+            (false, true) => format!("must be {expected}, not {found}"),
+            (false, false) => format!("found {found}, expected {expected}"),
         }
     }
 
@@ -130,9 +173,9 @@ pub fn shortened(text: &str) -> Cow<'_, str> {
 
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}: found {}", self.place, self.found)?;
-        if !self.expected.is_empty() {
-            write!(f, ", expected {}", self.expected)?;
+        write!(f, "{}: {}", self.place, self.message())?;
+        if !self.hint.is_empty() {
+            write!(f, "; {}", self.hint)?;
         }
         Ok(())
     }

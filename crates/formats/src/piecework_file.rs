@@ -1,36 +1,36 @@
 //! `.piecework`: a `tokenizer.json` with the settings that it lacks.
 
 use piecework_core::error::{Error, ErrorKind};
-use piecework_core::spec::{SpecialInText, TokenizerSpec};
+use piecework_core::spec::{ParseSpecial, TokenizerSpec};
 
 use crate::tokenizer_json;
 
 /// The first bytes, which no reader of a `tokenizer.json` accepts; the number of the layout follows.
 const HEAD: &[u8] = b"{\"piecework\":";
 const LAYOUT: &[u8] = b"1";
-const AFTER_LAYOUT: &[u8] = b",\"special_in_text\":\"";
-const MIDDLE: &[u8] = b"\",\"tokenizer\":";
+const AFTER_LAYOUT: &[u8] = b",\"parse_special\":";
+const MIDDLE: &[u8] = b",\"tokenizer\":";
 
 /// Read a file. Fails for the layout of a later version.
-pub fn read(bytes: &[u8]) -> Result<(TokenizerSpec, SpecialInText), Error> {
+pub fn read(bytes: &[u8]) -> Result<(TokenizerSpec, ParseSpecial), Error> {
     if let Some((layout, _)) = layout(bytes).filter(|(layout, _)| *layout != LAYOUT) {
         let found = format!("layout {}", String::from_utf8_lossy(layout));
         let expected = "layout 1: the file is of a later version; update piecework";
         return Err(Error::new(ErrorKind::Format, "piecework", found, expected));
     }
-    let (special_in_text, tokenizer) = parts(bytes).ok_or_else(|| {
+    let (parse_special, tokenizer) = parts(bytes).ok_or_else(|| {
         let expected = "the beginning of a .piecework file that `save` wrote";
         Error::new(ErrorKind::Format, "byte 0", "another beginning", expected)
     })?;
-    Ok((tokenizer_json::read(tokenizer)?, special_in_text))
+    Ok((tokenizer_json::read(tokenizer)?, parse_special))
 }
 
 /// Return the settings and the `tokenizer.json` of a file.
-fn parts(bytes: &[u8]) -> Option<(SpecialInText, &[u8])> {
+fn parts(bytes: &[u8]) -> Option<(ParseSpecial, &[u8])> {
     let (_, rest) = layout(bytes)?;
-    let (treatment, rest) = rest.split_at(rest.iter().position(|&byte| byte == b'"')?);
-    let treatment = SpecialInText::named(std::str::from_utf8(treatment).ok()?)?;
-    Some((treatment, rest.strip_prefix(MIDDLE)?.trim_ascii_end().strip_suffix(b"}")?))
+    let (value, rest) = rest.split_at(rest.iter().position(|&byte| byte == b',')?);
+    let parse_special = ParseSpecial::from_json(std::str::from_utf8(value).ok()?)?;
+    Some((parse_special, rest.strip_prefix(MIDDLE)?.trim_ascii_end().strip_suffix(b"}")?))
 }
 
 /// Return the number of the layout and the bytes after the head; `None` if a file does not begin as a `.piecework` file.
@@ -43,9 +43,9 @@ pub(crate) fn layout(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
 
 /// Write a file.
 #[must_use]
-pub fn write(spec: &TokenizerSpec, special_in_text: SpecialInText) -> Vec<u8> {
+pub fn write(spec: &TokenizerSpec, parse_special: ParseSpecial) -> Vec<u8> {
     let text = tokenizer_json::write(spec, false);
-    [HEAD, LAYOUT, AFTER_LAYOUT, special_in_text.name().as_bytes(), MIDDLE, text.as_bytes(), b"}\n"]
+    [HEAD, LAYOUT, AFTER_LAYOUT, parse_special.as_json().as_bytes(), MIDDLE, text.as_bytes(), b"}\n"]
         .concat()
 }
 
@@ -63,24 +63,24 @@ mod tests {
     #[test]
     fn round_trips() {
         let spec = vocab_txt::read(b"[UNK]\nhug\n", None).unwrap();
-        for treatment in SpecialInText::ALL {
-            assert_eq!(read(&write(&spec, treatment)).unwrap(), (spec.clone(), treatment));
+        for parse_special in [ParseSpecial::All, ParseSpecial::Nothing, ParseSpecial::Refuse] {
+            assert_eq!(read(&write(&spec, parse_special)).unwrap(), (spec.clone(), parse_special));
         }
     }
 
     #[test]
     fn a_later_layout_is_named() {
-        let error = read(b"{\"piecework\":12,\"special_in_text\":\"new\"").unwrap_err();
+        let error = read(b"{\"piecework\":12,\"parse_special\":\"new\"").unwrap_err();
         assert!(error.to_string().starts_with("piecework: found layout 12, expected layout 1"), "{error}");
-        assert!(layout(b"{\"piecework\":,\"special_in_text\":\"text\"").is_none());
+        assert!(layout(b"{\"piecework\":,\"parse_special\":false").is_none());
     }
 
     #[test]
     fn a_damaged_beginning_is_an_error() {
         let spec = vocab_txt::read(b"[UNK]\nhug\n", None).unwrap();
-        let text = String::from_utf8(write(&spec, SpecialInText::Text)).unwrap();
+        let text = String::from_utf8(write(&spec, ParseSpecial::Nothing)).unwrap();
         for damaged in [
-            text.replace("\"text\"", "\"txt\""),
+            text.replace(":false", ":none"),
             text.replace(",\"tokenizer\"", ",\"model\""),
             text.trim_end().trim_end_matches('}').to_owned(),
         ] {

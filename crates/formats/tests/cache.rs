@@ -2,7 +2,7 @@
 
 use piecework_core::engine::batch::{Encoder, ExtraColumns};
 use piecework_core::engine::{Input, Options, Tokenizer};
-use piecework_core::spec::{SpecialInText, TokenizerSpec};
+use piecework_core::spec::{ParseSpecial, TokenizerSpec};
 use piecework_core::stages::added_tokens::Selector;
 use piecework_core::table_sections::Array;
 
@@ -27,7 +27,7 @@ fn document(model: &str) -> TokenizerSpec {
 
 fn written(spec: &TokenizerSpec) -> Vec<u8> {
     let parts = Tokenizer::compile(spec).expect("a tokenizer").store();
-    write(spec, &parts, SpecialInText::Text, b"key").expect("a cache")
+    write(spec, &parts, ParseSpecial::Nothing, b"key").expect("a cache")
 }
 
 fn ids(pipeline: Tokenizer) -> Vec<Vec<u32>> {
@@ -47,7 +47,10 @@ fn what_is_read_is_what_was_written() {
     for model in MODELS {
         let spec = document(model);
         let cached = read(&written(&spec).into()).unwrap();
-        assert_eq!((cached.special_in_text.name(), cached.key.as_slice()), ("text", b"key".as_slice()));
+        assert_eq!(
+            (cached.parse_special, cached.key.as_slice()),
+            (ParseSpecial::Nothing, b"key".as_slice())
+        );
         let CompiledCache { spec: stored, vocab, parts, read_entries, .. } = cached;
         let restored = Tokenizer::restore(stored, vocab, &parts, read_entries).unwrap();
         assert_eq!(restored.spec(), spec);

@@ -3,10 +3,10 @@
 use piecework_core::engine::batch::{ExtraColumns, Source};
 use piecework_core::engine::{self, Input};
 use piecework_core::error::{Error, ErrorKind, shortened};
-use piecework_core::spec::SpecialInText;
+use piecework_core::spec::ParseSpecial;
 use piecework_core::stages::added_tokens::Selector;
 
-use crate::{Batch, EncodeInput, EncodeOptions, Encoding, ParseSpecial, Tokenizer};
+use crate::{Batch, EncodeInput, EncodeOptions, Encoding, Tokenizer};
 
 /// # Encode
 impl Tokenizer {
@@ -20,7 +20,7 @@ impl Tokenizer {
 
     /// Encode with other options than the default.
     ///
-    /// Also fails for an unknown token in [`EncodeOptions::parse_special`].
+    /// Also fails for an unknown token in [`EncodeOptions::parse_special_only`].
     pub fn encode_with<'t>(
         &self,
         input: impl Into<EncodeInput<'t>>,
@@ -131,12 +131,8 @@ impl Tokenizer {
         let inputs: Vec<EncodeInput<'t>> = texts.into_iter().map(Into::into).collect();
         let selector = self.checked(&inputs, options)?;
         if pairs_of(&inputs)?.is_some() {
-            return Err(Error::new(
-                ErrorKind::Argument,
-                "texts",
-                "pairs",
-                "texts; encode_batch takes pairs",
-            ));
+            let error = Error::new(ErrorKind::Argument, "texts", "pairs", "texts");
+            return Err(error.hint("encode_batch takes pairs"));
         }
         let sources: Vec<_> = inputs.iter().map(|input| Source::from(input.text)).collect();
         let counts =
@@ -147,13 +143,13 @@ impl Tokenizer {
     /// Check the inputs; return the special tokens to recognize in them.
     fn checked(&self, inputs: &[EncodeInput<'_>], options: &EncodeOptions) -> Result<Selector, Error> {
         inputs.iter().try_for_each(|input| input.check())?;
-        match (&options.parse_special, self.special_in_text()) {
-            (Some(ParseSpecial::All), _) | (None, SpecialInText::Parse) => Ok(Selector::All),
-            (Some(ParseSpecial::Nothing), _) | (None, SpecialInText::Text) => {
-                Ok(Selector::only(Vec::new()))
-            }
-            (Some(ParseSpecial::Only(tokens)), _) => self.only(tokens),
-            (None, SpecialInText::Refuse) => {
+        if let Some(tokens) = &options.parsed_tokens {
+            return self.only(tokens);
+        }
+        match options.parse_special.unwrap_or(self.parse_special()) {
+            ParseSpecial::All => Ok(Selector::All),
+            ParseSpecial::Nothing => Ok(Selector::only(Vec::new())),
+            ParseSpecial::Refuse => {
                 let mut texts = inputs.iter().flat_map(|input| input.texts()).flat_map(Input::texts);
                 texts.try_for_each(|text| self.refuse_special(text))?;
                 Ok(Selector::All)
@@ -168,7 +164,7 @@ impl Tokenizer {
             special.find(|(content, _)| content == token).map(|(_, id)| id).ok_or_else(|| {
                 let found =
                     format!("{:?}, which is not a special token of the tokenizer", shortened(token));
-                Error::new(ErrorKind::Argument, "parse_special", found, "special tokens")
+                Error::new(ErrorKind::Argument, "parse_special_only", found, "special tokens")
             })
         };
         Ok(Selector::only(tokens.iter().map(id).collect::<Result<_, _>>()?))
@@ -179,7 +175,7 @@ impl Tokenizer {
         let Some(id) = self.core().find_special(text, &Selector::All)? else { return Ok(()) };
         let token = self.id_to_token(id).unwrap_or_default();
         let found = format!("the special token {token:?}");
-        let expected = "a text without one, or parse_special in the options: All, Nothing or Only";
+        let expected = "a text without one, or parse_special in the options: All or Nothing";
         Err(Error::new(ErrorKind::SpecialToken, "text", found, expected))
     }
 }

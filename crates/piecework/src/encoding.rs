@@ -11,10 +11,10 @@ use crate::offsets::byte_offsets;
 /// An encoded text: one item for each token in every field.
 ///
 /// ```
-/// use piecework::Tokenizer;
+/// use piecework::{ParseSpecial, Tokenizer};
 ///
 /// let tokenizer = Tokenizer::from_bytes("[UNK]\n[CLS]\n[SEP]\nžába\n##s\n".as_bytes())?;
-/// let encoding = tokenizer.with_special_in_text(piecework::spec::SpecialInText::Text).encode("Žábas")?;
+/// let encoding = tokenizer.with_parse_special(ParseSpecial::Nothing).encode("Žábas")?;
 /// assert_eq!(encoding.tokens(), ["[CLS]", "[UNK]", "[SEP]"], "accents are stripped from lowercased text");
 /// assert_eq!(encoding.offsets(), [(0, 0), (0, 7), (0, 0)]);
 /// assert_eq!(encoding.special_tokens_mask(), [1, 0, 1]);

@@ -36,7 +36,7 @@
 //! [`EncodeOptions::num_threads`] names. [`Tokenizer::warm_up`] builds the tables that otherwise the first requests build.
 //!
 //! Text of users that contains `[SEP]` or `<|im_end|>` becomes that token, as with `tokenizers`, unless
-//! [`EncodeOptions::parse_special`] or [`Tokenizer::with_special_in_text`] says otherwise.
+//! [`EncodeOptions::parse_special`] or [`Tokenizer::with_parse_special`] says otherwise.
 //! [`Tokenizer::encode_segments`] encodes prompts that are made of trusted and untrusted parts.
 //!
 //! # Files
@@ -79,7 +79,7 @@ pub use encode_input::EncodeInput;
 pub use encoding::Encoding;
 #[cfg(feature = "formats")]
 pub use loading::LoadOptions;
-pub use options::{DecodeOptions, EncodeOptions, ParseSpecial};
+pub use options::{DecodeOptions, EncodeOptions};
 pub use segments::SegmentedEncoding;
 pub use tokenizer::Tokenizer;
 
@@ -87,6 +87,7 @@ pub use tokenizer::Tokenizer;
 pub use piecework_core as core;
 pub use piecework_core::error::{Error, ErrorKind};
 pub use piecework_core::spec;
+pub use piecework_core::spec::ParseSpecial;
 /// Tokenizer files as specifications, and back: what [`Tokenizer::from_bytes`] uses.
 #[cfg(feature = "formats")]
 pub use piecework_formats as formats;

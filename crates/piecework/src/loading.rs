@@ -7,7 +7,7 @@ use std::path::Path;
 use piecework_core::engine::{self, Origin};
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::ranks::RanksSpec;
-use piecework_core::spec::{SpecialInText, TokenizerSpec};
+use piecework_core::spec::{ParseSpecial, TokenizerSpec};
 use piecework_core::stages::pretokenize::{refuse_empty_matches, without_empty_matches};
 use piecework_core::table_sections::Array;
 use piecework_formats::{
@@ -126,11 +126,11 @@ impl Tokenizer {
         if format == Format::CompiledCache {
             return restore(bytes);
         }
-        let (tokenizer, special_in_text) = compile(format, bytes, options)?;
-        Ok(Self::new(tokenizer, special_in_text, origin(format, bytes)))
+        let (tokenizer, parse_special) = compile(format, bytes, options)?;
+        Ok(Self::new(tokenizer, parse_special, origin(format, bytes)))
     }
 
-    /// Write the tokenizer as `tokenizer.json`, indented if `pretty`. What it does with special tokens in text is not in it.
+    /// Write the tokenizer as `tokenizer.json`, indented if `pretty`. [`Tokenizer::parse_special`] is not in it.
     #[must_use]
     pub fn to_json(&self, pretty: bool) -> String {
         tokenizer_json::write(&self.spec(), pretty)
@@ -175,32 +175,32 @@ fn settings_of(format: Format) -> &'static [&'static str] {
     }
 }
 
-/// Read and compile a file; return also what the library that owns the format does with special tokens in text.
+/// Read and compile a file; return also which special tokens the library that owns the format parses.
 fn compile(
     format: Format,
     bytes: &[u8],
     options: &LoadOptions,
-) -> Result<(engine::Tokenizer, SpecialInText), Error> {
-    let (ranks, special_in_text) = match format {
-        Format::TiktokenRanks => (read_ranks(bytes, options)?, SpecialInText::Refuse),
+) -> Result<(engine::Tokenizer, ParseSpecial), Error> {
+    let (ranks, parse_special) = match format {
+        Format::TiktokenRanks => (read_ranks(bytes, options)?, ParseSpecial::Refuse),
         Format::TekkenJson => {
             let ranks = without_empty_matches(tekken::read(bytes)?, tekken::PATTERN_FIELD)?;
-            (ranks, SpecialInText::Text)
+            (ranks, ParseSpecial::Nothing)
         }
         _ => {
-            let (spec, special_in_text) = read(format, bytes, options)?;
-            return Ok((engine::Tokenizer::compile(spec)?, special_in_text));
+            let (spec, parse_special) = read(format, bytes, options)?;
+            return Ok((engine::Tokenizer::compile(spec)?, parse_special));
         }
     };
-    Ok((engine::Tokenizer::compile_ranks(ranks)?, special_in_text))
+    Ok((engine::Tokenizer::compile_ranks(ranks)?, parse_special))
 }
 
-/// Read a file as a specification, and what the library that owns the format does with special tokens in text.
+/// Read a file as a specification, and which special tokens the library that owns the format parses.
 fn read(
     format: Format,
     bytes: &[u8],
     options: &LoadOptions,
-) -> Result<(TokenizerSpec, SpecialInText), Error> {
+) -> Result<(TokenizerSpec, ParseSpecial), Error> {
     let spec = match format {
         Format::PieceworkFile => return piecework_file::read(bytes),
         Format::TokenizerJson => tokenizer_json::read(bytes),
@@ -214,13 +214,14 @@ fn read(
             Err(Error::new(ErrorKind::Format, "byte 0", format.name(), expected))
         }
     };
-    Ok((spec?, SpecialInText::Parse))
+    Ok((spec?, ParseSpecial::All))
 }
 
 fn read_ranks(bytes: &[u8], options: &LoadOptions) -> Result<RanksSpec, Error> {
     if options.patterns.is_empty() {
-        let expected = "the pattern that splits text, in the options; the file does not contain it";
-        return Err(Error::new(ErrorKind::Argument, "pattern", "nothing", expected));
+        let expected = "the pattern that splits text, in the options";
+        let error = Error::new(ErrorKind::Argument, "pattern", "nothing", expected);
+        return Err(error.hint("the file does not contain it"));
     }
     let pre_tokenizer = tiktoken::pre_tokenizer(options.patterns.clone());
     refuse_empty_matches(&pre_tokenizer)?;
@@ -252,10 +253,9 @@ fn restore(bytes: &[u8]) -> Result<Tokenizer, Error> {
     };
     // Tables need the alignment of this array.
     let bytes = Array::read(&mut &bytes[..], bytes.len()).map_err(memory)?;
-    let cache::CompiledCache { spec, vocab, parts, read_entries, special_in_text, .. } =
-        cache::read(&bytes)?;
+    let cache::CompiledCache { spec, vocab, parts, read_entries, parse_special, .. } = cache::read(&bytes)?;
     let tokenizer = engine::Tokenizer::restore(spec, vocab, &parts, read_entries)?;
-    Ok(Tokenizer::new(tokenizer, special_in_text, None))
+    Ok(Tokenizer::new(tokenizer, parse_special, None))
 }
 
 /// Return what warnings need to know of a file.

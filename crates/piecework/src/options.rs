@@ -1,17 +1,7 @@
 //! The options of encoding and decoding.
 
+use piecework_core::spec::ParseSpecial;
 use piecework_core::threads::processors;
-
-/// The special tokens that are recognized where they are written in a text.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum ParseSpecial {
-    /// All of them, as in `tokenizers`.
-    All,
-    /// None of them: the safe choice for text of users.
-    Nothing,
-    /// These tokens.
-    Only(Vec<String>),
-}
 
 /// The options of encoding.
 ///
@@ -28,6 +18,7 @@ pub enum ParseSpecial {
 pub struct EncodeOptions {
     pub(crate) add_special_tokens: bool,
     pub(crate) parse_special: Option<ParseSpecial>,
+    pub(crate) parsed_tokens: Option<Vec<String>>,
     pub(crate) offsets: bool,
     pub(crate) overflow: bool,
     pub(crate) num_threads: Option<usize>,
@@ -38,6 +29,7 @@ impl Default for EncodeOptions {
         Self {
             add_special_tokens: true,
             parse_special: None,
+            parsed_tokens: None,
             offsets: false,
             overflow: false,
             num_threads: None,
@@ -59,11 +51,23 @@ impl EncodeOptions {
         self
     }
 
-    /// Set the special tokens that are recognized in text. By default this is a property of the tokenizer: see
-    /// [`Tokenizer::with_special_in_text`](crate::Tokenizer::with_special_in_text).
+    /// Set which special tokens are parsed where they are written in the text. By default the tokenizer decides: see
+    /// [`Tokenizer::with_parse_special`](crate::Tokenizer::with_parse_special).
     #[must_use]
     pub fn parse_special(mut self, parse_special: ParseSpecial) -> Self {
-        self.parse_special = Some(parse_special);
+        (self.parse_special, self.parsed_tokens) = (Some(parse_special), None);
+        self
+    }
+
+    /// Parse only these special tokens where they are written in the text; the others are encoded as text.
+    ///
+    /// Encoding fails if one of them is not a special token of the tokenizer.
+    #[must_use]
+    pub fn parse_special_only<I>(mut self, tokens: I) -> Self
+    where
+        I: IntoIterator<Item: Into<String>>,
+    {
+        self.parsed_tokens = Some(tokens.into_iter().map(Into::into).collect());
         self
     }
 

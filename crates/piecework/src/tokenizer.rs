@@ -7,7 +7,7 @@ use piecework_core::encoding::Token;
 use piecework_core::engine::batch::{Encoder, Prompts};
 use piecework_core::engine::{self, Origin};
 use piecework_core::error::Error;
-use piecework_core::spec::{Padding, SpecialInText, TokenizerSpec, Truncation};
+use piecework_core::spec::{Padding, ParseSpecial, TokenizerSpec, Truncation};
 
 /// A tokenizer: compiled, immutable, `Send` and `Sync`. A clone is a handle of the same tokenizer.
 ///
@@ -28,7 +28,7 @@ pub struct Tokenizer {
 
 struct Shared {
     encoder: Encoder,
-    special_in_text: SpecialInText,
+    parse_special: ParseSpecial,
     /// The format of the file, for warnings.
     origin: Option<Origin>,
     /// What encodes prompts, made at first use.
@@ -49,38 +49,37 @@ impl Tokenizer {
     /// # Ok::<(), piecework::Error>(())
     /// ```
     pub fn from_spec(spec: TokenizerSpec) -> Result<Self, Error> {
-        Ok(Self::new(engine::Tokenizer::compile(spec)?, SpecialInText::default(), None))
+        Ok(Self::new(engine::Tokenizer::compile(spec)?, ParseSpecial::default(), None))
     }
 
     pub(crate) fn new(
         tokenizer: engine::Tokenizer,
-        special_in_text: SpecialInText,
+        parse_special: ParseSpecial,
         origin: Option<Origin>,
     ) -> Self {
         let (encoder, prompts) = (Encoder::new(tokenizer), OnceLock::new());
-        Self { shared: Arc::new(Shared { encoder, special_in_text, origin, prompts }) }
+        Self { shared: Arc::new(Shared { encoder, parse_special, origin, prompts }) }
     }
 
     /// Return a tokenizer with the same settings around another compiled tokenizer.
     fn around(&self, tokenizer: engine::Tokenizer) -> Self {
-        Self::new(tokenizer, self.shared.special_in_text, self.shared.origin)
+        Self::new(tokenizer, self.shared.parse_special, self.shared.origin)
     }
 
-    /// Return a tokenizer that treats special tokens in text in another way; it shares the tables.
+    /// Return a tokenizer that parses other special tokens in text by default; it shares the tables.
     ///
     /// ```
-    /// use piecework::spec::SpecialInText;
-    /// use piecework::{ErrorKind, Tokenizer};
+    /// use piecework::{ErrorKind, ParseSpecial, Tokenizer};
     ///
     /// let tokenizer = Tokenizer::from_bytes(b"[UNK]\n[SEP]\nbe\n")?;
     /// assert_eq!(tokenizer.encode_ids("be [SEP]")?, [2, 1]);
-    /// let tokenizer = tokenizer.with_special_in_text(SpecialInText::Refuse);
+    /// let tokenizer = tokenizer.with_parse_special(ParseSpecial::Refuse);
     /// assert_eq!(tokenizer.encode_ids("be [SEP]").unwrap_err().kind, ErrorKind::SpecialToken);
     /// # Ok::<(), piecework::Error>(())
     /// ```
     #[must_use]
-    pub fn with_special_in_text(&self, special_in_text: SpecialInText) -> Self {
-        Self::new(self.core().clone(), special_in_text, self.shared.origin)
+    pub fn with_parse_special(&self, parse_special: ParseSpecial) -> Self {
+        Self::new(self.core().clone(), parse_special, self.shared.origin)
     }
 
     /// Return a tokenizer that truncates encodings; it shares the tables.
@@ -185,10 +184,10 @@ impl Tokenizer {
         self.core().token_bytes_into(id, &mut bytes).then_some(bytes)
     }
 
-    /// Return the number of entries of the model, without added tokens.
+    /// Return the number of tokens: entries of the model and added tokens.
     #[must_use]
     pub fn vocab_size(&self) -> usize {
-        self.core().entry_count(false)
+        self.core().entry_count(true)
     }
 
     /// Return every token with its id: the entries of the model, then added tokens.
@@ -202,10 +201,10 @@ impl Tokenizer {
         self.core().spec()
     }
 
-    /// Return what it does with special tokens in text.
+    /// Return which special tokens it parses in text by default.
     #[must_use]
-    pub fn special_in_text(&self) -> SpecialInText {
-        self.shared.special_in_text
+    pub fn parse_special(&self) -> ParseSpecial {
+        self.shared.parse_special
     }
 
     /// Return a warning for each setting of its file that is probably a mistake.
@@ -248,7 +247,7 @@ impl fmt::Debug for Tokenizer {
         f.debug_struct("Tokenizer")
             .field("vocab_size", &self.vocab_size())
             .field("route", &self.core().route_name())
-            .field("special_in_text", &self.shared.special_in_text)
+            .field("parse_special", &self.shared.parse_special)
             .finish_non_exhaustive()
     }
 }

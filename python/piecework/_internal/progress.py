@@ -15,8 +15,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
+    from typing import Any
 
-    from rich.progress import ProgressColumn
+    from rich.table import Table
 
     from piecework._internal.types import Progress, Update
 
@@ -53,7 +54,7 @@ def progress_bar(
     if sys.stderr.isatty():
         return contextmanager(_terminal_bar)(title, in_bytes)
     if _is_notebook():
-        return contextmanager(_notebook_bar)(title)
+        return contextmanager(_notebook_bar)(title, in_bytes)
     return nullcontext(_LinePrinter(title, clock or monotonic, in_bytes))
 
 
@@ -78,83 +79,74 @@ class _ProgressOfFiles:
         return name if len(name) <= _MAX_NAME_CHARS else "..." + name[3 - _MAX_NAME_CHARS :]
 
 
+class _Bar(_ProgressOfFiles):
+    """A bar of rich."""
+
+    def __init__(self, title: str, in_bytes: bool, **settings: Any) -> None:
+        import rich.progress as rich
+
+        bar = (rich.TextColumn(title, markup=False), rich.BarColumn(), rich.TaskProgressColumn())
+        speed = (rich.TransferSpeedColumn(),) if in_bytes else ()
+        left = (rich.TextColumn("left"), rich.TimeRemainingColumn())
+        source = (rich.TextColumn("{task.fields[source]}", markup=False),) if in_bytes else ()
+        columns = (*bar, rich.TimeElapsedColumn(), *speed, *left, *source)
+        self.bars = rich.Progress(*columns, **settings)
+        self._task = self.bars.add_task(title, total=None, source="")
+
+    def __call__(self, done: int, total: int) -> None:
+        self.bars.update(self._task, completed=done, total=total or None, source=self.shown_source)
+
+
 def _terminal_bar(title: str, in_bytes: bool) -> Iterator[Update]:
     from rich.console import Console
-    from rich.progress import BarColumn, TaskProgressColumn, TextColumn, TimeElapsedColumn
-    from rich.progress import Progress as Bars
 
-    bar = (TextColumn(title, markup=False), BarColumn(), TaskProgressColumn(), TimeElapsedColumn())
-    with Bars(
-        *bar, *_further_columns(in_bytes), console=Console(stderr=True), transient=True
-    ) as shown:
-        task = shown.add_task(title, total=None, source="")
-
-        class Bar(_ProgressOfFiles):
-            def __call__(self, done: int, total: int) -> None:
-                shown.update(task, completed=done, total=total or None, source=self.shown_source)
-
-        yield Bar()
-
-
-def _further_columns(in_bytes: bool) -> tuple[ProgressColumn, ...]:
-    from rich.progress import TextColumn, TimeRemainingColumn, TransferSpeedColumn
-
-    left = (TextColumn("left"), TimeRemainingColumn())
-    source = TextColumn("{task.fields[source]}", markup=False)
-    return (TransferSpeedColumn(), *left, source) if in_bytes else left
+    bar = _Bar(title, in_bytes, console=Console(stderr=True), transient=True)
+    with bar.bars:
+        yield bar
 
 
 _SECONDS_BETWEEN_UPDATES = 0.1
 
 
 def _is_notebook() -> bool:
-    """Return whether the program runs in a Jupyter kernel."""
-    shell = getattr(sys.modules.get("IPython"), "get_ipython", _no_shell)()
-    return hasattr(shell, "kernel")
+    """Return whether the program runs in a notebook; without IPython, rich need not be imported."""
+    if "IPython" not in sys.modules:
+        return False
+    from rich.console import Console
+
+    return Console().is_jupyter
 
 
-def _no_shell() -> None:
-    return None
+class _NotebookBar(_Bar):
+    """A bar in the output of a cell, without the widgets with which rich updates one."""
+
+    def __init__(self, title: str, in_bytes: bool) -> None:
+        from IPython.display import display
+
+        super().__init__(title, in_bytes)
+        self._handle = display(self._table(), display_id=True)
+        self._shown = monotonic()
+
+    def __call__(self, done: int, total: int) -> None:
+        super().__call__(done, total)
+        if monotonic() - self._shown >= _SECONDS_BETWEEN_UPDATES:
+            self.show()
+
+    def show(self) -> None:
+        """Show the bar as it is now."""
+        self._shown = monotonic()
+        self._handle.update(self._table())
+
+    def _table(self) -> Table:
+        return self.bars.make_tasks_table(self.bars.tasks)
 
 
-def _notebook_bar(title: str) -> Iterator[Update]:
-    """Yield a function that updates a bar in the output of a cell; it needs no widgets."""
-    from IPython.display import display
-
-    begun = monotonic()
-    handle = display(_NotebookBar(title, 0, 0, ""), display_id=True)
-    shown = begun
-
-    class Bar(_ProgressOfFiles):
-        def __call__(self, done: int, total: int) -> None:
-            nonlocal shown
-            now = monotonic()
-            if now - shown >= _SECONDS_BETWEEN_UPDATES:
-                shown = now
-                handle.update(_NotebookBar(title, done, total, self.shown_source))
-
+def _notebook_bar(title: str, in_bytes: bool) -> Iterator[Update]:
+    bar = _NotebookBar(title, in_bytes)
     try:
-        yield Bar()
+        yield bar
     finally:
-        handle.update(_NotebookBar(f"{title}: {_minutes(monotonic() - begun)}", 1, 1, ""))
-
-
-class _NotebookBar:
-    """A bar that a notebook shows; other front ends show its text."""
-
-    def __init__(self, title: str, done: int, total: int, source: str) -> None:
-        self._title, self._done, self._total, self._source = title, done, total, source
-
-    def __repr__(self) -> str:
-        share = f" {100 * self._done // self._total}%" if self._total else f" {self._done:,}"
-        return f"{self._title}{share} {self._source}".rstrip()
-
-    def _repr_html_(self) -> str:
-        from html import escape
-
-        value = f' value="{self._done}" max="{self._total}"' if self._total else ""
-        label = escape(f"{self._title} {self._source}".rstrip())
-        return f'<label>{label} <progress{value} style="vertical-align: middle"></progress></label>'
+        bar.show()
 
 
 class _LinePrinter(_ProgressOfFiles):

@@ -6,6 +6,7 @@ import os
 import sys
 
 from piecework._core import available_processors
+from piecework._internal.validation import whole_number
 from piecework.errors import ArgumentError
 
 _VARIABLE = "PIECEWORK_NUM_THREADS"
@@ -17,7 +18,9 @@ _CPUS: dict[int | None, int] = {}
 
 def thread_count(num_threads: int | None) -> int:
     """Return the number of threads to use; None means `default_num_threads()`."""
-    return default_num_threads() if num_threads is None else num_threads
+    if num_threads is None:
+        return default_num_threads()
+    return whole_number("num_threads", num_threads, 1)
 
 
 def default_num_threads() -> int:

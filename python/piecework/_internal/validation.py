@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import os
 
-from piecework._internal.abstract import Collection, Iterable, Sequence
-from piecework._internal.close_names import one_of
-from piecework._internal.lazy import hints, np, typing
+from piecework._internal.abstract import Collection, Iterable
+from piecework._internal.close_names import did_you_mean
+from piecework._internal.lazy import hints, np, pw, typing
 from piecework._internal.surrogates import first_surrogate
 from piecework.errors import ArgumentError, InputTypeError
 
@@ -26,24 +26,29 @@ def check_type(name: str, value: object, kinds: typing.Any, expected: str) -> No
 
     >>> check_type("text", 3, str, "str")
     Traceback (most recent call last):
-    piecework.errors.InputTypeError: text must be str, not int
+    piecework.errors.InputTypeError: text: must be str, not int
     """
     if not isinstance(value, kinds):
         raise InputTypeError(name, f"must be {expected}, not {type(value).__name__}")
+
+
+def check_tokenizer(tokenizer: object, name: str = "tokenizer") -> None:
+    """Raise `InputTypeError` unless the argument is a `Tokenizer`."""
+    check_type(name, tokenizer, pw.Tokenizer, "a Tokenizer")
 
 
 def path_text(path: PathLike, name: str = "path") -> str:
     """Return a path as a string."""
     if not isinstance(path, (str, os.PathLike)):
         raise InputTypeError(name, f"must be str or a path, not {type(path).__name__}")
-    return os.fspath(path)
+    return encodable_path(os.fspath(path), name)
 
 
 def file_path(path: object, name: str, error: type[ArgumentError] = InputTypeError) -> str:
     """Return the path of one of several files as a string; raises `error` for another type."""
     text = os.fspath(path) if isinstance(path, (str, os.PathLike)) else None
     if not isinstance(text, str):
-        raise error(name, type(path).__name__, "paths as str or os.PathLike")
+        raise error(name, f"must be paths as str or os.PathLike, not {type(path).__name__}")
     return encodable_path(text, name)
 
 
@@ -59,7 +64,7 @@ def encodable_path(text: str, name: str = "path") -> str:
     return text
 
 
-def listed(items: Sequence[hints.T], name: str = "texts", of: str = "str") -> list[hints.T]:
+def listed(items: Iterable[hints.T], name: str = "texts", of: str = "str") -> list[hints.T]:
     """Return the items as a new list, which later changes of the argument do not affect."""
     if not _is_iterable(items):
         problem = f"must be a sequence of {of}, such as a list, not {type(items).__name__}"
@@ -154,13 +159,15 @@ def check_fraction(name: str, value: object, *, allow_one: bool) -> None:
 
 def check_choice(name: str, value: object, choices: Collection[str]) -> None:
     """Raise unless `value` is one of the choices."""
-    if value not in choices:
+    if not isinstance(value, str) or value not in choices:
         raise unknown_choice(name, value, choices)
 
 
 def unknown_choice(name: str, value: object, choices: Collection[str]) -> ArgumentError:
     """Return the error for a value that is none of the choices; it says which one is probably meant."""
-    return ArgumentError(name, f"must be {one_of(value, choices)}, not {value!r}")
+    names = ", ".join(dict.fromkeys(choices))
+    problem = f"must be one of {names}, not {value!r}"
+    return ArgumentError(name, problem, hint=did_you_mean(value, choices))
 
 
 def check_stage(name: str, stage: object, kinds: typing.Any) -> None:

@@ -7,12 +7,10 @@
 (7, 1)
 """
 
-from typing import TYPE_CHECKING
-
-from piecework._support import moved_names
 from piecework.analysis.bench import bench, bench_files
 from piecework.analysis.charts import Chart, charts
 from piecework.analysis.compare import Comparison, compare
+from piecework.analysis.corpus_counts import token_counts
 from piecework.analysis.explain import explain
 from piecework.analysis.explanation import ExplainedToken, ExplainedWord, Explanation
 from piecework.analysis.gold import BoundaryScores, Gold, boundary_scores, read_gold
@@ -47,21 +45,11 @@ from piecework.analysis.training import (
     training_example,
 )
 from piecework.analysis.unigram_lattice import LatticeEdge, WordLattice
-from piecework.analysis.usage import token_counts
 from piecework.analysis.verification import EncodedText, IdDifference, Verification
 from piecework.analysis.verify import verify, verify_files
 from piecework.analysis.vocabulary_report import Inspection, inspect
 from piecework.analysis.word_differences import DifferingWord, WordBand, WordDifferences, WordGroup
 from piecework.analysis.word_search import PrefixSearch, WordSearch
-
-if not TYPE_CHECKING:
-    __getattr__ = moved_names(
-        __name__,
-        {
-            "compare_files": "compare(tokenizers, piecework.corpus.read_corpus(paths))",
-            "plan_prune_files": "plan_prune(tokenizer, piecework.corpus.read_corpus(paths))",
-        },
-    )
 
 __all__ = [
     "EXAMPLES",

@@ -71,7 +71,6 @@ def bench(
     return run.benchmark()
 
 
-@support.renamed_arguments(errors="encoding_errors")
 def bench_files(
     path: support.PathLike,
     corpus: support.PathLike | Sequence[support.PathLike],
@@ -108,7 +107,7 @@ def bench_files(
     """
     loaded = Tokenizer.load(path) if tokenizer is None else tokenizer
     support.check_positive("megabytes", megabytes)
-    peers = [read_peer(name, path, loaded) for name in against]
+    peers = [read_peer(name, path, loaded) for name in support.listed(against, "against", "names")]
     documents = chain.from_iterable(
         documents_of(rows)
         for rows in read_corpus(corpus, field=field, encoding_errors=encoding_errors)
@@ -140,7 +139,7 @@ class _Run:
         bare = tokenizer.without_truncation().without_padding()
         self._spec = _without_dropout(bare.spec)
         # A tokenizer from ranks raises for special tokens in text by default.
-        self._parse_special = False if bare.spec.special_in_text == "refuse" else None
+        self._parse_special = False if bare.parse_special == "refuse" else None
         quarter = len(texts) // 4
         self._cold, self._steady = texts[:quarter], texts[quarter : 3 * quarter]
         self._last = texts[3 * quarter :]

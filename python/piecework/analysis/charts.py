@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import ceil, floor, log10
 from typing import Any, NamedTuple
 
-from piecework._support import import_extra
+from piecework._support import check_type, import_extra
 from piecework.analysis.chart_frame import ChartFrame, Row
 from piecework.analysis.compare import Comparison
 from piecework.analysis.measures import ComparedSource, Lengths
@@ -70,6 +70,7 @@ def page_charts(comparison: Comparison) -> list[Chart]:
 
     A comparison of fewer than `FEWEST_WORDS` words has none.
     """
+    check_type("comparison", comparison, Comparison, "a Comparison")
     if comparison.words < FEWEST_WORDS:
         import_extra("altair", "charts", "charts")
         return []
@@ -80,6 +81,7 @@ class _Charts:
     """Builds the charts of one comparison."""
 
     def __init__(self, comparison: Comparison, *, is_on_page: bool) -> None:
+        check_type("comparison", comparison, Comparison, "a Comparison")
         self._alt = import_extra("altair", "charts", "charts")
         self._found = comparison
         self._names = [escape_controls(one.name) for one in comparison.measures]
@@ -102,26 +104,8 @@ class _Charts:
                 "Tokens of each source, compared with the tokenizer that needs the fewest for it.",
                 self._sources(),
             )
-        words = found.word_differences
-        if words.words:
-            yield Chart(
-                "splits",
-                "Words by number of tokens",
-                "Share of the words of the text that stay one token, or become two, three and more.",
-                self._splits(),
-            )
-            yield Chart(
-                "frequency",
-                "Where: frequent and rare words",
-                "Tokens per word, by how often the word occurs in the corpus.",
-                self._bands(words.by_frequency, "occurrences of the word"),
-            )
-            yield Chart(
-                "length",
-                "Where: short and long words",
-                "Tokens per word, by the length of the word in characters.",
-                self._bands(words.by_length, "characters of the word"),
-            )
+        if found.word_differences.words:
+            yield from self._of_words()
         if found.gold_words is not None:
             yield Chart(
                 "boundaries",
@@ -146,6 +130,27 @@ class _Charts:
             "Frequencies of the tokens",
             "Share of the tokens by frequency rank of the entry. Both axes are logarithmic.",
             self._frequencies(),
+        )
+
+    def _of_words(self) -> Iterator[Chart]:
+        words = self._found.word_differences
+        yield Chart(
+            "splits",
+            "Words by number of tokens",
+            "Share of the words of the text that stay one token, or become two, three and more.",
+            self._splits(),
+        )
+        yield Chart(
+            "frequency",
+            "Where: frequent and rare words",
+            "Tokens per word, by how often the word occurs in the corpus.",
+            self._bands(words.by_frequency, "occurrences of the word"),
+        )
+        yield Chart(
+            "length",
+            "Where: short and long words",
+            "Tokens per word, by the length of the word in characters.",
+            self._bands(words.by_length, "characters of the word"),
         )
 
     def _measures(self) -> Any:

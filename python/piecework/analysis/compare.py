@@ -8,21 +8,22 @@ distinct ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import Any, TypeAlias
 
 import numpy as np
+import numpy.typing as npt
 
 from piecework import Tokenizer
 from piecework import _support as support
 from piecework._support import check_type
 from piecework.analysis import metrics
-from piecework.analysis.block_html import as_html
-from piecework.analysis.block_text import as_text
+from piecework.analysis.blocks import Block
 from piecework.analysis.corpus_counts import CorpusCounts, FrequentWords
 from piecework.analysis.corpus_texts import Texts, reading
+from piecework.analysis.displayed import Displayed
 from piecework.analysis.entry_bytes import family
 from piecework.analysis.gold import Gold, boundary_scores
 from piecework.analysis.measures import ComparedFigures, ComparedSource, Measures, SourceMeasures
@@ -36,8 +37,10 @@ from piecework.corpus import Corpus, Rows
 from piecework.errors import ArgumentError, CorpusError, InputTypeError
 from piecework.train import Pipeline, count_texts
 
+Numbers: TypeAlias = npt.NDArray[np.int64]
 
-class Comparison(ComparedFigures):
+
+class Comparison(ComparedFigures, Displayed):
     """Figures of the corpus, and the measures of each tokenizer in the order given.
 
     >>> import piecework as pw
@@ -52,17 +55,9 @@ class Comparison(ComparedFigures):
     the tables as text.
     """
 
-    def __str__(self) -> str:
-        """Return the tables as text."""
-        return as_text(blocks(self))
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """Print the text in IPython, in place of all fields."""
-        printer.text(str(self))
-
-    def _repr_html_(self) -> str:
-        """Return the tables as HTML, for notebooks."""
-        return as_html(blocks(self))
+    def blocks(self) -> Iterator[Block]:
+        """Yield the sentences and the tables."""
+        return blocks(self)
 
 
 def compare(
@@ -96,6 +91,8 @@ def compare(
 
     Raises `ArgumentError`, `InputTypeError`, and `CorpusError` if there is no text, or none in a source.
     """
+    if gold is not None:
+        check_type("gold", gold, Gold, "a Gold")
     corpus = _Corpus(tokenizers, words, num_threads)
     sources = _named(texts)
     with reading("comparing", list(sources.values()), progress) as rows_of:
@@ -124,18 +121,6 @@ def _document_of(sources: Iterable[Texts]) -> str | None:
     return found.pop() if len(found) == 1 and "line" not in found else None
 
 
-class _Totals(NamedTuple):
-    """Sums over the texts so far; those of tokens have a value for each tokenizer."""
-
-    texts: int = 0
-    words: int = 0
-    chars: int = 0
-    bytes: int = 0
-    tokens: tuple[int, ...] = ()
-    unknown_tokens: tuple[int, ...] = ()
-    charged_tokens: tuple[int, ...] = ()
-
-
 class _Corpus:
     """Accumulates the figures of the corpus and of each tokenizer, batch by batch."""
 
@@ -147,13 +132,14 @@ class _Corpus:
         }
         self._count_words = partial(count_texts, preset=words, num_threads=num_threads)
         self._num_threads = num_threads
-        self._texts = self._words = self._chars = self._bytes = self._replacements = 0
+        # Texts, words, characters, bytes and replacements.
+        self._totals = np.zeros(5, np.int64)
         self._sums = TokenSums(len(self._counts))
         self._frequent_words = FrequentWords()
         self._source_words = FrequentWords()
         self._sources: list[ComparedSource] = []
         self._samples = [TextSample()]
-        self._before = self._totals()
+        self._before = self._all_totals()
 
     def add(self, rows: Rows) -> None:
         """Add texts."""
@@ -162,35 +148,32 @@ class _Corpus:
         self._frequent_words.add(words)
         self._source_words.add(words)
         self._samples[-1].add(texts)
-        self._texts += len(texts)
-        self._words += words.total
-        self._chars += sum(map(len, texts))
-        self._bytes += sum(len(text.encode()) for text in texts)
-        self._replacements += rows.replacements
+        chars, size = sum(map(len, texts)), sum(len(text.encode()) for text in texts)
+        self._totals += (len(texts), words.total, chars, size, rows.replacements)
         counts = self._counts.values()
         self._sums.add(np.stack([one.add_charged(texts, self._num_threads) for one in counts]))
 
     def end_source(self, name: str | None) -> None:
         """Record the texts since the last call as those of a source; None is a corpus without sources."""
-        before, now = self._before, self._totals()
-        self._before = now
+        before, self._before = self._before, self._all_totals()
         self._samples.append(TextSample())
         frequent_words, self._source_words = self._source_words.most_common(), FrequentWords()
         if name is None:
             return
-        if now.texts == before.texts:
+        totals, by_tokenizer = map(np.subtract, self._before, before)
+        texts, words, chars, size, _ = totals.tolist()
+        if not texts:
             raise CorpusError(f"source {name!r}", "has no texts that are not empty")
-        words, chars = now.words - before.words, now.chars - before.chars
         measures = []
         distinct = [word for word, _ in frequent_words]
-        for at, (tokenizer, counts) in enumerate(self._counts.items()):
-            tokens = now.tokens[at] - before.tokens[at]
-            unknown = now.unknown_tokens[at] - before.unknown_tokens[at]
+        for (tokenizer, counts), (tokens, unknown, charged) in zip(
+            self._counts.items(), by_tokenizer.tolist(), strict=True
+        ):
             measures.append(
                 SourceMeasures(
                     name=tokenizer,
                     tokens=tokens,
-                    charged_tokens=now.charged_tokens[at] - before.charged_tokens[at],
+                    charged_tokens=charged,
                     fertility=metrics.ratio(tokens, words),
                     chars_per_token=metrics.ratio(chars, tokens),
                     unknown_rate=metrics.ratio(unknown, tokens),
@@ -199,23 +182,18 @@ class _Corpus:
                     ),
                 )
             )
-        texts, size = now.texts - before.texts, now.bytes - before.bytes
         self._sources.append(ComparedSource(name, texts, words, chars, size, tuple(measures)))
 
-    def _totals(self) -> _Totals:
-        return _Totals(
-            self._texts,
-            self._words,
-            self._chars,
-            self._bytes,
-            tuple(counts.tokens for counts in self._counts.values()),
-            tuple(counts.unknown_tokens for counts in self._counts.values()),
-            tuple(counts.charged_tokens for counts in self._counts.values()),
-        )
+    def _all_totals(self) -> tuple[Numbers, Numbers]:
+        """Return the totals of the texts, and those of each tokenizer: tokens, unknown and charged ones."""
+        counts = self._counts.values()
+        found = [(one.tokens, one.unknown_tokens, one.charged_tokens) for one in counts]
+        return self._totals.copy(), np.array(found, np.int64)
 
     def comparison(self, gold: Gold | None, document: str | None) -> Comparison:
         """Return the measures of all texts added, which are documents of a kind."""
-        if not self._texts:
+        texts, words, chars, size, replacements = self._totals.tolist()
+        if not texts:
             raise CorpusError("corpus", "has no texts that are not empty")
         tokenizers = {name: counts.tokenizer for name, counts in self._counts.items()}
         differences = word_differences(
@@ -223,11 +201,11 @@ class _Corpus:
         )
         rates = differences.single_token_rates
         return Comparison(
-            texts=self._texts,
-            words=self._words,
-            chars=self._chars,
-            bytes=self._bytes,
-            replacements=self._replacements,
+            texts=texts,
+            words=words,
+            chars=chars,
+            bytes=size,
+            replacements=replacements,
             gold_words=None if gold is None else len(gold.boundaries),
             measures=tuple(
                 self._measures(name, counts, gold, rate)
@@ -242,6 +220,7 @@ class _Corpus:
     def _measures(
         self, name: str, counts: CorpusCounts, gold: Gold | None, single_token_rate: float
     ) -> Measures:
+        _, words, chars, text_bytes, _ = self._totals.tolist()
         by_id, size, tokens = counts.id_counts, len(counts.entries), counts.tokens
         return Measures(
             name=name,
@@ -249,9 +228,9 @@ class _Corpus:
             vocab_size=size,
             numeric_tokens=sum(map(is_numeric, counts.entries)),
             tokens=tokens,
-            fertility=metrics.ratio(tokens, self._words),
-            chars_per_token=metrics.ratio(self._chars, tokens),
-            bytes_per_token=metrics.ratio(self._bytes, tokens),
+            fertility=metrics.ratio(tokens, words),
+            chars_per_token=metrics.ratio(chars, tokens),
+            bytes_per_token=metrics.ratio(text_bytes, tokens),
             unknown_tokens=counts.unknown_tokens,
             unknown_rate=metrics.ratio(counts.unknown_tokens, tokens),
             unknown_bytes=counts.unknown_bytes,

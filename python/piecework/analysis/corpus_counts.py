@@ -10,6 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework import Batch, Tokenizer
+from piecework import _support as support
+from piecework._support import check_tokenizer
+from piecework.analysis.corpus_texts import Texts, reading
 from piecework.analysis.entry_bytes import PLAIN_TEXT, vocabulary_entries
 from piecework.analysis.round_trip import unknown_id_of, without_truncation_and_padding
 from piecework.analysis.unknown_bytes import UnknownBytes
@@ -70,6 +73,30 @@ class CorpusCounts:
             if entry.id != self._unknown_id:
                 lengths[entry.chars] += int(self.id_counts[entry.id])
         return tuple((length, count) for length, count in sorted(lengths.items()) if count)
+
+
+def token_counts(
+    tokenizer: Tokenizer,
+    texts: Texts,
+    *,
+    num_threads: int | None = None,
+    progress: support.Progress = None,
+) -> npt.NDArray[np.int64]:
+    """Encode texts and count each id; returns int64 of shape (highest id + 1,).
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> token_counts(tok, ["abba", "abc"])
+    array([1, 3, 3])
+
+    Texts and progress are those of `compare`: `corpus.read_corpus` reads files.
+    """
+    check_tokenizer(tokenizer)
+    counts = CorpusCounts(tokenizer)
+    with reading("counting", [texts], progress) as rows_of:
+        for rows in rows_of(texts):
+            counts.add(rows.to_list(), num_threads)
+    return counts.id_counts
 
 
 # ---- count the words of a corpus of any size in bounded memory: if there are too many, rare ones are dropped

@@ -8,6 +8,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 
 from piecework import Tokenizer
+from piecework._support import check_tokenizer
 from piecework.analysis.explanation import ExplainedToken, ExplainedWord, Explanation, Span
 from piecework.analysis.merge_steps import MergeTable, ScoredMerges
 from piecework.analysis.readable_tokens import is_byte_level, text_of_bytes
@@ -38,6 +39,7 @@ def explain(tokenizer: Tokenizer, text: str) -> Explanation:
     The first 100,000 characters of words have their segmentation step by step. Calls with the tokenizer of
     the call before use its tables again.
     """
+    check_tokenizer(tokenizer)
     return _explainer_of(tokenizer).explain(text)
 
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
-from piecework.analysis.block_html import as_html
 from piecework.analysis.block_text import WIDTH, as_text
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph, Tokens
+from piecework.analysis.displayed import Displayed
 from piecework.analysis.merge_steps import MergeStep
-from piecework.analysis.plain_data import plain
 from piecework.analysis.readable_tokens import show_whitespace, text_of_bytes
 from piecework.analysis.step_selection import Selection
 from piecework.analysis.unigram_lattice import WordLattice
@@ -62,7 +61,18 @@ class ExplainedWord:
             yield Heading(f"merges of {shown(self.word)} ({len(self.merges):,})")
             if self.note:
                 yield Paragraph(self.note)
-            yield _merge_grid(self.symbols, self.merges, lines, steps, shown)
+            yield self._merge_grid(lines, steps, shown)
+
+    def _merge_grid(self, lines: int, steps: Selection, shown: Callable[[str], str]) -> Grid:
+        rows = [("", "", Tokens.of(map(shown, self.symbols)))]
+        left, merges = list(self.symbols), self.merges or ()
+        for number, step in enumerate(merges, 1):
+            left = step.apply_to(left)
+            if number in steps and len(rows) <= lines:
+                merge = f"{shown(step.left)} {shown(step.right)} -> {shown(step.token)}"
+                rows.append((f"{step.rank:,}", merge, Tokens.of(map(shown, left))))
+        omitted = len(merges) + 1 - len(rows)
+        return Grid(("rank", "merge", "symbols"), tuple(rows), ("rank",), omitted=omitted)
 
 
 @dataclass(frozen=True)
@@ -88,7 +98,7 @@ class ExplainedToken:
 
 
 @dataclass(frozen=True)
-class Explanation:
+class Explanation(Displayed):
     """The result of each stage, in the order in which the stages run.
 
     >>> import piecework as pw
@@ -132,18 +142,6 @@ class Explanation:
         """
         return as_text(self.blocks(lines, steps), width)
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the explanation as JSON data.
-
-        >>> import piecework as pw
-        >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
-        >>> pw.analysis.explain(tok, "hugs").to_dict()["words"][0]["search"]["tokens"]
-        ['hug', '##s']
-        """
-        found = plain(self)
-        assert isinstance(found, dict)
-        return found
-
     def blocks(self, lines: int = LINES, steps: Selection | None = None) -> Iterator[Block]:
         """Yield what the explanation shows, at most `lines` lines of each list."""
         shown = _show_byte_level if self.is_byte_level else show_whitespace
@@ -176,16 +174,6 @@ class Explanation:
             rows.append((*row, score, text) if scored else (*row, text))
         header = ("id", "token", "span", *(("score",) if scored else ()), "text")
         return Grid(header, tuple(rows), ("id", "span", "score"))
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """Print the text in IPython, in place of all fields."""
-        printer.text(str(self))
-
-    def _repr_html_(self) -> str:
-        return as_html(self.blocks())
 
 
 # ---- blocks of one word
@@ -222,24 +210,6 @@ def _lattice_blocks(word: str, lattice: WordLattice, lines: int) -> Iterator[Blo
     yield Heading(f"best segmentations of {word}")
     ranked = tuple((" ".join(pieces), f"{score:.4f}") for pieces, score in lattice.segmentations)
     yield Grid(("pieces", "score"), ranked, ("score",), (0,))
-
-
-def _merge_grid(
-    symbols: tuple[str, ...],
-    merges: tuple[MergeStep, ...],
-    lines: int,
-    steps: Selection,
-    shown: Callable[[str], str],
-) -> Grid:
-    rows = [("", "", Tokens.of(map(shown, symbols)))]
-    left: list[str] = list(symbols)
-    for number, step in enumerate(merges, 1):
-        left = step.apply_to(left)
-        if number in steps and len(rows) <= lines:
-            merge = f"{shown(step.left)} {shown(step.right)} -> {shown(step.token)}"
-            rows.append((f"{step.rank:,}", merge, Tokens.of(map(shown, left))))
-    omitted = len(merges) + 1 - len(rows)
-    return Grid(("rank", "merge", "symbols"), tuple(rows), ("rank",), omitted=omitted)
 
 
 def _limited(grid: Grid, lines: int) -> Grid:

@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from piecework import Tokenizer
-from piecework._support import CorpusReader, PathLike, ReadOptions
+from piecework._support import CorpusReader, PathLike, ReadOptions, check_tokenizer, check_type
 from piecework.analysis.entry_bytes import PLAIN_TEXT
+from piecework.analysis.plain_data import PlainData
 from piecework.corpus import corpus_files
 from piecework.encoding import Encoding
 from piecework.errors import CorpusError
@@ -96,7 +97,7 @@ def _morphemes(segmentations: Mapping[str, str]) -> dict[str, list[str]]:
 
 
 @dataclass(frozen=True)
-class BoundaryScores:
+class BoundaryScores(PlainData):
     """Agreement of token boundaries with gold boundaries, summed over all words, each word once.
 
     >>> scores = BoundaryScores(words=1, correct=1, predicted=2, actual=1)
@@ -106,6 +107,8 @@ class BoundaryScores:
     `predicted` boundaries are those of the tokenizer, `actual` those of the gold standard, and `correct`
     those in both. A measure that divides by 0 is None.
     """
+
+    _computed = ("precision", "recall", "f1")
 
     words: int
     correct: int
@@ -145,6 +148,8 @@ def boundary_scores(tokenizer: Tokenizer, gold: Gold) -> BoundaryScores:
     In a word without gold boundaries, every token boundary is wrong. Raises `CorpusError` for a gold standard
     without words that their morphemes spell.
     """
+    check_tokenizer(tokenizer)
+    check_type("gold", gold, Gold, "a Gold")
     if not gold.boundaries:
         raise CorpusError("gold", "has no words that their morphemes spell")
     correct = predicted = actual = 0

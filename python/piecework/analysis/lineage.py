@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import Any
 
 from piecework import Tokenizer
-from piecework.analysis.block_html import as_html
-from piecework.analysis.block_text import as_text
+from piecework._support import close_names
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
-from piecework.analysis.plain_data import plain
+from piecework.analysis.displayed import Displayed
 from piecework.analysis.readable_tokens import text_of_bytes
 from piecework.errors import ArgumentError
 from piecework.spec import BPE, Char
@@ -39,7 +36,7 @@ class LineageMerge:
 
 
 @dataclass(frozen=True)
-class Lineage:
+class Lineage(Displayed):
     """The merges that made a token, in the order in which they were learned.
 
     >>> import piecework as pw
@@ -68,24 +65,6 @@ class Lineage:
             yield Paragraph(f"the last {len(rows):,} of {len(self.merges):,} merges")
         header = ("rank", "merge", "count", "score") if counted else ("rank", "merge")
         yield Grid(header, rows, ("rank", "count", "score"))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the lineage as JSON data.
-
-        >>> import piecework as pw
-        >>> model = pw.spec.BPE({"u": 0, "g": 1, "ug": 2}, (("u", "g"),))
-        >>> pw.analysis.lineage(pw.Tokenizer(model), "ug").to_dict()["merges"][0]["rank"]
-        0
-        """
-        found = plain(self)
-        assert isinstance(found, dict)
-        return found
-
-    def __str__(self) -> str:
-        return as_text(self.blocks())
-
-    def _repr_html_(self) -> str:
-        return as_html(self.blocks())
 
 
 def _cells(merge: LineageMerge) -> tuple[str, ...]:
@@ -150,7 +129,7 @@ def nearest_entries(entries: Iterable[str], token: str, most: int = 3) -> list[s
     kept = list(entries)
     same = (one for one in kept if wanted in (_bare(one), _bare(text_of_bytes(one))))
     similar = [one for one in kept if abs(len(one) - len(token)) <= _LENGTH_DIFFERENCE]
-    return list(dict.fromkeys([*same, *get_close_matches(token, similar, most)]))[:most]
+    return list(dict.fromkeys([*same, *close_names(token, similar, most)]))[:most]
 
 
 def _bare(token: str) -> str:

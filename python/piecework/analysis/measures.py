@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any, TypeAlias
+from dataclasses import dataclass
+from typing import TypeAlias
 
 from piecework.analysis.gold import BoundaryScores
 from piecework.analysis.metrics import SequenceLengths, gini, parity, ratio
-from piecework.analysis.plain_data import plain
+from piecework.analysis.plain_data import PlainData
 from piecework.analysis.ranking import TokenRank
 from piecework.analysis.round_trip import RoundTrip
 from piecework.analysis.word_differences import WordDifferences
@@ -18,7 +18,7 @@ Lengths: TypeAlias = tuple[tuple[int, int], ...]
 
 
 @dataclass(frozen=True)
-class Measures:
+class Measures(PlainData):
     """The measures of one tokenizer on a corpus, defined in docs/explanation/analysis-measures.md.
 
     >>> import piecework as pw
@@ -34,6 +34,8 @@ class Measures:
     `rank_frequencies` has pairs of a frequency rank and the share of the tokens at that rank. `round_trip` is
     what the first 1,000 texts of each source lose.
     """
+
+    _computed = ("charged_tokens", "is_lossless")
 
     name: str
     family: str
@@ -68,20 +70,6 @@ class Measures:
     def is_lossless(self) -> bool:
         """Whether the text has no unknown tokens, and its first texts lose no characters."""
         return not self.unknown_tokens and self.round_trip.is_lossless
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the measures as dicts, lists, strings and numbers, for JSON."""
-        value = asdict(self) | {
-            "charged_tokens": self.charged_tokens,
-            "is_lossless": self.is_lossless,
-            "round_trip": self.round_trip.to_dict(),
-        }
-        if self.boundaries is not None:
-            value["boundaries"] |= {
-                name: getattr(self.boundaries, name) for name in ("precision", "recall", "f1")
-            }
-        pairs = ("entry_lengths", "token_lengths", "rank_frequencies")
-        return value | {name: [list(pair) for pair in value[name]] for name in pairs}
 
 
 @dataclass(frozen=True)
@@ -142,12 +130,14 @@ class TokenCosts:
 
 
 @dataclass(frozen=True)
-class ComparedFigures:
+class ComparedFigures(PlainData):
     """What `Comparison` holds: figures of the corpus, and the measures of each tokenizer.
 
     `document` is "blank-line" or "file" where that divides plain text into texts, as in `corpus.read_corpus`;
     None where each line, record or item is a text.
     """
+
+    _computed = ("token_costs",)
 
     texts: int
     words: int
@@ -171,15 +161,6 @@ class ComparedFigures:
             return ()
         by_tokenizer = zip(*(source.measures for source in self.sources), strict=True)
         return tuple(map(_token_costs, by_tokenizer))
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the comparison as dicts, lists, strings and numbers, for JSON."""
-        value = plain(self)
-        assert isinstance(value, dict)
-        return value | {
-            "measures": [one.to_dict() for one in self.measures],
-            "token_costs": plain(self.token_costs),
-        }
 
 
 def _token_costs(sources: Sequence[SourceMeasures]) -> TokenCosts:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
+from piecework.reference.bpe_model import first_symbols
 from piecework.reference.sentencepiece_model import Merger
 from piecework.spec import BPE, SentencePiece
 
@@ -55,22 +56,7 @@ class MergeTable:
 
     def symbols(self, word: str) -> list[str]:
         """Return the initial symbols of a word: characters, byte tokens and unknown tokens."""
-        model = self._model
-        found: list[str] = []
-        # As in `tokenizers`, an unknown token is emitted before the next known character; byte tokens are
-        # emitted before it.
-        pending: list[str] = []
-        for at, character in enumerate(word):
-            symbol = self._symbol(character, at, is_last=at == len(word) - 1)
-            if symbol in model.vocab:
-                found += [*pending, symbol]
-                pending = []
-            elif byte_tokens := self._byte_tokens(symbol):
-                found += byte_tokens
-            elif model.unk_token is not None:
-                found += [] if model.fuse_unk else pending
-                pending = [model.unk_token]
-        return found + pending
+        return [piece.token for piece in first_symbols(word, self._model)]
 
     def steps(self, symbols: Sequence[str]) -> list[MergeStep] | None:
         """Return the merges in order, None for more than 500 symbols."""
@@ -110,16 +96,6 @@ class MergeTable:
         rank, at = min(ranked)
         left, right = symbols[at], symbols[at + 1]
         return MergeStep(rank, at, left, right, left + right[len(self._prefix) :])
-
-    def _symbol(self, character: str, at: int, *, is_last: bool) -> str:
-        suffix = self._model.end_of_word_suffix or ""
-        return (self._prefix if at else "") + character + (suffix if is_last else "")
-
-    def _byte_tokens(self, symbol: str) -> list[str]:
-        """Return the byte tokens of a symbol; empty unless the vocabulary has all of them."""
-        tokens = [f"<0x{byte:02X}>" for byte in symbol.encode(errors="replace")]
-        known = all(token in self._model.vocab for token in tokens)
-        return tokens if self._model.byte_fallback and known else []
 
 
 class ScoredMerges:

@@ -75,7 +75,7 @@ def read_peer(
         raise
     except Exception as error:  # each library has its own exceptions
         reason = " ".join(str(error).split()) or type(error).__name__
-        raise FormatError(source, f"{name} cannot read {source}: {reason}") from error
+        raise FormatError(source, f"cannot be read by {name}: {reason}") from error
     return peer
 
 
@@ -88,7 +88,7 @@ def _tokenizers(module: Any, source: str, tokenizer: Tokenizer, special: bool) -
         return loaded
 
     def encode(loaded: Any, texts: list[str]) -> Any:
-        with _environment(_TOKENIZERS_THREADS, "false"):
+        with _one_thread():
             return loaded.encode_batch_fast(texts, add_special_tokens=special)
 
     def rows(encodings: Any) -> list[list[int]]:
@@ -108,7 +108,7 @@ def _transformers(module: Any, source: str, tokenizer: Tokenizer, special: bool)
         return loaded
 
     def encode(loaded: Any, texts: list[str]) -> Any:
-        with _environment(_TOKENIZERS_THREADS, "false"):
+        with _one_thread():
             return loaded(
                 texts,
                 add_special_tokens=special,
@@ -182,14 +182,13 @@ def _pattern_of(tokenizer: Tokenizer, source: str) -> str:
 
 
 @contextmanager
-def _environment(name: str, value: str) -> Iterator[None]:
-    """Set an environment variable within the context."""
-    before = os.environ.get(name)
-    os.environ[name] = value
+def _one_thread() -> Iterator[None]:
+    """Make `tokenizers` use one thread within the context."""
+    before = os.environ.get(_TOKENIZERS_THREADS)
+    os.environ[_TOKENIZERS_THREADS] = "false"
     try:
         yield
     finally:
-        if before is None:
-            del os.environ[name]
-        else:
-            os.environ[name] = before
+        del os.environ[_TOKENIZERS_THREADS]
+        if before is not None:
+            os.environ[_TOKENIZERS_THREADS] = before

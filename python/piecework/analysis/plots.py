@@ -34,8 +34,8 @@ def save_plots(comparison: Comparison, directory: PathLike) -> list[Path]:
     """
     check_plots()
     vl_convert = import_extra("vl_convert", "charts", "plot")
-    target = Path(path_text(directory))
-    with FileError.while_writing(target, "a directory that can be written"):
+    target = Path(path_text(directory, "directory"))
+    with FileError.while_writing(target):
         target.mkdir(parents=True, exist_ok=True)
     paths = []
     for one in charts(comparison):

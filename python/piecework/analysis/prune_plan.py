@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -116,11 +116,38 @@ def plan_prune(
     contradict each other, and for a size below the number of tokens that are always kept.
     """
     source = _source(texts)
-    chosen = _Settings(min_count, size, tuple(keep), residues, keep_alphabet)
+    chosen = _Settings(
+        min_count,
+        size,
+        tuple(support.listed(keep, "keep", "tokens or ids")),
+        residues,
+        keep_alphabet,
+    )
     with reading("pruning", [source, source], progress) as rows_of:
-        return _plan(
-            tokenizer, lambda: (rows.to_list() for rows in rows_of(source)), chosen, num_threads
-        )
+        chosen.check()
+        before = CorpusCounts(tokenizer)
+        for rows in rows_of(source):
+            before.add(rows.to_list(), num_threads)
+        pruned, id_map = _pruned(tokenizer, before.id_counts, chosen)
+        after = CorpusCounts(pruned)
+        for rows in rows_of(source):
+            after.add(rows.to_list(), num_threads)
+    tokens = {id: token for token, id in tokenizer.get_vocab().items()}
+    removed = [
+        RemovedToken(tokens[id], id, int(before.id_counts[id]))
+        for id in id_map.removed.tolist()
+        if id in tokens
+    ]
+    removed.sort(key=lambda one: (-one.uses, one.id))
+    return PrunePlan(
+        tokenizer=pruned,
+        id_map=id_map,
+        removed=tuple(removed),
+        tokens_before=before.tokens,
+        tokens_after=after.tokens,
+        unknown_before=before.unknown_tokens,
+        unknown_after=after.unknown_tokens,
+    )
 
 
 def _source(texts: Texts) -> Texts:
@@ -147,44 +174,12 @@ class _Settings(NamedTuple):
         if self.size is not None:
             support.check_size("size", self.size)
             if self.min_count is not None and not self.residues:
-                raise ArgumentError("size", "and min_count= cannot be combined")
+                raise ArgumentError("size", "cannot be combined", also=["min_count"])
             if not self.keep_alphabet:
-                raise ArgumentError("keep_alphabet", "size= needs keep_alphabet=True")
+                raise ArgumentError("keep_alphabet", "must be True with a size")
         if self.min_count is None and self.size is None and not (self.residues or self.keep):
-            message = "nothing to prune by: pass min_count=, size=, keep= or residues="
-            raise ArgumentError("min_count", message)
-
-
-def _plan(
-    tokenizer: Tokenizer,
-    batches: Callable[[], Iterator[Sequence[str]]],
-    chosen: _Settings,
-    num_threads: int | None,
-) -> PrunePlan:
-    chosen.check()
-    before = CorpusCounts(tokenizer)
-    for texts in batches():
-        before.add(texts, num_threads)
-    pruned, id_map = _pruned(tokenizer, before.id_counts, chosen)
-    after = CorpusCounts(pruned)
-    for texts in batches():
-        after.add(texts, num_threads)
-    tokens = {id: token for token, id in tokenizer.get_vocab().items()}
-    removed = [
-        RemovedToken(tokens[id], id, int(before.id_counts[id]))
-        for id in id_map.removed.tolist()
-        if id in tokens
-    ]
-    removed.sort(key=lambda one: (-one.uses, one.id))
-    return PrunePlan(
-        tokenizer=pruned,
-        id_map=id_map,
-        removed=tuple(removed),
-        tokens_before=before.tokens,
-        tokens_after=after.tokens,
-        unknown_before=before.unknown_tokens,
-        unknown_after=after.unknown_tokens,
-    )
+            message = "pass one of them, or keep or residues: there is nothing to prune by"
+            raise ArgumentError("min_count", message, also=["size"])
 
 
 def _pruned(

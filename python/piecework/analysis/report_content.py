@@ -12,7 +12,7 @@ from piecework.analysis.measures import Measures, SourceMeasures
 from piecework.analysis.metrics import ratio
 from piecework.analysis.readable_tokens import escape_controls, show_whitespace
 from piecework.analysis.text_tables import group_figures, headline, set_names, tables
-from piecework.analysis.verdict import changed_words, more_tokens, rank_text, verdict
+from piecework.analysis.verdict import more_tokens, rank_text, verdict
 from piecework.analysis.word_differences import DifferingWord, WordBand, WordGroup, pieces
 
 
@@ -156,7 +156,7 @@ def _losses(one: Measures) -> list[list[str]]:
     found = one.round_trip
     losses = [
         [f"words that lose {kind}", percent(ratio(words, found.words))]
-        for kind, words in changed_words(found)
+        for kind, words in found.changes.items()
     ]
     if found.lost_chars:
         losses.append(["characters lost", f"{found.lost_chars:,} ({percent(found.lost_share)})"])

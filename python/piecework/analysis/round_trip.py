@@ -11,15 +11,15 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 
 from piecework import Tokenizer
+from piecework._support import check_tokenizer, listed
 from piecework.analysis.entry_bytes import PLAIN_TEXT, space_marker
 from piecework.analysis.figures import joined, percent
 from piecework.analysis.metrics import ratio
-from piecework.analysis.plain_data import plain
+from piecework.analysis.plain_data import PlainData
 from piecework.analysis.readable_tokens import bytes_of, show_whitespace
 from piecework.errors import InputTypeError
 from piecework.spec import ByteLevelNormalizer, SequenceNormalizer
@@ -30,7 +30,7 @@ _EXCERPT_CHARS = 12
 
 
 @dataclass(frozen=True)
-class RoundTrip:
+class RoundTrip(PlainData):
     """What texts lose in a round trip, as docs/explanation/analysis-measures.md defines it.
 
     >>> RoundTrip(texts=1, chars=8, lost_chars=2).lost_share
@@ -45,6 +45,8 @@ class RoundTrip:
     - `spaces`: runs of whitespace in the text or the decoded text. `changed_spaces` of them are not the same
       in both. `spacing` has the first excerpts of a text and of the decoded text.
     """
+
+    _computed = ("is_lossless", "is_exact", "lost_share", "changed_share", "spacing_share")
 
     texts: int
     chars: int = 0
@@ -87,22 +89,21 @@ class RoundTrip:
         return ratio(self.changed_spaces, self.spaces)
 
     @property
-    def changes(self) -> tuple[str, ...]:
-        """What the normalizer changes: some of "case", "accents", "width" and "other characters"."""
+    def changes(self) -> dict[str, int]:
+        """What the normalizer changes, with the number of words.
+
+        >>> RoundTrip(texts=1, words=9, changed_words=2, case_words=2).changes
+        {'case': 2}
+
+        The other kinds are "accents", "width" and "other characters".
+        """
         kinds = {
             "case": self.case_words,
             "accents": self.accent_words,
             "width": self.width_words,
             "other characters": self.other_words,
         }
-        return tuple(kind for kind, words in kinds.items() if words)
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the figures and the shares as numbers, strings and lists, for JSON."""
-        value = plain(self)
-        assert isinstance(value, dict)
-        names = ("is_lossless", "is_exact", "lost_share", "changed_share", "spacing_share")
-        return value | {name: getattr(self, name) for name in names}
+        return {kind: words for kind, words in kinds.items() if words}
 
     def __str__(self) -> str:
         """Return a line for each of the three kinds of change."""
@@ -161,9 +162,10 @@ def measure_round_trip(
 
     Raises `InputTypeError` if `texts` is a string, or has an item that is not a string.
     """
+    check_tokenizer(tokenizer)
     if isinstance(texts, str):
         raise InputTypeError("texts", "must be an iterable of strings, not str")
-    given = list(texts)
+    given = listed(texts)
     measured = _Measured(tokenizer)
     for text, decoded in zip(given, _decoded(tokenizer, given, num_threads), strict=True):
         measured.add(text, decoded)

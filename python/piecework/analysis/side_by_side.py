@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any
 
 from piecework import Tokenizer
 from piecework._support import validation as checks
@@ -20,7 +19,7 @@ from piecework.analysis.alignment import (
 from piecework.analysis.block_html import fragment, html_of
 from piecework.analysis.block_text import WIDTH, as_text
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
-from piecework.analysis.plain_data import plain
+from piecework.analysis.displayed import Displayed
 from piecework.analysis.readable_tokens import is_byte_level, show_whitespace, text_of_bytes
 from piecework.errors import ArgumentError
 
@@ -65,7 +64,7 @@ class Side:
 
 
 @dataclass(frozen=True)
-class SideBySide:
+class SideBySide(Displayed):
     """A text as several tokenizers see it.
 
     >>> import piecework as pw
@@ -117,19 +116,6 @@ class SideBySide:
             return shown
         return [*shown[:most], [Part("... and more lines", "plain")]]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the sides as JSON data.
-
-        >>> import piecework as pw
-        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
-        >>> found = pw.analysis.side_by_side({"characters": tok}, "ab").to_dict()
-        >>> found["sides"][0]["tokens"][1]["span"]
-        [1, 2]
-        """
-        found = plain(self)
-        assert isinstance(found, dict)
-        return found
-
     def blocks(self, lines: int = LINES) -> Iterator[Block]:
         """Yield the table of counts, and the tokens of each tokenizer."""
         length = len(self.text)
@@ -175,10 +161,6 @@ class SideBySide:
     def __str__(self) -> str:
         return self.to_text()
 
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """Print the text in IPython, in place of all fields."""
-        printer.text(str(self))
-
     def _repr_html_(self) -> str:
         return self.to_html()
 
@@ -212,6 +194,8 @@ def side_by_side(tokenizers: Mapping[str, Tokenizer], text: str) -> SideBySide:
     if not isinstance(given, Mapping) or not given:
         raise ArgumentError("tokenizers", "must be a mapping of names to tokenizers, at least one")
     checks.check_text("text", text)
+    for name, tokenizer in tokenizers.items():
+        checks.check_tokenizer(tokenizer, f"tokenizers[{name!r}]")
     encoded = {name: _tokens(tokenizer, text) for name, tokenizer in tokenizers.items()}
     spans = {name: {token.span for token in tokens} for name, tokens in encoded.items()}
     sides = []

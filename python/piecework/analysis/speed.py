@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
 
 from piecework._support import counted
 from piecework.analysis.blocks import Grid
+from piecework.analysis.plain_data import PlainData
 
 
 @dataclass(frozen=True)
-class Speed:
+class Speed(PlainData):
     """One measurement: median seconds, bytes of text as UTF-8, and tokens.
 
     >>> speed = Speed("cold", threads=1, seconds=0.5, text_bytes=2_000_000, tokens=500_000)
@@ -20,6 +20,8 @@ class Speed:
 
     `what` is "cold", "steady", "offsets" or "decode".
     """
+
+    _computed = ("megabytes_per_second", "tokens_per_second")
 
     what: str
     threads: int
@@ -37,14 +39,9 @@ class Speed:
         """Tokens per second."""
         return self.tokens / self.seconds
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields and both speeds as a dict, for JSON."""
-        speeds = ("megabytes_per_second", "tokens_per_second")
-        return asdict(self) | {name: getattr(self, name) for name in speeds}
-
 
 @dataclass(frozen=True)
-class PeerSpeeds:
+class PeerSpeeds(PlainData):
     """The speeds of another library on the same texts, and the number of texts with different ids.
 
     >>> same = PeerSpeeds("tokenizers", "0.23", (), texts_compared=8, texts_different=0, first_different=None)
@@ -61,13 +58,9 @@ class PeerSpeeds:
     texts_different: int
     first_different: int | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as dicts, lists, strings and numbers, for JSON."""
-        return asdict(self) | {"speeds": [speed.to_dict() for speed in self.speeds]}
-
 
 @dataclass(frozen=True)
-class Benchmark:
+class Benchmark(PlainData):
     """The result of `bench`: figures of the texts, speeds of piecework, and speeds of peers.
 
     >>> import piecework as pw
@@ -82,13 +75,6 @@ class Benchmark:
     repetitions: int
     speeds: tuple[Speed, ...]
     peers: tuple[PeerSpeeds, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as dicts, lists, strings and numbers, for JSON."""
-        return asdict(self) | {
-            "speeds": [speed.to_dict() for speed in self.speeds],
-            "peers": [peer.to_dict() for peer in self.peers],
-        }
 
 
 def speed_table(benchmark: Benchmark) -> Grid:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 
 from piecework._support import counted
 from piecework.analysis.figures import joined, percent, with_margin
@@ -10,7 +10,6 @@ from piecework.analysis.measures import ComparedFigures, Measures
 from piecework.analysis.metrics import ratio
 from piecework.analysis.ranking import FEWEST_TEXTS, TokenRank
 from piecework.analysis.readable_tokens import escape_controls
-from piecework.analysis.round_trip import RoundTrip
 
 _NAMED = 3
 """Of more tokenizers than these and the first, the sentence names the second and the last."""
@@ -96,26 +95,11 @@ def _loss(one: Measures) -> str:
     found = one.round_trip
     parts = [
         f"{kind} in {percent(ratio(words, found.words))}{'' if at else ' of the words'}"
-        for at, (kind, words) in enumerate(changed_words(found))
+        for at, (kind, words) in enumerate(found.changes.items())
     ]
     if found.lost_chars:
         parts.append(f"{found.lost_chars:,} of {counted(found.chars, 'character')}")
     return joined(parts) if parts else ""
-
-
-def changed_words(found: RoundTrip) -> Sequence[tuple[str, int]]:
-    """Return the kinds of changes of a normalizer, each with the number of words, if there are any.
-
-    >>> changed_words(RoundTrip(texts=1, words=9, changed_words=2, case_words=2))
-    [('case', 2)]
-    """
-    kinds = {
-        "case": found.case_words,
-        "accents": found.accent_words,
-        "width": found.width_words,
-        "other characters": found.other_words,
-    }
-    return [(kind, words) for kind, words in kinds.items() if words]
 
 
 def _unknown(one: Measures) -> str:

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
 
 from piecework._support import counted
-from piecework.analysis.block_text import as_text
 from piecework.analysis.blocks import Block, Grid, Paragraph
-from piecework.analysis.plain_data import plain
+from piecework.analysis.displayed import Displayed
 from piecework.analysis.readable_tokens import show_whitespace
 
 _SHOWN_TOKENS = 20
@@ -54,7 +52,7 @@ class IdDifference:
 
 
 @dataclass(frozen=True)
-class Verification:
+class Verification(Displayed):
     """The result of `verify`: texts and ids compared with another library, and what differs.
 
     >>> found = Verification("tokenizers", "0.23.3", texts=8, ids=95, differing_texts=0, differences=())
@@ -63,6 +61,8 @@ class Verification:
 
     `ids` counts the ids of piecework. `differences` has one for each kind, the most frequent first.
     """
+
+    _computed = ("is_equal",)
 
     name: str
     version: str
@@ -75,12 +75,6 @@ class Verification:
     def is_equal(self) -> bool:
         """Whether the ids of all texts are equal."""
         return not self.differing_texts
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields and `is_equal` as dicts, lists, strings and numbers, for JSON."""
-        value = plain(self)
-        assert isinstance(value, dict)
-        return value | {"is_equal": self.is_equal}
 
     def blocks(self) -> Iterator[Block]:
         """Yield the verdict, and a table for each kind of difference."""
@@ -96,10 +90,6 @@ class Verification:
         if not self.is_equal:
             equal = f"the ids of {counted(self.differing_texts, 'text')} differ"
         return f"{self.name} {self.version}: {compared}: {equal}"
-
-    def __str__(self) -> str:
-        """Return the verdict and the tables as text."""
-        return as_text(self.blocks())
 
 
 def _tokens(side: EncodedText) -> str:

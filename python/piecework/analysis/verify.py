@@ -16,7 +16,10 @@ from piecework._support import (
     PathLike,
     Progress,
     Utf8Errors,
+    check_tokenizer,
+    check_type,
     corpus_bytes,
+    listed,
     progress_bar,
     rows_of_texts,
     show_source,
@@ -68,6 +71,7 @@ def verify(
 
     Raises `ArgumentError` without a peer, `InputTypeError`, and `CorpusError` if there is no text.
     """
+    check_tokenizer(tokenizer)
     comparisons = _comparisons(tokenizer, peers, num_threads)
     total, done = text_total(texts), 0
     with progress_bar("verifying", progress) as update:
@@ -115,7 +119,10 @@ def verify_files(
     `FormatError` for a file that a library does not read, and the errors of `verify`.
     """
     loaded = Tokenizer.load(path) if tokenizer is None else tokenizer
-    peers = [read_peer(name, path, loaded, add_special_tokens=True) for name in against]
+    peers = [
+        read_peer(name, path, loaded, add_special_tokens=True)
+        for name in listed(against, "against", "names")
+    ]
     comparisons = _comparisons(loaded, peers, num_threads)
     files = corpus_files(corpus)
     total = corpus_bytes(files)
@@ -134,6 +141,8 @@ def _comparisons(
 ) -> list[_Comparison]:
     if not peers:
         raise ArgumentError("peers", "must have at least one library to compare with")
+    for peer in listed(peers, "peers", "Peer"):
+        check_type("peers", peer, Peer, "a list of Peer")
     return [_Comparison(tokenizer, peer, num_threads) for peer in peers]
 
 
@@ -268,7 +277,7 @@ def _encoder(tokenizer: Tokenizer, adds_special_tokens: bool, num_threads: int |
     settings: dict[str, Any] = {
         "add_special_tokens": adds_special_tokens,
         # A tokenizer from ranks raises for special tokens in text by default; its owner encodes them as text.
-        "parse_special": False if whole.spec.special_in_text == "refuse" else None,
+        "parse_special": False if whole.parse_special == "refuse" else None,
         "sampling": Sampling(nbest_size=1),
         "num_threads": num_threads,
     }

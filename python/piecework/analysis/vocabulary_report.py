@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from piecework import Tokenizer
+from piecework._support import check_tokenizer
 from piecework.analysis.entry_bytes import PLAIN_TEXT, Entry, family, vocabulary_entries
+from piecework.analysis.plain_data import PlainData
 from piecework.analysis.round_trip import RoundTrip, measure_round_trip
 from piecework.analysis.text_samples import SCRIPT_TEXTS
 from piecework.spec import BPE
@@ -113,7 +114,7 @@ def _contains(tokenizer: Tokenizer, texts: Sequence[str], ids: Sequence[int]) ->
 
 
 @dataclass(frozen=True)
-class Inspection:
+class Inspection(PlainData):
     """The kinds of entries of a vocabulary; tokens are written as in the vocabulary, in order of ids.
 
     >>> import piecework as pw
@@ -144,11 +145,6 @@ class Inspection:
     entry_lengths: tuple[tuple[int, int], ...]
     round_trip: RoundTrip
 
-    def to_dict(self) -> dict[str, Any]:
-        """Return the fields as lists, strings and numbers, for JSON."""
-        value = {name: _to_lists(value) for name, value in asdict(self).items()}
-        return value | {"round_trip": self.round_trip.to_dict()}
-
 
 def inspect(tokenizer: Tokenizer, texts: Iterable[str] | None = None) -> Inspection:
     """Inspect every token of a tokenizer.
@@ -163,6 +159,7 @@ def inspect(tokenizer: Tokenizer, texts: Iterable[str] | None = None) -> Inspect
 
     Encodes a few texts for each token, which takes seconds for vocabularies of 200,000 tokens.
     """
+    check_tokenizer(tokenizer)
     entries = vocabulary_entries(tokenizer)
     added = sorted(tokenizer.added_tokens, key=lambda token: token.id)
     return Inspection(
@@ -196,7 +193,3 @@ def _duplicates(entries: Sequence[Entry]) -> tuple[tuple[str, ...], ...]:
     for entry in entries:
         same[entry.data, entry.is_inside].append(entry.token)
     return tuple(tuple(tokens) for tokens in same.values() if len(tokens) > 1)
-
-
-def _to_lists(value: Any) -> Any:
-    return [_to_lists(item) for item in value] if isinstance(value, (list, tuple)) else value

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +17,7 @@ from piecework import Batch, Tokenizer
 from piecework.analysis.corpus_counts import LONGEST_WORD
 from piecework.analysis.entry_bytes import PLAIN_TEXT
 from piecework.analysis.metrics import ratio
-from piecework.analysis.plain_data import plain
+from piecework.analysis.plain_data import PlainData
 from piecework.analysis.readable_tokens import show_whitespace
 from piecework.analysis.round_trip import unknown_id_of
 from piecework.analysis.side_by_side import SideToken
@@ -89,7 +89,7 @@ class WordBand:
 
 
 @dataclass(frozen=True)
-class WordDifferences:
+class WordDifferences(PlainData):
     """How several tokenizers split the words of a corpus.
 
     >>> import piecework as pw
@@ -126,12 +126,6 @@ class WordDifferences:
     by_length: tuple[WordBand, ...]
     by_frequency: tuple[WordBand, ...]
     groups: tuple[WordGroup, ...]
-
-    def to_dict(self) -> dict[str, Any]:
-        """Return the differences as dicts, lists, strings and numbers, for JSON."""
-        found = plain(self)
-        assert isinstance(found, dict)
-        return found
 
 
 class Piece(NamedTuple):

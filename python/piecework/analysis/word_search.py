@@ -106,6 +106,7 @@ def _reason(word: str, missing: list[int], model: WordPiece) -> str | None:
     reason = f"no prefix of {word[start:]!r} at position {start} is an entry"
     if model.segmentation == "greedy":
         return reason
-    if shortest(word, model) is None:
+    tokens = _tokens(shortest(word, model))
+    if tokens is None:
         return "no segmentation covers the word"
-    return None if model.unk == "word" else reason
+    return reason if model.unk == "char" and model.unk_token in tokens else None

@@ -19,7 +19,7 @@ _METHODS = {
     "truncation_side": "with_truncation(..., side=...)",
     "vocab_size": "piecework.vocabulary.shrink(tokenizer, size), or extend(tokenizer, corpus, n)",
     # tokenizers
-    "encode_special_tokens": "with_special_in_text('text')",
+    "encode_special_tokens": "with_parse_special(False)",
     "model": "Tokenizer(model, ...)",
     "padding": "with_padding(...)",
     "truncation": "with_truncation(...)",
@@ -28,7 +28,7 @@ _METHODS = {
     "add_eos_token": "with_post_processor(...)",
     "additional_special_tokens": "with_added_tokens([...], special=True)",
     "clean_up_tokenization_spaces": "decode(ids, clean_up=...)",
-    "split_special_tokens": "with_special_in_text('text')",
+    "split_special_tokens": "with_parse_special(False)",
 }
 
 

@@ -3,44 +3,19 @@
 from __future__ import annotations
 
 from piecework._internal.close_names import did_you_mean
-from piecework._internal.renamed_arguments import wrapping
 from piecework.errors import InputTypeError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from typing import NoReturn, ParamSpec, TypeVar
+    from typing import Any, NoReturn, TypeVar
 
-    Arguments = ParamSpec("Arguments")
-    Result = TypeVar("Result")
+    Method = TypeVar("Method", bound=Any)
+
+_TAKES_KEYWORDS = 0x08  # `inspect.CO_VARKEYWORDS`; `import piecework` does not wait for `inspect`
 
 # Attributes of `Tokenizer`.
 _HERE = {
-    # earlier versions
-    "add_words": "piecework.vocabulary.add_words(tokenizer, words)",
-    "extend": "piecework.vocabulary.extend(tokenizer, corpus, n)",
-    "find_special_token": "piecework.chat.find_special_token(tokenizer, texts)",
-    "get_decoded_bytes": "piecework.vocabulary.decoded_bytes(tokenizer)",
-    "get_vocab_bytes": "piecework.vocabulary.vocab_bytes(tokenizer), or token_bytes(id)",
-    "growing_text": "piecework.chat.GrowingText(tokenizer, text)",
-    "prune": "piecework.vocabulary.prune(tokenizer, keep)",
-    "shrink": "piecework.vocabulary.shrink(tokenizer, size)",
-    "to_unigram": "piecework.vocabulary.to_unigram(tokenizer, corpus)",
-    "with_extras": "with_post_processor(piecework.vocabulary.bos_eos_template(model, bos=..., eos=...))",
-    "with_stages": "piecework.stages.with_stages(tokenizer, stages)",
-    "with_word_ids": "piecework.stages.with_word_ids(tokenizer, kind)",
-    "with_vocabulary": "piecework.vocabulary.restrict(tokenizer, pieces)",
-    "chunk_text": "piecework.chat.chunk_text(tokenizer, text, max_tokens)",
-    "count_messages": "piecework.chat.count_messages(tokenizer, messages)",
-    "decode_streams": "piecework.stages.decode_streams(tokenizer, prefills)",
-    "encode_nbest": "piecework.lattice.nbest(tokenizer, text, n)",
-    "encode_pre_token": "piecework.stages.encode_pre_token(tokenizer, data)",
-    "encode_samples": "piecework.lattice.sample(tokenizer, text, n)",
-    "entropy": "piecework.lattice.entropy(tokenizer, text)",
-    "score": "piecework.lattice.score(tokenizer, text), or score_ids for ids",
-    "from_json": "Tokenizer.from_str(text)",
-    "stages_to_json": "piecework.spec.portable_json(piecework.stages.stages_of(tokenizer))",
-    "to_json": "to_str()",
     # tokenizers
     "add_special_tokens": "with_added_tokens(tokens, special=True), which returns a new tokenizer",
     "add_tokens": "with_added_tokens(tokens), which returns a new tokenizer",
@@ -73,6 +48,7 @@ _HERE = {
     "extra_special_tokens": "special_tokens_map['additional_special_tokens']",
     "save_pretrained": "save('folder/'), where the / makes it a folder",
     "vocab": "get_vocab()",
+    "vocab_size": "len(tokenizer), or get_vocab_size(with_added_tokens=False)",
     # tiktoken
     "encode_ordinary": "encode(text, parse_special=False).ids",
     "encode_to_numpy": "encode_batch(texts).ids",
@@ -166,7 +142,6 @@ _KEYWORDS = {
     "text_pair": "the second argument",
     "truncation": "tokenizer.with_truncation(N), or with_truncation() for the stored length",
     # tiktoken
-    "encoding": "encoding_name=",
     "errors": "encoding_errors=",
     "allowed_special": "parse_special",
     "disallowed_special": "parse_special",
@@ -186,22 +161,27 @@ _KEYWORDS_OF = {
         "return_tensors": "ids of the result",
         "tokenize": "text of the result for the prompt, which is to be read, or its ids",
     },
+    "with_padding": {"direction": "side=", "padding_side": "side="},
+    "with_truncation": {"direction": "side=", "truncation_side": "side="},
 }
 _OTHER_KEYWORDS = {"apply_chat_template": "variables={...} for a variable of the template"}
 
 
-def reject_keywords(method: str, given: Iterable[str]) -> NoReturn:
-    """Raise `InputTypeError` for keyword arguments that a method does not have.
+def reject_keywords(method: Callable[..., object], given: Iterable[str]) -> NoReturn:
+    """Raise `InputTypeError` for keyword arguments that a method of `Tokenizer` does not have.
 
-    >>> reject_keywords("encode_batch", ["padding"])
+    >>> import piecework as pw
+    >>> reject_keywords(pw.Tokenizer.encode_batch, ["ofsets"])
     Traceback (most recent call last):
-    piecework.errors.InputTypeError: encode_batch has no argument padding; use ...
+    piecework.errors.InputTypeError: ofsets: is not an argument of encode_batch; did you mean 'offsets'?
     """
-    names = list(given)
-    listed = f"an argument that help(Tokenizer.{method}) lists"
-    expected = _uses_of(names, method) or _OTHER_KEYWORDS.get(method, listed)
-    message = f"{method} has no argument {', '.join(names)}; use {expected}"
-    raise InputTypeError(", ".join(names), message)
+    names, name = list(given), method.__name__
+    code = method.__wrapped__.__code__  # type: ignore[attr-defined]
+    known = code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount]
+    questions = (did_you_mean(one, known) for one in names)
+    use = _uses_of(names, name) or _OTHER_KEYWORDS.get(name)
+    hint = f"use {use}" if use else next(filter(None, questions), f"it has {', '.join(known)}")
+    raise InputTypeError(names[0], f"is not an argument of {name}", also=names[1:], hint=hint)
 
 
 def _uses_of(names: Iterable[str], method: str = "") -> str:
@@ -213,35 +193,37 @@ def _uses_of(names: Iterable[str], method: str = "") -> str:
     return "; ".join(longest)
 
 
-def names_keywords(method: Callable[Arguments, Result]) -> Callable[Arguments, Result]:
-    """Return a method that calls `reject_keywords` for keyword arguments that it does not have.
+def hides_keywords(method: Method) -> Method:
+    """Leave `**unknown` and the last arguments, of type None, out of the signature of a method.
 
-    The signature stays as it is. A call through it takes a frame more.
+    `help` and `inspect.signature` read it from `__wrapped__`. Calls are as fast as without.
     """
-    code = method.__code__
-    known = {*code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]}
+    code, defaults = method.__code__, method.__defaults__ or ()
+    hidden = [*method.__annotations__.values()].count("None")
+    shown = code.replace(
+        co_argcount=code.co_argcount - hidden, co_flags=code.co_flags & ~_TAKES_KEYWORDS
+    )
+    wrapped = type(method)(
+        shown, method.__globals__, method.__name__, defaults[: len(defaults) - hidden]
+    )
+    wrapped.__kwdefaults__, wrapped.__annotations__ = method.__kwdefaults__, method.__annotations__
+    method.__wrapped__ = wrapped
+    return method
 
-    def call(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Result:
-        if not kwargs.keys() <= known:
-            reject_keywords(method.__name__, [name for name in kwargs if name not in known])
-        return method(*args, **kwargs)
 
-    return wrapping(call, method)
+def unknown_setting(owner: str, name: str, known: Iterable[str], hint: str = "") -> InputTypeError:
+    """Return the error for a setting that a trainer does not have.
 
-
-def reject_setting(trainer: str, name: str, known: Iterable[str]) -> NoReturn:
-    """Raise `InputTypeError` for a setting that a trainer does not have.
-
-    >>> reject_setting("WordTrainer", "show_progress", ["vocab_size"])
+    >>> raise unknown_setting("WordTrainer", "show_progress", ["vocab_size"])
     Traceback (most recent call last):
-    piecework.errors.InputTypeError: WordTrainer has no setting show_progress; use progress=True of ...
+    piecework.errors.InputTypeError: show_progress: is not a setting of WordTrainer; use progress=True of ...
     """
     settings = list(known)
-    use = _SETTINGS.get(name)
-    question = did_you_mean(name, settings)
-    hint = f"use {use}" if use else f"it has {', '.join(settings)}"
-    message = f"{trainer} has no setting {name}; {hint}"
-    raise InputTypeError(name, f"{message}; {question}" if question and not use else message)
+    problem = f"is not a setting of {owner}"
+    if name in _SETTINGS:
+        return InputTypeError(name, problem, hint=f"use {_SETTINGS[name]}")
+    problem += f", which has {', '.join(settings)}"
+    return InputTypeError(name, problem, hint=hint or did_you_mean(name, settings))
 
 
 def use_of_module_name(name: str) -> str:
@@ -257,7 +239,7 @@ def many_texts(text: object) -> InputTypeError:
     """Return the error for a list where `encode` takes one text.
 
     >>> print(many_texts(["a", "b"]))
-    text must be str, not list; use encode_batch(texts), or is_pretokenized=True for words
+    text: must be str, not list; use encode_batch(texts), or is_pretokenized=True for words
     """
     return InputTypeError(
         "text",
@@ -269,13 +251,12 @@ def many_texts(text: object) -> InputTypeError:
 def _called(tokenizer: object, *texts: object, **arguments: object) -> NoReturn:
     uses = _uses_of(arguments)
     use = f"encode(text).ids, or encode_batch(texts){'; ' * bool(uses)}{uses}"
-    raise InputTypeError("tokenizer", f"a Tokenizer is not callable; use {use}")
+    raise InputTypeError("tokenizer", f"is not callable; use {use}")
 
 
 def _item(prompt: object, key: object) -> NoReturn:
     name = type(prompt).__name__
-    message = f"a {name} has no items; use its ids, or encoding for the other columns"
-    raise InputTypeError(name, message)
+    raise InputTypeError(name, "has no items; use its ids, or encoding for the other columns")
 
 
 class ForeignName:

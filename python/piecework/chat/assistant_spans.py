@@ -214,15 +214,11 @@ def _end_marker(after: str, kinds: str, end_of_turn: str, special: Sequence[str]
     return min(places, default=(data, data))
 
 
-def _merged(spans: typing.Iterable[Span]) -> Iterator[Span]:
-    """Yield the union of consecutive spans that touch."""
-    merged: list[int] = []
+def _merged(spans: typing.Iterable[Span]) -> list[Span]:
+    """Return the union of consecutive spans that touch."""
+    merged: list[Span] = []
     for start, end in spans:
-        if merged and start <= merged[1]:
-            merged[1] = end
-            continue
-        if merged:
-            yield merged[0], merged[1]
-        merged = [start, end]
-    if merged:
-        yield merged[0], merged[1]
+        if merged and start <= merged[-1][1]:
+            start, _ = merged.pop()
+        merged.append((start, end))
+    return merged

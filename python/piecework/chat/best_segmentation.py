@@ -1,4 +1,4 @@
-"""The sampling that draws nothing, also with a model that has `dropout`."""
+"""Sampling settings that turn randomness off, also for a model with `dropout`."""
 
 from __future__ import annotations
 

@@ -31,7 +31,7 @@ class Budget:
     >>> budget.take()
     >>> budget.take()
     Traceback (most recent call last):
-    piecework.errors.TemplateError: the chat template does not end: it took more than 1 steps
+    piecework.errors.TemplateError: the chat template: does not end: it took more than 1 steps
     """
 
     def __init__(

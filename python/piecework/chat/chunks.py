@@ -122,9 +122,21 @@ def _packed(
     count: Count,
 ) -> Iterator[TextChunk]:
     """Yield chunks of whole units; `before` has the tokens of the whole text before each bound."""
+
+    def longest(first: int) -> tuple[int, int]:
+        """Return the end of the longest run of units from `first` on that fits, and its tokens."""
+        budget = max_tokens
+        while True:
+            last = bisect_right(before, before[first] + budget, first + 1) - 1
+            last = max(last, first + 1)
+            tokens = count([text[bounds[first] : bounds[last]]])[0]
+            if tokens <= max_tokens or last == first + 1:
+                return last, tokens
+            budget = min(budget, before[last] - before[first]) - (tokens - max_tokens)
+
     first, done = 0, 0
     while done < len(bounds) - 1:
-        last, tokens = _longest(text, bounds, before, first, max_tokens, count)
+        last, tokens = longest(first)
         if last <= done:
             # The overlap leaves no room for the next unit.
             first += 1
@@ -134,22 +146,3 @@ def _packed(
         done = last
         repeated = bisect_left(before, before[last] - overlap, 0, last) if overlap else last
         first = max(first + 1, repeated)
-
-
-def _longest(
-    text: str,
-    bounds: Sequence[int],
-    before: Sequence[int],
-    first: int,
-    max_tokens: int,
-    count: Count,
-) -> tuple[int, int]:
-    """Return the end of the longest run of units from `first` on that fits, and its tokens."""
-    budget = max_tokens
-    while True:
-        last = bisect_right(before, before[first] + budget, first + 1) - 1
-        last = max(last, first + 1)
-        tokens = count([text[bounds[first] : bounds[last]]])[0]
-        if tokens <= max_tokens or last == first + 1:
-            return last, tokens
-        budget = min(budget, before[last] - before[first]) - (tokens - max_tokens)

@@ -69,7 +69,7 @@ def compiled(template: str) -> jinja2.Template:
         raise
     except jinja2.TemplateSyntaxError as error:
         place = f"chat template: line {error.lineno}"
-        message = f"line {error.lineno} of the chat template is not valid Jinja: {error.message}"
+        message = f"is not valid Jinja: {error.message}"
         raise TemplateError(place, message) from error
     except (
         RecursionError,
@@ -116,30 +116,18 @@ class _TrackingGenerator(CodeGenerator):
         self.write(")")
 
     def visit_Getitem(self, node: nodes.Getitem, frame: Frame) -> None:  # noqa: N802
-        if not isinstance(node.arg, nodes.Slice):
-            super().visit_Getitem(node, frame)
-            return
-        self.write("environment.sliced(")
-        super().visit_Getitem(node, frame)
-        self.write(")")
+        name = "sliced" if isinstance(node.arg, nodes.Slice) else None
+        self._call(name, super().visit_Getitem, node, frame)
 
     def visit_List(self, node: nodes.List, frame: Frame) -> None:  # noqa: N802
-        self.write("environment.counted(")
-        super().visit_List(node, frame)
-        self.write(")")
+        self._call("counted", super().visit_List, node, frame)
 
     def visit_Tuple(self, node: nodes.Tuple, frame: Frame) -> None:  # noqa: N802
-        if node.ctx != "load":
-            super().visit_Tuple(node, frame)
-            return
-        self.write("environment.counted(")
-        super().visit_Tuple(node, frame)
-        self.write(")")
+        name = "counted" if node.ctx == "load" else None
+        self._call(name, super().visit_Tuple, node, frame)
 
     def visit_Dict(self, node: nodes.Dict, frame: Frame) -> None:  # noqa: N802
-        self.write("environment.counted(")
-        super().visit_Dict(node, frame)
-        self.write(")")
+        self._call("counted", super().visit_Dict, node, frame)
 
     def visit_Concat(self, node: nodes.Concat, frame: Frame) -> None:  # noqa: N802
         self.write("environment.concat((")
@@ -147,6 +135,12 @@ class _TrackingGenerator(CodeGenerator):
             self.visit(part, frame)
             self.write(", ")
         self.write("))")
+
+    def _call(self, name: str | None, visit: typing.Any, node: nodes.Node, frame: Frame) -> None:
+        """Write an expression in a call of a function of the environment, or alone."""
+        self.write(f"environment.{name}(" if name else "(")
+        visit(node, frame)
+        self.write(")")
 
     def _output_const_repr(self, group: Iterable[typing.Any]) -> str:
         return f"environment.literal({''.join(map(plain, group))!r})"

@@ -145,7 +145,7 @@ def rounded(
     if isinstance(precision, int) and abs(precision) > _MAX_PRECISION:
         bits = precision.bit_length()
         found = str(precision) if bits <= 64 else f"{bits} bits"
-        message = f"round: a precision of {found} is more than the limit of {_MAX_PRECISION} digits"
+        message = f"a precision of {found} is more than the limit of {_MAX_PRECISION} digits"
         raise TemplateError("round: precision", message)
     if not isinstance(value, (int, float)):
         raise TemplateError("round", f"takes a number, not {type(value).__name__}")
@@ -195,7 +195,7 @@ def indented(
 
 def _indent(width: int) -> int:
     if width > _MAX_INDENT:
-        message = f"indent: a width of {width} is more than the limit of {_MAX_INDENT}"
+        message = f"a width of {width} is more than the limit of {_MAX_INDENT}"
         raise TemplateError("indent: width", message)
     return width
 

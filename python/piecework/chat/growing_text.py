@@ -6,7 +6,7 @@ from bisect import bisect_left
 from collections.abc import Collection
 
 from piecework._internal.lazy import pw, typing
-from piecework._internal.validation import check_text
+from piecework._internal.validation import check_text, check_tokenizer
 from piecework.chat.best_segmentation import best_only
 from piecework.spec.text_cuts import can_be_cut
 
@@ -44,6 +44,7 @@ class GrowingText:
         *,
         parse_special: bool | Collection[str] | None = None,
     ) -> None:
+        check_tokenizer(tokenizer)
         stages = tokenizer._stages()
         added_tokens = stages.added_tokens
         self._tokenizer = tokenizer.without_truncation().without_padding()

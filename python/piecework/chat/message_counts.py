@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from piecework._internal.lazy import pw, typing
+from piecework._internal.validation import check_tokenizer
 from piecework.chat.best_segmentation import best_only
 from piecework.chat.messages import checked_messages
 from piecework.errors import ArgumentError, InputTypeError
@@ -40,12 +41,13 @@ def count_messages(
     Raises `UnknownNameError` without template, `ArgumentError` for `estimate` with tools, whose format
     is not public, and the errors of `apply_chat_template`.
     """
+    check_tokenizer(tokenizer)
     if not estimate:
         chat = tokenizer.apply_chat_template(messages, tools=tools, add_generation_prompt=True)
         return len(chat.ids)
     if tools is not None:
-        message = "estimate=True does not support tools=: their format is not public"
-        raise ArgumentError("tools", message)
+        message = "cannot be combined: the format of tools is not public"
+        raise ArgumentError("tools", message, also=["estimate"])
     return _estimated_tokens(tokenizer, messages)
 
 

@@ -240,5 +240,5 @@ def _mark_final(row: dict[str, typing.Any]) -> None:
         if isinstance(block, dict) and isinstance(block.get("text"), TrackedText):
             block["text"] = block["text"].with_bits(FINAL)
             return
-    problem = "True needs a last message with text to continue"
+    problem = "needs a last message with text to continue"
     raise ArgumentError("continue_final_message", problem)

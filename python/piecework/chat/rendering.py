@@ -34,8 +34,8 @@ def rendered(
     from piecework.chat.environment import compiled
 
     if add_generation_prompt and continue_final_message:
-        problem = "True cannot be combined with add_generation_prompt=True"
-        raise ArgumentError("continue_final_message", problem)
+        problem = "cannot be combined"
+        raise ArgumentError("continue_final_message", problem, also=["add_generation_prompt"])
     if isinstance(trusted_roles, str):
         raise InputTypeError("trusted_roles", "must be a collection of roles, not str")
     values = {
@@ -59,8 +59,10 @@ def _dicts(name: str, values: object) -> list[typing.Any] | None:
         raise InputTypeError(name, f"must be a list of mappings, not {type(values).__name__}")
     for position, value in enumerate(values):
         if not isinstance(value, Mapping):
-            place, expected = f"{name}[{position}]", "a mapping; a function needs its JSON schema"
-            raise InputTypeError(place, f"must be {expected}, not {type(value).__name__}")
+            problem = (
+                f"must be a mapping, not {type(value).__name__}; a function needs its JSON schema"
+            )
+            raise InputTypeError(f"{name}[{position}]", problem)
     return [tracked_value(value, f"{name}[{at}]", OTHERS) for at, value in enumerate(values)]
 
 
@@ -88,6 +90,6 @@ def _continued(text: TrackedText) -> TrackedText:
     is_final = bytes(bool(origin & FINAL) for origin in range(256))
     end = text.origins.translate(is_final).rfind(1) + 1
     if not end:
-        problem = "True needs a template that keeps the last message: the prompt lacks it"
+        problem = "needs a template that keeps the last message: the prompt lacks it"
         raise TemplateError("continue_final_message", problem)
     return text.part(0, end)

@@ -7,6 +7,7 @@ from collections.abc import Collection, Sequence
 from piecework._core import Core, RawPrompts
 from piecework._internal.lazy import typing
 from piecework._internal.surrogates import first_surrogate
+from piecework._internal.validation import listed
 from piecework.chat.results import SegmentedEncoding
 from piecework.chat.token_spans import text_tokens, tokens_between
 from piecework.encoding import Encoding
@@ -24,7 +25,7 @@ def prompts_of(core: Core, roles: Collection[str], markers: Collection[str] | No
     if isinstance(markers, (str, bytes)):
         problem = f"must be a collection of added tokens, not {type(markers).__name__}"
         raise InputTypeError("markers", problem)
-    return RawPrompts(core, list(roles), None if markers is None else list(markers))
+    return RawPrompts(core, list(roles), None if markers is None else listed(markers, "markers"))
 
 
 def encode_segments(

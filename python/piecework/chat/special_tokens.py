@@ -5,7 +5,7 @@ from __future__ import annotations
 from piecework._core import Core, TextColumn, find_special
 from piecework._internal.abstract import Collection, Iterable
 from piecework._internal.lazy import hints, pw, typing  # noqa: F401, in the text of `Rows`
-from piecework._internal.validation import check_choice
+from piecework._internal.validation import check_tokenizer
 from piecework.errors import ArgumentError, InputTypeError, SpecialTokenError
 from piecework.rows.text_columns import text_rows
 
@@ -13,10 +13,13 @@ Rows = Iterable["typing.Any"] | TextColumn
 """Texts, or texts as lists of words."""
 
 
-def checked_special_in_text(treatment: pw.spec.SpecialInText) -> pw.spec.SpecialInText:
-    """Raise unless `treatment` is "parse", "text" or "refuse"."""
-    check_choice("special_in_text", treatment, ("parse", "text", "refuse"))
-    return treatment
+def checked_parse_special(value: object) -> pw.spec.ParseSpecial:
+    """Return `value`, the setting of a tokenizer; raise unless it is True, False or "refuse"."""
+    if isinstance(value, bool):
+        return value
+    if isinstance(value, str) and value == "refuse":
+        return "refuse"
+    raise ArgumentError("parse_special", f'must be True, False or "refuse", not {value!r}')
 
 
 def special_ids(core: Core, tokens: Collection[str], argument: str, expected: str) -> list[int]:
@@ -45,9 +48,9 @@ def refuse_special(core: Core, rows: Rows) -> None:
     if found is not None:
         token = core.id_to_token(found[1])
         message = (
-            f"the text contains the special token {token!r}; pass parse_special=True to encode it "
+            f"the text contains the special token {token!r}; pass True to encode it as that token, "
+            "False to encode it as text, or a set of tokens"
         )
-        message += "as that token, parse_special=False to encode it as text, or a set of tokens"
         raise SpecialTokenError("parse_special", message)
 
 
@@ -69,6 +72,7 @@ def find_special_token(
     `texts` are those of `encode_batch`. `tokens` restricts the search; None searches for all special
     tokens. Returns None if no text contains one. Raises `ArgumentError` for a token that is not special.
     """
+    check_tokenizer(tokenizer)
     core, ids = tokenizer._core, None
     if tokens is not None:
         ids = special_ids(core, tokens, "tokens", "a collection of special tokens or None")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from operator import itemgetter
 
 from piecework._internal.lazy import pw, typing
 
@@ -26,8 +27,8 @@ def tokens_between(offsets: Sequence[Span], span: Span, tokens: range) -> Span:
     >>> tokens_between([(0, 2), (2, 5), (5, 6)], (1, 3), range(3))
     (0, 2)
     """
-    first = bisect_right(offsets, span[0], tokens.start, tokens.stop, key=_end)
-    last = bisect_left(offsets, span[1], first, tokens.stop, key=_start)
+    first = bisect_right(offsets, span[0], tokens.start, tokens.stop, key=itemgetter(1))
+    last = bisect_left(offsets, span[1], first, tokens.stop, key=itemgetter(0))
     return first, last
 
 
@@ -40,11 +41,3 @@ def mask_of_spans(encoding: pw.Encoding, spans: Sequence[Span]) -> list[int]:
             first, last = tokens_between(offsets, span, tokens)
             mask[first:last] = [1] * (last - first)
     return mask
-
-
-def _start(span: Span) -> int:
-    return span[0]
-
-
-def _end(span: Span) -> int:
-    return span[1]

@@ -66,8 +66,6 @@ class TrackedText(str):
         return self
 
     def __getitem__(self, index: typing.Any) -> TrackedText:
-        if isinstance(index, slice):
-            return TrackedText(str.__getitem__(self, index), self.origins[index])
         return TrackedText(str.__getitem__(self, index), self.origins[index])
 
     def __iter__(self) -> Iterator[str]:

@@ -45,16 +45,12 @@ def frame_of(template: str, special_tokens: Mapping[str, str]) -> TurnFrame:
 
 @lru_cache(maxsize=64)
 def _frame_of(template: str, special_tokens: tuple[tuple[str, str], ...]) -> TurnFrame:
-    for content_of in (str, _as_block):
+    for content_of in (str, lambda text: [{"type": "text", "text": text}]):
         try:
             return _probed(template, dict(special_tokens), content_of)
         except PieceworkError:
             continue
     return NO_FRAME
-
-
-def _as_block(text: str) -> list[dict[str, str]]:
-    return [{"type": "text", "text": text}]
 
 
 def _probed(template: str, special_tokens: dict[str, str], content_of: typing.Any) -> TurnFrame:

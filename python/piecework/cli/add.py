@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 import piecework as pw
-from piecework.cli.parameters import InputFile, command, option
+from piecework.cli.parameters import InputFile, command, in_vocabulary
 from piecework.cli.resizing import check_outputs, listed_words, resizing_outputs, save_resized
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 
@@ -19,9 +19,8 @@ Example:
 @command(epilog=_EXAMPLE)
 @tokenizer_argument()
 @click.argument("words", type=InputFile())
-@option(
+@in_vocabulary(
     "--replace-unused",
-    section="Vocabulary",
     is_flag=True,
     help="Give the words the ids of tokens such as [unused1]; no other id changes.",
 )

@@ -12,9 +12,13 @@ import click
 
 import piecework as pw
 from piecework._support import BUILD_PROFILE, did_you_mean
-from piecework.cli.colors import environment_kept, forced_color
-from piecework.cli.messages import flags_of, in_flags
-from piecework.cli.parameters import COMPLETE, Context, color_option, hints_for_options
+from piecework.cli.parameters import (
+    COMPLETE,
+    Context,
+    color_option,
+    forced_color,
+    hints_for_options,
+)
 from piecework.cli.signals import Terminated
 
 TYPE_CHECKING = False
@@ -58,26 +62,20 @@ VERBS = {
 
 
 # Commands of other programs.
-_OTHER_VERBS = {
-    "analyze": "explain",
-    "benchmark": "bench",
-    "check": "verify",
-    "detokenize": "decode",
-    "diff": "compare",
-    "download": "convert",
-    "export": "convert",
-    "info": "inspect",
-    "learn-bpe": "train",
-    "merge": "concat",
-    "save": "convert",
-    "segment": "encode",
-    "show": "inspect",
-    "tokenise": "encode",
-    "tokenize": "encode",
-    "validate": "verify",
-    "version": "--version",
-    "visualize": "explain",
+_OTHER_NAMES = {
+    "explain": "analyze visualize",
+    "bench": "benchmark",
+    "verify": "check validate",
+    "decode": "detokenize",
+    "compare": "diff",
+    "convert": "download export save",
+    "inspect": "info show",
+    "train": "learn-bpe",
+    "concat": "merge",
+    "encode": "segment tokenise tokenize",
+    "--version": "version",
 }
+_OTHER_VERBS = {name: verb for verb, names in _OTHER_NAMES.items() for name in names.split()}
 
 
 class Commands(click.Group):
@@ -163,11 +161,6 @@ def run(arguments: Sequence[str] | None = None) -> int:
         from piecework.cli.completion import complete
 
         return complete(commands, instruction)
-    with environment_kept():
-        return _exit_code(given)
-
-
-def _exit_code(given: list[str]) -> int:
     try:
         if not given:
             return _show_help()
@@ -231,9 +224,7 @@ def _stopped(message: str, code: int) -> int:
 
 def _print_warnings_in_one_line() -> None:
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        context = click.get_current_context(silent=True)
-        flags = {} if context is None else flags_of(context.command.get_params(context))
-        text = in_flags(" ".join(str(message).split()), flags)
+        text = " ".join(str(message).split())
         label = click.style("warning:", fg="yellow", bold=True)
         click.echo(f"piecework: {label} {text}", err=True, color=forced_color())
 

@@ -32,8 +32,7 @@ def chat_options(command: Command) -> Callable[..., Any]:
         given = {"chat_template": chat_template, "mask": mask, "trusted_role": trusted_roles}
         if not is_chat:
             for name in (name for name, value in given.items() if value):
-                flag = f"--{name.replace('_', '-')}"
-                raise pw.errors.ArgumentError(name, f"{flag} needs --chat")
+                raise pw.errors.ArgumentError(name, "needs --chat")
         chat = None
         if is_chat:
             template = None if chat_template is None else _template(chat_template)

@@ -13,15 +13,16 @@ from piecework._support import atomic_stream
 from piecework.analysis.plots import check_plots
 from piecework.analysis.report import check_report
 from piecework.analysis.text_tables import blocks
+from piecework.cli.explanations import check_html
 from piecework.cli.options import ALL_PRESETS, Reading, in_one_thread, reading_options
-from piecework.cli.outputs import check_output
 from piecework.cli.parameters import (
     InputFile,
     NameChoice,
     OutputFile,
     command,
+    in_corpus,
+    in_output,
     is_quiet,
-    option,
     quiet_option,
 )
 from piecework.cli.sources import NamedInput, NamedPath, sources_of_corpus
@@ -44,9 +45,8 @@ Example:
 
 @command(epilog=_EXAMPLE)
 @tokenizer_argument("tokenizers", nargs=-1, required=True, metavar="TOKENIZER...")
-@option(
+@in_corpus(
     "--corpus",
-    section="Corpus",
     multiple=True,
     required=True,
     type=NamedInput(),
@@ -54,16 +54,14 @@ Example:
     help="Text, JSON lines or table file, directory, pattern or URL, - for stdin; repeatable. Several "
     "are also measured one by one, for example a language or a domain each; NAME= names one.",
 )
-@option(
+@in_corpus(
     "--gold",
-    section="Corpus",
     type=InputFile(),
     help="File of words and their morphemes, in the format of SIGMORPHON 2022 or separated by spaces, to "
     "score boundaries.",
 )
-@option(
+@in_corpus(
     "--words",
-    section="Corpus",
     type=NameChoice(ALL_PRESETS, "preset"),
     default="whitespace",
     show_default=True,
@@ -71,18 +69,16 @@ Example:
 )
 @partial(reading_options, document=True)
 @tokenizer_options
-@option("--json", "as_json", section="Output", is_flag=True, help="Print the measures as JSON.")
-@option(
+@in_output("--json", "as_json", is_flag=True, help="Print the measures as JSON.")
+@in_output(
     "--html",
     "html_path",
-    section="Output",
     type=OutputFile(),
     help="Write a self-contained HTML report with charts. Needs the extra charts.",
 )
-@option(
+@in_output(
     "--plot",
     "plot_directory",
-    section="Output",
     metavar="DIR",
     help="Write the charts as PNG to this directory. Needs the extra charts.",
 )
@@ -107,11 +103,8 @@ def compare(
     translations, also have the costs of each relative to the first. docs/explanation/analysis-measures.md
     defines them.
     """
-    if html_path == "-" and as_json:
-        message = "--html - and --json cannot both write to stdout; give --html a file"
-        raise pw.errors.ArgumentError("html", message)
+    check_html(html_path, as_json)
     if html_path:
-        check_output(html_path)
         check_report()
     if plot_directory:
         check_plots()

@@ -112,7 +112,7 @@ def convert(
         original = pw.vocabulary.to_unigram(original, counts, progress=not is_quiet()).tokenizer
     if merges_output is not None:
         if target == "-" or is_folder_path(target):
-            message = f"--merges-output needs a file name such as vocab.json as DST, not {target}"
+            message = f"needs a file name such as vocab.json as DST, not {target}"
             raise pw.errors.ArgumentError("merges_output", message)
         loaded = original
         written = _vocabulary_round_trip(loaded)
@@ -150,12 +150,10 @@ def _check_unigram(
     """Raise, before the corpus is read, if DST cannot be the Unigram model of a tokenizer."""
     spec = tokenizer.spec
     if not isinstance(spec.model, pw.spec.WordPiece):
-        message = (
-            f"--unigram converts a WordPiece tokenizer, not a {type(spec.model).__name__} tokenizer"
-        )
+        message = f"converts a WordPiece tokenizer, not a {type(spec.model).__name__} tokenizer"
         raise pw.errors.ArgumentError("unigram_corpus", message)
     if merges_output is not None:
-        message = "--merges-output cannot be combined with --unigram: a Unigram model has scores"
+        message = "cannot be combined: a Unigram model has scores"
         raise pw.errors.ArgumentError("merges_output", message)
     smallest = pw.spec.Unigram((("<unk>", 0.0), ("a", -1.0)), unk_id=0)
     changed = replace(spec, model=smallest, post_processor=None, added_tokens=(), padding=None)
@@ -171,8 +169,8 @@ def _with_stages_for(tokenizer: pw.Tokenizer, target: str, *, force: bool) -> pw
         try:
             return pw.Tokenizer.from_spec(pw.vocabulary.as_sentencepiece(tokenizer.spec))
         except pw.errors.ArgumentError as error:
-            problem = f"{error}; write {formats_for(tokenizer)}"
-            raise pw.errors.ArgumentError(target, problem) from error
+            hint = f"write {formats_for(tokenizer)}"
+            raise pw.errors.ArgumentError(target, error.message, hint=hint) from error
     if not target.endswith(".json") and not is_folder_path(target):
         return tokenizer
     try:
@@ -181,13 +179,10 @@ def _with_stages_for(tokenizer: pw.Tokenizer, target: str, *, force: bool) -> pw
         return pw.Tokenizer.from_spec(pw.Tokenizer.from_str(text).spec, like=tokenizer)
     except pw.errors.PortabilityError as error:
         if not force:
-            raise pw.errors.PortabilityError(
-                error.place,
-                f"other formats cannot represent {error.found}",
-                hint=f"use {error.expected}; or use --force",
-            ) from error
-        click.echo(f"piecework: ids can differ: {error.place}: {error.found}", err=True)
-        parsed = tokenizer.with_special_in_text("parse")
+            error.hint += "; or use --force"
+            raise
+        click.echo(f"piecework: ids can differ: {error.place}: {error.message}", err=True)
+        parsed = tokenizer.with_parse_special(True)
         spec = pw.vocabulary.as_components(parsed.spec) if is_native else parsed.spec
         return pw.Tokenizer.from_spec(spec, like=tokenizer)
 
@@ -200,7 +195,7 @@ def _round_trip(tokenizer: pw.Tokenizer, target: str) -> pw.Tokenizer:
             return pw.Tokenizer.load(folder)
     data = bytes_for(tokenizer, target)
     if target.endswith(".vocab"):
-        problem = ": a .vocab lists pieces and scores, and is not a tokenizer"
+        problem = "a .vocab lists pieces and scores, and is not a tokenizer"
         raise pw.errors.ArgumentError(target, f"{problem}; write {formats_for(tokenizer)}")
     if target.endswith(".pwc"):
         return tokenizer  # a compiled cache is the tokenizer itself

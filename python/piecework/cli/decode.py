@@ -9,7 +9,7 @@ import click
 import piecework as pw
 from piecework._support import atomic_stream
 from piecework.cli.notes import note
-from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
+from piecework.cli.parameters import InputFile, command, in_output, output_option, quiet_option
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 
 _EXAMPLE = """\b
@@ -24,13 +24,12 @@ Example:
 @tokenizer_argument()
 @click.argument("files", nargs=-1, metavar="[FILE|-]...", type=InputFile())
 @tokenizer_options
-@option(
+@in_output(
     "--keep-special-tokens",
-    section="Output",
     is_flag=True,
     help="Also print special tokens such as [CLS] and [SEP].",
 )
-@option("--no-clean-up", section="Output", is_flag=True, help="Keep spaces before punctuation.")
+@in_output("--no-clean-up", is_flag=True, help="Keep spaces before punctuation.")
 @output_option("File to write.  [default: stdout]", default="-")
 @quiet_option
 def decode(

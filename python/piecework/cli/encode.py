@@ -23,8 +23,9 @@ from piecework.cli.options import Reading, reading_options
 from piecework.cli.parameters import (
     InputFile,
     command,
+    in_corpus,
+    in_output,
     is_quiet,
-    option,
     output_option,
     quiet_option,
 )
@@ -58,44 +59,38 @@ Example:
 @click.argument("inputs", nargs=-1, metavar="[FILE|-]...", type=InputFile())
 @partial(reading_options, document=True)
 @tokenizer_options
-@option(
+@in_output(
     "--format",
-    section="Output",
     type=click.Choice(list(dict.fromkeys((*pw.export.FORMATS, *pw.export.SHARD_FORMATS)))),
     help="Output format. jsonl has ids, tokens and character offsets; npy and megatron write two files. "
     "datasets needs --out-dir, and tokens, ids and jsonl do not work with it.  "
     "[default: ids; with --out-dir: npy]",
 )
-@option(
+@in_corpus(
     "--parallel",
-    section="Corpus",
     is_flag=True,
     help="The FILEs are translations of each other; a line that is empty in one is dropped from all.",
 )
-@option(
+@in_output(
     "--keep-empty",
-    section="Output",
     is_flag=True,
     help="Keep empty and blank lines; jsonl always keeps them.",
 )
-@option(
+@in_output(
     "--strip-lines",
-    section="Output",
     is_flag=True,
     help="Remove whitespace at both ends of each line before encoding.",
 )
-@option("--append-eod", section="Output", metavar="TOKEN", help="Append this token to each row.")
-@option(
+@in_output("--append-eod", metavar="TOKEN", help="Append this token to each row.")
+@in_output(
     "--no-special-tokens",
-    section="Output",
     is_flag=True,
     help="Do not add special tokens such as [CLS] and [SEP].",
 )
-@option(
+@in_output(
     "--parse-special/--no-parse-special",
-    section="Output",
     default=None,
-    help="Recognize special tokens written in the text, or treat them as plain text.  "
+    help="Parse special tokens written in the text, or encode them as plain text.  "
     "[default: set by the tokenizer]",
 )
 @length_options
@@ -164,12 +159,12 @@ def encode(
 def _check_no_file_options(outputs: Sequence[str], settings: dict[str, Any]) -> None:
     """Remove the options that only files have; raise if one of them or an output file is given."""
     if outputs:
-        raise pw.errors.ArgumentError("outputs", "-o cannot be combined with --out-dir")
+        raise pw.errors.ArgumentError("outputs", "cannot be combined with --out-dir")
     if settings.pop("parallel"):
-        message = "--parallel cannot be combined with --out-dir; use -o per file"
+        message = "cannot be combined with --out-dir; use -o per file"
         raise pw.errors.ArgumentError("parallel", message)
     if settings.pop("strip_lines"):
-        message = "--strip-lines cannot be combined with --out-dir; use -o per file"
+        message = "cannot be combined with --out-dir; use -o per file"
         raise pw.errors.ArgumentError("strip_lines", message)
 
 
@@ -207,7 +202,7 @@ def _report(
     lines = [
         ", ".join(parts) if to_files or is_notable else None,
         tokenizer_text(tokenizer) if to_files else None,
-        special_text(done.special_in_text, tokenizer),
+        special_text(done.parsed_special, tokenizer),
         following and f"next: {following}",
     ]
     data = {

@@ -61,7 +61,7 @@ def check_engine(
         problem = f"must be 0 with --engine, not {plan.tests}: counts have no sentences"
         raise pw.errors.ArgumentError("self_test_sample_size", problem)
     if are_counts_files(corpus, reading["field"], plan.sentences):
-        message = "--engine counts text files; counts files need no engine"
+        message = "counts text files; counts files need no engine"
         raise pw.errors.ArgumentError("engine", message)
 
 

@@ -10,9 +10,9 @@ import piecework as pw
 from piecework.analysis.readable_tokens import show_whitespace
 from piecework.analysis.step_selection import Selection
 from piecework.cli.explain_text import print_tokens
-from piecework.cli.explanations import check_html, explanation_options, show, show_sides
+from piecework.cli.explanations import check_html, explanation_options, show
 from piecework.cli.outputs import is_training_log, training_log_of
-from piecework.cli.parameters import InputFile, command, option
+from piecework.cli.parameters import InputFile, command, in_explanation
 from piecework.cli.tokenizer_options import (
     Hints,
     load_each,
@@ -31,9 +31,8 @@ Example:
 
 @command(epilog=_EXAMPLE)
 @click.argument("arguments", nargs=-1, metavar="TOKENIZER... [TEXT]", type=InputFile())
-@option(
+@in_explanation(
     "--token",
-    section="Explanation",
     metavar="TOKEN",
     help="Print the merges that made TOKEN, in place of encoding a text: from the tokenizer, or from the "
     "NAME.training.json beside it.",
@@ -56,7 +55,15 @@ def explain(
     """
     check_html(html_path, as_json)
     if token is not None:
-        _print_lineage(arguments, token, hints, as_json, html_path, lines)
+        if len(arguments) != 1:
+            message = f"--token needs one TOKENIZER; there are {len(arguments)} arguments"
+            raise pw.errors.ArgumentError("arguments", message)
+        log = arguments[0] if is_training_log(arguments[0]) else training_log_of(arguments[0])
+        is_logged = os.path.exists(log)
+        learned = (
+            pw.train.LearnedVocabulary.load(log) if is_logged else load_one(arguments[0], hints)
+        )
+        show(pw.analysis.lineage(learned, token), as_json, html_path, lines)
         return
     if len(arguments) < 2:
         found = f"{len(arguments)} argument{'' if len(arguments) == 1 else 's'}"
@@ -68,9 +75,9 @@ def explain(
     if len(arguments) > 2:
         loaded_by_name = load_each(names_of_files(arguments[:-1]), hints)
         named = {name: _whole(one) for name, one in loaded_by_name.items()}
-        show_sides(pw.analysis.side_by_side(named, text), as_json, html_path, lines)
+        show(pw.analysis.side_by_side(named, text), as_json, html_path, lines)
         return
-    loaded = _whole(load_one(arguments[0], hints)).with_special_in_text("parse")
+    loaded = _whole(load_one(arguments[0], hints)).with_parse_special(True)
     explained = pw.analysis.explain(loaded, text)
     show(explained, as_json, html_path, lines, steps=Selection.of(steps))
     if not as_json and html_path != "-":
@@ -81,21 +88,3 @@ def explain(
 def _whole(tokenizer: pw.Tokenizer) -> pw.Tokenizer:
     """Return the tokenizer without the lengths that its file stores: the whole text is explained."""
     return tokenizer.without_truncation().without_padding()
-
-
-def _print_lineage(
-    arguments: tuple[str, ...],
-    token: str,
-    hints: Hints,
-    as_json: bool,
-    html_path: str | None,
-    lines: int,
-) -> None:
-    """Print the merges that made a token of one tokenizer."""
-    if len(arguments) != 1:
-        message = f"--token needs one TOKENIZER; there are {len(arguments)} arguments"
-        raise pw.errors.ArgumentError("arguments", message)
-    log = arguments[0] if is_training_log(arguments[0]) else training_log_of(arguments[0])
-    is_logged = os.path.exists(log)
-    source = pw.train.LearnedVocabulary.load(log) if is_logged else load_one(arguments[0], hints)
-    show(pw.analysis.lineage(source, token), as_json, html_path, lines)

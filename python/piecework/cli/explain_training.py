@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 import click
@@ -11,7 +11,7 @@ import piecework as pw
 from piecework._support import Plan
 from piecework.cli.explanations import check_html, explanation_options, show
 from piecework.cli.options import Reading, corpus_options, count_or_load
-from piecework.cli.parameters import InputFile, command, option
+from piecework.cli.parameters import InputFile, command, in_explanation
 from piecework.cli.training_options import (
     PRESET_MODELS,
     SENTENCEPIECE,
@@ -31,15 +31,13 @@ Example:
 @command(cls=TrainingCommand, models=_MODELS, epilog=_EXAMPLE)
 @click.argument("corpus", nargs=-1, type=InputFile())
 @model_option(_MODELS)
-@option(
+@in_explanation(
     "--example",
-    section="Explanation",
     type=click.Choice(pw.analysis.EXAMPLES),
     help="Train on a published example in place of CORPUS.",
 )
-@option(
+@in_explanation(
     "--word",
-    section="Explanation",
     metavar="WORD",
     help="With --model unigram: the lattice of this word of the corpus at each step.",
 )
@@ -68,26 +66,14 @@ def explain_training(
         problem = "cannot be combined with --example" if corpus else missing
         raise pw.errors.ArgumentError("CORPUS", problem)
     given = given_settings(settings)
-    how = {"steps": steps, "top": lines, "word": word}
+    how: dict[str, Any] = {"steps": steps, "top": lines, "word": word}
     if example is not None:
         trace = _trace_example(example, model, preset, given, **how)
     else:
-        trace = _trace_corpus(corpus, model, preset, given, reading, **how)
+        plan = Plan.of(model=model, preset=preset, **given)
+        counts = count_or_load(corpus, plan.pipeline, reading, plan.sentences)
+        trace = pw.analysis.explain_training(counts, plan.trainer, **how)
     show(trace, as_json, html_path, lines)
-
-
-def _trace_corpus(
-    corpus: Sequence[str],
-    model: str | None,
-    preset: str | None,
-    given: Mapping[str, Any],
-    reading: Reading,
-    **how: Any,
-) -> pw.analysis.TrainingTrace:
-    """Train on a corpus of files; `how` selects steps."""
-    plan = Plan.of(model=model, preset=preset, **given)
-    counts = count_or_load(corpus, plan.pipeline, reading, plan.sentences)
-    return pw.analysis.explain_training(counts, plan.trainer, **how)
 
 
 def _trace_example(

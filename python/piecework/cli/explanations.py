@@ -14,7 +14,7 @@ from piecework.analysis.block_html import as_html, page
 from piecework.analysis.block_text import WIDTH
 from piecework.cli.explain_text import print_aligned
 from piecework.cli.outputs import check_output
-from piecework.cli.parameters import OutputFile, apply, option
+from piecework.cli.parameters import OutputFile, apply, in_explanation, in_output
 from piecework.cli.terminal import print_blocks, terminal_width
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -23,27 +23,24 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 def explanation_options(about_steps: str, default_steps: str) -> Callable[[Function], Function]:
     """Return the options that select steps, and those for the output."""
     options = (
-        option(
+        in_explanation(
             "--steps",
-            section="Explanation",
             metavar="N,N-N",
             default=default_steps,
             show_default=True,
             help=f"{about_steps} to show, such as 3,5-8, 10- or all.",
         ),
-        option(
+        in_explanation(
             "--lines",
-            section="Explanation",
             default=20,
             show_default=True,
             type=click.IntRange(min=1),
             help="Maximum number of lines of each list.",
         ),
-        option("--json", "as_json", section="Output", is_flag=True, help="Print JSON."),
-        option(
+        in_output("--json", "as_json", is_flag=True, help="Print JSON."),
+        in_output(
             "--html",
             "html_path",
-            section="Output",
             type=OutputFile(),
             help="Write a self-contained HTML page.",
         ),
@@ -54,38 +51,31 @@ def explanation_options(about_steps: str, default_steps: str) -> Callable[[Funct
 def check_html(html_path: str | None, as_json: bool) -> None:
     """Raise if the page cannot be written, or not together with JSON."""
     if html_path == "-" and as_json:
-        message = "--html - and --json cannot both write to stdout; give --html a file"
-        raise pw.errors.ArgumentError("html", message)
+        message = "cannot both write to stdout; give --html a file"
+        raise pw.errors.ArgumentError("html", message, also=["--json"])
     if html_path:
         check_output(html_path)
 
 
 def show(
-    found: pw.analysis.TrainingTrace | pw.analysis.Explanation | pw.analysis.Lineage,
+    found: pw.analysis.TrainingTrace
+    | pw.analysis.Explanation
+    | pw.analysis.Lineage
+    | pw.analysis.SideBySide,
     as_json: bool,
     html_path: str | None,
     lines: int,
     **how: Any,
 ) -> None:
     """Print a result as text or JSON, and write it as HTML."""
+    sides = found if isinstance(found, pw.analysis.SideBySide) else None
     if html_path:
         with atomic_stream(html_path) as stream:
-            blocks = found.blocks(lines, **how)
-            stream.write(page("piecework explain", as_html(blocks)).encode())
+            html = sides.to_html(lines) if sides else as_html(found.blocks(lines, **how))
+            stream.write(page("piecework explain", html).encode())
     if as_json:
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+    elif html_path != "-" and sides:
+        print_aligned(sides, terminal_width() or WIDTH, lines)
     elif html_path != "-":
         print_blocks(found.blocks(lines, **how), terminal_width() or WIDTH)
-
-
-def show_sides(
-    found: pw.analysis.SideBySide, as_json: bool, html_path: str | None, lines: int
-) -> None:
-    """Print an alignment as text or JSON, and write it as HTML."""
-    if html_path:
-        with atomic_stream(html_path) as stream:
-            stream.write(page("piecework explain", found.to_html(lines)).encode())
-    if as_json:
-        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
-    elif html_path != "-":
-        print_aligned(found, terminal_width() or WIDTH, lines)

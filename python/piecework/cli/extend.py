@@ -8,7 +8,7 @@ import click
 
 import piecework as pw
 from piecework.cli.options import Reading, count_or_load, given_options, reading_options
-from piecework.cli.parameters import InputFile, command, is_quiet, option
+from piecework.cli.parameters import InputFile, command, in_vocabulary, is_quiet
 from piecework.cli.resizing import check_outputs, resizing_outputs, save_resized
 from piecework.cli.setting_options import setting_options
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
@@ -22,17 +22,15 @@ Example:
 @command(epilog=_EXAMPLE)
 @tokenizer_argument()
 @click.argument("corpus", nargs=-1, required=True, type=InputFile())
-@option(
+@in_vocabulary(
     "-n",
     "n",
-    section="Vocabulary",
     type=click.IntRange(min=0),
     required=True,
     help="Number of entries to add.",
 )
-@option(
+@in_vocabulary(
     "--score",
-    section="Vocabulary",
     type=click.Choice(pw.train.Merges.SCORES),
     help="Score that selects the next pair.  [default: likelihood; BPE: frequency]",
 )

@@ -14,7 +14,7 @@ import piecework as pw
 from piecework._support import ReadOptions, counted
 from piecework.cli.notes import note
 from piecework.cli.options import given_options
-from piecework.cli.parameters import apply, is_quiet, option
+from piecework.cli.parameters import apply, is_quiet, option, split_at_commas
 from piecework.cli.summaries import (
     Timing,
     documents_text,
@@ -66,7 +66,7 @@ def folder_options(command: Command) -> Command:
         add(
             "--keep",
             metavar="NAME,...",
-            callback=_split_at_commas,
+            callback=split_at_commas,
             help="Fields of JSON lines or columns of tables to copy to Arrow, Parquet or datasets files.",
         ),
     )
@@ -112,7 +112,7 @@ def encode_to_folder(
     lines = [
         f"{', '.join(parts)}, saved in {out_dir}",
         tokenizer_text(tokenizer),
-        special_text(done.special_in_text, tokenizer),
+        special_text(done.parsed_special, tokenizer),
         following and f"next: {following}",
     ]
     data = {
@@ -130,9 +130,3 @@ def check_only_folder_options(settings: Mapping[str, Any]) -> None:
     """Raise if an option is given that needs `--out-dir`."""
     for name in given_options({name: settings[name] for name in FOLDER_NAMES}):
         raise pw.errors.ArgumentError(name, "needs --out-dir DIR")
-
-
-def _split_at_commas(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> list[str] | None:
-    return None if value is None else value.split(",")

@@ -7,80 +7,33 @@ from collections.abc import Collection, Sequence
 import piecework as pw
 from piecework._support import did_you_mean
 
-# Programs: spm_train, spm_encode, subword-nmt, fastBPE, huggingface-cli, scripts of transformers, Unix tools;
-# and options of earlier versions.
-_HERE = {
-    "--bpe-model": "TOKENIZER",
-    "--corpus": "CORPUS or FILE",
-    "--algorithm": "--learner",
-    "--coverage": "--character-coverage",
-    "--codes": "TOKENIZER",
-    "--cased": "--preset bert-cased",
-    "--column": "--field",
-    "--content-key": "--field",
-    "--cpus": "--num-threads",
-    "--do-lower-case": "--preset bert-uncased",
-    "--encoding": "--encoding-name",
-    "--errors": "--encoding-errors",
-    "--file": "CORPUS or FILE",
-    "--files": "CORPUS or FILE",
-    "--input": "CORPUS or FILE",
-    "--input-file": "CORPUS or FILE",
-    "--input-files": "CORPUS or FILE",
-    "--jobs": "--num-threads",
-    "--json-keys": "--field",
-    "--key": "--field",
-    "--lower": "--preset bert-uncased",
-    "--lower-case": "--preset bert-uncased",
-    "--max-memory": "--memory",
-    "--min-count": "--min-frequency",
-    "--min-freq": "--min-frequency",
-    "--mem": "--memory",
-    "--model": "TOKENIZER or --model-type",
-    "--model-name-or-path": "TOKENIZER",
-    "--model-prefix": "--output",
-    "--model-type": "--model",
-    "--normalization": "--normalization-rule-name",
-    "--nproc": "--num-threads",
-    "--num-merges": "--vocab-size",
-    "--num-operations": "--vocab-size",
-    "--num-proc": "--num-threads",
-    "--num-symbols": "--vocab-size",
-    "--num-workers": "--num-threads",
-    "--output-dir": "--out-dir",
-    "--output-format": "--format",
-    "--output-prefix": "--output",
-    "--pre-tokenizer": "--preset",
-    "--sample-seed": "--seed",
-    "--save-dir": "--output",
-    "--seed-size": "--seed-vocab-size",
-    "--symbols": "--vocab-size",
-    "--text-column": "--field",
-    "--text-field": "--field",
-    "--tokenizer": "TOKENIZER",
-    "--tokenizer-model": "TOKENIZER",
-    "--tokenizer-name": "TOKENIZER",
-    "--tokenizer-type": "--model",
-    "--train-files": "CORPUS or FILE",
-    "--uncased": "--preset bert-uncased",
-    "--type": "--model-type",
-    "--unk": "--unk-token",
-    "--use-cap": "--max-use-cost",
-    "--vocab": "TOKENIZER",
-    "--vocab-file": "TOKENIZER",
-    "--vocabulary-size": "--vocab-size",
-    "--workers": "--num-threads",
+# Programs: spm_train, spm_encode, subword-nmt, fastBPE, huggingface-cli, scripts of transformers, Unix tools.
+# Name here -> the names of others, without dashes.
+_NAMES_OF_OTHERS = {
+    "CORPUS or FILE": "corpus file files input input-file input-files train-files",
+    "TOKENIZER": "bpe-model codes model-name-or-path tokenizer tokenizer-model tokenizer-name "
+    "vocab vocab-file",
+    "TOKENIZER or --model-type": "model",
+    "--character-coverage": "coverage",
+    "--encoding-errors": "errors",
+    "--encoding-name": "encoding",
+    "--field": "column content-key json-keys key text-column text-field",
+    "--format": "output-format",
+    "--memory": "max-memory mem",
+    "--min-frequency": "min-count min-freq",
+    "--model": "model-type tokenizer-type",
+    "--model-type": "type",
+    "--normalization-rule-name": "normalization",
+    "--num-threads": "cpus jobs nproc num-proc num-workers workers",
+    "--out-dir": "output-dir",
+    "--output": "model-prefix output-prefix save-dir",
+    "--preset": "pre-tokenizer",
+    "--preset bert-cased": "cased",
+    "--preset bert-uncased": "do-lower-case lower lower-case uncased",
+    "--unk-token": "unk",
+    "--vocab-size": "num-merges num-operations num-symbols symbols vocabulary-size",
 }
-
-
-# Options that moved to a command of their own.
-_MOVED = {
-    "--type": "piecework train-sentencepiece --model-type",
-    "--all": "--steps all",
-    "--example": "piecework explain-training",
-    "--training": "piecework explain-training",
-    "--help-all": "--help, which lists all options of --model",
-}
+_HERE = {f"--{name}": here for here, names in _NAMES_OF_OTHERS.items() for name in names.split()}
 
 
 def hint_for(option: str, flags: Collection[str], arguments: Collection[str]) -> str:
@@ -101,8 +54,6 @@ def hint_for(option: str, flags: Collection[str], arguments: Collection[str]) ->
             return f"{here} is an argument, without an option"
         if here and here.split()[0] in flags:
             return f"it is called {here!r} here"
-    if wanted in _MOVED:
-        return f"use {_MOVED[wanted]}"
     return did_you_mean(option, flags)
 
 
@@ -127,8 +78,6 @@ def value_hint(value: object, flags: Collection[str], known: Sequence[str]) -> s
         if value.lower() in ("sentencepiece", "spm"):
             return "use piecework train-sentencepiece"
         value = _MODELS.get(value.lower(), value)
-    if "--score" in flags and value == "top-down":
-        return "use --learner top-down"
     if "--preset" in flags:
         for command, presets in (
             ("train-sentencepiece", pw.train.SENTENCEPIECE_PRESETS),

@@ -22,7 +22,7 @@ from piecework._support import (
     settings_of,
     source_of,
 )
-from piecework.cli.parameters import NameChoice, apply, is_quiet, option
+from piecework.cli.parameters import NameChoice, apply, in_corpus, is_quiet, option
 from piecework.cli.setting_options import setting_options
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -43,9 +43,8 @@ def corpus_options(
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Return the option for the pipeline, and those for reading a corpus."""
     names = NameChoice(presets, "preset")
-    preset = option(
+    preset = in_corpus(
         "--preset",
-        section="Corpus",
         type=names,
         help=f"Preset of normalizer, pre-tokenizer and decoder, {names.examples}.",
     )
@@ -117,9 +116,8 @@ counting_options = setting_options(FileCountSettings, *COUNTING_NAMES, section="
 
 def encoding_errors_option(command: Command) -> Command:
     """Add the option for invalid UTF-8."""
-    decorate = option(
+    decorate = in_corpus(
         "--encoding-errors",
-        section="Corpus",
         type=click.Choice(["replace", "strict"]),
         default="replace",
         show_default=True,
@@ -144,7 +142,8 @@ def naming_counts(path: str) -> Iterator[None]:
     try:
         yield
     except pw.errors.ArgumentError as error:
-        raise pw.errors.ArgumentError(error.place, f"{path}: {error}") from error
+        error.also = (*error.also, path)
+        raise
 
 
 def check_counting(

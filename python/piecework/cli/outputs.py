@@ -43,11 +43,13 @@ def check_trained_format(plan: Plan, path: str) -> None:
     try:
         check_format(smallest, "tokenizer.json" if path == "-" else path)
     except pw.errors.PortabilityError as error:
-        message = f"output {path}: {error.place}: {error.found}; write {formats_for(smallest)}"
+        message = f"{path}: {error.message}; write {formats_for(smallest)}"
         raise pw.errors.ArgumentError("output", message) from error
     except (pw.errors.ArgumentError, pw.errors.VocabularyError) as error:
         hint = _training_for(os.path.splitext(path)[1], plan)
-        raise pw.errors.ArgumentError("output", f"{error}, or train with {hint}") from error
+        raise pw.errors.ArgumentError(
+            "output", f"{error.message}", hint=f"or train with {hint}"
+        ) from error
 
 
 def _training_for(suffix: str, plan: Plan) -> str:

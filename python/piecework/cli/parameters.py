@@ -11,9 +11,8 @@ from typing import Any, TypeAlias, TypeVar
 import click
 
 import piecework as pw
-from piecework.cli.colors import COLOR_CHOICES, choose_color, forced_color
 from piecework.cli.foreign_options import hint_for, value_hint
-from piecework.cli.messages import flags_of, with_flags
+from piecework.cli.messages import flags_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,6 +49,13 @@ class HelpFormatter(click.HelpFormatter):
         """Write names with their descriptions."""
         colored = [(click.style(name, fg="cyan"), about) for name, about in rows]
         super().write_dl(colored, col_max, col_spacing)
+
+
+def forced_color() -> bool | None:
+    """Return whether the environment turns colors on or off, None if the kind of the stream decides."""
+    if os.environ.get("NO_COLOR"):
+        return False
+    return True if os.environ.get("FORCE_COLOR") else None
 
 
 class Context(click.Context):
@@ -145,20 +151,23 @@ class Command(click.Command):
         try:
             return super().invoke(ctx)
         except pw.PieceworkError as error:
-            raise click.ClickException(with_flags(error, self.get_params(ctx))) from error
+            raise click.ClickException(error.text(flags_of(self.get_params(ctx)))) from error
 
 
 def color_option() -> click.Option:
     """Return the option `--color`, which every command has."""
 
     def choose(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
-        if value is not None and not ctx.resilient_parsing:
-            choose_color(value)
+        if value in ("always", "never") and not ctx.resilient_parsing:
+            names = ("FORCE_COLOR", "NO_COLOR")  # rich and the errors at the end read them
+            chosen, other = names if value == "always" else names[::-1]
+            os.environ[chosen] = "1"
+            os.environ.pop(other, None)
             ctx.color = ctx.find_root().color = forced_color()
 
     return Option(
         ["--color"],
-        type=click.Choice(COLOR_CHOICES),
+        type=click.Choice(("auto", "always", "never")),
         is_eager=True,
         expose_value=False,
         callback=choose,
@@ -271,6 +280,10 @@ class CommaSeparated(click.ParamType):  # type: ignore[type-arg]
 
 command = partial(click.command, cls=Command)
 option = partial(click.option, cls=Option)
+in_corpus = partial(option, section="Corpus")
+in_output = partial(option, section="Output")
+in_vocabulary = partial(option, section="Vocabulary")
+in_explanation = partial(option, section="Explanation")
 
 
 def apply(options: Sequence[Callable[[Function], Function]], function: Function) -> Function:
@@ -278,6 +291,13 @@ def apply(options: Sequence[Callable[[Function], Function]], function: Function)
     for one in reversed(options):
         function = one(function)
     return function
+
+
+def split_at_commas(
+    context: click.Context, parameter: click.Parameter, value: str | None
+) -> list[str] | None:
+    """Return the parts of the value of an option."""
+    return None if value is None else value.split(",")
 
 
 def quiet_option(function: Function) -> Function:
@@ -363,7 +383,7 @@ class TokenizerOutput(OutputFile):
         try:
             check_tokenizer_path(path)
         except pw.PieceworkError as error:
-            self.fail(f"{str(error).removeprefix('path: ')}.", param, ctx)
+            self.fail(f"{error.message}.", param, ctx)
         return path
 
 

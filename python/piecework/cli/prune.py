@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import click
 
 import piecework as pw
 from piecework.cli.notes import note
 from piecework.cli.options import Reading, in_one_thread, reading_options
-from piecework.cli.parameters import InputFile, VocabSize, command, is_quiet, option
+from piecework.cli.parameters import (
+    InputFile,
+    VocabSize,
+    command,
+    in_corpus,
+    in_output,
+    in_vocabulary,
+    is_quiet,
+)
 from piecework.cli.resizing import check_outputs, listed_words, resizing_outputs, save_resized
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 
@@ -23,42 +29,36 @@ Example:
 
 @command(epilog=_EXAMPLE)
 @tokenizer_argument()
-@option(
+@in_vocabulary(
     "--keep",
     "keep_path",
-    section="Vocabulary",
     type=InputFile(),
     help="File of tokens to keep, one per line.",
 )
-@option(
+@in_vocabulary(
     "--min-count",
-    section="Vocabulary",
     type=click.IntRange(min=1),
     help="Keep tokens that occur at least N times in --corpus.",
 )
-@option(
+@in_vocabulary(
     "--size",
-    section="Vocabulary",
     type=VocabSize(),
     metavar="N",
     help="Keep the N tokens that --corpus uses most, added tokens included.",
 )
-@option(
+@in_vocabulary(
     "--residues",
-    section="Vocabulary",
     is_flag=True,
     help="Also remove BPE tokens that --corpus uses less often than --min-count (default: never) and that "
     "others are merged from, if other merges can make those.",
 )
-@option(
+@in_vocabulary(
     "--drop-alphabet",
-    section="Vocabulary",
     is_flag=True,
     help="Also remove single characters and bytes.",
 )
-@option(
+@in_corpus(
     "--corpus",
-    section="Corpus",
     multiple=True,
     type=InputFile(),
     help="Text or JSON lines file, - for stdin; repeatable.",
@@ -66,9 +66,8 @@ Example:
 @reading_options
 @tokenizer_options
 @resizing_outputs(required=False)
-@option(
+@in_output(
     "--dry-run",
-    section="Output",
     is_flag=True,
     help="Print what is removed and how many more tokens --corpus has, and write nothing.",
 )
@@ -101,8 +100,17 @@ def prune(
         check_outputs(loaded, path, map_path)
     keep: list[str | int] = [] if keep_path is None else [*listed_words(keep_path)]
     if corpus and "-" not in corpus:
-        chosen = {"min_count": min_count, "size": size, "residues": residues}
-        plan = _plan(loaded, corpus, keep, not drop_alphabet, chosen, reading)
+        plan = pw.analysis.plan_prune(
+            loaded,
+            pw.corpus.read_corpus(corpus, **in_one_thread(reading)),
+            min_count=min_count,
+            size=size,
+            keep=keep,
+            residues=residues,
+            keep_alphabet=not drop_alphabet,
+            num_threads=reading["num_threads"],
+            progress=not is_quiet(),
+        )
         smaller, id_map = plan.tokenizer, plan.id_map
         if dry_run:
             click.echo(str(plan))
@@ -115,26 +123,6 @@ def prune(
         smaller, id_map = pw.vocabulary.prune(loaded, keep, keep_alphabet=not drop_alphabet)
     assert path is not None  # checked before
     save_resized(smaller, id_map, path, map_path)
-
-
-def _plan(
-    loaded: pw.Tokenizer,
-    corpus: tuple[str, ...],
-    keep: list[str | int],
-    keep_alphabet: bool,
-    chosen: dict[str, Any],
-    reading: Reading,
-) -> pw.analysis.PrunePlan:
-    """Prune by the use in files, which are read twice."""
-    return pw.analysis.plan_prune(
-        loaded,
-        pw.corpus.read_corpus(corpus, **in_one_thread(reading)),
-        keep=keep,
-        keep_alphabet=keep_alphabet,
-        num_threads=reading["num_threads"],
-        progress=not is_quiet(),
-        **chosen,
-    )
 
 
 def _used_in_stdin(

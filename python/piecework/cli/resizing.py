@@ -16,7 +16,7 @@ from piecework.cli.parameters import (
     OutputFile,
     TokenizerOutput,
     apply,
-    option,
+    in_output,
     output_option,
     quiet_option,
 )
@@ -29,10 +29,9 @@ MAP_SUFFIXES = (".npy", ".json")
 def resizing_outputs(*, required: bool) -> Callable[[Command], Command]:
     """Return the options for the files to write: the id map and the tokenizer, and `--quiet`."""
     options = (
-        option(
+        in_output(
             "--map",
             "map_path",
-            section="Output",
             type=OutputFile(),
             metavar="*.npy|*.json",
             help="Also write the new id of each old id, -1 for a removed token; .json also has the old ids "

@@ -56,7 +56,23 @@ def with_row_lengths(
 
     Prints a note if the file of the tokenizer stores lengths and no option says what to do.
     """
-    _check(max_length, padding, no_truncation, append_eod, pack)
+    if padding is not None and padding.replace("_", "-") != _PADDING:
+        problem = (
+            f"must be {_PADDING}, not {padding!r}: rows are written before the longest one is known"
+        )
+        raise pw.errors.ArgumentError("padding", problem)
+    if padding is not None and max_length is None:
+        raise pw.errors.ArgumentError("padding", "needs --max-length N")
+    if no_truncation and max_length is not None:
+        message = "cannot be combined with --max-length"
+        raise pw.errors.ArgumentError("no_truncation", message)
+    if append_eod is not None and max_length is not None and max_length < 2:
+        message = f"must be at least 2 with --append-eod, not {max_length}"
+        raise pw.errors.ArgumentError("max_length", message)
+    for name, value in (("append_eod", append_eod), ("pack", pack)):
+        if padding is not None and value is not None:
+            message = "cannot be combined with --padding"
+            raise pw.errors.ArgumentError(name, message)
     if max_length is not None:
         tokenizer = tokenizer.with_truncation(max_length - (append_eod is not None))
         return (
@@ -65,32 +81,6 @@ def with_row_lengths(
     if not no_truncation:
         _note_stored_lengths(tokenizer)
     return tokenizer.without_truncation().without_padding()
-
-
-def _check(
-    max_length: int | None,
-    padding: str | None,
-    no_truncation: bool,
-    append_eod: str | None,
-    pack: int | None,
-) -> None:
-    if padding is not None and padding.replace("_", "-") != _PADDING:
-        problem = (
-            f"must be {_PADDING}, not {padding!r}: rows are written before the longest one is known"
-        )
-        raise pw.errors.ArgumentError("padding", problem)
-    if padding is not None and max_length is None:
-        raise pw.errors.ArgumentError("padding", "--padding needs --max-length N")
-    if no_truncation and max_length is not None:
-        message = "--no-truncation cannot be combined with --max-length"
-        raise pw.errors.ArgumentError("no_truncation", message)
-    if append_eod is not None and max_length is not None and max_length < 2:
-        message = f"--max-length must be at least 2 with --append-eod, not {max_length}"
-        raise pw.errors.ArgumentError("max_length", message)
-    for name, value in (("append_eod", append_eod), ("pack", pack)):
-        if padding is not None and value is not None:
-            message = f"--{name.replace('_', '-')} cannot be combined with --padding"
-            raise pw.errors.ArgumentError(name, message)
 
 
 def _note_stored_lengths(tokenizer: pw.Tokenizer) -> None:

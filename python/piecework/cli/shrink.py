@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import piecework as pw
-from piecework.cli.parameters import VocabSize, command, option
+from piecework.cli.parameters import VocabSize, command, in_vocabulary
 from piecework.cli.resizing import check_outputs, resizing_outputs, save_resized
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 
@@ -15,9 +15,8 @@ Example:
 
 @command(epilog=_EXAMPLE)
 @tokenizer_argument()
-@option(
+@in_vocabulary(
     "--size",
-    section="Vocabulary",
     type=VocabSize(),
     metavar="N",
     required=True,

@@ -164,12 +164,12 @@ def source_option(
 
 def _check_rounds(trainer: pw.train.Trainer, sizes: Sequence[int]) -> None:
     if trainer.learns_by_source:
-        raise pw.errors.ArgumentError("balance_rounds", "cannot be combined with --parity")
+        raise pw.errors.ArgumentError("balance_rounds", "cannot be combined", also=["parity"])
     if sizes:
         raise pw.errors.ArgumentError("balance_rounds", "needs one size of the vocabulary")
     if name := trainer.needs_positions:
-        problem = f'= does not support {name}="first-seen": weighted counts have no first positions'
-        raise pw.errors.ArgumentError("balance_rounds", f"{problem}; choose another {name}=")
+        problem = "cannot be combined with 'first-seen': weighted counts have no first positions"
+        raise pw.errors.ArgumentError("balance_rounds", problem, also=[name])
 
 
 def check_sources(
@@ -211,5 +211,5 @@ def _check_parallel(parallel: Sequence[str], trainer: pw.train.Trainer, needed_b
         needs = "FILE for each CORPUS argument, a text that says the same in each language"
         unit_advice = "; for languages of one script, --parity-unit compares their own texts"
         advice = unit_advice if trainer.learns_by_source else ""
-        message = f"{needed_by} needs --parallel {needs}{advice}"
+        message = f"needed by {needed_by}: {needs}{advice}"
         raise pw.errors.ArgumentError("parallel", message)

@@ -18,7 +18,7 @@ from piecework.analysis.figures import percent
 from piecework.analysis.text_samples import sample_of_files
 from piecework.cli.notes import note
 from piecework.cli.options import Reading, are_counts_files, in_one_thread
-from piecework.cli.parameters import option
+from piecework.cli.parameters import in_output
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -30,10 +30,9 @@ _BYTES_OF_A_RATE = 1_000_000
 
 def summary_option(command: Command) -> Command:
     """Add the option for a summary as data."""
-    decorate = option(
+    decorate = in_output(
         "--json",
         "as_json",
-        section="Output",
         is_flag=True,
         help="Print the summary as JSON on stdout, or on stderr if the output goes to stdout.",
     )

@@ -11,7 +11,6 @@ from rich.console import Console
 
 from piecework.analysis.block_text import WIDTH, as_text
 from piecework.analysis.blocks import Block, Colors
-from piecework.cli.colors import has_color
 
 
 def print_blocks(blocks: Iterable[Block], width: int | None) -> None:
@@ -30,7 +29,6 @@ def terminal_width() -> int | None:
 
 def color_console() -> Console | None:
     """Return a console for a stdout with colors, None for another stdout."""
-    if not has_color(sys.stdout):
-        return None
     console = Console(highlight=False, soft_wrap=True)
-    return console if console.color_system and not console.no_color else None
+    has_colors = console.is_terminal and console.color_system and not console.no_color
+    return console if has_colors else None

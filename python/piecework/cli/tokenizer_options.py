@@ -135,9 +135,9 @@ def _load_with_some(path: str, hints: Hints) -> tuple[pw.Tokenizer, bool]:
 
 
 def _no_file_takes(hints: Hints) -> pw.errors.ArgumentError:
-    names = ", ".join(f"{name}=" for name in _arguments(hints))
-    message = f"{names} does not apply: the tokenizer files are self-contained"
-    return pw.errors.ArgumentError("tokenizers", message)
+    name, *others = _arguments(hints)
+    problem = "does not apply: the tokenizer files are self-contained"
+    return pw.errors.ArgumentError(name, problem, also=others)
 
 
 def _options() -> dict[str, Callable[[Any], Any]]:

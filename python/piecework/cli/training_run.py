@@ -274,7 +274,7 @@ def _outputs(path: str, sizes: tuple[int, ...]) -> dict[int | None, str]:
     if not sizes:
         return {None: path}
     if path == "-":
-        message = "--output - does not support several sizes; give a path, one file for each size"
+        message = "- does not support several sizes; give a path, one file for each size"
         raise pw.errors.ArgumentError("output", message)
     if "{size}" not in path:
         root, suffix = os.path.splitext(path)

@@ -3,21 +3,26 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 from collections.abc import Sequence
 from itertools import chain
-from typing import Any
 
 import click
 
 import piecework as pw
-from piecework._support import tokenizer_path
-from piecework.cli.fingerprints import fingerprint_line, recorded_fingerprint
+from piecework._support import file_bytes, tokenizer_path
 from piecework.cli.options import PEER_NAMES, Reading, reading_options
 from piecework.cli.parameters import InputFile, command, is_quiet, option, quiet_option
 from piecework.cli.terminal import print_blocks, terminal_width
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 
 _DIFFERENT = 1  # the exit code
+# In lock files: a fingerprint, two spaces and a name a line, as of sha256sum.
+_FINGERPRINT = re.compile(r"[0-9a-f]{64}")
+_EXPECTED = (
+    "64 hexadecimal digits, or a file with the lines that `piecework verify TOKENIZER` prints"
+)
 
 _EXAMPLE = """\b
 Example:
@@ -66,10 +71,22 @@ def verify(
     _check_arguments(corpus, against)
     recorded = None if fingerprint is None else recorded_fingerprint(fingerprint, tokenizer)
     loaded = load_one(tokenizer, hints)
-    verifications = _verifications(loaded, tokenizer, corpus, against, hints, reading)
+    verifications: tuple[pw.analysis.Verification, ...] = ()
+    if against:
+        revision, encoding_name = hints["revision"], hints["encoding_name"]
+        verifications = pw.analysis.verify_files(
+            tokenizer_path(tokenizer, encoding_name=encoding_name, revision=revision),
+            list(corpus),
+            against=against,
+            tokenizer=loaded,
+            progress=not is_quiet(),
+            **reading,
+        )
     is_recorded = recorded in (None, loaded.fingerprint)
     if as_json:
-        click.echo(json.dumps(_as_data(loaded, recorded, verifications), ensure_ascii=False))
+        found = {"fingerprint": loaded.fingerprint, "recorded": recorded}
+        compared = [one.to_dict() for one in verifications]
+        click.echo(json.dumps({**found, "against": compared}, ensure_ascii=False))
     else:
         if not against or not is_recorded:
             click.echo(fingerprint_line(loaded, tokenizer))
@@ -92,33 +109,28 @@ def _check_arguments(corpus: Sequence[str], against: Sequence[str]) -> None:
         )
 
 
-def _verifications(
-    loaded: pw.Tokenizer,
-    tokenizer: str,
-    corpus: Sequence[str],
-    against: Sequence[str],
-    hints: Hints,
-    reading: Reading,
-) -> tuple[pw.analysis.Verification, ...]:
-    if not against:
-        return ()
-    return pw.analysis.verify_files(
-        tokenizer_path(tokenizer, encoding_name=hints["encoding_name"], revision=hints["revision"]),
-        list(corpus),
-        against=against,
-        tokenizer=loaded,
-        progress=not is_quiet(),
-        **reading,
-    )
+def fingerprint_line(tokenizer: pw.Tokenizer, name: str) -> str:
+    """Return the line of a lock file for the tokenizer that a command names `name`."""
+    return f"{tokenizer.fingerprint}  {name}"
 
 
-def _as_data(
-    loaded: pw.Tokenizer,
-    recorded: str | None,
-    verifications: Sequence[pw.analysis.Verification],
-) -> dict[str, Any]:
-    return {
-        "fingerprint": loaded.fingerprint,
-        "recorded": recorded,
-        "against": [one.to_dict() for one in verifications],
-    }
+def recorded_fingerprint(given: str, name: str) -> str:
+    """Return the fingerprint that `--fingerprint` has, or that its file has for the name.
+
+    >>> recorded_fingerprint("0" * 64, "tokenizer.json")[:4]
+    '0000'
+
+    Raises `ArgumentError` if it is neither, or the file has no line for the name.
+    """
+    if _FINGERPRINT.fullmatch(given.lower()):
+        return given.lower()
+    if not os.path.exists(given):
+        problem = f"{given!r} is no file and no fingerprint; give {_EXPECTED}"
+        raise pw.errors.ArgumentError("fingerprint", problem)
+    text = file_bytes(given, "a file of fingerprints").decode(errors="replace")
+    for line in text.splitlines():
+        fingerprint, _, recorded = line.partition("  ")
+        if recorded == name and _FINGERPRINT.fullmatch(fingerprint):
+            return fingerprint
+    message = f"{given} has no fingerprint of {name}; `piecework verify {name}` prints its line"
+    raise pw.errors.ArgumentError("fingerprint", message)

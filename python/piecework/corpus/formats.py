@@ -140,7 +140,7 @@ def check_documents(files: Sequence[str], options: ReadOptions) -> None:
             name = "<stdin>" if path == "-" else path
             problem = (
                 f"{options.document!r} does not support {name}, which is {format.name}; "
-                "leave document= out: each record is a document"
+                "leave it out: each record is a document"
             )
             raise ArgumentError("document", problem)
 

@@ -103,10 +103,7 @@ def _record_of(line: str, place: str, expected: str) -> dict[str, Any]:
     """Return the parsed object."""
     if line.lstrip().startswith("[") and place.endswith(" line 1"):
         problem = "starts a JSON array; write the items of an array one a line, as jq -c '.[]' does"
-        found, message = "a JSON array", f"{place} {problem}"
-        raise CorpusError(
-            place, found, "one JSON object", message=message, kind="JSON that is no object"
-        )
+        raise CorpusError(place, problem, kind="JSON that is no object")
     try:
         value: Any = json.loads(line)
     except (ValueError, RecursionError) as error:

@@ -36,10 +36,7 @@ def corpus_files(paths: PathLike | Sequence[PathLike]) -> list[str]:
     Raises `FileError` for a pattern without a match and a directory without known files.
     """
     if not isinstance(paths, (str, os.PathLike, Iterable)):
-        problem = (
-            f"must be a path as str or os.PathLike, or several of them, not {type(paths).__name__}"
-        )
-        raise ArgumentError("corpus", problem)
+        raise ArgumentError("corpus", f"must be paths as str or os.PathLike, not {paths!r}")
     given = [paths] if isinstance(paths, (str, os.PathLike)) else list(paths)
     if not given:
         raise ArgumentError("corpus", "must contain at least one file, directory or '-'")
@@ -83,7 +80,7 @@ def _expand_url(url: str) -> list[str]:
 
 def _checked_pattern(name: str, found: list[str]) -> list[str]:
     if not found:
-        message = f"no file matches {name} (** matches folders of any depth)"
+        message = "no file matches (** matches folders of any depth)"
         raise FileError(name, message, errno=errno.ENOENT)
     return found
 
@@ -110,7 +107,7 @@ def _files_in(directory: Path) -> list[Path]:
     found: list[Path] = []
 
     def raise_file_error(error: OSError) -> None:
-        raise FileError.reading(error.filename, error, "a readable directory") from error
+        raise FileError.reading(error.filename, error) from error
 
     for folder, folders, files in os.walk(directory, onerror=raise_file_error):
         if _DATASET_DICT in files:

@@ -28,7 +28,7 @@ class Skipped:
 
     def add(self, error: CorpusError | FileError | MemoryLimitError) -> None:
         """Count the line, row or file that raised this error."""
-        reason = _reason(error)
+        reason = error.kind
         self.counts[reason] = self.counts.get(reason, 0) + 1
         self.first_places.setdefault(reason, error.place)
 
@@ -48,7 +48,3 @@ class Skipped:
 def check_on_error(on_error: object) -> None:
     """Raise `ArgumentError` unless `on_error` is "fail" or "skip"."""
     check_choice("on_error", on_error, ON_ERROR)
-
-
-def _reason(error: CorpusError | FileError | MemoryLimitError) -> str:
-    return "an unreadable file" if isinstance(error, FileError) else error.reason

@@ -149,7 +149,7 @@ def open_stored(path: str, stack: ExitStack) -> BinaryIO:
         _check_no_device(path)
         return stack.enter_context(open(path, "rb"))
     if sys.stdin is None:  # started with a closed stdin
-        raise FileError("<stdin>", "cannot read <stdin>: the stream is closed")
+        raise FileError("<stdin>", "the stream is closed")
     return sys.stdin.buffer
 
 
@@ -236,7 +236,7 @@ def check_size(
         of_memory = (
             "" if limit == MAX_LINE_BYTES else f", 1/{memory_share} of the memory of the process"
         )
-        raise error(place, f"{longer} {limit} bytes{of_memory}; {advice}", reason=reason)
+        raise error(place, f"{longer} {limit} bytes{of_memory}; {advice}", kind=reason)
     if size > max(SHORT_LINE_BYTES, MAX_COMPRESSION_RATIO * stream.bytes_read):
         problem = (
             f"{over} {size} bytes from {stream.bytes_read} "

@@ -193,20 +193,18 @@ def _check_bucket(url: str) -> None:
     except Exception:  # the error that led here says more
         return
     if not exists:
-        message = (
-            f"cannot read {url}: there is no bucket {bucket!r} that these credentials can read"
-        )
-        raise FileError(url, message=message, errno=errno.ENOENT)
+        message = f"there is no bucket {bucket!r} that these credentials can read"
+        raise FileError(url, message, errno=errno.ENOENT)
 
 
 def _file_error(url: str, error: Exception) -> FileError:
-    message = f"cannot read {url}: {_reason(error)}"
+    message = f"cannot be read: {_reason(error)}"
     if type(error).__name__ == "FileExpired":
         message += "; run again"
     # botocore's NoCredentialsError and PartialCredentialsError, google.auth's DefaultCredentialsError
     elif isinstance(error, PermissionError) or "Credentials" in type(error).__name__:
         message += "; put credentials for it into the environment"
-    return FileError(url, errno=_errno(error), message=message)
+    return FileError(url, message, errno=_errno(error))
 
 
 def _reason(error: Exception) -> str:

@@ -71,7 +71,7 @@ def output_paths(files: Sequence[str], folder: PathLike, format: str) -> list[st
 @contextmanager
 def folder_for_attempts(out_dir: PathLike) -> Iterator[str]:
     """Yield a hidden folder inside the output folder; delete it and what killed workers left in it."""
-    with FileError.while_writing(out_dir, "a writable folder"):
+    with FileError.while_writing(out_dir):
         Path(out_dir).mkdir(parents=True, exist_ok=True)
         folder = tempfile.mkdtemp(prefix=".piecework-", dir=Path(out_dir).absolute())
     try:

@@ -37,7 +37,7 @@ def count_files_settings(
     Raises `ArgumentError` for `sentences` with a size: such a sample needs the whole corpus.
     """
     if settings.rules.size:
-        problem = "must be all sentences on a cluster; sample=SHARE draws a share of them"
+        problem = "must be all sentences on a cluster; a sample draws a share of them"
         raise ArgumentError("sentences", problem)
     of_tasks = replace(
         settings,

@@ -19,7 +19,7 @@ from piecework.errors import PieceworkError, WorkerError
 
 # The last line of a traceback of a worker, as text.
 _ERROR_LINE = re.compile(r"^(?:piecework\.errors\.)(\w+): (.*)$", re.MULTILINE)
-_WORKER_LINE = re.compile(r"^RuntimeError: (worker .*: found .*, expected .*)$", re.MULTILINE)
+_WORKER_LINE = re.compile(r"^RuntimeError: (worker [^:]*): (.*)$", re.MULTILINE)
 
 
 def worker_function(module: str, task: str, settings: bytes) -> Callable[..., Any]:
@@ -51,13 +51,13 @@ def worker_function(module: str, task: str, settings: bytes) -> Callable[..., An
 def error_of_worker(message: str) -> PieceworkError | None:
     """Return the error of piecework in the message of an engine, None if there is none.
 
-    >>> print(error_of_worker("Traceback ...\\npiecework.errors.FileError: a.txt: found no such file"))
-    a.txt: found no such file
+    >>> print(error_of_worker("Traceback ...\\npiecework.errors.FileError: a.txt: no such file"))
+    worker: a.txt: no such file
     """
     if lines := _WORKER_LINE.findall(message):
-        return WorkerError("worker", lines[-1])
+        return WorkerError(*lines[-1])
     for name, text in reversed(_ERROR_LINE.findall(message)):
         kind = getattr(errors, name, None)
         if isinstance(kind, type) and issubclass(kind, PieceworkError):
-            return kind("worker", message=text)
+            return kind("worker", text)
     return None

@@ -11,9 +11,6 @@ write its module and add it to `file_arguments` and `ids_reader`.
 are in `shard_formats`.
 """
 
-from typing import TYPE_CHECKING
-
-from piecework._internal.renamed_arguments import moved_names
 from piecework.export.chats import EncodedChats, encode_chats
 from piecework.export.corpus_encoding import EncodedCorpus, encode_corpus
 from piecework.export.encoded_files import EncodedFiles, encode_files
@@ -23,11 +20,6 @@ from piecework.export.lines_in_memory import encode_lines
 from piecework.export.megatron_concat import concat_megatron
 from piecework.export.packing import STRATEGIES
 from piecework.export.shard_formats import SHARD_FORMATS
-
-if not TYPE_CHECKING:
-    __getattr__ = moved_names(
-        __name__, {"read_lines": "piecework.corpus.read_corpus with whole_lines=True"}
-    )
 
 __all__ = [
     "FORMATS",

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from piecework._core import RawBatch
-from piecework._internal.validation import check_type
+from piecework._internal.validation import check_type, listed
 from piecework.batch import Batch
 from piecework.chat.chat_format import ChatFormat
 from piecework.chat.conversations import Conversation
@@ -75,7 +75,7 @@ def encode_chats(
     """
     conversations = [
         Conversation.of(_checked(record, index), f"records[{index}]", field)
-        for index, record in enumerate(records)
+        for index, record in enumerate(listed(records, "records", "dict"))
     ]
     chat = checked_chat(ChatFormat() if chat is None else chat, None)
     encoded = ChatEncoder(tokenizer, chat).encode(conversations)
@@ -103,21 +103,21 @@ def checked_chat(chat: ChatFormat, parse_special: bool | Collection[str] | None)
     """Return the format of conversations; raise for arguments that do not go with it."""
     check_type("chat", chat, ChatFormat, "a ChatFormat or None")
     if parse_special is not None:
-        problem = "cannot be combined with chat=: text of messages never becomes a special token"
-        raise ArgumentError("parse_special", problem)
+        problem = "cannot be combined: text of messages never becomes a special token"
+        raise ArgumentError("parse_special", problem, also=["chat"])
     return chat
 
 
-def check_without_chat(**switches: bool) -> None:
+def check_without_chat(chat: ChatFormat | None, **switches: bool) -> None:
     """Raise for switches about lines, which do not go with conversations."""
     for name, is_on in switches.items():
-        if is_on:
-            raise ArgumentError(name, "True cannot be combined with chat=")
+        if is_on and chat is not None:
+            raise ArgumentError(name, "cannot be combined", also=["chat"])
 
 
 def no_masks(format: str, others: Sequence[str]) -> str:
     """Return what is wrong with a format that has no masks."""
-    return f"={format!r} has no masks; use {' or '.join(others)}, or a ChatFormat with mask=[]"
+    return f"{format!r} has no masks; use {' or '.join(others)}, or a ChatFormat with mask=[]"
 
 
 class ChatEncoder:

@@ -9,55 +9,49 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import cast
+from typing import Any
 
 from piecework._internal.progress import progress_bar
-from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress
 from piecework._internal.validation import (
     PathLike,
     check_choice,
+    check_tokenizer,
+    listed,
     optional_number,
     path_text,
     whole_number,
 )
-from piecework.batch import Batch
 from piecework.chat.chat_format import ChatFormat
-from piecework.chat.conversations import Conversation
 from piecework.corpus.formats import FORMATS, check_documents, format_of
 from piecework.corpus.paths import corpus_files
 from piecework.corpus.rows import Document, ReadOptions, Utf8Errors
 from piecework.corpus.skipped import OnError
-from piecework.corpus.texts import Texts
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.export.chats import (
     MASK_NAME,
-    ChatEncoder,
     check_without_chat,
     checked_chat,
     no_masks,
 )
 from piecework.export.encoded_files import (
     system_errors_as_file_errors,
-    with_eod,
-    without_batch_padding,
 )
-from piecework.export.encoded_lines import EncodedLines, RowLayout
+from piecework.export.encoded_lines import RowLayout
 from piecework.export.file_arguments import eod_id, path_list
-from piecework.export.input_lines import LabelledLine, LineSource
-from piecework.export.long_documents import encoder_of_long
+from piecework.export.input_lines import LineSource
+from piecework.export.line_encoder import line_encoder
 from piecework.export.manifest import Manifest, tokenizer_checksum
 from piecework.export.packing import STRATEGIES, Strategy
-from piecework.export.shard_documents import Documents, ShardReader
+from piecework.export.shard_documents import ShardReader
 from piecework.export.shard_formats import SHARD_FORMATS, ShardFormat, ShardFormatName, check_extra
 from piecework.export.shard_plan import ShardPlan, shard_names
 from piecework.export.shard_writing import ShardJob, write_shards
-from piecework.export.special_in_text import SpecialTokensInText
 from piecework.io.locked_folder import locked_folder
 from piecework.tokenizer import Tokenizer
 
@@ -74,7 +68,7 @@ class EncodedCorpus:
     1
 
     `rows` differs from `documents` only for packed rows, whose padding `tokens` does not count.
-    `replacements` counts invalid UTF-8 sequences, and `special_in_text` special tokens that documents have.
+    `replacements` counts invalid UTF-8 sequences, and `parsed_special` special tokens parsed in documents.
     """
 
     manifest: str
@@ -85,10 +79,9 @@ class EncodedCorpus:
     tokens: int
     empty_lines_dropped: int
     replacements: int
-    special_in_text: int = 0
+    parsed_special: int = 0
 
 
-@renamed_arguments(errors="encoding_errors")
 def encode_corpus(
     tokenizer: Tokenizer,
     sources: PathLike | Sequence[PathLike],
@@ -162,150 +155,130 @@ def encode_corpus(
     other settings; `CorpusError` if an input changed; `FormatError` for a damaged manifest; `FileError` if
     another process uses the folder; and the errors of `encode_files`.
     """
-    if chat is not None:
-        check_without_chat(keep_empty=keep_empty)
-    job = _checked_job(
-        tokenizer,
-        format=format,
-        shuffle_seed=shuffle_seed,
-        pack=pack,
-        strategy=strategy,
-        keep=keep,
-        append_eod=append_eod,
-        add_special_tokens=add_special_tokens,
-        parse_special=parse_special,
-        chat=chat,
-        num_threads=num_threads,
-    )
-    options = ReadOptions.of(
-        field, encoding_errors, on_error, document, as_conversations=chat is not None
-    )
-    count = optional_number("shards", shards, 1)
-    if count is not None and count > _MAX_SHARDS:
-        raise ArgumentError("shards", f"must be at most {_MAX_SHARDS}, not {count}")
-    folder = Path(path_text(out_dir, "out_dir"))
-    files = _checked_files(sources, folder, job.layout.kept, options)
-    names = shard_names(files, count, job.files_of)
-    outputs = [str(folder / file) for name in names for file in job.files_of(name)]
-    _check_not_overwritten(files, outputs)
+    check_tokenizer(tokenizer)
+    check_without_chat(chat, keep_empty=keep_empty)
     settings = {
-        **job.settings,
-        "shards": count,
+        "format": format,
+        "shuffle_seed": shuffle_seed,
+        "pack": pack,
+        "strategy": strategy,
+        "keep": keep,
+        "append_eod": append_eod,
+        "add_special_tokens": add_special_tokens,
+        "parse_special": parse_special,
+        "chat": chat,
+        "shards": shards,
         "keep_empty": keep_empty,
         "field": field,
         "document": document,
         "encoding_errors": encoding_errors,
         "on_error": on_error,
     }
+    job = _checked_job(tokenizer, settings, num_threads)
+    options = ReadOptions.of(
+        field, encoding_errors, on_error, document, as_conversations=chat is not None
+    )
+    folder = Path(path_text(out_dir, "out_dir"))
+    files = _checked_files(sources, folder, job.layout.kept, options)
+    names = shard_names(files, job.settings["shards"], job.files_of)
+    outputs = [str(folder / file) for name in names for file in job.files_of(name)]
+    _check_not_overwritten(files, outputs)
     with locked_folder(folder, "a folder that another process is encoding to"):
-        manifest = Manifest(folder, tokenizer_checksum(tokenizer), settings, files, names)
+        manifest = Manifest(folder, tokenizer_checksum(tokenizer), job.settings, files, names)
         manifest.start(resume=resume)
         _delete_temporary_files(folder)
-        plan = ShardPlan([entry["size"] for entry in manifest.inputs], count)
         earlier = len(manifest.shards)
-        wanted = [number for number in range(plan.count) if number not in manifest.shards]
-        reader = ShardReader(
-            manifest.inputs,
-            plan,
-            wanted,
-            lambda name: LineSource([name], options, kept=job.layout.kept),
-            keep_empty=keep_empty,
-        )
-        shown = progress_bar("encoding", progress, in_bytes=True)
-        with closing(reader), system_errors_as_file_errors([str(folder)]), shown as update:
-            try:
-                write_shards(job, reader, manifest, names, wanted, update, options.fault)
-            finally:
-                manifest.save()
+        _write_missing(job, manifest, names, options, progress)
     options.warn_of_skipped()
     return _result(manifest, names, earlier)
+
+
+def _write_missing(
+    job: ShardJob,
+    manifest: Manifest,
+    names: Sequence[str],
+    options: ReadOptions,
+    progress: Progress,
+) -> None:
+    """Write the shards that the manifest does not have."""
+    plan = ShardPlan([entry["size"] for entry in manifest.inputs], job.settings["shards"])
+    wanted = [number for number in range(plan.count) if number not in manifest.shards]
+    reader = ShardReader(
+        manifest.inputs,
+        plan,
+        wanted,
+        lambda name: LineSource([name], options, kept=job.layout.kept),
+        keep_empty=job.settings["keep_empty"],
+    )
+    shown = progress_bar("encoding", progress, in_bytes=True)
+    written = system_errors_as_file_errors([str(manifest.path.parent)])
+    with closing(reader), written, shown as update:
+        try:
+            write_shards(job, reader, manifest, names, wanted, update, options.fault)
+        finally:
+            manifest.save()
 
 
 # ---- what to do with each shard
 
 
 def _checked_job(
-    tokenizer: Tokenizer,
-    *,
-    format: str,
-    shuffle_seed: int | None,
-    pack: int | None,
-    strategy: Strategy,
-    keep: Sequence[str],
-    append_eod: str | None,
-    add_special_tokens: bool,
-    parse_special: bool | Collection[str] | None,
-    chat: ChatFormat | None,
-    num_threads: int | None,
+    tokenizer: Tokenizer, settings: Mapping[str, Any], num_threads: int | None
 ) -> ShardJob:
+    """Return what to do with each shard, with the settings as JSON data."""
+    format, chat, parse_special = (settings[name] for name in ("format", "chat", "parse_special"))
     check_choice("format", format, tuple(SHARD_FORMATS))
-    check_choice("strategy", strategy, STRATEGIES)
+    check_choice("strategy", settings["strategy"], STRATEGIES)
     form = SHARD_FORMATS[format]
     check_extra(form)
     has_mask = chat is not None and checked_chat(chat, parse_special).has_mask
-    layout = RowLayout(form.ids_name, _checked_columns(keep), _checked_length(pack), has_mask)
+    kept, length = _checked_columns(settings["keep"]), _checked_length(settings["pack"])
+    layout = RowLayout(form.ids_name, kept, length, has_mask)
     _check_layout(form, format, layout)
-    seed = optional_number("shuffle_seed", shuffle_seed, 0)
-    adds_special_tokens = add_special_tokens and chat is None
-    eod = None if append_eod is None else eod_id(tokenizer, append_eod, adds_special_tokens)
+    seed = optional_number("shuffle_seed", settings["shuffle_seed"], 0)
+    add_special_tokens = settings["add_special_tokens"]
+    eod = eod_id(tokenizer, settings["append_eod"], add_special_tokens and chat is None)
     threads = thread_count(num_threads)
-    unpadded = without_batch_padding(tokenizer)
-
-    def encode_texts(texts: Texts, with_special_tokens: bool) -> Batch:
-        return unpadded.encode_batch(
-            cast("Sequence[str]", texts),
-            add_special_tokens=with_special_tokens,
-            parse_special=parse_special,
-            num_threads=threads,
-        )
-
-    in_text = SpecialTokensInText(
-        unpadded, add_special_tokens=add_special_tokens, parse_special=parse_special
+    encode = line_encoder(
+        tokenizer,
+        eod=eod,
+        add_special_tokens=add_special_tokens,
+        parse_special=parse_special,
+        chat=chat,
+        num_threads=threads,
+        kept=kept,
     )
-    encode_cut = encoder_of_long(unpadded, encode_texts, add_special_tokens=add_special_tokens)
-
-    def encode_text(documents: Documents) -> EncodedLines:
-        batch = encode_cut(documents.texts)
-        return EncodedLines(
-            with_eod(batch, eod),
-            kept=_columns(documents.texts, layout.kept),
-            special_in_text=in_text.count(batch),
-        )
-
-    encoder = None if chat is None else ChatEncoder(unpadded, chat)
-
-    def encode_chat(documents: Documents) -> EncodedLines:
-        assert encoder is not None
-        encoded = encoder.encode(cast("Sequence[Conversation]", documents.texts))
-        return EncodedLines(
-            with_eod(encoded.batch, eod),
-            kept=_columns(cast("Texts", encoded.conversations), layout.kept),
-            faults=encoded.faults,
-        )
-
-    is_set = isinstance(parse_special, Collection)
-    settings = {
-        "format": format,
+    count = optional_number("shards", settings["shards"], 1)
+    if count is not None and count > _MAX_SHARDS:
+        raise ArgumentError("shards", f"must be at most {_MAX_SHARDS}, not {count}")
+    is_set = isinstance(parse_special, Collection) and not isinstance(parse_special, str)
+    as_json = {
         "shuffle_seed": seed,
-        "pack": layout.packed_length,
-        "strategy": strategy,
-        "keep": list(layout.kept),
-        "append_eod": append_eod,
-        "add_special_tokens": add_special_tokens,
-        "parse_special": sorted(parse_special) if is_set else parse_special,  # type: ignore[arg-type]
+        "pack": length,
+        "keep": list(kept),
+        "parse_special": sorted(parse_special) if is_set else parse_special,
         "chat": None if chat is None else chat.settings(tokenizer),
+        "shards": count,
     }
     padding = next((id for id in (tokenizer.pad_token_id, eod) if id is not None), 0)
-    encode = encode_text if chat is None else encode_chat
-    return ShardJob(tokenizer, form, layout, encode, threads, settings, padding)
+    return ShardJob(
+        tokenizer,
+        form,
+        layout,
+        lambda documents: encode(documents.texts),
+        threads,
+        {**settings, **as_json},
+        padding,
+    )
 
 
 def _checked_columns(keep: Sequence[str]) -> tuple[str, ...]:
-    if isinstance(keep, str) or not all(isinstance(name, str) for name in keep):
+    names = listed(keep, "keep")
+    if isinstance(keep, str) or not all(isinstance(name, str) for name in names):
         raise InputTypeError("keep", f"must be a list of field names, not {keep!r}")
-    if len(set(keep)) != len(keep) or not all(keep):
-        raise ArgumentError("keep", f"must be a list of distinct field names, not {list(keep)!r}")
-    return tuple(keep)
+    if len(set(names)) != len(names) or not all(names):
+        raise ArgumentError("keep", f"must be a list of distinct field names, not {names!r}")
+    return tuple(names)
 
 
 def _checked_length(pack: int | None) -> int | None:
@@ -320,7 +293,7 @@ def _checked_length(pack: int | None) -> int | None:
 def _check_layout(form: ShardFormat, name: str, layout: RowLayout) -> None:
     if layout.packed_length is not None and not form.can_pack:
         packing = [other for other, form in SHARD_FORMATS.items() if form.can_pack]
-        problem = f"does not support format={name!r}; use {' or '.join(packing)}"
+        problem = f"does not support format {name!r}; use {' or '.join(packing)}"
         raise ArgumentError("pack", problem)
     if layout.has_mask and not form.can_mask:
         masking = [other for other, form in SHARD_FORMATS.items() if form.can_mask]
@@ -329,21 +302,16 @@ def _check_layout(form: ShardFormat, name: str, layout: RowLayout) -> None:
         return
     if not form.has_columns:
         columnar = [other for other, form in SHARD_FORMATS.items() if form.has_columns]
-        problem = f"does not support format={name!r}; use {' or '.join(columnar)}"
+        problem = f"does not support format {name!r}; use {' or '.join(columnar)}"
         raise ArgumentError("keep", problem)
     if layout.packed_length is not None:
-        problem = "cannot be combined with pack=: a packed row has several documents"
+        problem = "cannot be combined: a packed row has several documents"
         raise ArgumentError("keep", problem)
     if clash := {layout.ids_name, "lengths", MASK_NAME}.intersection(layout.kept):
         problem = (
             f"cannot contain the names of the format's own columns: {', '.join(sorted(clash))}"
         )
         raise ArgumentError("keep", problem)
-
-
-def _columns(texts: Texts, names: Sequence[str]) -> dict[str, list[str | None]]:
-    labelled = cast("Sequence[LabelledLine]", texts)
-    return {name: [text.label["kept"][name] for text in labelled] for name in names}
 
 
 # ---- files
@@ -398,5 +366,5 @@ def _result(manifest: Manifest, names: Sequence[str], earlier: int) -> EncodedCo
         tokens=sum(shard.tokens for shard in shards),
         empty_lines_dropped=sum(shard.empty_lines_dropped for shard in shards),
         replacements=sum(shard.replacements for shard in shards),
-        special_in_text=sum(shard.special_in_text for shard in shards),
+        parsed_special=sum(shard.parsed_special for shard in shards),
     )

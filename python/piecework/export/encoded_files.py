@@ -6,25 +6,20 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import Literal, TypeAlias, cast
-
-import numpy as np
+from typing import Literal, TypeAlias
 
 from piecework._internal.progress import progress_bar, show_source
-from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.types import Progress, Update
 from piecework._internal.validation import PathLike
-from piecework.batch import Batch
 from piecework.chat.chat_format import ChatFormat
-from piecework.chat.conversations import Conversation
 from piecework.corpus.paths import corpus_bytes
 from piecework.corpus.rows import Document, ReadOptions, Utf8Errors
 from piecework.corpus.skipped import OnError
 from piecework.corpus.text_stream import SHORT_LINE_BYTES
 from piecework.corpus.texts import Texts, longest, without_blank
-from piecework.errors import ArgumentError, CorpusError, FileError
-from piecework.export.chats import ChatEncoder, check_without_chat, checked_chat, no_masks
-from piecework.export.encoded_lines import PLAIN, EncodedLines, RowLayout, with_rows
+from piecework.errors import ArgumentError, FileError
+from piecework.export.chats import check_without_chat, checked_chat, no_masks
+from piecework.export.encoded_lines import PLAIN, EncodedLines, RowLayout
 from piecework.export.file_arguments import (
     FORMATS,
     OutputFormat,
@@ -34,8 +29,8 @@ from piecework.export.file_arguments import (
     eod_id,
 )
 from piecework.export.input_lines import LabelledLine, LineSource, parallel_lines
+from piecework.export.line_encoder import line_encoder
 from piecework.export.prefetch import overlapped
-from piecework.export.special_in_text import SpecialTokensInText
 from piecework.tokenizer import Tokenizer
 
 FormatName: TypeAlias = Literal[
@@ -60,8 +55,8 @@ class EncodedFiles:
     Documents of several lines count as lines. Line n of all parallel inputs counts as one line.
     `empty_lines_dropped` counts empty and blank lines; of parallel inputs, lines that are empty in at least
     one input. `replacements` counts invalid UTF-8
-    sequences, and `tokens` has the number of tokens of each output. `special_in_text` counts the
-    special tokens that lines have, such as `<|endoftext|>`; with `parse_special=False` they are plain text.
+    sequences, and `tokens` has the number of tokens of each output. `parsed_special` counts the
+    special tokens parsed in the lines, such as `<|endoftext|>`; `parse_special=False` encodes them as text.
     """
 
     lines_read: int
@@ -69,10 +64,9 @@ class EncodedFiles:
     empty_lines_dropped: int
     replacements: int
     tokens: tuple[int, ...]
-    special_in_text: int = 0
+    parsed_special: int = 0
 
 
-@renamed_arguments(errors="encoding_errors")
 def encode_files(
     tokenizer: Tokenizer,
     inputs: PathLike | Sequence[PathLike],
@@ -153,56 +147,24 @@ def encode_files(
     options = ReadOptions.of(
         field, encoding_errors, on_error, document, as_conversations=chat is not None
     )
-    layout = PLAIN
-    if chat is not None:
-        check_without_chat(parallel=parallel, strip_lines=strip_lines, keep_empty=keep_empty)
-        layout = _layout_of(chat, parse_special, form, format)
-    if parallel and on_error == "skip":
-        problem = "'skip' does not support parallel inputs: a skipped line would shift the others"
-        raise ArgumentError("on_error", problem)
+    check_without_chat(chat, parallel=parallel, strip_lines=strip_lines, keep_empty=keep_empty)
+    chat, layout = _checked_layout(chat, parse_special, form, format)
     targets = checked_outputs(outputs, form, layout)
-    paths_of_outputs = checked_inputs(inputs, targets, form, layout, parallel)
+    paths_of_outputs = checked_inputs(inputs, targets, form, layout, parallel, on_error)
     sources = [LineSource(paths, options, labels=form.has_offsets) for paths in paths_of_outputs]
-    adds_special_tokens = add_special_tokens and chat is None
-    eod = None if append_eod is None else eod_id(tokenizer, append_eod, adds_special_tokens)
-    unpadded = without_batch_padding(tokenizer)
-    in_text = SpecialTokensInText(
-        unpadded, add_special_tokens=add_special_tokens, parse_special=parse_special
+    encode = line_encoder(
+        tokenizer,
+        eod=eod_id(tokenizer, append_eod, add_special_tokens and chat is None),
+        add_special_tokens=add_special_tokens,
+        parse_special=parse_special,
+        chat=chat,
+        num_threads=num_threads,
+        offsets=form.has_offsets,
     )
-
-    def encode_text(texts: Texts) -> EncodedLines:
-        texts = _stripped(texts) if strip_lines else texts
-        batch = unpadded.encode_batch(
-            cast("Sequence[str]", texts),
-            add_special_tokens=add_special_tokens,
-            parse_special=parse_special,
-            offsets=format == "jsonl",
-            num_threads=num_threads,
-        )
-        labelled = cast("list[LabelledLine]", texts) if form.has_offsets else []
-        special_in_text = in_text.count(batch)
-        labels = [text.label for text in labelled]
-        return EncodedLines(with_eod(batch, eod), labels, special_in_text=special_in_text)
-
-    encoder = None if chat is None else _chat_encoder(unpadded, chat, layout, form)
-
-    def encode_chat(texts: Texts) -> EncodedLines:
-        assert encoder is not None
-        encoded = encoder.encode(cast("Sequence[Conversation]", texts))
-        labels = [conversation.label for conversation in encoded.conversations]
-        return EncodedLines(with_eod(encoded.batch, eod), labels, faults=encoded.faults)
-
-    encode = encode_text if chat is None else encode_chat
 
     def encode_step(step: Step) -> tuple[int, list[EncodedLines]]:
         first_output, columns = step
-        return first_output, list(map(encode, columns))
-
-    def is_idle() -> bool:
-        return any(source.is_idle for source in sources)
-
-    def is_large(step: Step) -> bool:
-        return any(longest(texts) > SHORT_LINE_BYTES for texts in step[1])
+        return first_output, list(map(encode, map(_stripped, columns) if strip_lines else columns))
 
     with system_errors_as_file_errors(targets), ExitStack() as stack:
         update = stack.enter_context(progress_bar("encoding", progress, in_bytes=True))
@@ -210,7 +172,7 @@ def encode_files(
         tally = _Tally(sources, parallel, keeps_empty, update)
         writers = [stack.enter_context(form.open(path, tokenizer, layout)) for path in targets]
         encoded = overlapped(
-            encode_step, tally.steps(), BATCHES_IN_FLIGHT, is_idle, is_large=is_large
+            encode_step, tally.steps(), BATCHES_IN_FLIGHT, tally.is_idle, is_large=_is_large
         )
         for first_output, columns in stack.enter_context(closing(encoded)):
             for output, lines in enumerate(columns, start=first_output):
@@ -223,27 +185,27 @@ def encode_files(
     return tally.result()
 
 
-def _layout_of(
-    chat: ChatFormat,
+def _checked_layout(
+    chat: ChatFormat | None,
     parse_special: bool | Collection[str] | None,
     form: OutputFormat,
     format: str,
-) -> RowLayout:
-    """Return the layout of rows of conversations; raise for a format that would lose their masks."""
+) -> tuple[ChatFormat | None, RowLayout]:
+    """Return how to encode conversations, and their rows; raise for a format that would lose their masks."""
+    if chat is None:
+        return None, PLAIN
     has_mask = checked_chat(chat, parse_special).has_mask
     if has_mask and not (form.can_mask or form.is_for_reading):
         raise ArgumentError(
             "format", no_masks(format, [n for n, f in FORMATS.items() if f.can_mask])
         )
-    return RowLayout(has_mask=has_mask and form.can_mask)
+    layout = RowLayout(has_mask=has_mask and form.can_mask)
+    needs_mask = layout.has_mask or form.has_offsets
+    return (chat if needs_mask else replace(chat, mask=())), layout
 
 
-def _chat_encoder(
-    tokenizer: Tokenizer, chat: ChatFormat, layout: RowLayout, form: OutputFormat
-) -> ChatEncoder:
-    if not (layout.has_mask or form.has_offsets):
-        chat = replace(chat, mask=())
-    return ChatEncoder(tokenizer, chat, offsets=form.has_offsets)
+def _is_large(step: Step) -> bool:
+    return any(longest(texts) > SHORT_LINE_BYTES for texts in step[1])
 
 
 class _Tally:
@@ -263,7 +225,7 @@ class _Tally:
         self._total_bytes = corpus_bytes([path for source in sources for path in source.paths])
         self._lines_read = self._lines_kept = 0
         self._tokens = [0] * len(sources)
-        self._special_in_text = 0
+        self._parsed_special = 0
 
     def steps(self) -> Iterator[Step]:
         first_output = 0
@@ -278,11 +240,14 @@ class _Tally:
                 self._update(sum(s.bytes_read for s in self._sources), self._total_bytes)
             first_output += len(group)
 
+    def is_idle(self) -> bool:
+        return any(source.is_idle for source in self._sources)
+
     def add_tokens(self, output: int, lines: EncodedLines) -> None:
         self._tokens[output] += len(lines.batch.ids)
         self._lines_kept -= len(lines.faults)
         self._lines_read -= len(lines.faults)
-        self._special_in_text += lines.special_in_text
+        self._parsed_special += lines.parsed_special
 
     def result(self) -> EncodedFiles:
         return EncodedFiles(
@@ -291,7 +256,7 @@ class _Tally:
             empty_lines_dropped=self._lines_read - self._lines_kept,
             replacements=sum(source.replacements for source in self._sources),
             tokens=tuple(self._tokens),
-            special_in_text=self._special_in_text,
+            parsed_special=self._parsed_special,
         )
 
 
@@ -316,27 +281,6 @@ def _is_blank(text: str) -> bool:
     return not text or text.isspace()
 
 
-def without_batch_padding(tokenizer: Tokenizer) -> Tokenizer:
-    """Return the tokenizer without padding to the longest row of a batch."""
-    padding = tokenizer._stages().padding
-    depends_on_batch = padding is not None and padding.length is None
-    return tokenizer.without_padding() if depends_on_batch else tokenizer
-
-
-def with_eod(batch: Batch, eod: int | None) -> Batch:
-    """Return the batch with `eod` appended to each row; raises if a format cannot count its tokens."""
-    if eod is not None:
-        ids = np.insert(batch.ids, batch.row_offsets[1:], np.uint32(eod))
-        row_offsets = batch.row_offsets + np.arange(len(batch.row_offsets))
-        batch = with_rows(batch, ids, row_offsets)
-    if len(batch.ids) > _MAX_BATCH_TOKENS:
-        problem = (
-            f"have a line or document of {len(batch.ids)} tokens; the limit is {_MAX_BATCH_TOKENS}"
-        )
-        raise CorpusError("inputs", problem)
-    return batch
-
-
 @contextmanager
 def system_errors_as_file_errors(targets: Sequence[str]) -> Iterator[None]:
     """Convert system errors about writing to `FileError`; readers convert their own."""
@@ -346,4 +290,4 @@ def system_errors_as_file_errors(targets: Sequence[str]) -> Iterator[None]:
         raise
     except OSError as error:
         names = ", ".join("<stdout>" if path == "-" else path for path in targets)
-        raise FileError.writing(names, error, "writable files") from error
+        raise FileError.writing(names, error) from error

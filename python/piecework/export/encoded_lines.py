@@ -48,7 +48,7 @@ class EncodedLines(NamedTuple):
     """A batch of encoded lines.
 
     `labels` has one label for each row, or none for most formats; `kept` has the columns of the layout, and
-    `documents` the lengths in packed rows. `special_in_text` counts the special tokens that the lines have,
+    `documents` the lengths in packed rows. `parsed_special` counts the special tokens parsed in the lines,
     and `faults` has an error for each line that was left out.
     """
 
@@ -56,7 +56,7 @@ class EncodedLines(NamedTuple):
     labels: Sequence[dict[str, Any]] = ()
     kept: Mapping[str, Sequence[str | None]] = MappingProxyType({})
     documents: DocumentLengths | None = None
-    special_in_text: int = 0
+    parsed_special: int = 0
     faults: Sequence[CorpusError] = ()
 
 

@@ -30,13 +30,15 @@ def checked_format(name: str, append_eod: str | None) -> OutputFormat:
     form = FORMATS[name]
     if append_eod is not None and form.has_offsets:
         others = ", ".join(name for name, other in FORMATS.items() if not other.has_offsets)
-        problem = f"does not support format={name!r}; use {others.replace(', ', ' or ')}"
+        problem = f"does not support format {name!r}; use {others.replace(', ', ' or ')}"
         raise ArgumentError("append_eod", problem)
     return form
 
 
-def eod_id(tokenizer: Tokenizer, token: str, add_special_tokens: bool) -> int:
+def eod_id(tokenizer: Tokenizer, token: str | None, add_special_tokens: bool) -> int | None:
     """Return the id of the end-of-document token; raises if the post-processor adds it already."""
+    if token is None:
+        return None
     id = tokenizer.token_to_id(token)
     if id is None:
         raise ArgumentError(
@@ -45,8 +47,7 @@ def eod_id(tokenizer: Tokenizer, token: str, add_special_tokens: bool) -> int:
         )
     if add_special_tokens and tokenizer.encode("").ids[-1:] == [id]:
         problem = (
-            f"the post-processor already appends {token!r} to each row; pass "
-            "add_special_tokens=False, or leave append_eod= out"
+            f"the post-processor already appends {token!r} to each row; pass leave out one of them"
         )
         raise ArgumentError("append_eod", problem)
     return id
@@ -84,8 +85,12 @@ def checked_inputs(
     form: OutputFormat,
     layout: RowLayout,
     parallel: bool,
+    on_error: str,
 ) -> list[list[str]]:
     """Return the files to read for each output: all inputs for one output, otherwise one for each."""
+    if parallel and on_error == "skip":
+        problem = "'skip' does not support parallel inputs: a skipped line would shift the others"
+        raise ArgumentError("on_error", problem)
     given = path_list(inputs, "inputs")
     if parallel and len(targets) != len(given):
         found = f"{len(targets)} for {len(given)} parallel inputs"

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator
 from typing import BinaryIO, TypeAlias, TypeVar
 
-from piecework._internal.validation import PathLike, path_text
+from piecework._internal.validation import PathLike, check_number, path_text
 from piecework.errors import CorpusError, FileError, IdRangeError
 from piecework.export import arrow_files, megatron_files
 from piecework.export.npy_files import NPY_MAGIC, read_npy
@@ -51,6 +51,7 @@ def read_ids(path: PathLike, *, id_limit: int = 2**32) -> Iterator[Rows]:
     the line or row number from 1; `FileError`, `MissingExtraError`.
     """
     source = path_text(path)
+    check_number("id_limit", id_limit, (int,), "int")
     if source == "-":
         yield from _rows_of_stdin(id_limit)
         return
@@ -68,7 +69,7 @@ def read_ids(path: PathLike, *, id_limit: int = 2**32) -> Iterator[Rows]:
 
 def _rows_of_stdin(id_limit: int) -> Iterator[Rows]:
     if sys.stdin is None:  # the process was started with a closed stdin
-        raise FileError("<stdin>", "cannot read <stdin>: the stream is closed")
+        raise FileError("<stdin>", "the stream is closed")
     stream = sys.stdin.buffer
     # One byte tells text from binary formats; waiting for more would block on a slow pipe.
     head = stream.peek(1)[:_HEAD_BYTES] if hasattr(stream, "peek") else b""
@@ -94,7 +95,7 @@ def _reader_for(head: bytes, readers: dict[bytes, Reader]) -> Reader | None:
 
 
 def _head_of(path: str) -> bytes:
-    with FileError.while_reading(path, "a readable file of ids"):
+    with FileError.while_reading(path):
         if is_device(os.stat(path).st_mode):
             raise FileError(path, "is a device, not a file of ids")
         with open(path, "rb") as stream:

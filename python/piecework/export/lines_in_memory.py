@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import cast
 
-from piecework._internal.renamed_arguments import renamed_arguments
-from piecework._internal.validation import PathLike
+from piecework._internal.validation import PathLike, check_tokenizer
 from piecework.batch import Batch
 from piecework.corpus.reader import read_corpus
 from piecework.corpus.rows import Document, Utf8Errors
@@ -16,7 +15,6 @@ from piecework.export.file_arguments import path_list
 from piecework.tokenizer import Tokenizer
 
 
-@renamed_arguments(errors="encoding_errors")
 def encode_lines(
     tokenizer: Tokenizer,
     sources: PathLike | Sequence[PathLike],
@@ -52,6 +50,7 @@ def encode_lines(
     Raises `FileError`, `CorpusError` for binary input, and `InvalidUtf8Error` with
     `encoding_errors="strict"`.
     """
+    check_tokenizer(tokenizer)
     files = path_list(sources, "sources")
     corpus = read_corpus(
         files,

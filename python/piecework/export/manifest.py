@@ -26,7 +26,7 @@ from piecework.tokenizer import Tokenizer
 
 MANIFEST_FILE = "manifest.json"
 
-_VERSION = 2
+_VERSION = 1
 # Writing the manifest again and again may take at most this share of the time.
 _MAX_SHARE = 0.05
 _OTHER_FOLDER = "or another folder"
@@ -60,7 +60,7 @@ class StoredFile:
 class Shard:
     """A finished shard. `rows` differs from `documents` only for packed rows.
 
-    `special_in_text` counts the special tokens that documents have.
+    `parsed_special` counts the special tokens parsed in documents.
     """
 
     name: str
@@ -70,7 +70,7 @@ class Shard:
     tokens: int
     empty_lines_dropped: int
     replacements: int
-    special_in_text: int = 0
+    parsed_special: int = 0
 
 
 class Manifest:
@@ -160,7 +160,7 @@ class Manifest:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise FileError.reading(self.path, error, "a readable manifest") from error
+            raise FileError.reading(self.path, error) from error
         except (ValueError, RecursionError) as error:
             raise self._damaged() from error
         if not isinstance(stored, dict) or stored.get("version") != _VERSION:
@@ -185,8 +185,7 @@ class Manifest:
         self, kind: type[PieceworkError], found: str, do: str = "run again with the same"
     ) -> PieceworkError:
         """Return the error for a run that differs from the one to resume."""
-        place = f"resume from {self.path}"
-        return kind(place, message=f"cannot {place}: {found}; {do}, {_OTHER_FOLDER}")
+        return kind(str(self.path), f"cannot be resumed: {found}; {do}, {_OTHER_FOLDER}")
 
     def _check_inputs(self, inputs: Sequence[Mapping[str, Any]]) -> None:
         if len(inputs) != len(self.inputs):
@@ -243,7 +242,7 @@ def _input(name: str) -> dict[str, Any]:
         raise FileError(name, problem)
     identity = file_identity(name)
     if "size" not in identity:
-        raise FileError(name, f"cannot read {name}: no such file", errno=errno.ENOENT)
+        raise FileError(name, "no such file", errno=errno.ENOENT)
     if not os.path.isfile(name):
         raise FileError(name, "is a pipe or a device, which cannot be read again to resume")
     return identity

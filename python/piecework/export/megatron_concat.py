@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, BinaryIO
 
@@ -20,12 +20,12 @@ from piecework.export.megatron_files import (
     MEGATRON_HEADER,
     MEGATRON_MAGIC,
     MEGATRON_TYPES,
+    index_column,
     megatron_paths,
 )
 from piecework.io.atomic_files import atomic_stream
 from piecework.io.read_file import exact_bytes
 
-_VALUES_AT_ONCE = 1 << 16
 _COPY_BYTES = 4 << 20
 
 
@@ -100,7 +100,7 @@ class _Pair:
                 head = stream.read(MEGATRON_HEADER.size)
         except OSError as error:
             name = str(error.filename or index_path)
-            raise FileError.reading(name, error, expected) from error
+            raise FileError.reading(name, error) from error
         expected = "a complete index of Megatron-LM"
         if len(head) < MEGATRON_HEADER.size or not head.startswith(MEGATRON_MAGIC):
             raise CorpusError(index_path, f"is not {expected}")
@@ -115,17 +115,6 @@ class _Pair:
             expected = f"{counted(whole, 'byte')} for {rows}, without sequence modes"
             raise CorpusError(index_path, f"found {found}, expected {expected}")
         return cls(data_path, index_path, code, sequences, documents - 1)
-
-    def column(self, start: int, count: int, type_name: str) -> Iterator[np.ndarray[Any, Any]]:
-        """Yield a column of the index that begins at a byte after the header, in parts."""
-        width = np.dtype(type_name).itemsize
-        with FileError.while_reading(self.index_path), open(self.index_path, "rb") as stream:
-            stream.seek(MEGATRON_HEADER.size + start)
-            while count:
-                values = min(count, _VALUES_AT_ONCE)
-                data = exact_bytes(stream, values * width, self.index_path)
-                yield np.frombuffer(data, type_name)
-                count -= values
 
 
 def _check_apart(pair: _Pair, data_path: str, index_path: str) -> None:
@@ -143,11 +132,11 @@ def _copy_sequences(
     """
     width = np.dtype(MEGATRON_TYPES[pair.code]).itemsize
     position = 0
-    stored = pair.column(4 * pair.sequences, pair.sequences, "<i8")
-    for lengths, its in zip(pair.column(0, pair.sequences, "<i4"), stored, strict=True):
+    stored = index_column(pair.index_path, 4 * pair.sequences, pair.sequences, "<i8")
+    for lengths in index_column(pair.index_path, 0, pair.sequences, "<i4"):
         sizes = lengths.astype(np.int64) * width
         pointers = position + np.cumsum(sizes) - sizes
-        if (lengths < 0).any() or (pointers != its).any():
+        if (lengths < 0).any() or (pointers != next(stored)).any():
             problem = "has byte pointers of sequences that do not follow each other in the data"
             raise CorpusError(pair.index_path, problem)
         lengths_out.write(lengths.data)
@@ -171,7 +160,8 @@ def _write_documents(pairs: Sequence[_Pair], index: BinaryIO) -> None:
     for pair in pairs:
         previous = 0
         # The last entry of an input is the first entry of the next.
-        for starts in pair.column(12 * pair.sequences, pair.documents, "<i8"):
+        entries = index_column(pair.index_path, 12 * pair.sequences, pair.documents, "<i8")
+        for starts in entries:
             if (np.diff(starts, prepend=previous) < 0).any() or starts[-1] > pair.sequences:
                 expected = f"ascending numbers up to {pair.sequences}"
                 problem = f"is damaged: its numbers of documents are not {expected}"

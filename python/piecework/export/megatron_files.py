@@ -32,7 +32,7 @@ MEGATRON_HEADER = struct.Struct("<9sQBQQ")  # magic, version, type code, sequenc
 MEGATRON_TYPES = {1: "u1", 2: "i1", 3: "<i2", 4: "<i4", 5: "<i8", 8: "<u2"}
 _CODE_OF_TYPE = {type_name: code for code, type_name in MEGATRON_TYPES.items()}
 _UINT16_LIMIT = 65_500  # Megatron-LM writes uint16 for vocabularies below this size
-_ROWS_PER_READ = 1 << 16
+_VALUES_AT_ONCE = 1 << 16
 
 
 def megatron_paths(path: str) -> tuple[str, str]:
@@ -74,7 +74,7 @@ def read_megatron(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
     """Yield the sequences of a pair of files in lists of at most `rows_at_once`."""
     data_path, index_path = megatron_paths(path)
     if not os.path.isfile(data_path):
-        message = f"cannot read {data_path}, the data of {index_path}: no such file"
+        message = f"no such file, which has the data of {index_path}"
         raise FileError(data_path, message, errno=errno.ENOENT)
     with damage_as_corpus_error(index_path, "a complete index of Megatron-LM"):
         size = os.path.getsize(data_path)
@@ -82,17 +82,14 @@ def read_megatron(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
     if size and not number:
         found = f"no sequences for {size} bytes of data"
         raise CorpusError(index_path, f"has {found}; it is not the index of {data_path}")
-    read = 0
-    for first in range(0, number, rows_at_once):
-        count = min(rows_at_once, number - first)
-        spans = zip(
-            _index_values(index_path, 4 * first, count, "<i4"),
-            _index_values(index_path, 4 * number + 8 * first, count, "<i8"),
-            strict=True,
-        )
+    read = row = 0
+    stored_starts = index_column(index_path, 4 * number, number, "<i8", rows_at_once)
+    for lengths in index_column(index_path, 0, number, "<i4", rows_at_once):
+        starts = next(stored_starts)
         rows = []
         with FileError.while_reading(data_path), open(data_path, "rb") as data:
-            for row, (length, start) in enumerate(spans, start=first + 1):
+            for length, start in zip(lengths.tolist(), starts.tolist(), strict=True):
+                row += 1
                 place = f"{index_path} row {row}"
                 end = start + length * dtype.itemsize
                 if length < 0 or start < 0 or end > size:
@@ -113,22 +110,14 @@ def _finish_index(index: Path, stream: BinaryIO, ids_type: str) -> None:
     """Append byte pointers and documents to the lengths, and write the header."""
     rows = (stream.tell() - MEGATRON_HEADER.size) // 4
     pointer = 0
-    for lengths in _stored_lengths(index, rows):
+    for lengths in index_column(str(index), 0, rows, "<i4"):
         sizes = lengths.astype(np.int64) * np.dtype(ids_type).itemsize
         stream.write((pointer + np.cumsum(sizes) - sizes).astype("<i8").data)
         pointer += int(sizes.sum())
-    for start in range(0, rows + 1, _ROWS_PER_READ):
-        stream.write(np.arange(start, min(start + _ROWS_PER_READ, rows + 1), dtype="<i8").data)
+    for start in range(0, rows + 1, _VALUES_AT_ONCE):
+        stream.write(np.arange(start, min(start + _VALUES_AT_ONCE, rows + 1), dtype="<i8").data)
     stream.seek(0)
     stream.write(MEGATRON_HEADER.pack(MEGATRON_MAGIC, 1, _CODE_OF_TYPE[ids_type], rows, rows + 1))
-
-
-def _stored_lengths(index: Path, rows: int) -> Iterator[np.ndarray[Any, Any]]:
-    with index.open("rb") as stream:
-        stream.seek(MEGATRON_HEADER.size)
-        for start in range(0, rows, _ROWS_PER_READ):
-            count = min(_ROWS_PER_READ, rows - start)
-            yield np.frombuffer(stream.read(4 * count), "<i4")
 
 
 def _type_and_rows(index_path: str) -> tuple[np.dtype[Any], int]:
@@ -146,10 +135,14 @@ def _type_and_rows(index_path: str) -> tuple[np.dtype[Any], int]:
     return np.dtype(MEGATRON_TYPES[code]), rows
 
 
-def _index_values(index_path: str, start: int, count: int, type_name: str) -> list[int]:
-    """Return `count` numbers of an index from a byte after its header."""
-    with FileError.while_reading(index_path), open(index_path, "rb") as index:
-        index.seek(MEGATRON_HEADER.size + start)
-        data = exact_bytes(index, count * np.dtype(type_name).itemsize, index_path)
-    values: list[int] = np.frombuffer(data, type_name).tolist()
-    return values
+def index_column(
+    index_path: str, start: int, count: int, type_name: str, at_once: int | None = None
+) -> Iterator[np.ndarray[Any, Any]]:
+    """Yield a column of an index that begins at a byte after the header, in parts."""
+    width = np.dtype(type_name).itemsize
+    with FileError.while_reading(index_path), open(index_path, "rb") as stream:
+        stream.seek(MEGATRON_HEADER.size + start)
+        while count:
+            values = min(count, at_once or _VALUES_AT_ONCE)
+            yield np.frombuffer(exact_bytes(stream, values * width, index_path), type_name)
+            count -= values

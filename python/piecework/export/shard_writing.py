@@ -116,14 +116,14 @@ class _Tally:
 
     def __init__(self) -> None:
         self.documents = self.rows = self.tokens = 0
-        self.empty_lines_dropped = self.replacements = self.special_in_text = 0
+        self.empty_lines_dropped = self.replacements = self.parsed_special = 0
 
     def add_documents(self, documents: Documents, lines: EncodedLines) -> None:
         self.documents += len(lines.batch)
         self.tokens += len(lines.batch.ids)
         self.empty_lines_dropped += documents.empty_lines_dropped
         self.replacements += documents.replacements
-        self.special_in_text += lines.special_in_text
+        self.parsed_special += lines.parsed_special
 
 
 class _Rearranged:

@@ -13,7 +13,7 @@ from functools import partial
 from itertools import accumulate, chain, groupby, pairwise
 
 from piecework._internal.lazy import hints, pw, typing
-from piecework._internal.validation import PathLike, id_list, path_text
+from piecework._internal.validation import PathLike, check_tokenizer, id_list, listed, path_text
 from piecework.batch import Batch
 from piecework.errors import ArgumentError, IdRangeError, InputTypeError
 from piecework.export.ids_reader import read_ids
@@ -165,7 +165,7 @@ def find_drift_files(
     of `export.read_ids`.
     """
     finder = DriftFinder(tokenizer)
-    for path in [paths] if isinstance(paths, (str, os.PathLike)) else paths:
+    for path in [paths] if isinstance(paths, (str, os.PathLike)) else listed(paths, "paths"):
         rows = chain.from_iterable(read_ids(path))
         name = "<stdin>" if path == "-" else path_text(path)
         for number, row in enumerate(rows, 1):
@@ -180,6 +180,7 @@ class DriftFinder:
     """Finds drift in rows; the bytes of a token are computed when it first occurs."""
 
     def __init__(self, tokenizer: pw.Tokenizer) -> None:
+        check_tokenizer(tokenizer)
         spec = tokenizer.spec
         if spec.truncation is not None or spec.padding is not None:
             tokenizer = tokenizer.without_truncation().without_padding()

@@ -12,7 +12,7 @@ from bisect import bisect_left
 from dataclasses import dataclass
 
 from piecework._internal.lazy import hints, pw
-from piecework._internal.validation import id_list
+from piecework._internal.validation import check_tokenizer, check_type, id_list
 from piecework.errors import ArgumentError, IdRangeError, InputTypeError
 from piecework.vocabulary.decoding import decoded_bytes
 
@@ -47,6 +47,7 @@ class TokenTrie:
     """
 
     def __init__(self, tokenizer: pw.Tokenizer) -> None:
+        check_tokenizer(tokenizer)
         unknown = getattr(tokenizer.spec.model, "unk_token", None)
         self._id_to_token = tokenizer.id_to_token
         self._bytes = decoded_bytes(tokenizer)
@@ -168,6 +169,7 @@ def heal(
 
     Raises the errors of `TokenTrie`, and `IdRangeError` for an id that is not in the vocabulary.
     """
+    check_tokenizer(tokenizer)
     ids: hints.Ids
     if isinstance(prompt, str):
         whole = tokenizer.without_truncation().without_padding()
@@ -176,4 +178,6 @@ def heal(
         raise InputTypeError("prompt", "must be a text or ids, not bytes")
     else:
         ids = prompt
-    return (TokenTrie(tokenizer) if trie is None else trie).heal(ids)
+    trie = TokenTrie(tokenizer) if trie is None else trie
+    check_type("trie", trie, TokenTrie, "a TokenTrie")
+    return trie.heal(ids)

@@ -33,8 +33,8 @@ def encode_column(
     [[1, 2], None, [2]]
 
     `column` is a column of pyarrow, polars, pandas 3 and other libraries with the Arrow PyCapsule interface,
-    or a sequence of strings. Nulls stay null. Of a dictionary column, each distinct text is encoded once. A
-    chunked column returns a chunked column. The other arguments are those of `Tokenizer.encode_batch`;
+    or a sequence of strings. Nulls stay null. Each distinct text of a dictionary column is encoded once. A
+    chunked column returns a chunked column. `Tokenizer.encode_batch` describes the other arguments;
     padding to the longest row of a batch is not applied.
 
     Raises `ArgumentError` for a column without strings, `InputTypeError` for another tokenizer,

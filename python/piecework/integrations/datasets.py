@@ -70,13 +70,7 @@ class EncodeFunction:
 
     def __call__(self, table: Any) -> Any:
         """Return the kept columns of a table and the columns of the encoded batch."""
-        pa = import_extra("pyarrow", "datasets", "encode_function")
-        if not isinstance(table, pa.Table):
-            raise InputTypeError(
-                "batch",
-                f"must be a pyarrow.Table, not {type(table).__name__}: "
-                "dataset.with_format('arrow').map(..., batched=True)",
-            )
+        pa = _arrow_of(table, "encode_function")
         texts = _column(table, "column", self.column)
         pairs = None
         if self.pair_column is not None:
@@ -139,13 +133,7 @@ class EncodeChatsFunction:
 
     def __call__(self, table: Any) -> Any:
         """Return the kept columns of a table, ids and masks."""
-        pa = import_extra("pyarrow", "datasets", "encode_chats_function")
-        if not isinstance(table, pa.Table):
-            raise InputTypeError(
-                "batch",
-                f"must be a pyarrow.Table, not {type(table).__name__}: "
-                "dataset.with_format('arrow').map(..., batched=True)",
-            )
+        pa = _arrow_of(table, "encode_chats_function")
         columns = {name: _column(table, "keep_columns", name) for name in self.keep_columns}
         encoded = encode_chats(
             self.tokenizer, without_nulls(table.to_pylist()), chat=self.chat, field=self.field
@@ -157,6 +145,18 @@ class EncodeChatsFunction:
         for name, values in of_rows.items():
             columns[name] = pa.ListArray.from_arrays(offsets, pa.array(values))
         return pa.table(columns)
+
+
+def _arrow_of(table: Any, function: str) -> Any:
+    """Return pyarrow, for a batch that is one of its tables."""
+    pa = import_extra("pyarrow", "datasets", function)
+    if not isinstance(table, pa.Table):
+        raise InputTypeError(
+            "batch",
+            f"must be a pyarrow.Table, not {type(table).__name__}: "
+            "dataset.with_format('arrow').map(..., batched=True)",
+        )
+    return pa
 
 
 def _column(table: Any, argument: str, name: str) -> Any:

@@ -55,7 +55,6 @@ class Masking:
             raise ArgumentError("masking", problem)
 
 
-@support.renamed_fields(padding_side="side")
 @dataclass(frozen=True)
 class Collator:
     """Collate texts, id lists, encodings or dicts into a dict of padded torch tensors.
@@ -187,15 +186,14 @@ class Collator:
 
     def _encoded(self, texts: list[Any]) -> tuple[Rows, dict[str, Column]]:
         batch = self.tokenizer.encode_batch(texts, offsets=self._needs_words)
-        type_ids, mask = batch.type_ids, batch.attention_mask
-        columns: dict[str, Column] = {}
+
+        def rows(values: npt.NDArray[Any]) -> Rows:
+            return Rows(values.astype(np.int64), batch.lengths)
+
+        columns = _shown(rows(batch.type_ids), rows(batch.attention_mask))
         if self._needs_words:
-            columns["word_ids"] = Rows(batch.word_ids.astype(np.int64), batch.lengths)
-        if type_ids.any():
-            columns["token_type_ids"] = Rows(type_ids.astype(np.int64), batch.lengths)
-        if not mask.all():
-            columns["attention_mask"] = Rows(mask.astype(np.int64), batch.lengths)
-        return Rows(batch.ids.astype(np.int64), batch.lengths), columns
+            columns["word_ids"] = rows(batch.word_ids)
+        return rows(batch.ids), columns
 
     # ---- flat columns to rectangles
 
@@ -256,7 +254,7 @@ class Collator:
     def _select(self, masking: Masking, arrays: dict[str, npt.NDArray[Any]]) -> None:
         """Replace the selected ids in place and add the labels."""
         if "labels" in arrays:
-            raise ArgumentError("items", "must not have labels: masking= makes them")
+            raise ArgumentError("items", "must not have labels: masking makes them")
         ids = arrays["input_ids"]
         is_ordinary = (arrays["attention_mask"] != 0) & ~np.isin(ids, self._special_ids)
         if "special_tokens_mask" in arrays:
@@ -368,16 +366,22 @@ def _columns_of_encodings(items: list[Any], *, with_words: bool) -> tuple[Rows, 
         check_type(f"items[{index}]", item, pw.Encoding, "an Encoding")
     type_ids = _id_rows([item.type_ids for item in items], "items")
     mask = _id_rows([item.attention_mask for item in items], "items")
-    columns: dict[str, Column] = {}
-    if type_ids.values.any():
-        columns["token_type_ids"] = type_ids
-    if not mask.values.all():
-        columns["attention_mask"] = mask
+    columns = _shown(type_ids, mask)
     if with_words:
         words = chain.from_iterable(item.word_ids for item in items)
         values = np.nan_to_num(np.array(list(words), np.float64), nan=-1).astype(np.int64)
         columns["word_ids"] = Rows(values, type_ids.lengths)
     return _id_rows([item.ids for item in items], "items"), columns
+
+
+def _shown(type_ids: Rows, mask: Rows) -> dict[str, Column]:
+    """Return the columns that are not the same for all tokens."""
+    columns: dict[str, Column] = {}
+    if type_ids.values.any():
+        columns["token_type_ids"] = type_ids
+    if not mask.values.all():
+        columns["attention_mask"] = mask
+    return columns
 
 
 def _values(items: list[Any], key: str) -> list[Any]:

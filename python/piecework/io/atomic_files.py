@@ -34,7 +34,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     An interrupt is a failure too. Symbolic links are followed. For a device, a pipe or an open stream, such
     as `/dev/null` or `/dev/stdout`, yields the path itself. Raises `FileError` with `path` if it is not
-    writable, and for an `OSError` of the block, such as that of a full disk: what the block reads must raise
+    writable, and for an `OSError` of the block, such as a full disk: what the block reads must raise
     errors of its own.
     """
     if _is_device(path):
@@ -62,7 +62,7 @@ def atomic_stream(path: str | os.PathLike[str]) -> Iterator[BinaryIO]:
 def check_writable(path: str | os.PathLike[str]) -> None:
     """Raise `FileError` if `path` is not writable; call this before long work."""
     if os.path.isdir(path):
-        message = f"cannot write {os.fspath(path)}: it is a directory; give the name of a file"
+        message = "is a directory; give the name of a file"
         raise FileError(os.fspath(path), message, errno=errno.EISDIR)
     if not _is_device(path):
         with _temporary_beside(_resolved(path), path):
@@ -72,7 +72,7 @@ def check_writable(path: str | os.PathLike[str]) -> None:
 @contextmanager
 def _stdout() -> Iterator[BinaryIO]:
     if sys.stdout is None:  # the process was started with a closed stdout
-        raise FileError("<stdout>", "cannot write <stdout>: the stream is closed")
+        raise FileError("<stdout>", "the stream is closed")
     stream = sys.stdout.buffer
     if isinstance(stream, io.RawIOBase):
         # With `python -u` the stream is unbuffered, and `write` can write only a part.
@@ -113,7 +113,7 @@ def _temporary_beside(target: Path, path: str | os.PathLike[str]) -> Iterator[Pa
 
 
 def _create(temporary: Path, path: str | os.PathLike[str]) -> None:
-    with FileError.while_writing(path, "a path in a writable directory"):
+    with FileError.while_writing(path):
         # Unlike the permissions of the tempfile module, these follow the umask.
         os.close(os.open(temporary, os.O_CREAT | os.O_EXCL | os.O_WRONLY, 0o666))
 

@@ -29,36 +29,30 @@ if TYPE_CHECKING:
 
     Json: TypeAlias = dict[str, Any]
 
+BYTE_LEVEL = {
+    "type": "ByteLevel",
+    "add_prefix_space": False,
+    "trim_offsets": True,
+    "use_regex": True,
+}
 # Texts on which pipelines differ: spaces, digits, contractions, marks, letters of several scripts.
 PROBES = (
     *("a b", " a", "a", "a  b", "  a", "a\n\nb", "a \n b", " ", "\t", "A", "don't", "I'LL", "123"),
-    *(
-        "12345 1.5",
-        "a_b",
-        "a.b, c!",
-        "a , b",
-        "1234567",
-        "(a)...",
-        "café",
-        "cafe\u0301",
-        "ÉCOLE",
-        "日本 語",
-    ),
+    *("12345 1.5", "a_b", "a.b, c!", "a , b", "1234567", "(a)...", "café", "cafe\u0301"),
+    *("ÉCOLE", "日本 語"),
     *("ﬁ ½", "``a''", "x\u00a0y", "안녕", "हिन्दी", "😁"),
 )
 
 
 def with_roles_of_class(core: Core, config: FolderConfig) -> FolderConfig:
     """Return the configuration with the roles that a class of SentencePiece gives to tokens that exist."""
-    settings, name = config.settings, config.tokenizer_class or ""
-    known = {
-        role: token
-        for role, token in ROLES.get(name, {}).items()
-        if token is None or core.token_to_id(token) is not None
-    }
-    if known.keys() <= settings.roles.keys():
-        return config
-    return config.with_settings(settings.replace(roles={**known, **settings.roles}))
+    return config.with_roles(
+        {
+            role: token
+            for role, token in ROLES.get(config.tokenizer_class or "", {}).items()
+            if token is None or core.token_to_id(token) is not None
+        }
+    )
 
 
 def with_source_language(core: Core, config: FolderConfig, source: str) -> Core:
@@ -118,7 +112,7 @@ def _stages_of_class(config: FolderConfig, file: Json) -> Json | None:
 
 
 def bert_normalizer(config: FolderConfig) -> Json:
-    """Return the normalizer of a class of BERT; by default it is that of the uncased models."""
+    """Return the normalizer of a class of BERT; the uncased models have the defaults."""
     return {
         "type": "BertNormalizer",
         "clean_text": True,
@@ -131,12 +125,7 @@ def bert_normalizer(config: FolderConfig) -> Json:
 def byte_level_stages(config: FolderConfig) -> Json | None:
     """Return normalizer and pre-tokenizer of a class of byte-level BPE, None for another class."""
     name = config.tokenizer_class or ""
-    byte_level = {
-        "type": "ByteLevel",
-        "add_prefix_space": adds_prefix_space(config),
-        "trim_offsets": True,
-        "use_regex": True,
-    }
+    byte_level = {**BYTE_LEVEL, "add_prefix_space": adds_prefix_space(config)}
     if name in PLAIN_BYTE_LEVEL:
         return {"normalizer": None, "pre_tokenizer": byte_level}
     if name == "GPTNeoXTokenizer":

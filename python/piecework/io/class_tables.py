@@ -27,68 +27,48 @@ READ_AS_FILES = frozenset(
 
 # ---- classes that make a tokenizer of a SentencePiece model
 
-_LLAMA_ROLES = {"unk_token": "<unk>", "bos_token": "<s>", "eos_token": "</s>"}
-_ALBERT_ROLES = {
-    "bos_token": "[CLS]",
-    "eos_token": "[SEP]",
-    "unk_token": "<unk>",
-    "sep_token": "[SEP]",
-    "pad_token": "<pad>",
-    "cls_token": "[CLS]",
-    "mask_token": "[MASK]",
-}
-ROBERTA_ROLES: Mapping[str, str] = {
-    **_LLAMA_ROLES,
-    "sep_token": "</s>",
-    "cls_token": "<s>",
-    "pad_token": "<pad>",
-    "mask_token": "<mask>",
-}
-_BERT_SPECIAL = {"sep_token": "[SEP]", "cls_token": "[CLS]", "mask_token": "[MASK]"}
-DEBERTA_ROLES: Mapping[str, str] = {
-    "bos_token": "[CLS]",
-    "eos_token": "[SEP]",
-    "unk_token": "[UNK]",
-    "pad_token": "[PAD]",
-    **_BERT_SPECIAL,
-}
+
+def _roles(**tokens: str | None) -> Mapping[str, str | None]:
+    """Return the tokens by role: `bos` is the `bos_token`."""
+    return {f"{role}_token": token for role, token in tokens.items()}
+
+
+def _classes(names: str) -> frozenset[str]:
+    """Return the classes `<name>Tokenizer`."""
+    return frozenset(f"{name}Tokenizer" for name in names.split())
+
+
+_LLAMA_ROLES = _roles(unk="<unk>", bos="<s>", eos="</s>")
+_BERT_SPECIAL = _roles(sep="[SEP]", cls="[CLS]", mask="[MASK]")
+ROBERTA_ROLES = {**_LLAMA_ROLES, **_roles(sep="</s>", cls="<s>", pad="<pad>", mask="<mask>")}
+BERT_ROLES = {**_roles(unk="[UNK]", pad="[PAD]"), **_BERT_SPECIAL}
+DEBERTA_ROLES = {**_roles(bos="[CLS]", eos="[SEP]"), **BERT_ROLES}
 # Class -> the roles of special tokens that a configuration does not set.
 ROLES: Mapping[str, Mapping[str, str | None]] = {
-    "AlbertTokenizer": _ALBERT_ROLES,
+    "AlbertTokenizer": {
+        **_roles(bos="[CLS]", eos="[SEP]", unk="<unk>", sep="[SEP]", pad="<pad>"),
+        **_BERT_SPECIAL,
+    },
     "BarthezTokenizer": ROBERTA_ROLES,
     "BigBirdTokenizer": {**_LLAMA_ROLES, "pad_token": "<pad>", **_BERT_SPECIAL},
     "CamembertTokenizer": ROBERTA_ROLES,
     "CodeLlamaTokenizer": _LLAMA_ROLES,
     "DebertaV2Tokenizer": DEBERTA_ROLES,
-    "GemmaTokenizer": {
-        "unk_token": "<unk>",
-        "bos_token": "<bos>",
-        "eos_token": "<eos>",
-        "pad_token": "<pad>",
-        "mask_token": "<mask>",
-    },
+    "GemmaTokenizer": _roles(unk="<unk>", bos="<bos>", eos="<eos>", pad="<pad>", mask="<mask>"),
     "LlamaTokenizer": _LLAMA_ROLES,
     "MBart50Tokenizer": {**ROBERTA_ROLES, "bos_token": None},
     "MBartTokenizer": ROBERTA_ROLES,
-    "PegasusTokenizer": {
-        "eos_token": "</s>",
-        "unk_token": "<unk>",
-        "pad_token": "<pad>",
-        "mask_token": "<mask_2>",
-    },
-    "ReformerTokenizer": {"bos_token": None, "eos_token": "</s>", "unk_token": "<unk>"},
-    "T5Tokenizer": {"eos_token": "</s>", "unk_token": "<unk>", "pad_token": "<pad>"},
+    "PegasusTokenizer": _roles(eos="</s>", unk="<unk>", pad="<pad>", mask="<mask_2>"),
+    "ReformerTokenizer": _roles(bos=None, eos="</s>", unk="<unk>"),
+    "T5Tokenizer": _roles(eos="</s>", unk="<unk>", pad="<pad>"),
     "XLMRobertaTokenizer": ROBERTA_ROLES,
     "XLNetTokenizer": {
         **_LLAMA_ROLES,
-        "sep_token": "<sep>",
-        "pad_token": "<pad>",
-        "cls_token": "<cls>",
-        "mask_token": "<mask>",
+        **_roles(sep="<sep>", pad="<pad>", cls="<cls>", mask="<mask>"),
     },
 }
-LIKE_LLAMA = frozenset({"CodeLlamaTokenizer", "GemmaTokenizer", "LlamaTokenizer"})
-PADS_LEFT = LIKE_LLAMA | {"XLNetTokenizer"}
+LIKE_LLAMA = _classes("CodeLlama Gemma Llama")
+PADS_LEFT = LIKE_LLAMA | _classes("XLNet")
 # The order in which transformers adds tokens of roles.
 ROLE_ORDER = (
     "bos_token",
@@ -100,16 +80,7 @@ ROLE_ORDER = (
     "mask_token",
 )
 # Classes whose mask token strips whitespace left of it, unless the configuration says otherwise.
-LSTRIP_MASK = frozenset(
-    {
-        "BarthezTokenizer",
-        "BigBirdTokenizer",
-        "CamembertTokenizer",
-        "MBart50Tokenizer",
-        "MBartTokenizer",
-        "XLNetTokenizer",
-    }
-)
+LSTRIP_MASK = _classes("Barthez BigBird Camembert MBart50 MBart XLNet")
 # Class -> the id of the unknown piece; for other classes, the entries decide.
 UNK_IDS = {
     "AlbertTokenizer": 1,
@@ -135,24 +106,11 @@ NORMALIZERS: Mapping[str, tuple[str, ...]] = {
     "XLNetTokenizer": ("quotes", "accents", "lowercase", "charsmap"),
 }
 # Classes that split at whitespace before they insert ▁.
-SPLITS_WHITESPACE = frozenset(
-    {
-        "AlbertTokenizer",
-        "CamembertTokenizer",
-        "MBartTokenizer",
-        "T5Tokenizer",
-        "XLMRobertaTokenizer",
-        "XLNetTokenizer",
-    }
-)
+SPLITS_WHITESPACE = _classes("Albert Camembert MBart T5 XLMRoberta XLNet")
 # Class -> where ▁ is inserted if `add_prefix_space` is false; other classes ignore it.
 WITHOUT_PREFIX_SPACE = {
-    "AlbertTokenizer": "never",
-    "BarthezTokenizer": "never",
-    "BigBirdTokenizer": "never",
-    "CamembertTokenizer": "never",
+    **dict.fromkeys(_classes("Albert Barthez BigBird Camembert XLMRoberta"), "never"),
     "DebertaV2Tokenizer": "first",
-    "XLMRobertaTokenizer": "never",
 }
 _CLS_SEP = ("cls:0 $A:0 sep:0", "cls:0 $A:0 sep:0 $B:1 sep:1")
 _BOS_EOS = ("bos:0 $A:0 eos:0", "bos:0 $A:0 eos:0 eos:0 $B:0 eos:0")
@@ -199,35 +157,11 @@ DEFAULT_LANGUAGES = {
 
 # Class -> the name of its pattern in `piecework.split_patterns`.
 PATTERN_NAMES = {"Qwen2Tokenizer": "qwen2", "Qwen3_5Tokenizer": "qwen3.5"}
-LIKE_ROBERTA = frozenset(
-    {
-        "BartTokenizer",
-        "LEDTokenizer",
-        "LongformerTokenizer",
-        "MvpTokenizer",
-        "RobertaTokenizer",
-    }
-)
+LIKE_ROBERTA = _classes("Bart LED Longformer Roberta")
 # Classes whose pre-tokenizer is `ByteLevel` alone.
-PLAIN_BYTE_LEVEL = LIKE_ROBERTA | {
-    "BlenderbotTokenizer",
-    "CodeGenTokenizer",
-    "DebertaTokenizer",
-    "GPT2Tokenizer",
-    "WhisperTokenizer",
-}
+PLAIN_BYTE_LEVEL = LIKE_ROBERTA | _classes("Blenderbot CodeGen Deberta GPT2 Mvp Whisper")
 
 # ---- classes that make a tokenizer of a vocab.txt
 
 # Their settings of the normalizer win over those of a tokenizer.json.
-NORMALIZE_AS_BERT = frozenset(
-    {
-        "BertTokenizer",
-        "DistilBertTokenizer",
-        "ElectraTokenizer",
-        "LayoutLMTokenizer",
-        "LxmertTokenizer",
-        "MobileBertTokenizer",
-        "SqueezeBertTokenizer",
-    }
-)
+NORMALIZE_AS_BERT = _classes("Bert DistilBert Electra LayoutLM Lxmert MobileBert SqueezeBert")

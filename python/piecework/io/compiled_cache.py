@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from piecework.spec import SpecialInText
+    from piecework.spec import ParseSpecial
 
-CoreAndSpecial: TypeAlias = "tuple[Core, SpecialInText]"
-"""A compiled core, and how it treats special tokens in text."""
+CoreAndSpecial: TypeAlias = "tuple[Core, ParseSpecial]"
+"""A compiled core, and the `parse_special` of its tokenizer."""
 
 SUFFIX = ".pwc"
 
 
 def read_compiled(path: str) -> CoreAndSpecial:
     """Read a compiled cache; raises `FileError`, and `FormatError` for one that is not valid."""
-    with FileError.while_reading(path, "a compiled cache"):
+    with FileError.while_reading(path):
         check_that_it_ends(path, "a compiled cache")
         return read_cache(path, source=path, key=None)
 

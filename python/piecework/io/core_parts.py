@@ -9,6 +9,7 @@ from piecework._core import Core
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable
     from typing import Any
 
 
@@ -26,3 +27,20 @@ def with_parts(core: Core, parts: dict[str, Any]) -> Core:
 
     text = json.dumps({**stages_of(core), **parts}, ensure_ascii=False)
     return core.with_stages(text.encode(), ())
+
+
+def with_new_tokens(core: Core, tokens: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Return the added tokens of a core and further ones, by id.
+
+    As in transformers, a token that no file has gets the next id.
+    """
+    added = stages_of(core)["added_tokens"]
+    known = {token["content"] for token in added}
+    next_id = max([core.vocab_size(False), *(token["id"] + 1 for token in added)])
+    for token in tokens:
+        if token["content"] not in known:
+            known.add(token["content"])
+            id = core.token_to_id(token["content"])
+            added.append({"id": next_id if id is None else id, **token})
+            next_id += id is None
+    return sorted(added, key=lambda token: token["id"])

@@ -12,6 +12,7 @@ from piecework._internal.validation import check_text, check_type
 from piecework.attributes.roles import ROLES
 from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, FolderSettings
+from piecework.io.load_options import shortened
 from piecework.io.read_file import file_bytes, json_object
 
 TYPE_CHECKING = False
@@ -117,6 +118,20 @@ class FolderConfig:
         """Return the same configuration with other settings."""
         return FolderConfig(**{**vars(self), "settings": settings})
 
+    def with_roles(self, roles: Mapping[str, str | None]) -> FolderConfig:
+        """Return the same configuration with roles that its files do not set."""
+        return self.with_settings(self.settings.replace(roles={**roles, **self.settings.roles}))
+
+    def required_role(self, role: str) -> str:
+        """Return the token of a role that the class adds to every text; raises `FormatError` without one."""
+        token = self.settings.roles.get(role)
+        if token is None:
+            problem = (
+                f"found null, expected a token, which {self.tokenizer_class} adds to every text"
+            )
+            raise FormatError(f"{self.source}: {role}", problem)
+        return token
+
     def without(self, *keys: str) -> FolderConfig:
         """Return the same configuration without some keys of its `tokenizer_config.json`."""
         values = {key: value for key, value in self.values.items() if key not in keys}
@@ -132,7 +147,7 @@ class FolderConfig:
         """Return a boolean of the configuration, None if it is not set; raises `FormatError`."""
         value = self.values.get(key)
         if value is not None and not isinstance(value, bool):
-            problem = f"found {_shown(value)}, expected true, false or null"
+            problem = f"found {shortened(value)}, expected true, false or null"
             raise FormatError(f"{self.source}: {key}", problem)
         return value
 
@@ -140,7 +155,7 @@ class FolderConfig:
         """Return a string of the configuration, `default` if it has no such key; raises `FormatError`."""
         value = self.values.get(key, default)
         if value is not None and not isinstance(value, str):
-            problem = f"found {_shown(value)}, expected a string or null"
+            problem = f"found {shortened(value)}, expected a string or null"
             raise FormatError(f"{self.source}: {key}", problem)
         return value
 
@@ -148,7 +163,7 @@ class FolderConfig:
         """Return a count of the configuration, `default` if it is not set; raises `FormatError`."""
         value = self.values.get(key, default)
         if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MAX_ID:
-            problem = f"found {_shown(value)}, expected a number of tokens"
+            problem = f"found {shortened(value)}, expected a number of tokens"
             raise FormatError(f"{self.source}: {key}", problem)
         return value
 
@@ -319,7 +334,7 @@ def _extra_tokens(source: str, values: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(tokens, dict) and key == "extra_special_tokens":
             continue
         if not isinstance(tokens, list):
-            problem = f"found {_shown(tokens)}, expected a list of tokens"
+            problem = f"found {shortened(tokens)}, expected a list of tokens"
             raise FormatError(f"{source}: {key}", problem)
         for position, token in enumerate(tokens):
             yield _token(f"{source}: {key}[{position}]", token)
@@ -329,7 +344,7 @@ def _token(place: str, value: object) -> str:
     """Return the text of a token, which is a string or an object with `content`."""
     content = value.get("content") if isinstance(value, dict) else value
     if not isinstance(content, str):
-        problem = f"found {_shown(value)}, expected a token: a string, or an object with content"
+        problem = f"found {shortened(value)}, expected a token: a string, or an object with content"
         raise FormatError(place, problem)
     return _valid_text(place, content)
 
@@ -350,7 +365,7 @@ def _max_length(source: str, values: Mapping[str, Any]) -> int | None:
         if is_number and value > _UNLIMITED:
             return None
         if not is_number or not value >= 1 or value != int(value):
-            problem = f"found {_shown(value)}, expected a positive number of tokens"
+            problem = f"found {shortened(value)}, expected a positive number of tokens"
             raise FormatError(f"{source}: {key}", problem)
         return int(value)
     return None
@@ -359,7 +374,8 @@ def _max_length(source: str, values: Mapping[str, Any]) -> int | None:
 def _side(source: str, values: Mapping[str, Any], key: str) -> str | None:
     value = values.get(key)
     if value is not None and value not in SIDES:
-        raise FormatError(f"{source}: {key}", f'found {_shown(value)}, expected "left" or "right"')
+        problem = f'found {shortened(value)}, expected "left" or "right"'
+        raise FormatError(f"{source}: {key}", problem)
     return value
 
 
@@ -387,7 +403,7 @@ def _chat_templates(
         if not isinstance(name, str) or not isinstance(template, str):
             raise FormatError(
                 place,
-                f"found {_shown(value)}, expected a string, or a list of objects with name "
+                f"found {shortened(value)}, expected a string, or a list of objects with name "
                 "and template",
             )
         if not is_template_name(name):
@@ -401,7 +417,7 @@ def _template_files(default: str, folder: str) -> Iterator[tuple[str, str]]:
         yield DEFAULT_TEMPLATE, _template_file(default)
     if not os.path.isdir(folder):
         return
-    with FileError.while_reading(folder, "a readable folder of chat templates"):
+    with FileError.while_reading(folder):
         names = sorted(os.listdir(folder))
     for name in names:
         if name.endswith(TEMPLATE_SUFFIX) and is_template_name(name):
@@ -451,14 +467,14 @@ def _other(values: Mapping[str, Any]) -> dict[str, Any]:
 def _added_tokens_decoder(source: str, value: object) -> dict[int, dict[str, Any]]:
     place = f"{source}: added_tokens_decoder"
     if not isinstance(value, dict):
-        raise FormatError(place, f"found {_shown(value)}, expected an object from ids to tokens")
+        raise FormatError(place, f"found {shortened(value)}, expected an object from ids to tokens")
     tokens: dict[int, dict[str, Any]] = {}
     for key, token in value.items():
         inside = f"{place}[{key}]"
         if not (key.isascii() and key.isdecimal()) or len(key) > 10 or int(key) > _MAX_ID:
             raise FormatError(inside, f"found {key[:60]!r}, expected an id from 0 to 4294967295")
         if not isinstance(token, dict):
-            raise FormatError(inside, f"found {_shown(token)}, expected an object with content")
+            raise FormatError(inside, f"found {shortened(token)}, expected an object with content")
         content = _token(inside, token)
         tokens[int(key)] = {"id": int(key), "content": content, **_given_flags(inside, token)}
     return dict(sorted(tokens.items()))
@@ -467,7 +483,7 @@ def _added_tokens_decoder(source: str, value: object) -> dict[int, dict[str, Any
 def _flags(place: str, flags: dict[str, Any]) -> dict[str, bool]:
     for name, flag in flags.items():
         if not isinstance(flag, bool):
-            raise FormatError(f"{place}.{name}", f"found {_shown(flag)}, expected true or false")
+            raise FormatError(f"{place}.{name}", f"found {shortened(flag)}, expected true or false")
     return flags
 
 
@@ -476,7 +492,7 @@ def _added_tokens_json(source: str, special: set[str]) -> dict[int, dict[str, An
     for content, id in json_object(source).items():
         place = f"{source}: {content!r}"
         if isinstance(id, bool) or not isinstance(id, int) or not 0 <= id <= _MAX_ID:
-            raise FormatError(place, f"found {_shown(id)}, expected an id from 0 to 4294967295")
+            raise FormatError(place, f"found {shortened(id)}, expected an id from 0 to 4294967295")
         if id in tokens:
             problem = (
                 f"has the id {id} of {tokens[id]['content']!r}; each token needs an id of its own"
@@ -487,8 +503,3 @@ def _added_tokens_json(source: str, special: set[str]) -> dict[int, dict[str, An
         flags["normalized"], flags["special"] = not is_special, is_special
         tokens[id] = {"id": id, "content": _valid_text(place, content), **flags}
     return dict(sorted(tokens.items()))
-
-
-def _shown(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else f"{text[:60]}..."

@@ -35,11 +35,12 @@ _CLEAN_UP = (
 )
 
 
-def _replacing(kind: str, pattern: str, content: str) -> Json:
+def replacing(kind: str, pattern: str, content: str) -> Json:
+    """Return the step that replaces a pattern of the kind "String" or "Regex"."""
     return {"type": "Replace", "pattern": {kind: pattern}, "content": content}
 
 
-STRIP_TEXT = _replacing("Regex", r"\A[\s\x{1c}-\x{1f}]+|[\s\x{1c}-\x{1f}]+\z", "")
+STRIP_TEXT = replacing("Regex", r"\A[\s\x{1c}-\x{1f}]+|[\s\x{1c}-\x{1f}]+\z", "")
 """The step of a decoder that strips a text as Python's `str.strip` does."""
 
 
@@ -49,7 +50,7 @@ def with_decoder_of_class(core: Core, config: FolderConfig) -> tuple[Core, Folde
     The configuration then no longer says so, because transformers would clean up again.
     """
     if config.tokenizer_class == "CLIPTokenizer" and core.is_bpe:
-        ends_words = [_replacing("String", "</w>", " "), STRIP_TEXT]
+        ends_words = [replacing("String", "</w>", " "), STRIP_TEXT]
         core = _with_steps(core, {"type": "ByteLevel", **_BYTE_LEVEL}, ends_words)
     settings = config.settings
     kept = {key: value for key, value in settings.other.items() if key not in _CLEANS_UP}
@@ -64,7 +65,7 @@ def with_decoder_of_class(core: Core, config: FolderConfig) -> tuple[Core, Folde
 
 def steps_of_clean_up() -> list[Json]:
     """Return the steps at the end of a decoder that clean up the text."""
-    return [{"type": "Fuse"}, *(_replacing("String", old, new) for old, new in _CLEAN_UP)]
+    return [{"type": "Fuse"}, *(replacing("String", old, new) for old, new in _CLEAN_UP)]
 
 
 def _with_steps(core: Core, decoder: Json, steps: list[Json]) -> Core:

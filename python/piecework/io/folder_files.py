@@ -47,7 +47,7 @@ def save_folder(tokenizer: pw.Tokenizer, folder: str, *, strict: bool = False) -
         for made in (folder, os.path.join(folder, CHAT_TEMPLATES))
         if _needs(made, folder, files)
     ]
-    with FileError.while_writing(folder, "a folder whose parent exists"):
+    with FileError.while_writing(folder):
         for directory in made:
             os.mkdir(directory)
     try:
@@ -67,10 +67,8 @@ def folder_files(tokenizer: pw.Tokenizer, *, strict: bool = False) -> dict[str, 
     """Return the files of a folder: name, with the folder of named chat templates, and content."""
     settings = tokenizer._settings
     parsing = tokenizer
-    if (
-        tokenizer._special_in_text == "text"
-    ):  # a setting of the configuration, not of tokenizer.json
-        parsing = tokenizer.with_special_in_text("parse")
+    if tokenizer.parse_special is False:  # a setting of the configuration, not of tokenizer.json
+        parsing = tokenizer.with_parse_special(True)
     text = parsing._variant(core_of_folder(parsing._core, settings)).to_str(
         pretty=True, strict=strict
     )
@@ -130,7 +128,7 @@ def _config(
         config["additional_special_tokens"] = extra
     if settings.model_max_length is not None:
         config["model_max_length"] = settings.model_max_length
-    if tokenizer._special_in_text == "text":
+    if tokenizer.parse_special is False:
         config["split_special_tokens"] = True
     config.pop("add_prefix_space", None)
     if _adds_prefix_space(spec):
@@ -157,7 +155,7 @@ def _model_input_names(tokenizer: pw.Tokenizer) -> list[str]:
 def _extra_special_tokens(
     settings: FolderSettings, roles: dict[str, str | None], added: dict[str, bool]
 ) -> list[str]:
-    """Return the special tokens without a role: those of the configuration that was read, or all."""
+    """Return the special tokens without a role that the configuration declared, or all."""
     named = set(roles.values())
     if settings.extra_special_tokens is None:
         return [token for token, special in added.items() if special and token not in named]

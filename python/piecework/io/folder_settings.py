@@ -38,7 +38,7 @@ class FolderSettings:
     - `roles`: role -> special token; None takes the role away.
     - `model_max_length`: the longest input of the model in tokens, None for no limit.
     - `padding_side`, `truncation_side`: "left" or "right"; None follows the specification.
-    - `truncation`, `padding`: those of its `tokenizer.json`, which are applied on request only.
+    - `truncation`, `padding`: stored in its `tokenizer.json`, and applied on request only.
     - `chat_templates`: name -> Jinja template.
     - `extra_special_tokens`: special tokens without a role; None stands for all of the specification.
     - `word_ids`: "metaspace" if ▁ begins a word; no folder contains it.

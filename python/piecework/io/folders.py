@@ -6,8 +6,8 @@ from piecework._core import Core
 from piecework._internal.warn import warn
 from piecework.errors import FormatError, FormatWarning
 from piecework.io import class_pipelines, merges_classes, sentencepiece_classes
-from piecework.io.class_tables import NORMALIZE_AS_BERT, ROLE_ORDER
-from piecework.io.core_parts import stages_of, with_parts
+from piecework.io.class_tables import BERT_ROLES, NORMALIZE_AS_BERT, ROLE_ORDER
+from piecework.io.core_parts import stages_of, with_new_tokens, with_parts
 from piecework.io.folder_config import FolderConfig, model_config
 from piecework.io.folder_decoders import with_decoder_of_class
 from piecework.io.folder_settings import FolderSettings
@@ -17,9 +17,8 @@ from piecework.io.source_bytes import plain_name
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
-    from typing import Any
 
-    from piecework.spec import SpecialInText
+    from piecework.spec import ParseSpecial
 
 _SHOWN_TOKENS = 3
 
@@ -30,13 +29,6 @@ _LIKE_BERT = NORMALIZE_AS_BERT | {
     "PreTrainedTokenizer",
     "TokenizersBackend",
 }
-_BERT_ROLES = {
-    "unk_token": "[UNK]",
-    "sep_token": "[SEP]",
-    "pad_token": "[PAD]",
-    "cls_token": "[CLS]",
-    "mask_token": "[MASK]",
-}
 _PLAIN = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
 
 
@@ -45,24 +37,24 @@ def folder_options(config: FolderConfig, options: LoadOptions, source: str) -> L
     if plain_name(source) == "vocab.txt" and options.lowercase is None:
         lowercase = config.flag("do_lower_case")
         is_bert = config.is_folder and config.tokenizer_class in NORMALIZE_AS_BERT
-        return options.with_lowercase(True if lowercase is None and is_bert else lowercase)
+        return options.replace(lowercase=True if lowercase is None and is_bert else lowercase)
     is_class = config.is_folder and merges_classes.is_class_of_merges(config, source)
     if is_class and options.special_tokens is None:
-        return options.with_special_tokens(())  # those of the class, which has no others
+        return options.replace(special_tokens=())  # those of the class, which has no others
     return options
 
 
 def configured(
-    core: Core, special_in_text: SpecialInText, config: FolderConfig, source: str
-) -> tuple[Core, SpecialInText, FolderSettings]:
-    """Return a core as its folder configures it, its treatment of special tokens, and the settings.
+    core: Core, parse_special: ParseSpecial, config: FolderConfig, source: str
+) -> tuple[Core, ParseSpecial, FolderSettings]:
+    """Return a core as its folder configures it, its `parse_special`, and the settings.
 
     `source` is the tokenizer file. If the file was loaded by its own name, its configuration is read for the
     settings only, and roles whose token does not exist are warned of. Raises `FormatError` if configuration
     and file contradict each other.
     """
     if config.is_folder and sentencepiece_classes.is_class_of_sentencepiece(core, config, source):
-        config, special_in_text = sentencepiece_classes.with_settings_of_class(config), "parse"
+        config, parse_special = sentencepiece_classes.with_settings_of_class(config), True
         core = sentencepiece_classes.read_as_class(core, config, source)
         _check_bytes(core, config, source)
         core = _with_declared_tokens(core, config, source)
@@ -98,9 +90,9 @@ def configured(
     if config.is_folder:
         core, config = with_decoder_of_class(core, config)
     if config.is_folder and config.flag("split_special_tokens"):
-        special_in_text = "text"
+        parse_special = False
     _check_roles(core, config)
-    return core, special_in_text, _settings(config)
+    return core, parse_special, _settings(config)
 
 
 def _reject_versions(config: FolderConfig, source: str) -> None:
@@ -152,22 +144,12 @@ def _with_named_tokens(core: Core, config: FolderConfig) -> Core:
 
     As in transformers, a token that no file has gets the next id.
     """
-    added = stages_of(core)["added_tokens"]
-    known = {token["content"] for token in added}
-    next_id = max([core.vocab_size(False), *(token["id"] + 1 for token in added)])
-    new: dict[str, dict[str, Any]] = {}
-    for content, flags in _named_tokens(config):
-        if content in known:
-            continue
-        if content not in new and (id := core.token_to_id(content)) is None:
-            id, next_id = next_id, next_id + 1
-        elif content in new:
-            id = new[content]["id"]
-        new[content] = {"id": id, "content": content, **_PLAIN, **flags}
-    if not new:
-        return core
-    by_id = sorted((*added, *new.values()), key=lambda token: token["id"])
-    return with_parts(core, {"added_tokens": by_id})
+    tokens = {
+        content: {"content": content, **_PLAIN, **flags} for content, flags in _named_tokens(config)
+    }
+    added = with_new_tokens(core, tokens.values())
+    is_new = len(added) > len(stages_of(core)["added_tokens"])
+    return with_parts(core, {"added_tokens": added}) if is_new else core
 
 
 def _named_tokens(config: FolderConfig) -> Iterator[tuple[str, Mapping[str, bool]]]:
@@ -233,28 +215,28 @@ def _with_roles_of_bert(config: FolderConfig) -> FolderConfig:
 
     Raises `FormatError` for an unknown token that the model of a vocab.txt does not have.
     """
-    roles = {**_BERT_ROLES, **config.settings.roles}
+    config = config.with_roles(BERT_ROLES)
+    roles = config.settings.roles
     if roles["unk_token"] != "[UNK]":
-        expected = "[UNK], which a vocab.txt has for unknown words"
-        problem = f"found {roles['unk_token']!r}, expected {expected}"
+        problem = (
+            f"found {roles['unk_token']!r}, expected [UNK], which a vocab.txt has for unknown words"
+        )
         raise FormatError(f"{config.source}: unk_token", problem)
     for role in ("cls_token", "sep_token"):
-        if roles[role] is None:
-            expected = f"a token, which {config.tokenizer_class} adds to every text"
-            raise FormatError(f"{config.source}: {role}", f"found null, expected {expected}")
-    return config.with_settings(config.settings.replace(roles=roles))
+        config.required_role(role)
+    return config
 
 
 def _with_bert_frame(core: Core, config: FolderConfig) -> Core:
-    """Add the tokens around a text, which are those of roles."""
+    """Add the tokens of roles around a text."""
     ids = {token["content"]: token["id"] for token in stages_of(core)["added_tokens"]}
-    cls, sep = (str(config.settings.roles[f"{role}_token"]) for role in ("cls", "sep"))
+    cls, sep = map(config.required_role, ("cls_token", "sep_token"))
     frame = sentencepiece_classes.cls_sep_template(cls, sep, ids)
     return with_parts(core, {"post_processor": frame})
 
 
 def _with_bert_normalizer(core: Core, config: FolderConfig) -> Core:
-    """Return a core whose BERT normalizer has the settings of the class, by default those of uncased BERT."""
+    """Return a core whose BERT normalizer has the settings of the class; uncased BERT has the defaults."""
     normalizer = stages_of(core)["normalizer"]
     if normalizer is None or normalizer["type"] != "BertNormalizer":
         return core

@@ -1,7 +1,7 @@
 """Detect the format of a tokenizer file from its content.
 
-The name of the file decides nothing, except that a path in `.pwc` is a compiled cache, and that errors about
-damaged data are those of the format that the name promises.
+The name of the file decides nothing, except that a path in `.pwc` is a compiled cache, and that damaged
+data gives the errors of the format that the name promises.
 """
 
 from __future__ import annotations

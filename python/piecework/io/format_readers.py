@@ -1,6 +1,6 @@
 """One reader for each tokenizer format: uncompressed bytes and load options in, a compiled core out.
 
-Each reader also returns how the library that owns the format treats special tokens in text. To add a
+Each reader also returns the `parse_special` of the library that owns the format. To add a
 format, name it in `format_detection` and add a reader to `READERS`.
 """
 
@@ -17,9 +17,9 @@ from piecework._core import (
     read_vocab_merges,
 )
 from piecework._internal.abstract import Callable, Mapping
-from piecework._internal.validation import path_text
+from piecework._internal.validation import check_text, check_type, listed, path_text, whole_number
 from piecework._internal.warn import warn
-from piecework.errors import ArgumentError, FormatError, FormatWarning
+from piecework.errors import ArgumentError, FormatError, FormatWarning, InputTypeError
 from piecework.io.compiled_cache import CoreAndSpecial
 from piecework.io.format_detection import (
     BYTE_ORDER_MARK,
@@ -68,13 +68,13 @@ def read_tokenizer_json(data: bytes, source: str, options: LoadOptions) -> CoreA
         expected = f"load the tokenizer beside it, such as {beside}"
         raise FormatError(source, f"has the merges of a training run, not a tokenizer; {expected}")
     core = Core.from_json(data, source)
-    return warned(core, data, source, "document"), "parse"
+    return warned(core, data, source, "document"), True
 
 
 def read_tekken_json(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
-    """Read Mistral's tekken.json, whose library treats special tokens in text as text."""
+    """Read Mistral's tekken.json, whose library parses no special tokens in text."""
     options.reject_unused((), "a tekken.json, which contains this setting")
-    return read_tekken(data.removeprefix(BYTE_ORDER_MARK), source), "text"
+    return read_tekken(data.removeprefix(BYTE_ORDER_MARK), source), False
 
 
 def read_saved_file(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
@@ -90,7 +90,7 @@ def reject_vocab_json(data: bytes, source: str, options: LoadOptions) -> CoreAnd
             return read_tokenizer_json(data, source, options)  # which names the field
         expected = "a tokenizer.json, or a vocabulary with ids from 0"
         raise FormatError(source, f"is a JSON object but not a tokenizer; load {expected}")
-    message = f"{source} is a vocabulary that needs its merges; pass the path of its merges file as merges="
+    message = f"must be the path of the merges file of {source}, which is a vocabulary of merges"
     raise ArgumentError("merges", message)
 
 
@@ -113,18 +113,18 @@ def read_vocab_txt(data: bytes, source: str, options: LoadOptions) -> CoreAndSpe
     """Read BERT's vocab.txt."""
     options.reject_unused(("lowercase",), "a vocab.txt")
     core = Core.from_vocab_txt(data, source, options.lowercase)
-    return warned(core, data, source, "lines"), "parse"
+    return warned(core, data, source, "lines"), True
 
 
 def read_clip_merges(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     """Read CLIP's `bpe_simple_vocab_16e6.txt`."""
     options.reject_unused((), "CLIP's list of merges")
-    return read_clip(data, source), "parse"
+    return read_clip(data, source), True
 
 
 def reject_merges_txt(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     """Raise `FormatError` for a merges.txt without its vocabulary."""
-    raise FormatError(source, "is a merges file; load its vocabulary, with this file as merges=")
+    raise FormatError(source, "is a merges file; load its vocabulary, and pass this file as merges")
 
 
 # ---- vocabulary with merges
@@ -140,7 +140,7 @@ def read_vocabulary_and_merges(vocab: bytes, source: str, options: LoadOptions) 
     special = None if options.special_tokens is None else list(options.special_tokens)
     merges_data = gunzipped(source_bytes(merges), merges)
     core = read_vocab_merges(vocab, merges_data, (source, merges), pipeline, special)
-    return core, "parse"
+    return core, True
 
 
 # ---- SentencePiece
@@ -149,7 +149,7 @@ def read_vocabulary_and_merges(vocab: bytes, source: str, options: LoadOptions) 
 def read_sentencepiece_model(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     """Read a SentencePiece `.model` of any of the four types."""
     options.reject_unused((), "a SentencePiece model, which contains this setting")
-    return read_sentencepiece(data, source), "parse"
+    return read_sentencepiece(data, source), True
 
 
 def read_normalizer(data: bytes, source: str) -> SentencePieceNormalizer:
@@ -175,7 +175,7 @@ def read_gguf_file(data: bytes, source: str, options: LoadOptions) -> CoreAndSpe
     """Read the key-value section of a GGUF file."""
     options.reject_unused(model_options(data, source), "the model of a GGUF file")
     pattern = None if options.pattern is None else pre_tokenizer_for(options.pattern)
-    return compile_gguf(data, source, options.lowercase, pattern), "parse"
+    return compile_gguf(data, source, options.lowercase, pattern), True
 
 
 # ---- tiktoken
@@ -220,9 +220,22 @@ def compile_ranks(
     """
     from base64 import b64encode
 
-    lines = (b64encode(token) + b" %d\n" % rank for token, rank in ranks.items())
+    check_type("ranks", ranks, Mapping, "a mapping from bytes to ranks")
+    check_type("special_tokens", special_tokens, Mapping, "a mapping from tokens to ids")
+    for token in special_tokens:
+        check_text("special_tokens", token)
+    check_text("source", source)
+    special = [
+        (token, whole_number(f"special_tokens[{token!r}]", id, 0))
+        for token, id in special_tokens.items()
+    ]
+    try:
+        data = b"".join(b64encode(token) + b" %d\n" % rank for token, rank in ranks.items())
+    except TypeError as error:
+        problem = f"must be a mapping from bytes to ranks, not {error}"
+        raise InputTypeError("ranks", problem) from error
     pipeline = _pipeline_json(pre_tokenizer_for(pattern))
-    return read_tiktoken(b"".join(lines), source, pipeline, list(special_tokens.items()))
+    return read_tiktoken(data, source, pipeline, special)
 
 
 def _read_named_ranks(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
@@ -261,7 +274,7 @@ def pre_tokenizer_for(pattern: str | tuple[str, ...] | PreTokenizer) -> PreToken
     if isinstance(pattern, str):
         known = pattern in NAMED_PATTERNS
         return named_pre_tokenizer(pattern) if known else split_bytes((pattern,))
-    return split_bytes(tuple(pattern))
+    return split_bytes(tuple(listed(pattern, "pattern")))
 
 
 def warned(core: Core, data: bytes, source: str, origin: str) -> Core:

@@ -31,7 +31,7 @@ def model_options(data: bytes, source: str) -> tuple[str, ...]:
     try:
         model, _ = gguf_names(data, source)
     except FormatError as error:
-        if error.found != "no such key":
+        if error.kind != "missing key":
             raise
         expected = "one with the key tokenizer.ggml.model, such as the first file of a split model"
         raise FormatError(source, f"is a GGUF file without a tokenizer; load {expected}") from error
@@ -60,7 +60,7 @@ def _pipeline(name: str | None, source: str, pre_tokenizer: PreTokenizer | None)
         return GGUF_PIPELINES[name]
     found = "no such key" if name is None else repr(name)
     known = ", ".join(sorted(GGUF_PIPELINES))
-    problem = f"found {found}, expected one of {known}; or pass pattern= to load"
+    problem = f"found {found}, expected one of {known}, or a pattern"
     raise FormatError(f"{source}: tokenizer.ggml.pre", problem)
 
 

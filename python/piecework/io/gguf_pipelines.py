@@ -1,7 +1,7 @@
 r"""What the names in `tokenizer.ggml.pre` stand for: normalizer, pre-tokenizer and defaults.
 
 A GGUF file names the pre-tokenizer of its byte-level model and does not contain it. The names and the
-defaults are those of llama.cpp (`llama-vocab.cpp`). The patterns are those of the tokenizer libraries that
+defaults come from llama.cpp (`llama-vocab.cpp`). The patterns come from the tokenizer libraries that
 made the vocabularies, where these are known. llama.cpp rewrites some of them, because its engine lacks
 `(?i:...)`, character classes inside classes, possessive repetition and most properties, and it never
 normalizes. Text that is not in NFC, for example, has other ids there.
@@ -13,7 +13,6 @@ pipeline. `whitespace`, whose normalizer is not known here, is refused.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
@@ -239,10 +238,7 @@ _NAMES: Final[tuple[tuple[str, GgufPipeline], ...]] = (
 )
 
 
-def _by_name() -> Iterator[tuple[str, GgufPipeline]]:
-    for names, pipeline in _NAMES:
-        yield from ((name, pipeline) for name in names.split())
-
-
-GGUF_PIPELINES: Final[dict[str, GgufPipeline]] = dict(_by_name())
+GGUF_PIPELINES: Final[dict[str, GgufPipeline]] = {
+    name: pipeline for names, pipeline in _NAMES for name in names.split()
+}
 """The pipeline of each known value of `tokenizer.ggml.pre`."""

@@ -125,7 +125,7 @@ def _downloaded(function: str, name: str, *arguments: str, **options: Any) -> st
     try:
         return str(getattr(library, function)(name, *arguments, **options))
     except Exception as error:  # errors of the library, of its HTTP client and of the system
-        message = f"cannot download {name}: {type(error).__name__}: {' '.join(str(error).split())}"
+        message = f"cannot be downloaded: {type(error).__name__}: {' '.join(str(error).split())}"
         raise FileError(name, message, errno=getattr(error, "errno", None)) from error
 
 

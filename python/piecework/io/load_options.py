@@ -7,6 +7,7 @@ from piecework.errors import ArgumentError
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
+    from typing import Any
 
     from piecework._internal.validation import PathLike
 
@@ -31,29 +32,9 @@ class LoadOptions:
         self.pattern = pattern
         self.special_tokens = special_tokens
 
-    def with_merges(self, merges: str) -> LoadOptions:
-        """Return the same options with another merges file."""
-        return LoadOptions(
-            self.lowercase, merges, self.encoding_name, self.pattern, self.special_tokens
-        )
-
-    def with_lowercase(self, lowercase: bool | None) -> LoadOptions:
-        """Return the same options with another letter case."""
-        return LoadOptions(
-            lowercase, self.merges, self.encoding_name, self.pattern, self.special_tokens
-        )
-
-    def with_encoding_name(self, encoding_name: str) -> LoadOptions:
-        """Return the same options with another encoding."""
-        return LoadOptions(
-            self.lowercase, self.merges, encoding_name, self.pattern, self.special_tokens
-        )
-
-    def with_special_tokens(self, special_tokens: Collection[str]) -> LoadOptions:
-        """Return the same options with other special tokens."""
-        return LoadOptions(
-            self.lowercase, self.merges, self.encoding_name, self.pattern, special_tokens
-        )
+    def replace(self, **changes: Any) -> LoadOptions:
+        """Return these options with other values for those in `changes`."""
+        return LoadOptions(**{**vars(self), **changes})
 
     def reject_unused(self, used: tuple[str, ...], format: str) -> None:
         """Raise `ArgumentError` for an option that is set and that the format does not use."""

@@ -25,7 +25,7 @@ from piecework.io.source_bytes import files_of_directory, gunzipped, source_byte
 def read_tokenizer(
     path: PathLike, options: LoadOptions, compiled_cache: bool | PathLike = False
 ) -> CoreAndSpecial:
-    """Return the compiled core of a tokenizer file, and how it treats special tokens in text.
+    """Return the compiled core of a tokenizer file, and the `parse_special` of its tokenizer.
 
     `path` is a file, or a directory that contains one under its usual name. A path in `.pwc` is a
     compiled cache. For other files, `compiled_cache` names a cache to read, or to write if it is not
@@ -83,7 +83,7 @@ def _read(
         named = format_of_name(source)
         kind = other_kind(data, detected, named)
         if kind is not None:
-            raise FormatError(source, *kind) from error
+            raise FormatError(source, f"found {kind[0]}, expected {kind[1]}") from error
         # Lines of text are the format of last resort: the name says which file is damaged.
         if format is not None or detected != VOCAB_TXT or named is None:
             raise

@@ -29,7 +29,7 @@ def locked_folder(folder: Path, found: str) -> Iterator[None]:
     another process has the lock. Windows has no such lock, and gets no file.
     """
     path = folder / LOCK_FILE
-    with FileError.while_writing(folder, "a folder that can be written"):
+    with FileError.while_writing(folder):
         folder.mkdir(parents=True, exist_ok=True)
         lock = None if sys.platform == "win32" else _opened_and_locked(path, folder, found)
     if lock is None:

@@ -1,7 +1,7 @@
 """Build the tokenizers that classes of transformers 5 make of a `vocab.json` with its `merges.txt`.
 
-These classes take entries and merges from the files, and set stages and special tokens themselves. The only
-special tokens are those of roles, of the configuration and of `added_tokens_decoder`.
+These classes take entries and merges from the files, and set stages and special tokens themselves. Special
+tokens come only from roles, the configuration and `added_tokens_decoder`.
 """
 
 from __future__ import annotations
@@ -9,11 +9,12 @@ from __future__ import annotations
 from piecework._core import Core
 from piecework.errors import FormatError
 from piecework.io.class_pipelines import (
+    BYTE_LEVEL,
     adds_prefix_space,
     byte_level_stages,
     split_by,
 )
-from piecework.io.class_tables import DEBERTA_ROLES, ROBERTA_ROLES
+from piecework.io.class_tables import DEBERTA_ROLES, LIKE_ROBERTA, PLAIN_BYTE_LEVEL, ROBERTA_ROLES
 from piecework.io.core_parts import stages_of, with_parts
 from piecework.io.folder_config import FolderConfig
 from piecework.io.sentencepiece_classes import bos_eos_template, template_of
@@ -29,9 +30,8 @@ if TYPE_CHECKING:
 _END = "<|endoftext|>"
 _GPT2_ROLES = {"bos_token": _END, "eos_token": _END, "unk_token": _END}
 _QWEN_ROLES = {"eos_token": _END, "unk_token": _END, "pad_token": _END}
-_LIKE_ROBERTA = ("BartTokenizer", "LEDTokenizer", "LongformerTokenizer", "RobertaTokenizer")
 # Class -> the roles of special tokens that a configuration does not set.
-_ROLES: dict[str, Mapping[str, str]] = {
+_ROLES: dict[str, Mapping[str, str | None]] = {
     "CLIPTokenizer": {**_GPT2_ROLES, "bos_token": "<|startoftext|>", "pad_token": _END},
     "CodeGenTokenizer": _GPT2_ROLES,
     "GPT2Tokenizer": _GPT2_ROLES,
@@ -39,13 +39,13 @@ _ROLES: dict[str, Mapping[str, str]] = {
     "OpenAIGPTTokenizer": {"unk_token": "<unk>"},
     "DebertaTokenizer": DEBERTA_ROLES,
     "Qwen2Tokenizer": _QWEN_ROLES,
-    **dict.fromkeys(_LIKE_ROBERTA, ROBERTA_ROLES),
+    **dict.fromkeys(LIKE_ROBERTA, ROBERTA_ROLES),
 }
 # The same for classes that are read from a tokenizer.json only.
 _ROLES_OF_FILES = {**_ROLES, "Qwen3_5Tokenizer": _QWEN_ROLES, "WhisperTokenizer": _GPT2_ROLES}
 # Names that say nothing about a vocabulary with merges: the entries decide.
 _GENERAL = (None, "PreTrainedTokenizer", "PythonBackend", "TokenizersBackend")
-# The normalizers that entries in </w> show, those of CLIP and those of GPT, and what to call the entries.
+# The normalizers of CLIP and of GPT, which entries in </w> show, and what to call the entries.
 _NORMALIZERS = {"CLIPTokenizer": "Sequence", "OpenAIGPTTokenizer": "BertNormalizer"}
 _KINDS = {
     None: "GPT-2, which have no </w>",
@@ -54,25 +54,11 @@ _KINDS = {
 }
 # Classes that set `add_prefix_space` of the pre-tokenizer, in transformers 4 and 5, also beside a
 # tokenizer.json; the default is False, for Blenderbot True.
-_SETS_PREFIX_SPACE = {
-    *_LIKE_ROBERTA,
-    "BlenderbotTokenizer",
-    "CodeGenTokenizer",
-    "DebertaTokenizer",
-    "GPT2Tokenizer",
-    "GPTNeoXTokenizer",
-    "WhisperTokenizer",
-}
+_SETS_PREFIX_SPACE = PLAIN_BYTE_LEVEL - {"MvpTokenizer"} | {"GPTNeoXTokenizer"}
 # The models whose pattern `fix_mistral_regex` replaces: types, first version without them, size.
 _MODELS_OF_MISTRAL = (None, "mistral", "mistral3", "voxtral", "ministral", "pixtral")
 _FIXED_IN = 5
 _MIN_SIZE_OF_MISTRAL = 100_000
-_GPT2_PRE_TOKENIZER = {
-    "type": "ByteLevel",
-    "add_prefix_space": False,
-    "trim_offsets": True,
-    "use_regex": True,
-}
 
 
 def is_class_of_merges(config: FolderConfig, source: str) -> bool:
@@ -95,8 +81,7 @@ def is_class_of_merges(config: FolderConfig, source: str) -> bool:
 
 def with_roles_of_class(config: FolderConfig) -> FolderConfig:
     """Return the configuration with the roles that its class implies."""
-    roles = {**_ROLES_OF_FILES.get(config.tokenizer_class or "", {}), **config.settings.roles}
-    return config.with_settings(config.settings.replace(roles=roles))
+    return config.with_roles(_ROLES_OF_FILES.get(config.tokenizer_class or "", {}))
 
 
 def read_as_class(core: Core, config: FolderConfig, source: str) -> Core:
@@ -119,7 +104,7 @@ def read_as_class(core: Core, config: FolderConfig, source: str) -> Core:
         )
     parts: Json = {"post_processor": None}
     # Another one is the pattern that the caller passed.
-    if stages["pre_tokenizer"] == _GPT2_PRE_TOKENIZER:
+    if stages["pre_tokenizer"] == BYTE_LEVEL:
         parts |= byte_level_stages(config) or {}
     return with_parts(core, parts)
 
@@ -131,18 +116,12 @@ def with_frame_of_class(core: Core, config: FolderConfig) -> Core:
     ids = {token["content"]: token["id"] for token in stages_of(core)["added_tokens"]}
     if name == "DebertaTokenizer":
         return with_parts(core, {"post_processor": template_of(core, config)})
-    if name not in (*_LIKE_ROBERTA, "CLIPTokenizer"):
+    if name not in (*LIKE_ROBERTA, "CLIPTokenizer"):
         bos, eos = roles.get("bos_token"), roles.get("eos_token")
         return with_parts(core, {"post_processor": bos_eos_template(config, bos, eos, ids)})
-    before, after = (
-        ("bos_token", "eos_token") if name == "CLIPTokenizer" else ("cls_token", "sep_token")
-    )
-    for role in (before, after):
-        if roles.get(role) is None:
-            problem = f"found null, expected a token, which {name} adds to every text"
-            raise FormatError(f"{config.source}: {role}", problem)
-    cls, sep = str(roles[before]), str(roles[after])
     is_roberta = name != "CLIPTokenizer"
+    ends = ("cls_token", "sep_token") if is_roberta else ("bos_token", "eos_token")
+    cls, sep = map(config.required_role, ends)
     frame = {
         "type": "RobertaProcessing",
         "sep": [sep, ids[sep]],
@@ -185,6 +164,6 @@ def with_fixed_pattern(core: Core, model: Mapping[str, Any]) -> Core:
     words = stages_of(core)["pre_tokenizer"]
     steps = words["pretokenizers"][1:] if words["type"] == "Sequence" else [words]
     if words["type"] == "Metaspace":
-        steps = [{**_GPT2_PRE_TOKENIZER, "use_regex": False}]
+        steps = [{**BYTE_LEVEL, "use_regex": False}]
     fixed = {"type": "Sequence", "pretokenizers": [split_by("tekken"), *steps]}
     return with_parts(core, {"pre_tokenizer": fixed})

@@ -9,6 +9,7 @@ from __future__ import annotations
 import errno
 import os
 
+from piecework._internal.close_names import close_names
 from piecework._internal.extras import install_command
 from piecework._internal.validation import PathLike, encodable_path, path_text
 from piecework.errors import ArgumentError, FileError
@@ -128,7 +129,7 @@ def _rank_file(name: str, encoding: str, options: LoadOptions) -> tuple[str, Loa
     if options.encoding_name not in (None, encoding):
         problem = f"{options.encoding_name!r} contradicts {name}, whose encoding is {encoding!r}"
         raise ArgumentError("encoding_name", problem)
-    return find_rank_file(ENCODINGS[encoding]), options.with_encoding_name(encoding)
+    return find_rank_file(ENCODINGS[encoding]), options.replace(encoding_name=encoding)
 
 
 # ---- repositories of the hub
@@ -151,9 +152,9 @@ def _repository(name: str, *, download: bool, revision: str | None) -> str:
     )
     installing = install_command("hub", "huggingface_hub")
     message = (
-        f"cannot load {name}: there is {found}, and {place} in the cache of the Hugging Face hub; "
+        f"there is {found}, and {place} in the cache of the Hugging Face hub; "
         f"give {_similar(name)}{_WHAT_NAMES}; to fetch a repository, "
-        f"download=True, which needs the extra 'hub': {installing}"
+        f"pass download, which needs the extra 'hub': {installing}"
     )
     raise FileError(name, message, errno=errno.ENOENT)
 
@@ -162,13 +163,11 @@ def _similar(name: str) -> str:
     """Return "did you mean" with the encodings and models of similar names."""
     if "/" in name:
         return ""
-    from difflib import get_close_matches
-
     from piecework.io.model_names import ENCODING_OF_MODEL
     from piecework.spec import ENCODINGS
 
     known = list(dict.fromkeys((*ENCODINGS, *ENCODING_OF_MODEL)))
-    close = get_close_matches(name.lower(), known, cutoff=_SIMILARITY)
+    close = close_names(name, known, cutoff=_SIMILARITY)
     return f"{' or '.join(close)}, or " if close else ""
 
 

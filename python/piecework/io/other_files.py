@@ -58,7 +58,7 @@ def other_kind(data: bytes, format: str, named: str | None) -> tuple[str, str] |
     >>> other_kind(pointer, "vocab.txt", None)
     ('a Git LFS pointer', 'the file: run git lfs pull')
 
-    `format` is the one that the content suggests, and `named` the one that the name of the file promises.
+    `format` is the format that the content suggests, `named` the format that the name of the file promises.
     """
     head = data[:_HEAD_BYTES].lstrip(b"\xef\xbb\xbf \t\r\n")
     if not head and (not data or named is None):

@@ -66,7 +66,7 @@ def errors_of_reading(name: str, expected: str) -> _Translation:
     def translated(error: BaseException) -> PieceworkError | None:
         if isinstance(error, MemoryError):
             return too_large(name)
-        return FileError.reading(name, error, expected) if isinstance(error, OSError) else None
+        return FileError.reading(name, error) if isinstance(error, OSError) else None
 
     return _Translation(translated)
 
@@ -101,7 +101,7 @@ def check_that_it_ends(path: str, expected: str) -> bool:
 
 
 def is_device(mode: int) -> bool:
-    """Return whether a mode of `os.stat` is that of a device."""
+    """Return whether a mode of `os.stat` belongs to a device."""
     return stat.S_ISCHR(mode) or stat.S_ISBLK(mode)
 
 

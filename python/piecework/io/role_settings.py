@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def role_tokens(settings: FolderSettings, spec: TokenizerSpec, core: Core) -> dict[str, str]:
-    """Return the special token of each role, without those that have none."""
+    """Return the special token of each role that has one."""
     from piecework.spec.roles import declared_roles
 
     known = {

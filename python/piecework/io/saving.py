@@ -133,7 +133,7 @@ def _with_formats(
     error: ArgumentError | VocabularyError, tokenizer: pw.Tokenizer, path: str
 ) -> ArgumentError | VocabularyError:
     """Return the error with the path, and with the formats that can store the tokenizer."""
-    return type(error)(path, f": {error}; write {formats_for(tokenizer)}")
+    return type(error)(path, error.message, hint=f"write {formats_for(tokenizer)}")
 
 
 def check_format(tokenizer: pw.Tokenizer, path: str) -> None:
@@ -230,8 +230,8 @@ def _save_vocab_and_merges(tokenizer: pw.Tokenizer, vocab_path: str, merges_path
     try:
         vocab, merges = write_vocab_merges(tokenizer._core)
     except VocabularyError as error:
-        message = f"{error}; write {formats_for(tokenizer)}"
-        raise VocabularyError(error.place, message) from None
+        error.hint = f"write {formats_for(tokenizer)}"
+        raise
     with atomic_file(vocab_path) as vocab_file, atomic_file(merges_path) as merges_file:
         vocab_file.write_bytes(vocab)
         merges_file.write_bytes(merges)
@@ -241,7 +241,7 @@ def _piecework_file(tokenizer: pw.Tokenizer) -> bytes:
     from piecework.spec.custom import refuse_custom_stages
 
     refuse_custom_stages(tokenizer.spec.normalizer, tokenizer.spec.pre_tokenizer)
-    return write_piecework_file(tokenizer._core, tokenizer._special_in_text)
+    return write_piecework_file(tokenizer._core, tokenizer.parse_special)
 
 
 _WRITERS: dict[str, Callable[[pw.Tokenizer], bytes]] = {
@@ -249,6 +249,6 @@ _WRITERS: dict[str, Callable[[pw.Tokenizer], bytes]] = {
     ".model": lambda tokenizer: write_sentencepiece(tokenizer._core),
     ".vocab": lambda tokenizer: write_sentencepiece_vocab(tokenizer._core),
     ".tiktoken": lambda tokenizer: write_tiktoken(tokenizer._core),
-    ".pwc": lambda tokenizer: write_cache(tokenizer._core, tokenizer._special_in_text, b""),
+    ".pwc": lambda tokenizer: write_cache(tokenizer._core, tokenizer.parse_special, b""),
     ".piecework": _piecework_file,
 }

@@ -1,7 +1,7 @@
 """Build the tokenizers that classes of transformers 5 make of a SentencePiece model.
 
 These classes take from the model its pieces, their scores and its table of characters, and set the stages
-themselves. For example, their ids differ from those of SentencePiece in runs of spaces and beside special
+themselves. For example, their ids differ from SentencePiece's in runs of spaces and beside special
 tokens. `class_tables` says what each class sets. Beside a `tokenizer.json`, they take entries and merges
 from it.
 """
@@ -25,8 +25,9 @@ from piecework.io.class_tables import (
     UNK_IDS,
     WITHOUT_PREFIX_SPACE,
 )
-from piecework.io.core_parts import stages_of, with_parts
+from piecework.io.core_parts import stages_of, with_new_tokens, with_parts
 from piecework.io.folder_config import FolderConfig
+from piecework.io.folder_decoders import replacing
 from piecework.io.source_bytes import plain_name
 
 TYPE_CHECKING = False
@@ -97,8 +98,8 @@ def with_settings_of_class(config: FolderConfig) -> FolderConfig:
 def read_as_class(core: Core, config: FolderConfig, source: str) -> Core:
     """Return the tokenizer that the class of the configuration makes of a SentencePiece model.
 
-    Of the special tokens, it has those with an id in the model. `with_special_tokens` adds the others, after
-    the tokens that the configuration declares.
+    It has the special tokens with an id in the model. `with_special_tokens` adds the others, after the tokens
+    that the configuration declares.
     """
     import json
 
@@ -131,18 +132,10 @@ def with_stages_of_class(core: Core, config: FolderConfig) -> Core:
 def with_special_tokens(core: Core, config: FolderConfig, source: str) -> Core:
     """Add the template, and the special tokens of the class; those without an id get the next ids."""
     stages = stages_of(core)
-    added, of_file = [*stages["added_tokens"]], stages["post_processor"]
-    known = {token["content"] for token in added}
-    next_id = max([core.vocab_size(False), *(token["id"] + 1 for token in added)])
-    for token in _role_tokens(config):
-        if token["content"] not in known:
-            known.add(token["content"])
-            id = core.token_to_id(token["content"])
-            added.append({"id": next_id if id is None else id, **token})
-            next_id += id is None
-    parts: Json = {"added_tokens": sorted(added, key=lambda token: token["id"])}
-    ids = {token["content"]: token["id"] for token in added}
+    parts: Json = {"added_tokens": with_new_tokens(core, _role_tokens(config))}
+    ids = {token["content"]: token["id"] for token in parts["added_tokens"]}
     name, is_file = config.tokenizer_class, plain_name(source) == "tokenizer.json"
+    of_file = stages["post_processor"]
     keeps = name in ("GemmaTokenizer", "LlamaTokenizer") or (name == "AlbertTokenizer" and of_file)
     if not (is_file and keeps):
         # transformers ignores add_bos_token and add_eos_token beside a tokenizer.json.
@@ -281,12 +274,7 @@ def stages_of_class(config: FolderConfig, charsmap: str) -> Json:
     scheme = "always"
     if config.flag("add_prefix_space") is False:
         scheme = WITHOUT_PREFIX_SPACE.get(name, scheme)
-    metaspace = {
-        "type": "Metaspace",
-        "replacement": "▁",
-        "prepend_scheme": scheme,
-        "split": True,
-    }
+    metaspace = _metaspace(scheme, split=True)
     words: list[Json] = [{"type": "WhitespaceSplit"}] if name in SPLITS_WHITESPACE else []
     if name == "DebertaV2Tokenizer" and config.flag("split_by_punct"):
         words.append({"type": "Punctuation", "behavior": "Isolated"})
@@ -297,6 +285,11 @@ def stages_of_class(config: FolderConfig, charsmap: str) -> Json:
         "pre_tokenizer": sequence if len(words) > 1 else metaspace,
         "decoder": metaspace,
     }
+
+
+def _metaspace(scheme: str, *, split: bool) -> Json:
+    settings = {"replacement": "▁", "prepend_scheme": scheme, "split": split}
+    return {"type": "Metaspace", **settings}
 
 
 def charsmap_of(normalizer: Json | None) -> str:
@@ -316,19 +309,14 @@ def _llama_stages(config: FolderConfig) -> Json:
     strip = {"type": "Strip", "content": " ", "start": 1, "stop": 0}
     return {
         "normalizer": None,
-        "pre_tokenizer": {
-            "type": "Metaspace",
-            "replacement": "▁",
-            "prepend_scheme": scheme,
-            "split": False,
-        },
+        "pre_tokenizer": _metaspace(scheme, split=False),
         "decoder": _byte_fallback_decoder([strip] if has_prefix else []),
     }
 
 
 def _gemma_stages() -> Json:
     return {
-        "normalizer": {"type": "Replace", "pattern": {"String": " "}, "content": "▁"},
+        "normalizer": replacing("String", " ", "▁"),
         "pre_tokenizer": {
             "type": "Split",
             "pattern": {"String": " "},
@@ -340,7 +328,7 @@ def _gemma_stages() -> Json:
 
 
 def _byte_fallback_decoder(after: list[Json]) -> Json:
-    spaces = {"type": "Replace", "pattern": {"String": "▁"}, "content": " "}
+    spaces = replacing("String", "▁", " ")
     steps = [spaces, {"type": "ByteFallback"}, {"type": "Fuse"}, *after]
     return {"type": "Sequence", "decoders": steps}
 
@@ -361,7 +349,7 @@ def _steps(name: str, config: FolderConfig, charsmap: str) -> list[Json]:
     if name == "charsmap" and charsmap:
         return [{"type": "Precompiled", "precompiled_charsmap": charsmap}]
     if name == "charsmap":
-        return [_replace("Regex", "\n", " ")] if named == "PegasusTokenizer" else []
+        return [replacing("Regex", "\n", " ")] if named == "PegasusTokenizer" else []
     if name == "accents":
         # XLNetTokenizer strips accents whatever its `keep_accents` says.
         kept = named != "XLNetTokenizer" and config.flag("keep_accents")
@@ -373,16 +361,12 @@ def _steps(name: str, config: FolderConfig, charsmap: str) -> list[Json]:
     return _PLAIN_STEPS[name]
 
 
-def _replace(kind: str, pattern: str, content: str) -> Json:
-    return {"type": "Replace", "pattern": {kind: pattern}, "content": content}
-
-
 _PLAIN_STEPS: dict[str, list[Json]] = {
     "NFC": [{"type": "NFC"}],
-    "lines": [_replace("Regex", r"\s{2,}|[\n\r\t]", " ")],
-    "quotes": [_replace("String", quotes, '"') for quotes in ("``", "''")],
-    "spaces": [_replace("Regex", " {2,}", " ")],
-    "spaces to ▁": [_replace("Regex", " {2,}", "▁")],
+    "lines": [replacing("Regex", r"\s{2,}|[\n\r\t]", " ")],
+    "quotes": [replacing("String", quotes, '"') for quotes in ("``", "''")],
+    "spaces": [replacing("Regex", " {2,}", " ")],
+    "spaces to ▁": [replacing("Regex", " {2,}", "▁")],
     "strip end": [{"type": "Strip", "strip_left": False, "strip_right": True}],
 }
 

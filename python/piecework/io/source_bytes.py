@@ -133,7 +133,7 @@ def _reject_large_files(file: FileIO, source: str, head: bytes) -> None:
     file.seek(0)
     kind = weights_kind(file.read(_WEIGHTS_HEAD_BYTES) or b"")
     if kind is not None:
-        raise FormatError(source, *kind)
+        raise FormatError(source, f"found {kind[0]}, expected {kind[1]}")
     if size >= available_memory():
         raise too_large(source)
 
@@ -162,4 +162,4 @@ def gunzipped(data: bytes, source: str) -> bytes:
 def _with_merges(options: LoadOptions, merges: str) -> LoadOptions:
     if options.merges is not None:
         raise ArgumentError("merges", "does not apply to a folder, which has its own merges file")
-    return options.with_merges(merges)
+    return options.replace(merges=merges)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import warnings
 
 from piecework._core import Core
-from piecework._internal.validation import check_choice, check_size, check_type_id
+from piecework._internal.validation import check_choice, check_size, check_text, check_type_id
 from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, FormatWarning
 from piecework.io.core_parts import stages_of
@@ -120,8 +120,8 @@ def padded(
 ) -> tuple[Core, str]:
     """Return the core that pads, and the side; an argument of `given` that is None has its default.
 
-    `length` "stored" is that of the stored padding, kept or active, with its multiple; None, for the
-    longest row, without one. A `pad_token` that is given has its own id.
+    `length` "stored" takes the length and the multiple of the stored padding, kept or active; None pads to
+    the longest row, without a multiple. A `pad_token` that is given has its own id.
     """
     id, token, type_id, side = filling_of(core, settings)
     chosen: dict[str, Any] = {
@@ -164,11 +164,12 @@ def _check_length(length: object) -> None:
 
 
 def _id_of(core: Core, pad_token: str) -> int:
+    check_text("pad_token", pad_token)
     id = core.token_to_id(pad_token)
     if id is None:
         token = repr(pad_token)
         adding = f"with_added_tokens([{token}], special=True) adds it"
-        problem = f"the vocabulary has no token {token}; {adding}, pad_id= pads with the id given"
+        problem = f"the vocabulary has no token {token}; {adding}, pad_id pads with the id given"
         raise ArgumentError("pad_token", problem)
     return id
 
@@ -199,7 +200,7 @@ def active_lengths(core: Core) -> tuple[dict[str, Any] | None, dict[str, Any] | 
 
 
 def active_sides(core: Core) -> tuple[str, str]:
-    """Return the sides of the active truncation and padding, "right" for those that are not active."""
+    """Return the sides of the active truncation and padding, "right" for an inactive one."""
     truncation, padding = active_lengths(core)
     return _side(truncation) or "right", _side(padding) or "right"
 

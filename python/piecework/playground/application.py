@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
 import piecework as pw
 from piecework._support import import_extra
-from piecework.analysis.report import PAGE_FILES, chart_scripts
+from piecework.analysis.charts import Chart, page_charts
+from piecework.analysis.report import PAGE_FILES, chart_scripts, check_report
+from piecework.analysis.report_content import report_content
 from piecework.errors import ArgumentError, MissingExtraError, PieceworkError
-from piecework.playground.comparison import comparison
 from piecework.playground.encoded_text import encoded_text
 from piecework.playground.guards import LOOPBACK, App, Guard
 from piecework.playground.limits import (
@@ -23,6 +24,8 @@ from piecework.playground.limits import (
 from piecework.playground.page import STATIC, page
 from piecework.playground.served_tokenizer import Draw, ServedTokenizer
 from piecework.playground.training_replay import presets_of_learners, training_replay
+
+_THREADS_OF_A_COMPARISON = 1
 
 Result = TypeVar("Result")
 Answer = Callable[[Any], Awaitable[Any]]
@@ -55,7 +58,7 @@ def create_app(
     if not isinstance(given, Mapping) or not given:
         raise ArgumentError("tokenizers", "must be a mapping of names to tokenizers, at least one")
     if hosts is None and token is None:
-        raise ArgumentError("hosts", "None needs a token; pass the names of hosts, or a token")
+        raise ArgumentError("hosts", "needs a token; pass the names of hosts, or a token")
     applications = import_extra("starlette.applications", "serve", "playground")
     routing = import_extra("starlette.routing", "serve", "playground")
     files = import_extra("starlette.staticfiles", "serve", "playground")
@@ -64,11 +67,13 @@ def create_app(
         routes=[
             routing.Route("/", answers.page),
             routing.Route("/api/tokenizers", answers.tokenizers),
-            routing.Route("/api/encode", answers.encode, methods=["POST"]),
-            routing.Route("/api/explain", answers.explain, methods=["POST"]),
-            routing.Route("/api/segmentations", answers.segmentations, methods=["POST"]),
-            routing.Route("/api/training", answers.training, methods=["POST"]),
-            routing.Route("/api/compare", answers.compare, methods=["POST"]),
+            routing.Route("/api/encode", answers.to_text(answers.encode), methods=["POST"]),
+            routing.Route("/api/explain", answers.to_text(answers.explain), methods=["POST"]),
+            routing.Route(
+                "/api/segmentations", answers.to_text(answers.segmentations), methods=["POST"]
+            ),
+            routing.Route("/api/training", answers.to_text(answers.training), methods=["POST"]),
+            routing.Route("/api/compare", answers.to_text(answers.compare), methods=["POST"]),
             routing.Route("/vega.js", answers.chart_scripts),
             routing.Mount("/page", files.StaticFiles(directory=PAGE_FILES)),
             routing.Mount("/static", files.StaticFiles(directory=STATIC)),
@@ -100,43 +105,26 @@ class _Answers:
         about["version"] = pw.__version__
         return self._responses.JSONResponse(about)
 
-    async def encode(self, request: Any) -> Any:
+    def encode(self, request: Any, text: str) -> bytes:
         """Return the tokens of the text by the tokenizers of `tokenizers=0,2`, as bytes."""
+        chosen = self._indices(request)
+        special = request.query_params.get("special") == "1"
+        return encoded_text(self._tokenizers, chosen, text, add_special_tokens=special)
 
-        def answer(text: str) -> bytes:
-            chosen = self._indices(request)
-            special = request.query_params.get("special") == "1"
-            return encoded_text(self._tokenizers, chosen, text, add_special_tokens=special)
-
-        return await self._answered(request, answer, self._responses.Response)
-
-    async def explain(self, request: Any) -> Any:
+    def explain(self, request: Any, text: str) -> dict[str, Any]:
         """Return how the words of the text are segmented."""
+        return self._tokenizer(request).explain(text)
 
-        def answer(text: str) -> dict[str, Any]:
-            return self._tokenizer(request).explain(text)
-
-        return await self._answered(request, answer, self._responses.JSONResponse)
-
-    async def segmentations(self, request: Any) -> Any:
+    def segmentations(self, request: Any, text: str) -> list[dict[str, Any]]:
         """Return the best segmentations of the text, or samples."""
+        draw: Draw = "sample" if request.query_params.get("draw") == "sample" else "best"
+        n, seed = _whole(request, "n", 8), _whole(request, "seed", 0)
+        alpha = _decimal(request, "alpha", 0.1)
+        return self._tokenizer(request).segmentations(text, draw, n, alpha, seed)
 
-        def answer(text: str) -> list[dict[str, Any]]:
-            draw: Draw = "sample" if request.query_params.get("draw") == "sample" else "best"
-            n, seed = _whole(request, "n", 8), _whole(request, "seed", 0)
-            alpha = _decimal(request, "alpha", 0.1)
-            return self._tokenizer(request).segmentations(text, draw, n, alpha, seed)
-
-        return await self._answered(request, answer, self._responses.JSONResponse)
-
-    async def compare(self, request: Any) -> Any:
+    def compare(self, request: Any, text: str) -> dict[str, Any]:
         """Return the comparison of the tokenizers of `tokenizers=0,2` on the text, as JSON data."""
-
-        def answer(text: str) -> dict[str, Any]:
-            chosen = [self._tokenizers[index] for index in self._indices(request)]
-            return comparison(chosen, text)
-
-        return await self._answered(request, answer, self._responses.JSONResponse)
+        return comparison([self._tokenizers[index] for index in self._indices(request)], text)
 
     async def chart_scripts(self, request: Any) -> Any:
         """Return the scripts that draw charts."""
@@ -146,34 +134,33 @@ class _Answers:
             return self._responses.PlainTextResponse(str(error), status_code=404)
         return self._responses.Response(script, media_type="text/javascript")
 
-    async def training(self, request: Any) -> Any:
+    def training(self, request: Any, text: str) -> dict[str, Any]:
         """Return the steps of a learner."""
+        query = request.query_params
+        size = _whole(request, "vocab_size", 70)
+        names = ("example", "learner", "word", "preset")
+        example, learner, word, preset = (query.get(name, "") for name in names)
+        return training_replay(example, text, learner, size, word, preset)
 
-        def answer(text: str) -> dict[str, Any]:
-            query = request.query_params
-            size = _whole(request, "vocab_size", 70)
-            names = ("example", "learner", "word", "preset")
-            example, learner, word, preset = (query.get(name, "") for name in names)
-            return training_replay(example, text, learner, size, word, preset)
+    def to_text(self, answer: Callable[[Any, str], Any]) -> Answer:
+        """Return a function that answers requests with a text: with bytes, with JSON, or with the error."""
+        json, plain = self._responses.JSONResponse, self._responses.Response
 
-        return await self._answered(request, answer, self._responses.JSONResponse)
+        async def answered(request: Any) -> Any:
+            try:
+                with self._anyio.fail_after(SECONDS):
+                    text = (await _body(request)).decode(errors="replace")
+                    found = await self._run(partial(answer, request, text))
+                    return plain(found) if isinstance(found, bytes) else json(found)
+            except TimeoutError:
+                message = f"the request took more than {SECONDS:.0f} seconds; send a shorter text"
+                return json({"error": message}, status_code=503)
+            except TooLargeError as error:
+                return json({"error": str(error)}, status_code=413)
+            except PieceworkError as error:
+                return json({"error": str(error)}, status_code=400)
 
-    async def _answered(
-        self, request: Any, answer: Callable[[str], Result], response: Callable[..., Any]
-    ) -> Any:
-        """Return the answer to the text of a request, or its error as JSON."""
-        json = self._responses.JSONResponse
-        try:
-            with self._anyio.fail_after(SECONDS):
-                text = (await _body(request)).decode(errors="replace")
-                return response(await self._run(partial(answer, text)))
-        except TimeoutError:
-            message = f"the request took more than {SECONDS:.0f} seconds; send a shorter text"
-            return json({"error": message}, status_code=503)
-        except TooLargeError as error:
-            return json({"error": str(error)}, status_code=413)
-        except PieceworkError as error:
-            return json({"error": str(error)}, status_code=400)
+        return answered
 
     async def _run(self, function: Callable[[], Result]) -> Result:
         """Call a function in a thread; a request that ends early does not wait for it."""
@@ -206,10 +193,7 @@ async def _body(request: Any) -> bytes:
     async for part in request.stream():
         size += len(part)
         if size > TEXT_BYTES:
-            found = f"more than {TEXT_BYTES:,} bytes"
-            raise TooLargeError(
-                "text", found, f"at most {TEXT_BYTES:,}", message=f"text has {found}"
-            )
+            raise TooLargeError("text", f"has more than {TEXT_BYTES:,} bytes")
         parts.append(part)
     return b"".join(parts)
 
@@ -232,3 +216,26 @@ def _decimal(request: Any, name: str, default: float) -> float:
         return float(text)
     except ValueError as error:
         raise ArgumentError(name, f"must be a number, not {text[:40]!r}") from error
+
+
+def comparison(tokenizers: Sequence[ServedTokenizer], text: str) -> dict[str, Any]:
+    """Return the report of tokenizers on the lines of a text, without charts if they cannot be drawn.
+
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
+    >>> found = comparison([ServedTokenizer("characters", tok)], "a aa")
+    >>> found["headline"]
+    '1 text, 2 words, 4 characters, 4 bytes'
+
+    `missing` says why there are no charts: which extra they need, or that the text is too short.
+
+    Raises `CorpusError` for a text without characters.
+    """
+    named = {one.name: one.tokenizer for one in tokenizers}
+    found = pw.analysis.compare(named, text.splitlines(), num_threads=_THREADS_OF_A_COMPARISON)
+    charts: list[Chart] = []
+    try:
+        check_report()
+        charts = page_charts(found)
+    except MissingExtraError as error:
+        return {**report_content(found, charts), "missing": f"No charts: {error}"}
+    return report_content(found, charts)

@@ -11,7 +11,6 @@ import numpy.typing as npt
 
 import piecework as pw
 from piecework.analysis.explain import Explainer
-from piecework.analysis.plain_data import plain
 from piecework.analysis.readable_tokens import bytes_of, is_byte_level, text_of_bytes
 from piecework.errors import ArgumentError, PieceworkError
 from piecework.playground.limits import SEGMENTATIONS, WORD_CHARS, check_length
@@ -75,7 +74,7 @@ class ServedTokenizer:
             self.error = str(loaded)
             return
         whole = loaded.without_truncation().without_padding()
-        self._tokenizer = whole.with_special_in_text("parse")
+        self._tokenizer = whole.with_parse_special(True)
 
     @property
     def tokenizer(self) -> pw.Tokenizer:
@@ -165,8 +164,7 @@ class ServedTokenizer:
     def explain(self, text: str) -> dict[str, Any]:
         """Return how each word of a short text is segmented, as JSON data."""
         check_length("text", text, WORD_CHARS)
-        found = plain(self._explainer.explain(text))
-        assert isinstance(found, dict)
+        found = self._explainer.explain(text).to_dict()
         if self._is_byte_level:
             for word in found["words"]:
                 _spell_out(word)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import errno
 import ipaddress
 import logging
@@ -15,9 +16,8 @@ import piecework as pw
 from piecework._support import check_number, import_extra
 from piecework.errors import ArgumentError, PieceworkError
 from piecework.playground.application import create_app
-from piecework.playground.connections import connection_class
 from piecework.playground.guards import LOOPBACK, App
-from piecework.playground.limits import CONNECTIONS
+from piecework.playground.limits import CONNECTIONS, HEADER_SECONDS
 
 _PORTS_TRIED = 20
 # A host that listens on all addresses -> its family, an address elsewhere, and the loopback address.
@@ -39,7 +39,7 @@ def serve(
     >>> from piecework.playground import serve
     >>> serve({}, port=0)
     Traceback (most recent call last):
-    piecework.errors.ArgumentError: tokenizers must be a mapping of names to tokenizers, at least one
+    piecework.errors.ArgumentError: tokenizers: must be a mapping of names to tokenizers, at least one
 
     A `port` in use is replaced by the next free one of twenty; 0 takes any. A `host` that other machines can
     reach needs a token: the address has a random one.
@@ -156,3 +156,59 @@ def _is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return False
+
+
+def connection_class() -> type[Any]:
+    """Return a class of connections for one server, with limits while they wait for headers.
+
+    A connection is closed `HEADER_SECONDS` after it was made, or after its last answer, unless it has sent
+    the headers of a request by then. When `CONNECTIONS` connections wait, a new one replaces the oldest:
+    connections that send nothing keep nobody else out.
+
+    Raises `MissingExtraError` without the extra "serve".
+    """
+    protocol = import_extra("uvicorn.protocols.http.h11_impl", "serve", "playground").H11Protocol
+    return type("Connection", (_Waiting, protocol), {"waiting": {}})
+
+
+class _Waiting:
+    """The part of a connection that limits waiting; the rest is uvicorn's."""
+
+    waiting: dict[Any, asyncio.TimerHandle]
+    """The waiting connections and what will close them, the oldest first."""
+    cycle: Any
+    loop: asyncio.AbstractEventLoop
+    transport: asyncio.Transport
+
+    def connection_made(self, transport: asyncio.Transport) -> None:
+        super().connection_made(transport)  # type: ignore[misc]
+        self._update_waiting()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)  # type: ignore[misc]
+        self._update_waiting()
+
+    def on_response_complete(self) -> None:
+        super().on_response_complete()  # type: ignore[misc]
+        self._update_waiting()
+
+    def connection_lost(self, error: Exception | None) -> None:
+        super().connection_lost(error)  # type: ignore[misc]
+        self._end_waiting()
+
+    def _update_waiting(self) -> None:
+        """Begin or end to wait: a connection without a request, or with one that is answered, waits."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._end_waiting()
+        elif self not in self.waiting and not self.transport.is_closing():
+            if len(self.waiting) >= CONNECTIONS:
+                next(iter(self.waiting))._close()
+            self.waiting[self] = self.loop.call_later(HEADER_SECONDS, self._close)
+
+    def _end_waiting(self) -> None:
+        if (timer := self.waiting.pop(self, None)) is not None:
+            timer.cancel()
+
+    def _close(self) -> None:
+        self._end_waiting()
+        self.transport.close()

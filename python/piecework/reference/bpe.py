@@ -60,19 +60,20 @@ def count_pairs(splits: Mapping[str, Sequence[str]], words: Mapping[str, int]) -
     return counts
 
 
-def merge(symbols: Sequence[str], pair: Pair) -> list[str]:
-    """Replace every occurrence of a pair by one symbol, from left to right.
+def merge(symbols: Sequence[str], pair: Pair, merged: str | None = None) -> list[str]:
+    """Replace every occurrence of a pair by one symbol, from left to right: `merged`, or both joined.
 
     >>> merge(["a", "a", "a", "b"], ("a", "a"))
     ['aa', 'a', 'b']
     """
-    merged: list[str] = []
+    joined = "".join(pair) if merged is None else merged
+    out: list[str] = []
     at = 0
     while at < len(symbols):
         found = tuple(symbols[at : at + 2]) == pair
-        merged.append("".join(pair) if found else symbols[at])
+        out.append(joined if found else symbols[at])
         at += 2 if found else 1
-    return merged
+    return out
 
 
 def encode(

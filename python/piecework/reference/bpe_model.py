@@ -107,5 +107,5 @@ def byte_entries(symbol: str, model: BPE) -> list[str]:
     >>> byte_entries("\\n", BPE({"<0x0A>": 0}, (), byte_fallback=True))
     ['<0x0A>']
     """
-    entries = [f"<0x{byte:02X}>" for byte in symbol.encode()]
+    entries = [f"<0x{byte:02X}>" for byte in symbol.encode(errors="replace")]
     return entries if model.byte_fallback and all(e in model.vocab for e in entries) else []

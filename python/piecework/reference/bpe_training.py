@@ -23,6 +23,8 @@ from itertools import pairwise
 from typing import Any, TypeAlias
 
 from piecework.errors import TrainingError
+from piecework.reference import bpe
+from piecework.reference.words import count_parts
 
 Pair: TypeAlias = tuple[str, str]
 Split: TypeAlias = tuple[list[str], int]
@@ -142,10 +144,7 @@ def alphabet(words: Sequence[tuple[str, int]], settings: Settings) -> set[str]:
     >>> sorted(alphabet([("aab", 2), ("c", 1)], Settings(limit_alphabet=2)))
     ['a', 'b']
     """
-    counts: Counter[str] = Counter()
-    for word, count in words:
-        for character in word:
-            counts[character] += count
+    counts = count_parts(words, iter)
     initial = set(settings.initial_alphabet)
     ranked = sorted(initial | set(counts), key=lambda c: (c not in initial, -counts[c], c))
     return set(ranked[: settings.limit_alphabet])
@@ -173,13 +172,13 @@ def count_pairs(splits: Sequence[Split], settings: Settings) -> Counter[Pair]:
     >>> count_pairs([(["a", "a", "a"], 2)], Settings())
     Counter({('a', 'a'): 4})
     """
-    counts: Counter[Pair] = Counter()
     longest = settings.max_token_length
-    for entries, count in splits:
-        for pair in pairwise(entries):
-            if longest is None or length(pair, settings) <= longest:
-                counts[pair] += count
-    return counts
+
+    def short_pairs(entries: Sequence[str]) -> list[Pair]:
+        pairs = pairwise(entries)
+        return [pair for pair in pairs if longest is None or length(pair, settings) <= longest]
+
+    return count_parts(splits, short_pairs)
 
 
 def length(pair: Pair, settings: Settings) -> int:
@@ -224,10 +223,4 @@ def merge(entries: Sequence[str], pair: Pair, settings: Settings) -> list[str]:
     >>> merge(["a", "a", "a"], ("a", "a"), Settings())
     ['aa', 'a']
     """
-    out: list[str] = []
-    at = 0
-    while at < len(entries):
-        found = tuple(entries[at : at + 2]) == pair
-        out.append(merged(pair, settings) if found else entries[at])
-        at += 2 if found else 1
-    return out
+    return bpe.merge(entries, pair, merged(pair, settings))

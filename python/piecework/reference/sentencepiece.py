@@ -19,6 +19,7 @@ from piecework.reference import sentencepiece_decoder, sentencepiece_normalizer,
 from piecework.reference.aligned import align, as_text
 from piecework.reference.sentencepiece_model import encode_text
 from piecework.reference.sentencepiece_training import Shape, bpe, words
+from piecework.reference.words import count_parts
 from piecework.spec import (
     ScoredPiece,
     SentencePiece,
@@ -56,10 +57,7 @@ def learn_bpe(counts: Counter[str], size: int) -> list[ScoredPiece]:
     >>> learn_bpe(Counter({"ab": 2}), 3)[0]
     ScoredPiece(text='ab', score=0.0, type='normal')
     """
-    characters: Counter[str] = Counter()
-    for word, count in counts.items():
-        for character in word:
-            characters[character] += count
+    characters = count_parts(counts.items(), iter)
     ranked = sorted(characters, key=lambda c: (-characters[c], c))
     pieces = [*bpe(counts, size - len(ranked), Shape()), *ranked]
     return [ScoredPiece(piece, float(-rank)) for rank, piece in enumerate(pieces)]

@@ -15,7 +15,6 @@ Source: Liu et al. 2025, "SuperBPE: Space Travel for Language Models", section 2
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -23,7 +22,8 @@ from piecework.errors import TrainingError
 from piecework.reference import sentencepiece_model
 from piecework.reference import sentencepiece_training as training
 from piecework.reference.sentencepiece_normalizer import METASPACE
-from piecework.reference.sentencepiece_training import NEVER, NUMBERS, Shape
+from piecework.reference.sentencepiece_training import Shape
+from piecework.reference.words import count_parts
 from piecework.spec import ScoredPiece, SentencePiece
 
 
@@ -79,17 +79,8 @@ def allows(piece: str, shape: Shape, superwords: Superwords) -> bool:
     >>> [allows(text, Shape(), Superwords(0, max_words=2)) for text in ("a▁the", "of▁", "a,▁b", "a▁▁b", "F1")]
     [True, False, True, False, False]
     """
-    joined = superwords.cross_punctuation
-    return (
-        0 < len(piece) <= shape.max_sentencepiece_length
-        and NEVER.isdisjoint(piece)
-        and allows_spaces(piece, shape, superwords.max_words)
-        and not (shape.split_digits and len(piece) > 1 and NUMBERS.intersection(piece))
-        and (
-            not shape.split_by_unicode_script
-            or training.is_of_one_script(piece, shape, joins_punctuation=joined)
-        )
-    )
+    fits = training.allows_characters(piece, shape, joins_punctuation=superwords.cross_punctuation)
+    return fits and allows_spaces(piece, shape, superwords.max_words)
 
 
 def allows_spaces(piece: str, shape: Shape, max_words: int | None) -> bool:
@@ -116,20 +107,17 @@ def learn(counts: Mapping[str, int], size: int, shape: Shape, superwords: Superw
 
     Raises `TrainingError` when the words yield fewer pieces than the transition.
     """
-    words: Counter[str] = Counter()
-    for text, count in counts.items():
-        for word in training.words(text, shape):
-            words[word] += count
+    words = count_parts(counts.items(), lambda text: training.words(text, shape))
     pieces = training.bpe(words, min(superwords.transition, size), shape)
     if superwords.is_exact and superwords.transition >= size:
         return pieces
     if superwords.is_exact and len(pieces) < superwords.transition:
         problem = f"must be at most {len(pieces)}, not {superwords.transition}"
         raise TrainingError("transition", problem)
-    parts: Counter[str] = Counter()
-    for text, count in counts.items():
-        for part in sequences(text, shape, cross_punctuation=superwords.cross_punctuation):
-            parts[part] += count
+    crosses = superwords.cross_punctuation
+    parts = count_parts(
+        counts.items(), lambda text: sequences(text, shape, cross_punctuation=crosses)
+    )
     model = model_of(pieces, sorted(set("".join(counts))))
     segmented = [
         ([piece.token for piece in sentencepiece_model.bpe(part, model)], count)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -16,6 +15,7 @@ from piecework.reference.bpe import merge
 from piecework.reference.scripts import script_of
 from piecework.reference.sentencepiece_normalizer import METASPACE
 from piecework.reference.unigram_training import heaviest, substring_counts
+from piecework.reference.words import count_parts
 
 NUMBERS = frozenset("0123456789０１２３４５６７８９")
 NEVER = frozenset("\0\t ▅")
@@ -56,12 +56,23 @@ def allows(piece: str, shape: Shape) -> bool:
     >>> [allows(text, Shape()) for text in ("▁in", "in▁", "F1", "日本の")]
     [True, False, False, True]
     """
+    return allows_characters(piece, shape) and allows_spaces(piece, shape)
+
+
+def allows_characters(piece: str, shape: Shape, *, joins_punctuation: bool = False) -> bool:
+    """Return whether a piece may have its length, and its characters other than ▁.
+
+    >>> [allows_characters(text, Shape()) for text in ("in▁", "F1")]
+    [True, False]
+    """
     return (
         0 < len(piece) <= shape.max_sentencepiece_length
         and NEVER.isdisjoint(piece)
-        and allows_spaces(piece, shape)
         and not (shape.split_digits and len(piece) > 1 and NUMBERS.intersection(piece))
-        and (not shape.split_by_unicode_script or is_of_one_script(piece, shape))
+        and (
+            not shape.split_by_unicode_script
+            or is_of_one_script(piece, shape, joins_punctuation=joins_punctuation)
+        )
     )
 
 
@@ -165,10 +176,7 @@ def append_merged(
     ['ab', 'abc']
     """
     while len(pieces) < size:
-        pairs: Counter[tuple[str, str]] = Counter()
-        for parts, count in segmented:
-            for pair in pairwise(parts):
-                pairs[pair] += count
+        pairs = count_parts(segmented, pairwise)
         new = [pair for pair in pairs if is_allowed("".join(pair)) and "".join(pair) not in pieces]
         if not new:
             break

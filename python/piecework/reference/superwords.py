@@ -13,7 +13,6 @@ Source: Liu et al. 2025, "SuperBPE: Space Travel for Language Models", section 2
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import pairwise
@@ -21,6 +20,7 @@ from itertools import pairwise
 from piecework.errors import TrainingError
 from piecework.reference import bpe, bpe_training
 from piecework.reference.bpe_training import LearnedBPE, Settings
+from piecework.reference.words import count_parts
 
 SPACE = "Ġ"
 WHITE_SPACE = "ĠĉĊČč"
@@ -70,11 +70,7 @@ def count_words(
     >>> count_words([("a b", 2), ("b", 3)], str.split)
     [('a', 2), ('b', 5)]
     """
-    counts: Counter[str] = Counter()
-    for text, count in sequences:
-        for word in words_of(text):
-            counts[word] += count
-    return list(counts.items())
+    return list(count_parts(sequences, words_of).items())
 
 
 def number_of_words(entry: str) -> int:

@@ -177,7 +177,7 @@ class ReferenceTokenizer:
         """Return the texts to search for with their tokens, the lowest id first."""
         forms: dict[str, list[AddedToken]] = {}
         for token in sorted(self.spec.added_tokens, key=lambda token: token.id):
-            is_text = token.special and self.spec.special_in_text == "text"
+            is_text = token.special and self.spec.parse_special is False
             form = self.normalized_forms.get(token.content, token.content)
             if token.normalized == normalized and form and not is_text:
                 forms.setdefault(form, []).append(token)
@@ -185,15 +185,13 @@ class ReferenceTokenizer:
 
     def _refuse_special(self, texts: list[str]) -> None:
         """Raise `SpecialTokenError` for a special token when the specification refuses them in text."""
-        if self.spec.special_in_text != "refuse":
+        if self.spec.parse_special != "refuse":
             return
         for text in texts:
             for _, token in self._split_added_tokens(align(text)):
                 if token is not None and token.special:
-                    found = f"the special token {token.content!r}"
-                    expected = 'special_in_text="parse" or "text"'
-                    message = f"the text contains {found}; use {expected}"
-                    raise SpecialTokenError("text", found, expected, message=message)
+                    message = f"contains the special token {token.content!r}"
+                    raise SpecialTokenError("text", message)
 
     def normalize(self, text: Aligned) -> Aligned:
         """Apply the normalizer.

@@ -55,16 +55,8 @@ def kept_lengths(lengths: list[int], room: int, strategy: str) -> list[int]:
         return [room] if len(lengths) == 1 else balanced(lengths, room)
     cut = 0 if strategy == "only_first" else 1
     if cut >= len(lengths) or lengths[cut] <= excess:
-        found = f"{strategy} and a sequence too short to truncate that far"
-        raise ArgumentError(
-            "truncation.strategy",
-            found,
-            "longest_first, or a longer sequence",
-            message=(
-                f"truncation.strategy: with {strategy}, a sequence is too short to truncate that "
-                "far; use longest_first"
-            ),
-        )
+        problem = f"{strategy} cannot truncate a sequence so short; use longest_first"
+        raise ArgumentError("truncation.strategy", problem)
     return [length - excess if at == cut else length for at, length in enumerate(lengths)]
 
 

@@ -14,10 +14,10 @@ Source: Kudo 2018, "Subword Regularization", section 3.2. `lattice` sums over al
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from piecework.reference.lattice import Lattice
+from piecework.reference.words import count_parts, substrings
 
 
 def train(
@@ -48,11 +48,7 @@ def seeds(words: Mapping[str, int], max_length: int) -> dict[str, float]:
     >>> list(seeds({"ab": 2, "c": 1}, max_length=16))
     ['a', 'ab', 'b', 'c']
     """
-    counts: Counter[str] = Counter()
-    for word, count in words.items():
-        for start in range(len(word)):
-            for end in range(start + 1, min(len(word), start + max_length) + 1):
-                counts[word[start:end]] += count
+    counts = count_parts(words.items(), lambda word: substrings(word, max_length))
     kept = sorted(piece for piece, count in counts.items() if len(piece) == 1 or count >= 2)
     return maximized({piece: counts[piece] * len(piece) for piece in kept})
 
@@ -91,10 +87,7 @@ def pruned(words: Mapping[str, int], scores: Mapping[str, float], size: int) -> 
     >>> sorted(pruned(words, maximized(expected_counts(words, seeds(words, 16))), 6))
     ['g', 'h', 'hug', 'hugs', 's', 'u']
     """
-    uses: Counter[str] = Counter()
-    for word, count in words.items():
-        for piece in encode(word, scores):
-            uses[piece] += count
+    uses = count_parts(words.items(), lambda word: encode(word, scores))
     ranked = sorted(
         scores, key=lambda piece: (len(piece) > 1, -loss(piece, scores) * uses[piece], piece)
     )

@@ -15,7 +15,6 @@ SentencePiece models are learned so too: `allows` has their rules for pieces.
 from __future__ import annotations
 
 import math
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Literal
@@ -28,6 +27,7 @@ from piecework.reference.unigram_training import (
     segmented,
 )
 from piecework.reference.wordpiece_pruning import LONGEST_WORD_CHARS, Pruner
+from piecework.reference.words import count_parts
 
 TOKEN_COST = 100_000.0
 
@@ -62,7 +62,7 @@ def learn(
 
 
 def token_cost(settings: PrunedSettings) -> float:
-    """Return what lowers each score.
+    """Return the cost of one token, which is subtracted from each score.
 
     >>> token_cost(PrunedSettings()), token_cost(PrunedSettings(segmentation="shortest"))
     (0.0, 100000.0)
@@ -116,8 +116,8 @@ def parts_of(segments: Words) -> Words:
     >>> [(len(part), count) for part, count in parts_of([("a" * 201, 2), ("a", 3)])]
     [(1, 5), (100, 4)]
     """
-    parts: Counter[str] = Counter()
-    for segment, count in segments:
-        for start in range(0, len(segment), LONGEST_WORD_CHARS):
-            parts[segment[start : start + LONGEST_WORD_CHARS]] += count
+    longest = LONGEST_WORD_CHARS
+    parts = count_parts(
+        segments, lambda text: (text[at : at + longest] for at in range(0, len(text), longest))
+    )
     return sorted(parts.items())

@@ -17,6 +17,7 @@ from itertools import groupby
 
 from piecework.errors import TrainingError
 from piecework.reference.lattice import Lattice
+from piecework.reference.words import count_parts, substrings
 
 Words = Sequence[tuple[str, int]]
 Scores = Mapping[str, float]
@@ -156,10 +157,7 @@ def alphabet(words: Words, settings: Settings) -> list[str]:
     >>> alphabet([("aab", 2), ("c", 1)], Settings(character_coverage=0.8))
     ['a', 'b']
     """
-    totals: Counter[str] = Counter()
-    for word, count in words:
-        for character in word:
-            totals[character] += count
+    totals = count_parts(words, iter)
     ranked = sorted(totals, key=lambda c: (-totals[c], c))
     kept, covered = set(settings.initial_alphabet), 0
     for character in ranked:
@@ -224,12 +222,7 @@ def substring_counts(segments: Words, max_length: int) -> Counter[str]:
     >>> substring_counts([("aa", 2)], 2)
     Counter({'a': 4, 'aa': 2})
     """
-    counts: Counter[str] = Counter()
-    for segment, count in segments:
-        for start in range(len(segment)):
-            for end in range(start + 1, min(len(segment), start + max_length) + 1):
-                counts[segment[start:end]] += count
-    return counts
+    return count_parts(segments, lambda segment: substrings(segment, max_length))
 
 
 # ---- expectation and maximization

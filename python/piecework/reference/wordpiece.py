@@ -12,11 +12,13 @@ Source: the score that is published for BERT's tokenizer; Devlin et al. 2019 for
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
+
+from piecework.reference import bpe
+from piecework.reference.words import count_parts
 
 Pair: TypeAlias = tuple[str, str]
 
@@ -64,13 +66,8 @@ def pair_scores(
     >>> print(scores["##g", "##s"], scores["##u", "##g"])
     1/15 1/15
     """
-    symbol_counts: Counter[str] = Counter()
-    pair_counts: Counter[Pair] = Counter()
-    for word, symbols in splits.items():
-        for symbol in symbols:
-            symbol_counts[symbol] += words[word]
-        for pair in pairwise(symbols):
-            pair_counts[pair] += words[word]
+    weighted = [(symbols, words[word]) for word, symbols in splits.items()]
+    symbol_counts, pair_counts = count_parts(weighted, iter), count_parts(weighted, pairwise)
     return {
         (left, right): Fraction(count, symbol_counts[left] * symbol_counts[right])
         for (left, right), count in pair_counts.items()
@@ -92,13 +89,7 @@ def merge(symbols: Sequence[str], pair: Pair) -> list[str]:
     >>> merge(["h", "##u", "##g"], ("##u", "##g"))
     ['h', '##ug']
     """
-    out: list[str] = []
-    at = 0
-    while at < len(symbols):
-        found = tuple(symbols[at : at + 2]) == pair
-        out.append(merged(pair) if found else symbols[at])
-        at += 2 if found else 1
-    return out
+    return bpe.merge(symbols, pair, merged(pair))
 
 
 def encode(word: str, vocab: Collection[str], unk_token: str = "[UNK]") -> list[str]:

@@ -47,6 +47,7 @@ from piecework.reference.wordpiece_training import (
     initial_vocabulary,
     length_of,
 )
+from piecework.reference.words import count_parts
 from piecework.spec import WordPiece
 
 SEEDS_PER_ENTRY = 8
@@ -285,11 +286,7 @@ class Pruner:
 
     def uses(self, vocab: set[str]) -> Counter[str]:
         """Count the tokens of all words."""
-        uses: Counter[str] = Counter()
-        for word, count in self.words:
-            for token in self.segment(word, vocab):
-                uses[token] += count
-        return uses
+        return count_parts(self.words, lambda word: self.segment(word, vocab))
 
     def estimate_costs(self) -> None:
         """Estimate costs from the present uses; of an absent entry, from the uses it would have."""

@@ -33,6 +33,8 @@ from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
 from piecework.errors import TrainingError
+from piecework.reference import bpe
+from piecework.reference.words import count_parts
 
 Pair: TypeAlias = tuple[str, str]
 Score: TypeAlias = Fraction | float | int
@@ -225,10 +227,7 @@ def alphabet(words: Sequence[tuple[str, int]], settings: Settings) -> set[str]:
     ['a', 'b']
     """
     given = set(settings.initial_alphabet)
-    totals: Counter[str] = Counter()
-    for word, count in words:
-        for character in word:
-            totals[character] += count
+    totals = count_parts(words, iter)
     ranked = sorted(given | set(totals), key=lambda c: (c not in given, -totals[c], c))
     return set(ranked[: settings.limit_alphabet])
 
@@ -324,11 +323,7 @@ def entry_counts(splits: Sequence[Split]) -> Counter[str]:
     >>> entry_counts([(["a", "##b"], 2)])
     Counter({'a': 2, '##b': 2})
     """
-    counts: Counter[str] = Counter()
-    for entries, count in splits:
-        for entry in entries:
-            counts[entry] += count
-    return counts
+    return count_parts(splits, iter)
 
 
 def pair_counts(splits: Sequence[Split], *, overlapping: bool) -> Counter[Pair]:
@@ -339,11 +334,7 @@ def pair_counts(splits: Sequence[Split], *, overlapping: bool) -> Counter[Pair]:
     >>> dict(pair_counts([(["a", "a", "a"], 1)], overlapping=False))
     {('a', 'a'): 1}
     """
-    counts: Counter[Pair] = Counter()
-    for entries, count in splits:
-        for pair in _pairs_of(entries, overlapping):
-            counts[pair] += count
-    return counts
+    return count_parts(splits, lambda entries: _pairs_of(entries, overlapping))
 
 
 def _pairs_of(entries: Sequence[str], overlapping: bool) -> Iterator[Pair]:
@@ -360,13 +351,7 @@ def apply_merge(entries: Sequence[str], merge: Merge) -> list[str]:
     >>> apply_merge(["a", "a", "a"], Merge("a", "a", "aa", 2, 1))
     ['aa', 'a']
     """
-    merged: list[str] = []
-    index = 0
-    while index < len(entries):
-        found = tuple(entries[index : index + 2]) == (merge.left, merge.right)
-        merged.append(merge.merged if found else entries[index])
-        index += 2 if found else 1
-    return merged
+    return bpe.merge(entries, (merge.left, merge.right), merge.merged)
 
 
 # ---- scores

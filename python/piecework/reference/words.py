@@ -7,10 +7,14 @@ the unit with the lower code points comes first.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TypeVar
 
 from piecework.reference.aligned import Word, align, word_at
 from piecework.reference.bert import isolate_punctuation, split_whitespace
+
+Whole = TypeVar("Whole")
+Part = TypeVar("Part")
 
 
 def whitespace_words(text: str) -> list[Word]:
@@ -72,11 +76,33 @@ def character_counts(words: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
     >>> character_counts([("hug", 2), ("gh", 1)])
     [('g', 3), ('h', 3), ('u', 2)]
     """
-    totals: Counter[str] = Counter()
+    return sorted(count_parts(words, iter).items())
+
+
+def count_parts(
+    words: Iterable[tuple[Whole, int]], parts_of: Callable[[Whole], Iterable[Part]]
+) -> Counter[Part]:
+    """Count the parts of words, in order of first occurrence.
+
+    >>> count_parts([("hug", 2), ("gh", 1)], iter)
+    Counter({'h': 3, 'g': 3, 'u': 2})
+    """
+    counts: Counter[Part] = Counter()
     for word, count in words:
-        for character in word:
-            totals[character] += count
-    return sorted(totals.items())
+        for part in parts_of(word):
+            counts[part] += count
+    return counts
+
+
+def substrings(word: str, longest: int) -> Iterator[str]:
+    """Yield the substrings of a word that have at most `longest` characters.
+
+    >>> list(substrings("hug", 2))
+    ['h', 'hu', 'u', 'ug', 'g']
+    """
+    for start in range(len(word)):
+        for end in range(start + 1, min(len(word), start + longest) + 1):
+            yield word[start:end]
 
 
 def look_up(units: Iterable[str], vocab: Mapping[str, int], unk_token: str = "[UNK]") -> list[int]:

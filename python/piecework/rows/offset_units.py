@@ -7,6 +7,10 @@ from collections.abc import Sequence
 from piecework._core import RawBatch, TextColumn
 from piecework._internal.lazy import np, npt, typing
 
+_COLUMNS = (
+    *("ids", "row_offsets", "type_ids", "attention_mask", "offsets", "word_ids"),
+    *("sequence_ids", "samples"),
+)
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     Rows: typing.TypeAlias = Sequence[str] | Sequence[Sequence[str]] | TextColumn
@@ -28,16 +32,12 @@ def in_unit(
         for sequence, rows in enumerate((texts, pairs)):
             if rows is not None:
                 _convert(offsets[tokens], _of_sequence(raw, tokens, sequence), rows[text_row], unit)
-    return RawBatch.of_arrays(
-        raw.ids,
-        raw.row_offsets,
-        raw.type_ids,
-        raw.attention_mask,
-        offsets.reshape(-1),
-        raw.word_ids,
-        raw.sequence_ids,
-        raw.samples,
-    )
+    return with_columns(raw, offsets=offsets.reshape(-1))
+
+
+def with_columns(raw: RawBatch, **changed: npt.NDArray[typing.Any]) -> RawBatch:
+    """Return a batch with other columns, given by their names."""
+    return RawBatch.of_arrays(**{name: getattr(raw, name) for name in _COLUMNS} | changed)
 
 
 def _of_sequence(raw: RawBatch, tokens: slice, sequence: int) -> npt.NDArray[np.int64]:

@@ -50,7 +50,7 @@ def integer_dtype(dtype: typing.Any) -> np.dtype[typing.Any]:
     is_of_torch = type(dtype).__module__ == "torch"
     try:
         found = np.dtype(str(dtype).removeprefix("torch.") if is_of_torch else dtype)
-    except TypeError:
+    except (TypeError, ValueError):
         found = None
     if dtype is None or found is None or found.kind not in "iu":
         problem = f"must be an integer dtype, such as int64 or int32, not {dtype!r}"

@@ -7,20 +7,24 @@ from collections.abc import Callable, Sequence
 
 from piecework._core import Encoding, RawBatch
 from piecework._internal.lazy import np, npt, typing
+from piecework.rows.offset_units import with_columns
 
 METASPACE = "▁"
 
 
-def numbered_encoding(encoding: Encoding, whole: Encoding | None) -> Encoding:
+def numbered_encoding(encoding: Encoding, untruncated: Encoding | None) -> Encoding:
     """Return an encoding whose word ids count the words that ▁ begins.
 
-    `whole` is the encoding without truncation, if `encoding` may be truncated.
+    `untruncated` is the encoding without truncation, if `encoding` may be truncated: a window counts the
+    words of its whole text.
     """
     # Computed once, because each of many overflow windows needs the words of the whole text.
     starts = (
         None
-        if whole is None
-        else _starts(whole.tokens, whole.word_ids, whole.sequence_ids, whole.offsets)
+        if untruncated is None
+        else _starts(
+            untruncated.tokens, untruncated.word_ids, untruncated.sequence_ids, untruncated.offsets
+        )
     )
     return _numbered_by_starts(encoding, starts)
 
@@ -42,23 +46,14 @@ def _numbered_by_starts(encoding: Encoding, starts: tuple[list[int], list[int]] 
 
 
 def numbered_batch(
-    raw: RawBatch, token_of: Callable[[int], str | None], whole: RawBatch | None
+    raw: RawBatch, token_of: Callable[[int], str | None], untruncated: RawBatch | None
 ) -> RawBatch:
-    """Return a batch whose word ids count the words that ▁ begins; `whole` is as in `numbered_encoding`."""
+    """Return a batch whose word ids count the words that ▁ begins, as `numbered_encoding` does."""
     assert raw.word_ids is not None
     numbers = _batch_numbers(raw, token_of)
-    if whole is not None:
-        numbers = _numbers_in_windows(raw, whole, _batch_numbers(whole, token_of))
-    return RawBatch.of_arrays(
-        raw.ids,
-        raw.row_offsets,
-        raw.type_ids,
-        raw.attention_mask,
-        raw.offsets,
-        numbers,
-        raw.sequence_ids,
-        raw.samples,
-    )
+    if untruncated is not None:
+        numbers = _numbers_in_windows(raw, untruncated, _batch_numbers(untruncated, token_of))
+    return with_columns(raw, word_ids=numbers)
 
 
 def _numbers(
@@ -128,37 +123,35 @@ def _begin_words(
 
 
 def _numbers_in_windows(
-    raw: RawBatch, whole: RawBatch, numbers: npt.NDArray[np.int32]
+    raw: RawBatch, untruncated: RawBatch, numbers: npt.NDArray[np.int32]
 ) -> npt.NDArray[np.int32]:
     """Return the number of the word of each token of windows, from where the words of each text start."""
     assert raw.offsets is not None
     assert raw.word_ids is not None
-    assert whole.offsets is not None
-    begins, firsts = raw.offsets.reshape(-1, 2)[:, 0], whole.offsets.reshape(-1, 2)[:, 0]
-    found = np.full(len(raw.ids), -1, np.int32)
-    bounds, whole_bounds = raw.row_offsets.tolist(), whole.row_offsets.tolist()
+    assert untruncated.offsets is not None
+    begins, firsts = raw.offsets.reshape(-1, 2)[:, 0], untruncated.offsets.reshape(-1, 2)[:, 0]
+    numbers_of_windows = np.full(len(raw.ids), -1, np.int32)
+    bounds, untruncated_bounds = raw.row_offsets.tolist(), untruncated.row_offsets.tolist()
     # By text and sequence, because a text can have many windows.
     starts_of: dict[tuple[int, int], npt.NDArray[typing.Any]] = {}
     for row in range(len(raw)):
         text = row if raw.samples is None else int(raw.samples[row])
-        at, of = (
-            slice(bounds[row], bounds[row + 1]),
-            slice(whole_bounds[text], whole_bounds[text + 1]),
-        )
+        window = slice(bounds[row], bounds[row + 1])
+        whole = slice(untruncated_bounds[text], untruncated_bounds[text + 1])
         for sequence in (0, 1):
-            mine = _is_of(raw, at, sequence)
-            if not mine.any():
+            in_window = _is_of(raw, window, sequence)
+            if not in_window.any():
                 continue
             if (text, sequence) not in starts_of:
-                theirs = _is_of(whole, of, sequence)
-                _, first = np.unique(numbers[of][theirs], return_index=True)
-                starts_of[text, sequence] = firsts[of][theirs][first]
+                in_text = _is_of(untruncated, whole, sequence)
+                _, first = np.unique(numbers[whole][in_text], return_index=True)
+                starts_of[text, sequence] = firsts[whole][in_text][first]
             starts = starts_of[text, sequence]
             if not len(starts):
                 continue
-            places = np.searchsorted(starts, begins[at][mine], side="right") - 1
-            found[at][mine] = np.maximum(places, 0)
-    return found
+            places = np.searchsorted(starts, begins[window][in_window], side="right") - 1
+            numbers_of_windows[window][in_window] = np.maximum(places, 0)
+    return numbers_of_windows
 
 
 def _is_of(raw: RawBatch, tokens: slice, sequence: int) -> npt.NDArray[np.bool_]:

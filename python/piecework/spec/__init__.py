@@ -83,7 +83,7 @@ from piecework.spec.sentencepiece import (
     SentencePieceKind,
     SentencePieceNormalizer,
 )
-from piecework.spec.tokenizer_spec import SpecialInText, TokenizerSpec
+from piecework.spec.tokenizer_spec import ParseSpecial, TokenizerSpec
 from piecework.spec.truncation_padding import Padding, Truncation
 
 __all__ = [
@@ -122,6 +122,7 @@ __all__ = [
     "Nmt",
     "Normalizer",
     "Padding",
+    "ParseSpecial",
     "Pattern",
     "PieceType",
     "PostProcessor",
@@ -142,7 +143,6 @@ __all__ = [
     "SequenceNormalizer",
     "SequencePreTokenizer",
     "SequenceProcessing",
-    "SpecialInText",
     "Split",
     "Strip",
     "StripAccents",

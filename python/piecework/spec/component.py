@@ -51,9 +51,16 @@ def base64_form(name: str = "") -> dict[str, _JsonForm]:
 
 @dataclass(frozen=True)
 class Component:
-    """A stage, or a member of a sequence stage; `KIND` is its name in `tokenizer.json`."""
+    """A stage, or a member of a sequence stage.
+
+    `KIND` is its name in `tokenizer.json`: that of the class, unless the class says otherwise.
+    """
 
     KIND: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        if not hasattr(cls, "KIND"):
+            cls.KIND = cls.__name__
 
     def to_json(self) -> dict[str, Any]:
         """Return the `tokenizer.json` object."""

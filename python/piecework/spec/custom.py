@@ -34,8 +34,7 @@ class CustomStage(Component):
 
     def __init__(self, function: Callable[[str], Any], name: str | None = None) -> None:
         if not callable(function):
-            problem = f"must be a function with one str argument, not {type(function).__name__}"
-            raise InputTypeError("function", problem)
+            raise InputTypeError("function", f"must be callable, not {type(function).__name__}")
         if name is not None and not isinstance(name, str):
             raise InputTypeError("name", f"must be str, not {type(name).__name__}")
         object.__setattr__(self, "function", function)

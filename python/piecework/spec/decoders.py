@@ -55,8 +55,6 @@ class ByteFallback(Component):
     'hugA'
     """
 
-    KIND: ClassVar[str] = "ByteFallback"
-
 
 @dataclass(frozen=True)
 class BPEDecoder(Component):
@@ -68,14 +66,12 @@ class BPEDecoder(Component):
     'hugs bug'
     """
 
-    KIND: ClassVar[str] = "BPEDecoder"
-
     suffix: str = "</w>"
 
 
 @dataclass(frozen=True)
 class MetaspaceDecoder(Component):
-    """Replace metaspaces by spaces, and drop the one that was prepended to the text.
+    """Replace metaspaces by spaces, and drop the prepended one.
 
     >>> import piecework as pw
     >>> vocab = {"[UNK]": 0, "▁hug": 1, "s": 2, "▁bug": 3}
@@ -101,8 +97,6 @@ class CTC(Component):
 
     Source: Graves et al. 2006, section 3.1.
     """
-
-    KIND: ClassVar[str] = "CTC"
 
     pad_token: str = "<pad>"
     word_delimiter_token: str = "|"
@@ -134,8 +128,6 @@ class Fuse(Component):
     >>> pw.Tokenizer(pw.spec.WordLevel(vocab), decoder=Fuse()).decode([1, 2])
     'hugs'
     """
-
-    KIND: ClassVar[str] = "Fuse"
 
 
 @dataclass(frozen=True)

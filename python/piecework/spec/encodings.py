@@ -1,6 +1,6 @@
 """The encodings of OpenAI models by name: rank file, pattern and special tokens of each.
 
-The definitions are those of tiktoken 0.14 (`tiktoken_ext.openai_public`). The rank files are not part of
+The definitions come from tiktoken 0.14 (`tiktoken_ext.openai_public`). The rank files are not part of
 this package.
 """
 
@@ -80,7 +80,7 @@ ENCODINGS: Final[Mapping[str, NamedEncoding]] = MappingProxyType(
     {
         encoding.name: encoding
         for encoding in (
-            # gpt2 is published as encoder.json and vocab.bpe; its ranks are those of r50k_base.
+            # gpt2 is published as encoder.json and vocab.bpe; it has the ranks of r50k_base.
             NamedEncoding("gpt2", *_R50K, "gpt2", {_END: 50256}, 50257),
             NamedEncoding("r50k_base", *_R50K, "r50k", {_END: 50256}, 50257),
             NamedEncoding("p50k_base", *_P50K, "p50k", {_END: 50256}, 50281),
@@ -115,6 +115,6 @@ def named_encoding(name: str) -> NamedEncoding:
 
     Raises `ArgumentError` for an unknown name.
     """
-    if name not in ENCODINGS:
+    if not isinstance(name, str) or name not in ENCODINGS:  # type: ignore[redundant-expr]
         raise ArgumentError("encoding_name", f"must be one of {', '.join(ENCODINGS)}, not {name!r}")
     return ENCODINGS[name]

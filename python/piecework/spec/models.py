@@ -26,8 +26,7 @@ def check_given(name: str, value: object, model: str) -> None:
 def entries(vocab: Mapping[str, int]) -> dict[str, int]:
     """Return a vocabulary as a JSON object."""
     if not isinstance(vocab, Mapping):
-        problem = f"must be a mapping of tokens to ids, not {type(vocab).__name__}"
-        raise InputTypeError("vocab", problem)
+        raise InputTypeError("vocab", f"must map tokens to ids, not {type(vocab).__name__}")
     return dict(vocab)
 
 
@@ -60,8 +59,6 @@ class WordPiece(Component):
     Source: Song et al. 2021, "Fast WordPiece Tokenization", section 3 (LinMaxMatch).
     """
 
-    KIND: ClassVar[str] = "WordPiece"
-
     vocab: Mapping[str, int] = field(default=_NONE, repr=False, metadata=_VOCAB)
     unk_token: str = "[UNK]"
     continuing_subword_prefix: str = "##"
@@ -84,8 +81,6 @@ class WordLevel(Component):
     >>> pw.Tokenizer(model, pre_tokenizer=pw.spec.Whitespace()).encode("hug hugs").ids
     [1, 0]
     """
-
-    KIND: ClassVar[str] = "WordLevel"
 
     vocab: Mapping[str, int] = field(default=_NONE, repr=False, metadata=_VOCAB)
     unk_token: str = "[UNK]"
@@ -112,8 +107,6 @@ class BPE(Component):
 
     Source: Sennrich et al. 2016, section 3.2.
     """
-
-    KIND: ClassVar[str] = "BPE"
 
     vocab: Mapping[str, int] = field(default=_NONE, repr=False, metadata=_VOCAB)
     merges: tuple[tuple[str, str], ...] = field(default=_NONE, repr=False, metadata=_MERGES)
@@ -166,8 +159,6 @@ class Unigram(Component):
 
     Source: Kudo 2018, section 3.2.
     """
-
-    KIND: ClassVar[str] = "Unigram"
 
     pieces: tuple[tuple[str, float], ...] = field(default=_NONE, repr=False, metadata=_PIECES)
     unk_id: int | None = None

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from piecework.errors import ArgumentError
+from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec.patterns import Regex
 from piecework.spec.pre_tokenizers import ByteLevel, PreTokenizer, SequencePreTokenizer, Split
 from piecework.split_patterns import GPT2_PATTERN, PATTERNS
@@ -25,7 +25,7 @@ def named_pre_tokenizer(name: str) -> PreTokenizer:
     `NAMED_PATTERNS` has the names. The Qwen models also normalize to NFC, which the pattern does not
     include. Raises `ArgumentError` for an unknown name.
     """
-    if name not in NAMED_PATTERNS:
+    if not isinstance(name, str) or name not in NAMED_PATTERNS:  # type: ignore[redundant-expr]
         raise ArgumentError("pattern", f"must be one of {', '.join(NAMED_PATTERNS)}, not {name!r}")
     if NAMED_PATTERNS[name] == (GPT2_PATTERN,):
         return ByteLevel(add_prefix_space=False)
@@ -38,5 +38,7 @@ def split_bytes(patterns: tuple[str, ...]) -> PreTokenizer:
     >>> len(split_bytes((r"\p{N}", r"\s+")).pretokenizers)
     3
     """
+    if not isinstance(patterns, (tuple, list)):
+        raise InputTypeError("patterns", f"must be a tuple, not {type(patterns).__name__}")
     splits = [Split(Regex(pattern), "isolated") for pattern in patterns]
     return SequencePreTokenizer((*splits, ByteLevel(add_prefix_space=False, use_regex=False)))

@@ -44,8 +44,6 @@ class BertNormalizer(Component):
     `tokenizers` 0.23.
     """
 
-    KIND: ClassVar[str] = "BertNormalizer"
-
     clean_text: bool = True
     handle_chinese_chars: bool = True
     strip_accents: bool | None = None
@@ -65,8 +63,6 @@ class NFC(Component):
     'é'
     """
 
-    KIND: ClassVar[str] = "NFC"
-
 
 @dataclass(frozen=True)
 class NFD(Component):
@@ -77,8 +73,6 @@ class NFD(Component):
     >>> len("é"), len(tok.normalize("é"))
     (1, 2)
     """
-
-    KIND: ClassVar[str] = "NFD"
 
 
 @dataclass(frozen=True)
@@ -91,8 +85,6 @@ class NFKC(Component):
     'fi 1⁄2'
     """
 
-    KIND: ClassVar[str] = "NFKC"
-
 
 @dataclass(frozen=True)
 class NFKD(Component):
@@ -103,8 +95,6 @@ class NFKD(Component):
     >>> tok.normalize("ﬁ")
     'fi'
     """
-
-    KIND: ClassVar[str] = "NFKD"
 
 
 @dataclass(frozen=True)
@@ -117,8 +107,6 @@ class Lowercase(Component):
     'οδοσ'
     """
 
-    KIND: ClassVar[str] = "Lowercase"
-
 
 @dataclass(frozen=True)
 class Strip(Component):
@@ -127,8 +115,6 @@ class Strip(Component):
     >>> Strip(right=False).to_json()
     {'type': 'Strip', 'strip_left': True, 'strip_right': False}
     """
-
-    KIND: ClassVar[str] = "Strip"
 
     left: bool = field(default=True, metadata=json_form(name="strip_left"))
     right: bool = field(default=True, metadata=json_form(name="strip_right"))
@@ -143,8 +129,6 @@ class StripAccents(Component):
     >>> tok.normalize("é")
     'e'
     """
-
-    KIND: ClassVar[str] = "StripAccents"
 
 
 @dataclass(frozen=True)
@@ -170,8 +154,6 @@ class Prepend(Component):
     '▁hug'
     """
 
-    KIND: ClassVar[str] = "Prepend"
-
     prepend: str
 
 
@@ -185,8 +167,6 @@ class Nmt(Component):
     'a b c'
     """
 
-    KIND: ClassVar[str] = "Nmt"
-
 
 @dataclass(frozen=True)
 class Precompiled(Component):
@@ -195,8 +175,6 @@ class Precompiled(Component):
     >>> Precompiled(b"rules")
     Precompiled()
     """
-
-    KIND: ClassVar[str] = "Precompiled"
 
     charsmap: bytes = field(repr=False, metadata=base64_form("precompiled_charsmap"))
 

@@ -17,7 +17,7 @@ class Regex:
     >>> Replace(Regex(r"\s+"), " ").to_json()["pattern"]
     {'Regex': '\\s+'}
 
-    The syntax is that of Oniguruma, with look-around and back-references. A search that exceeds the step
+    The syntax is Oniguruma's, with look-around and back-references. A search that exceeds the step
     limit raises an error.
     """
 

@@ -31,7 +31,7 @@ from piecework.spec.sentencepiece import (
     SentencePieceDecoder,
     SentencePieceNormalizer,
 )
-from piecework.spec.tokenizer_spec import TokenizerSpec
+from piecework.spec.tokenizer_spec import TokenizerSpec, checked_spec
 
 _METASPACE = "▁"
 # An unknown character scores this much less than the worst piece, in all implementations.
@@ -50,12 +50,13 @@ def portable_spec(spec: TokenizerSpec) -> TokenizerSpec:
 
     Raises `PortabilityError` if there is no such specification, and `StageError` for custom stages.
     """
+    spec = checked_spec(spec)
     refuse_custom_stages(spec.normalizer, spec.pre_tokenizer)
-    if spec.special_in_text == "text":
+    if spec.parse_special is False:
         problem = (
-            "other formats cannot represent 'text': other libraries parse special tokens in text"
+            "other formats cannot represent False: other libraries parse special tokens in text"
         )
-        raise PortabilityError("special_in_text", problem, hint=f"use 'parse', or {KEPT_BY_OWN}")
+        raise PortabilityError("parse_special", problem, hint=f"use True, or {KEPT_BY_OWN}")
     _check_settings(spec)
     if is_sentencepiece(spec):
         spec = _without_sentencepiece(spec)
@@ -302,6 +303,11 @@ def _bpe(model: SentencePiece) -> BPE:
                     hint=f"use {KEPT_BY_MODEL}",
                 )
         merges = ranked_merges(scores, model.vocab)
+    return bpe_of(model, merges)
+
+
+def bpe_of(model: SentencePiece, merges: tuple[tuple[str, str], ...]) -> BPE:
+    """Return a BPE model with the pieces of a SentencePiece model, and merges."""
     return BPE(
         model.vocab,
         merges,

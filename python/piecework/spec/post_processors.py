@@ -29,8 +29,6 @@ class BertProcessing(Component):
     ([1, 3, 2, 4, 2], [0, 0, 0, 1, 1])
     """
 
-    KIND: ClassVar[str] = "BertProcessing"
-
     sep: tuple[str, int] = field(metadata=_TOKEN_AND_ID)
     cls: tuple[str, int] = field(metadata=_TOKEN_AND_ID)
 
@@ -48,8 +46,6 @@ class RobertaProcessing(Component):
     `trim_offsets` excludes spaces from the offsets of byte-level tokens. `add_prefix_space` tells that the
     pre-tokenizer prepends a space, which has no offset.
     """
-
-    KIND: ClassVar[str] = "RobertaProcessing"
 
     sep: tuple[str, int] = field(metadata=_TOKEN_AND_ID)
     cls: tuple[str, int] = field(metadata=_TOKEN_AND_ID)
@@ -90,8 +86,6 @@ class TemplateProcessing(Component):
     special token of the templates to the ids that it inserts. `tokens` gives the tokens of these ids, if
     they differ from the special token.
     """
-
-    KIND: ClassVar[str] = "TemplateProcessing"
 
     single: tuple[str, ...]
     pair: tuple[str, ...]

@@ -23,8 +23,6 @@ class BertPreTokenizer(Component):
     All ASCII characters that are neither letters, digits nor whitespace count as punctuation.
     """
 
-    KIND: ClassVar[str] = "BertPreTokenizer"
-
 
 @dataclass(frozen=True)
 class ByteLevel(Component):
@@ -41,8 +39,6 @@ class ByteLevel(Component):
     Source: Radford et al. 2019 (GPT-2), reference code.
     """
 
-    KIND: ClassVar[str] = "ByteLevel"
-
     add_prefix_space: bool = True
     trim_offsets: bool = True
     use_regex: bool = True
@@ -58,8 +54,6 @@ class CharDelimiterSplit(Component):
     ['a', 'b']
     """
 
-    KIND: ClassVar[str] = "CharDelimiterSplit"
-
     delimiter: str
 
 
@@ -73,8 +67,6 @@ class Digits(Component):
     ['a', '12']
     """
 
-    KIND: ClassVar[str] = "Digits"
-
     individual_digits: bool = False
 
 
@@ -87,8 +79,6 @@ class FixedLength(Component):
     >>> [word for word, span in tok.pre_tokenize("abcde")]
     ['ab', 'cd', 'e']
     """
-
-    KIND: ClassVar[str] = "FixedLength"
 
     length: int = 5
 
@@ -106,8 +96,6 @@ class Metaspace(Component):
     "always" means every section, "first" the section at the beginning of the text, "never" none.
     """
 
-    KIND: ClassVar[str] = "Metaspace"
-
     replacement: str = "▁"
     prepend_scheme: PrependScheme = "always"
     split: bool = True
@@ -120,8 +108,6 @@ class Punctuation(Component):
     >>> Punctuation().to_json()
     {'type': 'Punctuation', 'behavior': 'Isolated'}
     """
-
-    KIND: ClassVar[str] = "Punctuation"
 
     behavior: Behavior = field(default="isolated", metadata=BEHAVIOR)
 
@@ -139,8 +125,6 @@ class Split(Component):
     exchanges matches and the text between them.
     """
 
-    KIND: ClassVar[str] = "Split"
-
     pattern: Pattern = field(metadata=PATTERN)
     behavior: Behavior = field(metadata=BEHAVIOR)
     invert: bool = False
@@ -156,8 +140,6 @@ class UnicodeScripts(Component):
     ['どこで生れ', '。', 'Yes']
     """
 
-    KIND: ClassVar[str] = "UnicodeScripts"
-
 
 @dataclass(frozen=True)
 class Whitespace(Component):
@@ -169,8 +151,6 @@ class Whitespace(Component):
     ['Hello', ',', 'you', '!']
     """
 
-    KIND: ClassVar[str] = "Whitespace"
-
 
 @dataclass(frozen=True)
 class WhitespaceSplit(Component):
@@ -181,8 +161,6 @@ class WhitespaceSplit(Component):
     >>> [word for word, span in tok.pre_tokenize("Hello, you!")]
     ['Hello,', 'you!']
     """
-
-    KIND: ClassVar[str] = "WhitespaceSplit"
 
 
 @dataclass(frozen=True)

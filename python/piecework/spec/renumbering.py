@@ -1,4 +1,4 @@
-"""Renumber the ids in a specification: those of added tokens, post-processor and padding."""
+"""Renumber the ids of added tokens, post-processor and padding in a specification."""
 
 from __future__ import annotations
 

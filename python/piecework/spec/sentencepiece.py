@@ -84,14 +84,12 @@ class SentencePiece(Component):
     - `byte_fallback`: replace unknown characters by byte pieces. Without it, adjacent unknown characters
       are one token.
     - `bos_piece`, `eos_piece`, `pad_piece`: the names of these pieces, which `pieces` may lack.
-    - `lowest_score`: the score from which that of unknown characters is derived. None means the lowest
+    - `lowest_score`: the score from which the score of unknown characters follows. None means the lowest
       score of the normal pieces. A restricted vocabulary keeps the score of the full vocabulary.
     - `self_test`: texts with their expected pieces. `rest`: all other fields of the file.
 
     Source: Kudo 2018, section 3.2; Sennrich et al. 2016, section 3.2.
     """
-
-    KIND: ClassVar[str] = "SentencePiece"
 
     pieces: tuple[ScoredPiece, ...] = field(
         repr=False, metadata=json_form(_pieces_to_json, _pieces_from_json)

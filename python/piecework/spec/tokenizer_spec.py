@@ -18,7 +18,15 @@ from piecework.spec.post_processors import PostProcessor, post_processor_from_js
 from piecework.spec.pre_tokenizers import PreTokenizer, pre_tokenizer_from_json
 from piecework.spec.truncation_padding import Padding, Truncation
 
-SpecialInText: TypeAlias = Literal["parse", "text", "refuse"]
+# In the order of the data.
+_READERS: dict[str, Callable[[Any], Any]] = {
+    "normalizer": normalizer_from_json,
+    "pre_tokenizer": pre_tokenizer_from_json,
+    "post_processor": post_processor_from_json,
+    "decoder": decoder_from_json,
+    "model": model_from_json,
+}
+ParseSpecial: TypeAlias = bool | Literal["refuse"]
 
 
 @dataclass(frozen=True)
@@ -30,10 +38,10 @@ class TokenizerSpec:
     >>> pw.Tokenizer.from_spec(spec).encode("A").ids
     [1]
 
-    `special_in_text` is the default for special tokens written in a text: "parse" recognizes them, as
-    `tokenizers` does; "text" treats them as plain text, as Mistral's library does; "refuse" raises
-    `SpecialTokenError`, as tiktoken does. A `tokenizer.json` has no such field: reading one gives "parse",
-    and writing "text" raises `PortabilityError`.
+    `parse_special` is the default for special tokens written in a text: True parses them, as `tokenizers`
+    does; False encodes them as plain text, as Mistral's library does; "refuse" raises `SpecialTokenError`,
+    as tiktoken does. A `tokenizer.json` has no such field: reading one gives True, and writing False raises
+    `PortabilityError`.
     """
 
     model: Model
@@ -44,7 +52,7 @@ class TokenizerSpec:
     added_tokens: tuple[AddedToken, ...] = ()
     truncation: Truncation | None = None
     padding: Padding | None = None
-    special_in_text: SpecialInText = "parse"
+    parse_special: ParseSpecial = True
 
     def to_core(self) -> tuple[str, list[Callable[[str], Any]]]:
         """Return the JSON text that the core compiles, and the functions of custom stages in its order.
@@ -57,11 +65,7 @@ class TokenizerSpec:
                 "truncation": json_value(self.truncation),
                 "padding": json_value(self.padding),
                 "added_tokens": [json_value(token) for token in self.added_tokens],
-                "normalizer": json_value(self.normalizer),
-                "pre_tokenizer": json_value(self.pre_tokenizer),
-                "post_processor": json_value(self.post_processor),
-                "decoder": json_value(self.decoder),
-                "model": json_value(self.model),
+                **{name: json_value(getattr(self, name)) for name in _READERS},
             },
             ensure_ascii=False,
             default=reject_value,
@@ -81,11 +85,7 @@ class TokenizerSpec:
             loads_with_functions(text, lambda _: next(rest)) if functions else json.loads(text)
         )
         return cls(
-            model=model_from_json(value["model"]),
-            normalizer=normalizer_from_json(value["normalizer"]),
-            pre_tokenizer=pre_tokenizer_from_json(value["pre_tokenizer"]),
-            post_processor=post_processor_from_json(value["post_processor"]),
-            decoder=decoder_from_json(value["decoder"]),
+            **{name: read(value[name]) for name, read in _READERS.items()},
             added_tokens=tuple(AddedToken(**token) for token in value["added_tokens"]),
             truncation=value["truncation"] and Truncation.from_json(value["truncation"]),
             padding=value["padding"] and Padding.from_json(value["padding"]),

@@ -3,32 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import wraps
-from typing import Any, Literal, TypeVar
-
-from piecework.errors import ArgumentError
-
-Class = TypeVar("Class", bound=type)
+from typing import Any, Literal
 
 
-def _answering_direction(cls: Class) -> Class:
-    """Raise `ArgumentError` for `direction`, the name of `side` in `tokenizer.json`.
-
-    `renamed_fields` does the same elsewhere; specifications import nothing but errors.
-    """
-    made = cls.__init__  # type: ignore[misc]
-
-    @wraps(made)
-    def init(self: object, *args: Any, **kwargs: Any) -> None:
-        if "direction" in kwargs:
-            raise ArgumentError("direction", "is called side=")
-        made(self, *args, **kwargs)
-
-    cls.__init__ = init  # type: ignore[misc]
-    return cls
-
-
-@_answering_direction
 @dataclass(frozen=True)
 class Truncation:
     """Truncate encodings to `max_length` tokens, special tokens included.
@@ -68,7 +45,6 @@ class Truncation:
         )
 
 
-@_answering_direction
 @dataclass(frozen=True)
 class Padding:
     """Pad encodings to `length` tokens; None means the longest encoding of the batch.

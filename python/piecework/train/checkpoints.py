@@ -23,7 +23,7 @@ import numpy.typing as npt
 
 from piecework._core import LearningLog
 from piecework._internal.types import Update
-from piecework._internal.validation import PathLike, file_path
+from piecework._internal.validation import PathLike, path_text
 from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.io.atomic_files import atomic_file
 from piecework.io.read_file import file_bytes
@@ -59,7 +59,7 @@ class LearningCheckpoint:
         assert trainer.resumption is not None, trainer
         self._resumption = trainer.resumption
         name = f"learning-{trainer.kind}-{trainer.vocab_size}.bin"
-        path = Path(file_path(folder, "checkpoint", ArgumentError)) / name
+        path = Path(path_text(folder, "checkpoint")) / name
         self.file = CheckpointFile(path, counts, trainer, sizes)
         self._round: Any = None
         self._written = monotonic()
@@ -190,7 +190,7 @@ class CheckpointFile:
     def write(self, fields: Mapping[str, Any], body: bytes) -> None:
         """Write a state: fields of the first line, and the rest."""
         header = {"format": _FORMAT, **self._identity, **fields, "crc32": zlib.crc32(body)}
-        with FileError.while_writing(self.path.parent, "a folder"):
+        with FileError.while_writing(self.path.parent):
             self.path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_file(self.path) as temporary:
             temporary.write_bytes(json.dumps(header).encode() + b"\n" + body)

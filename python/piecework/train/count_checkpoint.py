@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from piecework._core import WordCounter, fingerprint
 from piecework._internal.counted import counted
-from piecework._internal.validation import PathLike
+from piecework._internal.validation import PathLike, path_text
 from piecework.corpus.plain_text import MAX_READ_AHEAD
 from piecework.corpus.rows import Rows, TextBlock, TextPosition
 from piecework.corpus.urls import is_url, url_identity
@@ -25,7 +25,7 @@ from piecework.io.locked_folder import LOCK_FILE, locked_folder
 _STATE_FILE = "counting.json"
 # The names of `SpillFolder` in crates/train/src/count/spilled/mod.rs.
 _RUN_FILE = re.compile(r"(run|merged|sorted)-[0-9]{6,}\.words")
-_VERSION = 3
+_VERSION = 1
 # Writing the runs again and again may take at most this share of the time.
 _MAX_SHARE = 0.05
 
@@ -57,7 +57,7 @@ class CountCheckpoint:
     def __init__(
         self, folder: PathLike, seconds: float, settings: Mapping[str, Any], files: Sequence[str]
     ) -> None:
-        self.folder = Path(folder)
+        self.folder = Path(path_text(folder, "checkpoint"))
         self._seconds = seconds
         self._settings = dict(settings)
         self._files = [
@@ -85,7 +85,7 @@ class CountCheckpoint:
             stored = state["counter"]
             counter.restore(stored)
             source, items, _ = stored["progress"]
-            position = FilePosition(source, items, _text_position(state.get("text")))
+            position = FilePosition(source, items, _text_position(state["text"]))
         except (KeyError, TypeError, ValueError, OverflowError) as error:
             raise _damaged(path) from error
         self._positions = (position, position)
@@ -99,7 +99,7 @@ class CountCheckpoint:
         except FileNotFoundError:
             return None
         except OSError as error:
-            raise FileError.reading(path, error, "a saved state") from error
+            raise FileError.reading(path, error) from error
         except UnicodeDecodeError as error:
             raise FormatError(str(path), f"cannot be read as a saved state: {error}") from error
         state = _parsed(text, path)

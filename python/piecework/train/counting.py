@@ -413,7 +413,7 @@ class CorpusCount:
         _check_sources("first_source", settings.first_source, sum(map(len, groups)))
         weights = settings.source_weights
         if weights is not None and settings.temperature is not None:
-            raise ArgumentError("source_weights", "cannot be combined with temperature=")
+            raise ArgumentError("source_weights", "cannot be combined", also=["temperature"])
         if weights is not None and len(weights) != len(groups):
             problem = f"must be one for each of {len(groups)} paths; there are {len(weights)}"
             raise ArgumentError("source_weights", problem)

@@ -18,6 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework._core import RawCounts
+from piecework._internal.validation import optional_number
 from piecework.errors import ArgumentError, FormatError, InputTypeError
 from piecework.train.counts_files import CountsTable, read_counts, write_counts, write_tsv
 from piecework.train.pipeline import Pipeline
@@ -130,6 +131,7 @@ class Counts:
         >>> Counts(["hug", "pug", "pun"], [10, 5, 12]).most_common(2)
         [('pun', 12), ('hug', 10)]
         """
+        n = optional_number("n", n, 0)
         counts = self.counts
         order = np.argsort(counts.max(initial=0) - counts, kind="stable")[:n]
         words = self.words
@@ -168,7 +170,7 @@ class Counts:
         try:
             return cls._of_columns(table.words, table.counts, table.first, table.pipeline)
         except ArgumentError as error:
-            raise FormatError(str(path), f"{error}") from error
+            raise FormatError(str(path), str(error)) from error
 
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write `*.parquet` (needs `piecework[parquet]`) or `*.tsv` atomically.
@@ -183,6 +185,8 @@ class Counts:
 
     def write_tsv(self, stream: BinaryIO) -> None:
         """Write TSV to an open binary stream."""
+        if not hasattr(stream, "write"):
+            raise InputTypeError("stream", f"must be a binary stream, not {type(stream).__name__}")
         write_tsv(self._table(), stream)
 
     def _table(self) -> CountsTable:

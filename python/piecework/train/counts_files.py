@@ -17,6 +17,7 @@ import numpy.typing as npt
 from piecework._core import OrderedWords, __version__
 from piecework._internal.counted import counted
 from piecework._internal.extras import import_extra
+from piecework._internal.validation import path_text
 from piecework.corpus.field_path import TEXT_FIELD
 from piecework.corpus.urls import is_url
 from piecework.errors import (
@@ -95,10 +96,10 @@ def _write_tables(
     tables: Iterator[CountsTable], like: CountsTable, path: str | os.PathLike[str]
 ) -> None:
     """Write tables with the columns and the pipeline of `like` one after the other."""
-    suffix = Path(path).suffix.lower()
+    suffix = Path(path_text(path)).suffix.lower()
     if suffix not in (".parquet", ".tsv"):
         raise ArgumentError("path", f"must be a name ending in .parquet or .tsv, not {str(path)!r}")
-    with atomic_file(path) as temporary, FileError.while_writing(path, "a writable file"):
+    with atomic_file(path) as temporary, FileError.while_writing(path):
         if suffix == ".parquet":
             _write_parquet(tables, like, temporary)
         else:
@@ -108,7 +109,8 @@ def _write_tables(
 
 def read_counts(path: str | os.PathLike[str]) -> CountsTable:
     """Read Parquet or TSV, by the first bytes of the file."""
-    with FileError.while_reading(path, "a readable counts file"):
+    path = path_text(path)
+    with FileError.while_reading(path):
         if is_device(os.stat(path).st_mode):
             raise FileError(str(path), "is a device, not a counts file")
         with open(path, "rb") as stream:
@@ -128,7 +130,8 @@ def recorded_pipeline(path: str | os.PathLike[str]) -> Pipeline | None:
     >>> print(recorded_pipeline(path))
     WhitespaceSplit()
     """
-    with FileError.while_reading(path, "a readable counts file"), open(path, "rb") as stream:
+    path = path_text(path)
+    with FileError.while_reading(path), open(path, "rb") as stream:
         line = stream.readline()
     if line.startswith(_PARQUET_MAGIC):
         return _parquet_pipeline(_parquet_schema(path), path)
@@ -274,7 +277,7 @@ def _damage_as_format_error(path: str | os.PathLike[str]) -> _Translation:
         if isinstance(error, MemoryError):
             return too_large(str(path))
         if isinstance(error, OSError) and isinstance(error.errno, int):
-            return FileError.reading(path, error, "a counts file")
+            return FileError.reading(path, error)
         # Damaged names of columns and words raise UnicodeDecodeError, a ValueError.
         if isinstance(error, (pyarrow.ArrowException, OSError, ValueError)):
             message = " ".join(str(error).split())[:120]

@@ -16,11 +16,12 @@ import numpy as np
 from piecework._core import check_memory
 from piecework._internal.memory_budget import format_size, memory_budget
 from piecework._internal.types import Progress
-from piecework._internal.validation import PathLike, whole_number
+from piecework._internal.validation import PathLike, check_type, listed, whole_number
 from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, MemoryLimitError, TrainingWarning
 from piecework.spec import SentencePiece, Split, TokenizerSpec
 from piecework.spec.patterns import Behavior
+from piecework.spec.tokenizer_spec import checked_spec
 from piecework.train.counts import Counts
 from piecework.train.learned import merging_trainer
 from piecework.train.pipeline import Pipeline
@@ -136,6 +137,7 @@ def learn_specs(
     size. Each specification equals that of `learn_spec` with its size; for pruning, with its size and the
     `seed_vocab_size` of the largest. The other arguments are those of `learn_spec`.
     """
+    check_type("trainer", trainer, Trainer, "a trainer")
     trainer.check_can_encode()
     counts = _read_by(trainer, checked_counts(counts))
     sized = {size: trainer.sized(size) for size in _checked_sizes(sizes)}
@@ -170,7 +172,10 @@ def _read_by(trainer: Trainer, counts: Counts) -> Counts:
 
 
 def _checked_sizes(sizes: Sequence[int]) -> list[int]:
-    checked = [whole_number(f"sizes[{at}]", size, 1) for at, size in enumerate(sizes)]
+    checked = [
+        whole_number(f"sizes[{at}]", size, 1)
+        for at, size in enumerate(listed(sizes, "sizes", "int"))
+    ]
     if not checked or len(set(checked)) != len(checked):
         problem = f"must be a list of distinct sizes, at least one, not {list(sizes)!r}"
         raise ArgumentError("sizes", problem)
@@ -204,7 +209,7 @@ def check_words(counted: Pipeline, trainer: Trainer, chosen: Any) -> None:
         raise ArgumentError("preset", problem)
     expected = f"the pipeline of the trainer: {pipeline}"
     if named := sentencepiece_preset_of(pipeline):
-        expected = f'counts made with preset="{named.name}", or a model that is not SentencePiece'
+        expected = f"counts made with preset {named.name!r}, or a model that is not SentencePiece"
     raise ArgumentError("counts", f"have words of {source}; use {expected}")
 
 
@@ -217,6 +222,7 @@ def pipeline_of(spec: TokenizerSpec) -> Pipeline:
 
     SentencePiece models segment whole texts; for them, the pre-tokenizer splits at ▁.
     """
+    spec = checked_spec(spec)
     if isinstance(spec.model, SentencePiece) and spec.pre_tokenizer is None:
         ends = getattr(spec.normalizer, "treat_whitespace_as_suffix", False)
         behavior: Behavior = "merged_with_previous" if ends else "merged_with_next"

@@ -311,17 +311,15 @@ def check_learner(
 
     >>> check_learner("pmi")
     Traceback (most recent call last):
-    piecework.errors.InputTypeError: learner must be Pruning(), ... of piecework.train, not 'pmi': use ...
+    piecework.errors.InputTypeError: learner: must be Pruning(), ... of piecework.train, not 'pmi'; use ...
     """
     if isinstance(learner, kinds):
         return
-    if (meant := _meant_by(learner)) is not None and isinstance(meant, kinds):
-        expected += f": use {meant}"
-    raise InputTypeError(
-        "learner",
-        f"must be {one_of((f'{kind.__name__}()' for kind in kinds))} of piecework.train, not "
-        f"{learner!r}",
-    )
+    meant = _meant_by(learner)
+    hint = f"use {meant}" if meant is not None and isinstance(meant, kinds) else ""
+    expected = one_of(f"{kind.__name__}()" for kind in kinds)
+    problem = f"must be {expected} of piecework.train, not {learner!r}"
+    raise InputTypeError("learner", problem, hint=hint)
 
 
 def one_of(texts: Iterable[str]) -> str:

@@ -7,14 +7,14 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any, NoReturn
+from typing import Any
 
 from piecework._core import Core
 from piecework._internal import validation as checks
 from piecework._internal.memory_budget import memory_budget
 from piecework._internal.types import Progress, Texts, Unpack
 from piecework._internal.validation import PathLike
-from piecework.attributes.names_of_other_libraries import reject_setting
+from piecework.attributes.names_of_other_libraries import unknown_setting
 from piecework.corpus.iterables import rows_of_texts, text_total
 from piecework.corpus.rows import Rows
 from piecework.corpus.urls import is_url
@@ -272,15 +272,15 @@ def trainer_for(model: str, settings: Mapping[str, Any], preset: Preset | None =
     known = TRAINERS[model].setting_names()
     for name, value in settings.items():
         if name not in known:
-            _reject_setting(name, value, model)
+            raise _unknown_setting(name, value, model)
     defaults = preset.tokens_for(known) if preset else {}
     if preset and has_sequences(preset) and "transition" in known:
         defaults |= {"transition": DEFAULT_TRANSITION}
     return TRAINERS[model](**{**defaults, **settings})
 
 
-def _reject_setting(name: str, value: object, model: str) -> NoReturn:
-    """Raise `InputTypeError` for an unknown setting; the message says which models or learners have it."""
+def _unknown_setting(name: str, value: object, model: str) -> InputTypeError:
+    """Return the error for an unknown setting; the hint says which models or learners have it."""
     known = TRAINERS[model].setting_names()
     kinds = [repr(kind) for kind, trainer in TRAINERS.items() if name in trainer.setting_names()]
     learners = [kind.__name__ for kind in LEARNERS.values() if name in settings_of(kind)]
@@ -290,9 +290,8 @@ def _reject_setting(name: str, value: object, model: str) -> NoReturn:
         hint = f"model 'wordpiece' has learner={learners[0]}({name}={value!r})"
     else:
         options = ("model", *(field.name for field in fields(Plan) if field.name != "trainer"))
-        reject_setting(f"a training of model {model!r}", name, [*known, *options])
-    message = f"model {model!r} has no setting {name}; it has {', '.join(known)}; {hint}"
-    raise InputTypeError(name, message)
+        return unknown_setting(f"a training of model {model!r}", name, [*known, *options])
+    return unknown_setting(f"model {model!r}", name, known, hint)
 
 
 def _check_trainer(
@@ -301,8 +300,8 @@ def _check_trainer(
     """Raise for a trainer of another library, and for arguments that cannot be combined with a trainer."""
     if model is not None or settings:
         found = "model" if model is not None else next(iter(settings))
-        problem = "cannot be combined with trainer=; pass settings or a trainer"
-        raise ArgumentError(found, problem)
+        problem = "cannot be combined; pass settings or a trainer"
+        raise ArgumentError(found, problem, also=["trainer"])
     if type(trainer) not in TRAINERS.values():
         expected = "one of the trainers of this library"
         raise ArgumentError("trainer", f"must be {expected}, not {type(trainer).__name__}")

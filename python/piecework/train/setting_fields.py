@@ -15,7 +15,7 @@ from typing import Any, ClassVar, TypeVar
 
 from piecework._internal import validation as checks
 from piecework._internal.memory_budget import memory_budget
-from piecework.attributes.names_of_other_libraries import reject_setting
+from piecework.attributes.names_of_other_libraries import unknown_setting
 from piecework.errors import ArgumentError
 from piecework.normalization_rules import NormalizationRules
 
@@ -253,6 +253,7 @@ class File(Setting):
         """Return the path."""
         if not isinstance(value, (str, os.PathLike)):
             raise ArgumentError(name, f"must be a path, not {type(value).__name__}")
+        checks.encodable_path(os.fspath(value), name)
         return value
 
 
@@ -310,7 +311,7 @@ def setting(default: Any, about: Setting) -> Any:
     ...         check_settings(self)
     >>> Sized(0)
     Traceback (most recent call last):
-    piecework.errors.ArgumentError: size must be an integer of at least 1 and at most 4294967295, not 0
+    piecework.errors.ArgumentError: size: must be an integer of at least 1 and at most 4294967295, not 0
     """
     return field(default=default, metadata={"setting": about})
 
@@ -384,5 +385,5 @@ def given_to(
         if name not in known:
             own = inspect.signature(function).parameters.values()
             names = [one.name for one in own if one.kind is one.KEYWORD_ONLY]
-            reject_setting(function.__name__, name, names)
+            raise unknown_setting(function.__name__, name, names)
     return cls(**settings)

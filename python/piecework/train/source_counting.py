@@ -1,4 +1,4 @@
-"""Count the words of each source of a corpus by itself: paths by name in, `SourceCounts` out."""
+"""Count each source of a corpus separately: paths by name in, `SourceCounts` out."""
 
 from __future__ import annotations
 

@@ -165,7 +165,7 @@ def measured_sources(counts: Counts, parity_unit: str | None) -> SourceCounts:
         raise ArgumentError("counts", problem + _ONE_FOR_EACH)
     if not counts.parallel and parity_unit is None:
         problem = (
-            "have no parallel texts: give a text in each language that says the same, parallel=, or, for "
+            "have no parallel texts: give a text in each language that says the same, parallel, or, for "
             "languages of one script, a parity_unit"
         )
         raise ArgumentError("counts", problem)

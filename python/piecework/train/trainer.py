@@ -17,7 +17,7 @@ from piecework import spec
 from piecework._internal.counted import counted
 from piecework._internal.types import Progress, Self, Unpack
 from piecework._internal.validation import PathLike
-from piecework.attributes.names_of_other_libraries import reject_setting
+from piecework.attributes.names_of_other_libraries import unknown_setting
 from piecework.errors import ArgumentError, TrainingError
 from piecework.spec import Model, TokenizerSpec
 from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
@@ -221,7 +221,7 @@ class Trainer(ABC):
         known = cls.setting_names()
         for name in settings:
             if name not in known:
-                reject_setting(cls.__name__, name, known)
+                raise unknown_setting(cls.__name__, name, known)
         return super().__new__(cls)
 
     @classmethod
@@ -341,13 +341,13 @@ class PresetTrainer(Trainer):
         named = PRESETS.get(preset.name) == preset
         source = f"preset {preset.name!r}" if named else f"the pipeline {preset.pipeline}"
         if self.is_byte_level:
-            why, expected = "", 'model="bpe", or counts made with preset="gpt2"'
+            why, expected = "", "model 'bpe', or counts made with preset 'gpt2'"
         elif preset.pipeline.is_byte_level:
-            why, expected = ", whose words are byte-level", f'model="{_byte_level_kind(self.kind)}"'
+            why, expected = ", whose words are byte-level", f"model {_byte_level_kind(self.kind)!r}"
         else:
             why = ", whose words it cannot decode"
-            others = "" if self.kind == "bpe" else 'model="bpe" or model="unigram", or '
-            expected = f'{others}counts made with preset="{self.default_preset}"'
+            others = "" if self.kind == "bpe" else "model 'bpe' or 'unigram', or "
+            expected = f"{others}counts made with preset {self.default_preset!r}"
         hint = self._hint_for(preset)
         problem = f"{self.kind!r} does not support counts of {source}{why}; use {expected}{hint}"
         return ArgumentError("model", problem)
@@ -417,7 +417,7 @@ def _byte_level_kind(kind: str) -> str:
 
 def _byte_level_trainer(kind: str) -> str:
     name = "ByteUnigramTrainer" if kind == "unigram" else "ByteBPETrainer"
-    return f'model="{_byte_level_kind(kind)}" ({name})'
+    return f"model {_byte_level_kind(kind)!r} ({name})"
 
 
 def _post_processor(model: spec.Model, preset: Preset) -> spec.PostProcessor | None:

@@ -11,7 +11,7 @@
 - `additions`: add and remove added tokens
 - `pieces`, `restriction`: edit SentencePiece pieces, restrict the output to some of them
 - `components`: convert SentencePiece to components of tokenizer.json, and back
-- `decoding`: the bytes of each token, and those that it adds to a text
+- `decoding`: the bytes of each token, and the bytes that it adds to a text
 - `embeddings`: move the rows of a model to new ids, in files and in torch modules (`module_embeddings`)
 - `transplantation`, `matching_pursuit`: tokens that two tokenizers share, and rows from a donor model
 - `table_names`, `new_rows`: which tables have a row for each token, and the rows of added tokens

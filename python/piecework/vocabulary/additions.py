@@ -70,4 +70,4 @@ def _listed(tokens: Iterable[Token], place: str, of: str) -> list[Token]:
     if isinstance(tokens, str):
         problem = f"must be a sequence, such as [{tokens!r}], not the str {tokens!r}"
         raise InputTypeError(place, problem)
-    return listed(tokens, place, of)  # type: ignore[arg-type]
+    return listed(tokens, place, of)

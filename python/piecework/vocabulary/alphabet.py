@@ -19,9 +19,9 @@ def all_ids(spec: TokenizerSpec) -> set[int]:
 def required_entries(spec: TokenizerSpec) -> set[str]:
     """Return the entries that must not be removed.
 
-    These are the unknown token and the entries that added tokens, post-processor or padding use. Of a
-    Unigram model also the bytes and the entry with the lowest score, from which the score of unknown
-    characters is derived. Of a SentencePiece model also control, user-defined and byte pieces.
+    These are the unknown token and the entries that added tokens, post-processor or padding use. A Unigram
+    model also keeps the bytes and the entry with the lowest score, from which the score of unknown
+    characters follows, and a SentencePiece model its control, user-defined and byte pieces.
     """
     ids, model = ids_outside_model(spec), spec.model
     unk_token = model.unk_token

@@ -12,7 +12,6 @@ from typing import Any
 from piecework._core import Core
 from piecework.errors import ArgumentError
 from piecework.spec import (
-    BPE,
     NFKD,
     AddedToken,
     ByteFallback,
@@ -41,6 +40,7 @@ from piecework.spec import (
     WhitespaceSplit,
 )
 from piecework.spec.patterns import PrependScheme
+from piecework.spec.portable import bpe_of
 from piecework.spec.tokenizer_spec import checked_spec
 from piecework.vocabulary.pieces import pieces_of
 
@@ -152,13 +152,7 @@ def _bpe(
     stripped = (StripDecoder(" ", start=1),) if normalizer.add_dummy_prefix else ()
     return replace(
         spec,
-        model=BPE(
-            model.vocab,
-            merges_of(model),
-            unk_token=model.unk_token,
-            fuse_unk=True,
-            byte_fallback=model.byte_fallback,
-        ),
+        model=bpe_of(model, merges_of(model)),
         normalizer=SequenceNormalizer((*rules, *prefix, Replace(" ", _METASPACE))),
         decoder=SequenceDecoder(
             (ReplaceDecoder(_METASPACE, " "), ByteFallback(), Fuse(), *stripped)
@@ -172,7 +166,7 @@ def _rules(charsmap: bytes) -> tuple[Any, ...]:
 
 
 def _preprocessing(charsmap: bytes) -> tuple[Any, ...]:
-    """Return the preprocessing of ALBERT and XLNet if the rules include it, as those of the presets do."""
+    """Return the preprocessing of ALBERT and XLNet if the rules include it, as the presets' rules do."""
     if _applied(charsmap, "``''") != '""' or _applied(charsmap, "É") not in ("E", "e"):
         return ()
     lowers = _applied(charsmap, "É") == "e"

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 from piecework._core import vocab_bytes as core_vocab_bytes
 from piecework._internal.lazy import pw, typing
-from piecework._internal.validation import check_choice
+from piecework._internal.validation import check_choice, check_tokenizer
 from piecework.errors import ArgumentError, InvalidUtf8Error
 from piecework.io.folder_decoders import STRIP_TEXT, steps_of_clean_up
 from piecework.spec import (
@@ -51,6 +51,7 @@ def decoded_bytes(tokenizer: pw.Tokenizer) -> dict[int, bytes]:
     `vocab_bytes` has the notation instead. Raises `ArgumentError` for a decoder whose output depends on
     the neighbours of a token, such as `CTC`.
     """
+    check_tokenizer(tokenizer)
     spec, vocab = tokenizer.spec, tokenizer.get_vocab()
     special = special_ids(spec, vocab)
     bytes_of = token_decoder(spec)
@@ -77,6 +78,7 @@ def vocab_bytes(tokenizer: pw.Tokenizer) -> dict[int, bytes]:
     >>> pw.vocabulary.vocab_bytes(pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "é": 1})))
     {0: b'[UNK]', 1: b'\\xc3\\xa9'}
     """
+    check_tokenizer(tokenizer)
     return dict(core_vocab_bytes(tokenizer._core))
 
 
@@ -104,21 +106,14 @@ def text_of_ids(
     skipped = tokenizer.special_token_ids if skip_special_tokens else ()
     tokens = [tokenizer.id_to_token(id) for id in ids if id not in skipped]
     known = [token for token in tokens if token is not None]
-    return _text_with_errors(text, known, tokenizer.spec, encoding_errors, place)
-
-
-def _text_with_errors(
-    text: str, tokens: Sequence[str], spec: TokenizerSpec, encoding_errors: str, place: str
-) -> str:
-    """Return a decoded text with U+FFFD unchanged if its bytes are UTF-8, else what `encoding_errors` says.
-
-    `tokens` are those of the text. "ignore" drops what is invalid, "strict" raises `InvalidUtf8Error`.
-    """
-    return _without_errors(text, _bytes_of(tokens, spec), encoding_errors, place)
+    return _without_errors(text, _bytes_of(known, tokenizer.spec), encoding_errors, place)
 
 
 def _without_errors(text: str, data: bytes, encoding_errors: str, place: str) -> str:
-    """Return the decoded text of bytes, or what `encoding_errors` says if they are not UTF-8."""
+    """Return the decoded text of bytes, or what `encoding_errors` says if they are not UTF-8.
+
+    "ignore" drops what is invalid, "strict" raises `InvalidUtf8Error`.
+    """
     try:
         data.decode()
         return text

@@ -132,7 +132,7 @@ def merge_rules(model: Model) -> ListedMerges | ScoredMerges | None:
 
 
 class Derivations:
-    """The derivations of the entries of one model; those of a model without merges are empty."""
+    """The derivations of the entries of one model, empty for a model without merges."""
 
     def __init__(self, model: Model) -> None:
         self._vocab = model.vocab.keys()
@@ -192,3 +192,11 @@ def merge_steps(rules: MergeRules, symbols: list[str]) -> Iterator[str]:
         index = best[1]
         symbols[index : index + 2] = [rules.merged(symbols[index], symbols[index + 1])]
         yield symbols[index]
+
+
+def merge_all(rules: MergeRules, start: Iterable[str]) -> list[str]:
+    """Return the symbols that are left of some symbols after all merges."""
+    symbols = list(start)
+    for _ in merge_steps(rules, symbols):
+        pass
+    return symbols

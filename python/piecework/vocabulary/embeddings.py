@@ -89,7 +89,7 @@ def resize_embeddings(
     files, and the tokenizer is saved there with `Tokenizer.save`. Files are read and written in blocks:
     memory does not grow with the model.
 
-    Rows of old tokens are copied bit for bit. `init` makes those of added tokens, computed in float64 and
+    Rows of old tokens are copied bit for bit. `init` makes the rows of added tokens, computed in float64 and
     rounded to the type of the table:
 
     - "mean-of-pieces": the mean of the rows of `id_map.sources`, or "mean" without them;
@@ -108,7 +108,7 @@ def resize_embeddings(
     `drop_extra_rows` it may have more, such as padding to a multiple of 64; the others are dropped.
 
     Before anything is written, raises `FormatError` for a model that contradicts the map, itself or its
-    configuration, and `ArgumentError` for the map of another tokenizer than that of the folder. Raises
+    configuration, and `ArgumentError` for the map of another tokenizer than the folder has. Raises
     `ArgumentError` and `FileError` for other arguments.
     """
     check_type("id_map", id_map, IdMap, "IdMap")
@@ -137,10 +137,10 @@ def _rule(id_map: IdMap, init: RowInit, seed: int, donor: Any, num_anchors: int 
     if init != "omp":
         for name, value in (("donor", donor), ("num_anchors", num_anchors)):
             if value is not None:
-                raise ArgumentError(name, f'applies to init="omp" only, not to {init!r}')
+                raise ArgumentError(name, f'applies to init "omp" only, not to {init!r}')
         return RowRule(init, seed)
     if donor is None:
-        raise ArgumentError("init", '"omp" needs donor=, the rows of vocabulary.donor_rows')
+        raise ArgumentError("init", '"omp" needs a donor, the rows of vocabulary.donor_rows')
     size = _NUM_ANCHORS if num_anchors is None else whole_number("num_anchors", num_anchors, 1)
     return RowRule(init, seed, donor_combinations(id_map, donor, size))
 
@@ -327,7 +327,7 @@ def _targets(plan: _Plan, target: str) -> dict[str, str]:
         check_writable(target)
         return {"": target}
     if not os.path.isdir(target):
-        with FileError.while_writing(target, "a folder whose parent exists"):
+        with FileError.while_writing(target):
             os.mkdir(target)
     return {name: os.path.join(target, name) for name in (*plan.texts, *plan.files)}
 

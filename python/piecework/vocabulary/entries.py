@@ -30,9 +30,9 @@ def with_entries(
 ) -> tuple[TokenizerSpec, IdMap]:
     """Return the specification with new entries, and the id map.
 
-    New entries get the ids after the highest, or that of their added token. Unigram and SentencePiece number
-    entries by position, so new ones follow the last entry, and the ids of added tokens after it move up. With
-    `replace_unused`, new entries get the ids of entries such as `[unused1]`, which are removed.
+    New entries get the ids after the highest, or the id of their added token. Unigram and SentencePiece
+    number entries by position, so new ones follow the last entry, and the ids of added tokens after it move
+    up. With `replace_unused`, new entries get the ids of entries such as `[unused1]`, which are removed.
     """
     if replace_unused:
         return _in_unused(spec, entries)

@@ -69,7 +69,7 @@ def _gains(
     for ids, frequency in zip(segment(both, counts.words), counts.counts.tolist(), strict=True):
         for id in ids:
             uses[id] += frequency
-    first, unknown = len(spec.model.vocab), _unknown_score(spec)
+    first, unknown = len(spec.model.vocab), _lowest_score(spec) - 10.0
     scores, gains = _scores_by_id(spec), []
     for id, (text, ids) in enumerate(
         zip(proposed, segment(old, list(proposed)), strict=True), first
@@ -107,7 +107,7 @@ def _proposals(
         learned = trainer.learn(counts, progress)
     except TrainingError:
         return {}  # too few substrings for a model of their own
-    lowest = min(entry_scores(_scored(spec)).values(), default=0.0)
+    lowest = _lowest_score(spec)
     return {
         piece.text: max(piece.score, lowest)
         for piece in learned.pieces
@@ -134,5 +134,5 @@ def _scores_by_id(spec: TokenizerSpec) -> dict[int, float]:
     return {vocab[text]: score for text, score in entry_scores(model).items() if text != unknown}
 
 
-def _unknown_score(spec: TokenizerSpec) -> float:
-    return min(entry_scores(_scored(spec)).values(), default=0.0) - 10.0
+def _lowest_score(spec: TokenizerSpec) -> float:
+    return min(entry_scores(_scored(spec)).values(), default=0.0)

@@ -5,15 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
-from piecework._core import Core, LearnedEntries, continue_training
+from piecework._core import LearnedEntries, continue_training
 from piecework._internal.lazy import pw
 from piecework._internal.progress import progress_bar
-from piecework._internal.renamed_arguments import renamed_arguments
-from piecework._internal.types import Progress, Update
-from piecework._internal.validation import check_size
+from piecework._internal.types import Progress
+from piecework._internal.validation import check_size, check_tokenizer
 from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, CorpusError, TrainingWarning
 from piecework.spec import BPE, Char, SentencePiece, TokenizerSpec, Unigram, WordPiece
+from piecework.spec.portable import bpe_of
 from piecework.train import Counts, Merges, pipeline_of
 from piecework.train.learners import check_learner
 from piecework.train.relearn import counts_for
@@ -28,7 +28,6 @@ from piecework.vocabulary.id_map import IdMap
 _BY_FREQUENCY = Merges("frequency")
 
 
-@renamed_arguments(score="learner", show_progress="progress")
 def extend(
     tokenizer: pw.Tokenizer,
     corpus: Iterable[str | Sequence[str]] | Mapping[str, int] | Counts,
@@ -66,65 +65,39 @@ def extend(
     models of whole words and SentencePiece models of characters, and `CorpusError` for a corpus without
     words.
     """
+    check_tokenizer(tokenizer)
     check_size("n", n)
     check_size("min_frequency", min_frequency)
-    counts = counts_for(tokenizer.spec, corpus, num_threads=num_threads, progress=progress)
-    with progress_bar("learning", progress) as update:
-        spec, id_map = extend_spec(
-            tokenizer._core,
-            tokenizer.spec,
-            counts,
-            n,
-            learner=learner,
-            min_frequency=min_frequency,
-            max_token_length=max_token_length,
-            progress=update,
-        )
-    return changed(tokenizer, spec, id_map)
-
-
-def extend_spec(
-    core: Core,
-    spec: TokenizerSpec,
-    counts: Counts,
-    n: int,
-    *,
-    learner: Merges | None = None,
-    min_frequency: int = 2,
-    max_token_length: int | None = None,
-    progress: Update | None = None,
-) -> tuple[TokenizerSpec, IdMap]:
-    """Return the specification with `n` more entries, and the id map.
-
-    `core` is the compiled specification. `learner` says how a WordPiece model learns; BPE merges by
-    frequency, and Unigram takes none. Without `ties`, the result does not depend on the order of the corpus.
-    Warns with `TrainingWarning` if it learns fewer.
-    """
+    spec = tokenizer.spec
+    counts = counts_for(spec, corpus, num_threads=num_threads, progress=progress)
     model = _extensible(spec)
     check_counts(spec, counts)
     merges = _merges_for(model, learner)
-    if isinstance(model, Unigram):
-        pieces, stopped = learn_pieces(spec, counts, n, min_frequency, max_token_length, progress)
-        _warn_if(stopped)
-        return with_entries(spec, [NewEntry(text, score, ids) for text, score, ids in pieces])
-    converted = isinstance(spec.model, SentencePiece)
-    learned = continue_training(
-        compiled_model(TokenizerSpec(model)) if converted else core,
-        counts._raw,
-        {
-            "vocab_size": len(model.vocab) + n,
-            "score": merges.score,
-            "ties": merges.ties
-            or ("lowest-ids" if merges.score == "frequency" else "smallest-strings"),
-            "min_frequency": min_frequency,
-            "max_token_length": max_token_length,
-        },
-        continuing_subword_prefix=model.continuing_subword_prefix or "",
-        barriers=[model.vocab[token] for token in _barriers(spec, model)],
-        progress=progress,
-    )
+    with progress_bar("learning", progress) as update:
+        if isinstance(model, Unigram):
+            pieces, stopped = learn_pieces(spec, counts, n, min_frequency, max_token_length, update)
+            _warn_if(stopped)
+            larger = with_entries(spec, [NewEntry(text, score, ids) for text, score, ids in pieces])
+            return changed(tokenizer, *larger)
+        converted = isinstance(spec.model, SentencePiece)
+        learned = continue_training(
+            compiled_model(TokenizerSpec(model)) if converted else tokenizer._core,
+            counts._raw,
+            {
+                "vocab_size": len(model.vocab) + n,
+                "score": merges.score,
+                "ties": merges.ties
+                or ("lowest-ids" if merges.score == "frequency" else "smallest-strings"),
+                "min_frequency": min_frequency,
+                "max_token_length": max_token_length,
+            },
+            continuing_subword_prefix=model.continuing_subword_prefix or "",
+            barriers=[model.vocab[token] for token in _barriers(spec, model)],
+            progress=update,
+        )
     _warn_if(learned.stopped_early)
-    return _with_learned(replace(spec, model=spec.model if converted else model), learned)
+    spec = replace(spec, model=spec.model if converted else model)
+    return changed(tokenizer, *_with_learned(spec, learned))
 
 
 def _merges_for(model: BPE | WordPiece | Unigram, learner: Merges | None) -> Merges:
@@ -194,13 +167,7 @@ def _extensible(spec: TokenizerSpec) -> BPE | WordPiece | Unigram:
     """
     model = spec.model
     if isinstance(model, SentencePiece) and model.kind == "bpe":
-        return BPE(
-            model.vocab,
-            merges_of(model),
-            unk_token=model.unk_token,
-            fuse_unk=True,
-            byte_fallback=model.byte_fallback,
-        )
+        return bpe_of(model, merges_of(model))
     if isinstance(model, SentencePiece) and model.kind == "unigram":
         return Unigram(tuple((piece.text, piece.score) for piece in model.pieces))
     if isinstance(model, Char):

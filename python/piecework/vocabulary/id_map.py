@@ -65,7 +65,7 @@ class IdMap:
 
     @property
     def sources(self) -> list[tuple[int, ...]]:
-        """The old ids of the text of each new id: its own old id, or those of an added token; else empty.
+        """The old ids of the text of each new id: its own, or the pieces of an added token, or none.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.BPE({"h": 0, "u": 1, "g": 2}, ()))
@@ -207,7 +207,7 @@ def _problem_of(id_map: IdMap) -> str:
         return f"has {found}; it needs one for each old id, or none"
     for id, ids in id_map.added_sources.items():
         if any(not 0 <= old < len(id_map.new_ids) for old in ids):
-            return f": the sources {ids} of {id} must be old ids"
+            return f"has the sources {ids} of {id}, which must be old ids"
     return ""
 
 
@@ -221,7 +221,7 @@ def _checks(vocab: Mapping[str, int], size: int) -> npt.NDArray[np.uint32]:
 
 
 def _differing(one: npt.NDArray[np.uint32], two: npt.NDArray[np.uint32]) -> float:
-    """Return the share of ids with different checks, among those that both have; 1 if there are none."""
+    """Return the share of common ids with different checks; 1 if no id is common."""
     both = (one != 0) & (two != 0)
     return float((one[both] != two[both]).mean()) if both.any() else 1.0
 

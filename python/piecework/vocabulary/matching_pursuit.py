@@ -25,7 +25,7 @@ def sparse_combinations(
     (array([[0, 1]]), array([[3. , 0.5]]))
 
     Each step takes the anchor whose direction is nearest to what is left of the target, of equal ones the
-    first; the coefficients of all anchors taken are then those that leave the shortest rest. When nothing is
+    first; then the coefficients of all anchors taken are chosen to leave the shortest rest. When nothing is
     left, the others have the coefficient 0. The time is targets * size * anchors * width.
 
     Source: Pati, Rezaiifar and Krishnaprasad 1993, "Orthogonal Matching Pursuit".

@@ -72,7 +72,7 @@ def _reason(spec: TokenizerSpec, error: PortabilityError) -> str:
     if isinstance(normalizer, SentencePieceNormalizer) and normalizer.charsmap:
         acts.append("apply normalization rules within grapheme clusters")
     if len(acts) == 1:
-        acts = [f"read {error.place} differently ({error.found})"]
+        acts = [f"read {error.place} differently"]
     return " and ".join(filter(None, (", ".join(acts[:-1]), acts[-1])))
 
 
@@ -100,7 +100,7 @@ def _measured(before: _Encodes, after: _Encodes) -> str:
 
 
 def _example(text: str, before: _Encodes, after: _Encodes) -> str:
-    """Show the tokens of the first word that differs by itself, else those of the whole text."""
+    """Show the tokens of the first word that differs by itself, else the tokens of the whole text."""
     for part in (*text.split(), text):
         old, new = before.encode(part), after.encode(part)
         if old.ids != new.ids:

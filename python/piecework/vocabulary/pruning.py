@@ -10,10 +10,10 @@ from heapq import heapify, heappop, heappush
 import numpy as np
 
 from piecework._internal.lazy import pw
+from piecework._internal.validation import check_tokenizer
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import BPE, Model, SentencePiece, TokenizerSpec, Unigram
 from piecework.spec.renumbering import renumbered
-from piecework.spec.tokenizer_spec import checked_spec
 from piecework.vocabulary.alphabet import all_ids, alphabet, required_entries
 from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
 from piecework.vocabulary.derivations import Derivations
@@ -47,19 +47,14 @@ def prune(
 
     A text whose tokens are all kept is encoded as before. Raises `ArgumentError` for unknown tokens.
     """
-    return changed(tokenizer, *prune_spec(tokenizer.spec, keep, keep_alphabet))
-
-
-def prune_spec(
-    spec: TokenizerSpec, keep: Iterable[str | int], keep_alphabet: bool
-) -> tuple[TokenizerSpec, IdMap]:
-    """Return the specification with only the entries to keep and the required ones, and the id map."""
-    model = checked_spec(spec).model
+    check_tokenizer(tokenizer)
+    spec = tokenizer.spec
+    model = spec.model
     kept = _entries_to_keep(spec, keep) | required_entries(spec)
     if keep_alphabet:
         kept |= alphabet(model)
     kept = Derivations(model).closure(kept)
-    return remove_entries(spec, model.vocab.keys() - kept)
+    return changed(tokenizer, *remove_entries(spec, model.vocab.keys() - kept))
 
 
 def most_used(
@@ -67,18 +62,15 @@ def most_used(
 ) -> set[str]:
     """Return `size` tokens to keep, without added tokens outside the model: the most used, by `uses`.
 
-    The least used entry that no other one is merged from is removed first; of equals, the one with the
-    highest id. Raises `ArgumentError` if more tokens than `size` must be kept.
+    The least used entry that no other one is merged from is removed first; of equals, the entry
+    with the highest id. Raises `ArgumentError` if more tokens than `size` must be kept.
     """
-    model = checked_spec(spec).model
+    model = spec.model
     vocab, derivations = model.vocab, Derivations(model)
     fixed = derivations.closure(
         _entries_to_keep(spec, keep) | required_entries(spec) | alphabet(model)
     )
-    present = len(all_ids(spec))
-    if size > present:
-        problem = f"must be at most {present}, not {size}: that is the present number of tokens"
-        raise ArgumentError("size", problem)
+    present = checked_present(spec, size)
     used_by = {token: derivations.uses(token) & vocab.keys() for token in vocab.keys() - fixed}
     users = Counter(used for parts in used_by.values() for used in parts)
     removable = [(uses[vocab[t]], -vocab[t], t) for t in used_by if not users[t]]
@@ -99,6 +91,15 @@ def most_used(
             "always kept",
         )
     return kept
+
+
+def checked_present(spec: TokenizerSpec, size: int) -> int:
+    """Return the present number of tokens; raise `ArgumentError` if `size` is more."""
+    present = len(all_ids(spec))
+    if size > present:
+        problem = f"{size} is more than the {present} tokens of the vocabulary"
+        raise ArgumentError("size", problem, limit=present)
+    return present
 
 
 def remove_entries(spec: TokenizerSpec, removed: set[str]) -> tuple[TokenizerSpec, IdMap]:

@@ -16,7 +16,7 @@ from dataclasses import replace
 from piecework.spec import BPE, SentencePiece, TokenizerSpec
 from piecework.spec.tokenizer_spec import checked_spec
 from piecework.vocabulary.alphabet import alphabet, required_entries
-from piecework.vocabulary.derivations import Derivations, ListedMerges, ScoredMerges, merge_steps
+from piecework.vocabulary.derivations import Derivations, ListedMerges, ScoredMerges, merge_all
 from piecework.vocabulary.id_map import IdMap
 from piecework.vocabulary.pruning import remove_entries
 
@@ -61,7 +61,7 @@ class _Users:
 
 
 def _listed(model: BPE, rare: Sequence[str]) -> tuple[tuple[tuple[str, str], ...], set[str]]:
-    """Return the merges without those of the residues that can be removed, and these residues."""
+    """Return the merges without the merges of removable residues, and these residues."""
     rules, users = ListedMerges(model), _Users(model)
     with_symbol: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for merge in rules.ranks:
@@ -102,9 +102,7 @@ def _rederive(
     for merge, rank in sorted(dropped.items(), key=lambda item: item[1]):
         token = rules.merged(*merge)
         for split in sorted(whole.get(token, ())) if token not in removed else ():
-            symbols = list(split)
-            for _ in merge_steps(rules, symbols):
-                pass
+            symbols = merge_all(rules, split)
             if len(symbols) == 2:
                 pair = (symbols[0], symbols[1])
                 rules.add(*pair, rank)
@@ -120,10 +118,7 @@ def _makes(rules: ListedMerges | ScoredMerges, token: str) -> set[tuple[str, ...
     """Return the splits of a token into first symbols that merging turns into the token."""
     found = set()
     for split in rules.splits(token):
-        symbols = list(split)
-        for _ in merge_steps(rules, symbols):
-            pass
-        if symbols == [token]:
+        if merge_all(rules, split) == [token]:
             found.add(tuple(split))
     return found
 

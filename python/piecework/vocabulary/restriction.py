@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
+from numbers import Real
 
 from piecework._core import read_sentencepiece_vocab
 from piecework._internal.lazy import pw
-from piecework._internal.validation import PathLike, listed, path_text
+from piecework._internal.validation import (
+    PathLike,
+    check_number,
+    check_tokenizer,
+    listed,
+    path_text,
+)
 from piecework.io.read_file import file_bytes
 from piecework.vocabulary.alphabet import all_ids
 from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed, same_ids
@@ -40,6 +47,7 @@ def restrict(
     pieces. Ids do not change. Raises `ArgumentError` for models other than SentencePiece Unigram and
     BPE.
     """
+    check_tokenizer(tokenizer)
     spec = restrict_pieces(tokenizer.spec, _kept_pieces(vocabulary, threshold))
     return changed(tokenizer, spec, same_ids(all_ids(spec)))
 
@@ -52,12 +60,15 @@ def _kept_pieces(
     `vocabulary` is a collection of pieces, a mapping from piece to count, or a file with a piece, a tab
     and its count in each line. Of counts, pieces with at least `threshold` are kept.
     """
+    check_number("threshold", threshold, (int, float), "a number")
     if vocabulary is None:
         return None
     if isinstance(vocabulary, str | os.PathLike):
-        source = path_text(vocabulary)
+        source = path_text(vocabulary, "vocabulary")
         counts = read_sentencepiece_vocab(file_bytes(source, "pieces and counts"), source)
         return {piece for piece, count in counts if count >= threshold}
     if isinstance(vocabulary, Mapping):
+        for count in vocabulary.values():
+            check_number("vocabulary", count, (Real,), "a mapping from pieces to counts")
         return {piece for piece, count in vocabulary.items() if count >= threshold}
-    return listed(list(vocabulary), "vocabulary", "str")
+    return listed(vocabulary, "vocabulary")

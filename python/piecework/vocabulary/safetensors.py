@@ -59,7 +59,7 @@ class SafetensorsFile:
 
 def read_header(path: str) -> SafetensorsFile:
     """Read and check the header; raises `FileError` and `FormatError`."""
-    with FileError.while_reading(path, "a safetensors file"), open(path, "rb") as stream:
+    with FileError.while_reading(path), open(path, "rb") as stream:
         size = os.fstat(stream.fileno()).st_size
         length = int.from_bytes(stream.read(8), "little")
         if size < 8 or length > min(size - 8, _MAX_HEADER_BYTES):
@@ -223,7 +223,8 @@ def write_resized(
                 target.write(block)
         else:
             source.seek(file.data_start + tensor.start)
-            for size in _block_sizes(tensor.end - tensor.start):
+            for at in range(tensor.start, tensor.end, _BLOCK_BYTES):
+                size = min(_BLOCK_BYTES, tensor.end - at)
                 target.write(exact_bytes(source, size, file.path))
 
 
@@ -243,9 +244,3 @@ def _new_blocks(
 
 def _in_order(file: SafetensorsFile) -> list[tuple[str, Tensor]]:
     return sorted(file.tensors.items(), key=lambda item: (item[1].start, item[1].end))
-
-
-def _block_sizes(length: int) -> Iterator[int]:
-    while length > 0:
-        yield min(length, _BLOCK_BYTES)
-        length -= _BLOCK_BYTES

@@ -6,15 +6,13 @@ from collections import Counter, defaultdict
 from dataclasses import replace
 
 from piecework._internal.lazy import pw
-from piecework._internal.validation import check_size
+from piecework._internal.validation import check_size, check_tokenizer
 from piecework.errors import ArgumentError
-from piecework.spec import BPE, Model, SentencePiece, TokenizerSpec, Unigram
-from piecework.spec.tokenizer_spec import checked_spec
-from piecework.vocabulary.alphabet import all_ids, alphabet, required_entries
+from piecework.spec import BPE, Model, SentencePiece, Unigram
+from piecework.vocabulary.alphabet import alphabet, required_entries
 from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
 from piecework.vocabulary.derivations import Derivations
-from piecework.vocabulary.id_map import IdMap
-from piecework.vocabulary.pruning import remove_entries
+from piecework.vocabulary.pruning import checked_present, remove_entries
 
 
 def shrink(tokenizer: pw.Tokenizer, size: int) -> ChangedVocabulary:
@@ -28,37 +26,29 @@ def shrink(tokenizer: pw.Tokenizer, size: int) -> ChangedVocabulary:
 
     `size` includes added tokens. BPE removes merges from the end of the list, with the entries that
     only they produce. Unigram and SentencePiece remove the entries with the lowest scores, other models
-    those with the highest ids. The entries that `prune` always keeps, and the alphabet, are kept;
+    the entries with the highest ids. The entries that `prune` always keeps, and the alphabet, are kept;
     `ArgumentError` if they are more than `size`.
     """
+    check_tokenizer(tokenizer)
     check_size("size", size)
-    return changed(tokenizer, *shrink_spec(tokenizer.spec, size))
-
-
-def shrink_spec(spec: TokenizerSpec, size: int) -> tuple[TokenizerSpec, IdMap]:
-    """Return the specification with `size` tokens, added tokens included, and the id map."""
-    model = checked_spec(spec).model
-    present = len(all_ids(spec))
-    if size > present:
-        problem = f"must be at most {present}, not {size}: that is the present number of tokens"
-        raise ArgumentError("size", problem)
+    spec = tokenizer.spec
+    model = spec.model
+    present = checked_present(spec, size)
     fixed = required_entries(spec) | alphabet(model)
     if isinstance(model, BPE):
         merges, removed = _drop_last_merges(model, fixed, present - size)
         spec = replace(spec, model=replace(model, merges=merges))
     else:
         removed = _last_entries(model, fixed, present - size)
-    if present - len(removed) > size:
-        raise ArgumentError(
-            "size",
-            f"must be at least {present - len(removed)}, not {size}: the alphabet and the "
-            "special tokens",
-        )
-    return remove_entries(spec, removed)
+    least = present - len(removed)
+    if least > size:
+        problem = f"{size} is too small: the alphabet and the special tokens need {least}"
+        raise ArgumentError("size", problem, limit=least)
+    return changed(tokenizer, *remove_entries(spec, removed))
 
 
 def _last_entries(model: Model, fixed: set[str], excess: int) -> set[str]:
-    """Return the entries to remove: those learned last, and those that cannot be merged without them."""
+    """Return the entries to remove: the entries learned last, and what cannot be merged without them."""
     learned = [token for token in _in_learned_order(model) if token not in fixed]
     if not isinstance(model, SentencePiece) or model.kind != "bpe":
         return set(learned[max(len(learned) - excess, 0) :])

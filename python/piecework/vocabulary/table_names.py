@@ -26,13 +26,13 @@ def token_tables(
 ) -> dict[str, int]:
     """Return the tables with a row for each token, and their number of rows.
 
-    `tables` names them, None for those with known names. `rows` is the number of old ids; None for any.
+    `tables` names them, None for tables with known names. `rows` is the number of old ids; None for any.
     Raises `FormatError` if the tables differ in rows, if there are none, or if another tensor has as many
     rows as they have.
     """
     chosen = _named(shapes, tables) if tables is not None else _known(shapes)
     if not chosen:
-        problem = "has no embedding table with a known name, such as wte.weight; name the tables with tables="
+        problem = "has no embedding table with a known name, such as wte.weight; name the tables"
         raise FormatError(place, problem)
     counts = {name: table_rows(shapes[name]) for name in chosen}
     first = next((name for name in chosen if _INPUT.search(name)), chosen[0])
@@ -81,5 +81,5 @@ def _check_others(
     for name, shape in shapes.items():
         if name not in counts and shape and rows == shape[0]:
             found = f"{name!r} of shape {list(shape)}, which may have a row for each token"
-            problem = f"has {found}; pass tables= with the names of all such tensors"
+            problem = f"has {found}; pass the names of all such tensors"
             raise FormatError(place, problem)

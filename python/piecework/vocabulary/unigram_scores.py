@@ -10,10 +10,9 @@ from dataclasses import replace
 from piecework._core import learn_unigram
 from piecework._internal.lazy import pw
 from piecework._internal.progress import progress_bar
-from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Update
-from piecework._internal.validation import whole_number
+from piecework._internal.validation import check_tokenizer, whole_number
 from piecework.errors import ArgumentError, CorpusError
 from piecework.spec import (
     Metaspace,
@@ -36,7 +35,6 @@ _LONGEST_PIECE = 512  # the limit of the trainer
 _DROPPED_BELOW = 0.5  # the expected count below which EM drops a piece
 
 
-@renamed_arguments(show_progress="progress")
 def to_unigram(
     tokenizer: pw.Tokenizer,
     corpus: Iterable[str | Sequence[str]] | Mapping[str, int] | Counts,
@@ -56,39 +54,21 @@ def to_unigram(
     (['unh', '##appy'], ['▁un', 'happy'])
 
     WordPiece takes the longest match at each position; Unigram takes the segmentation with the highest
-    probability, whose boundaries are nearer to those of morphemes, for a few more tokens. The result is
+    probability, whose boundaries are nearer to morpheme boundaries, for a few more tokens. The result is
     a Unigram model that `tokenizers` and transformers read. `hug` is written `▁hug`, and `##s` is `s`;
     `▁` alone is added after the last id. A character outside the vocabulary is unknown by itself, where
     WordPiece gives up the whole word.
 
     `corpus` is texts, or word counts (`Counts`, or a dict) with the pipeline of this tokenizer
     (`train.pipeline_of(tok.spec)`). The probabilities are estimated by `iterations` EM steps (Kudo 2018,
-    section 3.2). Raises `ArgumentError` for another model and for ids with gaps, and `CorpusError` for a
-    corpus without words.
+    section 3.2), from the segmentations by WordPiece on. A piece that is expected less than 0.5 times, or is
+    longer than 512 characters, gets the score of 0.5 uses or the lowest. Raises `ArgumentError` for another
+    model and for ids with gaps, and `CorpusError` for a corpus without words.
     """
+    check_tokenizer(tokenizer)
     iterations = whole_number("iterations", iterations, 1)
-    counts = counts_for(tokenizer.spec, corpus, num_threads=num_threads, progress=progress)
-    with progress_bar("estimating", progress) as update:
-        spec = unigram_spec(tokenizer.spec, counts, iterations, num_threads, update)
-    before = all_ids(tokenizer.spec)
-    id_map = map_of(before, int, before, dict.fromkeys(all_ids(spec) - before, ()))
-    # Without checks: the pieces are written otherwise than the entries.
-    return ChangedVocabulary(changed(tokenizer, spec, id_map).tokenizer, id_map)
-
-
-def unigram_spec(
-    spec: TokenizerSpec,
-    counts: Counts,
-    iterations: int,
-    num_threads: int | None = None,
-    progress: Update | None = None,
-) -> TokenizerSpec:
-    """Return a Unigram specification with the entries and ids of a WordPiece one.
-
-    The entry `hug` becomes the piece `▁hug`, and `##s` becomes `s`; `▁` alone follows the last id if no
-    entry becomes it. EM estimates the probabilities from the segmentations by WordPiece on. A piece that is
-    expected less than 0.5 times, or is longer than 512 characters, gets the score of 0.5 uses or the lowest.
-    """
+    spec = tokenizer.spec
+    counts = counts_for(spec, corpus, num_threads=num_threads, progress=progress)
     model = spec.model
     if not isinstance(model, WordPiece):
         raise ArgumentError("model", f"must be WordPiece, not {type(model).__name__}")
@@ -103,18 +83,23 @@ def unigram_spec(
     if total == 0:
         problem = "has no word without unknown characters; it needs text of the vocabulary"
         raise CorpusError("corpus", problem)
-    scores = _estimate(known, uses, counts, iterations, num_threads, progress)
+    with progress_bar("estimating", progress) as update:
+        scores = _estimate(known, uses, counts, iterations, num_threads, update)
     least = math.log(_DROPPED_BELOW / total)
     lowest = min(least, *scores.values())
     pieces = tuple((name, scores.get(name, lowest) if name in known else 0.0) for name in names)
-    before = () if spec.pre_tokenizer is None else (spec.pre_tokenizer,)
+    first = () if spec.pre_tokenizer is None else (spec.pre_tokenizer,)
     metaspace = Metaspace(split=False)
-    return replace(
+    unigram = replace(
         spec,
         model=Unigram(pieces, unk_id=model.vocab.get(model.unk_token)),
-        pre_tokenizer=SequencePreTokenizer((*before, metaspace)) if before else metaspace,
+        pre_tokenizer=SequencePreTokenizer((*first, metaspace)) if first else metaspace,
         decoder=MetaspaceDecoder(split=False),
     )
+    before = all_ids(spec)
+    id_map = map_of(before, int, before, dict.fromkeys(all_ids(unigram) - before, ()))
+    # Without checks: the pieces are written otherwise than the entries.
+    return ChangedVocabulary(changed(tokenizer, unigram, id_map).tokenizer, id_map)
 
 
 def _names(spec: TokenizerSpec, model: WordPiece, reserved: set[str]) -> list[str]:
@@ -180,7 +165,7 @@ def _estimate(
             "special_tokens": (),
             "user_defined_symbols": (),
             "byte_fallback": False,
-            "character_coverage": 1e-12,  # one character of the corpus, beside those of the pieces
+            "character_coverage": 1e-12,  # one character of the corpus, besides the characters of the pieces
             "initial_alphabet": "".join(sorted(set().union(*known))),
             "seed_size": size,
             "count_exponent": 1.0,

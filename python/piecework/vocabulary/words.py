@@ -8,16 +8,15 @@ from itertools import pairwise
 
 from piecework._core import Core
 from piecework._internal.lazy import pw
-from piecework._internal.validation import check_type
+from piecework._internal.validation import check_tokenizer, check_type
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import BPE, SentencePiece, TokenizerSpec, Unigram, WordPiece
 from piecework.train.segmenter import compiled_model, segment
 from piecework.vocabulary.alphabet import entry_scores
 from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
-from piecework.vocabulary.derivations import ListedMerges, ScoredMerges, merge_rules, merge_steps
+from piecework.vocabulary.derivations import ListedMerges, ScoredMerges, merge_all, merge_rules
 from piecework.vocabulary.entries import NewEntry, with_entries
 from piecework.vocabulary.extension import lineage
-from piecework.vocabulary.id_map import IdMap
 
 _UNKNOWN_PENALTY = 10.0  # that of SentencePiece and tokenizers
 _MAX_CHARACTERS = 256
@@ -47,42 +46,26 @@ def add_words(
     - WordPiece and WordLevel get an entry.
     - BPE gets merges after all others, with the entries that they need in between and characters that the
       vocabulary lacks. Text without a new token is encoded as before.
-    - Unigram gets an entry whose score is the lowest of the vocabulary, or one more than that of the
-      present segmentation of the word. A mapping of words to log probabilities gives other scores.
+    - Unigram gets an entry whose score is the lowest of the vocabulary, or one more than the
+      score of the word's present segmentation. A mapping of words to log probabilities gives other scores.
 
-    Ids are those of `extend`. With `replace_unused`, the new entries take the ids of the entries
+    Ids follow the rules of `extend`. With `replace_unused`, the new entries take the ids of the entries
     `[unused0]`, `[unused1]`, ... (or `<unused0>`, ...) instead, and no other id changes. Words that are
     entries already change nothing. Raises `ArgumentError` for words of several pre-tokens, words longer
     than the model reads, and more words than unused entries.
     """
-    spec, id_map = add_words_spec(
-        tokenizer._core, tokenizer.spec, words, replace_unused=replace_unused
-    )
-    return changed(tokenizer, spec, id_map)
-
-
-def add_words_spec(
-    core: Core,
-    spec: TokenizerSpec,
-    words: Iterable[str] | Mapping[str, float],
-    *,
-    replace_unused: bool = False,
-) -> tuple[TokenizerSpec, IdMap]:
-    """Return the specification with an entry for each word, and the id map.
-
-    `core` is the compiled specification. A mapping has the scores of the entries of a Unigram model. Words
-    that are entries or added tokens already change nothing.
-    """
+    check_tokenizer(tokenizer)
+    spec = tokenizer.spec
     given = _given(spec, words)
     known = spec.model.vocab.keys() | {token.content for token in spec.added_tokens}
     scores: dict[str, float | None] = {}
     for word, score in given.items():
         if word not in known:
-            pre_token = _pre_token(core, word)
+            pre_token = _pre_token(tokenizer._core, word)
             if pre_token not in known:
                 scores.setdefault(pre_token, score)
     merged, entries = _entries(spec, scores)
-    return with_entries(merged, entries, replace_unused=replace_unused)
+    return changed(tokenizer, *with_entries(merged, entries, replace_unused=replace_unused))
 
 
 def _given(
@@ -175,7 +158,7 @@ def _merged_entries(
     for word in words:
         start = rules.symbols(word) if isinstance(rules, ListedMerges) else list(word)
         new.update(dict.fromkeys(symbol for symbol in start if symbol not in vocab))
-        symbols = _merge_all(rules, start)
+        symbols = merge_all(rules, start)
         while len(symbols) > 1:
             pairs = list(pairwise(symbols))
             unseen = [pair for pair in pairs if rules.merged(*pair) not in known]
@@ -184,7 +167,7 @@ def _merged_entries(
             known.add(rules.merged(left, right))
             merge_of.setdefault(rules.merged(left, right), (left, right))
             new.setdefault(rules.merged(left, right))
-            symbols = _merge_all(rules, start)
+            symbols = merge_all(rules, start)
     fresh = [text for text in new if text not in vocab]
     sources = lineage(vocab, fresh, merge_of)
     if isinstance(spec.model, BPE) and isinstance(rules, ListedMerges):
@@ -192,13 +175,6 @@ def _merged_entries(
     elif isinstance(spec.model, SentencePiece):
         _check_pieces(spec.model, fresh)
     return spec, [NewEntry(text, None, sources[text]) for text in fresh]
-
-
-def _merge_all(rules: ListedMerges | ScoredMerges, start: Sequence[str]) -> list[str]:
-    symbols = list(start)
-    for _ in merge_steps(rules, symbols):
-        pass
-    return symbols
 
 
 def _check_pieces(model: SentencePiece, texts: Sequence[str]) -> None:
@@ -219,7 +195,7 @@ def _scored_entries(
 ) -> list[NewEntry]:
     """Return entries with scores for which each word is the best segmentation of itself.
 
-    The score is the lowest of the vocabulary, or one more than that of the present segmentation of the word
+    The score is the lowest of the vocabulary, or one more than the score of the word's present segmentation
     if this is higher. Shorter words come first, because they can be parts of longer ones.
     """
     if isinstance(model, SentencePiece):

@@ -36,7 +36,7 @@ def test_bad_usage_is_one_line_and_code_two(
         ),
         (
             ["train", corpus, "--vocab-size", "0", "-o", "x.json"],
-            "--vocab-size must be an integer of at least 1 and at most 4294967295, not 0",
+            "--vocab-size: must be an integer of at least 1 and at most 4294967295, not 0",
         ),
         (
             ["train", corpus, "--preset", "gpt9", "-o", "x.json"],
@@ -48,7 +48,7 @@ def test_bad_usage_is_one_line_and_code_two(
         ),
         (
             ["train", corpus, str(counts), "-o", "x.json"],
-            "CORPUS has both text files and counts files (text: ",
+            "CORPUS: has both text files and counts files (text: ",
         ),
         (
             ["count", corpus, "-o", "counts.csv"],
@@ -100,7 +100,7 @@ def test_bad_input_is_one_line_and_leaves_no_file(cli: Run, tokenizer: str, tmp_
         (
             "small.txt",
             ["--vocab-size", "6"],
-            ["--vocab-size must be at least 25 (5 special tokens and an alphabet of 20), not 6"],
+            ["--vocab-size: must be at least 25 (5 special tokens and an alphabet of 20), not 6"],
         ),
         ("missing.txt", [], ["missing.txt: no such file"]),
         (

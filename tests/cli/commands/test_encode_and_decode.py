@@ -41,7 +41,7 @@ def test_encode_strips_lines_on_request(cli: Run, tokenizer: str, tmp_path: Path
     code, _, err = cli("encode", tokenizer, "-", "--strip-lines", "--out-dir", str(tmp_path / "o"))
     assert (code, err) == (
         2,
-        "piecework: error: --strip-lines cannot be combined with --out-dir; use -o per file\n",
+        "piecework: error: --strip-lines: cannot be combined with --out-dir; use -o per file\n",
     )
 
 

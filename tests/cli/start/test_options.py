@@ -197,7 +197,7 @@ FILES = click.Argument(["inputs"], metavar="[FILE|-]...", nargs=-1)
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (pw.errors.TrainingError("vocab_size", "6", "at least 9"), "--vocab-size must be at least 9, not 6"),
+        (pw.errors.TrainingError("vocab_size", "6", "at least 9"), "--vocab-size: must be at least 9, not 6"),
         (pw.errors.ArgumentError("special_tokens[2]", "3", "str"), "--special-token[2] must be str, not 3"),
         (pw.errors.ArgumentError("inputs", "'-'", "a file"), "FILE must be a file, not '-'"),
         (pw.errors.ArgumentError("inputs", "", message="inputs contain '-' twice"), "FILE contain '-' twice"),
@@ -363,7 +363,7 @@ def test_a_wrong_preset_is_answered_with_all(cli: Run, words: list[str]) -> None
 
 @pytest.mark.parametrize("model", [None, "wordpiece", "sentencepiece"])
 def test_the_library_lists_all_presets_too(model: str | None) -> None:
-    with pytest.raises(pw.errors.ArgumentError, match="preset must be one of.*, not 'gpt9'") as e:
+    with pytest.raises(pw.errors.ArgumentError, match="preset: must be one of.*, not 'gpt9'") as e:
         pw.Tokenizer.train_from_iterator(["hug"], model=model, preset="gpt9")
     assert all(name in str(e.value) for name in ALL_PRESETS)
 

@@ -105,7 +105,7 @@ def test_progress_is_a_bar_a_function_or_nothing(
         call(lambda done, total: steps.append((done, total)))
         assert steps
         assert capsys.readouterr().err == ""
-        with pytest.raises(pw.errors.InputTypeError, match="progress must be .*, not int"):
+        with pytest.raises(pw.errors.InputTypeError, match="progress: must be .*, not int"):
             call(1)
 
 
@@ -118,7 +118,7 @@ def test_the_name_of_progress_in_tokenizers_is_an_error() -> None:
         (pw.Tokenizer.train_from_counts, (counts,)),
         (tok.train_new_from_iterator, (["hug"], 9)),
     ):
-        with pytest.raises(pw.errors.InputTypeError, match="show_progress; use progress=True"):
+        with pytest.raises(pw.errors.InputTypeError, match="^show_progress: .*; use progress=True"):
             call(*arguments, show_progress=True)
 
 

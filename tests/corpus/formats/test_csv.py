@@ -25,13 +25,13 @@ def test_csv_has_large_fields_and_any_line_ends(
     [
         (
             "id,body\n1,x\n",
-            r"a\.csv column 'text' must be one column of line 1, which has only 'id', 'body'",
+            r"a\.csv column 'text': must be one column of line 1, which has only 'id', 'body'",
         ),
         (
             "text,text\na,b\n",
-            r"a\.csv column 'text' must be one column of line 1, which has 2 columns of this name",
+            r"a\.csv column 'text': must be one column of line 1, which has 2 columns of this name",
         ),
-        ("id,text\n1,a\n2\n", r"a\.csv line 3 has 1 column; it needs at least 2"),
+        ("id,text\n1,a\n2\n", r"a\.csv line 3: has 1 column; it needs at least 2"),
         ('id,text\n1,"a\n2,b\n', r"a\.csv line 2: found broken CSV"),
         ('id,text\n1,"a"b\n', r"a\.csv line 2: found broken CSV"),
     ],

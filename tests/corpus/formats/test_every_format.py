@@ -203,10 +203,10 @@ def test_an_exact_name_comes_before_a_path_and_a_backslash_escapes_a_dot(tmp_pat
     [
         (
             '{"meta": {"body": "x"}}',
-            r"field 'meta.text' is missing: there is only 'body' in 'meta'",
+            r"field 'meta.text': is missing: there is only 'body' in 'meta'",
         ),
         ('{"meta": 3}', r"field 'meta.text': found a number in 'meta', expected an object"),
-        ('{"body": {}}', r"field 'meta.text' is missing: there is only 'body'$"),
+        ('{"body": {}}', r"field 'meta.text': is missing: there is only 'body'$"),
         ('{"meta": {"text": 3}}', r"field 'meta.text': found a number, expected a string"),
     ],
 )
@@ -217,7 +217,7 @@ def test_a_missing_nested_field_is_named(tmp_path: Path, line: str, message: str
 
 
 def test_a_field_of_another_type_is_rejected(tmp_path: Path) -> None:
-    with pytest.raises(pw.errors.InputTypeError, match="field must be .*, not int"):
+    with pytest.raises(pw.errors.InputTypeError, match="field: must be .*, not int"):
         texts(write(tmp_path / "a.jsonl", "{}"), field=3)
 
 
@@ -254,5 +254,5 @@ def test_a_json_file_has_json_lines_if_the_field_is_named(
 )
 def test_a_json_array_is_no_json_lines(tmp_path: Path, data: str) -> None:
     path = write(tmp_path / "a.json", data.encode())
-    with pytest.raises(pw.errors.CorpusError, match=r"a\.json line 1 starts a JSON array; .*jq"):
+    with pytest.raises(pw.errors.CorpusError, match=r"a\.json line 1: starts a JSON array; .*jq"):
         list(read_corpus(path, field="text"))

@@ -155,7 +155,7 @@ def test_web_addresses_are_read(tmp_path: Path) -> None:
         address = f"http://127.0.0.1:{server.server_address[1]}"
         assert texts(f"{address}/a.txt?version=1") == ["hug"]
         assert texts(f"{address}/b.csv.gz") == TEXTS
-        with pytest.raises(pw.errors.FileError, match=r"cannot read .*none\.txt: no such file"):
+        with pytest.raises(pw.errors.FileError, match=r".*none\.txt: cannot be read: no such file"):
             texts(f"{address}/none.txt")
         server.shutdown()
 
@@ -166,12 +166,12 @@ def test_web_addresses_are_read(tmp_path: Path) -> None:
         (
             "memory://nowhere/a.txt",
             pw.errors.FileError,
-            "cannot read memory://nowhere/a.txt: no such file",
+            "memory://nowhere/a.txt: cannot be read: no such file",
         ),
         (
             "nosuch://a.txt",
             pw.errors.FileError,
-            "cannot read nosuch://a.txt: Protocol not known: nosuch",
+            "nosuch://a.txt: cannot be read: Protocol not known: nosuch",
         ),
         ("file:///nowhere/a.parquet", pw.errors.FileError, "no such file"),
     ],

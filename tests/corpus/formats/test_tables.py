@@ -24,7 +24,7 @@ pyarrow = pytest.importorskip("pyarrow", reason="Parquet and Arrow files need py
     [
         (
             {"body": ["x"]},
-            "column 'text' must be one column with strings; the file has only 'body'",
+            "column 'text': must be one column with strings; the file has only 'body'",
         ),
         ({"text": [3]}, "column 'text': found values of type int64, expected strings"),
         ({"text": ["a", None]}, "row 2 column 'text': found a null, expected a string"),

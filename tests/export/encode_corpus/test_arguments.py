@@ -27,12 +27,12 @@ from tests.export.encode_corpus.shards import all_rows, ids_of, megatron_pair, r
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"format": "ids"}, ArgumentError, "format must be .*, not 'ids'"),
-        ({"shards": 0}, ArgumentError, "shards must be .*, not 0"),
+        ({"format": "ids"}, ArgumentError, "format: must be .*, not 'ids'"),
+        ({"shards": 0}, ArgumentError, "shards: must be .*, not 0"),
         ({"shards": 10**6}, ArgumentError, "at most 100000"),
         ({"shuffle_seed": -1}, ArgumentError, "shuffle_seed"),
         ({"pack": 0}, ArgumentError, "pack"),
-        ({"pack": 1 << 30}, ArgumentError, "pack must be at most.*, not 1073741824"),
+        ({"pack": 1 << 30}, ArgumentError, "pack: must be at most.*, not 1073741824"),
         (
             {"pack": 8, "format": "megatron"},
             ArgumentError,
@@ -49,12 +49,12 @@ from tests.export.encode_corpus.shards import all_rows, ids_of, megatron_pair, r
         (
             {"keep": ["ids"], "format": "arrow"},
             ArgumentError,
-            "keep= cannot contain the names of the format's own columns: ids",
+            "keep: cannot contain the names of the format's own columns: ids",
         ),
         (
             {"keep": ["id"], "format": "arrow"},
             ArgumentError,
-            r"keep= needs JSON lines or CSV or TSV or Parquet or Arrow IPC: .*a\.txt has no fields",
+            r"keep: needs JSON lines or CSV or TSV or Parquet or Arrow IPC: .*a\.txt has no fields",
         ),
         (
             {"keep": ["id"], "format": "arrow", "pack": 8},
@@ -80,11 +80,11 @@ def test_invalid_arguments_are_rejected_before_the_folder_is_made(
 
 def test_sources_must_be_files_apart_from_the_folder(tok: pw.Tokenizer, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("hug\n")
-    with pytest.raises(ArgumentError, match="sources must be .*, not '-'"):
+    with pytest.raises(ArgumentError, match="sources: must be .*, not '-'"):
         encode_corpus(tok, "-", tmp_path / "out")
     with pytest.raises(
         ArgumentError,
-        match="out_dir must not be inside of the source .*test_sources_must_be_files_apa0",
+        match="out_dir: must not be inside of the source .*test_sources_must_be_files_apa0",
     ):
         encode_corpus(tok, tmp_path, tmp_path / "out")
     with pytest.raises(FileError, match=r"b\.txt: (found )?no such file"):
@@ -103,7 +103,7 @@ def test_a_url_is_refused_because_it_has_no_checksum(tmp_path: Path, tok: pw.Tok
     pytest.importorskip("fsspec", reason="URLs need fsspec")
     with pytest.raises(
         FileError,
-        match="memory://a.txt is a URL; download it first, as the manifest records the checksum of a",
+        match="memory://a.txt: is a URL; download it first, as the manifest records the checksum of a",
     ):
         encode_corpus(tok, "memory://a.txt", tmp_path / "out")
 
@@ -123,7 +123,7 @@ def test_the_command_writes_a_folder_and_continues(
     assert f"saved in {out}" in stderr
     code, _, stderr = cli(*start, "--shards", "3")
     assert code == 2
-    assert "--out-dir has " in stderr
+    assert "--out-dir: has " in stderr
     assert "; pass --resume" in stderr
     code, _, stderr = cli(*start, "--shards", "3", "--resume")
     assert code == 0
@@ -136,28 +136,28 @@ def test_the_command_writes_a_folder_and_continues(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["--shards", "2"], "--shards needs --out-dir DIR"),
-        (["--resume"], "--resume needs --out-dir DIR"),
-        (["--keep", "id"], "--keep needs --out-dir DIR"),
+        (["--shards", "2"], "--shards: needs --out-dir DIR"),
+        (["--resume"], "--resume: needs --out-dir DIR"),
+        (["--keep", "id"], "--keep: needs --out-dir DIR"),
         (
             ["--out-dir", "o", "-o", "x"],
             "-o cannot be combined with --out-dir",
         ),
         (
             ["--out-dir", "o", "--parallel"],
-            "--parallel cannot be combined with --out-dir; use -o per file",
+            "--parallel: cannot be combined with --out-dir; use -o per file",
         ),
         (
             ["--out-dir", "o", "--format", "jsonl"],
             (
-                "--format must be one of npy, megatron, arrow, arrow-stream, parquet, "
+                "--format: must be one of npy, megatron, arrow, arrow-stream, parquet, "
                 "datasets, not 'jsonl'"
             ),
         ),
         (
             ["--format", "datasets"],
             (
-                "--format must be one of tokens, ids, jsonl, npy, arrow, arrow-stream, "
+                "--format: must be one of tokens, ids, jsonl, npy, arrow, arrow-stream, "
                 "parquet, megatron, not 'datasets'"
             ),
         ),

@@ -151,7 +151,7 @@ def test_a_field_can_be_nested(chatty: pw.Tokenizer, tmp_path: Path) -> None:
     for name in ("a.parquet", "b.jsonl"):
         encode_corpus(chatty, tmp_path / name, tmp_path / name[0], field="data.talk", chat=CHAT)
         assert stored_rows(tmp_path / name[0], "npy", name[0]) == expected_rows(chatty, rows)
-        with pytest.raises(CorpusError, match="'data.other' is missing"):
+        with pytest.raises(CorpusError, match="'data.other': is missing"):
             encode_corpus(chatty, tmp_path / name, tmp_path / "no", field="data.other", chat=CHAT)
         (tmp_path / "no" / "manifest.json").unlink()
 
@@ -260,11 +260,11 @@ def test_other_settings_do_not_continue_a_run(
 
 BAD = [
     ({"messages": [{"role": "bot", "content": "x"}]}, r"line 4 field 'messages\[0\]\.role'"),
-    ({"text": "x"}, "line 4 field 'messages' is missing"),
+    ({"text": "x"}, "line 4 field 'messages': is missing"),
     ({"messages": []}, "line 4: found an empty conversation"),
     (
         {"messages": [{"role": "user", "content": "x", "bad": 1}]},
-        "line 4 cannot be rendered: .*bad",
+        "line 4: cannot be rendered: .*bad",
     ),
 ]
 
@@ -296,7 +296,7 @@ def test_rows_of_tables_that_are_no_conversations_are_errors(
         encode_corpus(chatty, tmp_path / "text.parquet", tmp_path / "out", chat=CHAT)
     table = pyarrow.Table.from_pylist([*records(1, 1), {"messages": None}])
     parquet.write_table(table, tmp_path / "null.parquet")
-    with pytest.raises(CorpusError, match=r"null\.parquet row 2 field 'messages' is missing"):
+    with pytest.raises(CorpusError, match=r"null\.parquet row 2 field 'messages': is missing"):
         encode_corpus(chatty, tmp_path / "null.parquet", tmp_path / "out2", chat=CHAT)
 
 
@@ -304,7 +304,7 @@ def test_a_template_that_loses_the_assistant_is_an_error(tok: pw.Tokenizer, tmp_
     path = write_lines(tmp_path / "chats.jsonl", records(2, 9))
     silent = tok.with_chat_template("{{ messages[0].content }}")
     with pytest.raises(
-        CorpusError, match="line 1 cannot be rendered: assistant_mask does not exist"
+        CorpusError, match="line 1: cannot be rendered: assistant_mask: does not exist"
     ):
         encode_corpus(silent, path, tmp_path / "out", chat=CHAT)
     encode_corpus(silent, path, tmp_path / "ids", chat=pw.chat.ChatFormat(mask=[]))
@@ -325,9 +325,13 @@ def test_lone_surrogates_are_replaced(chatty: pw.Tokenizer, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"format": "megatron"}, ArgumentError, "format='megatron' has no masks; use npy or arrow"),
+        (
+            {"format": "megatron"},
+            ArgumentError,
+            "format: 'megatron' has no masks; use npy or arrow",
+        ),
         ({"keep_empty": True}, ArgumentError, "keep_empty=True cannot be combined with chat="),
-        ({"parse_special": True}, ArgumentError, "parse_special= cannot be combined with chat="),
+        ({"parse_special": True}, ArgumentError, "parse_special, chat: cannot be combined"),
         ({"chat": True}, InputTypeError, "chat"),
         ({"format": "arrow", "keep": ["assistant_masks"]}, ArgumentError, "keep="),
     ],
@@ -390,7 +394,7 @@ def test_records_in_memory(chatty: pw.Tokenizer) -> None:
     assert encode_chats(chatty, []).batch.to_lists() == []
     bare = encode_chats(chatty, rows, chat=pw.chat.ChatFormat(mask=[]))
     assert not bare.assistant_masks.any()
-    with pytest.raises(CorpusError, match=r"records\[1\] field 'messages' is missing"):
+    with pytest.raises(CorpusError, match=r"records\[1\] field 'messages': is missing"):
         encode_chats(chatty, [rows[0], {"text": "x"}])
     with pytest.raises(InputTypeError, match=r"records\[0\]"):
         encode_chats(chatty, ["Hi"])  # type: ignore[list-item]
@@ -418,11 +422,11 @@ def test_the_command_encodes_conversations(chatty: pw.Tokenizer, tmp_path: Path,
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        (["--mask", "content"], "--mask needs --chat"),
-        (["--trusted-role", "assistant"], "--trusted-role needs --chat"),
-        (["--chat", "--mask", "contents"], "--mask must be one of content"),
-        (["--chat", "--chat-template", "nope"], "--chat-template must be a file or a template"),
-        (["--chat", "--keep-empty"], "--keep-empty cannot be combined with --chat"),
+        (["--mask", "content"], "--mask: needs --chat"),
+        (["--trusted-role", "assistant"], "--trusted-role: needs --chat"),
+        (["--chat", "--mask", "contents"], "--mask: must be one of content"),
+        (["--chat", "--chat-template", "nope"], "--chat-template: must be a file or a template"),
+        (["--chat", "--keep-empty"], "--keep-empty, --chat: cannot be combined"),
     ],
 )
 def test_options_that_do_not_go_together(

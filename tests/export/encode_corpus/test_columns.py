@@ -70,7 +70,7 @@ def test_kept_columns_of_tables(tok: pw.Tokenizer, tmp_path: Path, suffix: str) 
     assert table["url"] == [urls[row] for row in (0, 2, 3, 4)]
     assert table["n"] == ["0", "2", "3", "4"]
     assert table["ids"] == ids_of(tok, [texts[row] for row in (0, 2, 3, 4)])
-    with pytest.raises(CorpusError, match=rf"a\.{suffix} column 'id' must be one column.*'n'"):
+    with pytest.raises(CorpusError, match=rf"a\.{suffix} column 'id': must be one column.*'n'"):
         encode_corpus(tok, source, tmp_path / "bad", format="parquet", keep=["id"])
 
 

@@ -24,7 +24,7 @@ from tests.export.encode_corpus.shards import megatron_pair, rows_in, sentences
 def test_concatenated_megatron_files_equal_those_of_one_run(
     tok: pw.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("piecework.export.megatron_concat._VALUES_AT_ONCE", 7)
+    monkeypatch.setattr("piecework.export.megatron_files._VALUES_AT_ONCE", 7)
     texts = [text for text in sentences(200, 5) if text]
     parts = [texts[:30], [], texts[30:31], texts[31:]]
     pairs = [
@@ -60,7 +60,7 @@ def test_pairs_that_do_not_fit_are_refused(tok: pw.Tokenizer, tmp_path: Path) ->
     two = megatron_pair(wide, tmp_path, "two", ["aa"])
     with pytest.raises(
         CorpusError,
-        match=r"two\.idx has ids of int32, and .*one\.idx uint16; inputs must have ids of one type",
+        match=r"two\.idx: has ids of int32, and .*one\.idx uint16; inputs must have ids of one type",
     ):
         concat_megatron([one, two], tmp_path / "out")
     with pytest.raises(FileError, match="no such file"):
@@ -69,7 +69,7 @@ def test_pairs_that_do_not_fit_are_refused(tok: pw.Tokenizer, tmp_path: Path) ->
         concat_megatron([one, one], tmp_path / "one.bin")
     for suffix in ("bin", "idx"):
         (tmp_path / f"four.{suffix}").write_text("text")
-    with pytest.raises(CorpusError, match=r"four\.idx is not a complete index of Megatron-LM"):
+    with pytest.raises(CorpusError, match=r"four\.idx: is not a complete index of Megatron-LM"):
         concat_megatron([tmp_path / "four"], tmp_path / "out")
     index = Path(f"{one}.idx")
     whole = index.read_bytes()

@@ -81,7 +81,7 @@ def test_a_folder_of_an_earlier_run_needs_resume(
     encode_corpus(tok, corpus, tmp_path)
     with pytest.raises(
         ArgumentError,
-        match=r"out_dir has .*manifest\.json of an earlier run; pass resume=True to finish it, or",
+        match=r"out_dir: has .*manifest\.json of an earlier run; pass resume=True to finish it, or",
     ):
         encode_corpus(tok, corpus, tmp_path)
 
@@ -96,6 +96,7 @@ def test_a_folder_of_an_earlier_run_needs_resume(
         ({"encoding_errors": "strict"}, "encoding_errors='replace'", "encoding_errors='strict'"),
         ({"pack": 9}, "pack=None", "pack=9"),
         ({"parse_special": {"[SEP]"}}, "parse_special=None", r"parse_special=\['\[SEP\]'\]"),
+        ({"parse_special": "refuse"}, "parse_special=None", "parse_special='refuse'"),
     ],
 )
 def test_other_settings_are_refused_and_both_are_named(
@@ -182,7 +183,7 @@ def test_an_input_that_changes_during_the_run_is_an_error(
 
     with pytest.raises(
         CorpusError,
-        match=r"a\.txt changed while it was read; inputs must stay the same during a run",
+        match=r"a\.txt: changed while it was read; inputs must stay the same during a run",
     ):
         encode_corpus(tok, paths, tmp_path / "out", progress=append)
 
@@ -243,7 +244,7 @@ def test_a_damaged_manifest_is_an_error_that_names_it(
         target.get(key, manifest)["name" if key == "file" else key] = value
         path.write_text(json.dumps(manifest))
     with pytest.raises(
-        FormatError, match=r"manifest\.json is damaged; delete the folder, or another folder"
+        FormatError, match=r"manifest\.json: is damaged; delete the folder, or another folder"
     ):
         encode_corpus(tok, corpus, tmp_path, resume=True)
 
@@ -257,7 +258,7 @@ def test_two_processes_cannot_use_one_folder(
         fcntl.flock(lock, fcntl.LOCK_EX)
         with pytest.raises(
             FileError,
-            match=r"test_two_processes_cannot\w* is a folder that another process is encoding to; wait",
+            match=r"test_two_processes_cannot\w*: is a folder that another process is encoding to; wait",
         ):
             encode_corpus(tok, corpus, tmp_path)
     encode_corpus(tok, corpus, tmp_path)

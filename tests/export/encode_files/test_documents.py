@@ -81,7 +81,7 @@ def test_parallel_documents_stay_in_step(tok: pw.Tokenizer, tmp_path: Path) -> N
     assert [ids_in(path) for path in outputs] == [[[8, 11], [12]], [[11], [12, 8]]]
     write(left, "a\n\nb\n\nc")
     message = (
-        r"r ends after document 2, and .*l does not; .* must have the same number of documents"
+        r"r: ends after document 2, and .*l does not; .* must have the same number of documents"
     )
     with pytest.raises(CorpusError, match=message):
         pw.encode_files(tok, [left, right], outputs, **options)
@@ -94,7 +94,7 @@ def test_a_document_over_the_limit_leaves_no_output(
     monkeypatch.setattr("piecework.corpus.text_stream._MIN_LINE_BYTES", 1000)
     source, out = write(tmp_path / "in.txt", "hug\n" * 300), tmp_path / "out"
     message = (
-        r"in\.txt has a document of over 1000 bytes, .*; divide it, or pass document='blank-line'"
+        r"in\.txt: has a document of over 1000 bytes, .*; divide it, or pass document='blank-line'"
     )
     with pytest.raises(MemoryLimitError, match=message):
         pw.encode_files(tok, source, out, document="file")

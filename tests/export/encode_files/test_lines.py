@@ -111,7 +111,7 @@ def test_an_endless_line_is_refused(
     monkeypatch.setattr(text_stream, "MAX_LINE_BYTES", 1000)
     first = "a\n" if name == "in.txt" else '{"text": "a"}\n'
     source = write(tmp_path / name, first + "x" * 5000)
-    with pytest.raises(pw.errors.CorpusError, match=r"line 2 is longer than 1000 bytes"):
+    with pytest.raises(pw.errors.CorpusError, match=r"line 2: is longer than 1000 bytes"):
         pw.encode_files(tok, source, tmp_path / "out")
     assert list(tmp_path.iterdir()) == [source]
 
@@ -169,7 +169,7 @@ def test_unequal_line_counts_name_the_files_and_the_line(
     right = write(tmp_path / "r.txt", "a b c\n" * shorter)
     outputs = [tmp_path / "l.ids", tmp_path / "r.ids"]
     message = (
-        rf"r\.txt ends after line {shorter}, and \S*l\.txt does not; "
+        rf"r\.txt: ends after line {shorter}, and \S*l\.txt does not; "
         rf"parallel files must have the same number of lines"
     )
     with pytest.raises(pw.errors.CorpusError, match=message):

@@ -146,7 +146,7 @@ def test_a_full_disk_is_a_typed_error(tok: pw.Tokenizer, tmp_path: Path) -> None
     if not Path("/dev/full").exists():
         pytest.skip("needs /dev/full")
     source = write(tmp_path / "a", "a\n")
-    with pytest.raises(pw.errors.FileError, match="cannot write /dev/full: no space left"):
+    with pytest.raises(pw.errors.FileError, match="/dev/full: cannot be written: no space left"):
         pw.encode_files(tok, source, "/dev/full")
 
 

@@ -159,9 +159,9 @@ def test_lines_in_memory_name_bad_input(tok: pw.Tokenizer, tmp_path: Path) -> No
     assert batch.to_lists() == [[5]]
     with pytest.raises(pw.errors.FileError, match="missing"):
         pw.export.encode_lines(tok, tmp_path / "missing.txt")
-    with pytest.raises(pw.errors.ArgumentError, match="sources must contain at least one path"):
+    with pytest.raises(pw.errors.ArgumentError, match="sources: must contain at least one path"):
         pw.export.encode_lines(tok, [])
-    with pytest.raises(pw.errors.ArgumentError, match="encoding_errors must be .*, not 'ignore'"):
+    with pytest.raises(pw.errors.ArgumentError, match="encoding_errors: must be .*, not 'ignore'"):
         pw.export.encode_lines(tok, invalid, encoding_errors="ignore")  # type: ignore[arg-type]
 
 
@@ -275,7 +275,7 @@ def test_a_megatron_index_longer_than_one_read_of_it(
 ) -> None:
     from piecework.export import megatron_files
 
-    monkeypatch.setattr(megatron_files, "_ROWS_PER_READ", 7)
+    monkeypatch.setattr(megatron_files, "_VALUES_AT_ONCE", 7)
     rng = random.Random(1)
     lines = [" ".join(rng.choices(["a", "hugs", "b"], k=rng.randint(1, 9))) for _ in range(100)]
     source = write(tmp_path / "in", "\n".join(lines))

@@ -103,11 +103,11 @@ def test_a_pattern_replaces_an_unknown_pre_tokenizer(tmp_path: Path) -> None:
     path = byte_level(tmp_path, pre="zebra")
     assert pw.Tokenizer.load(path, pattern="gpt2").encode("ing ing").tokens == ["ing", "Ġ", "ing"]
     with pytest.raises(
-        ArgumentError, match="lowercase=True does not apply to the model of a GGUF file"
+        ArgumentError, match="lowercase: True does not apply to the model of a GGUF file"
     ):
         pw.Tokenizer.load(path, lowercase=True)
     with pytest.raises(
-        ArgumentError, match="pattern='gpt2' does not apply to the model of a GGUF file"
+        ArgumentError, match="pattern: 'gpt2' does not apply to the model of a GGUF file"
     ):
         pw.Tokenizer.load(small(tmp_path), pattern="gpt2")
 

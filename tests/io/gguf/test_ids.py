@@ -93,7 +93,7 @@ def test_byte_level_files_have_the_ids_of_the_original(name: str, tmp_path: Path
 @pytest.mark.slow
 def test_a_tekken_file_has_the_ids_of_the_original(tmp_path: Path) -> None:
     original = pw.Tokenizer.load(need("vocab/mistral/tekken_240911.json.gz"))
-    parsing = original.with_special_in_text("parse")
+    parsing = original.with_parse_special(True)
     keys = byte_level_keys(json.loads(parsing.to_str()), "tekken") | {"bos_token_id": 1}
     loaded = pw.Tokenizer.load(write(tmp_path / "model.gguf", keys))
     for text in (*TEXTS, *texts_of_languages()):

@@ -164,7 +164,7 @@ def test_counts_files_take_no_counting_options(corpus: list[Path], tmp_path: Pat
     ]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 2
-    assert "--sample does not apply to counts files, only to text files" in done.stderr
+    assert "--sample: does not apply to counts files, only to text files" in done.stderr
 
 
 @pytest.mark.parametrize("temperature", [1e-320, 1e-300, 1e-4, 0.5, 1.0, 5.0, 1e300])

@@ -83,17 +83,15 @@ pub(crate) fn missing_column(py: Python<'_>, name: &str) -> Py<PyAny> {
 /// Make the error; it names the call that computes the column.
 pub(super) fn missing(name: &str) -> PyErr {
     match name {
-        "overflowing" => bad_argument(
-            "overflow",
-            "False",
-            "True: encode_batch(..., overflow=True) makes a row of each window",
-        ),
+        "overflowing" => {
+            bad_argument("overflow", "False", "True in encode_batch, which makes a row of each window")
+        }
         "byte_offsets" | "utf16_offsets" | "pieces" => {
-            let expected = format!("read from encode(text).{name}: rows of a batch keep no text");
+            let expected = format!("read from encode(text).{name}, as rows of a batch keep no text");
             bad_argument(name, "from a row of a batch", &expected)
         }
         _ => {
-            let expected = format!("True: encode_batch(..., offsets=True) keeps {name}");
+            let expected = format!("True in encode_batch, which then keeps {name}");
             bad_argument("offsets", "False", &expected)
         }
     }

@@ -32,20 +32,15 @@ impl DecodeStreams {
 
     /// Continue from the states of other streams and the texts in `pending`; `None` for a state that no stream
     /// has.
-    ///
-    /// States of earlier versions come without `pending`.
     #[must_use]
     pub fn continued(
         states: Vec<StreamState>,
-        mut pending: Vec<String>,
+        pending: Vec<String>,
         skip_special_tokens: bool,
         clean_up: Option<bool>,
     ) -> Option<Self> {
         let stream = |state| DecodeStream::of_state(skip_special_tokens, state);
         let streams = states.into_iter().map(stream).collect::<Option<Vec<_>>>()?;
-        if pending.is_empty() {
-            pending.resize(streams.len(), String::new());
-        }
         let cleaners = pending.into_iter().map(CleanUpStream::of_pending).collect::<Vec<_>>();
         (cleaners.len() == streams.len()).then_some(Self {
             streams,

@@ -19,7 +19,7 @@ impl Model {
         };
         match sampling {
             Some(Sampling { nbest: Some(n), .. }) if self.has_merges() => {
-                let expected = "None: a BPE model leaves merges out, and its segmentations have no order";
+                let expected = "None, as the segmentations of a BPE model have no order";
                 refused("sampling.nbest_size", n.to_string(), expected)
             }
             Some(Sampling { alpha, .. }) if self.has_merges() && alpha > 1.0 => {

@@ -5,11 +5,11 @@ mod decoders;
 mod merge_list;
 mod models;
 mod normalizers;
+mod parse_special;
 mod patterns;
 mod post_processors;
 mod pre_tokenizers;
 mod sentencepiece;
-mod special_in_text;
 
 use serde::Deserialize;
 
@@ -23,6 +23,7 @@ pub use models::{
     WordSpec,
 };
 pub use normalizers::{BertNormalizerSpec, Cleaning, NormalizerSpec};
+pub use parse_special::ParseSpecial;
 pub use patterns::{ByteLevelSpec, MetaspaceSpec, PatternSpec, PrependScheme, SplitBehavior};
 pub use post_processors::{PostProcessorSpec, TemplatePiece, TemplateSpec, TemplateToken};
 pub use pre_tokenizers::PreTokenizerSpec;
@@ -30,7 +31,6 @@ pub use sentencepiece::{
     PieceType, ScoredPiece, SentencePieceDecoderSpec, SentencePieceKind, SentencePieceNormalizerSpec,
     SentencePieceSpec,
 };
-pub use special_in_text::SpecialInText;
 
 /// The most steps of one stage, including the steps of nested sequences.
 pub const MAX_STEPS: usize = 1024;

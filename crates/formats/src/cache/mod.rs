@@ -10,7 +10,7 @@ mod entries;
 use std::hash::Hasher;
 
 use piecework_core::error::{Error, ErrorKind};
-use piecework_core::spec::{ModelSpec, SpecialInText, TokenizerSpec, WordSpec};
+use piecework_core::spec::{ModelSpec, ParseSpecial, TokenizerSpec, WordSpec};
 use piecework_core::table_sections::{damaged, Array, TableSections, RANKS};
 use piecework_core::vocab::Vocab;
 use xxhash_rust::xxh3::Xxh3;
@@ -33,8 +33,8 @@ pub struct CompiledCache {
     pub vocab: Vocab,
     /// The other tables, as named arrays.
     pub parts: TableSections,
-    /// What the tokenizer does with special tokens in text.
-    pub special_in_text: SpecialInText,
+    /// Which special tokens the tokenizer parses in text.
+    pub parse_special: ParseSpecial,
     /// What the writer knew of the source; see [`fingerprint`].
     pub key: Vec<u8>,
 }
@@ -49,7 +49,7 @@ impl CompiledCache {
 }
 
 const SPEC: &str = "spec";
-const SPECIAL_IN_TEXT: &str = "special_in_text";
+const PARSE_SPECIAL: &str = "parse_special";
 const KEY: &str = "key";
 
 /// Write a cache; `parts` are the tables of the tokenizer of this specification.
@@ -58,12 +58,12 @@ const KEY: &str = "key";
 pub fn write(
     spec: &TokenizerSpec,
     parts: &TableSections,
-    special_in_text: SpecialInText,
+    parse_special: ParseSpecial,
     key: &[u8],
 ) -> Result<Vec<u8>, Error> {
     let mut sections = TableSections::default();
     let bytes = |text: &[u8]| Array::from(text.to_vec());
-    sections.put(SPECIAL_IN_TEXT, &bytes(special_in_text.name().as_bytes()));
+    sections.put(PARSE_SPECIAL, &bytes(parse_special.as_json().as_bytes()));
     sections.put(KEY, &bytes(key));
     sections.put(SPEC, &bytes(tokenizer_json::write(&stages_of(spec), false).as_bytes()));
     entries::add(&spec.model, parts.has(RANKS), &mut sections)?;
@@ -113,14 +113,13 @@ fn read_sections(parts: TableSections) -> Result<CompiledCache, Error> {
         spec.model = entries::with_entries(&settings, &vocab, &parts)?;
         None
     };
-    let treatment = text(SPECIAL_IN_TEXT)?;
-    let special_in_text =
-        SpecialInText::named(&treatment).ok_or_else(|| damaged(SPECIAL_IN_TEXT, treatment))?;
+    let value = text(PARSE_SPECIAL)?;
+    let parse_special = ParseSpecial::from_json(&value).ok_or_else(|| damaged(PARSE_SPECIAL, value))?;
     Ok(CompiledCache {
         spec,
         read_entries,
         vocab,
-        special_in_text,
+        parse_special,
         key: parts.get::<u8>(KEY)?.to_vec(),
         parts,
     })

@@ -44,8 +44,8 @@ type SentencePieceStages<'s> =
 
 fn stages_of(spec: &TokenizerSpec) -> Result<SentencePieceStages<'_>, Error> {
     let unsupported = |place: &str, found: &str| {
-        let expected = "what SentencePiece has: write a tokenizer.json, or convert to its stages";
-        Err(Error::new(ErrorKind::Argument, place, found, expected))
+        let error = Error::new(ErrorKind::Argument, place, found, "what SentencePiece has");
+        Err(error.hint("write a tokenizer.json, or convert to its stages"))
     };
     let Some(NormalizerSpec::SentencePiece(normalizer)) = &spec.normalizer else {
         return unsupported("normalizer", "another normalizer than SentencePiece's");

@@ -83,10 +83,12 @@ fn windows_become_rows() {
 #[test]
 fn wrong_arguments_are_errors() {
     let tokenizer = tokenizer();
-    let only = |token: &str| EncodeOptions::new().parse_special(ParseSpecial::Only(vec![token.into()]));
+    let only = |token: &str| EncodeOptions::new().parse_special_only([token]);
     assert_eq!(tokenizer.encode_ids_with("[SEP] [CLS]", &only("[SEP]")).unwrap()[1..3], [3, 1]);
     let error = tokenizer.encode_with("to", &only("to")).unwrap_err();
-    assert_eq!((error.kind, &*error.place), (ErrorKind::Argument, "parse_special"));
+    assert_eq!((error.kind, &*error.place), (ErrorKind::Argument, "parse_special_only"));
+    let refuse = EncodeOptions::new().parse_special(ParseSpecial::Refuse);
+    assert_eq!(tokenizer.encode_with("to [SEP]", &refuse).unwrap_err().kind, ErrorKind::SpecialToken);
     let mixed = [EncodeInput::from(("to", "be")), "to".into()];
     assert_eq!(tokenizer.encode_batch(mixed).unwrap_err().place, "texts[1]");
     assert_eq!(tokenizer.count_batch([("to", "be")]).unwrap_err().place, "texts");

@@ -4,8 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 
 use piecework::formats::{cache, piecework_file};
-use piecework::spec::SpecialInText;
-use piecework::{Error, ErrorKind, LoadOptions, Tokenizer};
+use piecework::{Error, ErrorKind, LoadOptions, ParseSpecial, Tokenizer};
 
 const VOCAB: &[u8] = b"[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nto\nbe\n##s\n";
 
@@ -40,17 +39,17 @@ fn ranks() -> String {
 fn formats_of_this_library_give_the_same_ids() {
     let tokenizer = vocab();
     let json = tokenizer.to_json(true);
-    let file = piecework_file::write(&tokenizer.spec(), SpecialInText::Text);
+    let file = piecework_file::write(&tokenizer.spec(), ParseSpecial::Nothing);
     let core = tokenizer.core();
-    let cache = cache::write(&core.spec(), &core.store(), SpecialInText::Refuse, b"").unwrap();
-    for (bytes, special_in_text) in [
-        (json.as_bytes(), SpecialInText::Parse),
-        (&file, SpecialInText::Text),
-        (&cache, SpecialInText::Refuse),
+    let cache = cache::write(&core.spec(), &core.store(), ParseSpecial::Refuse, b"").unwrap();
+    for (bytes, parse_special) in [
+        (json.as_bytes(), ParseSpecial::All),
+        (&file, ParseSpecial::Nothing),
+        (&cache, ParseSpecial::Refuse),
     ] {
         let read = Tokenizer::from_bytes(bytes).unwrap();
-        assert_eq!(read.special_in_text(), special_in_text);
-        assert_eq!(ids(&read.with_special_in_text(SpecialInText::Parse)), ids(&tokenizer));
+        assert_eq!(read.parse_special(), parse_special);
+        assert_eq!(ids(&read.with_parse_special(ParseSpecial::All)), ids(&tokenizer));
     }
 }
 

@@ -153,7 +153,8 @@ fn check_supply(spec: &SentencePieceTrainSpec, learned: usize) -> Result<(), Err
         return Ok(());
     }
     let most = spec.symbols.len() + learned;
-    Err(wrong_size(spec, format!("at most {most}: the corpus has no more pieces")))
+    let error = wrong_size(spec, format!("at most {most}"));
+    Err(error.limit(most).hint("the corpus has no more pieces"))
 }
 
 fn wrong_size(spec: &SentencePieceTrainSpec, expected: String) -> Error {

@@ -89,9 +89,9 @@ impl WordText {
         };
         let total: usize = words.iter().map(chars).sum();
         if total >= PREFIXED as usize {
-            let expected = "fewer: raise min_frequency or count less text";
             let found = "2^31 or more characters in distinct words";
-            return Err(Error::new(ErrorKind::Training, "counts", found, expected));
+            return Err(Error::new(ErrorKind::Training, "counts", found, "fewer")
+                .hint("raise min_frequency or count less text"));
         }
         reserve(&mut self.codes, total)?;
         reserve(&mut self.starts, words.len() + 1)?;

@@ -91,7 +91,8 @@ impl ReservedEntries {
         }
         let expected =
             format!("at least {needed} ({entries} reserved entries and an alphabet of {characters})");
-        Err(Error::new(ErrorKind::Training, "vocab_size", self.vocab_size.to_string(), expected))
+        let found = self.vocab_size.to_string();
+        Err(Error::new(ErrorKind::Training, "vocab_size", found, expected).limit(needed))
     }
 
     /// Check that the seeds suffice to fill the vocabulary.
@@ -113,8 +114,9 @@ impl ReservedEntries {
             Some(_) => "no more of the seeds occur",
             None => "the corpus has no more substrings that occur twice",
         };
-        let expected = format!("at most {most}: {why}");
-        Err(Error::new(ErrorKind::Training, "vocab_size", self.vocab_size.to_string(), expected))
+        let expected = format!("at most {most}");
+        let found = self.vocab_size.to_string();
+        Err(Error::new(ErrorKind::Training, "vocab_size", found, expected).limit(most).hint(why))
     }
 
     /// Choose the characters and the best pieces; return all entries in id order.

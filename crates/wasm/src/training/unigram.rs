@@ -108,9 +108,8 @@ fn learn_at_most(
         ..UnigramTrainSpec::default()
     };
     match learn(counts, &spec) {
-        Err(Error { kind: ErrorKind::Training, expected, .. }) if expected.starts_with("at most ") => {
-            let most: String = expected[8..].chars().take_while(char::is_ascii_digit).collect();
-            spec.vocab_size = most.parse().unwrap_or(spec.vocab_size);
+        Err(Error { limit: Some(most), .. }) if most < spec.vocab_size as u64 => {
+            spec.vocab_size = most as usize;
             learn(counts, &spec)
         }
         learned => learned,

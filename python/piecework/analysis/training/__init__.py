@@ -14,8 +14,7 @@ from piecework._support import Plan
 from piecework._support import validation as checks
 from piecework.analysis.step_selection import Selection
 from piecework.analysis.training.examples import EXAMPLES, TrainingExample, training_example
-from piecework.analysis.training.merges import trace_bpe, trace_wordpiece
-from piecework.analysis.training.others import trace_without_steps
+from piecework.analysis.training.merges import settings_of, trace_bpe, trace_wordpiece
 from piecework.analysis.training.pruning import trace_pruning
 from piecework.analysis.training.sentencepiece import is_replayed, trace_sentencepiece
 from piecework.analysis.training.steps import (
@@ -36,6 +35,7 @@ from piecework.analysis.training.top_down import trace_top_down
 from piecework.analysis.training.trace import TrainingTrace, nothing_to_prune
 from piecework.analysis.training.unigram import trace_unigram
 from piecework.errors import ArgumentError
+from piecework.reference.wordpiece_training import Settings, alphabet_entries
 from piecework.train import Counts, Trainer, count_texts
 
 __all__ = [
@@ -95,6 +95,7 @@ def explain_training(
     """
     wanted = Selection.of(steps)
     top = checks.whole_number("top", top, 1)
+    checks.check_type("trainer", trainer, Trainer, "a trainer")
     counts = _counts(corpus, trainer)
     if word is not None and not has_lattices(trainer):
         raise ArgumentError("word", f"needs a Unigram learner, not {type(trainer).__name__}")
@@ -157,3 +158,24 @@ def _counts(
         raise ArgumentError("corpus", problem)
     plan = Plan.of(trainer)
     return count_texts(corpus, preset=plan.pipeline, sentences=plan.sentences)
+
+
+def trace_without_steps(counts: Counts, trainer: Trainer) -> TrainingTrace:
+    """Return the vocabulary that a trainer learns, and the alphabet of WordPiece."""
+    unit = getattr(trainer, "unit", None)
+    return TrainingTrace(
+        learner=f"the most frequent {unit}" if unit else f"{trainer.title} {trainer.detail}",
+        words=tuple(counts.most_common()),
+        special_tokens=trainer.fixed_tokens,
+        alphabet=_alphabet(counts, trainer),
+        steps=(),
+        step_count=0,
+        vocab=tuple(trainer.learn(counts).vocab),
+    )
+
+
+def _alphabet(counts: Counts, trainer: Trainer) -> tuple[str, ...]:
+    """Return the entries of single characters that come before the learned ones."""
+    if trainer.kind != "wordpiece":
+        return ()
+    return tuple(alphabet_entries(list(counts), settings_of(Settings, trainer, counts)))

@@ -6,8 +6,8 @@ The trainer decides every merge; the reference computes the scores of the other 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
-from dataclasses import asdict, fields, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, fields
 from itertools import islice
 from typing import Any, TypeVar
 
@@ -53,8 +53,8 @@ def trace_wordpiece(
         ]
 
     ties = settings.ties or wordpiece.SCORES[settings.score].ties
-    replay = _Replay(learned, splits, ranked, ties)
-    merges = replay.steps(wanted, top, words if settings.score == "pmi" else [])
+    published = words if settings.score == "pmi" else []
+    merges = _steps(learned, splits, ranked, ties, wanted, top, published)
     return TrainingTrace(
         learner=f"WordPiece by merges, score {settings.score!r}, ties {ties!r}",
         words=tuple(words),
@@ -73,9 +73,7 @@ def trace_bpe(
 ) -> TrainingTrace:
     """Trace a BPE learner."""
     if trainer.parity:
-        problem = (
-            "True has no steps to show; learn without it, or read the merges of `learn_vocabulary`"
-        )
+        problem = "has no steps to show; learn without it, or read the merges of `learn_vocabulary`"
         raise ArgumentError("parity", problem)
     check_small(counts, MAX_CHARACTERS, "merges")
     check_one_stage(trainer.transition, "o200k")
@@ -104,14 +102,13 @@ def trace_bpe(
             if pairs[pair] >= least
         ]
 
-    replay = _Replay(learned, splits, ranked, trainer.ties)
     return TrainingTrace(
         learner=f"{name}, ties {trainer.ties!r}",
         words=tuple(words),
         special_tokens=trainer.special_tokens,
         alphabet=tuple(entry for entry in learned.entries if entry in kept),
         splits=tuple((tuple(symbols), count) for symbols, count in splits),
-        steps=tuple(replay.steps(wanted, top, [])),
+        steps=tuple(_steps(learned, splits, ranked, trainer.ties, wanted, top)),
         step_count=len(learned.merges),
         vocab=learned.entries,
         stopped_early=learned.stopped_early,
@@ -130,93 +127,94 @@ def settings_of(kind: type[Settings], trainer: Any, counts: Counts | None = None
     return kind(**{name: value for name, value in given.items() if name in known})
 
 
-class _Replay:
-    """The symbols of each word while the merges of a learner are applied."""
+class Replay:
+    """The symbols of each word while merges are applied."""
 
-    def __init__(
-        self,
-        learned: LearnedVocabulary,
-        splits: Sequence[tuple[list[str], int]],
-        ranked: Any,
-        ties: str,
-    ) -> None:
-        self._learned = learned
-        self._ranked = ranked
-        self._ties = ties
-        self._splits = [(list(symbols), count) for symbols, count in splits]
+    def __init__(self, splits: Sequence[tuple[Sequence[str], int]]) -> None:
+        self.splits = [(list(symbols), count) for symbols, count in splits]
         self._words_with: defaultdict[str, set[int]] = defaultdict(set)
-        for at, (symbols, _) in enumerate(self._splits):
+        for at, (symbols, _) in enumerate(self.splits):
             for symbol in symbols:
                 self._words_with[symbol].add(at)
 
-    def steps(
-        self, wanted: Selection, top: int, words: list[tuple[str, int]]
-    ) -> Iterator[TrainingMerge]:
-        """Yield the wanted merges; the others are applied without scores."""
-        size = self._learned._first_size()
-        known = set(self._learned.entries[:size])
-        for number, merge in enumerate(self._learned.merges, 1):
-            is_new = merge.token not in known
-            known.add(merge.token)
-            size += is_new
-            if number not in wanted:
-                for _ in self._changes(merge):
-                    pass
-                continue
-            pairs = self._ranked(self._splits, self._learned.entries[: size - is_new])
-            step = self._step(number, merge, pairs, top)
-            changes = list(self._changes(merge))
-            yield replace(
-                step,
-                changes=tuple(islice(changes, top)),
-                changed_words=len(changes),
-                vocab_size=size,
-                is_new=is_new,
-                note=erratum_of(words, number),
-            )
+    def step(
+        self, number: int, pairs: Sequence[PairScore], top: int, **fields: Any
+    ) -> TrainingMerge:
+        """Apply the first of `pairs`, and return the step; `fields` are the other fields of it."""
+        first_pairs = tuple(islice(in_corpus_order(self.splits, pairs), top))
+        changes = self.apply(pairs[0])
+        return TrainingMerge(
+            number=number,
+            winner=pairs[0],
+            candidates=tuple(pairs[:top]),
+            first_pairs=first_pairs,
+            pairs=len(pairs),
+            tied=tied_pairs(pairs),
+            changes=tuple(changes[:top]),
+            changed_words=len(changes),
+            **fields,
+        )
 
-    def _step(self, number: int, merge: Merge, pairs: list[PairScore], top: int) -> TrainingMerge:
-        """Return a step whose changes and vocabulary are still missing."""
+    def apply(self, merge: Merge | PairScore) -> list[SplitChange]:
+        """Apply a merge to the words that contain its pair, and return the changes."""
+        changes = []
+        for at in sorted(self._words_with[merge.left] & self._words_with[merge.right]):
+            before, count = self.splits[at]
+            after = apply_merge(before, merge)
+            if len(after) < len(before):
+                self.splits[at] = (after, count)
+                self._words_with[merge.token].add(at)
+                changes.append(SplitChange(count, tuple(before), tuple(after)))
+        return changes
+
+
+def tied_pairs(pairs: Sequence[PairScore]) -> int:
+    """Return how many pairs have the score of the first one."""
+    return sum(pair.score == pairs[0].score for pair in pairs)
+
+
+def _steps(
+    learned: LearnedVocabulary,
+    splits: Sequence[tuple[list[str], int]],
+    ranked: Callable[[list[tuple[list[str], int]], Sequence[str]], list[PairScore]],
+    ties: str,
+    wanted: Selection,
+    top: int,
+    words: Sequence[tuple[str, int]] = (),
+) -> Iterator[TrainingMerge]:
+    """Yield the wanted merges; the others are applied without scores."""
+    replay = Replay(splits)
+    size = learned._first_size()
+    known = set(learned.entries[:size])
+    for number, merge in enumerate(learned.merges, 1):
+        is_new = merge.token not in known
+        known.add(merge.token)
+        size += is_new
+        if number not in wanted:
+            replay.apply(merge)
+            continue
+        pairs = ranked(replay.splits, learned.entries[: size - is_new])
         if not pairs or (pairs[0].left, pairs[0].right) != (merge.left, merge.right):
             found = (
                 f"{merge.left!r} {merge.right!r} as merge {number}, but another pair scores higher"
             )
             raise InternalError("trace", f"the trainer made {found}")
-        tied = sum(pair.score == pairs[0].score for pair in pairs)
-        return TrainingMerge(
-            number=number,
-            winner=pairs[0],
-            reason=self._reason(pairs, tied),
-            candidates=tuple(pairs[:top]),
-            first_pairs=tuple(islice(in_corpus_order(self._splits, pairs), top)),
-            pairs=len(pairs),
-            tied=tied,
-            changes=(),
-            changed_words=0,
-            vocab_size=0,
-            is_new=True,
+        note = erratum_of(words, number)
+        reason = _reason(pairs, ties)
+        yield replay.step(
+            number, pairs, top, reason=reason, vocab_size=size, is_new=is_new, note=note
         )
 
-    def _reason(self, pairs: list[PairScore], tied: int) -> str:
-        best = pairs[0]
-        if tied > 1:
-            rule = _RULES[self._ties]
-            return f"{tied:,} pairs share the best score, {best.formula}; {rule}"
-        if len(pairs) == 1:
-            return f"the only pair left, with a score of {best.formula}"
-        runner_up = pairs[1]
-        second = f"{runner_up.left} {runner_up.right} is second with {runner_up.formula}"
-        return f"the best score, {best.formula}; {second}"
 
-    def _changes(self, merge: Merge) -> Iterator[SplitChange]:
-        """Apply a merge to the words that contain its pair; yield each change."""
-        for at in sorted(self._words_with[merge.left] & self._words_with[merge.right]):
-            before, count = self._splits[at]
-            after = apply_merge(before, merge)
-            if len(after) < len(before):
-                self._splits[at] = (after, count)
-                self._words_with[merge.token].add(at)
-                yield SplitChange(count, tuple(before), tuple(after))
+def _reason(pairs: list[PairScore], ties: str) -> str:
+    best, tied = pairs[0], tied_pairs(pairs)
+    if tied > 1:
+        return f"{tied:,} pairs share the best score, {best.formula}; {_RULES[ties]}"
+    if len(pairs) == 1:
+        return f"the only pair left, with a score of {best.formula}"
+    runner_up = pairs[1]
+    second = f"{runner_up.left} {runner_up.right} is second with {runner_up.formula}"
+    return f"the best score, {best.formula}; {second}"
 
 
 _RULES = {

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
-from itertools import islice, pairwise
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,19 +11,13 @@ import numpy as np
 from piecework._support import with_learned
 from piecework.analysis.step_selection import Selection
 from piecework.analysis.training.limits import check_one_stage, check_same, check_small
-from piecework.analysis.training.merges import settings_of
-from piecework.analysis.training.steps import (
-    PairScore,
-    SplitChange,
-    TrainingEstimate,
-    TrainingMerge,
-    in_corpus_order,
-)
+from piecework.analysis.training.merges import Replay, settings_of, tied_pairs
+from piecework.analysis.training.steps import PairScore, TrainingEstimate, TrainingMerge
 from piecework.analysis.training.trace import TrainingTrace
 from piecework.analysis.training.unigram import ReplayStart, UnigramReplay, check_word
-from piecework.reference.bpe import merge
 from piecework.reference.sentencepiece_training import Shape, allows, unigram_seeds
 from piecework.reference.unigram_training import around_symbols, within_alphabet
+from piecework.reference.words import count_parts
 from piecework.train import Counts, LearnedPieces, SentencePieceTrainer
 
 MAX_CHARACTERS = 20_000
@@ -46,7 +38,13 @@ def trace_sentencepiece(
     learned = trainer.learn_pieces(counts)
     words = list(counts)
     if is_replayed(trainer):
-        return _trace_unigram(counts, learned, trainer, wanted, top, word)
+        check_word(word, words)
+        run = UnigramReplay(_start(words, learned, trainer), learned, word)
+        taken = [step for step in run.steps(top) if step.number in wanted]
+        found = [(piece, float(np.float32(score))) for piece, score in run.chosen_pieces()]
+        check_same(found, list(learned.pieces), "the pieces")
+        learner, symbols = _learner(trainer), _symbols(trainer)
+        return run.trace(learner, words, taken, symbols, _entries(trainer, learned))
     alphabet = {piece for piece, _ in learned.pieces if len(piece) == 1}
     is_whole = alphabet.issuperset("".join(word for word, _ in words)) and not _cuts_words(trainer)
     steps: list[TrainingMerge] | list[TrainingEstimate] = _estimates(learned, trainer)
@@ -118,32 +116,12 @@ def is_replayed(trainer: Any) -> bool:
     return trainer.model_type == "unigram" and not has_own_seeds and not is_cut
 
 
-def _trace_unigram(
-    counts: Counts,
-    learned: LearnedPieces,
-    trainer: SentencePieceTrainer,
-    wanted: Selection,
-    top: int,
-    word: str | None,
-) -> TrainingTrace:
-    words = list(counts)
-    check_word(word, words)
-    run = UnigramReplay(_start(words, learned, trainer), learned, word)
-    steps = [step for step in run.steps(top) if step.number in wanted]
-    found = [(piece, float(np.float32(score))) for piece, score in run.chosen_pieces()]
-    check_same(found, list(learned.pieces), "the pieces")
-    return run.trace(_learner(trainer), words, steps, _symbols(trainer), _entries(trainer, learned))
-
-
 def _start(
     words: list[tuple[str, int]], learned: LearnedPieces, trainer: SentencePieceTrainer
 ) -> ReplayStart:
     symbols = _symbols(trainer)
     parts = around_symbols(words, symbols)
-    counts = Counter[str]()
-    for part, count in parts:
-        for character in part:
-            counts[character] += count
+    counts = count_parts(parts, iter)
     # Every character of the alphabet is a piece.
     alphabet = sorted(
         (piece for piece, _ in learned.pieces if len(piece) == 1),
@@ -178,19 +156,15 @@ def _merges(
 ) -> Iterator[TrainingMerge]:
     """Replay the merges of the trainer with the counts of all pairs."""
     shape = settings_of(Shape, trainer)
-    splits = [(list(word), count) for word, count in words]
+    replay = Replay(words)
     known: set[str] = set()
     for number, piece in enumerate(merges, 1):
-        order = _ranked(splits, known, shape)
+        order = _ranked(replay.splits, known, shape)
         check_same(order[0].token if order else None, piece, f"merge {number}")
-        best = order[0]
-        after = [(merge(symbols, (best.left, best.right)), count) for symbols, count in splits]
+        size = len(trainer.meta_pieces) + number
+        step = replay.step(number, order, top, reason=_reason(order), vocab_size=size, is_new=True)
         if number in wanted:
-            size = len(trainer.meta_pieces) + number
-            first_pairs = tuple(islice(in_corpus_order(splits, order), top))
-            step = _step(number, order, _changes(splits, after), size, top)
-            yield replace(step, first_pairs=first_pairs)
-        splits = after
+            yield step
         known.add(piece)
 
 
@@ -198,13 +172,7 @@ def _ranked(
     splits: Sequence[tuple[list[str], int]], known: set[str], shape: Shape
 ) -> list[PairScore]:
     """Return the pairs that make a new piece: by falling count, then by length, then by code points."""
-    pairs: Counter[Pair] = Counter()
-    symbols: Counter[str] = Counter()
-    for split, count in splits:
-        for pair in pairwise(split):
-            pairs[pair] += count
-        for symbol in split:
-            symbols[symbol] += count
+    pairs, symbols = count_parts(splits, pairwise), count_parts(splits, iter)
     new = [pair for pair in pairs if "".join(pair) not in known and allows("".join(pair), shape)]
     new.sort(key=lambda pair: (-pairs[pair], len("".join(pair)), "".join(pair), pair))
     return [
@@ -215,35 +183,8 @@ def _ranked(
     ]
 
 
-def _changes(
-    before: Sequence[tuple[list[str], int]], after: Sequence[tuple[list[str], int]]
-) -> list[SplitChange]:
-    return [
-        SplitChange(count, tuple(old), tuple(new))
-        for (old, count), (new, _) in zip(before, after, strict=True)
-        if len(new) < len(old)
-    ]
-
-
-def _step(
-    number: int, order: Sequence[PairScore], changes: Sequence[SplitChange], size: int, top: int
-) -> TrainingMerge:
-    best = order[0]
-    tied = sum(pair.count == best.count for pair in order)
-    reason = f"the most frequent pair, {best.count:,} times"
+def _reason(order: Sequence[PairScore]) -> str:
+    best, tied = order[0], tied_pairs(order)
     if tied > 1:
-        reason = (
-            f"{tied:,} pairs occur {best.count:,} times; the shortest piece wins, then the first"
-        )
-    return TrainingMerge(
-        number=number,
-        winner=best,
-        reason=reason,
-        candidates=tuple(order[:top]),
-        pairs=len(order),
-        tied=tied,
-        changes=tuple(changes[:top]),
-        changed_words=len(changes),
-        vocab_size=size,
-        is_new=True,
-    )
+        return f"{tied:,} pairs occur {best.count:,} times; the shortest piece wins, then the first"
+    return f"the most frequent pair, {best.count:,} times"

@@ -11,6 +11,7 @@ from typing import TypeAlias
 from piecework._support import Merge
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph, Tokens
 from piecework.analysis.unigram_lattice import WordLattice
+from piecework.reference import bpe
 
 Score: TypeAlias = Fraction | float | int
 
@@ -52,13 +53,7 @@ def apply_merge(symbols: Sequence[str], merge: PairScore | Merge) -> list[str]:
     >>> apply_merge(["a", "a", "a"], PairScore("a", "a", "aa", 2, 3, 3, score=2))
     ['aa', 'a']
     """
-    out: list[str] = []
-    at = 0
-    while at < len(symbols):
-        found = tuple(symbols[at : at + 2]) == (merge.left, merge.right)
-        out.append(merge.token if found else symbols[at])
-        at += 2 if found else 1
-    return out
+    return bpe.merge(symbols, (merge.left, merge.right), merge.token)
 
 
 def in_corpus_order(

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from piecework._support import counted
-from piecework.analysis.block_html import as_html
 from piecework.analysis.block_text import WIDTH, as_text
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph, Tokens
-from piecework.analysis.plain_data import plain
+from piecework.analysis.displayed import Displayed
 from piecework.analysis.training.steps import (
     TrainingLattice,
     TrainingMerge,
@@ -24,7 +23,7 @@ LINES = 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class TrainingTrace:
+class TrainingTrace(Displayed):
     """The state before the first step of a learner, the chosen steps, and the vocabulary at the end.
 
     >>> import piecework as pw
@@ -97,8 +96,7 @@ class TrainingTrace:
         if number < 0 or len(made) != number:
             raise ArgumentError(
                 "number",
-                f"{number}: the merges up to it must all be in steps=, such as "
-                f"steps='1-{max(number, 1)}'",
+                f"{number}: the merges up to it must all be in steps, such as '1-{max(number, 1)}'",
             )
         splits = [(list(symbols), count) for symbols, count in self.splits]
         for step in made:
@@ -134,8 +132,7 @@ class TrainingTrace:
         >>> found["steps"][0]["winner"]["score"], found["steps"][0]["winner"]["score_fraction"]
         (0.05, '1/20')
         """
-        found = plain(self)
-        assert isinstance(found, dict)
+        found = super().to_dict()
         for step, data in zip(self.steps, found["steps"], strict=True):
             data["kind"] = type(step).__name__
         return found
@@ -192,13 +189,6 @@ class TrainingTrace:
 
     def __str__(self) -> str:
         return self.to_text()
-
-    def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """Print the text in IPython, in place of all fields."""
-        printer.text(str(self))
-
-    def _repr_html_(self) -> str:
-        return as_html(self.blocks())
 
 
 def nothing_to_prune(trace: TrainingTrace, vocab_size: int | None) -> str | None:

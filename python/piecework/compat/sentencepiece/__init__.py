@@ -18,17 +18,8 @@ versions: "immutable_proto", `set_vocabulary`, `set_encode_extra_options`, `samp
 
 from __future__ import annotations
 
-from piecework.compat.sentencepiece.flatbuffers import ConvertToFlatbuffer, convert_to_flatbuffer
 from piecework.compat.sentencepiece.normalizer import SentencePieceNormalizer
 from piecework.compat.sentencepiece.options import ThreadPool
-from piecework.compat.sentencepiece.process_settings import (
-    SetDataDir,
-    SetMinLogLevel,
-    SetNBestTimeout,
-    set_data_dir,
-    set_min_log_level,
-    set_nbest_timeout,
-)
 from piecework.compat.sentencepiece.processor import SentencePieceProcessor
 from piecework.compat.sentencepiece.proto_messages import (
     ImmutableNBestSentencePieceText,
@@ -47,7 +38,6 @@ from piecework.compat.sentencepiece.trainer import SentencePieceTrainer
 __version__ = "0.2.3"
 
 __all__ = [
-    "ConvertToFlatbuffer",
     "ImmutableNBestSentencePieceText",
     "ImmutableSentencePieceText",
     "NBestSentencePieceText",
@@ -55,15 +45,8 @@ __all__ = [
     "SentencePieceProcessor",
     "SentencePieceText",
     "SentencePieceTrainer",
-    "SetDataDir",
-    "SetMinLogLevel",
-    "SetNBestTimeout",
     "SetRandomGeneratorSeed",
     "SurfacePiece",
     "ThreadPool",
-    "convert_to_flatbuffer",
-    "set_data_dir",
-    "set_min_log_level",
-    "set_nbest_timeout",
     "set_random_generator_seed",
 ]

@@ -79,10 +79,8 @@ def _decode_text(model: LoadedModel, items: list[Item], extras: Sequence[str]) -
 def _decode_with_spans(
     model: LoadedModel, items: list[Item], extras: Sequence[str]
 ) -> ImmutableSentencePieceText:
-    names = (model.model.bos_piece, model.model.eos_piece)
-    bos, eos = ((name, model.id_of(name)) for name in names)
     items = apply_extra_options(
-        items, extras, (bos, eos), lambda item: (model.texts[item[1]], item[1])
+        items, extras, model.ends, lambda item: (model.texts[item[1]], item[1])
     )
     found = surfaces(model, items)
     ends = accumulate(map(len, found), initial=0)

@@ -51,9 +51,8 @@ class RowEncoder:
         """Return rows of ids with extra options applied, as lists or as arrays."""
         extras = (*self.extras, *self._ends_and_reverse())
         if extras:
-            model = self.model
-            ends = (model.id_of(model.model.bos_piece), model.id_of(model.model.eos_piece))
-            rows = [apply_extra_options(row, extras, ends, lambda id: id) for row in rows]
+            (_, bos), (_, eos) = self.model.ends
+            rows = [apply_extra_options(row, extras, (bos, eos), lambda id: id) for row in rows]
         is_array = self.settings.out_type == "numpy"
         return list(map(_read_only_array, rows)) if is_array else rows
 
@@ -69,8 +68,8 @@ class RowEncoder:
         if not self.extras:
             return row
         model = self.model
-        bos, eos = model.model.bos_piece, model.model.eos_piece
-        ends = ((model.id_of(bos), bos, (0, 0)), (model.id_of(eos), eos, (length, length)))
+        (bos, bos_id), (eos, eos_id) = model.ends
+        ends = ((bos_id, bos, (0, 0)), (eos_id, eos, (length, length)))
 
         def as_unknown(piece: Piece) -> Piece:
             return (piece[0], model.texts[piece[0]], piece[2])
@@ -114,8 +113,8 @@ class RowEncoder:
             pieces = [unk if model.id_of(piece) == model.unk_id else piece for piece in pieces]
         extras = self._ends_and_reverse()
         if extras:
-            ends = (model.model.bos_piece, model.model.eos_piece)
-            pieces = apply_extra_options(pieces, extras, ends, lambda piece: piece)
+            (bos, _), (eos, _) = model.ends
+            pieces = apply_extra_options(pieces, extras, (bos, eos), lambda piece: piece)
         return pieces if self.settings.out_type is str else [to_bytes(piece) for piece in pieces]
 
     def _ends_and_reverse(self) -> list[str]:

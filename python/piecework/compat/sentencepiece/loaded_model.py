@@ -30,7 +30,7 @@ from piecework.spec import (
 
 _DECODER_FIELDS = ("add_dummy_prefix", "remove_extra_whitespaces")
 _NORMALIZER_FIELDS = (*_DECODER_FIELDS, "escape_whitespaces", "precompiled_charsmap")
-_BOOLEANS = {
+BOOLEANS = {
     **dict.fromkeys(("1", "t", "true", "y", "yes"), True),
     **dict.fromkeys(("0", "f", "false", "n", "no"), False),
 }
@@ -59,9 +59,7 @@ class LoadedModel:
     @classmethod
     def from_bytes(cls, data: Any) -> LoadedModel:
         """Read the bytes of a `.model`, or a protobuf message with `SerializeToString`."""
-        if hasattr(data, "SerializeToString"):
-            data = data.SerializeToString()
-        check_type("model_proto", data, bytes, "bytes")
+        data = proto_bytes("model_proto", data)
         return cls(_read_model(data, "model_proto"), data)
 
     @property
@@ -112,6 +110,12 @@ class LoadedModel:
         """Return the id of a piece; the id of the unknown piece if it is not in the vocabulary."""
         return self.ids.get(text, self.unk_id)
 
+    @cached_property
+    def ends(self) -> tuple[tuple[str, int], tuple[str, int]]:
+        """The BOS and the EOS piece, with their ids."""
+        bos, eos = self.model.bos_piece, self.model.eos_piece
+        return (bos, self.id_of(bos)), (eos, self.id_of(eos))
+
     def control_id(self, text: str) -> int:
         """Return the id of a control piece, -1 if the model has no control piece of this name."""
         id = self.id_of(text)
@@ -145,6 +149,13 @@ class LoadedModel:
         return LoadedModel(Tokenizer.from_spec(spec))
 
 
+def proto_bytes(name: str, given: Any) -> bytes:
+    """Return the bytes of a message, given as such or as an object with `SerializeToString`."""
+    data = given.SerializeToString() if hasattr(given, "SerializeToString") else given
+    check_type(name, data, bytes, "bytes")
+    return data  # type: ignore[no-any-return]
+
+
 def _read_model(data: bytes, source: str) -> Tokenizer:
     return Tokenizer.from_bytes(data, format=SENTENCEPIECE_MODEL, source=source)
 
@@ -156,7 +167,7 @@ def _normalizer_value(name: str, value: Any) -> Any:
     if name == "precompiled_charsmap":
         check_type(name, value, bytes, "bytes")
         return value
-    flag = _BOOLEANS.get(str(value).lower())
+    flag = BOOLEANS.get(str(value).lower())
     if flag is None:
         raise ArgumentError(name, f"must be True or False, not {value!r}")
     return flag

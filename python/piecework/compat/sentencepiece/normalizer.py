@@ -9,6 +9,7 @@ from typing import Any
 from piecework import NormalizationRules, Tokenizer
 from piecework._support import PathLike, file_bytes, path_text, read_normalizer
 from piecework.compat.sentencepiece.input_text import InputText
+from piecework.compat.sentencepiece.loaded_model import proto_bytes
 from piecework.compat.sentencepiece.proto_messages import byte_offsets, message, to_bytes
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import Char, TokenizerSpec
@@ -50,9 +51,9 @@ class SentencePieceNormalizer:
             path = path_text(model_file)
             spec = read_normalizer(file_bytes(path, "a .model of SentencePiece"), path)
         elif model_proto:
-            spec = read_normalizer(_proto_bytes("model_proto", model_proto), "model_proto")
+            spec = read_normalizer(proto_bytes("model_proto", model_proto), "model_proto")
         elif normalizer_spec:
-            field = _proto_bytes("normalizer_spec", normalizer_spec)
+            field = proto_bytes("normalizer_spec", normalizer_spec)
             spec = read_normalizer(message((_NORMALIZER_SPEC_FIELD, field)), "normalizer_spec")
         else:
             spec = NormalizerSpec(_read_rules(rule_tsv, rule_name, norm_map).charsmap)
@@ -172,10 +173,3 @@ def _with_flags(spec: NormalizerSpec, flags: Mapping[str, bool | None]) -> Norma
             raise InputTypeError(name, f"must be bool, not {type(flag).__name__}")
     changes: dict[str, Any] = {name: flag for name, flag in flags.items() if flag is not None}
     return replace(spec, **changes)
-
-
-def _proto_bytes(name: str, given: Any) -> bytes:
-    data = given.SerializeToString() if hasattr(given, "SerializeToString") else given
-    if not isinstance(data, bytes):
-        raise InputTypeError(name, f"must be bytes, not {type(data).__name__}")
-    return data

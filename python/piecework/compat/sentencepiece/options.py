@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
+from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
 
 from piecework import Sampling
 from piecework._support import check_alpha
@@ -13,29 +13,12 @@ from piecework.errors import ArgumentError, InputTypeError
 
 T = TypeVar("T")
 
-OutType: TypeAlias = (
-    type[int]
-    | type[str]
-    | type[bytes]
-    | Literal["serialized_proto", "proto", "immutable_proto", "numpy", "offset_mapping"]
-)
-OUT_TYPES = (
-    int,
-    str,
-    bytes,
-    "serialized_proto",
-    "proto",
-    "immutable_proto",
-    "numpy",
-    "offset_mapping",
-)
-_EXTRA_OPTIONS = {
-    "bos": "bos",
-    "eos": "eos",
-    "reverse": "reverse",
-    "unk": "unk",
-    "unk_piece": "unk",
-}
+_Form: TypeAlias = Literal[
+    "serialized_proto", "proto", "immutable_proto", "numpy", "offset_mapping"
+]
+OutType: TypeAlias = type[int] | type[str] | type[bytes] | _Form
+OUT_TYPES = (int, str, bytes, *get_args(_Form))
+_EXTRA_OPTIONS = ("bos", "eos", "reverse", "unk", "unk_piece")
 
 
 class ThreadPool:
@@ -103,8 +86,7 @@ class Settings:
         chosen = chosen_out_type(out_type, options.get("return_type"), self.out_type)
         settings = replace(self, out_type=chosen, **changes)
         if not isinstance(settings.num_threads, int):
-            problem = f"must be int, not {type(settings.num_threads).__name__}"
-            raise InputTypeError("num_threads", problem)
+            raise InputTypeError("num_threads", f"must be int, not {settings.num_threads!r}")
         return settings
 
     @property
@@ -165,7 +147,7 @@ def parse_extra_options(text: str) -> tuple[str, ...]:
         if name not in _EXTRA_OPTIONS:
             problem = f"must be one of {', '.join(_EXTRA_OPTIONS)}, not {name!r}"
             raise ArgumentError("extra_option", problem)
-    return tuple(_EXTRA_OPTIONS[name] for name in names)
+    return tuple(name.removesuffix("_piece") for name in names)
 
 
 def apply_extra_options(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from inspect import isfunction
+from inspect import Signature, isfunction, signature
 from typing import TYPE_CHECKING, Any
 
 import piecework as pw
@@ -28,6 +28,20 @@ from piecework.errors import ArgumentError, InputTypeError
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
+
+
+def _of_form(method: Callable[..., Any], out_type: OutType) -> Callable[..., Any]:
+    """Return a method that calls `method` with `out_type` after the input."""
+
+    def call(self: SentencePieceProcessor, input: Any, *args: Any, **options: Any) -> Any:
+        return method(self, input, out_type, *args, **options)
+
+    name, shown = method.__name__.lstrip("_"), getattr(out_type, "__name__", repr(out_type))
+    call.__doc__ = f"Call `{name}` with `out_type={shown}`."
+    parameters = signature(method).parameters.values()
+    others = [parameter for parameter in parameters if parameter.name != "out_type"]
+    call.__signature__ = Signature(others)  # type: ignore[attr-defined]
+    return call
 
 
 class SentencePieceProcessor:
@@ -307,29 +321,12 @@ class SentencePieceProcessor:
     def _row_encoder(self, settings: Settings) -> RowEncoder:
         return RowEncoder(self._model, settings, self._encode_extras)
 
-    def encode_as_ids(self, input: Any, **options: Unpack[SamplingOptions]) -> Any:
-        """Encode to ids; see `encode`."""
-        return self.encode(input, int, **options)
-
-    def encode_as_pieces(self, input: Any, **options: Unpack[SamplingOptions]) -> Any:
-        """Encode to pieces; see `encode`."""
-        return self.encode(input, str, **options)
-
-    def encode_as_numpy(self, input: Any, **options: Unpack[SamplingOptions]) -> Any:
-        """Encode to int32 arrays of ids; see `encode`."""
-        return self.encode(input, "numpy", **options)
-
-    def encode_as_proto(self, input: Any, **options: Unpack[SamplingOptions]) -> Any:
-        """Encode to `SentencePieceText`; see `encode`."""
-        return self.encode(input, "proto", **options)
-
-    def encode_as_serialized_proto(self, input: Any, **options: Unpack[SamplingOptions]) -> Any:
-        """Encode to the bytes of a proto; see `encode`."""
-        return self.encode(input, "serialized_proto", **options)
-
-    def encode_as_immutable_proto(self, input: Any, **options: Unpack[SamplingOptions]) -> Any:
-        """Encode to `ImmutableSentencePieceText`; see `encode`."""
-        return self.encode(input, "immutable_proto", **options)
+    encode_as_ids = _of_form(encode, int)
+    encode_as_pieces = _of_form(encode, str)
+    encode_as_numpy = _of_form(encode, "numpy")
+    encode_as_proto = _of_form(encode, "proto")
+    encode_as_serialized_proto = _of_form(encode, "serialized_proto")
+    encode_as_immutable_proto = _of_form(encode, "immutable_proto")
 
     def encode_as_offset_mapping(
         self, input: Any, return_bytes: bool | None = None, **options: Unpack[SamplingOptions]
@@ -351,95 +348,31 @@ class SentencePieceProcessor:
             raise ArgumentError("chunk_len", problem)
         return self.encode(input, out_type, **options)
 
-    def parallel_encode_as_ids(self, input: Any, **options: Any) -> Any:
-        """Encode to ids; see `parallel_encode`."""
-        return self.parallel_encode(input, int, **options)
-
-    def parallel_encode_as_pieces(self, input: Any, **options: Any) -> Any:
-        """Encode to pieces; see `parallel_encode`."""
-        return self.parallel_encode(input, str, **options)
-
-    def parallel_encode_as_numpy(self, input: Any, **options: Any) -> Any:
-        """Encode to int32 arrays of ids; see `parallel_encode`."""
-        return self.parallel_encode(input, "numpy", **options)
-
-    def parallel_encode_as_proto(self, input: Any, **options: Any) -> Any:
-        """Encode to `SentencePieceText`; see `parallel_encode`."""
-        return self.parallel_encode(input, "proto", **options)
+    parallel_encode_as_ids = _of_form(parallel_encode, int)
+    parallel_encode_as_pieces = _of_form(parallel_encode, str)
+    parallel_encode_as_numpy = _of_form(parallel_encode, "numpy")
+    parallel_encode_as_proto = _of_form(parallel_encode, "proto")
 
     # ---- sampling and several segmentations
-
-    def sample_encode_as_ids(
-        self,
-        input: Any,
-        nbest_size: int | None = None,
-        alpha: float | None = None,
-        **options: Unpack[Options],
-    ) -> Any:
-        """Encode a sampled segmentation to ids; see `encode`."""
-        return self._sample_encode(input, int, nbest_size, alpha, options)
-
-    def sample_encode_as_pieces(
-        self,
-        input: Any,
-        nbest_size: int | None = None,
-        alpha: float | None = None,
-        **options: Unpack[Options],
-    ) -> Any:
-        """Encode a sampled segmentation to pieces; see `encode`."""
-        return self._sample_encode(input, str, nbest_size, alpha, options)
-
-    def sample_encode_as_numpy(
-        self,
-        input: Any,
-        nbest_size: int | None = None,
-        alpha: float | None = None,
-        **options: Unpack[Options],
-    ) -> Any:
-        """Encode a sampled segmentation to an int32 array of ids; see `encode`."""
-        return self._sample_encode(input, "numpy", nbest_size, alpha, options)
-
-    def sample_encode_as_proto(
-        self,
-        input: Any,
-        nbest_size: int | None = None,
-        alpha: float | None = None,
-        **options: Unpack[Options],
-    ) -> Any:
-        """Encode a sampled segmentation to `SentencePieceText`; see `encode`."""
-        return self._sample_encode(input, "proto", nbest_size, alpha, options)
-
-    def sample_encode_as_serialized_proto(
-        self,
-        input: Any,
-        nbest_size: int | None = None,
-        alpha: float | None = None,
-        **options: Unpack[Options],
-    ) -> Any:
-        """Encode a sampled segmentation to the bytes of a proto; see `encode`."""
-        return self._sample_encode(input, "serialized_proto", nbest_size, alpha, options)
-
-    def sample_encode_as_immutable_proto(
-        self,
-        input: Any,
-        nbest_size: int | None = None,
-        alpha: float | None = None,
-        **options: Unpack[Options],
-    ) -> Any:
-        """Encode a sampled segmentation to `ImmutableSentencePieceText`; see `encode`."""
-        return self._sample_encode(input, "immutable_proto", nbest_size, alpha, options)
 
     def _sample_encode(
         self,
         input: Any,
         out_type: OutType,
-        nbest_size: int | None,
-        alpha: float | None,
-        options: Options,
+        nbest_size: int | None = None,
+        alpha: float | None = None,
+        **options: Unpack[Options],
     ) -> Any:
         return self.encode(
             input, out_type, enable_sampling=True, nbest_size=nbest_size, alpha=alpha, **options
         )
+
+    sample_encode_as_ids = _of_form(_sample_encode, int)
+    sample_encode_as_pieces = _of_form(_sample_encode, str)
+    sample_encode_as_numpy = _of_form(_sample_encode, "numpy")
+    sample_encode_as_proto = _of_form(_sample_encode, "proto")
+    sample_encode_as_serialized_proto = _of_form(_sample_encode, "serialized_proto")
+    sample_encode_as_immutable_proto = _of_form(_sample_encode, "immutable_proto")
 
     def nbest_encode(
         self,
@@ -458,41 +391,12 @@ class SentencePieceProcessor:
         rows = best_segmentations(self._row_encoder(settings), input_texts(input), n)
         return rows if isinstance(input, list) else rows[0]
 
-    def nbest_encode_as_ids(
-        self, input: Any, nbest_size: int | None = None, **options: Unpack[Options]
-    ) -> Any:
-        """Return the best segmentations as ids; see `nbest_encode`."""
-        return self.nbest_encode(input, int, nbest_size, **options)
-
-    def nbest_encode_as_pieces(
-        self, input: Any, nbest_size: int | None = None, **options: Unpack[Options]
-    ) -> Any:
-        """Return the best segmentations as pieces; see `nbest_encode`."""
-        return self.nbest_encode(input, str, nbest_size, **options)
-
-    def nbest_encode_as_numpy(
-        self, input: Any, nbest_size: int | None = None, **options: Unpack[Options]
-    ) -> Any:
-        """Return the best segmentations as int32 arrays of ids; see `nbest_encode`."""
-        return self.nbest_encode(input, "numpy", nbest_size, **options)
-
-    def nbest_encode_as_proto(
-        self, input: Any, nbest_size: int | None = None, **options: Unpack[Options]
-    ) -> Any:
-        """Return the best segmentations as `NBestSentencePieceText`; see `nbest_encode`."""
-        return self.nbest_encode(input, "proto", nbest_size, **options)
-
-    def nbest_encode_as_serialized_proto(
-        self, input: Any, nbest_size: int | None = None, **options: Unpack[Options]
-    ) -> Any:
-        """Return the best segmentations as the bytes of a proto; see `nbest_encode`."""
-        return self.nbest_encode(input, "serialized_proto", nbest_size, **options)
-
-    def nbest_encode_as_immutable_proto(
-        self, input: Any, nbest_size: int | None = None, **options: Unpack[Options]
-    ) -> Any:
-        """Return the best segmentations as `ImmutableNBestSentencePieceText`; see `nbest_encode`."""
-        return self.nbest_encode(input, "immutable_proto", nbest_size, **options)
+    nbest_encode_as_ids = _of_form(nbest_encode, int)
+    nbest_encode_as_pieces = _of_form(nbest_encode, str)
+    nbest_encode_as_numpy = _of_form(nbest_encode, "numpy")
+    nbest_encode_as_proto = _of_form(nbest_encode, "proto")
+    nbest_encode_as_serialized_proto = _of_form(nbest_encode, "serialized_proto")
+    nbest_encode_as_immutable_proto = _of_form(nbest_encode, "immutable_proto")
 
     def sample_encode_and_score(
         self,
@@ -523,37 +427,22 @@ class SentencePieceProcessor:
         )
         return rows if isinstance(input, list) else rows[0]
 
-    def sample_encode_and_score_as_ids(
-        self, input: Any, num_samples: int = 1, alpha: float = 1.0, **options: Any
+    def _sample_and_score(
+        self,
+        input: Any,
+        out_type: OutType,
+        num_samples: int = 1,
+        alpha: float = 1.0,
+        **options: Any,
     ) -> Any:
-        """Sample ids with log probabilities; see `sample_encode_and_score`."""
         return self.sample_encode_and_score(
-            input, int, num_samples=num_samples, alpha=alpha, **options
+            input, out_type, num_samples=num_samples, alpha=alpha, **options
         )
 
-    def sample_encode_and_score_as_pieces(
-        self, input: Any, num_samples: int = 1, alpha: float = 1.0, **options: Any
-    ) -> Any:
-        """Sample pieces with log probabilities; see `sample_encode_and_score`."""
-        return self.sample_encode_and_score(
-            input, str, num_samples=num_samples, alpha=alpha, **options
-        )
-
-    def sample_encode_and_score_as_serialized_proto(
-        self, input: Any, num_samples: int = 1, alpha: float = 1.0, **options: Any
-    ) -> Any:
-        """Sample segmentations as the bytes of a proto; see `sample_encode_and_score`."""
-        return self.sample_encode_and_score(
-            input, "serialized_proto", num_samples=num_samples, alpha=alpha, **options
-        )
-
-    def sample_encode_and_score_as_immutable_proto(
-        self, input: Any, num_samples: int = 1, alpha: float = 1.0, **options: Any
-    ) -> Any:
-        """Sample an `ImmutableNBestSentencePieceText`; see `sample_encode_and_score`."""
-        return self.sample_encode_and_score(
-            input, "immutable_proto", num_samples=num_samples, alpha=alpha, **options
-        )
+    sample_encode_and_score_as_ids = _of_form(_sample_and_score, int)
+    sample_encode_and_score_as_pieces = _of_form(_sample_and_score, str)
+    sample_encode_and_score_as_serialized_proto = _of_form(_sample_and_score, "serialized_proto")
+    sample_encode_and_score_as_immutable_proto = _of_form(_sample_and_score, "immutable_proto")
 
     def calculate_entropy(
         self, input: Any, alpha: float = 1.0, num_threads: int | None = None
@@ -605,31 +494,15 @@ class SentencePieceProcessor:
         extras = self._decode_extras
         return decode_row(self._model, row, form, extras=extras, return_bytes=return_bytes)
 
-    def decode_ids(self, input: Any, out_type: OutType | None = None, **options: Any) -> Any:
-        """Decode ids; see `decode`."""
-        return self.decode(input, out_type, **options)
-
-    def decode_pieces(self, input: Any, out_type: OutType | None = None, **options: Any) -> Any:
-        """Decode pieces; see `decode`."""
-        return self.decode(input, out_type, **options)
-
-    def decode_ids_as_proto(self, input: Any, **options: Any) -> Any:
-        """Decode ids to `SentencePieceText`; see `decode`."""
-        return self.decode(input, "proto", **options)
-
-    def decode_ids_as_serialized_proto(self, input: Any, **options: Any) -> Any:
-        """Decode ids to the bytes of a proto; see `decode`."""
-        return self.decode(input, "serialized_proto", **options)
-
-    def decode_ids_as_immutable_proto(self, input: Any, **options: Any) -> Any:
-        """Decode ids to `ImmutableSentencePieceText`; see `decode`."""
-        return self.decode(input, "immutable_proto", **options)
+    decode_ids_as_proto = _of_form(decode, "proto")
+    decode_ids_as_serialized_proto = _of_form(decode, "serialized_proto")
+    decode_ids_as_immutable_proto = _of_form(decode, "immutable_proto")
 
     # ---- synonyms
 
     piece_size = vocab_size = get_piece_size
     tokenize = encode
-    detokenize = decode
+    detokenize = decode_ids = decode_pieces = decode
     decode_pieces_as_proto = decode_ids_as_proto
     decode_pieces_as_serialized_proto = decode_ids_as_serialized_proto
     decode_pieces_as_immutable_proto = decode_ids_as_immutable_proto
@@ -645,6 +518,8 @@ def _add_camel_case(cls: type) -> None:
     """Add the other spelling of each method, as sentencepiece does: `NBestEncode` is `nbest_encode`."""
     for name, method in list(vars(cls).items()):
         if isfunction(method) and not name.startswith("_") and name not in _SNAKE_CASE_ONLY:
+            if "_as_" in name:
+                method.__name__, method.__qualname__ = name, f"{cls.__name__}.{name}"
             words = name.replace("nbest", "n_best").split("_")
             setattr(cls, "".join(word.capitalize() for word in words), method)
 

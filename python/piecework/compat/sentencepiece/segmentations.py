@@ -23,7 +23,12 @@ def best_segmentations(encoder: RowEncoder, sources: list[InputText], n: int) ->
     support.check_segmentations("nbest_size", n)
     if encoder.settings.out_type == "offset_mapping":
         raise ArgumentError("out_type", "'offset_mapping' does not support several segmentations")
-    return [_best(encoder, source, n) for source in sources]
+    rows = []
+    for source in sources:
+        found = support.list_piece_segmentations(encoder.model.tokenizer, source.text, n)
+        scored: list[Scored] = [(encoder.name_pieces(one), score) for one, score, _, _ in found]
+        rows.append(_to_forms(encoder, source, scored, with_scores=False))
+    return rows
 
 
 def sampled_segmentations(
@@ -40,39 +45,22 @@ def sampled_segmentations(
     support.check_alpha(alpha)
     if include_best and replacement:
         raise ArgumentError("include_best", "True needs wor=True")
-    return [
-        _sampled(encoder, source, num_samples, alpha, replacement, include_best)
-        for source in sources
-    ]
-
-
-def _best(encoder: RowEncoder, source: InputText, n: int) -> Any:
-    found = support.list_piece_segmentations(encoder.model.tokenizer, source.text, n)
-    rows: list[Scored] = [(encoder.name_pieces(pieces), score) for pieces, score, _, _ in found]
-    return _to_forms(encoder, source, rows, with_scores=False)
-
-
-def _sampled(
-    encoder: RowEncoder,
-    source: InputText,
-    num_samples: int,
-    alpha: float,
-    replacement: bool,
-    include_best: bool,
-) -> Any:
-    found = support.draw_piece_segmentations(
-        encoder.model.tokenizer,
-        source.text,
-        num_samples,
-        Sampling(alpha=alpha, seed=next_seed()),
-        replacement=replacement,
-        include_best=include_best,
-    )
-    rows: list[Scored] = [
-        (encoder.name_pieces(pieces), log_probability if replacement else log_inclusion)
-        for pieces, _, log_probability, log_inclusion in found
-    ]
-    return _to_forms(encoder, source, rows, with_scores=True)
+    rows = []
+    for source in sources:
+        found = support.draw_piece_segmentations(
+            encoder.model.tokenizer,
+            source.text,
+            num_samples,
+            Sampling(alpha=alpha, seed=next_seed()),
+            replacement=replacement,
+            include_best=include_best,
+        )
+        scored: list[Scored] = [
+            (encoder.name_pieces(pieces), log_probability if replacement else log_inclusion)
+            for pieces, _, log_probability, log_inclusion in found
+        ]
+        rows.append(_to_forms(encoder, source, scored, with_scores=True))
+    return rows
 
 
 def _to_forms(

@@ -14,6 +14,7 @@ from typing import Any
 from piecework import NormalizationRules, Tokenizer
 from piecework import SentencePieceTrainer as Trainer
 from piecework._support import atomic_file, tokenizer_bytes
+from piecework.compat.sentencepiece.loaded_model import BOOLEANS
 from piecework.compat.sentencepiece.normalizer import WHITESPACE_FLAGS, SentencePieceNormalizer
 from piecework.errors import ArgumentError, InputTypeError
 
@@ -62,10 +63,6 @@ _CALL_OPTIONS = (
     "sentence_iterator",
     "model_writer",
 )
-_BOOLEANS = {
-    **dict.fromkeys(("", "1", "t", "true", "y", "yes"), True),
-    **dict.fromkeys(("0", "f", "false", "n", "no"), False),
-}
 
 
 class SentencePieceTrainer:
@@ -172,7 +169,7 @@ def _converted(name: str, value: Any) -> Any:
 
 def _convert(name: str, value: Any, kind: type) -> Any:
     try:
-        return _BOOLEANS[value.lower()] if kind is bool else kind(value)
+        return ({"": True} | BOOLEANS)[value.lower()] if kind is bool else kind(value)
     except (KeyError, TypeError, ValueError):
         problem = f"must be a value of type {kind.__name__}, not {value!r}"
         raise ArgumentError(name, problem) from None

@@ -83,7 +83,7 @@ class Encoding:
     ) -> None:
         self.name = name
         self._tokenizer = tokenizer
-        self._ordinary = tokenizer.with_special_in_text("text")
+        self._ordinary = tokenizer.with_parse_special(False)
         self._special_tokens = dict(special)
         self._pat_str = pattern
         self.max_token_value = max(tokenizer.get_vocab().values())

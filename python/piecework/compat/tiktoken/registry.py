@@ -35,7 +35,7 @@ def get_encoding(encoding_name: str, ranks: PathLike | None = None) -> Encoding:
 
     >>> get_encoding("cl100k_base", "no/such/file")
     Traceback (most recent call last):
-    piecework.errors.FileError: cannot read no/such/file: no such file or directory
+    piecework.errors.FileError: no/such/file: cannot be read: no such file or directory
 
     Raises `ArgumentError` for an unknown name, `FileError` if there is no rank file, and `FormatError` if
     the file is not the published one.

@@ -19,10 +19,8 @@ import_extra("transformers", "transformers", __name__)
 
 from piecework.integrations.transformers.accelerated import accelerate, coverage  # noqa: E402
 from piecework.integrations.transformers.backend import BackendTokenizer  # noqa: E402
-from piecework.integrations.transformers.encodings import (  # noqa: E402
-    BackendEncoding,
-    DecodeStream,
-)
+from piecework.integrations.transformers.decode_stream import DecodeStream  # noqa: E402
+from piecework.integrations.transformers.encodings import BackendEncoding  # noqa: E402
 from piecework.integrations.transformers.fast_class import (  # noqa: E402
     PieceworkTokenizerFast,
     register,

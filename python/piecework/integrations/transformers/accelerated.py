@@ -231,7 +231,7 @@ class _Call:
         [encoding] = encode()
         owner = self.owner
         owner._eventual_warn_about_too_long_sequence(encoding.ids, self.max_length, self.verbose)
-        data = {name: list(_FIELDS[name](encoding)) for name in self.columns}
+        data = {name: _list(name, encoding) for name in self.columns}
         return BatchEncoding(data, [encoding], n_sequences=encoding.n_sequences)
 
     def _run_batch(self) -> BatchEncoding | None:
@@ -272,7 +272,7 @@ class _Call:
         if kind not in _TENSOR_TYPES or (lengths != lengths[0]).any() or not lengths[0]:
             return None
         shape = len(lengths), int(lengths[0])
-        data = {name: _ARRAYS[name](batch, shape).astype(np.int64) for name in self.columns}
+        data = {name: _array(name, batch, shape).astype(np.int64) for name in self.columns}
         if self.has_overflow:
             data["overflow_to_sample_mapping"] = batch.overflow_to_sample_mapping
         if kind == "np":
@@ -366,25 +366,25 @@ _LISTS: dict[str, Callable[[Batch], list[Any]]] = {
     "offset_mapping": lambda batch: _cut(list(zip(*batch.offsets.T.tolist(), strict=True)), batch),
     "length": lambda batch: batch.lengths.tolist(),
 }
-_ARRAYS: dict[str, Callable[[Batch, tuple[int, int]], Any]] = {
-    "input_ids": lambda batch, shape: batch.ids.reshape(shape),
-    "token_type_ids": lambda batch, shape: batch.type_ids.reshape(shape),
-    "attention_mask": lambda batch, shape: batch.attention_mask.reshape(shape),
-    "special_tokens_mask": lambda batch, shape: batch.special_tokens_mask.reshape(shape),
-    "offset_mapping": lambda batch, shape: batch.offsets.reshape(*shape, 2),
-    "length": lambda batch, shape: batch.lengths,
+# The names of the columns in a batch and in an encoding.
+_ATTRIBUTES = {
+    "input_ids": "ids",
+    "token_type_ids": "type_ids",
+    "attention_mask": "attention_mask",
+    "special_tokens_mask": "special_tokens_mask",
+    "offset_mapping": "offsets",
 }
 
 
-# The same of one encoding.
-_FIELDS: dict[str, Callable[[Any], list[Any]]] = {
-    "input_ids": lambda encoding: encoding.ids,
-    "token_type_ids": lambda encoding: encoding.type_ids,
-    "attention_mask": lambda encoding: encoding.attention_mask,
-    "special_tokens_mask": lambda encoding: encoding.special_tokens_mask,
-    "offset_mapping": lambda encoding: encoding.offsets,
-    "length": lambda encoding: [len(encoding.ids)],
-}
+def _array(name: str, batch: Batch, shape: tuple[int, int]) -> Any:
+    if name == "length":
+        return batch.lengths
+    values = getattr(batch, _ATTRIBUTES[name])
+    return values.reshape(*shape, *values.shape[1:])
+
+
+def _list(name: str, encoding: Any) -> list[Any]:
+    return [len(encoding)] if name == "length" else list(getattr(encoding, _ATTRIBUTES[name]))
 
 
 class Encodings(Sequence[Any]):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from itertools import repeat
-from typing import Any
+from typing import Any, TypeAlias
 
 import tokenizers
 
@@ -16,6 +16,7 @@ from piecework.integrations.transformers.encodings import BackendEncoding, as_to
 from piecework.integrations.transformers.pipeline import Pipeline, added_token, with_new_tokens
 
 Rows = Sequence[Any]
+Lengths: TypeAlias = dict[str, Any] | None
 # The defaults of `tokenizers`.
 _TRUNCATION = {"stride": 0, "strategy": "longest_first", "direction": "right"}
 _PADDING = {
@@ -67,9 +68,8 @@ class BackendTokenizer:
         [1]
         """
         lengths = original.truncation, original.padding
-        return cls._from_pipeline(
-            Pipeline(original=original), *lengths, original.encode_special_tokens
-        )
+        special = original.encode_special_tokens
+        return cls.__new__(cls)._assign(Pipeline(original=original), *lengths, special)
 
     @classmethod
     def from_str(cls, json: str) -> BackendTokenizer:
@@ -104,31 +104,16 @@ class BackendTokenizer:
 
         return cls.from_file(download_tokenizer_json(identifier, revision, token))
 
-    @classmethod
-    def _from_pipeline(
-        cls,
-        pipeline: Pipeline,
-        truncation: dict[str, Any] | None,
-        padding: dict[str, Any] | None,
-        encode_special_tokens: bool,
-    ) -> BackendTokenizer:
-        backend = cls.__new__(cls)
-        backend._assign(pipeline, truncation, padding, encode_special_tokens)
-        return backend
-
     def _assign(
-        self,
-        pipeline: Pipeline,
-        truncation: dict[str, Any] | None,
-        padding: dict[str, Any] | None,
-        encode_special_tokens: bool,
-    ) -> None:
+        self, pipeline: Pipeline, truncation: Lengths, padding: Lengths, special: bool
+    ) -> BackendTokenizer:
         self._pipeline = pipeline
         self._truncation = truncation
         self._padding = padding
-        self.encode_special_tokens = encode_special_tokens
+        self.encode_special_tokens = special
         # By truncation and padding: the compiled tokenizer, and the one with these. Snapshots share them.
         self._variants: dict[object, tuple[Tokenizer, Tokenizer]] = {}
+        return self
 
     # ---- what runs where
 
@@ -449,7 +434,8 @@ class BackendTokenizer:
 
     def __copy__(self) -> BackendTokenizer:
         lengths = self.truncation, self.padding
-        return self._from_pipeline(self._pipeline.shared(), *lengths, self.encode_special_tokens)
+        made = type(self).__new__(type(self))
+        return made._assign(self._pipeline.shared(), *lengths, self.encode_special_tokens)
 
     def __deepcopy__(self, memo: dict[int, Any]) -> BackendTokenizer:
         return self.__copy__()
@@ -481,7 +467,7 @@ for _name in ("normalizer", "pre_tokenizer", "model", "post_processor", "decoder
     setattr(BackendTokenizer, _name, _stage(_name))
 
 
-def _fields(settings: object, names: Iterable[str]) -> dict[str, Any] | None:
+def _fields(settings: object, names: Iterable[str]) -> Lengths:
     """Return settings under the names of `tokenizers`, in which `side` is called `direction`."""
     if settings is None:
         return None
@@ -512,9 +498,7 @@ def _as_pair(row: Any, is_pretokenized: bool) -> tuple[Any, Any]:
     return (row[0], row[1]) if is_pair else (row, None)
 
 
-def _with_lengths(
-    tokenizer: Tokenizer, truncation: dict[str, Any] | None, padding: dict[str, Any] | None
-) -> Tokenizer:
+def _with_lengths(tokenizer: Tokenizer, truncation: Lengths, padding: Lengths) -> Tokenizer:
     if truncation is not None:
         tokenizer = tokenizer.with_truncation(**_with_side(truncation))
     # model2vec sets the length 0, with which `tokenizers` pads nothing.
@@ -532,11 +516,7 @@ def _with_side(settings: dict[str, Any]) -> dict[str, Any]:
     return {"side" if name == "direction" else name: value for name, value in settings.items()}
 
 
-def _set_lengths(
-    original: tokenizers.Tokenizer,
-    truncation: dict[str, Any] | None,
-    padding: dict[str, Any] | None,
-) -> None:
+def _set_lengths(original: tokenizers.Tokenizer, truncation: Lengths, padding: Lengths) -> None:
     if truncation is None:
         original.no_truncation()
     elif original.truncation != truncation:
@@ -548,10 +528,8 @@ def _set_lengths(
 
 
 def _restored(
-    pipeline: Tokenizer | tokenizers.Tokenizer,
-    truncation: dict[str, Any] | None,
-    padding: dict[str, Any] | None,
-    encode_special_tokens: bool,
+    pipeline: Tokenizer | tokenizers.Tokenizer, truncation: Lengths, padding: Lengths, special: bool
 ) -> BackendTokenizer:
     held = Pipeline(pipeline) if isinstance(pipeline, Tokenizer) else Pipeline(original=pipeline)
-    return BackendTokenizer._from_pipeline(held, truncation, padding, encode_special_tokens)
+    made = BackendTokenizer.__new__(BackendTokenizer)
+    return made._assign(held, truncation, padding, special)

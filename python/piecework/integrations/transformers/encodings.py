@@ -1,14 +1,14 @@
-"""Encodings that change, as those of `tokenizers` do, and a stream that decodes with a backend tokenizer."""
+"""Encodings that change, as those of `tokenizers` do."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from collections.abc import Iterable
+from typing import Any
 
 import tokenizers
 
-from piecework import Encoding, Tokenizer
+from piecework import Encoding
 from piecework._support import warn
 
 # Read from the encoding that is held, of either library.
@@ -20,17 +20,6 @@ _READ = (
 # Read from an encoding of this library only: they are gone after a change.
 _READ_HERE = ("byte_offsets", "utf16_offsets", "texts")
 _MASKS = ("ids", "type_ids", "tokens", "special_tokens_mask", "attention_mask")
-
-
-class Backend(Protocol):
-    """A tokenizer of this library that can become one of `tokenizers`."""
-
-    @property
-    def tokenizer(self) -> Tokenizer | None:
-        """The tokenizer of this library; None if it cannot encode as the other does."""
-
-    def to_tokenizers(self) -> tokenizers.Tokenizer:
-        """Return the tokenizer of the other library."""
 
 
 class BackendEncoding:
@@ -136,46 +125,6 @@ def as_tokenizers_encoding(
     made = tokenizers.Encoding()
     made.__setstate__(json.dumps(_state_here(held)).encode())
     return made
-
-
-class DecodeStream:
-    """Decode the ids of one sequence as they arrive, as `tokenizers.decoders.DecodeStream` does.
-
-    >>> import piecework as pw
-    >>> from piecework.integrations.transformers import BackendTokenizer, DecodeStream
-    >>> backend = BackendTokenizer(pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2})))
-    >>> stream = DecodeStream()
-    >>> stream.step(backend, 1), stream.step(backend, [2, 1])
-    ('a', ' b a')
-
-    The first step decides which tokenizer decodes. `ids` holds the ids before the stream.
-    """
-
-    def __init__(self, ids: Sequence[int] | None = None, skip_special_tokens: bool = False) -> None:
-        self._prefill = list(ids or ())
-        self._skip_special_tokens = skip_special_tokens
-        self._stream: Any = None
-
-    def step(self, tokenizer: Backend, id: int | Sequence[int]) -> str | None:
-        """Add the next id, or ids; return the text that they add, None while a character is incomplete."""
-        compiled = tokenizer.tokenizer
-        if compiled is None:
-            return self._step_there(tokenizer, id)
-        if self._stream is None:
-            self._stream = compiled.decode_stream(
-                self._prefill, skip_special_tokens=self._skip_special_tokens
-            )
-        ids = id if isinstance(id, Sequence) else [id]
-        parts = [part for each in ids if (part := self._stream.step(each)) is not None]
-        return "".join(parts) or None
-
-    def _step_there(self, tokenizer: Backend, id: int | Sequence[int]) -> str | None:
-        if self._stream is None:
-            self._stream = tokenizers.decoders.DecodeStream(
-                self._prefill, self._skip_special_tokens
-            )
-        text: str | None = self._stream.step(tokenizer.to_tokenizers(), id)
-        return text
 
 
 def _restored(state: bytes) -> BackendEncoding:

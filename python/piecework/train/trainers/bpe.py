@@ -115,7 +115,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
         """Raise `ArgumentError` for settings of parity without it."""
         for name, (_, default) in settings_of(type(self)).items():
             if name in _PARITY_SETTINGS and not self.parity and getattr(self, name) != default:
-                raise ArgumentError(name, f"{getattr(self, name)!r} needs parity=True")
+                raise ArgumentError(name, f"{getattr(self, name)!r} needs parity", also=["parity"])
 
     @property
     def nests(self) -> bool:
@@ -162,16 +162,16 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
         """Raise `ArgumentError` for parity without sources, or without what compares their tokens."""
         if files < 2:
             found = "an iterator has none" if files == 0 else "there is one file"
-            raise ArgumentError("parity", f"True needs sources, and {found}: {_COUNT_SOURCES}")
+            raise ArgumentError("parity", f"needs sources, and {found}: {_COUNT_SOURCES}")
         if self.parity_unit is None:
-            otherwise = "or, for languages of one script, pass parity_unit="
-            problem = f"True needs a parallel text for each file: {_COUNT_SOURCES}, {otherwise}"
+            otherwise = "or, for languages of one script, pass a parity_unit"
+            problem = f"needs a parallel text for each file: {_COUNT_SOURCES}, {otherwise}"
             raise ArgumentError("parity", problem)
 
     def _check_transition(self) -> None:
         superwords.check_transition(self.transition, self.vocab_size)
         if self.transition is not None and self.parity:
-            raise ArgumentError("transition", "cannot be combined with parity=True")
+            raise ArgumentError("transition", "cannot be combined", also=["parity"])
 
     def smallest_model(self) -> Model:
         """Return a model with the special tokens, the smallest alphabet and one merge."""
@@ -299,7 +299,7 @@ class BPETrainer(_AnyBPETrainer):
         return super().decoder_for(pipeline)
 
     def by_characters(self) -> BPETrainer:
-        """Return this trainer."""
+        """Return this trainer, whose alphabet already is characters."""
         return self
 
     @property
@@ -455,8 +455,10 @@ def _preset_of_words(sequences: Pipeline | None) -> Preset:
     if words is None:
         named = None if sequences is None else preset_of_pipeline(sequences)
         source = f"preset {named.name!r}" if named else f"the pipeline {sequences or 'unknown'}"
-        names = " or ".join(f"preset={name!r}" for name in _SEQUENCES)
-        problem = f"have words of {source}; transition= needs sequences of words: count again with {names}"
+        names = " or ".join(f"preset {name!r}" for name in _SEQUENCES)
+        problem = (
+            f"have words of {source}; transition needs sequences of words: count again with {names}"
+        )
         raise ArgumentError("counts", problem)
     return words
 

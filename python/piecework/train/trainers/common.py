@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -94,10 +93,9 @@ def learn_at_most(vocab_size: int, learn: Callable[[int], CorePieces]) -> CorePi
     try:
         return learn(vocab_size)
     except TrainingError as error:
-        most = re.match(r"at most (\d+):", error.expected)
-        if most is None:
+        if error.limit is None or error.limit >= vocab_size:
             raise
-    return learn(int(most[1]))
+        return learn(error.limit)
 
 
 def warn_of_few(entries: int, vocab_size: int, why: str) -> None:

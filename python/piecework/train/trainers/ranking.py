@@ -31,7 +31,9 @@ class RankingTrainer(PresetTrainer):
     vocab_size: int | None = setting(
         None,
         replace(
-            common.VOCAB_SIZE, help="Size, special tokens included.", none="all units of the corpus"
+            common.VOCAB_SIZE,
+            help="Size of the vocabulary, special tokens included.",
+            none="all units of the corpus",
         ),
     )
     min_frequency: int = setting(

@@ -527,7 +527,7 @@ class SentencePieceTrainer(Trainer):
             return
         if not counts.pipeline.agrees_with(self.pipeline):
             problem = (
-                f"have words of the pipeline {counts.pipeline}; transition= needs sequences of words: count "
+                f"have words of the pipeline {counts.pipeline}; transition needs sequences of words: count "
                 "again with preset=trainer.pipeline"
             )
             raise ArgumentError("counts", problem)

@@ -63,32 +63,29 @@ def read_files(trainer: Any) -> None:
 def check_contradictions(trainer: Any) -> None:
     """Raise `ArgumentError` for settings that do not go together."""
     if not trainer.escape_whitespaces:
-        raise ArgumentError(
-            "escape_whitespaces", "must be True, not False: the trainer recognizes words by ▁"
-        )
+        problem = "must be True: the trainer recognizes words by ▁"
+        raise ArgumentError("escape_whitespaces", problem)
     if trainer.seed_sentencepieces_file is not None and trainer.model_type != "unigram":
-        expected = "None: only unigram models start with seed pieces"
-        raise ArgumentError("seed_sentencepieces_file", f"must be {expected}, not a path")
+        problem = "must be None: only unigram models start with seed pieces"
+        raise ArgumentError("seed_sentencepieces_file", problem)
     if trainer.transition is not None and trainer.model_type != "bpe":
-        raise ArgumentError("transition", f'needs model_type="bpe", not {trainer.model_type!r}')
+        problem = f"needs a model of type 'bpe', not {trainer.model_type!r}"
+        raise ArgumentError("transition", problem, also=["model_type"])
     if trainer.transition is not None and not trainer.split_by_whitespace:
-        problem = "needs split_by_whitespace=True: without it, the first pieces cross spaces too"
-        raise ArgumentError("transition", problem)
+        problem = "cannot be combined: the first pieces would cross spaces too"
+        raise ArgumentError("transition", problem, also=["split_by_whitespace"])
     _check_learner(trainer)
     is_ranking = trainer.model_type in ("word", "char")
     if trainer.use_all_vocab and not is_ranking:
-        expected = "False: only word and char models can take all words or characters"
-        raise ArgumentError("use_all_vocab", f"must be {expected}, not True")
+        problem = "must be False: only word and char models can take all words or characters"
+        raise ArgumentError("use_all_vocab", problem)
     if trainer.pretokenization_delimiter and is_ranking:
-        expected = "empty: only unigram and bpe models learn pieces that could cross it"
-        raise ArgumentError(
-            "pretokenization_delimiter",
-            f"must be {expected}, not {trainer.pretokenization_delimiter!r}",
-        )
+        problem = "must be empty: only unigram and bpe models learn pieces that could cross it"
+        raise ArgumentError("pretokenization_delimiter", problem)
     needed = max(len(trainer.meta_pieces), max(trainer.meta_pieces) + 1)
     if not trainer.use_all_vocab and trainer.vocab_size < needed:
-        expected = f"at least {needed}: that is the number of pieces that are not learned"
-        raise ArgumentError("vocab_size", f"must be {expected}, not {trainer.vocab_size}")
+        problem = f"{trainer.vocab_size} is too small: {needed} pieces are not learned"
+        raise ArgumentError("vocab_size", problem, limit=needed)
 
 
 def _check_learner(trainer: Any) -> None:
@@ -97,7 +94,8 @@ def _check_learner(trainer: Any) -> None:
     if learner is None:
         return
     if trainer.model_type != "unigram":
-        raise ArgumentError("learner", f'needs model_type="unigram", not {trainer.model_type!r}')
+        problem = f"needs a model of type 'unigram', not {trainer.model_type!r}"
+        raise ArgumentError("learner", problem, also=["model_type"])
     if learner.segmentation != "greedy":
         # After 100 tokens, sums of such scores are rounded to whole numbers.
         problem = f"{learner}: a .model has scores of 32 bits, too few for it; use UnigramTrainer"
@@ -112,7 +110,7 @@ def _check_learner(trainer: Any) -> None:
         value = getattr(trainer, name)
         if value != defaults[name]:
             shown = f"{value:g}" if isinstance(value, float) else repr(value)
-            raise ArgumentError(name, f"{shown} does not apply with learner=Pruning(){instead}")
+            raise ArgumentError(name, f"{shown} does not apply with Pruning(){instead}")
     learner.check(trainer.vocab_size)
 
 

@@ -162,7 +162,7 @@ class _AnyUnigramTrainer(PresetTrainer):
             )
             raise ArgumentError("learner", problem)
         if self.shrinking_factor != _KEPT_SHARE:
-            problem = f"{self.shrinking_factor:g} does not apply with learner=Pruning()"
+            problem = f"{self.shrinking_factor:g} does not apply with Pruning()"
             raise ArgumentError("shrinking_factor", problem)
         assert self._pruning is not None
         self._pruning.check(self.vocab_size)
@@ -229,7 +229,7 @@ class UnigramTrainer(_AnyUnigramTrainer):
         common.add_unknown_token(self)
 
     def by_characters(self) -> UnigramTrainer:
-        """Return this trainer."""
+        """Return this trainer, whose alphabet already is characters."""
         return self
 
     @property

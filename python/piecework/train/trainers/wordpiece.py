@@ -248,7 +248,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         learner. Raises `ArgumentError` for another learner.
         """
         if not self.learner.learns_sizes:
-            raise ArgumentError("sizes", f"needs learner=Pruning(), not learner={self.learner}")
+            raise ArgumentError("sizes", f"needs Pruning(), not {self.learner}")
         largest = replace(self, vocab_size=max(sizes))
         learned = largest._learn(counts, progress, list(sizes), **how)
         return dict(zip(sizes, learned, strict=True))

@@ -46,37 +46,44 @@ def test_special_tokens_in_files_are_counted(
     corpus: Path, tmp_path: Path, settings: dict[str, Any], count: int
 ) -> None:
     done = encode_files(byte_bpe(), corpus, tmp_path / "ids.txt", **settings)
-    assert done.special_in_text == count
+    assert done.parsed_special == count
     ids = " ".join((tmp_path / "ids.txt").read_text().split("\n")).split()
     assert ids.count("0") == count + (3 if "append_eod" in settings else 0)
+
+
+def test_special_tokens_in_files_are_refused(corpus: Path, tmp_path: Path) -> None:
+    with pytest.raises(pw.errors.SpecialTokenError):
+        encode_files(byte_bpe(), corpus, tmp_path / "ids.txt", parse_special="refuse")
+    with pytest.raises(pw.errors.SpecialTokenError):
+        encode_corpus(byte_bpe(), corpus, tmp_path / "shards", parse_special="refuse")
 
 
 def test_tokens_of_the_template_are_not_counted(tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("hug [SEP] pug\nbug [UNK] ~\n[CLS]\n")
     for settings in ({}, {"add_special_tokens": False}):
         done = encode_files(bert(), tmp_path / "in.txt", tmp_path / "ids.txt", **settings)
-        assert done.special_in_text == 2
+        assert done.parsed_special == 2
 
 
 def test_padding_is_not_counted(tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("hug [SEP] pug\nbug\n")
     padded = bert().with_padding(9).with_truncation(9)
-    assert encode_files(padded, tmp_path / "in.txt", tmp_path / "a.txt").special_in_text == 1
+    assert encode_files(padded, tmp_path / "in.txt", tmp_path / "a.txt").parsed_special == 1
 
 
 def test_special_tokens_in_shards_are_counted_and_recorded(corpus: Path, tmp_path: Path) -> None:
     done = encode_corpus(byte_bpe(), corpus, tmp_path / "ids", append_eod=END)
-    assert done.special_in_text == 3
+    assert done.parsed_special == 3
     manifest = json.loads((tmp_path / "ids" / "manifest.json").read_text())
-    assert [shard["special_in_text"] for shard in manifest["shards"]] == [3]
+    assert [shard["parsed_special"] for shard in manifest["shards"]] == [3]
     again = encode_corpus(byte_bpe(), corpus, tmp_path / "ids", append_eod=END, resume=True)
-    assert (again.shards_from_earlier_runs, again.special_in_text) == (1, 3)
+    assert (again.shards_from_earlier_runs, again.parsed_special) == (1, 3)
 
 
 def test_special_tokens_in_long_documents_are_counted(tmp_path: Path) -> None:
     (tmp_path / "in.txt").write_text("a hug " * 200_000 + "[SEP] pug\n")
     done = encode_corpus(bert(), tmp_path / "in.txt", tmp_path / "ids")
-    assert done.special_in_text == 1
+    assert done.parsed_special == 1
 
 
 @pytest.mark.parametrize("output", [["-o", "ids.txt"], ["--out-dir", "ids"], ["-o", "-"]])

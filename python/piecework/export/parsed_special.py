@@ -1,4 +1,4 @@
-"""Count the special tokens that a tokenizer recognizes in texts."""
+"""Count the special tokens that a tokenizer parses in texts."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from piecework.batch import Batch
 from piecework.tokenizer import Tokenizer
 
 
-class SpecialTokensInText:
+class ParsedSpecialCounter:
     """Counts ids of special tokens that the text has, not those that the tokenizer adds to each row.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer.train_from_iterator(["a hug"] * 9, vocab_size=16)
-    >>> in_text = SpecialTokensInText(tok, add_special_tokens=True, parse_special=None)
-    >>> in_text.count(tok.encode_batch(["a [SEP] hug", "hug"]))
+    >>> parsed_special = ParsedSpecialCounter(tok, add_special_tokens=True, parse_special=None)
+    >>> parsed_special.count(tok.encode_batch(["a [SEP] hug", "hug"]))
     1
 
     Unknown tokens are not counted, nor is the padding token if rows are padded.
