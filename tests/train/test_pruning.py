@@ -23,6 +23,8 @@ from piecework.train import (
     learn_spec,
     learn_specs,
 )
+from piecework.train.plan import trainer_for
+from piecework.train.trainers import TRAINERS
 
 Run = Callable[..., tuple[int, str, str]]
 WORDS = ["hug"] * 10 + ["pug"] * 5 + ["pun"] * 12 + ["bun"] * 4 + ["hugs"] * 5
