@@ -28,11 +28,8 @@ Warnings are subclasses of `UserWarning`: `TrainingWarning`, `CorpusWarning`, `F
 from __future__ import annotations
 
 import os
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 
 class PieceworkError(Exception):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from piecework._internal.abstract import Iterable
+from collections.abc import Iterable
 
 
 def close_names(name: str, known: Iterable[str], most: int = 3, cutoff: float = 0.65) -> list[str]:

@@ -7,19 +7,17 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from time import monotonic
+from typing import TYPE_CHECKING, Any
 
+from piecework._internal.types import Progress, Update
 from piecework.errors import InputTypeError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-    from typing import Any
-
     from rich.table import Table
 
-    from piecework._internal.types import Progress, Update
 
 SECONDS_BETWEEN_LINES = 30
 _MAX_NAME_CHARS = 30

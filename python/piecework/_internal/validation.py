@@ -6,12 +6,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Any
 
-from piecework._internal.abstract import Collection, Iterable
 from piecework._internal.close_names import did_you_mean
-from piecework._internal.lazy import hints, np, pw, typing
 from piecework._internal.surrogates import first_surrogate
 from piecework.errors import ArgumentError, InputTypeError
+from piecework.tokenizer import Tokenizer
+
+if TYPE_CHECKING:
+    from piecework._internal.types import T
 
 PathLike = str | os.PathLike[str]
 
@@ -21,7 +25,7 @@ _MAX_U32 = 2**32 - 1
 # ---- types, paths and sequences
 
 
-def check_type(name: str, value: object, kinds: typing.Any, expected: str) -> None:
+def check_type(name: str, value: object, kinds: Any, expected: str) -> None:
     """Raise `InputTypeError` unless `value` has one of the types.
 
     >>> check_type("text", 3, str, "str")
@@ -34,7 +38,7 @@ def check_type(name: str, value: object, kinds: typing.Any, expected: str) -> No
 
 def check_tokenizer(tokenizer: object, name: str = "tokenizer") -> None:
     """Raise `InputTypeError` unless the argument is a `Tokenizer`."""
-    check_type(name, tokenizer, pw.Tokenizer, "a Tokenizer")
+    check_type(name, tokenizer, Tokenizer, "a Tokenizer")
 
 
 def path_text(path: PathLike, name: str = "path") -> str:
@@ -64,7 +68,7 @@ def encodable_path(text: str, name: str = "path") -> str:
     return text
 
 
-def listed(items: Iterable[hints.T], name: str = "texts", of: str = "str") -> list[hints.T]:
+def listed(items: Iterable[T], name: str = "texts", of: str = "str") -> list[T]:
     """Return the items as a new list, which later changes of the argument do not affect."""
     if not _is_iterable(items):
         problem = f"must be a sequence of {of}, such as a list, not {type(items).__name__}"
@@ -72,8 +76,10 @@ def listed(items: Iterable[hints.T], name: str = "texts", of: str = "str") -> li
     return list(items)
 
 
-def id_list(ids: typing.Any, place: str) -> list[int]:
+def id_list(ids: Any, place: str) -> list[int]:
     """Return ids as a list; raises unless each is an integer of 32 bits without sign."""
+    import numpy as np
+
     if not _is_iterable(ids):
         raise InputTypeError(place, f"must be a sequence of ids, not {type(ids).__name__}")
     # A list must not import numpy.
@@ -170,7 +176,7 @@ def unknown_choice(name: str, value: object, choices: Collection[str]) -> Argume
     return ArgumentError(name, problem, hint=did_you_mean(value, choices))
 
 
-def check_stage(name: str, stage: object, kinds: typing.Any) -> None:
+def check_stage(name: str, stage: object, kinds: Any) -> None:
     """Raise unless `stage` is None or an instance of `kinds`, the union of its components."""
     if stage is not None and not isinstance(stage, kinds):
         raise InputTypeError(

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework import Tokenizer
-from piecework import _support as support
-from piecework._support import check_type
+from piecework._internal.types import Progress
+from piecework._internal.validation import check_type
 from piecework.analysis import metrics
 from piecework.analysis.blocks import Block
 from piecework.analysis.corpus_counts import CorpusCounts, FrequentWords
@@ -67,7 +67,7 @@ def compare(
     gold: Gold | None = None,
     words: Pipeline | str = "whitespace",
     num_threads: int | None = None,
-    progress: support.Progress = None,
+    progress: Progress = None,
 ) -> Comparison:
     """Measure tokenizers, given by name, on texts.
 

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework import Batch, Tokenizer
-from piecework import _support as support
-from piecework._support import check_tokenizer
+from piecework._internal.types import Progress
+from piecework._internal.validation import check_tokenizer
 from piecework.analysis.corpus_texts import Texts, reading
 from piecework.analysis.entry_bytes import PLAIN_TEXT, vocabulary_entries
 from piecework.analysis.round_trip import unknown_id_of, without_truncation_and_padding
@@ -80,7 +80,7 @@ def token_counts(
     texts: Texts,
     *,
     num_threads: int | None = None,
-    progress: support.Progress = None,
+    progress: Progress = None,
 ) -> npt.NDArray[np.int64]:
     """Encode texts and count each id; returns int64 of shape (highest id + 1,).
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import lru_cache, partial
 
 from piecework import Tokenizer
-from piecework._support import check_tokenizer
+from piecework._internal.validation import check_tokenizer
 from piecework.analysis.explanation import ExplainedToken, ExplainedWord, Explanation, Span
 from piecework.analysis.merge_steps import MergeTable, ScoredMerges
 from piecework.analysis.readable_tokens import is_byte_level, text_of_bytes

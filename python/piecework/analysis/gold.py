@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from piecework import Tokenizer
-from piecework._support import CorpusReader, PathLike, ReadOptions, check_tokenizer, check_type
+from piecework._internal.validation import PathLike, check_tokenizer, check_type
 from piecework.analysis.entry_bytes import PLAIN_TEXT
 from piecework.analysis.plain_data import PlainData
 from piecework.corpus import corpus_files
+from piecework.corpus.reader import CorpusReader
+from piecework.corpus.rows import ReadOptions
 from piecework.encoding import Encoding
 from piecework.errors import CorpusError
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from piecework import Tokenizer
-from piecework._support import close_names
+from piecework._internal.close_names import close_names
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
 from piecework.analysis.displayed import Displayed
 from piecework.analysis.readable_tokens import text_of_bytes

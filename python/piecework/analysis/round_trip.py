@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from piecework import Tokenizer
-from piecework._support import check_tokenizer, listed
+from piecework._internal.validation import check_tokenizer, listed
 from piecework.analysis.entry_bytes import PLAIN_TEXT, space_marker
 from piecework.analysis.figures import joined, percent
 from piecework.analysis.metrics import ratio

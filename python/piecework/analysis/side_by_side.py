@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from piecework import Tokenizer
-from piecework._support import validation as checks
+from piecework._internal import validation as checks
 from piecework.analysis.alignment import (
     Group,
     Line,

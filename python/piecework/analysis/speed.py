@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from piecework._support import counted
+from piecework._internal.counted import counted
 from piecework.analysis.blocks import Grid
 from piecework.analysis.plain_data import PlainData
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from piecework._support import counted
+from piecework._internal.counted import counted
 from piecework.analysis.blocks import Block, Grid, Paragraph
 from piecework.analysis.displayed import Displayed
 from piecework.analysis.readable_tokens import show_whitespace

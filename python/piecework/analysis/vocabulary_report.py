@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from piecework import Tokenizer
-from piecework._support import check_tokenizer
+from piecework._internal.validation import check_tokenizer
 from piecework.analysis.entry_bytes import PLAIN_TEXT, Entry, family, vocabulary_entries
 from piecework.analysis.plain_data import PlainData
 from piecework.analysis.round_trip import RoundTrip, measure_round_trip

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import Any, NoReturn, TypeVar
+
 from piecework._internal.close_names import did_you_mean
 from piecework.errors import InputTypeError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import Any, NoReturn, TypeVar
-
-    Method = TypeVar("Method", bound=Any)
+Method = TypeVar("Method", bound=Any)
 
 _TAKES_KEYWORDS = 0x08  # `inspect.CO_VARKEYWORDS`; `import piecework` does not wait for `inspect`
 

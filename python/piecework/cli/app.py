@@ -7,11 +7,13 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
 import piecework as pw
-from piecework._support import BUILD_PROFILE, did_you_mean
+from piecework._core import BUILD_PROFILE
+from piecework._internal.close_names import did_you_mean
 from piecework.cli.parameters import (
     COMPLETE,
     Context,
@@ -21,7 +23,6 @@ from piecework.cli.parameters import (
 )
 from piecework.cli.signals import Terminated
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 

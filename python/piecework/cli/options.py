@@ -12,18 +12,14 @@ from typing import Any, TypeAlias, TypeVar
 import click
 
 import piecework as pw
-from piecework._support import (
-    DOCUMENTS,
-    CorpusCount,
-    FileCountSettings,
-    Plan,
-    is_counts_file,
-    preset_for_counts,
-    settings_of,
-    source_of,
-)
 from piecework.cli.parameters import NameChoice, apply, in_corpus, is_quiet, option
 from piecework.cli.setting_options import setting_options
+from piecework.corpus.rows import DOCUMENTS
+from piecework.train.counting import CorpusCount, FileCountSettings
+from piecework.train.counts_files import is_counts_file
+from piecework.train.learn import preset_for_counts, source_of
+from piecework.train.plan import Plan
+from piecework.train.setting_fields import settings_of
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

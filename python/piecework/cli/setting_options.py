@@ -8,7 +8,16 @@ from typing import Any, TypeVar
 
 import click
 
-from piecework._support import (
+from piecework.cli.parameters import (
+    CommaSeparated,
+    InputFile,
+    SizeOrShare,
+    VocabSize,
+    VocabSizes,
+    apply,
+    option,
+)
+from piecework.train.setting_fields import (
     Choice,
     File,
     Integer,
@@ -20,15 +29,6 @@ from piecework._support import (
     Value,
     Variant,
     settings_of,
-)
-from piecework.cli.parameters import (
-    CommaSeparated,
-    InputFile,
-    SizeOrShare,
-    VocabSize,
-    VocabSizes,
-    apply,
-    option,
 )
 
 Function = TypeVar("Function", bound=Callable[..., Any])

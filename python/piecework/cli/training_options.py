@@ -9,12 +9,6 @@ from typing import Any, TypeVar
 import click
 
 import piecework as pw
-from piecework._support import (
-    TRAINERS,
-    Variant,
-    model_of,
-    settings_of,
-)
 from piecework.cli.options import given_options
 from piecework.cli.parameters import (
     Command,
@@ -22,6 +16,9 @@ from piecework.cli.parameters import (
     option,
 )
 from piecework.cli.setting_options import SECTION, declared_options
+from piecework.train.plan import model_of
+from piecework.train.setting_fields import Variant, settings_of
+from piecework.train.trainers import TRAINERS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -11,11 +11,12 @@ from itertools import chain
 import click
 
 import piecework as pw
-from piecework._support import file_bytes, tokenizer_path
 from piecework.cli.options import PEER_NAMES, Reading, reading_options
 from piecework.cli.parameters import InputFile, command, is_quiet, option, quiet_option
 from piecework.cli.terminal import print_blocks, terminal_width
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
+from piecework.io.names import tokenizer_path
+from piecework.io.read_file import file_bytes
 
 _DIFFERENT = 1  # the exit code
 # In lock files: a fingerprint, two spaces and a name a line, as of sha256sum.

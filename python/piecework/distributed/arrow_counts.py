@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 import piecework as pw
-from piecework._support import import_extra
+from piecework._internal.extras import import_extra
 from piecework.errors import ArgumentError, InputTypeError, TrainingError
 
 _MAX_COUNT = (1 << 64) - 1

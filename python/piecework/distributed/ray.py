@@ -13,25 +13,21 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import piecework as pw
-from piecework._support import (
-    PartCountSettings,
-    PathLike,
-    given_to,
-    import_extra,
-    takes_settings,
-    warn_of_replacements,
-)
+from piecework._internal.extras import import_extra
+from piecework._internal.validation import PathLike
 from piecework.distributed import file_tasks, task_settings
 from piecework.distributed.arrow_counts import counts_of_table, merge_counts
 from piecework.distributed.tasks import EncodedFile
 from piecework.distributed.worker_functions import error_of_worker, worker_function
 from piecework.errors import ArgumentError, WorkerError
+from piecework.train.counting import PartCountSettings, warn_of_replacements
+from piecework.train.setting_fields import given_to, takes_settings
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from piecework._support import CountPartOptions
     from piecework.distributed.task_settings import EncodeFilesOptions
+    from piecework.train.settings import CountPartOptions
 
 __all__ = ["count_dataset", "count_files", "encode_dataset", "encode_files"]
 

@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any, Literal, TypeAlias, TypedDict
 
 import piecework as pw
-from piecework._support import PartCountSettings, check_type, pipeline_of_preset
+from piecework._internal.validation import check_type
 from piecework.distributed.tasks import CountBatchSettings, CountFilesSettings, EncodeSettings
 from piecework.errors import ArgumentError
+from piecework.train.counting import PartCountSettings, pipeline_of_preset
 
 Dumps: TypeAlias = Callable[[Any], bytes]
 """Pickles functions by value where that is needed: the `cloudpickle` of the engine."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 from typing import Any
 
-from piecework._support import import_extra
+from piecework._internal.extras import import_extra
 
 import_extra("transformers", "transformers", __name__)
 

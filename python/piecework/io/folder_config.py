@@ -6,6 +6,8 @@ No code is run: `auto_map` and other references to Python files are ignored.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from piecework._internal.surrogates import first_surrogate
 from piecework._internal.validation import check_text, check_type
@@ -14,11 +16,6 @@ from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, FolderSettings
 from piecework.io.load_options import shortened
 from piecework.io.read_file import file_bytes, json_object
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
 
 CONFIG = "tokenizer_config.json"
 MODEL_CONFIG = "config.json"

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import piecework as pw
-from piecework._support import import_extra
+from piecework._internal.extras import import_extra
 from piecework.analysis.charts import Chart, page_charts
 from piecework.analysis.report import PAGE_FILES, chart_scripts, check_report
 from piecework.analysis.report_content import report_content

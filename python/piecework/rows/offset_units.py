@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any, TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from piecework._core import RawBatch, TextColumn
-from piecework._internal.lazy import np, npt, typing
 
 _COLUMNS = (
     *("ids", "row_offsets", "type_ids", "attention_mask", "offsets", "word_ids"),
     *("sequence_ids", "samples"),
 )
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    Rows: typing.TypeAlias = Sequence[str] | Sequence[Sequence[str]] | TextColumn
+Rows: TypeAlias = Sequence[str] | Sequence[Sequence[str]] | TextColumn
 
 
 def in_unit(
@@ -35,7 +36,7 @@ def in_unit(
     return with_columns(raw, offsets=offsets.reshape(-1))
 
 
-def with_columns(raw: RawBatch, **changed: npt.NDArray[typing.Any]) -> RawBatch:
+def with_columns(raw: RawBatch, **changed: npt.NDArray[Any]) -> RawBatch:
     """Return a batch with other columns, given by their names."""
     return RawBatch.of_arrays(**{name: getattr(raw, name) for name in _COLUMNS} | changed)
 

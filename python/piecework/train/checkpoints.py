@@ -16,10 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
-from typing import Any, Final, TypeVar
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from piecework._core import LearningLog
 from piecework._internal.types import Update
@@ -29,6 +26,10 @@ from piecework.io.atomic_files import atomic_file
 from piecework.io.read_file import file_bytes
 from piecework.train.counts import Counts
 from piecework.train.trainer import Trainer
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 SECONDS_BETWEEN_WRITES: float = 60.0
 
@@ -119,6 +120,7 @@ class LearningCheckpoint:
         )
 
     def _merge_parts(self) -> tuple[dict[str, Any], bytes] | None:
+
         columns: tuple[npt.NDArray[Any], ...] = self._log.merges()
         if not len(columns[0]):
             return None
@@ -129,6 +131,8 @@ class LearningCheckpoint:
         return {"merges": len(columns[0])}, body
 
     def _round_parts(self) -> tuple[dict[str, Any], bytes] | None:
+        import numpy as np
+
         self._round = self._log.take_round() or self._round
         if self._round is None:
             return None
@@ -140,11 +144,15 @@ class LearningCheckpoint:
 
 
 def _choices_of(header: dict[str, Any], body: bytes) -> npt.NDArray[np.uint64]:
+    import numpy as np
+
     choices = np.frombuffer(body, "<u8", int(header["choices"]))
     return np.array(choices, np.uint64)
 
 
 def _merges_of(header: dict[str, Any], body: bytes) -> tuple[Any, ...]:
+    import numpy as np
+
     columns, offset, rows = [], 0, int(header["merges"])
     for _, kind in _COLUMNS:
         column = np.frombuffer(body, kind, rows, offset)
@@ -155,6 +163,8 @@ def _merges_of(header: dict[str, Any], body: bytes) -> tuple[Any, ...]:
 
 
 def _round_of(header: dict[str, Any], body: bytes) -> tuple[list[Any], list[Any]]:
+    import numpy as np
+
     number = int(header["pieces"])
     scores = np.frombuffer(body, "<f8", number).tolist()
     names = json.loads(body[8 * number :])

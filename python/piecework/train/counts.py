@@ -12,16 +12,17 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, Literal, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
 from piecework._core import RawCounts
 from piecework._internal.validation import optional_number
 from piecework.errors import ArgumentError, FormatError, InputTypeError
 from piecework.train.counts_files import CountsTable, read_counts, write_counts, write_tsv
 from piecework.train.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 Numbers: TypeAlias = Sequence[int] | npt.NDArray[np.uint64]
 AnyCounts: TypeAlias = "Counts | Mapping[str, int]"
@@ -57,6 +58,8 @@ class Counts:
         first: Numbers | None = None,
         pipeline: Pipeline | None = None,
     ) -> None:
+        import numpy as np
+
         words, counts = _columns_of(words, counts)
         positions = np.arange(len(words), dtype=np.uint64) if first is None else first
         self._raw = _raw_counts(words, counts, positions)
@@ -120,6 +123,8 @@ class Counts:
         >>> Counts(["hug", "pug"], [10, 5]).total
         15
         """
+        import numpy as np
+
         counts = self.counts
         # The sum can exceed 64 bits; the sums of both halves of fewer than 2**32 counts cannot.
         high, low = counts >> np.uint64(32), counts & np.uint64(2**32 - 1)
@@ -131,6 +136,8 @@ class Counts:
         >>> Counts(["hug", "pug", "pun"], [10, 5, 12]).most_common(2)
         [('pun', 12), ('hug', 10)]
         """
+        import numpy as np
+
         n = optional_number("n", n, 0)
         counts = self.counts
         order = np.argsort(counts.max(initial=0) - counts, kind="stable")[:n]
@@ -296,6 +303,8 @@ def _columns_of(
 
 
 def _check_numbers(words: Mapping[Any, Any], name: str) -> None:
+    import numpy as np
+
     for word, count in words.items():
         if isinstance(count, bool) or not isinstance(count, int | np.integer):
             problem = f"must be int, the count of a word, not {type(count).__name__}"
@@ -335,6 +344,8 @@ def _checked_words(words: Sequence[Any]) -> list[str]:
 
 
 def _as_u64(name: str, values: Numbers, length: int) -> npt.NDArray[np.uint64]:
+    import numpy as np
+
     array = np.asarray(values)
     if array.shape != (length,):
         problem = f"must be one number for each of {length} words; its shape is {array.shape}"

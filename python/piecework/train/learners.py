@@ -12,8 +12,6 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
 
-import numpy as np
-
 from piecework._internal import validation as checks
 from piecework.errors import InputTypeError
 from piecework.train.learned import LearnedVocabulary
@@ -265,6 +263,8 @@ class Pruning(Learner):
 
     def memory(self, words: WordSizes, vocab_size: int) -> Amount:
         """Return the memory of the sorted text, the words by entry, sums by thread, and the seeds."""
+        import numpy as np
+
         seeds = (
             _SEEDS_PER_ENTRY * vocab_size if self.seed_vocab_size is None else self.seed_vocab_size
         )

@@ -7,12 +7,12 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from piecework._core import Core
 from piecework._internal import validation as checks
 from piecework._internal.memory_budget import memory_budget
-from piecework._internal.types import Progress, Texts, Unpack
+from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike
 from piecework.attributes.names_of_other_libraries import unknown_setting
 from piecework.corpus.iterables import rows_of_texts, text_total
@@ -54,6 +54,9 @@ from piecework.train.source_counting import count_paths
 from piecework.train.trainer import Trainer
 from piecework.train.trainers import TRAINERS, SentencePieceTrainer
 from piecework.train.trainers.superwords import DEFAULT_TRANSITION
+
+if TYPE_CHECKING:
+    from piecework._internal.array_types import Texts
 
 
 @dataclass(frozen=True)

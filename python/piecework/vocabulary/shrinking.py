@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from piecework._internal.lazy import pw
 from piecework._internal.validation import check_size, check_tokenizer
 from piecework.errors import ArgumentError
 from piecework.spec import BPE, Model, SentencePiece, Unigram
@@ -14,8 +14,11 @@ from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
 from piecework.vocabulary.derivations import Derivations
 from piecework.vocabulary.pruning import checked_present, remove_entries
 
+if TYPE_CHECKING:
+    from piecework.tokenizer import Tokenizer
 
-def shrink(tokenizer: pw.Tokenizer, size: int) -> ChangedVocabulary:
+
+def shrink(tokenizer: Tokenizer, size: int) -> ChangedVocabulary:
     """Remove the last learned entries until `size` tokens are left.
 
     >>> import piecework as pw
