@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from piecework._internal.lazy import typing
+from typing import Any
+
 from piecework.errors import MissingExtraError
 
 
-def import_extra(module: str, extra: str, needed_for: str | None = None) -> typing.Any:
+def import_extra(module: str, extra: str, needed_for: str | None = None) -> Any:
     """Import and return a module of an optional dependency.
 
     >>> import_extra("json", "none").dumps([])

@@ -7,18 +7,17 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from time import monotonic
+from typing import TYPE_CHECKING
 
+from piecework._internal.types import Progress, Update
 from piecework.errors import InputTypeError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-
     from rich.progress import ProgressColumn
 
-    from piecework._internal.types import Progress, Update
 
 SECONDS_BETWEEN_LINES = 30
 _MAX_NAME_CHARS = 30

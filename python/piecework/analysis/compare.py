@@ -16,8 +16,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from piecework import Tokenizer
-from piecework import _support as support
-from piecework._support import check_type
+from piecework._internal.types import Progress
+from piecework._internal.validation import check_type
 from piecework.analysis import metrics
 from piecework.analysis.block_html import as_html
 from piecework.analysis.block_text import as_text
@@ -72,7 +72,7 @@ def compare(
     gold: Gold | None = None,
     words: Pipeline | str = "whitespace",
     num_threads: int | None = None,
-    progress: support.Progress = None,
+    progress: Progress = None,
 ) -> Comparison:
     """Measure tokenizers, given by name, on texts.
 

@@ -6,9 +6,8 @@ tokenizer first.
 
 from __future__ import annotations
 
-from piecework._internal.lazy import lazy_names
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from piecework.chat.assistant_spans import MASK_PARTS
     from piecework.chat.chat_format import ChatFormat

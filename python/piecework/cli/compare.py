@@ -9,7 +9,6 @@ from functools import partial
 import click
 
 import piecework as pw
-from piecework._support import atomic_stream
 from piecework.analysis.plots import check_plots
 from piecework.analysis.report import check_report
 from piecework.analysis.text_tables import blocks
@@ -33,6 +32,7 @@ from piecework.cli.tokenizer_options import (
     tokenizer_argument,
     tokenizer_options,
 )
+from piecework.io.atomic_files import atomic_stream
 
 _EXAMPLE = """\b
 Example:

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 import piecework as pw
-from piecework._support import counted
+from piecework._internal.counted import counted
 from piecework.cli.chat_options import chat_options, check_template
 from piecework.cli.folder_options import (
     FOLDER_NAMES,

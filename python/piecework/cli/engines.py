@@ -10,9 +10,9 @@ from typing import Any
 import click
 
 import piecework as pw
-from piecework._support import Plan
 from piecework.cli.options import Command, Reading, are_counts_files, given_options
 from piecework.cli.parameters import apply, option
+from piecework.train.plan import Plan
 
 _ENGINES = {"ray": "address", "spark": "master"}
 

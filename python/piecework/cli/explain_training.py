@@ -8,7 +8,6 @@ from typing import Any
 import click
 
 import piecework as pw
-from piecework._support import Plan
 from piecework.cli.explanations import check_html, explanation_options, show
 from piecework.cli.options import Reading, corpus_options, count_or_load
 from piecework.cli.parameters import InputFile, command, option
@@ -19,6 +18,7 @@ from piecework.cli.training_options import (
     given_settings,
     model_option,
 )
+from piecework.train.plan import Plan
 
 _MODELS = (*PRESET_MODELS, SENTENCEPIECE)
 _EXAMPLE = """\b

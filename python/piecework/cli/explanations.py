@@ -9,13 +9,13 @@ from typing import Any, TypeVar
 import click
 
 import piecework as pw
-from piecework._support import atomic_stream
 from piecework.analysis.block_html import as_html, page
 from piecework.analysis.block_text import WIDTH
 from piecework.cli.explain_text import print_aligned
 from piecework.cli.outputs import check_output
 from piecework.cli.parameters import OutputFile, apply, option
 from piecework.cli.terminal import print_blocks, terminal_width
+from piecework.io.atomic_files import atomic_stream
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

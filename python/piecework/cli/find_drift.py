@@ -10,7 +10,8 @@ from typing import Any
 import click
 
 import piecework as pw
-from piecework._support import counted, progress_bar
+from piecework._internal.counted import counted
+from piecework._internal.progress import progress_bar
 from piecework.analysis.blocks import Block, Grid, Paragraph
 from piecework.analysis.readable_tokens import show_whitespace
 from piecework.cli.parameters import InputFile, command, is_quiet, option, quiet_option

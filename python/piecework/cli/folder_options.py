@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import click
 
 import piecework as pw
-from piecework._support import ReadOptions, counted
+from piecework._internal.counted import counted
 from piecework.cli.notes import note
 from piecework.cli.options import given_options
 from piecework.cli.parameters import apply, is_quiet, option
@@ -23,6 +23,7 @@ from piecework.cli.summaries import (
     tokenizer_data,
     tokenizer_text,
 )
+from piecework.corpus.rows import ReadOptions
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 import piecework as pw
-from piecework._support import counted
+from piecework._internal.counted import counted
 from piecework.analysis.readable_tokens import escape_controls
 from piecework.analysis.text_samples import sample_of_files
 from piecework.cli.parameters import InputFile, command, option

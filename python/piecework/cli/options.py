@@ -12,15 +12,12 @@ from typing import Any, TypeAlias, TypeVar
 import click
 
 import piecework as pw
-from piecework._support import (
-    DOCUMENTS,
-    CorpusCount,
-    Plan,
-    is_counts_file,
-    preset_for_counts,
-    source_of,
-)
 from piecework.cli.parameters import NameChoice, apply, is_quiet, option
+from piecework.corpus.rows import DOCUMENTS
+from piecework.train.corpus_count import CorpusCount
+from piecework.train.counts_detection import is_counts_file
+from piecework.train.learn import preset_for_counts, source_of
+from piecework.train.plan import Plan
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 import piecework as pw
-from piecework._support import atomic_file, check_model_type, counted
+from piecework._internal.counted import counted
 from piecework.cli.notes import note
 from piecework.cli.outputs import check_output, check_tokenizer_output, save_tokenizer
 from piecework.cli.parameters import (
@@ -20,6 +20,8 @@ from piecework.cli.parameters import (
     output_option,
     quiet_option,
 )
+from piecework.io.atomic_files import atomic_file
+from piecework.io.saving import check_model_type
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -12,13 +12,17 @@ from typing import Any, TypeVar
 import click
 
 import piecework as pw
-from piecework._support import DOCUMENTS, PLAIN_TEXT, Plan, ReadOptions, counted, format_of, warn
+from piecework._internal.counted import counted
+from piecework._internal.warn import warn
 from piecework.analysis.entry_bytes import family
 from piecework.analysis.figures import percent
 from piecework.analysis.text_samples import sample_of_files
 from piecework.cli.notes import note
 from piecework.cli.options import Reading, are_counts_files, in_one_thread
 from piecework.cli.parameters import option
+from piecework.corpus.formats import PLAIN_TEXT, format_of
+from piecework.corpus.rows import DOCUMENTS, ReadOptions
+from piecework.train.plan import Plan
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -11,10 +11,13 @@ from dataclasses import fields
 import click
 
 import piecework as pw
-from piecework._support import Plan, counted, format_size, is_folder_path
+from piecework._internal.counted import counted
+from piecework._internal.memory_budget import format_size
 from piecework.analysis.readable_tokens import show_whitespace, text_of_bytes
 from piecework.cli.options import Reading, are_counts_files, in_one_thread
 from piecework.cli.summaries import model_name
+from piecework.io.saving import is_folder_path
+from piecework.train.plan import Plan
 
 _LABEL_WIDTH = 15
 _MAX_WIDTH = 100

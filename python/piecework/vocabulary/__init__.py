@@ -20,9 +20,8 @@
 
 from __future__ import annotations
 
-from piecework._internal.lazy import lazy_names
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from piecework.vocabulary.changed_vocabulary import ChangedVocabulary
     from piecework.vocabulary.components import as_components, as_sentencepiece

@@ -5,8 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-import numpy as np
-
 from piecework._internal import validation as checks
 from piecework.train.learners.learner import Learner, Segmentation
 from piecework.train.setting_fields import (
@@ -93,6 +91,8 @@ class Pruning(Learner):
 
     def memory(self, words: WordSizes, vocab_size: int) -> Amount:
         """Return the memory of the sorted text, the words by entry, sums by thread, and the seeds."""
+        import numpy as np
+
         seeds = (
             _SEEDS_PER_ENTRY * vocab_size if self.seed_vocab_size is None else self.seed_vocab_size
         )

@@ -10,8 +10,6 @@ from functools import cached_property
 from itertools import count, islice
 from typing import Any, ClassVar, Literal
 
-import numpy as np
-
 from piecework._core import LearnedPieces as CorePieces
 from piecework._core import RawCounts, learn_sentencepiece
 from piecework._internal.threads import thread_count
@@ -435,6 +433,8 @@ class SentencePieceTrainer(Trainer):
 
     def memory(self, words: WordSizes) -> Amount:
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""
+        import numpy as np
+
         kinds = {"unigram": memory_of_unigram, "bpe": memory_of_bpe}
         if self.transition is not None:
             words = superwords.sizes_of_sequences(words)

@@ -7,8 +7,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import numpy as np
-
 from piecework._core import LearnedPieces as CorePieces
 from piecework._core import learn_unigram
 from piecework._internal.threads import thread_count
@@ -147,6 +145,8 @@ class _AnyUnigramTrainer(PresetTrainer):
 
     def memory(self, words: WordSizes) -> Amount:
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""
+        import numpy as np
+
         estimated = memory_of_unigram(words)
         if self._pruning is None:
             return estimated
