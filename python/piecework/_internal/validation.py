@@ -17,6 +17,9 @@ from piecework.tokenizer import Tokenizer
 if TYPE_CHECKING:
     from piecework._internal.types import T
 
+if TYPE_CHECKING:
+    from piecework._internal.types import T
+
 PathLike = str | os.PathLike[str]
 
 _MAX_U32 = 2**32 - 1
