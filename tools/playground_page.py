@@ -18,7 +18,7 @@ from typing import Any
 
 import piecework as pw
 from piecework._internal.binary_data import kinds_of_magic
-from piecework._support import Plan
+from piecework.train.plan import Plan
 from piecework.analysis.report import PAGE_FILES
 from piecework.playground.limits import VOCAB_SIZE
 from piecework.playground.page import STATIC, static_page

@@ -6,9 +6,10 @@ numpy is imported. An `Encoding` is made only for a row that is read.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal, overload
+
 from piecework._core import RawBatch
-from piecework._internal.abstract import Callable, Iterator, Sequence
-from piecework._internal.lazy import np, npt, typing
 from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.validation import check_choice
 from piecework.attributes.names_of_other_libraries import WithForeignNames, add_foreign_names
@@ -17,9 +18,9 @@ from piecework.errors import ArgumentError, InputTypeError
 from piecework.rows import rectangles
 from piecework.rows.arrow_tables import arrow_table
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import overload
+    import numpy as np
+    import numpy.typing as npt
 
 _ROWS_IN_HTML = 10
 _COLUMNS = (
@@ -89,12 +90,16 @@ class Batch(metaclass=WithForeignNames):
     @property
     def type_ids(self) -> npt.NDArray[np.uint8]:
         """Segment ids, uint8 of shape (tokens,)."""
+        import numpy as np
+
         type_ids = self._raw.type_ids
         return np.zeros(self._raw.token_count, np.uint8) if type_ids is None else type_ids
 
     @property
     def attention_mask(self) -> npt.NDArray[np.uint8]:
         """0 for padding and 1 elsewhere, uint8 of shape (tokens,)."""
+        import numpy as np
+
         mask = self._raw.attention_mask
         return np.ones(self._raw.token_count, np.uint8) if mask is None else mask
 
@@ -110,6 +115,8 @@ class Batch(metaclass=WithForeignNames):
 
         Without `overflow=True` each text has one row. A slice keeps the indices of the whole batch.
         """
+        import numpy as np
+
         samples = self._raw.samples
         return np.arange(len(self), dtype=np.int64) if samples is None else samples
 
@@ -138,6 +145,8 @@ class Batch(metaclass=WithForeignNames):
     @property
     def sequence_ids(self) -> npt.NDArray[np.int8]:
         """0 for the row's text, 1 for its pair, -1 for template tokens, int8 of shape (tokens,)."""
+        import numpy as np
+
         if self._raw.sequence_ids is not None:
             return self._raw.sequence_ids
         if self._raw.word_ids is None:
@@ -148,6 +157,8 @@ class Batch(metaclass=WithForeignNames):
     @property
     def special_tokens_mask(self) -> npt.NDArray[np.uint8]:
         """1 for tokens that the template or the padding added, uint8 of shape (tokens,)."""
+        import numpy as np
+
         if self._raw.word_ids is None:
             raise missing_column("special_tokens_mask")
         return (self.sequence_ids < 0).astype(np.uint8)
@@ -157,6 +168,8 @@ class Batch(metaclass=WithForeignNames):
     @property
     def lengths(self) -> npt.NDArray[np.int64]:
         """Tokens in each row, int64 of shape (rows,)."""
+        import numpy as np
+
         return np.diff(self.row_offsets)
 
     def to_lists(self) -> list[list[int]]:
@@ -168,10 +181,10 @@ class Batch(metaclass=WithForeignNames):
         self,
         pad_id: int | None = None,
         *,
-        side: typing.Literal["right", "left"] | None = None,
+        side: Literal["right", "left"] | None = None,
         column: str = "ids",
         dtype: npt.DTypeLike | None = None,
-    ) -> npt.NDArray[typing.Any]:
+    ) -> npt.NDArray[Any]:
         """Return a column as a rectangle of shape (rows, longest row); shorter rows are padded.
 
         >>> import piecework as pw
@@ -210,11 +223,11 @@ class Batch(metaclass=WithForeignNames):
         self,
         pad_id: int | None = None,
         *,
-        side: typing.Literal["right", "left"] | None = None,
+        side: Literal["right", "left"] | None = None,
         column: str = "ids",
-        dtype: typing.Any = None,
+        dtype: Any = None,
         padded: bool = True,
-    ) -> typing.Any:
+    ) -> Any:
         """Return a column as a torch tensor of shape (rows, longest row); shorter rows are padded.
 
             batch.to_torch()                     # int64 of shape (rows, longest row)
@@ -230,6 +243,8 @@ class Batch(metaclass=WithForeignNames):
 
         Raises `MissingExtraError` without the extra `torch`, and `ArgumentError` as `to_numpy` does.
         """
+        import numpy as np
+
         if padded:
             filled = self.to_numpy(
                 pad_id,
@@ -257,11 +272,11 @@ class Batch(metaclass=WithForeignNames):
         self,
         pad_id: int | None = None,
         *,
-        side: typing.Literal["right", "left"] | None = None,
-        dtype: typing.Any = None,
-        return_tensors: typing.Literal["np", "pt"] | None = None,
+        side: Literal["right", "left"] | None = None,
+        dtype: Any = None,
+        return_tensors: Literal["np", "pt"] | None = None,
         return_token_type_ids: bool | None = None,
-    ) -> dict[str, typing.Any]:
+    ) -> dict[str, Any]:
         """Return the inputs of a model by their names in transformers: lists of the rows, or rectangles.
 
         >>> import piecework as pw
@@ -307,7 +322,9 @@ class Batch(metaclass=WithForeignNames):
             name: rectangles.as_tensor(values, "return_tensors") for name, values in columns.items()
         }
 
-    def _row_lists(self, has_types: bool) -> dict[str, typing.Any]:
+    def _row_lists(self, has_types: bool) -> dict[str, Any]:
+        import numpy as np
+
         columns = {"token_type_ids": self.type_ids} if has_types else {}
         columns["attention_mask"] = self.attention_mask
         ends = self.row_offsets[1:-1]
@@ -336,9 +353,9 @@ class Batch(metaclass=WithForeignNames):
         stream: object = self._arrow_table().__arrow_c_stream__(requested_schema)
         return stream
 
-    def _arrow_table(self) -> typing.Any:
+    def _arrow_table(self) -> Any:
         raw = self._raw
-        columns: dict[str, npt.NDArray[typing.Any]] = {"input_ids": raw.ids}
+        columns: dict[str, npt.NDArray[Any]] = {"input_ids": raw.ids}
         if raw.type_ids is not None:
             columns["token_type_ids"] = raw.type_ids
         if raw.attention_mask is not None:
@@ -361,10 +378,10 @@ class Batch(metaclass=WithForeignNames):
         self,
         rectangle: rectangles.Rectangle,
         column: str,
-        values: npt.NDArray[typing.Any],
+        values: npt.NDArray[Any],
         pad_id: int | None,
-        dtype: np.dtype[typing.Any],
-    ) -> npt.NDArray[typing.Any]:
+        dtype: np.dtype[Any],
+    ) -> npt.NDArray[Any]:
         """Return a column in a rectangle; raise if the dtype cannot represent its values."""
         rectangles.check_values_fit(values, dtype)
         fillings = {
@@ -417,6 +434,8 @@ class Batch(metaclass=WithForeignNames):
         return (self[row] for row in range(len(self)))
 
     def _slice(self, rows: slice) -> Batch:
+        import numpy as np
+
         starts, ends = self.row_offsets[:-1][rows], self.row_offsets[1:][rows]
         row_offsets = np.concatenate([[0], np.cumsum(ends - starts)]).astype(np.int64)
         tokens: slice | npt.NDArray[np.int64] = slice(0, 0)
@@ -441,6 +460,8 @@ class Batch(metaclass=WithForeignNames):
     # ---- being a value
 
     def __eq__(self, other: object) -> bool:
+        import numpy as np
+
         if not isinstance(other, Batch):
             return NotImplemented
         if self is other:
@@ -453,7 +474,7 @@ class Batch(metaclass=WithForeignNames):
 
     __hash__ = None  # type: ignore[assignment]
 
-    def _values(self) -> tuple[npt.NDArray[typing.Any] | None, ...]:
+    def _values(self) -> tuple[npt.NDArray[Any] | None, ...]:
         """Return every column, None for those that the batch does not have."""
         raw = self._raw
         sequence_ids = None if raw.word_ids is None else self.sequence_ids
@@ -462,7 +483,9 @@ class Batch(metaclass=WithForeignNames):
             *(self.overflow_to_sample_mapping, raw.offsets, raw.word_ids, sequence_ids),
         )
 
-    def __reduce__(self) -> tuple[typing.Any, ...]:
+    def __reduce__(self) -> tuple[Any, ...]:
+        import numpy as np
+
         raw = self._raw
         columns = (
             *(raw.ids, raw.row_offsets, raw.type_ids, raw.attention_mask),
@@ -498,15 +521,19 @@ def _not_a_row(row: object) -> InputTypeError:
 
 
 def _cut(
-    column: npt.NDArray[typing.Any] | None, items: slice | npt.NDArray[np.int64]
-) -> npt.NDArray[typing.Any] | None:
+    column: npt.NDArray[Any] | None, items: slice | npt.NDArray[np.int64]
+) -> npt.NDArray[Any] | None:
     """Copy items of a column into a contiguous array; None for a missing column."""
+    import numpy as np
+
     return None if column is None else np.ascontiguousarray(column[items])
 
 
-def _restored(columns: Sequence[typing.Any], tokens: dict[int, str], filling: Filling) -> Batch:
+def _restored(columns: Sequence[Any], tokens: dict[int, str], filling: Filling) -> Batch:
+    import numpy as np
+
     # A pickle's buffers may begin at any address; the core reads aligned arrays.
-    aligned: list[typing.Any] = [
+    aligned: list[Any] = [
         None if column is None else np.require(column, None, ["ALIGNED"]) for column in columns
     ]
     return Batch(RawBatch.of_arrays(*aligned), tokens.get, filling)

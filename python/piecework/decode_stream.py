@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+
 from piecework._core import RawDecodeStream
-from piecework._internal.abstract import Iterable, Iterator, Sequence
-from piecework._internal.lazy import hints, pw
 from piecework._internal.validation import id_list, listed
 from piecework.errors import ArgumentError, InputTypeError, InvalidUtf8Error
+
+if TYPE_CHECKING:
+    from piecework._internal.types import DecodingErrors, Self
+    from piecework.tokenizer import Tokenizer
 
 
 class _Streams:
@@ -15,8 +20,8 @@ class _Streams:
     def __init__(
         self,
         raw: RawDecodeStream,
-        tokenizer: pw.Tokenizer,
-        errors: Sequence[hints.DecodingErrors] = (),
+        tokenizer: Tokenizer,
+        errors: Sequence[DecodingErrors] = (),
     ) -> None:
         """Wrap streams; `errors` has what each does with invalid bytes, and is empty for U+FFFD."""
         self._raw = raw
@@ -30,23 +35,23 @@ class _Streams:
             id_list([id for id in listed(ids, "ids") if id is not None], "ids")
             raise
 
-    def __copy__(self) -> hints.Self:
+    def __copy__(self) -> Self:
         from copy import copy  # decoding needs none of it
 
         return type(self)(self._raw.copy(), self._tokenizer, list(map(copy, self._errors)))
 
-    def __deepcopy__(self, memo: object) -> hints.Self:
+    def __deepcopy__(self, memo: object) -> Self:
         return self.__copy__()
 
-    def __reduce__(self) -> hints.Any:
+    def __reduce__(self) -> Any:
         return _unpickled, (type(self), self._tokenizer, self._raw.state(), self._errors)
 
 
 def _unpickled(
     cls: type[_Streams],
-    tokenizer: pw.Tokenizer,
-    state: tuple[hints.Any, ...],
-    errors: Sequence[hints.DecodingErrors],
+    tokenizer: Tokenizer,
+    state: tuple[Any, ...],
+    errors: Sequence[DecodingErrors],
 ) -> _Streams:
     return cls(tokenizer._core.continue_decode_stream(*state), tokenizer, errors)
 

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
 from piecework._core import entropy as core_entropy
 from piecework._core import scores, segmentations
-from piecework._internal.lazy import hints, pw
 from piecework._internal.seeded_sampling import SeededSampling
 from piecework._internal.validation import check_type, id_list
 from piecework.errors import ArgumentError
@@ -24,13 +24,17 @@ from piecework.sampling import (
     resolved,
 )
 
+if TYPE_CHECKING:
+    from piecework._internal.types import Ids
+    from piecework.tokenizer import Tokenizer
+
 __all__ = ["entropy", "nbest", "sample", "score", "score_ids"]
 
 _MORE_SAMPLES = "; encode_batch([text] * n, sampling=...) has neither limit nor scores"
 
 
 def nbest(
-    tokenizer: pw.Tokenizer,
+    tokenizer: Tokenizer,
     text: str,
     n: int,
     *,
@@ -66,7 +70,7 @@ def nbest(
 
 
 def sample(
-    tokenizer: pw.Tokenizer,
+    tokenizer: Tokenizer,
     text: str,
     n: int,
     sampling: Sampling | None = None,
@@ -115,7 +119,7 @@ def sample(
 
 
 def entropy(
-    tokenizer: pw.Tokenizer,
+    tokenizer: Tokenizer,
     text: str,
     alpha: float = 1.0,
     *,
@@ -140,7 +144,7 @@ def entropy(
 
 
 def score(
-    tokenizer: pw.Tokenizer,
+    tokenizer: Tokenizer,
     text: str,
     *,
     parse_special: bool | Collection[str] | None = None,
@@ -155,7 +159,7 @@ def score(
     return _segmentations(tokenizer, text, 1, None, False, parse_special)[0].score
 
 
-def score_ids(tokenizer: pw.Tokenizer, ids: hints.Ids) -> float:
+def score_ids(tokenizer: Tokenizer, ids: Ids) -> float:
     """Return the score of a segmentation given as ids.
 
     >>> import piecework as pw
@@ -177,7 +181,7 @@ def score_ids(tokenizer: pw.Tokenizer, ids: hints.Ids) -> float:
 
 
 def _segmentations(
-    tokenizer: pw.Tokenizer,
+    tokenizer: Tokenizer,
     text: str,
     n: int,
     drawn: SeededSampling | None,

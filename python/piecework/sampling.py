@@ -9,14 +9,16 @@ from __future__ import annotations
 import math
 import secrets
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from piecework._core import Core, piece_segmentations, pieces
-from piecework._internal.lazy import pw
 from piecework._internal.seeded_sampling import SeededSampling
 from piecework._internal.validation import check_number, check_type
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from piecework.tokenizer import Tokenizer
 
 Piece: TypeAlias = tuple[int, str, tuple[int, int]]
 """Id, normalized text, and span in characters of the original text."""
@@ -175,7 +177,7 @@ def check_segmentations(name: str, value: object, *, instead: str = "") -> None:
         raise ArgumentError(name, str(value), expected)
 
 
-def check_has_scores(tokenizer: pw.Tokenizer) -> None:
+def check_has_scores(tokenizer: Tokenizer) -> None:
     """Raise unless the model scores segmentations, as Unigram models do.
 
     >>> import piecework as pw
@@ -193,7 +195,7 @@ def check_has_scores(tokenizer: pw.Tokenizer) -> None:
 
 
 def encode_pieces(
-    tokenizer: pw.Tokenizer, text: str, sampling: Sampling | None = None, row: int = 0
+    tokenizer: Tokenizer, text: str, sampling: Sampling | None = None, row: int = 0
 ) -> list[Piece]:
     """Segment a text into pieces; `row` is the index of the text in a sampled batch.
 
@@ -206,7 +208,7 @@ def encode_pieces(
     return pieces(tokenizer._core, text, sampling=seeded and seeded.at(row))
 
 
-def list_piece_segmentations(tokenizer: pw.Tokenizer, text: str, n: int) -> list[PieceSegmentation]:
+def list_piece_segmentations(tokenizer: Tokenizer, text: str, n: int) -> list[PieceSegmentation]:
     """Return the `n` best segmentations of a text by a Unigram model, the best first.
 
     >>> import piecework as pw
@@ -221,7 +223,7 @@ def list_piece_segmentations(tokenizer: pw.Tokenizer, text: str, n: int) -> list
 
 
 def draw_piece_segmentations(
-    tokenizer: pw.Tokenizer,
+    tokenizer: Tokenizer,
     text: str,
     n: int,
     sampling: Sampling,

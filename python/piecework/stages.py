@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal
 
 from piecework._core import encode_word_of_bytes
-from piecework._internal.lazy import hints, pw, typing
 from piecework._internal.validation import check_choice, check_type, id_list, listed
 from piecework.decode_stream import DecodeStreams
+from piecework.spec import Char, Normalizer, PreTokenizer, TokenizerSpec
+from piecework.tokenizer import Tokenizer
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from piecework.spec import Normalizer, PreTokenizer
+    from piecework._internal.types import Ids
 
 __all__ = [
     "decode_streams",
@@ -42,8 +43,8 @@ def normalize(normalizer: Normalizer, text: str) -> str:
     Each call compiles the normalizer; for many texts, make a tokenizer and call its `normalize`. Raises
     `InputTypeError` for another stage.
     """
-    check_type("normalizer", normalizer, pw.spec.Normalizer, "a normalizer of piecework.spec")
-    return pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=normalizer).normalize(text)
+    check_type("normalizer", normalizer, Normalizer, "a normalizer of piecework.spec")
+    return Tokenizer(Char({"[UNK]": 0}), normalizer=normalizer).normalize(text)
 
 
 def pre_tokenize(pre_tokenizer: PreTokenizer, text: str) -> list[tuple[str, tuple[int, int]]]:
@@ -57,12 +58,12 @@ def pre_tokenize(pre_tokenizer: PreTokenizer, text: str) -> list[tuple[str, tupl
     `InputTypeError` for another stage.
     """
     expected = "a pre-tokenizer of piecework.spec"
-    check_type("pre_tokenizer", pre_tokenizer, pw.spec.PreTokenizer, expected)
-    tokenizer = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), pre_tokenizer=pre_tokenizer)
+    check_type("pre_tokenizer", pre_tokenizer, PreTokenizer, expected)
+    tokenizer = Tokenizer(Char({"[UNK]": 0}), pre_tokenizer=pre_tokenizer)
     return tokenizer.pre_tokenize(text)
 
 
-def stages_of(tokenizer: pw.Tokenizer) -> pw.TokenizerSpec:
+def stages_of(tokenizer: Tokenizer) -> TokenizerSpec:
     """Return the specification with a model that has no entries, without reading the vocabulary.
 
     >>> import piecework as pw
@@ -75,7 +76,7 @@ def stages_of(tokenizer: pw.Tokenizer) -> pw.TokenizerSpec:
     return tokenizer._stages()
 
 
-def with_stages(tokenizer: pw.Tokenizer, stages: Mapping[str, typing.Any]) -> pw.Tokenizer:
+def with_stages(tokenizer: Tokenizer, stages: Mapping[str, Any]) -> Tokenizer:
     """Return a tokenizer with some stages of a parsed `tokenizer.json` and the model of this one.
 
     >>> import piecework as pw
@@ -94,7 +95,7 @@ def with_stages(tokenizer: pw.Tokenizer, stages: Mapping[str, typing.Any]) -> pw
     return tokenizer._restaged(json.dumps({**json.loads(text), **stages}), functions)
 
 
-def normalize_with_offsets(tokenizer: pw.Tokenizer, text: str) -> tuple[str, list[int]]:
+def normalize_with_offsets(tokenizer: Tokenizer, text: str) -> tuple[str, list[int]]:
     """Apply the normalizer alone; also return where each character of the result starts in `text`.
 
     >>> import piecework as pw
@@ -109,7 +110,7 @@ def normalize_with_offsets(tokenizer: pw.Tokenizer, text: str) -> tuple[str, lis
     return tokenizer._core.normalize_with_offsets(text)
 
 
-def encode_pre_token(tokenizer: pw.Tokenizer, data: bytes) -> list[int]:
+def encode_pre_token(tokenizer: Tokenizer, data: bytes) -> list[int]:
     r"""Return the ids of one pre-token of a byte-level model, given as bytes; they need not be UTF-8.
 
     >>> import piecework as pw
@@ -125,12 +126,12 @@ def encode_pre_token(tokenizer: pw.Tokenizer, data: bytes) -> list[int]:
 
 
 def decode_streams(
-    tokenizer: pw.Tokenizer,
-    prefills: Sequence[hints.Ids],
+    tokenizer: Tokenizer,
+    prefills: Sequence[Ids],
     *,
     skip_special_tokens: bool = True,
     clean_up: bool | None = None,
-    encoding_errors: typing.Literal["replace", "ignore", "strict"] = "replace",
+    encoding_errors: Literal["replace", "ignore", "strict"] = "replace",
 ) -> DecodeStreams:
     """Return a stream that decodes several sequences side by side, one for each list of `prefills`.
 
@@ -152,9 +153,7 @@ def decode_streams(
     return DecodeStreams(raw, tokenizer, errors)
 
 
-def with_word_ids(
-    tokenizer: pw.Tokenizer, kind: typing.Literal["pre-token", "metaspace"]
-) -> pw.Tokenizer:
+def with_word_ids(tokenizer: Tokenizer, kind: Literal["pre-token", "metaspace"]) -> Tokenizer:
     """Return a tokenizer whose `word_ids` count pre-tokens, or words that the metaspace ▁ begins.
 
     >>> import piecework as pw

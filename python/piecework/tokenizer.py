@@ -7,9 +7,10 @@ kind of model or one task is `function(tokenizer, ...)` in `lattice`, `vocabular
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
+
 from piecework._core import Core, RawPrompts, TextColumn, decode_bytes, token_bytes
-from piecework._internal.abstract import Callable, Collection, Iterable, Mapping, Sequence
-from piecework._internal.lazy import hints, np, pw, typing
 from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.surrogates import first_surrogate
 from piecework._internal.threads import thread_count
@@ -55,12 +56,36 @@ from piecework.io.role_settings import (
 from piecework.io.source_bytes import files_of_directory, gunzipped
 from piecework.rows.text_columns import split_pairs, text_rows
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from piecework._internal.memory import Memory
     from piecework._internal.seeded_sampling import SeededSampling
+    from piecework._internal.types import Ids, Progress, Self, Texts, Unpack
+    from piecework.chat import ChatEncoding, SegmentedEncoding
+    from piecework.sampling import Sampling
+    from piecework.spec import (
+        AddedToken,
+        Decoder,
+        Model,
+        Normalizer,
+        Padding,
+        PostProcessor,
+        PreTokenizer,
+        SpecialInText,
+        TokenizerSpec,
+        Truncation,
+    )
+    from piecework.train import (
+        Counts,
+        Preset,
+        RetrainSettings,
+        SentencePiecePreset,
+        Trainer,
+        TrainSettings,
+    )
     from piecework.train.plan import Plan
 
-    AnyTokenizer = typing.TypeVar("AnyTokenizer", bound="Tokenizer")
+
+AnyTokenizer = TypeVar("AnyTokenizer", bound="Tokenizer")
 
 
 class Tokenizer(metaclass=WithForeignNames):
@@ -77,11 +102,11 @@ class Tokenizer(metaclass=WithForeignNames):
     """
 
     _core: Core
-    _functions: tuple[Callable[[str], typing.Any], ...]
-    _special_in_text: pw.spec.SpecialInText
+    _functions: tuple[Callable[[str], Any], ...]
+    _special_in_text: SpecialInText
     _settings: FolderSettings
     _all_roles: dict[str, str] | None
-    _spec: pw.TokenizerSpec | None
+    _spec: TokenizerSpec | None
     _fingerprint: str | None
     _filling: Filling | None
     _prompts: RawPrompts | None
@@ -92,16 +117,16 @@ class Tokenizer(metaclass=WithForeignNames):
 
     def __init__(
         self,
-        model: pw.spec.Model,
+        model: Model,
         *,
-        normalizer: pw.spec.Normalizer | None = None,
-        pre_tokenizer: pw.spec.PreTokenizer | None = None,
-        post_processor: pw.spec.PostProcessor | None = None,
-        decoder: pw.spec.Decoder | None = None,
-        added_tokens: Sequence[pw.spec.AddedToken] = (),
-        truncation: pw.spec.Truncation | None = None,
-        padding: pw.spec.Padding | None = None,
-        special_in_text: pw.spec.SpecialInText = "parse",
+        normalizer: Normalizer | None = None,
+        pre_tokenizer: PreTokenizer | None = None,
+        post_processor: PostProcessor | None = None,
+        decoder: Decoder | None = None,
+        added_tokens: Sequence[AddedToken] = (),
+        truncation: Truncation | None = None,
+        padding: Padding | None = None,
+        special_in_text: SpecialInText = "parse",
     ) -> None:
         from piecework.spec import TokenizerSpec
 
@@ -134,8 +159,8 @@ class Tokenizer(metaclass=WithForeignNames):
         compiled_cache: bool | PathLike = False,
         download: bool = False,
         revision: str | None = None,
-        **unknown: typing.NoReturn,
-    ) -> hints.Self:
+        **unknown: NoReturn,
+    ) -> Self:
         """Load a tokenizer file of any format, a folder, or a tokenizer by its name.
 
         >>> import pathlib, tempfile
@@ -232,8 +257,8 @@ class Tokenizer(metaclass=WithForeignNames):
         encoding_name: str | None = None,
         pattern: str | tuple[str, ...] | None = None,
         special_tokens: Mapping[str, int] | Collection[str] | None = None,
-        **unknown: typing.NoReturn,
-    ) -> hints.Self:
+        **unknown: NoReturn,
+    ) -> Self:
         """Load a tokenizer file that is already in memory; the content, gzipped or not, decides the format.
 
         >>> import piecework as pw
@@ -262,10 +287,10 @@ class Tokenizer(metaclass=WithForeignNames):
         cls,
         ranks: Mapping[bytes, int],
         *,
-        pattern: str | tuple[str, ...] | pw.spec.PreTokenizer,
+        pattern: str | tuple[str, ...] | PreTokenizer,
         special_tokens: Mapping[str, int] | None = None,
         source: str = "ranks",
-    ) -> hints.Self:
+    ) -> Self:
         r"""Compile byte-level BPE from tiktoken ranks: a mapping from the bytes of each token to its id.
 
         >>> import piecework as pw
@@ -283,7 +308,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return cls._of(compile_ranks(ranks, pattern, special_tokens or {}, source), "refuse")
 
     @classmethod
-    def from_spec(cls, spec: pw.TokenizerSpec, *, like: Tokenizer | None = None) -> hints.Self:
+    def from_spec(cls, spec: TokenizerSpec, *, like: Tokenizer | None = None) -> Self:
         """Compile a specification.
 
         >>> import piecework as pw
@@ -302,7 +327,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return tokenizer if like is None else tokenizer._with_settings_of(like)
 
     @classmethod
-    def from_str(cls, text: str) -> hints.Self:
+    def from_str(cls, text: str) -> Self:
         """Compile the text of a `tokenizer.json`.
 
         >>> import piecework as pw
@@ -326,19 +351,19 @@ class Tokenizer(metaclass=WithForeignNames):
     def train(
         cls,
         files: PathLike | Sequence[PathLike],
-        trainer: pw.train.Trainer | None = None,
+        trainer: Trainer | None = None,
         *,
         model: str | None = None,
-        preset: str | pw.train.Preset | pw.train.SentencePiecePreset | None = None,
+        preset: str | Preset | SentencePiecePreset | None = None,
         field: str | None = None,
-        encoding_errors: typing.Literal["replace", "strict"] = "replace",
-        on_error: typing.Literal["fail", "skip"] = "fail",
+        encoding_errors: Literal["replace", "strict"] = "replace",
+        on_error: Literal["fail", "skip"] = "fail",
         num_threads: int | None = None,
-        progress: hints.Progress = None,
+        progress: Progress = None,
         memory: int | str | None = None,
         checkpoint: PathLike | None = None,
-        **settings: hints.Unpack[pw.train.TrainSettings],
-    ) -> hints.Self:
+        **settings: Unpack[TrainSettings],
+    ) -> Self:
         """Train a tokenizer on files.
 
         >>> import pathlib, tempfile
@@ -383,17 +408,17 @@ class Tokenizer(metaclass=WithForeignNames):
     @classmethod
     def train_from_iterator(
         cls,
-        texts: Iterable[str | Sequence[str]] | Mapping[str, int] | hints.Texts,
-        trainer: pw.train.Trainer | None = None,
+        texts: Iterable[str | Sequence[str]] | Mapping[str, int] | Texts,
+        trainer: Trainer | None = None,
         *,
         model: str | None = None,
-        preset: str | pw.train.Preset | pw.train.SentencePiecePreset | None = None,
+        preset: str | Preset | SentencePiecePreset | None = None,
         num_threads: int | None = None,
-        progress: hints.Progress = None,
+        progress: Progress = None,
         memory: int | str | None = None,
         checkpoint: PathLike | None = None,
-        **settings: hints.Unpack[pw.train.TrainSettings],
-    ) -> hints.Self:
+        **settings: Unpack[TrainSettings],
+    ) -> Self:
         """Train a tokenizer on an iterable or a column of texts; settings are those of `train`.
 
         >>> import piecework as pw
@@ -417,17 +442,17 @@ class Tokenizer(metaclass=WithForeignNames):
     @classmethod
     def train_from_counts(
         cls,
-        counts: pw.Counts | Mapping[str, int],
-        trainer: pw.train.Trainer | None = None,
+        counts: Counts | Mapping[str, int],
+        trainer: Trainer | None = None,
         *,
         model: str | None = None,
-        preset: str | pw.train.Preset | pw.train.SentencePiecePreset | None = None,
+        preset: str | Preset | SentencePiecePreset | None = None,
         num_threads: int | None = None,
-        progress: hints.Progress = None,
+        progress: Progress = None,
         memory: int | str | None = None,
         checkpoint: PathLike | None = None,
-        **settings: hints.Unpack[pw.train.TrainSettings],
-    ) -> hints.Self:
+        **settings: Unpack[TrainSettings],
+    ) -> Self:
         """Train a tokenizer on word counts; settings are those of `train`.
 
         >>> import piecework as pw
@@ -452,7 +477,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return cls._trained(run.from_counts(counts), plan)
 
     @classmethod
-    def _trained(cls, spec: pw.TokenizerSpec, plan: Plan) -> hints.Self:
+    def _trained(cls, spec: TokenizerSpec, plan: Plan) -> Self:
         tokenizer = cls.from_spec(spec)
         return tokenizer.with_roles(**plan.roles_in(tokenizer.get_vocab()))
 
@@ -462,9 +487,9 @@ class Tokenizer(metaclass=WithForeignNames):
         vocab_size: int,
         *,
         num_threads: int | None = None,
-        progress: hints.Progress = None,
-        **settings: hints.Unpack[pw.train.RetrainSettings],
-    ) -> hints.Self:
+        progress: Progress = None,
+        **settings: Unpack[RetrainSettings],
+    ) -> Self:
         """Train a new vocabulary with the pipeline, the model type and the special tokens of this tokenizer.
 
         >>> import piecework as pw
@@ -488,7 +513,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return type(self).from_spec(spec, like=self)
 
     @classmethod
-    def _tokens_of(cls, spec: pw.TokenizerSpec, texts: Sequence[str]) -> list[list[str]]:
+    def _tokens_of(cls, spec: TokenizerSpec, texts: Sequence[str]) -> list[list[str]]:
         tokenizer = cls.from_spec(spec)
         return [tokenizer.encode(text).tokens for text in texts]
 
@@ -501,7 +526,7 @@ class Tokenizer(metaclass=WithForeignNames):
         is_pretokenized: bool = False,
         add_special_tokens: bool = True,
         parse_special: bool | Collection[str] | None = None,
-        sampling: pw.Sampling | None = None,
+        sampling: Sampling | None = None,
         padding: None = None,
         truncation: None = None,
         max_length: None = None,
@@ -610,17 +635,17 @@ class Tokenizer(metaclass=WithForeignNames):
 
     def encode_batch(
         self,
-        texts: hints.Texts | Sequence[Sequence[str]] | Sequence[tuple[str, str]],
-        pairs: hints.Texts | Sequence[Sequence[str]] | None = None,
+        texts: Texts | Sequence[Sequence[str]] | Sequence[tuple[str, str]],
+        pairs: Texts | Sequence[Sequence[str]] | None = None,
         *,
         add_special_tokens: bool = True,
         is_pretokenized: bool = False,
         parse_special: bool | Collection[str] | None = None,
-        sampling: pw.Sampling | None = None,
-        offsets: bool | typing.Literal["chars", "bytes", "utf16"] = False,
+        sampling: Sampling | None = None,
+        offsets: bool | Literal["chars", "bytes", "utf16"] = False,
         overflow: bool = False,
         num_threads: int | None = None,
-        **unknown: typing.NoReturn,
+        **unknown: NoReturn,
     ) -> Batch:
         """Encode many texts into flat columns, on `num_threads` threads (None: one for each CPU).
 
@@ -667,7 +692,7 @@ class Tokenizer(metaclass=WithForeignNames):
             check_choice("offsets", offsets, ("chars", "bytes", "utf16"))
         if pairs is None:
             texts, pairs = split_pairs(texts, is_pretokenized)
-        rows_of: Callable[[typing.Any, str], typing.Any] = listed if is_pretokenized else text_rows
+        rows_of: Callable[[Any, str], Any] = listed if is_pretokenized else text_rows
         first = rows_of(texts, "texts")
         second = None if pairs is None else rows_of(pairs, "pairs")
         raw = self._core.encode_batch(
@@ -712,7 +737,7 @@ class Tokenizer(metaclass=WithForeignNames):
         *,
         add_special_tokens: bool = True,
         parse_special: bool | Collection[str] | None = None,
-        sampling: pw.Sampling | None = None,
+        sampling: Sampling | None = None,
     ) -> int:
         """Count the tokens of a text: the length of its encoding before padding.
 
@@ -730,11 +755,11 @@ class Tokenizer(metaclass=WithForeignNames):
 
     def count_batch(
         self,
-        texts: hints.Texts,
+        texts: Texts,
         *,
         add_special_tokens: bool = True,
         parse_special: bool | Collection[str] | None = None,
-        sampling: pw.Sampling | None = None,
+        sampling: Sampling | None = None,
         num_threads: int | None = None,
     ) -> list[int]:
         """Count the tokens of each text without storing ids.
@@ -763,7 +788,7 @@ class Tokenizer(metaclass=WithForeignNames):
         *,
         add_special_tokens: bool = False,
         markers: Collection[str] | None = None,
-    ) -> pw.chat.SegmentedEncoding:
+    ) -> SegmentedEncoding:
         """Encode the segments of one text, each with the permission to contain special tokens.
 
         >>> import piecework as pw
@@ -798,18 +823,18 @@ class Tokenizer(metaclass=WithForeignNames):
     @names_keywords
     def apply_chat_template(
         self,
-        messages: Sequence[Mapping[str, typing.Any]],
+        messages: Sequence[Mapping[str, Any]],
         *,
-        tools: Sequence[Mapping[str, typing.Any]] | None = None,
-        documents: Sequence[Mapping[str, typing.Any]] | None = None,
+        tools: Sequence[Mapping[str, Any]] | None = None,
+        documents: Sequence[Mapping[str, Any]] | None = None,
         chat_template: str | None = None,
         add_generation_prompt: bool = False,
         continue_final_message: bool = False,
         trusted_roles: Collection[str] = (),
         markers: Collection[str] | None = None,
-        variables: Mapping[str, typing.Any] | None = None,
+        variables: Mapping[str, Any] | None = None,
         mask: Collection[str] | None = None,
-    ) -> pw.chat.ChatEncoding:
+    ) -> ChatEncoding:
         """Render a conversation with a chat template and encode it (extra `chat`).
 
         >>> import piecework as pw
@@ -902,12 +927,12 @@ class Tokenizer(metaclass=WithForeignNames):
 
     def decode(
         self,
-        ids: hints.Ids,
+        ids: Ids,
         *,
         skip_special_tokens: bool = True,
         clean_up: bool | None = None,
-        encoding_errors: typing.Literal["replace", "ignore", "strict"] = "replace",
-        **unknown: typing.NoReturn,
+        encoding_errors: Literal["replace", "ignore", "strict"] = "replace",
+        **unknown: NoReturn,
     ) -> str:
         """Return the text of ids.
 
@@ -933,7 +958,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
         return text_of_ids(self, text, ids, skip_special_tokens, encoding_errors, "ids")
 
-    def decode_bytes(self, ids: hints.Ids) -> bytes:
+    def decode_bytes(self, ids: Ids) -> bytes:
         r"""Return the bytes of ids, special tokens included; they need not be UTF-8.
 
         >>> import piecework as pw
@@ -953,11 +978,11 @@ class Tokenizer(metaclass=WithForeignNames):
     @renamed_arguments(errors="encoding_errors")
     def decode_batch(
         self,
-        batch: Batch | Sequence[hints.Ids],
+        batch: Batch | Sequence[Ids],
         *,
         skip_special_tokens: bool = True,
         clean_up: bool | None = None,
-        encoding_errors: typing.Literal["replace", "ignore", "strict"] = "replace",
+        encoding_errors: Literal["replace", "ignore", "strict"] = "replace",
     ) -> list[str]:
         """Return the text of each row of a `Batch`, or of each list of ids.
 
@@ -969,6 +994,8 @@ class Tokenizer(metaclass=WithForeignNames):
 
         The settings are those of `decode`.
         """
+        import numpy as np
+
         if isinstance(batch, Batch):
             ids, row_offsets = batch.ids, batch.row_offsets
         else:
@@ -988,11 +1015,11 @@ class Tokenizer(metaclass=WithForeignNames):
 
     def decode_stream(
         self,
-        prefill: hints.Ids = (),
+        prefill: Ids = (),
         *,
         skip_special_tokens: bool = True,
         clean_up: bool | None = None,
-        encoding_errors: typing.Literal["replace", "ignore", "strict"] = "replace",
+        encoding_errors: Literal["replace", "ignore", "strict"] = "replace",
     ) -> DecodeStream:
         """Return a stream that decodes one id at a time.
 
@@ -1126,7 +1153,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return self._core.vocab_size(True)
 
     @property
-    def added_tokens(self) -> tuple[pw.spec.AddedToken, ...]:
+    def added_tokens(self) -> tuple[AddedToken, ...]:
         """The tokens that are matched whole in the text before the normalizer or the pre-tokenizer, by id."""
         return self.spec.added_tokens
 
@@ -1230,7 +1257,7 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         return dict(self._settings.chat_templates)
 
-    def memory(self) -> hints.Memory:
+    def memory(self) -> Memory:
         """Return the memory in bytes: shared `tables`, `caches` of one thread, and the `budget` of these.
 
         >>> import piecework as pw
@@ -1268,8 +1295,8 @@ class Tokenizer(metaclass=WithForeignNames):
     # ---- variants
 
     def with_added_tokens(
-        self, tokens: Sequence[str | pw.spec.AddedToken], *, special: bool = False
-    ) -> hints.Self:
+        self, tokens: Sequence[str | AddedToken], *, special: bool = False
+    ) -> Self:
         """Return a tokenizer that also matches these tokens whole in the text.
 
         >>> import piecework as pw
@@ -1297,7 +1324,7 @@ class Tokenizer(metaclass=WithForeignNames):
         extra = declared_with_new(declared, before, added, roles)
         return changed._variant(extra_special_tokens=extra)
 
-    def without_added_tokens(self, contents: Collection[str]) -> hints.Self:
+    def without_added_tokens(self, contents: Collection[str]) -> Self:
         """Return a tokenizer that no longer matches these tokens whole in the text.
 
         >>> import piecework as pw
@@ -1313,7 +1340,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
     def with_roles(
         self, *, additional_special_tokens: Sequence[str] | None = None, **roles: str | None
-    ) -> hints.Self:
+    ) -> Self:
         """Return a tokenizer with special tokens assigned to roles; None unsets one.
 
         >>> import piecework as pw
@@ -1330,7 +1357,7 @@ class Tokenizer(metaclass=WithForeignNames):
         added, additional = self.added_tokens, additional_special_tokens
         return self._variant(**checked_roles(self._settings, self._core, added, additional, roles))
 
-    def with_model_max_length(self, length: int | None) -> hints.Self:
+    def with_model_max_length(self, length: int | None) -> Self:
         """Return a tokenizer with another `model_max_length`; None for no limit.
 
         >>> import piecework as pw
@@ -1345,7 +1372,7 @@ class Tokenizer(metaclass=WithForeignNames):
                 raise ArgumentError("length", "0", "a number of tokens of at least 1, or None")
         return self._variant(model_max_length=length)
 
-    def with_chat_template(self, template: str | None, *, name: str = "default") -> hints.Self:
+    def with_chat_template(self, template: str | None, *, name: str = "default") -> Self:
         """Return a tokenizer with another chat template `name`; None removes it.
 
         >>> import piecework as pw
@@ -1359,7 +1386,7 @@ class Tokenizer(metaclass=WithForeignNames):
         templates = templates_with(self._settings.chat_templates, name, template)
         return self._variant(chat_templates=templates)
 
-    def with_normalizer(self, normalizer: pw.spec.Normalizer | None) -> hints.Self:
+    def with_normalizer(self, normalizer: Normalizer | None) -> Self:
         """Return a tokenizer with another normalizer; None does not change text.
 
         >>> import piecework as pw
@@ -1372,7 +1399,7 @@ class Tokenizer(metaclass=WithForeignNames):
         check_stage("normalizer", normalizer, Normalizer)
         return self._replaced(normalizer=normalizer)
 
-    def with_pre_tokenizer(self, pre_tokenizer: pw.spec.PreTokenizer | None) -> hints.Self:
+    def with_pre_tokenizer(self, pre_tokenizer: PreTokenizer | None) -> Self:
         """Return a tokenizer with another pre-tokenizer; None does not split text.
 
         >>> import piecework as pw
@@ -1385,7 +1412,7 @@ class Tokenizer(metaclass=WithForeignNames):
         check_stage("pre_tokenizer", pre_tokenizer, PreTokenizer)
         return self._replaced(pre_tokenizer=pre_tokenizer)
 
-    def with_post_processor(self, post_processor: pw.spec.PostProcessor | None) -> hints.Self:
+    def with_post_processor(self, post_processor: PostProcessor | None) -> Self:
         """Return a tokenizer with another post-processor; None adds no special tokens.
 
         >>> import piecework as pw
@@ -1399,7 +1426,7 @@ class Tokenizer(metaclass=WithForeignNames):
         check_stage("post_processor", post_processor, PostProcessor)
         return self._replaced(post_processor=post_processor)
 
-    def with_decoder(self, decoder: pw.spec.Decoder | None) -> hints.Self:
+    def with_decoder(self, decoder: Decoder | None) -> Self:
         """Return a tokenizer with another decoder; None joins tokens with spaces.
 
         >>> import piecework as pw
@@ -1415,12 +1442,12 @@ class Tokenizer(metaclass=WithForeignNames):
     @renamed_arguments(direction="side")
     def with_truncation(
         self,
-        max_length: int | typing.Literal["stored"] = "stored",
+        max_length: int | Literal["stored"] = "stored",
         *,
         stride: int | None = None,
-        strategy: typing.Literal["longest_first", "only_first", "only_second"] | None = None,
-        side: typing.Literal["right", "left"] | None = None,
-    ) -> hints.Self:
+        strategy: Literal["longest_first", "only_first", "only_second"] | None = None,
+        side: Literal["right", "left"] | None = None,
+    ) -> Self:
         """Return a tokenizer that truncates encodings to `max_length` tokens.
 
         >>> import piecework as pw
@@ -1453,7 +1480,7 @@ class Tokenizer(metaclass=WithForeignNames):
         )
         return self._variant(core, truncation_side=used)
 
-    def without_truncation(self) -> hints.Self:
+    def without_truncation(self) -> Self:
         """Return a tokenizer that does not truncate, and has no stored truncation.
 
         >>> import piecework as pw
@@ -1466,14 +1493,14 @@ class Tokenizer(metaclass=WithForeignNames):
     @renamed_arguments(direction="side")
     def with_padding(
         self,
-        length: int | typing.Literal["stored"] | None = None,
+        length: int | Literal["stored"] | None = None,
         *,
-        side: typing.Literal["right", "left"] | None = None,
+        side: Literal["right", "left"] | None = None,
         pad_to_multiple_of: int | None = None,
         pad_token: str | None = None,
         pad_id: int | None = None,
         pad_type_id: int | None = None,
-    ) -> hints.Self:
+    ) -> Self:
         """Return a tokenizer that pads encodings with `pad_token` to `length` tokens.
 
         >>> import piecework as pw
@@ -1503,7 +1530,7 @@ class Tokenizer(metaclass=WithForeignNames):
         )
         return self._variant(core, padding_side=used)
 
-    def without_padding(self) -> hints.Self:
+    def without_padding(self) -> Self:
         """Return a tokenizer that does not pad, and has no stored padding.
 
         >>> import piecework as pw
@@ -1513,7 +1540,7 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         return self._variant(self._core.with_padding(None), padding=None)
 
-    def with_special_in_text(self, treatment: pw.spec.SpecialInText) -> hints.Self:
+    def with_special_in_text(self, treatment: SpecialInText) -> Self:
         """Return a tokenizer that parses, keeps as text or refuses special tokens in text by default.
 
         >>> import piecework as pw
@@ -1525,7 +1552,7 @@ class Tokenizer(metaclass=WithForeignNames):
         """
         return self._variant(special_in_text=checked_special_in_text(treatment))
 
-    def with_word_cache_budget(self, bytes_per_thread: int) -> hints.Self:
+    def with_word_cache_budget(self, bytes_per_thread: int) -> Self:
         """Return a tokenizer whose word cache takes at most `bytes_per_thread` bytes in each thread.
 
         >>> import piecework as pw
@@ -1543,7 +1570,7 @@ class Tokenizer(metaclass=WithForeignNames):
     # ---- specification and files
 
     @property
-    def spec(self) -> pw.TokenizerSpec:
+    def spec(self) -> TokenizerSpec:
         """The whole tokenizer as data, a `TokenizerSpec`.
 
         >>> import piecework as pw
@@ -1642,7 +1669,7 @@ class Tokenizer(metaclass=WithForeignNames):
     def __copy__(self) -> Tokenizer:
         return self  # a tokenizer never changes
 
-    def __deepcopy__(self, memo: Mapping[int, typing.Any]) -> Tokenizer:
+    def __deepcopy__(self, memo: Mapping[int, Any]) -> Tokenizer:
         return self
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -1665,7 +1692,7 @@ class Tokenizer(metaclass=WithForeignNames):
             return False
         return type(self) is Tokenizer or name in vars(Tokenizer)
 
-    def __reduce__(self) -> tuple[typing.Any, ...]:
+    def __reduce__(self) -> tuple[Any, ...]:
         budget = self._core.cache_budget
         if not self._functions:
             text = self._core.to_json(False)
@@ -1684,7 +1711,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
     # ---- inside
 
-    def _added_tokens_by_id(self) -> dict[int, pw.spec.AddedToken]:
+    def _added_tokens_by_id(self) -> dict[int, AddedToken]:
         """Return the added tokens by id: `get_added_tokens_decoder` of `tokenizers`."""
         return {token.id: token for token in self.added_tokens}
 
@@ -1694,10 +1721,10 @@ class Tokenizer(metaclass=WithForeignNames):
         return sum(whole.encode("", "" if is_pair else None).special_tokens_mask)
 
     @property
-    def _content(self) -> tuple[typing.Any, ...]:
+    def _content(self) -> tuple[Any, ...]:
         return self._core.to_json(False), self._functions, self._special_in_text
 
-    def _with_settings_of(self, other: Tokenizer) -> hints.Self:
+    def _with_settings_of(self, other: Tokenizer) -> Self:
         """Return a tokenizer with the settings of another one that no specification contains."""
         settings = other._settings
         if settings.padding and self.token_to_id(settings.padding["pad_token"]) is None:
@@ -1710,10 +1737,10 @@ class Tokenizer(metaclass=WithForeignNames):
         self,
         core: Core | None = None,
         *,
-        special_in_text: pw.spec.SpecialInText | None = None,
-        functions: Sequence[Callable[[str], typing.Any]] | None = None,
-        **settings: typing.Any,
-    ) -> hints.Self:
+        special_in_text: SpecialInText | None = None,
+        functions: Sequence[Callable[[str], Any]] | None = None,
+        **settings: Any,
+    ) -> Self:
         """Return a tokenizer that differs from this one in the given parts and settings of its folder."""
         variant = self._of(
             self._core if core is None else core,
@@ -1723,19 +1750,19 @@ class Tokenizer(metaclass=WithForeignNames):
         variant._use_settings(self._settings.replace(**settings))
         return variant
 
-    def _stages(self) -> pw.TokenizerSpec:
+    def _stages(self) -> TokenizerSpec:
         """Return the specification without the entries of the model."""
         from piecework.spec import TokenizerSpec
 
         return TokenizerSpec.from_json(self._core.stages_to_json(), self._functions)
 
-    def _replaced(self, **stages: typing.Any) -> hints.Self:
+    def _replaced(self, **stages: Any) -> Self:
         """Return a tokenizer with other stages around the same model, whose compiled tables are shared."""
         from dataclasses import replace
 
         return self._restaged(*replace(self._stages(), **stages).to_core())
 
-    def _restaged(self, text: str, functions: Sequence[Callable[[str], typing.Any]]) -> hints.Self:
+    def _restaged(self, text: str, functions: Sequence[Callable[[str], Any]]) -> Self:
         """Compile the stages of JSON text around the model of this tokenizer."""
         return self._variant(self._core.with_stages(_encoded(text), functions), functions=functions)
 
@@ -1743,9 +1770,9 @@ class Tokenizer(metaclass=WithForeignNames):
     def _of(
         cls,
         core: Core,
-        special_in_text: pw.spec.SpecialInText = "parse",
-        functions: Sequence[Callable[[str], typing.Any]] = (),
-    ) -> hints.Self:
+        special_in_text: SpecialInText = "parse",
+        functions: Sequence[Callable[[str], Any]] = (),
+    ) -> Self:
         tokenizer = cls.__new__(cls)
         tokenizer._set(core, special_in_text, functions)
         return tokenizer
@@ -1753,8 +1780,8 @@ class Tokenizer(metaclass=WithForeignNames):
     def _set(
         self,
         core: Core,
-        special_in_text: pw.spec.SpecialInText,
-        functions: Sequence[Callable[[str], typing.Any]],
+        special_in_text: SpecialInText,
+        functions: Sequence[Callable[[str], Any]],
     ) -> None:
         # `vars(self)` would turn the attributes into a dict and slow down each of them.
         if hasattr(self, "_core"):
@@ -1775,7 +1802,7 @@ class Tokenizer(metaclass=WithForeignNames):
         if settings.word_ids is not None:
             self._encode_text = None
 
-    def _drawn(self, sampling: pw.Sampling | None) -> SeededSampling | None:
+    def _drawn(self, sampling: Sampling | None) -> SeededSampling | None:
         """Return the sampling settings for the core, None for the one best segmentation."""
         if sampling is None and not self._dropout:
             return None
@@ -1786,7 +1813,7 @@ class Tokenizer(metaclass=WithForeignNames):
     def _recognized(
         self,
         parse_special: bool | Collection[str] | None,
-        *texts: Iterable[typing.Any] | TextColumn,
+        *texts: Iterable[Any] | TextColumn,
     ) -> list[int] | None:
         """Return the ids of the special tokens to recognize; None stands for all.
 
@@ -1806,11 +1833,11 @@ class Tokenizer(metaclass=WithForeignNames):
 add_foreign_names(Tokenizer)
 
 
-def _compiled(text: str, functions: Sequence[Callable[[str], typing.Any]]) -> Core:
+def _compiled(text: str, functions: Sequence[Callable[[str], Any]]) -> Core:
     return Core.from_json(_encoded(text), "", functions)
 
 
-def _core_of(spec: pw.TokenizerSpec) -> Core:
+def _core_of(spec: TokenizerSpec) -> Core:
     return _compiled(spec.to_core()[0], ())
 
 
@@ -1825,7 +1852,7 @@ def _encoded(text: str) -> bytes:
 def _restored(
     cls: type[AnyTokenizer],
     text: str,
-    special_in_text: pw.spec.SpecialInText,
+    special_in_text: SpecialInText,
     cache_budget: int,
     settings: FolderSettings,
 ) -> AnyTokenizer:
@@ -1837,7 +1864,7 @@ def _restored(
 
 def _restored_from_spec(
     cls: type[AnyTokenizer],
-    spec: pw.TokenizerSpec,
+    spec: TokenizerSpec,
     cache_budget: int,
     settings: FolderSettings,
 ) -> AnyTokenizer:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from piecework._internal.abstract import Iterable
+from collections.abc import Iterable
 
 _MOST = 3
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from piecework._internal.lazy import typing
+from importlib import import_module
+from typing import Any
+
 from piecework.errors import MissingExtraError
 
 
-def import_extra(module: str, extra: str, needed_for: str | None = None) -> typing.Any:
+def import_extra(module: str, extra: str, needed_for: str | None = None) -> Any:
     """Import and return a module of an optional dependency.
 
     >>> import_extra("json", "none").dumps([])
@@ -15,8 +17,6 @@ def import_extra(module: str, extra: str, needed_for: str | None = None) -> typi
     Raises `MissingExtraError` that names `needed_for`, such as a file or an argument, and the command
     that installs the packages of the extra. An absent module and one that fails have different errors.
     """
-    from importlib import import_module
-
     try:
         return import_module(module)
     except ImportError as error:

@@ -7,15 +7,14 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import monotonic
+from typing import TYPE_CHECKING
 
 from piecework.errors import InputTypeError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
-    from contextlib import AbstractContextManager
-
     from rich.progress import ProgressColumn
 
     from piecework._internal.types import Progress, Update
@@ -37,8 +36,6 @@ def progress_bar(
     `time.monotonic`). With `in_bytes`, the numbers are bytes of files, and `show_source` sets the current
     file. Raises `InputTypeError` for another value.
     """
-    from contextlib import contextmanager, nullcontext
-
     if callable(progress):
         return nullcontext(progress)
     given: object = progress

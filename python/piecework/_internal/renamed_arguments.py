@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from piecework._internal.abstract import Callable, Iterable, Mapping
-from piecework._internal.lazy import typing
+from collections.abc import Callable, Iterable, Mapping
+from typing import NoReturn, ParamSpec, TypeVar
+
 from piecework.errors import ArgumentError
 
-TYPE_CHECKING = False  # `import piecework` does not wait for `typing` and `functools`
-if TYPE_CHECKING:
-    from typing import ParamSpec, TypeVar
-
-    Arguments = ParamSpec("Arguments")
-    Result = TypeVar("Result")
-    Class = TypeVar("Class", bound=type)
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
+Class = TypeVar("Class", bound=type)
 
 _COPIED = ("__module__", "__name__", "__qualname__", "__doc__", "__annotations__")
 
@@ -60,7 +57,7 @@ def reject_former_name(given: Iterable[str], old: str, new: str) -> None:
         raise ArgumentError(old, f"= is called {new}=")
 
 
-def moved_names(module: str, homes: Mapping[str, str]) -> Callable[[str], typing.NoReturn]:
+def moved_names(module: str, homes: Mapping[str, str]) -> Callable[[str], NoReturn]:
     """Return the `__getattr__` of a module whose error says where a name is now.
 
     >>> moved_names("piecework.train", {"read_corpus": "piecework.corpus.read_corpus"})("read_corpus")
@@ -68,7 +65,7 @@ def moved_names(module: str, homes: Mapping[str, str]) -> Callable[[str], typing
     AttributeError: module 'piecework.train' has no attribute 'read_corpus': use piecework.corpus.read_corpus
     """
 
-    def get(name: str) -> typing.NoReturn:
+    def get(name: str) -> NoReturn:
         hint = f": use {homes[name]}" if name in homes else ""
         raise AttributeError(f"module {module!r} has no attribute {name!r}{hint}")
 

@@ -6,12 +6,15 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
-from piecework._internal.abstract import Collection, Iterable, Sequence
 from piecework._internal.close_names import one_of
-from piecework._internal.lazy import hints, np, typing
 from piecework._internal.surrogates import first_surrogate
 from piecework.errors import ArgumentError, InputTypeError
+
+if TYPE_CHECKING:
+    from piecework._internal.types import T
 
 PathLike = str | os.PathLike[str]
 
@@ -21,7 +24,7 @@ _MAX_U32 = 2**32 - 1
 # ---- types, paths and sequences
 
 
-def check_type(name: str, value: object, kinds: typing.Any, expected: str) -> None:
+def check_type(name: str, value: object, kinds: Any, expected: str) -> None:
     """Raise `InputTypeError` unless `value` has one of the types.
 
     >>> check_type("text", 3, str, "str")
@@ -59,15 +62,17 @@ def encodable_path(text: str, name: str = "path") -> str:
     return text
 
 
-def listed(items: Sequence[hints.T], name: str = "texts", of: str = "str") -> list[hints.T]:
+def listed(items: Sequence[T], name: str = "texts", of: str = "str") -> list[T]:
     """Return the items as a new list, which later changes of the argument do not affect."""
     if not _is_iterable(items):
         raise InputTypeError(name, type(items).__name__, f"a sequence of {of}, such as a list")
     return list(items)
 
 
-def id_list(ids: typing.Any, place: str) -> list[int]:
+def id_list(ids: Any, place: str) -> list[int]:
     """Return ids as a list; raises unless each is an integer of 32 bits without sign."""
+    import numpy as np
+
     if not _is_iterable(ids):
         raise InputTypeError(place, type(ids).__name__, "a sequence of ids")
     # A list must not import numpy.
@@ -160,7 +165,7 @@ def unknown_choice(name: str, value: object, choices: Collection[str]) -> Argume
     return ArgumentError(name, repr(value), one_of(value, choices))
 
 
-def check_stage(name: str, stage: object, kinds: typing.Any) -> None:
+def check_stage(name: str, stage: object, kinds: Any) -> None:
     """Raise unless `stage` is None or an instance of `kinds`, the union of its components."""
     if stage is not None and not isinstance(stage, kinds):
         expected = f"None or a {name.replace('_', '-')} of piecework.spec"

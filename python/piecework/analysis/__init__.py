@@ -9,7 +9,7 @@
 
 from typing import TYPE_CHECKING
 
-from piecework._support import moved_names
+from piecework._internal.renamed_arguments import moved_names
 from piecework.analysis.bench import bench, bench_files
 from piecework.analysis.charts import Chart, charts
 from piecework.analysis.compare import Comparison, compare

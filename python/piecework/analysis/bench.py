@@ -15,17 +15,23 @@ from functools import partial
 from itertools import chain
 from statistics import median
 from time import perf_counter
-from typing import TypeAlias, TypeVar
+from typing import TYPE_CHECKING, TypeAlias, TypeVar
 
 from piecework import Batch, Tokenizer
-from piecework import _support as support
-from piecework._support import check_type
+from piecework._internal.counted import counted
+from piecework._internal.progress import progress_bar
+from piecework._internal.renamed_arguments import renamed_arguments
+from piecework._internal.validation import PathLike, check_positive, check_type, listed
 from piecework.analysis.documents import DOCUMENT_CHARS, documents_of
 from piecework.analysis.peers import Peer, read_peer
 from piecework.analysis.speed import Benchmark, PeerSpeeds, Speed
 from piecework.corpus import read_corpus
+from piecework.corpus.rows import Utf8Errors
 from piecework.errors import CorpusError
 from piecework.spec import BPE, TokenizerSpec
+
+if TYPE_CHECKING:
+    from piecework._internal.types import Progress
 
 _MIN_TEXTS = 4
 
@@ -40,7 +46,7 @@ def bench(
     peers: Iterable[Peer] = (),
     repetitions: int = 3,
     num_threads: int | None = None,
-    progress: support.Progress = None,
+    progress: Progress = None,
 ) -> Benchmark:
     """Measure the speed of encoding, decoding and offsets on texts.
 
@@ -57,32 +63,32 @@ def bench(
 
     Raises `ArgumentError`, `InputTypeError`, and `CorpusError` for fewer than four texts.
     """
-    support.check_positive("repetitions", repetitions)
-    rows = support.listed(texts)
+    check_positive("repetitions", repetitions)
+    rows = listed(texts)
     if len(rows) < _MIN_TEXTS:
         raise CorpusError("texts", f"must be at least {_MIN_TEXTS}, not {len(rows)}")
     for index, text in enumerate(rows):
         check_type(f"texts[{index}]", text, str, "str")
     run = _Run(tokenizer, rows, list(peers), num_threads)
-    with support.progress_bar("measuring", progress) as update:
+    with progress_bar("measuring", progress) as update:
         for done in range(repetitions):
             update(done, repetitions)
             run.repeat()
     return run.benchmark()
 
 
-@support.renamed_arguments(errors="encoding_errors")
+@renamed_arguments(errors="encoding_errors")
 def bench_files(
-    path: support.PathLike,
-    corpus: support.PathLike | Sequence[support.PathLike],
+    path: PathLike,
+    corpus: PathLike | Sequence[PathLike],
     *,
     against: Iterable[str] = (),
     megabytes: float = 16,
     field: str | None = None,
-    encoding_errors: support.Utf8Errors = "replace",
+    encoding_errors: Utf8Errors = "replace",
     repetitions: int = 3,
     num_threads: int | None = None,
-    progress: support.Progress = None,
+    progress: Progress = None,
     tokenizer: Tokenizer | None = None,
 ) -> Benchmark:
     """Measure a tokenizer file on the first `megabytes` of a corpus, together with other libraries.
@@ -107,7 +113,7 @@ def bench_files(
     `FormatError` for a file that a library does not read, and the errors of `bench`.
     """
     loaded = Tokenizer.load(path) if tokenizer is None else tokenizer
-    support.check_positive("megabytes", megabytes)
+    check_positive("megabytes", megabytes)
     peers = [read_peer(name, path, loaded) for name in against]
     documents = chain.from_iterable(
         documents_of(rows)
@@ -115,7 +121,7 @@ def bench_files(
     )
     texts = list(_limit_bytes(megabytes * 1e6, documents))
     if len(texts) < _MIN_TEXTS:
-        found = support.counted(len(texts), "text")
+        found = counted(len(texts), "text")
         expected = f"at least {_MIN_TEXTS}: JSON lines, or {DOCUMENT_CHARS:,} characters each"
         raise CorpusError("corpus", f"has {found}; it needs {expected}")
     return bench(

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from math import ceil, floor, log10
 from typing import Any, NamedTuple
 
-from piecework._support import import_extra
+from piecework._internal.extras import import_extra
 from piecework.analysis.chart_frame import ChartFrame, Row
 from piecework.analysis.compare import Comparison
 from piecework.analysis.measures import ComparedSource, Lengths

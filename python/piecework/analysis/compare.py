@@ -11,13 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import chain
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from piecework import Tokenizer
-from piecework import _support as support
-from piecework._support import check_type
+from piecework._internal.validation import check_type
 from piecework.analysis import metrics
 from piecework.analysis.block_html import as_html
 from piecework.analysis.block_text import as_text
@@ -35,6 +34,9 @@ from piecework.analysis.word_differences import single_token_rate, word_differen
 from piecework.corpus import Corpus, Rows
 from piecework.errors import ArgumentError, CorpusError, InputTypeError
 from piecework.train import Pipeline, count_texts
+
+if TYPE_CHECKING:
+    from piecework._internal.types import Progress
 
 
 class Comparison(ComparedFigures):
@@ -72,7 +74,7 @@ def compare(
     gold: Gold | None = None,
     words: Pipeline | str = "whitespace",
     num_threads: int | None = None,
-    progress: support.Progress = None,
+    progress: Progress = None,
 ) -> Comparison:
     """Measure tokenizers, given by name, on texts.
 

@@ -5,17 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
-from piecework import _support as support
+from piecework._internal.progress import progress_bar, show_source
 from piecework.corpus import Corpus, Rows
+from piecework.corpus.iterables import rows_of_texts, text_total
+from piecework.corpus.paths import corpus_bytes
+
+if TYPE_CHECKING:
+    from piecework._internal.types import Progress
 
 Texts: TypeAlias = Iterable[str | Sequence[str]] | Corpus
 
 
 @contextmanager
 def reading(
-    title: str, sources: Sequence[Texts], progress: support.Progress
+    title: str, sources: Sequence[Texts], progress: Progress
 ) -> Iterator[Callable[[Texts], Iterator[Rows]]]:
     """Yield a function that reads a source and reports what is done of all `sources`.
 
@@ -28,20 +33,20 @@ def reading(
     """
     files = [one.files for one in sources if isinstance(one, Corpus)]
     in_bytes = len(files) == len(sources)
-    totals = [support.text_total(one) for one in sources]
+    totals = [text_total(one) for one in sources]
     total = sum(totals) if all(totals) else 0
     if in_bytes:
-        total = support.corpus_bytes(list(chain.from_iterable(files)))
+        total = corpus_bytes(list(chain.from_iterable(files)))
     done = 0
-    with support.progress_bar(title, progress, in_bytes=in_bytes) as update:
+    with progress_bar(title, progress, in_bytes=in_bytes) as update:
 
         def rows_of(source: Texts) -> Iterator[Rows]:
             nonlocal done
             before = done
-            for rows in source if isinstance(source, Corpus) else support.rows_of_texts(source):
+            for rows in source if isinstance(source, Corpus) else rows_of_texts(source):
                 yield rows
                 done = before + rows.file_bytes_read if in_bytes else done + len(rows)
-                support.show_source(update, rows.name)
+                show_source(update, rows.name)
                 update(done, total)
 
         yield rows_of

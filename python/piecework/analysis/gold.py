@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
 from piecework import Tokenizer
-from piecework._support import CorpusReader, PathLike, ReadOptions
+from piecework._internal.validation import PathLike
 from piecework.analysis.entry_bytes import PLAIN_TEXT
 from piecework.corpus import corpus_files
+from piecework.corpus.reader import CorpusReader
+from piecework.corpus.rows import ReadOptions
 from piecework.encoding import Encoding
 from piecework.errors import CorpusError
 

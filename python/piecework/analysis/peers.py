@@ -20,15 +20,11 @@ from pathlib import Path
 from typing import Any
 
 from piecework import Tokenizer
-from piecework._support import (
-    PathLike,
-    check_choice,
-    file_bytes,
-    import_extra,
-    path_text,
-    tokenizer_file,
-)
+from piecework._internal.extras import import_extra
+from piecework._internal.validation import PathLike, check_choice, path_text
 from piecework.errors import FormatError
+from piecework.io.names import tokenizer_file
+from piecework.io.read_file import file_bytes
 from piecework.spec import NAMED_PATTERNS, ByteLevel, Regex, Split
 
 _EXTRAS = {"transformers": "transformers"}

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from piecework._support import PathLike, atomic_stream, import_extra, path_text
+from piecework._internal.extras import import_extra
+from piecework._internal.validation import PathLike, path_text
 from piecework.analysis.charts import charts
 from piecework.analysis.compare import Comparison
 from piecework.errors import FileError
+from piecework.io.atomic_files import atomic_stream
 
 _SCALE = 2
 

@@ -4,18 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from piecework import Tokenizer
-from piecework import _support as support
+from piecework._internal.validation import check_size
 from piecework.analysis.corpus_counts import CorpusCounts
 from piecework.analysis.corpus_texts import Texts, reading
 from piecework.corpus import Corpus
 from piecework.errors import ArgumentError
 from piecework.vocabulary import IdMap, prune
+from piecework.vocabulary.changed_vocabulary import changed
+from piecework.vocabulary.pruning import most_used
+from piecework.vocabulary.residues import without_residues
+
+if TYPE_CHECKING:
+    from piecework._internal.types import Progress
 
 _SHOWN = 10  # removed tokens in the text of a plan
 
@@ -91,7 +97,7 @@ def plan_prune(
     residues: bool = False,
     keep_alphabet: bool = True,
     num_threads: int | None = None,
-    progress: support.Progress = None,
+    progress: Progress = None,
 ) -> PrunePlan:
     """Prune a vocabulary by its use in texts, and measure the loss in tokens.
 
@@ -143,9 +149,9 @@ class _Settings(NamedTuple):
     def check(self) -> None:
         """Raise `ArgumentError` for settings that contradict each other or select nothing."""
         if self.min_count is not None:
-            support.check_size("min_count", self.min_count)
+            check_size("min_count", self.min_count)
         if self.size is not None:
-            support.check_size("size", self.size)
+            check_size("size", self.size)
             if self.min_count is not None and not self.residues:
                 raise ArgumentError("size", "= and min_count= cannot be combined")
             if not self.keep_alphabet:
@@ -196,13 +202,13 @@ def _pruned(
     if chosen.residues:
         least = 1 if chosen.min_count is None else chosen.min_count
         named = {str(token) for token in keep}
-        spec, first = support.without_residues(tokenizer.spec, uses.tolist(), least - 1, named)
-        tokenizer, first = support.changed(tokenizer, spec, first)
+        spec, first = without_residues(tokenizer.spec, uses.tolist(), least - 1, named)
+        tokenizer, first = changed(tokenizer, spec, first)
         uses = uses[first.old_ids]
         if chosen.size is None and chosen.min_count is None:
             return tokenizer, first
     if chosen.size is not None:
-        keep = set(support.most_used(tokenizer.spec, uses.tolist(), chosen.size, keep))
+        keep = set(most_used(tokenizer.spec, uses.tolist(), chosen.size, keep))
     elif chosen.min_count is not None:
         keep |= set(np.flatnonzero(uses >= chosen.min_count).tolist())
     pruned, second = prune(tokenizer, keep, keep_alphabet=chosen.keep_alphabet)

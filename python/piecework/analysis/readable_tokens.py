@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from piecework._support import BYTE_OF_CHARACTER
 from piecework.spec import ByteLevelDecoder, SequenceDecoder, TokenizerSpec
+from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 
 
 def is_byte_level(spec: TokenizerSpec) -> bool:

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from piecework._support import import_extra
+from piecework._internal.extras import import_extra
 from piecework.analysis.block_html import safe
 from piecework.analysis.charts import page_charts
 from piecework.analysis.compare import Comparison

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from piecework import Tokenizer
-from piecework._support import validation as checks
+from piecework._internal import validation as checks
 from piecework.analysis.alignment import (
     Group,
     Line,

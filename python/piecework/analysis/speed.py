@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from piecework._support import counted
+from piecework._internal.counted import counted
 from piecework.analysis.blocks import Grid
 
 

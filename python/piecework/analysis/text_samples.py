@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 
-from piecework._support import OnError, PathLike, Utf8Errors
+from piecework._internal.validation import PathLike
 from piecework.corpus import corpus_files, read_corpus
+from piecework.corpus.rows import Utf8Errors
+from piecework.corpus.skipped import OnError
 
 _MAX_TEXTS = 1_000
 _MAX_CHARS = 1_000_000

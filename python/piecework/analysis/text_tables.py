@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from piecework._support import DOCUMENTS, counted
+from piecework._internal.counted import counted
 from piecework.analysis.alignment import UNKNOWN
 from piecework.analysis.blocks import Block, Grid, Paragraph
 from piecework.analysis.figures import percent, percentage, with_margin
@@ -14,6 +14,7 @@ from piecework.analysis.metrics import RENYI_ORDER, TAIL_BELOW, ratio
 from piecework.analysis.readable_tokens import escape_controls, show_whitespace
 from piecework.analysis.verdict import rank_text, verdict
 from piecework.analysis.word_differences import WordGroup, pieces
+from piecework.corpus.rows import DOCUMENTS
 
 _LENGTHS = ((1, 1), (2, 2), (3, 3), (4, 4), (5, 6), (7, 8), (9, 12), (13, None))
 _GROUPS = 3

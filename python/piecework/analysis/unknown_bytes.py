@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework import Batch, Tokenizer
-from piecework._support import CHARACTER_OF_BYTE
 from piecework.analysis.entry_bytes import PLAIN_TEXT
 from piecework.analysis.readable_tokens import is_byte_level
 from piecework.analysis.round_trip import unknown_id_of
 from piecework.spec import BPE
+from piecework.spec.byte_alphabet import CHARACTER_OF_BYTE
 
 Numbers = npt.NDArray[np.int64]
 

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import numpy.typing as npt
 
 from piecework import Tokenizer
-from piecework import _support as support
 from piecework.analysis.corpus_counts import CorpusCounts
 from piecework.analysis.corpus_texts import Texts, reading
+
+if TYPE_CHECKING:
+    from piecework._internal.types import Progress
 
 
 def token_counts(
@@ -16,7 +20,7 @@ def token_counts(
     texts: Texts,
     *,
     num_threads: int | None = None,
-    progress: support.Progress = None,
+    progress: Progress = None,
 ) -> npt.NDArray[np.int64]:
     """Encode texts and count each id; returns int64 of shape (highest id + 1,).
 

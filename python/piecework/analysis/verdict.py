@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-from piecework._support import counted
+from piecework._internal.counted import counted
 from piecework.analysis.figures import joined, percent, with_margin
 from piecework.analysis.measures import ComparedFigures, Measures
 from piecework.analysis.metrics import ratio

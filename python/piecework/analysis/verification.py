@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from piecework._support import counted
+from piecework._internal.counted import counted
 from piecework.analysis.block_text import as_text
 from piecework.analysis.blocks import Block, Grid, Paragraph
 from piecework.analysis.plain_data import plain

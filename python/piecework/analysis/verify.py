@@ -8,27 +8,25 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from piecework import Sampling, Tokenizer
-from piecework._support import (
-    OnError,
-    PathLike,
-    Progress,
-    Utf8Errors,
-    corpus_bytes,
-    progress_bar,
-    rows_of_texts,
-    show_source,
-    text_total,
-)
+from piecework._internal.progress import progress_bar, show_source
+from piecework._internal.validation import PathLike
 from piecework.analysis.documents import documents_of
 from piecework.analysis.entry_bytes import vocabulary_entries
 from piecework.analysis.peers import Peer, read_peer
 from piecework.analysis.round_trip import unknown_id_of, without_truncation_and_padding
 from piecework.analysis.verification import EncodedText, IdDifference, Verification
 from piecework.corpus import corpus_files, read_corpus
+from piecework.corpus.iterables import rows_of_texts, text_total
+from piecework.corpus.paths import corpus_bytes
+from piecework.corpus.rows import Utf8Errors
+from piecework.corpus.skipped import OnError
 from piecework.errors import ArgumentError, CorpusError
+
+if TYPE_CHECKING:
+    from piecework._internal.types import Progress
 
 _SHORTENING_CHARS = 2_000_000
 """The most characters that are encoded to shorten one text; an encoding counts for 100 more."""

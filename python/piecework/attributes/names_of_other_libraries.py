@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable
+from typing import NoReturn, ParamSpec, TypeVar
+
 from piecework._internal.close_names import did_you_mean
 from piecework._internal.renamed_arguments import wrapping
 from piecework.errors import InputTypeError
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
-    from typing import NoReturn, ParamSpec, TypeVar
-
-    Arguments = ParamSpec("Arguments")
-    Result = TypeVar("Result")
+Arguments = ParamSpec("Arguments")
+Result = TypeVar("Result")
 
 # Attributes of `Tokenizer`.
 _HERE = {

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from piecework._internal.lazy import pw
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from piecework.tokenizer import Tokenizer
+
 
 ROLES = (
     "unk_token",
@@ -22,7 +24,7 @@ class RoleToken(property):
     """An attribute of `Tokenizer`: the special token of a role, or None where none is declared."""
 
     def __init__(self, role: str) -> None:
-        def token(tokenizer: pw.Tokenizer) -> str | None:
+        def token(tokenizer: Tokenizer) -> str | None:
             return tokenizer._role_tokens().get(role)
 
         super().__init__(token)
@@ -41,7 +43,7 @@ class RoleId(property):
     """An attribute of `Tokenizer`: the id of the special token of a role, or None."""
 
     def __init__(self, role: str) -> None:
-        def id_of_token(tokenizer: pw.Tokenizer) -> int | None:
+        def id_of_token(tokenizer: Tokenizer) -> int | None:
             token = tokenizer._role_tokens().get(role)
             return None if token is None else tokenizer.token_to_id(token)
 

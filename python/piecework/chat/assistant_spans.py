@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
+from typing import NamedTuple, TypeAlias
 
-from piecework._internal.lazy import typing
 from piecework._internal.validation import check_choice
 from piecework.chat.tracked_text import (
     CONTENT,
@@ -34,10 +34,9 @@ MASK_PARTS = ("content", "reasoning", "tool-calls", "end-of-turn")
 _CONTENT, _REASONING, _TOOL_CALLS, _END_OF_TURN = MASK_PARTS
 _PART = {"c": _CONTENT, "r": _REASONING, "t": _TOOL_CALLS}
 
-if typing.TYPE_CHECKING:
-    Span: typing.TypeAlias = tuple[int, int]
-    Named: typing.TypeAlias = tuple[int, int, str]
-    """The start and end of a span, and the part that it belongs to."""
+Span: TypeAlias = tuple[int, int]
+Named: TypeAlias = tuple[int, int, str]
+"""The start and end of a span, and the part that it belongs to."""
 
 
 def checked_parts(mask: Collection[str] | None) -> frozenset[str]:
@@ -128,7 +127,7 @@ def _without_repeated_names(text: str, kinds: str, names: Sequence[Sequence[str]
 # ---- turns
 
 
-class _Turn(typing.NamedTuple):
+class _Turn(NamedTuple):
     """The kinds of the characters of a turn, where it starts, and the text around it.
 
     `before` is the text since the last message, and `after` that until the next one, with its kinds.
@@ -213,7 +212,7 @@ def _end_marker(after: str, kinds: str, end_of_turn: str, special: Sequence[str]
     return min(places, default=(data, data))
 
 
-def _merged(spans: typing.Iterable[Span]) -> Iterator[Span]:
+def _merged(spans: Iterable[Span]) -> Iterator[Span]:
     """Yield the union of consecutive spans that touch."""
     merged: list[int] = []
     for start, end in spans:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from piecework._internal.lazy import pw
+from piecework.sampling import Sampling
 
 
-def best_only() -> pw.Sampling:
+def best_only() -> Sampling:
     """Return the sampling settings that always give the best segmentation."""
-    return pw.Sampling(nbest_size=1)
+    return Sampling(nbest_size=1)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable, Iterator
 from contextvars import ContextVar
+from typing import TypeVar
 
-from piecework._internal.lazy import typing
 from piecework.errors import TemplateError
 
 MAX_STEPS = 1_000_000
@@ -21,7 +21,7 @@ CHARS_PER_PART = 16
 """What a step of Python counts, such as the origins of an escape or the text of an item of a list."""
 _STEPS_PER_CHECK = 256
 
-Item = typing.TypeVar("Item")
+Item = TypeVar("Item")
 
 
 class Budget:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from typing import Any
 
 from piecework._core import RawPrompts
-from piecework._internal.lazy import typing
 from piecework.chat.assistant_spans import assistant_spans, checked_parts
 from piecework.chat.environment import has_generation
 from piecework.chat.messages import called_names, is_reply
@@ -43,7 +43,7 @@ def encode_chat(
 
 def assistant_finder(
     template: str,
-    messages: Sequence[Mapping[str, typing.Any]],
+    messages: Sequence[Mapping[str, Any]],
     special_tokens: Mapping[str, str],
     prompts: RawPrompts,
     mask: Collection[str] | None,

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import KW_ONLY, dataclass
+from typing import TYPE_CHECKING, Any
 
-from piecework._internal.lazy import pw, typing
 from piecework._internal.validation import check_type
 from piecework.chat.assistant_spans import checked_parts
 from piecework.errors import InputTypeError
+
+if TYPE_CHECKING:
+    from piecework.chat.results import ChatEncoding
+    from piecework.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -33,7 +37,7 @@ class ChatFormat:
     mask: Collection[str] | None = None
     trusted_roles: Collection[str] = ()
     markers: Collection[str] | None = None
-    variables: Mapping[str, typing.Any] | None = None
+    variables: Mapping[str, Any] | None = None
 
     def __post_init__(self) -> None:
         check_type("chat_template", self.chat_template, str | None, "str or None")
@@ -47,9 +51,7 @@ class ChatFormat:
         """Whether masks are written."""
         return self.mask is None or len(self.mask) > 0
 
-    def encode(
-        self, tokenizer: pw.Tokenizer, messages: typing.Any, tools: typing.Any
-    ) -> pw.chat.ChatEncoding:
+    def encode(self, tokenizer: Tokenizer, messages: Any, tools: Any) -> ChatEncoding:
         """Apply the template to a conversation."""
         return tokenizer.apply_chat_template(
             messages,
@@ -61,7 +63,7 @@ class ChatFormat:
             mask=self.mask or None,
         )
 
-    def settings(self, tokenizer: pw.Tokenizer) -> dict[str, typing.Any]:
+    def settings(self, tokenizer: Tokenizer) -> dict[str, Any]:
         """Return everything that decides ids and masks besides the fingerprint of the tokenizer, as JSON."""
 
         def names(values: Collection[str] | None) -> list[str] | None:

@@ -5,16 +5,19 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
-from piecework._internal.lazy import pw, typing
 from piecework._internal.validation import check_choice, check_size, check_type
 from piecework.chat.best_segmentation import best_only
 from piecework.chat.results import TextChunk
 from piecework.errors import ArgumentError
 
-if typing.TYPE_CHECKING:
-    Span: typing.TypeAlias = tuple[int, int]
-    Count: typing.TypeAlias = Callable[[list[str]], list[int]]
+if TYPE_CHECKING:
+    from piecework.tokenizer import Tokenizer
+
+
+Span: TypeAlias = tuple[int, int]
+Count: TypeAlias = Callable[[list[str]], list[int]]
 
 LEVELS = ("paragraph", "sentence", "word", "character")
 
@@ -29,12 +32,12 @@ _ENDS = {
 
 
 def chunk_text(
-    tokenizer: pw.Tokenizer,
+    tokenizer: Tokenizer,
     text: str,
     max_tokens: int,
     *,
     overlap: int = 0,
-    at: typing.Literal["paragraph", "sentence", "word", "character"] = "sentence",
+    at: Literal["paragraph", "sentence", "word", "character"] = "sentence",
     add_special_tokens: bool = True,
     parse_special: bool | Collection[str] | None = None,
 ) -> list[TextChunk]:
@@ -70,7 +73,7 @@ def chunk_text(
     if not text:
         return []
     whole = tokenizer.without_truncation().without_padding()
-    options: dict[str, typing.Any] = {"parse_special": parse_special, "sampling": best_only()}
+    options: dict[str, Any] = {"parse_special": parse_special, "sampling": best_only()}
 
     def count(texts: list[str]) -> list[int]:
         return whole.count_batch(

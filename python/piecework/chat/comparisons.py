@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable, ValuesView
+from typing import Any, cast
 
-from piecework._internal.lazy import typing
 from piecework.chat.budget import CHARS_PER_ITEM, chars_in, take
 
 _SHORT = 64
 
 
-def compared(first: object, *rest: object) -> typing.Any:
+def compared(first: object, *rest: object) -> Any:
     """Return the result of a comparison such as `a < b < c`, given as `a, "lt", b, "lt", c`.
 
     >>> compared(1, "lt", 2, "in", [2, 3])
@@ -19,17 +19,17 @@ def compared(first: object, *rest: object) -> typing.Any:
 
     All operands are evaluated before.
     """
-    result: typing.Any = True
+    result: Any = True
     left = first
     for name, right in zip(rest[::2], rest[1::2], strict=True):
-        result = _COUNTED[typing.cast("str", name)](left, right)
+        result = _COUNTED[cast("str", name)](left, right)
         if not result:
             break
         left = right
     return result
 
 
-def counted_tests() -> dict[str, Callable[..., typing.Any]]:
+def counted_tests() -> dict[str, Callable[..., Any]]:
     """Return the tests of Jinja that compare or read a text, such as `equalto`, by name.
 
     >>> counted_tests()["in"]("a", "abc")
@@ -89,10 +89,10 @@ def _chars_of_order(left: object, right: object) -> int:
 
 
 def _counting(
-    compare: Callable[[typing.Any, typing.Any], typing.Any],
+    compare: Callable[[Any, Any], Any],
     chars_of: Callable[[object, object], int],
-) -> Callable[[typing.Any, typing.Any], typing.Any]:
-    def counted(left: typing.Any, right: typing.Any) -> typing.Any:
+) -> Callable[[Any, Any], Any]:
+    def counted(left: Any, right: Any) -> Any:
         take(chars_of(left, right))
         return compare(left, right)
 

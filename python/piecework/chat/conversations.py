@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
 
-from piecework._internal.lazy import typing
 from piecework.chat.messages import ASSISTANTS, ROLES, has_parts
 from piecework.errors import CorpusError
 
-if typing.TYPE_CHECKING:
-    Message: typing.TypeAlias = dict[str, typing.Any]
-    Record: typing.TypeAlias = Mapping[str, typing.Any]
+Message: TypeAlias = dict[str, Any]
+Record: TypeAlias = Mapping[str, Any]
 
 FIELDS = ("messages", "conversations", "prompt", "completion", "tools", "system")
 """The fields of a record that make a conversation."""
@@ -41,9 +40,9 @@ class Conversation(str):
     """
 
     messages: list[Message]
-    tools: list[typing.Any] | None
+    tools: list[Any] | None
     place: str
-    label: dict[str, typing.Any]
+    label: dict[str, Any]
 
     @classmethod
     def of(cls, record: Record, place: str, field: str | None = None) -> Conversation:
@@ -136,7 +135,7 @@ def _message(row: object, place: str, name: str) -> Message:
     return message
 
 
-def _of_speaker(row: Mapping[str, typing.Any], place: str, name: str) -> Message:
+def _of_speaker(row: Mapping[str, Any], place: str, name: str) -> Message:
     """Return a message of ShareGPT's `from` and `value` as one with `role` and `content`."""
     speaker, value = row["from"], row.get("value")
     if speaker not in _ROLE_OF_SPEAKER:
@@ -152,7 +151,7 @@ def _of_speaker(row: Mapping[str, typing.Any], place: str, name: str) -> Message
     return {"role": "assistant", "content": "", "tool_calls": functions}
 
 
-def _missing(row: Mapping[str, typing.Any], place: str, name: str) -> CorpusError:
+def _missing(row: Mapping[str, Any], place: str, name: str) -> CorpusError:
     names = ", ".join(map(repr, list(row)[:8])) or "no fields"
     problem = f"is missing: there is only {names}"
     return CorpusError(f"{place} field {name!r}", problem, reason=_MISSING)
@@ -164,7 +163,7 @@ def _unknown_role(role: object, known: Iterable[str], place: str, name: str) -> 
     return CorpusError(place, repr(role), expected, reason="an unknown role")
 
 
-def _tools_of(record: Record, place: str) -> list[typing.Any] | None:
+def _tools_of(record: Record, place: str) -> list[Any] | None:
     tools = record.get("tools") or None
     if isinstance(tools, str):
         tools = _json(tools, f"{place} field 'tools'", "a list of tools as JSON") or None
@@ -179,7 +178,7 @@ def _is_mapping(value: object) -> bool:
     return isinstance(value, Mapping)
 
 
-def _json(text: object, place: str, expected: str) -> typing.Any:
+def _json(text: object, place: str, expected: str) -> Any:
     if not isinstance(text, str):
         return text
     try:

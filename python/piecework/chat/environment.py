@@ -9,6 +9,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable, Iterable
 from functools import lru_cache
+from typing import Any, NoReturn, cast
 
 import jinja2
 from jinja2 import nodes
@@ -17,7 +18,6 @@ from jinja2.ext import Extension, LoopControlExtension
 from jinja2.sandbox import ImmutableSandboxedEnvironment, SandboxedFormatter, safe_range
 from jinja2.utils import Cycler, Joiner, Namespace
 
-from piecework._internal.lazy import typing
 from piecework.chat.budget import (
     BUDGET,
     CHARS_PER_ITEM,
@@ -91,7 +91,7 @@ def has_generation(template: str) -> bool:
     >>> has_generation("{% generation %}{{ text }}{% endgeneration %}")
     True
     """
-    return typing.cast("ChatEnvironment", compiled(template).environment).has_generation
+    return cast("ChatEnvironment", compiled(template).environment).has_generation
 
 
 class _TrackingGenerator(CodeGenerator):
@@ -148,7 +148,7 @@ class _TrackingGenerator(CodeGenerator):
             self.write(", ")
         self.write("))")
 
-    def _output_const_repr(self, group: Iterable[typing.Any]) -> str:
+    def _output_const_repr(self, group: Iterable[Any]) -> str:
         return f"environment.literal({''.join(map(plain, group))!r})"
 
 
@@ -157,14 +157,14 @@ class _Generation(Extension):
 
     tags = {"generation"}  # noqa: RUF012
 
-    def parse(self, parser: typing.Any) -> nodes.Node:
+    def parse(self, parser: Any) -> nodes.Node:
         line = next(parser.stream).lineno
-        typing.cast("ChatEnvironment", self.environment).has_generation = True
+        cast("ChatEnvironment", self.environment).has_generation = True
         body = parser.parse_statements(("name:endgeneration",), drop_needle=True)
         call = self.call_method("_generated")
         return nodes.CallBlock(call, [], [], body).set_lineno(line)
 
-    def _generated(self, caller: Callable[[], typing.Any]) -> TrackedText:
+    def _generated(self, caller: Callable[[], Any]) -> TrackedText:
         return tracked(caller()).with_bits(GENERATED)
 
 
@@ -188,7 +188,7 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
             finalize=tracked,
             extensions=(_Generation, LoopControlExtension),
         )
-        self.filters = typing.cast("typing.Any", chat_filters())
+        self.filters = cast("Any", chat_filters())
         self.tests = {**self.tests, **counted_tests()}
         self.globals = {
             "cycler": Cycler,
@@ -219,19 +219,19 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
         return text
 
     @staticmethod
-    def counted(value: typing.Any) -> typing.Any:
+    def counted(value: Any) -> Any:
         """Return a value whose size counts as steps; raise if it is larger than a prompt can be."""
         BUDGET.get().check_size(value)
         return value
 
     @staticmethod
-    def sliced(value: typing.Any) -> typing.Any:
+    def sliced(value: Any) -> Any:
         """Return a slice, whose characters or items count as steps; its items have been counted before."""
         if isinstance(value, (str, list, tuple)):
             BUDGET.get().take(len(value))
         return value
 
-    def is_safe_attribute(self, obj: typing.Any, attr: str, value: typing.Any) -> bool:
+    def is_safe_attribute(self, obj: Any, attr: str, value: Any) -> bool:
         """Return whether a template may read an attribute; the origins of a text are not for templates."""
         if isinstance(obj, TrackedText) and attr in _OWN_ATTRIBUTES:
             return False
@@ -244,8 +244,8 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
         for constant in template.find_all(nodes.Const):
             check_number(constant.value)
         for loop in template.find_all(nodes.For):
-            loop.iter = self._call_of("bounded", [typing.cast("nodes.Expr", loop.iter)], loop)
-        blocks = typing.cast("typing.Any", template.find_all((nodes.Macro, nodes.CallBlock)))
+            loop.iter = self._call_of("bounded", [cast("nodes.Expr", loop.iter)], loop)
+        blocks = cast("Any", template.find_all((nodes.Macro, nodes.CallBlock)))
         for block in blocks:
             count = nodes.ExprStmt(self._call_of("step", [], block))
             count.set_lineno(block.lineno)
@@ -261,9 +261,7 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
 
     # Operations of the template.
 
-    def call_binop(
-        self, context: typing.Any, operator: str, left: typing.Any, right: typing.Any
-    ) -> typing.Any:
+    def call_binop(self, context: Any, operator: str, left: Any, right: Any) -> Any:
         """Apply a binary operator to values of a bounded size."""
         if operator == "**":
             check_power(left, right)
@@ -278,15 +276,15 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
 
     def call(  # noqa: D102
         __self,  # noqa: N805
-        __context: typing.Any,
-        __obj: typing.Any,
-        *args: typing.Any,
-        **kwargs: typing.Any,
-    ) -> typing.Any:
+        __context: Any,
+        __obj: Any,
+        *args: Any,
+        **kwargs: Any,
+    ) -> Any:
         _count_call(__obj, args)
         return __self.counted(super().call(__context, __obj, *args, **kwargs))
 
-    def wrap_str_format(self, value: typing.Any) -> Callable[..., str] | None:
+    def wrap_str_format(self, value: Any) -> Callable[..., str] | None:
         """Return a function that formats with origins, for `format` of a string."""
         if not isinstance(value, (types.MethodType, types.BuiltinMethodType)):
             return None
@@ -295,16 +293,16 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
             return None
         formatter = SandboxedFormatter(self)
 
-        def field_of(name: str, args: typing.Any, kwargs: typing.Any) -> object:
+        def field_of(name: str, args: Any, kwargs: Any) -> object:
             return formatter.get_field(name, args, kwargs)[0]
 
-        def formatted(*args: typing.Any, **kwargs: typing.Any) -> str:
+        def formatted(*args: Any, **kwargs: Any) -> str:
             return brace_formatted(tracked(text), args, kwargs, field_of)
 
         return formatted
 
 
-def _count_call(function: typing.Any, args: tuple[typing.Any, ...]) -> None:
+def _count_call(function: Any, args: tuple[Any, ...]) -> None:
     """Count what a method reads, and what `namespace` and `dict` copy, before the call."""
     subject = getattr(function, "__self__", None)
     BUDGET.get().take(len(subject) if isinstance(subject, str) else 0)
@@ -319,12 +317,12 @@ def _count_call(function: typing.Any, args: tuple[typing.Any, ...]) -> None:
 class _ChatNamespace(Namespace):
     """A namespace without attributes that begin with an underscore."""
 
-    def __init__(*args: typing.Any, **values: typing.Any) -> None:
+    def __init__(*args: Any, **values: Any) -> None:
         for name in values:
             _check_attribute(name)
         Namespace.__init__(*args, **values)
 
-    def __setitem__(self, name: str, value: typing.Any) -> None:
+    def __setitem__(self, name: str, value: Any) -> None:
         _check_attribute(name)
         super().__setitem__(name, value)
 
@@ -335,11 +333,11 @@ def _check_attribute(name: str) -> None:
         raise TemplateError("namespace", problem)
 
 
-def _new_dict(*args: typing.Any, **values: typing.Any) -> dict[typing.Any, typing.Any]:
+def _new_dict(*args: Any, **values: Any) -> dict[Any, Any]:
     return dict(*args, **values)
 
 
-def _raise_exception(message: object) -> typing.NoReturn:
+def _raise_exception(message: object) -> NoReturn:
     text = plain(str(message))
     raise TemplateError("chat template", f": {text}")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from functools import wraps
+from typing import Any
 
 from jinja2 import pass_environment
 from jinja2.filters import FILTERS, do_round, make_attrgetter
 
-from piecework._internal.lazy import typing
 from piecework.chat.budget import (
     BUDGET,
     CHARS_PER_ITEM,
@@ -42,7 +42,7 @@ _MAX_INDENT = 256
 _MAX_PRECISION = 400
 
 
-def chat_filters() -> dict[str, Callable[..., typing.Any]]:
+def chat_filters() -> dict[str, Callable[..., Any]]:
     """Return the filters by name.
 
     >>> chat_filters()["upper"]("a").origins
@@ -69,11 +69,11 @@ def chat_filters() -> dict[str, Callable[..., typing.Any]]:
     return {name: _counted(name, function) for name, function in {**kept, **own}.items()}
 
 
-def _counted(name: str, function: Callable[..., typing.Any]) -> Callable[..., typing.Any]:
+def _counted(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
     at = 1 if hasattr(function, "jinja_pass_arg") else 0
 
     @wraps(function)
-    def counted(*args: typing.Any, **kwargs: typing.Any) -> typing.Any:
+    def counted(*args: Any, **kwargs: Any) -> Any:
         budget = BUDGET.get(None)
         if budget is None:
             return function(*args, **kwargs)
@@ -103,7 +103,7 @@ def _chars_read(name: str, value: object) -> int:
     return CHARS_PER_ITEM * len(value)
 
 
-def text_of(value: typing.Any) -> TrackedText:
+def text_of(value: Any) -> TrackedText:
     """Return a value as text; a string of a constant expression is of the template.
 
     >>> text_of("a").origins
@@ -116,12 +116,12 @@ def text_of(value: typing.Any) -> TrackedText:
     return tracked(value)
 
 
-def trimmed(value: typing.Any, chars: str | None = None) -> TrackedText:
+def trimmed(value: Any, chars: str | None = None) -> TrackedText:
     """Remove whitespace, or other characters, at both ends."""
     return text_of(value).strip(chars)
 
 
-def titled(value: typing.Any) -> TrackedText:
+def titled(value: Any) -> TrackedText:
     """Return a text with a capital at each word."""
     text = text_of(value)
     result = FILTERS["title"](plain(text))
@@ -130,17 +130,13 @@ def titled(value: typing.Any) -> TrackedText:
     return TrackedText(result, text.origins)
 
 
-def replaced(
-    value: typing.Any, old: typing.Any, new: typing.Any, count: int | None = None
-) -> TrackedText:
+def replaced(value: Any, old: Any, new: Any, count: int | None = None) -> TrackedText:
     """Replace a substring; both keep their origins."""
     text, old, new = text_of(value), text_of(old), text_of(new)
     return text.replace(old, new, -1 if count is None else count)
 
 
-def rounded(
-    value: typing.Any, precision: typing.Any = 0, method: typing.Any = "common"
-) -> typing.Any:
+def rounded(value: Any, precision: Any = 0, method: Any = "common") -> Any:
     """Round a number as Jinja does; the precision is at most 400 digits in either direction."""
     if isinstance(precision, int) and abs(precision) > _MAX_PRECISION:
         bits = precision.bit_length()
@@ -155,9 +151,9 @@ def rounded(
 
 @pass_environment
 def join_items(
-    environment: typing.Any,
-    value: Iterable[typing.Any],
-    d: typing.Any = "",
+    environment: Any,
+    value: Iterable[Any],
+    d: Any = "",
     attribute: str | None = None,
 ) -> TrackedText:
     """Return the texts of items, or of one of their attributes, with `d` between them."""
@@ -174,7 +170,7 @@ def join_items(
 
 
 def indented(
-    value: typing.Any, width: int | str = 4, first: bool = False, blank: bool = False
+    value: Any, width: int | str = 4, first: bool = False, blank: bool = False
 ) -> TrackedText:
     """Indent the lines of a text, by default all but the first."""
     margin = (
@@ -200,18 +196,18 @@ def _indent(width: int) -> int:
     return width
 
 
-def escaped(value: typing.Any) -> TrackedText:
+def escaped(value: Any) -> TrackedText:
     """Replace the characters that HTML escapes."""
     return text_of(value).escaped(_ESCAPED, _ESCAPES.__getitem__)
 
 
 @pass_environment
 def summed(
-    environment: typing.Any,
-    iterable: Iterable[typing.Any],
+    environment: Any,
+    iterable: Iterable[Any],
     attribute: str | int | None = None,
-    start: typing.Any = 0,
-) -> typing.Any:
+    start: Any = 0,
+) -> Any:
     """Return the sum of items, or of one of their attributes."""
     if attribute is not None:
         iterable = map(make_attrgetter(environment, attribute), iterable)

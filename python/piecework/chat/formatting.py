@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from string import Formatter
+from typing import cast
 
-from piecework._internal.lazy import typing
 from piecework.chat.budget import BUDGET, CHARS_PER_STEP, MAX_ITEMS, items_in
 from piecework.chat.tracked_text import TEMPLATE, TrackedText, derived, joined, plain, tracked
 from piecework.errors import TemplateError
@@ -67,7 +67,7 @@ def _conversions(
         if match["kind"] == "%" and not match["flags"]:
             pass
         elif match["key"] is not None:
-            value = typing.cast("Mapping[str, object]", arguments)[match["key"]]
+            value = cast("Mapping[str, object]", arguments)[match["key"]]
         elif used < len(values):
             value, used = values[used], used + 1
         else:

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Collection
+from typing import TYPE_CHECKING
 
-from piecework._internal.lazy import pw, typing
 from piecework._internal.validation import check_text
 from piecework.chat.best_segmentation import best_only
 from piecework.spec.text_cuts import can_be_cut
 
-if typing.TYPE_CHECKING:
+if TYPE_CHECKING:
     from piecework.encoding import Encoding
+    from piecework.tokenizer import Tokenizer
 
 
 class GrowingText:
@@ -39,7 +40,7 @@ class GrowingText:
 
     def __init__(
         self,
-        tokenizer: pw.Tokenizer,
+        tokenizer: Tokenizer,
         text: str = "",
         *,
         parse_special: bool | Collection[str] | None = None,

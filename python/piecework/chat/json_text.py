@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from typing import Any, TypeAlias
 
-from piecework._internal.lazy import typing
 from piecework.chat.budget import CHARS_PER_STEP, check_length, take
 from piecework.chat.tracked_text import TrackedText, joined, plain
 from piecework.errors import TemplateError
@@ -20,7 +20,7 @@ _MAX_DEPTH = 100
 def to_json(
     value: object,
     ensure_ascii: bool = False,
-    indent: typing.Any = None,
+    indent: Any = None,
     separators: tuple[str, str] | None = None,
     sort_keys: bool = False,
 ) -> TrackedText:
@@ -44,8 +44,7 @@ def to_json(
     return joined(writer.parts(value, 0))
 
 
-if typing.TYPE_CHECKING:
-    _Items: typing.TypeAlias = list[tuple[TrackedText | None, typing.Any]]
+_Items: TypeAlias = list[tuple[TrackedText | None, Any]]
 
 
 class _Writer:
@@ -57,7 +56,7 @@ class _Writer:
         self.separators = separators
         self.sort_keys = sort_keys
 
-    def parts(self, value: typing.Any, depth: int) -> Iterator[TrackedText]:
+    def parts(self, value: Any, depth: int) -> Iterator[TrackedText]:
         if depth > _MAX_DEPTH:
             problem = f": the values are nested more than {_MAX_DEPTH} levels deep"
             raise TemplateError("tojson", problem)
@@ -97,7 +96,7 @@ class _Writer:
     def _line(self, depth: int) -> TrackedText:
         return _message("" if self.indent is None else "\n" + " " * (self.indent * depth))
 
-    def _key(self, key: typing.Any) -> TrackedText:
+    def _key(self, key: Any) -> TrackedText:
         if isinstance(key, str):
             return self._string(key)
         # json.dumps writes numbers and constants as strings.

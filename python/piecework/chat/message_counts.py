@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
-from piecework._internal.lazy import pw, typing
 from piecework.chat.best_segmentation import best_only
 from piecework.chat.messages import checked_messages
 from piecework.errors import ArgumentError, InputTypeError
+
+if TYPE_CHECKING:
+    from piecework.tokenizer import Tokenizer
 
 _PER_MESSAGE = 3
 _PER_NAME = 1
@@ -15,10 +18,10 @@ _FOR_THE_REPLY = 3
 
 
 def count_messages(
-    tokenizer: pw.Tokenizer,
-    messages: Sequence[Mapping[str, typing.Any]],
+    tokenizer: Tokenizer,
+    messages: Sequence[Mapping[str, Any]],
     *,
-    tools: Sequence[Mapping[str, typing.Any]] | None = None,
+    tools: Sequence[Mapping[str, Any]] | None = None,
     estimate: bool = False,
 ) -> int:
     """Count the tokens of a conversation, with the beginning of the reply.
@@ -49,7 +52,7 @@ def count_messages(
     return _estimated_tokens(tokenizer, messages)
 
 
-def _estimated_tokens(tokenizer: pw.Tokenizer, messages: Sequence[Mapping[str, typing.Any]]) -> int:
+def _estimated_tokens(tokenizer: Tokenizer, messages: Sequence[Mapping[str, Any]]) -> int:
     """Return the number of tokens by the formula that OpenAI published for its chat models.
 
     Source: "How to count tokens with tiktoken" (OpenAI Cookbook), for gpt-3.5-turbo-0613 and later. Raises
@@ -64,7 +67,7 @@ def _estimated_tokens(tokenizer: pw.Tokenizer, messages: Sequence[Mapping[str, t
     return sum(counts) + _PER_MESSAGE * len(rows) + _PER_NAME * names + _FOR_THE_REPLY
 
 
-def _texts(row: Mapping[str, typing.Any], place: str) -> Iterator[str]:
+def _texts(row: Mapping[str, Any], place: str) -> Iterator[str]:
     for key, value in row.items():
         if value is None:
             continue

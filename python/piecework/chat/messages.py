@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
+from typing import Any, cast
 
-from piecework._internal.lazy import typing
 from piecework._internal.surrogates import first_surrogate
 from piecework._internal.validation import check_type
 from piecework.chat.tracked_text import (
@@ -41,7 +41,7 @@ _END_OF_REASONING = re.compile(r"</think>\s*")
 _MAX_DEPTH = 100
 
 
-def checked_messages(messages: object) -> list[Mapping[str, typing.Any]]:
+def checked_messages(messages: object) -> list[Mapping[str, Any]]:
     """Return the messages of a conversation.
 
     >>> checked_messages([{"role": "user", "content": "hi"}])
@@ -61,10 +61,10 @@ def checked_messages(messages: object) -> list[Mapping[str, typing.Any]]:
 
 
 def tracked_messages(
-    messages: Sequence[Mapping[str, typing.Any]],
+    messages: Sequence[Mapping[str, Any]],
     trusted_roles: Collection[str],
     continued: bool,
-) -> list[dict[str, typing.Any]]:
+) -> list[dict[str, Any]]:
     """Return messages whose strings have origins; fields that are None are left out.
 
     >>> tracked_messages([{"role": "user", "content": "hi", "name": None}], (), False)
@@ -103,7 +103,7 @@ def tracked_messages(
     return rows
 
 
-def is_reply(message: Mapping[str, typing.Any]) -> bool:
+def is_reply(message: Mapping[str, Any]) -> bool:
     """Return whether a message belongs to the mask: one of the assistant with text, and without `weight` 0.
 
     >>> is_reply({"role": "assistant", "content": "hi"}), is_reply({"role": "user", "content": "hi"})
@@ -113,7 +113,7 @@ def is_reply(message: Mapping[str, typing.Any]) -> bool:
     return role in ASSISTANTS and has_parts(message) and message.get("weight") != 0
 
 
-def has_parts(message: Mapping[str, typing.Any]) -> bool:
+def has_parts(message: Mapping[str, Any]) -> bool:
     """Return whether a message has content, reasoning or tool calls.
 
     >>> has_parts({"role": "assistant", "content": ""}), has_parts({"content": "hi"})
@@ -122,7 +122,7 @@ def has_parts(message: Mapping[str, typing.Any]) -> bool:
     return any(message.get(field) for field in _PART_OF_FIELD)
 
 
-def called_names(message: Mapping[str, typing.Any]) -> list[str]:
+def called_names(message: Mapping[str, Any]) -> list[str]:
     """Return the names in the tool calls of a message.
 
     >>> called_names({"tool_calls": [{"function": {"name": "add", "arguments": {}}}]})
@@ -140,9 +140,7 @@ def called_names(message: Mapping[str, typing.Any]) -> list[str]:
     return [place["name"] for place in places if isinstance(place.get("name"), str)]
 
 
-def _tracked_field(
-    name: str, value: object, place: str, is_masked: bool, common: int
-) -> typing.Any:
+def _tracked_field(name: str, value: object, place: str, is_masked: bool, common: int) -> Any:
     """Return a field of a message; `common` has the bits of all its characters."""
     if not is_masked:
         return tracked_value(value, place, common | OTHERS)
@@ -156,14 +154,14 @@ def _tracked_field(
     return tracked
 
 
-def _mark_name(call: typing.Any) -> None:
+def _mark_name(call: Any) -> None:
     """Mark the name in a tool call, which is in the call itself or in its function."""
     for place in (call, call.get("function")) if isinstance(call, dict) else ():
         if isinstance(place, dict) and isinstance(place.get("name"), TrackedText):
             place["name"] = place["name"].with_bits(TOOL_NAME)
 
 
-def _with_reasoning(content: typing.Any) -> typing.Any:
+def _with_reasoning(content: Any) -> Any:
     """Return content in which blocks of reasoning and the characters up to `</think>` count as reasoning."""
     if isinstance(content, TrackedText):
         end = _END_OF_REASONING.search(content)
@@ -181,7 +179,7 @@ def _as_reasoning(text: TrackedText, end: int | None = None) -> TrackedText:
     return TrackedText(plain(text), text.origins[:end].translate(table) + text.origins[end:])
 
 
-def tracked_value(value: object, place: str, origin: int, depth: int = 0) -> typing.Any:
+def tracked_value(value: object, place: str, origin: int, depth: int = 0) -> Any:
     """Return plain data with an origin for each string.
 
     >>> tracked_value({"a": ["b"]}, "tools", 0)["a"][0].origins
@@ -223,15 +221,15 @@ def tracked_value(value: object, place: str, origin: int, depth: int = 0) -> typ
 
 def _field_name(name: object, place: str) -> str:
     check_type(f"{place}: the name of a field", name, str, "str")
-    return typing.cast("str", tracked_value(name, place, 0))
+    return cast("str", tracked_value(name, place, 0))
 
 
-def _mark_final(row: dict[str, typing.Any]) -> None:
+def _mark_final(row: dict[str, Any]) -> None:
     content = row.get("content")
     if isinstance(content, TrackedText):
         row["content"] = content.with_bits(FINAL)
         return
-    blocks: list[typing.Any] = content if isinstance(content, list) else []
+    blocks: list[Any] = content if isinstance(content, list) else []
     for block in reversed(blocks):
         if isinstance(block, dict) and isinstance(block.get("text"), TrackedText):
             block["text"] = block["text"].with_bits(FINAL)

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from piecework._internal.lazy import pw, typing
 from piecework._internal.validation import check_size
 from piecework.chat.messages import ASSISTANTS, checked_messages
 from piecework.errors import ArgumentError
 
-if typing.TYPE_CHECKING:
-    Message: typing.TypeAlias = Mapping[str, typing.Any]
+if TYPE_CHECKING:
+    from piecework.tokenizer import Tokenizer
+
+
+Message: TypeAlias = Mapping[str, Any]
 
 _SYSTEM = frozenset(("system", "developer"))
 _RESULTS = frozenset(("tool", "function", "ipython", "observation", "environment"))
 
 
 def fit_messages(
-    tokenizer: pw.Tokenizer,
-    messages: Sequence[Mapping[str, typing.Any]],
+    tokenizer: Tokenizer,
+    messages: Sequence[Mapping[str, Any]],
     max_tokens: int,
-    **options: typing.Any,
-) -> list[Mapping[str, typing.Any]]:
+    **options: Any,
+) -> list[Mapping[str, Any]]:
     """Return the system messages and the most recent turns whose prompt has at most `max_tokens` tokens.
 
     >>> import piecework as pw

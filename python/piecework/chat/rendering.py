@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from typing import Any, cast
 
 from piecework._internal.extras import import_extra
-from piecework._internal.lazy import typing
 from piecework.chat.budget import BUDGET, Budget
 from piecework.chat.messages import checked_messages, tracked_messages, tracked_value
 from piecework.chat.tracked_text import FINAL, OTHERS, TEMPLATE, TrackedText
@@ -52,7 +52,7 @@ def rendered(
     return _continued(text) if continue_final_message else text
 
 
-def _dicts(name: str, values: object) -> list[typing.Any] | None:
+def _dicts(name: str, values: object) -> list[Any] | None:
     if values is None:
         return None
     if not isinstance(values, (list, tuple)):
@@ -64,10 +64,10 @@ def _dicts(name: str, values: object) -> list[typing.Any] | None:
     return [tracked_value(value, f"{name}[{at}]", OTHERS) for at, value in enumerate(values)]
 
 
-def _run(template: typing.Any, values: Mapping[str, object]) -> TrackedText:
+def _run(template: Any, values: Mapping[str, object]) -> TrackedText:
     token = BUDGET.set(Budget())
     try:
-        return typing.cast("TrackedText", template.render(values))
+        return cast("TrackedText", template.render(values))
     except PieceworkError:
         raise
     except RecursionError as error:

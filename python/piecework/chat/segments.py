@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from typing import TypeAlias
 
 from piecework._core import Core, RawPrompts
-from piecework._internal.lazy import typing
 from piecework._internal.surrogates import first_surrogate
 from piecework.chat.results import SegmentedEncoding
 from piecework.chat.token_spans import text_tokens, tokens_between
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, InputTypeError
 
-if typing.TYPE_CHECKING:
-    Span: typing.TypeAlias = tuple[int, int]
+Span: TypeAlias = tuple[int, int]
 
 
 def prompts_of(core: Core, roles: Collection[str], markers: Collection[str] | None) -> RawPrompts:

@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable
+from typing import TYPE_CHECKING, Any
+
 from piecework._core import Core, TextColumn, find_special
-from piecework._internal.abstract import Collection, Iterable
-from piecework._internal.lazy import hints, pw, typing  # noqa: F401, in the text of `Rows`
 from piecework._internal.validation import check_choice
 from piecework.errors import ArgumentError, InputTypeError, SpecialTokenError
 from piecework.rows.text_columns import text_rows
 
-Rows = Iterable["typing.Any"] | TextColumn
+if TYPE_CHECKING:
+    from piecework._internal.types import Texts
+    from piecework.spec import SpecialInText
+    from piecework.tokenizer import Tokenizer
+
+Rows = Iterable["Any"] | TextColumn
 """Texts, or texts as lists of words."""
 
 
-def checked_special_in_text(treatment: pw.spec.SpecialInText) -> pw.spec.SpecialInText:
+def checked_special_in_text(treatment: SpecialInText) -> SpecialInText:
     """Raise unless `treatment` is "parse", "text" or "refuse"."""
     check_choice("special_in_text", treatment, ("parse", "text", "refuse"))
     return treatment
@@ -55,7 +61,7 @@ def refuse_special(core: Core, rows: Rows) -> None:
 
 
 def find_special_token(
-    tokenizer: pw.Tokenizer, texts: hints.Texts, tokens: Collection[str] | None = None
+    tokenizer: Tokenizer, texts: Texts, tokens: Collection[str] | None = None
 ) -> tuple[int, str] | None:
     """Return the first special token that is written in a text, with the index of that text.
 

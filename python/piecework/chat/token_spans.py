@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
-from piecework._internal.lazy import pw, typing
-
-if typing.TYPE_CHECKING:
-    Span: typing.TypeAlias = tuple[int, int]
+if TYPE_CHECKING:
+    from piecework.encoding import Encoding
 
 
-def text_tokens(encoding: pw.Encoding) -> range:
+Span: TypeAlias = tuple[int, int]
+
+
+def text_tokens(encoding: Encoding) -> range:
     """Return the tokens of the text; those of the post-processor and padding are before and after it."""
     sequences = encoding.sequence_ids
     if None not in sequences:
@@ -31,7 +33,7 @@ def tokens_between(offsets: Sequence[Span], span: Span, tokens: range) -> Span:
     return first, last
 
 
-def mask_of_spans(encoding: pw.Encoding, spans: Sequence[Span]) -> list[int]:
+def mask_of_spans(encoding: Encoding, spans: Sequence[Span]) -> list[int]:
     """Return 1 for the tokens from the first to the last one with a character of each span."""
     mask = [0] * len(encoding.ids)
     if spans:

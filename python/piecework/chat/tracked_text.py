@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any, NoReturn
 
-from piecework._internal.lazy import typing
 from piecework.chat import budget
 from piecework.errors import TemplateError
 
@@ -65,7 +65,7 @@ class TrackedText(str):
     def __str__(self) -> str:
         return self
 
-    def __getitem__(self, index: typing.Any) -> TrackedText:
+    def __getitem__(self, index: Any) -> TrackedText:
         if isinstance(index, slice):
             return TrackedText(str.__getitem__(self, index), self.origins[index])
         return TrackedText(str.__getitem__(self, index), self.origins[index])
@@ -87,12 +87,12 @@ class TrackedText(str):
             return NotImplemented
         return joined((other, self))
 
-    def __mul__(self, count: typing.Any) -> TrackedText:
+    def __mul__(self, count: Any) -> TrackedText:
         return TrackedText(str.__mul__(self, count), self.origins * count)
 
     __rmul__ = __mul__
 
-    def __mod__(self, arguments: object) -> typing.NoReturn:
+    def __mod__(self, arguments: object) -> NoReturn:
         raise TypeError("`%` of str loses origins: call `formatting.percent_formatted`")
 
     # ---- methods that return parts
@@ -117,11 +117,11 @@ class TrackedText(str):
         """Remove a suffix."""
         return self.part(0, len(self) - len(suffix)) if suffix and self.endswith(suffix) else self
 
-    def split(self, sep: str | None = None, maxsplit: typing.Any = -1) -> list[str]:
+    def split(self, sep: str | None = None, maxsplit: Any = -1) -> list[str]:
         """Return the parts between separators."""
         return self._located(str.split(self, sep, _bounded_splits(maxsplit)), sep)
 
-    def rsplit(self, sep: str | None = None, maxsplit: typing.Any = -1) -> list[str]:
+    def rsplit(self, sep: str | None = None, maxsplit: Any = -1) -> list[str]:
         """Return the parts between separators, counted from the end."""
         return self._located(str.rsplit(self, sep, _bounded_splits(maxsplit)), sep)
 
@@ -161,7 +161,7 @@ class TrackedText(str):
 
     # ---- methods that change characters
 
-    def replace(self, old: str, new: str, count: typing.Any = -1) -> TrackedText:
+    def replace(self, old: str, new: str, count: Any = -1) -> TrackedText:
         """Replace a substring; both keep their origins."""
         places = str.count(self, old) if old else len(self) + 1
         places = places if count < 0 else min(count, places)
@@ -246,7 +246,7 @@ class TrackedText(str):
             return TrackedText(result, b"".join(spread))
         return derived(result, self)
 
-    def _unsupported(self, *args: object, **kwargs: object) -> typing.NoReturn:
+    def _unsupported(self, *args: object, **kwargs: object) -> NoReturn:
         problem = (
             ": a string method that does not keep the origin of characters was called; "
             "use strip, split, replace, join, upper, lower and the like"
@@ -285,7 +285,7 @@ def tracked(value: object) -> TrackedText:
     return derived(str(value), value)
 
 
-def _repr_parts(value: typing.Any, depth: int) -> Iterator[TrackedText]:
+def _repr_parts(value: Any, depth: int) -> Iterator[TrackedText]:
     """Yield the parts of the `repr` of a value; punctuation and numbers count as message text."""
     if depth > _MAX_DEPTH:
         raise _too_deep()
@@ -367,7 +367,7 @@ _MAX_DEPTH = 100
 _LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
-def _bounded_splits(maxsplit: typing.Any) -> typing.Any:
+def _bounded_splits(maxsplit: Any) -> Any:
     """Return a number of splits that gives no more than one part too many for a list."""
     return budget.MAX_ITEMS if maxsplit < 0 else min(maxsplit, budget.MAX_ITEMS)
 

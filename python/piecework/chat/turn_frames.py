@@ -6,8 +6,8 @@ import re
 from collections.abc import Mapping
 from functools import lru_cache
 from itertools import takewhile
+from typing import Any, NamedTuple
 
-from piecework._internal.lazy import typing
 from piecework.chat.rendering import rendered
 from piecework.chat.tracked_text import CONTENT, OTHERS, plain
 from piecework.errors import PieceworkError, TemplateError
@@ -21,7 +21,7 @@ _MESSAGE = re.compile(
 )
 
 
-class TurnFrame(typing.NamedTuple):
+class TurnFrame(NamedTuple):
     """The text before a reply, which the model is given, and the marker with which it ends the reply."""
 
     header: str
@@ -57,11 +57,11 @@ def _as_block(text: str) -> list[dict[str, str]]:
     return [{"type": "text", "text": text}]
 
 
-def _probed(template: str, special_tokens: dict[str, str], content_of: typing.Any) -> TurnFrame:
+def _probed(template: str, special_tokens: dict[str, str], content_of: Any) -> TurnFrame:
     question = {"role": "user", "content": content_of("question")}
     answer = {"role": "assistant", "content": content_of("answer")}
 
-    def texts(*messages: typing.Any, generate: bool = False) -> list[str]:
+    def texts(*messages: Any, generate: bool = False) -> list[str]:
         """Return the text of the template before, between and after the messages."""
         prompt = rendered(
             template,

@@ -7,17 +7,18 @@ import sys
 import warnings
 from collections.abc import Sequence
 from importlib import import_module
+from typing import TYPE_CHECKING
 
 import click
 
 import piecework as pw
-from piecework._support import BUILD_PROFILE, did_you_mean
+from piecework._core import BUILD_PROFILE
+from piecework._internal.close_names import did_you_mean
 from piecework.cli.colors import environment_kept, forced_color
 from piecework.cli.messages import flags_of, in_flags
 from piecework.cli.parameters import COMPLETE, Context, color_option, hints_for_options
 from piecework.cli.signals import Terminated
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 

@@ -9,10 +9,6 @@ from functools import partial
 import click
 
 import piecework as pw
-from piecework._support import atomic_stream
-from piecework.analysis.plots import check_plots
-from piecework.analysis.report import check_report
-from piecework.analysis.text_tables import blocks
 from piecework.cli.options import ALL_PRESETS, Reading, in_one_thread, reading_options
 from piecework.cli.outputs import check_output
 from piecework.cli.parameters import (
@@ -33,6 +29,7 @@ from piecework.cli.tokenizer_options import (
     tokenizer_argument,
     tokenizer_options,
 )
+from piecework.io.atomic_files import atomic_stream
 
 _EXAMPLE = """\b
 Example:
@@ -107,6 +104,10 @@ def compare(
     translations, also have the costs of each relative to the first. docs/explanation/analysis-measures.md
     defines them.
     """
+    from piecework.analysis.plots import check_plots
+    from piecework.analysis.report import check_report
+    from piecework.analysis.text_tables import blocks
+
     if html_path == "-" and as_json:
         message = "--html - and --json cannot both write to stdout; give --html a file"
         raise pw.errors.ArgumentError("html", message=message)

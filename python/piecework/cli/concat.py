@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 import piecework as pw
-from piecework._support import counted
+from piecework._internal.counted import counted
 from piecework.cli.notes import note
 from piecework.cli.parameters import InputFile, command, output_option, quiet_option
 

@@ -11,17 +11,7 @@ from typing import Any
 import click
 
 import piecework as pw
-from piecework._support import (
-    VOCAB_MERGES,
-    bytes_for,
-    check_format,
-    core_of_folder,
-    counted,
-    file_format,
-    formats_for,
-    is_folder_path,
-    tokenizer_format_of,
-)
+from piecework._internal.counted import counted
 from piecework.cli.notes import note
 from piecework.cli.options import count_or_load
 from piecework.cli.outputs import save_tokenizer
@@ -40,6 +30,15 @@ from piecework.cli.tokenizer_options import (
     tokenizer_options,
     without_warnings_of_lengths,
 )
+from piecework.io.format_detection import VOCAB_MERGES, file_format
+from piecework.io.saving import (
+    bytes_for,
+    check_format,
+    formats_for,
+    is_folder_path,
+    tokenizer_format_of,
+)
+from piecework.io.stored_lengths import core_of_folder
 
 _EXAMPLE = """\b
 Example:

@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 import piecework as pw
-from piecework._support import Plan, atomic_stream, counted
+from piecework._internal.counted import counted
 from piecework.cli.options import (
     COUNTS_SUFFIXES,
     Reading,
@@ -39,6 +39,8 @@ from piecework.cli.summaries import (
     summarize,
     summary_option,
 )
+from piecework.io.atomic_files import atomic_stream
+from piecework.train.plan import Plan
 
 _EXAMPLE = """\b
 Example:

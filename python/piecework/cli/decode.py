@@ -7,10 +7,10 @@ import itertools
 import click
 
 import piecework as pw
-from piecework._support import atomic_stream
 from piecework.cli.notes import note
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
+from piecework.io.atomic_files import atomic_stream
 
 _EXAMPLE = """\b
 Example:

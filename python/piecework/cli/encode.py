@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 import piecework as pw
-from piecework._support import counted
+from piecework._internal.counted import counted
 from piecework.cli.chat_options import chat_options, check_template
 from piecework.cli.folder_options import (
     FOLDER_NAMES,
@@ -19,7 +19,7 @@ from piecework.cli.folder_options import (
     encode_to_folder,
     folder_options,
 )
-from piecework.cli.options import Reading, reading_options
+from piecework.cli.options import OUTPUT_FORMATS, Reading, reading_options
 from piecework.cli.parameters import (
     InputFile,
     command,
@@ -61,7 +61,7 @@ Example:
 @option(
     "--format",
     section="Output",
-    type=click.Choice(list(dict.fromkeys((*pw.export.FORMATS, *pw.export.SHARD_FORMATS)))),
+    type=click.Choice(OUTPUT_FORMATS),
     help="Output format. jsonl has ids, tokens and character offsets; npy and megatron write two files. "
     "datasets needs --out-dir, and tokens, ids and jsonl do not work with it.  "
     "[default: ids; with --out-dir: npy]",

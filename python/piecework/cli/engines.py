@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import piecework as pw
-from piecework._support import Plan
 from piecework.cli.options import Command, Reading, are_counts_files, given_options
 from piecework.cli.parameters import apply, option
+
+if TYPE_CHECKING:
+    from piecework.train.plan import Plan
 
 _ENGINES = {"ray": "address", "spark": "master"}
 

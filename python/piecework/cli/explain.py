@@ -7,8 +7,6 @@ import os
 import click
 
 import piecework as pw
-from piecework.analysis.readable_tokens import show_whitespace
-from piecework.analysis.step_selection import Selection
 from piecework.cli.explain_text import print_tokens
 from piecework.cli.explanations import check_html, explanation_options, show, show_sides
 from piecework.cli.outputs import is_training_log, training_log_of
@@ -71,6 +69,9 @@ def explain(
         show_sides(pw.analysis.side_by_side(named, text), as_json, html_path, lines)
         return
     loaded = _whole(load_one(arguments[0], hints)).with_special_in_text("parse")
+    from piecework.analysis.readable_tokens import show_whitespace
+    from piecework.analysis.step_selection import Selection
+
     explained = pw.analysis.explain(loaded, text)
     show(explained, as_json, html_path, lines, steps=Selection.of(steps))
     if not as_json and html_path != "-":

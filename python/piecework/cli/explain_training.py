@@ -8,9 +8,8 @@ from typing import Any
 import click
 
 import piecework as pw
-from piecework._support import Plan
 from piecework.cli.explanations import check_html, explanation_options, show
-from piecework.cli.options import Reading, corpus_options, count_or_load
+from piecework.cli.options import TRAINING_EXAMPLES, Reading, corpus_options, count_or_load
 from piecework.cli.parameters import InputFile, command, option
 from piecework.cli.training_options import (
     PRESET_MODELS,
@@ -19,6 +18,7 @@ from piecework.cli.training_options import (
     given_settings,
     model_option,
 )
+from piecework.train.plan import Plan
 
 _MODELS = (*PRESET_MODELS, SENTENCEPIECE)
 _EXAMPLE = """\b
@@ -34,7 +34,7 @@ Example:
 @option(
     "--example",
     section="Explanation",
-    type=click.Choice(pw.analysis.EXAMPLES),
+    type=click.Choice(TRAINING_EXAMPLES),
     help="Train on a published example in place of CORPUS.",
 )
 @option(

@@ -9,13 +9,11 @@ from typing import Any, TypeVar
 import click
 
 import piecework as pw
-from piecework._support import atomic_stream
-from piecework.analysis.block_html import as_html, page
-from piecework.analysis.block_text import WIDTH
 from piecework.cli.explain_text import print_aligned
 from piecework.cli.outputs import check_output
 from piecework.cli.parameters import OutputFile, apply, option
 from piecework.cli.terminal import print_blocks, terminal_width
+from piecework.io.atomic_files import atomic_stream
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -68,6 +66,9 @@ def show(
     **how: Any,
 ) -> None:
     """Print a result as text or JSON, and write it as HTML."""
+    from piecework.analysis.block_html import as_html, page
+    from piecework.analysis.block_text import WIDTH
+
     if html_path:
         with atomic_stream(html_path) as stream:
             blocks = found.blocks(lines, **how)
@@ -82,6 +83,9 @@ def show_sides(
     found: pw.analysis.SideBySide, as_json: bool, html_path: str | None, lines: int
 ) -> None:
     """Print an alignment as text or JSON, and write it as HTML."""
+    from piecework.analysis.block_html import page
+    from piecework.analysis.block_text import WIDTH
+
     if html_path:
         with atomic_stream(html_path) as stream:
             stream.write(page("piecework explain", found.to_html(lines)).encode())

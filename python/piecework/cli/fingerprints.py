@@ -6,7 +6,7 @@ import os
 import re
 
 import piecework as pw
-from piecework._support import file_bytes
+from piecework.io.read_file import file_bytes
 
 _FINGERPRINT = re.compile(r"[0-9a-f]{64}")
 _EXPECTED = (

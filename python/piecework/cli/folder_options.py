@@ -11,9 +11,9 @@ from typing import Any, TypeVar
 import click
 
 import piecework as pw
-from piecework._support import ReadOptions, counted
+from piecework._internal.counted import counted
 from piecework.cli.notes import note
-from piecework.cli.options import given_options
+from piecework.cli.options import PACKING_STRATEGIES, given_options
 from piecework.cli.parameters import apply, is_quiet, option
 from piecework.cli.summaries import (
     Timing,
@@ -23,6 +23,7 @@ from piecework.cli.summaries import (
     tokenizer_data,
     tokenizer_text,
 )
+from piecework.corpus.rows import ReadOptions
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -59,7 +60,7 @@ def folder_options(command: Command) -> Command:
         ),
         add(
             "--strategy",
-            type=click.Choice(pw.export.STRATEGIES),
+            type=click.Choice(PACKING_STRATEGIES),
             help="How to pack: cut documents at row ends, or pad rows and cut only documents over LENGTH.  "
             "[default: concat]",
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 
 import piecework as pw
-from piecework._support import did_you_mean
+from piecework._internal.close_names import did_you_mean
 
 # Programs: spm_train, spm_encode, subword-nmt, fastBPE, huggingface-cli, scripts of transformers, Unix tools;
 # and options of earlier versions.

@@ -8,9 +8,7 @@ from collections.abc import Iterator, Sequence
 import click
 
 import piecework as pw
-from piecework._support import counted
-from piecework.analysis.readable_tokens import escape_controls
-from piecework.analysis.text_samples import sample_of_files
+from piecework._internal.counted import counted
 from piecework.cli.parameters import InputFile, command, option
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 
@@ -60,6 +58,8 @@ def inspect(
     represent the same text. "round trip" says what texts lose when they are encoded and decoded: characters,
     what the normalizer changes, and spaces.
     """
+    from piecework.analysis.text_samples import sample_of_files
+
     loaded = load_one(tokenizer, hints)
     texts = sample_of_files(corpus, field=field) if corpus else None
     found = pw.analysis.inspect(loaded, texts)
@@ -91,6 +91,8 @@ def inspect(
 
 
 def _print_field(name: str, value: str) -> None:
+    from piecework.analysis.readable_tokens import escape_controls
+
     click.echo(f"{name:<16}{escape_controls(value)}")
 
 

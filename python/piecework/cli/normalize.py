@@ -9,9 +9,9 @@ from typing import Literal
 import click
 
 import piecework as pw
-from piecework._support import atomic_stream
 from piecework.cli.options import encoding_errors_option
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
+from piecework.io.atomic_files import atomic_stream
 
 _EXAMPLE = """\b
 Example:

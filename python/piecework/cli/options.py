@@ -12,15 +12,12 @@ from typing import Any, TypeAlias, TypeVar
 import click
 
 import piecework as pw
-from piecework._support import (
-    DOCUMENTS,
-    CorpusCount,
-    Plan,
-    is_counts_file,
-    preset_for_counts,
-    source_of,
-)
 from piecework.cli.parameters import NameChoice, apply, is_quiet, option
+from piecework.corpus.rows import DOCUMENTS
+from piecework.train.corpus_count import CorpusCount
+from piecework.train.counts_detection import is_counts_file
+from piecework.train.learn import preset_for_counts, source_of
+from piecework.train.plan import Plan
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -31,8 +28,25 @@ Reading: TypeAlias = Mapping[str, Any]
 PRESETS = tuple(pw.train.PRESETS)
 ALL_PRESETS = tuple(dict.fromkeys((*PRESETS, *pw.train.SENTENCEPIECE_PRESETS)))
 
+# Choices that help lists, of modules that import numpy. tests/cli/start/test_options.py compares them.
 PEER_NAMES = ("tokenizers", "transformers", "sentencepiece", "tiktoken")
-"""The keys of `piecework.analysis.peers.PEERS`, whose import takes longer."""
+"""The keys of `piecework.analysis.peers.PEERS`."""
+TRAINING_EXAMPLES = ("course", "hugs")
+"""`piecework.analysis.EXAMPLES`."""
+OUTPUT_FORMATS = (
+    "tokens",
+    "ids",
+    "jsonl",
+    "npy",
+    "arrow",
+    "arrow-stream",
+    "parquet",
+    "megatron",
+    "datasets",
+)
+"""The keys of `piecework.export.FORMATS` and `SHARD_FORMATS`."""
+PACKING_STRATEGIES = ("concat", "best-fit")
+"""`piecework.export.STRATEGIES`."""
 
 
 def corpus_options(

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
-from typing import Any, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 
 import click
 
@@ -15,7 +15,6 @@ from piecework.cli.colors import COLOR_CHOICES, choose_color, forced_color
 from piecework.cli.foreign_options import hint_for, value_hint
 from piecework.cli.messages import flags_of, with_flags
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
@@ -343,7 +342,7 @@ class TokenizerOutput(OutputFile):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the validated value."""
-        from piecework._support import check_tokenizer_path
+        from piecework.io.saving import check_tokenizer_path
 
         path = str(value)
         if path == "-":

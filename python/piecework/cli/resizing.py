@@ -6,10 +6,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-
 import piecework as pw
-from piecework._support import atomic_file, check_model_type, counted
+from piecework._internal.counted import counted
 from piecework.cli.notes import note
 from piecework.cli.outputs import check_output, check_tokenizer_output, save_tokenizer
 from piecework.cli.parameters import (
@@ -20,6 +18,8 @@ from piecework.cli.parameters import (
     output_option,
     quiet_option,
 )
+from piecework.io.atomic_files import atomic_file
+from piecework.io.saving import check_model_type
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -81,6 +81,8 @@ def save_resized(
 
 
 def _save_map(id_map: pw.IdMap, path: str) -> None:
+    import numpy as np
+
     with atomic_file(path) as temporary, temporary.open("wb") as stream:
         if path.endswith(".npy"):
             np.save(stream, id_map.new_ids)

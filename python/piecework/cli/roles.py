@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import piecework as pw
-from piecework._support import is_folder_path
+from piecework.io.saving import is_folder_path
 
 ROLES = ("unk", "bos", "eos", "sep", "pad", "cls", "mask")
 

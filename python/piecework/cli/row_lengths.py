@@ -9,9 +9,9 @@ from typing import Any, TypeVar
 import click
 
 import piecework as pw
-from piecework._support import active_lengths
 from piecework.cli.notes import note
 from piecework.cli.parameters import apply, option
+from piecework.io.stored_lengths import active_lengths
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 

@@ -9,10 +9,11 @@ from typing import Any
 import click
 
 import piecework as pw
-from piecework._support import SourceCosts, costs_of_parity, plain_models, source_folder
 from piecework.cli.notes import note
 from piecework.cli.options import given_options
 from piecework.cli.parameters import InputFile, is_quiet, option
+from piecework.train.count_checkpoint import source_folder
+from piecework.train.source_costs import SourceCosts, costs_of_parity, plain_models
 
 CountCorpus = Callable[[Sequence[str], Mapping[str, Any]], pw.Counts]
 """Counts a corpus with the options of `counting_options`, or loads counts files."""

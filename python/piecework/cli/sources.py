@@ -8,14 +8,13 @@ import shlex
 from collections.abc import Mapping, Sequence
 from glob import glob
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
 import piecework as pw
 from piecework.cli.parameters import InputFile
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 

@@ -14,8 +14,8 @@ from typing import Any, TypeAlias, TypeVar
 import click
 
 import piecework as pw
-from piecework._support import ignore_warnings_of_lengths
 from piecework.cli.parameters import InputFile, NameChoice, apply, option
+from piecework.io.stored_lengths import ignore_warnings_of_lengths
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Hints: TypeAlias = Mapping[str, Any]

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import piecework as pw
-from piecework._support import Plan, check_writable
 from piecework.cli.engines import check_engine
 from piecework.cli.options import (
     Reading,
@@ -19,6 +18,10 @@ from piecework.cli.options import (
 from piecework.cli.outputs import training_log_of
 from piecework.cli.source_counting import check_sources, groups_of
 from piecework.cli.training_options import SENTENCEPIECE
+from piecework.io.atomic_files import check_writable
+
+if TYPE_CHECKING:
+    from piecework.train.plan import Plan
 
 _WITH_SELF_TESTS = {"memory", "checkpoint"}
 

@@ -10,20 +10,6 @@ from typing import Any, TypeVar
 import click
 
 import piecework as pw
-from piecework._support import (
-    TRAINERS,
-    Choice,
-    File,
-    Integer,
-    IntegerOrShare,
-    Number,
-    Setting,
-    Switch,
-    Tokens,
-    Variant,
-    model_of,
-    settings_of,
-)
 from piecework.cli.options import given_options
 from piecework.cli.parameters import (
     Command,
@@ -35,6 +21,20 @@ from piecework.cli.parameters import (
     apply,
     option,
 )
+from piecework.train.plan import model_of
+from piecework.train.setting_fields import (
+    Choice,
+    File,
+    Integer,
+    IntegerOrShare,
+    Number,
+    Setting,
+    Switch,
+    Tokens,
+    Variant,
+    settings_of,
+)
+from piecework.train.trainers import TRAINERS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

@@ -5,21 +5,13 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from shlex import quote
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 import piecework as pw
-from piecework._support import (
-    Plan,
-    SourceCosts,
-    counted,
-    delete_balance_checkpoint,
-    delete_count_checkpoint,
-    format_size,
-    is_folder_path,
-    memory_budget,
-)
+from piecework._internal.counted import counted
+from piecework._internal.memory_budget import format_size, memory_budget
 from piecework.cli.engines import count_on_engine, engine_options
 from piecework.cli.notes import note
 from piecework.cli.options import (
@@ -69,6 +61,13 @@ from piecework.cli.training_checks import (
 )
 from piecework.cli.training_options import SENTENCEPIECE, given_settings
 from piecework.cli.training_plan import print_plan
+from piecework.io.saving import is_folder_path
+from piecework.train.count_checkpoint import delete_count_checkpoint
+from piecework.train.source_balance import delete_balance_checkpoint
+
+if TYPE_CHECKING:
+    from piecework.train.plan import Plan
+    from piecework.train.source_costs import SourceCosts
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

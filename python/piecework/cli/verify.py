@@ -10,12 +10,12 @@ from typing import Any
 import click
 
 import piecework as pw
-from piecework._support import tokenizer_path
 from piecework.cli.fingerprints import fingerprint_line, recorded_fingerprint
 from piecework.cli.options import PEER_NAMES, Reading, reading_options
 from piecework.cli.parameters import InputFile, command, is_quiet, option, quiet_option
 from piecework.cli.terminal import print_blocks, terminal_width
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
+from piecework.io.names import tokenizer_path
 
 _DIFFERENT = 1  # the exit code
 

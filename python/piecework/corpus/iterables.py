@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from piecework._core import TextColumn
 from piecework._internal.surrogates import replace_surrogates
-from piecework._internal.types import Texts
 from piecework.corpus.rows import LIST_CHARS, LIST_TEXTS, Rows
 from piecework.errors import InputTypeError
 from piecework.rows.text_columns import text_column
+
+if TYPE_CHECKING:
+    from piecework._internal.types import Texts
 
 
 def rows_of_texts(texts: Iterable[str | Sequence[str]] | Texts) -> Iterator[Rows]:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from piecework._internal.memory_budget import available_memory
 from piecework.corpus.text_stream import TextStream
 from piecework.errors import CorpusError, MemoryLimitError
+
+if TYPE_CHECKING:
+    pass
 
 MAX_LINE_BYTES = 1 << 30
 # Encoding a line takes up to 32 times its size with a Unigram model, and 40 times after another long line.
@@ -90,6 +92,8 @@ def check_size(
 
 def _line_count(block: bytes) -> int:
     """Return the number of line ends; for short lines, in a quarter of the time of `bytes.count`."""
+    import numpy as np
+
     return int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
 
 

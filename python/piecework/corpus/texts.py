@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import chain, compress
 from operator import not_
-from typing import Any, TypeAlias
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from piecework._core import TextColumn
+
+if TYPE_CHECKING:
+    import numpy as np
 
 Texts: TypeAlias = list[str] | TextColumn
 
@@ -43,6 +44,8 @@ def sizes(texts: Texts) -> np.ndarray[Any, np.dtype[np.int64]]:
     >>> sizes(["a", "bc"]).tolist()
     [1, 2]
     """
+    import numpy as np
+
     if isinstance(texts, TextColumn):
         return texts.sizes()
     return np.fromiter(map(len, texts), np.int64, len(texts))

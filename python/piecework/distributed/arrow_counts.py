@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 import piecework as pw
-from piecework._support import import_extra, renamed_arguments
+from piecework._internal.extras import import_extra
+from piecework._internal.renamed_arguments import renamed_arguments
 from piecework.errors import ArgumentError, InputTypeError, TrainingError
 
 _MAX_COUNT = (1 << 64) - 1

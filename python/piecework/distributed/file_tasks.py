@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 import piecework as pw
-from piecework._support import PathLike, check_choice, check_positive, file_path
+from piecework._internal.validation import PathLike, check_choice, check_positive, file_path
 from piecework.errors import ArgumentError, FileError
 
 TASK_BYTES = 256 << 20

@@ -13,12 +13,15 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import piecework as pw
-from piecework._support import PathLike, import_extra, renamed_arguments, warn_of_replacements
+from piecework._internal.extras import import_extra
+from piecework._internal.renamed_arguments import renamed_arguments
+from piecework._internal.validation import PathLike
 from piecework.distributed import file_tasks, task_settings
 from piecework.distributed.arrow_counts import counts_of_table, merge_counts
 from piecework.distributed.tasks import EncodedFile
 from piecework.distributed.worker_functions import error_of_worker, worker_function
 from piecework.errors import ArgumentError, WorkerError
+from piecework.train.corpus_count import warn_of_replacements
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from piecework._support import import_extra
+from piecework._internal.extras import import_extra
 from piecework.errors import TrainingError
 
 COUNTS_SCHEMA = "word string, count long, first long"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from piecework._support import import_extra
+from piecework._internal.extras import import_extra
 from piecework.distributed import tasks
 from piecework.distributed.signed_counts import signed_batches, signed_ids
 

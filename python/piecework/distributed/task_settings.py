@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Literal, TypeAlias, TypedDict
 
 import piecework as pw
-from piecework._support import check_type
+from piecework._internal.validation import check_type
 from piecework.distributed.tasks import CountBatchSettings, CountFilesSettings, EncodeSettings
 from piecework.errors import ArgumentError
 

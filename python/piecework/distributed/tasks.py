@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import piecework as pw
-from piecework._support import import_extra
+from piecework._internal.extras import import_extra
 from piecework.distributed.arrow_counts import count_batch, counts_table, merge_counts, text_column
 from piecework.errors import TrainingWarning
 

@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from piecework._internal.lazy import hints, pw
 from piecework._internal.validation import id_list
 from piecework.generation.drift import Drift, DriftFinder, DriftSpan
+
+if TYPE_CHECKING:
+    from piecework._internal.types import Ids
+    from piecework.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -39,9 +43,7 @@ class AppendedIds:
         return tuple(one for one in spans if one.start < self.num_prompt_ids < one.end)
 
 
-def append_ids(
-    tokenizer: pw.Tokenizer, prompt_ids: hints.Ids, completion_ids: hints.Ids
-) -> AppendedIds:
+def append_ids(tokenizer: Tokenizer, prompt_ids: Ids, completion_ids: Ids) -> AppendedIds:
     """Return the ids of a prompt with generated ids, and what tokenizing their text again would change.
 
     >>> import piecework as pw

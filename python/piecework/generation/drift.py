@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from itertools import accumulate, chain, groupby, pairwise
+from typing import TYPE_CHECKING, Any, TypeAlias
 
-from piecework._internal.lazy import hints, pw, typing
 from piecework._internal.validation import PathLike, id_list, path_text
 from piecework.batch import Batch
 from piecework.errors import ArgumentError, IdRangeError, InputTypeError
@@ -20,8 +20,12 @@ from piecework.export.ids_reader import read_ids
 from piecework.spec import SentencePieceDecoder
 from piecework.vocabulary.decoding import token_decoder
 
-if typing.TYPE_CHECKING:
-    Cut: typing.TypeAlias = tuple[int, int]
+if TYPE_CHECKING:
+    from piecework._internal.types import Ids
+    from piecework.tokenizer import Tokenizer
+
+
+Cut: TypeAlias = tuple[int, int]
 
 _METASPACE = "▁"
 
@@ -55,7 +59,7 @@ class DriftSpan:
         """The bytes as text; invalid UTF-8 is U+FFFD."""
         return self.data.decode(errors="replace")
 
-    def to_dict(self) -> dict[str, typing.Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the span as JSON data; `text` and `bytes`, hexadecimal digits, replace `data`."""
         value = asdict(self) | {"end": self.end, "text": self.text, "bytes": self.data.hex()}
         del value["data"]
@@ -86,7 +90,7 @@ class Drift:
         """Whether the text has the same ids."""
         return not self.spans
 
-    def to_dict(self) -> dict[str, typing.Any]:
+    def to_dict(self) -> dict[str, Any]:
         """Return the fields and `is_stable` as JSON data."""
         return {
             "ids": list(self.ids),
@@ -107,7 +111,7 @@ class Drift:
         return "\n".join((first, *lines))
 
 
-def find_drift(tokenizer: pw.Tokenizer, ids: hints.Ids) -> Drift:
+def find_drift(tokenizer: Tokenizer, ids: Ids) -> Drift:
     """Decode ids, encode the text again, and return where the ids differ.
 
     >>> import piecework as pw
@@ -125,9 +129,7 @@ def find_drift(tokenizer: pw.Tokenizer, ids: hints.Ids) -> Drift:
     return DriftFinder(tokenizer).find(id_list(ids, "ids"), "ids[{}]".format)
 
 
-def find_drift_batch(
-    tokenizer: pw.Tokenizer, batch: Batch | Iterable[hints.Ids]
-) -> Iterator[Drift]:
+def find_drift_batch(tokenizer: Tokenizer, batch: Batch | Iterable[Ids]) -> Iterator[Drift]:
     """Yield the drift of each row of a `Batch`, or of each list of ids.
 
     >>> import piecework as pw
@@ -139,7 +141,7 @@ def find_drift_batch(
     The rows are read one by one. The errors of `find_drift` name the row too.
     """
     finder = DriftFinder(tokenizer)
-    rows: typing.Any = batch.to_lists() if isinstance(batch, Batch) else batch
+    rows: Any = batch.to_lists() if isinstance(batch, Batch) else batch
     if isinstance(rows, (str, bytes)) or not isinstance(rows, Iterable):
         raise InputTypeError("batch", type(batch).__name__, "a Batch, or rows of ids")
     for number, row in enumerate(rows):
@@ -147,9 +149,7 @@ def find_drift_batch(
         yield finder.find(id_list(row, place), f"{place}[{{}}]".format)
 
 
-def find_drift_files(
-    tokenizer: pw.Tokenizer, paths: PathLike | Sequence[PathLike]
-) -> Iterator[Drift]:
+def find_drift_files(tokenizer: Tokenizer, paths: PathLike | Sequence[PathLike]) -> Iterator[Drift]:
     """Yield the drift of each row of ids in files, in every format that `export.read_ids` reads.
 
     >>> import pathlib, tempfile
@@ -178,7 +178,7 @@ def _place_in_file(name: str, row: int, position: int) -> str:
 class DriftFinder:
     """Finds drift in rows; the bytes of a token are computed when it first occurs."""
 
-    def __init__(self, tokenizer: pw.Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer) -> None:
         spec = tokenizer.spec
         if spec.truncation is not None or spec.padding is not None:
             tokenizer = tokenizer.without_truncation().without_padding()
@@ -241,7 +241,7 @@ class DriftFinder:
 class _TokenBytes(dict[int, bytes]):
     """The bytes that each token adds to a text, special tokens included."""
 
-    def __init__(self, tokenizer: pw.Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer) -> None:
         self._token = tokenizer.id_to_token
         try:
             self._bytes_of = token_decoder(tokenizer.spec)

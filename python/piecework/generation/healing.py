@@ -10,11 +10,15 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from piecework._internal.lazy import hints, pw
 from piecework._internal.validation import id_list
 from piecework.errors import ArgumentError, IdRangeError, InputTypeError
 from piecework.vocabulary.decoding import decoded_bytes
+
+if TYPE_CHECKING:
+    from piecework._internal.types import Ids
+    from piecework.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,7 @@ class TokenTrie:
     whose output depends on the neighbours of a token.
     """
 
-    def __init__(self, tokenizer: pw.Tokenizer) -> None:
+    def __init__(self, tokenizer: Tokenizer) -> None:
         unknown = getattr(tokenizer.spec.model, "unk_token", None)
         self._id_to_token = tokenizer.id_to_token
         self._bytes = decoded_bytes(tokenizer)
@@ -109,7 +113,7 @@ class TokenTrie:
             "id", f"={id!r} has the bytes {data!r}, which {prefix!r} does not allow"
         )
 
-    def heal(self, ids: hints.Ids) -> HealedPrompt:
+    def heal(self, ids: Ids) -> HealedPrompt:
         """Return the ids to keep, and the bytes of the others: the most that a longer token begins with.
 
         >>> import piecework as pw
@@ -149,8 +153,8 @@ class TokenTrie:
 
 
 def heal(
-    tokenizer: pw.Tokenizer,
-    prompt: str | hints.Ids,
+    tokenizer: Tokenizer,
+    prompt: str | Ids,
     *,
     add_special_tokens: bool = False,
     trie: TokenTrie | None = None,
@@ -170,7 +174,7 @@ def heal(
 
     Raises the errors of `TokenTrie`, and `IdRangeError` for an id that is not in the vocabulary.
     """
-    ids: hints.Ids
+    ids: Ids
     if isinstance(prompt, str):
         whole = tokenizer.without_truncation().without_padding()
         ids = whole.encode(prompt, add_special_tokens=add_special_tokens).ids

@@ -9,8 +9,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import Any
 
+import numpy as np
+
 import piecework as pw
-from piecework._support import check_type, import_extra, np
+from piecework._internal.extras import import_extra
+from piecework._internal.validation import check_type
 from piecework.errors import ArgumentError, InputTypeError
 
 _MAX_SHORT_OFFSET = (1 << 31) - 1

@@ -11,10 +11,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from piecework import Tokenizer
-from piecework._support import MASK_NAME, check_type, import_extra, without_nulls
+from piecework._internal.extras import import_extra
+from piecework._internal.validation import check_type
 from piecework.chat import ChatFormat
+from piecework.corpus.conversations import without_nulls
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.export import encode_chats
+from piecework.export.chats import MASK_NAME
 
 
 def encode_function(

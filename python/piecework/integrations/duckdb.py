@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 import piecework as pw
-from piecework._support import import_extra
+from piecework._internal.extras import import_extra
 from piecework.errors import ArgumentError
 from piecework.integrations.arrow import check_tokenizer, count_column, encode_column
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from piecework._support import import_extra
+from piecework._internal.extras import import_extra
 from piecework.spec import CustomNormalizer
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import piecework as pw
-from piecework._support import check_type, import_extra
+from piecework._internal.extras import import_extra
+from piecework._internal.validation import check_type
 from piecework.integrations.arrow import count_column, encode_column
 
 

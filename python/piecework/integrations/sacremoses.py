@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Any
 
-from piecework._support import import_extra
+from piecework._internal.extras import import_extra
 from piecework.errors import ArgumentError
 from piecework.spec import CustomNormalizer, CustomPreTokenizer
 

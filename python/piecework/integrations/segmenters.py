@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from piecework._support import import_extra, name_of
+from piecework._internal.extras import import_extra
 from piecework.spec import CustomPreTokenizer
+from piecework.spec.custom import name_of
 
 
 def jieba(*, hmm: bool = True) -> CustomPreTokenizer:

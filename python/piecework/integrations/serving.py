@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from copy import copy
 from typing import Any
 
-from piecework._support import import_extra
+from piecework._internal.extras import import_extra
 
 import_extra("transformers", "transformers", __name__)
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from piecework import Tokenizer
-from piecework._support import check_type, import_extra
+from piecework._internal.extras import import_extra
+from piecework._internal.validation import check_type
 
 
 def analyzer(tokenizer: Tokenizer, *, add_special_tokens: bool = False) -> Analyzer:

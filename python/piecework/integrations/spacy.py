@@ -14,8 +14,10 @@ from pathlib import Path
 from typing import Any
 
 from piecework import Encoding, Tokenizer
-from piecework._support import atomic_file, check_type, import_extra
+from piecework._internal.extras import import_extra
+from piecework._internal.validation import check_type
 from piecework.errors import ArgumentError, InputTypeError
+from piecework.io.atomic_files import atomic_file
 from piecework.spec import CustomPreTokenizer
 
 

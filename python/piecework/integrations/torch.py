@@ -11,10 +11,23 @@ from functools import cached_property
 from itertools import chain
 from typing import Any, Literal, TypeAlias
 
+import numpy as np
+import numpy.typing as npt
+
 import piecework as pw
-from piecework import _support as support
-from piecework._support import check_type, np, npt
+from piecework._internal.extras import import_extra
+from piecework._internal.renamed_arguments import renamed_fields
+from piecework._internal.validation import (
+    check_choice,
+    check_fraction,
+    check_number,
+    check_text,
+    check_type,
+    optional_number,
+)
 from piecework.errors import ArgumentError, InputTypeError
+from piecework.export.chats import MASK_NAME
+from piecework.rows.rectangles import Rectangle, as_tensor
 
 IGNORED_LABEL = -100
 """The label that the losses of torch ignore."""
@@ -44,9 +57,9 @@ class Masking:
     whole_words: bool = False
 
     def __post_init__(self) -> None:
-        support.check_fraction("probability", self.probability, allow_one=True)
+        check_fraction("probability", self.probability, allow_one=True)
         for name, share in (("mask", self.mask), ("random", self.random)):
-            support.check_number(name, share, (int, float), "a number from 0 to 1")
+            check_number(name, share, (int, float), "a number from 0 to 1")
             if not 0 <= share <= 1:
                 raise ArgumentError(name, repr(share), "a number from 0 to 1")
         check_type("whole_words", self.whole_words, bool, "bool")
@@ -55,7 +68,7 @@ class Masking:
             raise ArgumentError("masking", problem)
 
 
-@support.renamed_fields(padding_side="side")
+@renamed_fields(padding_side="side")
 @dataclass(frozen=True)
 class Collator:
     """Collate texts, id lists, encodings or dicts into a dict of padded torch tensors.
@@ -99,14 +112,14 @@ class Collator:
     chat: pw.chat.ChatFormat | None = None
 
     def __post_init__(self) -> None:
-        support.import_extra("torch", "torch", "Collator")
+        import_extra("torch", "torch", "Collator")
         check_type("tokenizer", self.tokenizer, pw.Tokenizer, "a Tokenizer")
         if self.side is not None:
-            support.check_choice("side", self.side, ("right", "left"))
-        support.optional_number("length", self.length, 1)
-        support.optional_number("pad_to_multiple_of", self.pad_to_multiple_of, 1)
-        support.check_number("label_pad", self.label_pad, (int,), "int")
-        support.check_text("text", self.text)
+            check_choice("side", self.side, ("right", "left"))
+        optional_number("length", self.length, 1)
+        optional_number("pad_to_multiple_of", self.pad_to_multiple_of, 1)
+        check_number("label_pad", self.label_pad, (int,), "int")
+        check_text("text", self.text)
         check_type("chat", self.chat, pw.chat.ChatFormat | None, "a ChatFormat or None")
         if self.masking is not None:
             check_type("masking", self.masking, Masking, "a Masking or None")
@@ -119,7 +132,7 @@ class Collator:
         if len(items) == 0:
             raise ArgumentError("items", "must contain at least one item")
         ids, columns = self._columns(list(items))
-        rectangle = support.Rectangle(ids.lengths, self._side, self._width(ids.lengths))
+        rectangle = Rectangle(ids.lengths, self._side, self._width(ids.lengths))
         mask = columns.pop("attention_mask", None)
         arrays = {"input_ids": rectangle.fill(ids.values, self._pad_id(rectangle))}
         if mask is None:
@@ -130,7 +143,7 @@ class Collator:
             arrays[name] = self._filled(name, column, ids, rectangle)
         if self.masking is not None:
             self._select(self.masking, arrays)
-        return {name: support.as_tensor(values, "Collator") for name, values in arrays.items()}
+        return {name: as_tensor(values, "Collator") for name, values in arrays.items()}
 
     # ---- items to flat columns
 
@@ -159,10 +172,8 @@ class Collator:
             raise ArgumentError("items[0]", problem)
         for key, values in rows.items():
             columns[_NAMES.get(key, key)] = _column(values, f"items: {key!r}")
-        if support.MASK_NAME in columns:
-            columns["labels"] = self._labels(
-                ids, columns.pop(support.MASK_NAME), "labels" in columns
-            )
+        if MASK_NAME in columns:
+            columns["labels"] = self._labels(ids, columns.pop(MASK_NAME), "labels" in columns)
         return ids, columns
 
     def _conversations(
@@ -179,10 +190,10 @@ class Collator:
         """Return the ids where a mask is 1."""
         if has_labels:
             raise ArgumentError(
-                "items", f"must not have both labels and {support.MASK_NAME}, which become labels"
+                "items", f"must not have both labels and {MASK_NAME}, which become labels"
             )
         if not isinstance(masks, Rows) or not np.array_equal(masks.lengths, ids.lengths):
-            raise ArgumentError(f"items: {support.MASK_NAME!r}", "must have one number for each id")
+            raise ArgumentError(f"items: {MASK_NAME!r}", "must have one number for each id")
         return Rows(np.where(masks.values != 0, ids.values, self.label_pad), ids.lengths)
 
     def _encoded(self, texts: list[Any]) -> tuple[Rows, dict[str, Column]]:
@@ -200,7 +211,7 @@ class Collator:
     # ---- flat columns to rectangles
 
     def _filled(
-        self, name: str, column: Column, ids: Rows, rectangle: support.Rectangle
+        self, name: str, column: Column, ids: Rows, rectangle: Rectangle
     ) -> npt.NDArray[Any]:
         """Return a column in the rectangle of the ids, or in one of its own."""
         if not isinstance(column, Rows):
@@ -217,7 +228,7 @@ class Collator:
             problem = f"has {found}; it needs one number for each id"
             raise ArgumentError(f"items[{row}]: {name!r}", problem)
         width = self._width(column.lengths)
-        return support.Rectangle(column.lengths, self._side, width).fill(column.values, filling)
+        return Rectangle(column.lengths, self._side, width).fill(column.values, filling)
 
     def _width(self, lengths: npt.NDArray[np.int64]) -> int:
         width = int(lengths.max())
@@ -233,7 +244,7 @@ class Collator:
         multiple = self.pad_to_multiple_of or 1
         return -(-width // multiple) * multiple
 
-    def _pad_id(self, rectangle: support.Rectangle) -> int:
+    def _pad_id(self, rectangle: Rectangle) -> int:
         pad_id = self.tokenizer.pad_token_id
         if pad_id is None and rectangle.needs_padding:
             message = "the tokenizer has no padding token; set one with tokenizer.with_roles(pad_token=...)"
@@ -260,7 +271,7 @@ class Collator:
         is_ordinary = (arrays["attention_mask"] != 0) & ~np.isin(ids, self._special_ids)
         if "special_tokens_mask" in arrays:
             is_ordinary &= arrays["special_tokens_mask"] == 0
-        torch = support.import_extra("torch", "torch", "Collator")
+        torch = import_extra("torch", "torch", "Collator")
         random = np.random.default_rng(int(torch.randint(2**63 - 1, ())))
         draw = _draw_words(random, arrays) if masking.whole_words else random.random(ids.shape)
         is_selected = is_ordinary & (draw < masking.probability)

@@ -8,14 +8,12 @@ import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import BinaryIO
 
 from piecework.errors import FileError
 
 # `pathlib` is imported only to write: loading a tokenizer does not need it.
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from pathlib import Path
-    from typing import BinaryIO
 
 # Paths of open streams are written in place, not replaced.
 _STREAM_NAMES = ("/dev/stdout", "/dev/stderr", "/dev/fd/", "/proc/self/fd/")
@@ -39,7 +37,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     if _is_device(path):
         with FileError.while_writing(path):
-            yield _path(path)
+            yield Path(path)
         return
     target = _resolved(path)
     with _temporary_beside(target, path) as temporary:
@@ -84,13 +82,7 @@ def _stdout() -> Iterator[BinaryIO]:
 
 
 def _resolved(path: str | os.PathLike[str]) -> Path:
-    return _path(os.path.realpath(path))
-
-
-def _path(path: str | os.PathLike[str]) -> Path:
-    from pathlib import Path
-
-    return Path(path)
+    return Path(os.path.realpath(path))
 
 
 def _is_device(path: str | os.PathLike[str]) -> bool:

@@ -6,6 +6,8 @@ as in transformers 4 and `tokenizers`, except for the classes that `sentencepiec
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 from piecework._core import Core
 from piecework._internal.warn import warn
 from piecework.errors import FormatError, FormatWarning
@@ -23,11 +25,7 @@ from piecework.io.folder_config import FolderConfig
 from piecework.io.source_bytes import plain_name
 from piecework.split_patterns import PATTERNS
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, TypeAlias
-
-    Json: TypeAlias = dict[str, Any]
+Json: TypeAlias = dict[str, Any]
 
 # Texts on which pipelines differ: spaces, digits, contractions, marks, letters of several scripts.
 PROBES = (

@@ -5,9 +5,7 @@ Names of classes come without "Fast". `tests/integrations/test_folder_cases.py` 
 
 from __future__ import annotations
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from collections.abc import Mapping
 
 # Model types of a `config.json` for which AutoTokenizer reads a `tokenizer.json` as it is, if the
 # configuration names another class than the one of the model type.

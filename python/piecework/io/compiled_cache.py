@@ -7,15 +7,15 @@ options changed.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING, TypeAlias
+
 from piecework._core import Core, read_cache, write_cache
 from piecework.errors import FileError, PieceworkError
 from piecework.io.read_file import check_that_it_ends
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-    from typing import TypeAlias
-
     from piecework.spec import SpecialInText
 
 CoreAndSpecial: TypeAlias = "tuple[Core, SpecialInText]"
@@ -51,8 +51,6 @@ def read_through_cache(
 
 
 def _write_if_possible(path: str, loaded: CoreAndSpecial, key: bytes) -> None:
-    from contextlib import suppress
-
     from piecework.io.atomic_files import atomic_file
 
     with suppress(PieceworkError, OSError), atomic_file(path) as temporary:

@@ -5,11 +5,9 @@ The model stays as it is: its entries are not written, and its compiled tables a
 
 from __future__ import annotations
 
-from piecework._core import Core
+from typing import Any
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
+from piecework._core import Core
 
 
 def stages_of(core: Core) -> dict[str, Any]:

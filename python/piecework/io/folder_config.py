@@ -6,6 +6,8 @@ No code is run: `auto_map` and other references to Python files are ignored.
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping
+from typing import Any
 
 from piecework._internal.surrogates import first_surrogate
 from piecework._internal.validation import check_text, check_type
@@ -13,11 +15,6 @@ from piecework.attributes.roles import ROLES
 from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, FolderSettings
 from piecework.io.read_file import file_bytes, json_object
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
 
 CONFIG = "tokenizer_config.json"
 MODEL_CONFIG = "config.json"

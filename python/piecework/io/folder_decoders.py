@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any, TypeAlias
+
 from piecework._core import Core
 from piecework.io.core_parts import stages_of, with_parts
 from piecework.io.folder_config import FolderConfig
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, TypeAlias
-
-    Json: TypeAlias = dict[str, Any]
+Json: TypeAlias = dict[str, Any]
 
 # transformers 5 ignores the first flag for BPE without the second.
 _CLEANS_UP = (

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 from contextlib import ExitStack, suppress
+from typing import TYPE_CHECKING, Any
 
-from piecework._internal.lazy import pw
 from piecework._internal.warn import warn
 from piecework.attributes.roles import ROLES
 from piecework.errors import FileError, PortabilityWarning
@@ -22,11 +22,9 @@ from piecework.io.folder_config import (
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, FolderSettings
 from piecework.io.stored_lengths import core_of_folder
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
     from piecework.spec import TokenizerSpec
+    from piecework.tokenizer import Tokenizer
 
 TOKENIZER = "tokenizer.json"
 # The class that reads a tokenizer.json without changing it, by the name that transformers 4 and 5 know.
@@ -35,7 +33,7 @@ _WITHOUT_TYPE_IDS = ["input_ids", "attention_mask"]
 _WITH_TYPE_IDS = ["input_ids", "token_type_ids", "attention_mask"]
 
 
-def save_folder(tokenizer: pw.Tokenizer, folder: str, *, strict: bool = False) -> None:
+def save_folder(tokenizer: Tokenizer, folder: str, *, strict: bool = False) -> None:
     """Write the files of a tokenizer into a folder, which is made if its parent exists.
 
     Files of an earlier tokenizer that would change this one are removed: `added_tokens.json` and chat
@@ -63,7 +61,7 @@ def save_folder(tokenizer: pw.Tokenizer, folder: str, *, strict: bool = False) -
     _remove_stale(folder, files)
 
 
-def folder_files(tokenizer: pw.Tokenizer, *, strict: bool = False) -> dict[str, bytes]:
+def folder_files(tokenizer: Tokenizer, *, strict: bool = False) -> dict[str, bytes]:
     """Return the files of a folder: name, with the folder of named chat templates, and content."""
     settings = tokenizer._settings
     parsing = tokenizer
@@ -108,9 +106,7 @@ def _added_tokens(text: str) -> dict[str, bool]:
 # ---- tokenizer_config.json
 
 
-def _config(
-    tokenizer: pw.Tokenizer, roles: dict[str, str | None], extra: list[str]
-) -> dict[str, Any]:
+def _config(tokenizer: Tokenizer, roles: dict[str, str | None], extra: list[str]) -> dict[str, Any]:
     spec, settings = tokenizer.spec, tokenizer._settings
     defaults: dict[str, Any] = {
         # Decoders clean up by themselves.
@@ -145,7 +141,7 @@ def _adds_prefix_space(spec: TokenizerSpec) -> bool:
     return isinstance(spec.pre_tokenizer, ByteLevel) and spec.pre_tokenizer.add_prefix_space
 
 
-def _model_input_names(tokenizer: pw.Tokenizer) -> list[str]:
+def _model_input_names(tokenizer: Tokenizer) -> list[str]:
     """Return the arguments of the model; only models of BERT's kind take type ids."""
     roles = tokenizer._role_tokens()
     if "cls_token" not in roles or "sep_token" not in roles:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from piecework._internal.validation import check_type
 from piecework.errors import UnknownNameError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
 
 DEFAULT_TEMPLATE = "default"
 """The name of the chat template that transformers uses when none is named."""

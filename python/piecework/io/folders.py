@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping
+from typing import TYPE_CHECKING, Any
+
 from piecework._core import Core
 from piecework._internal.warn import warn
 from piecework.errors import FormatError, FormatWarning
@@ -14,11 +17,7 @@ from piecework.io.folder_settings import FolderSettings
 from piecework.io.load_options import LoadOptions
 from piecework.io.source_bytes import plain_name
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-    from typing import Any
-
     from piecework.spec import SpecialInText
 
 _SHOWN_TOKENS = 3

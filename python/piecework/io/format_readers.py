@@ -6,6 +6,9 @@ format, name it in `format_detection` and add a reader to `READERS`.
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING
+
 from piecework._core import (
     Core,
     read_clip,
@@ -16,7 +19,6 @@ from piecework._core import (
     read_tiktoken,
     read_vocab_merges,
 )
-from piecework._internal.abstract import Callable, Mapping
 from piecework._internal.validation import path_text
 from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, FormatError, FormatWarning
@@ -41,7 +43,6 @@ from piecework.io.source_bytes import gunzipped, source_bytes
 from piecework.split_patterns import GPT2_PATTERN, PATTERNS
 
 # Formats that contain their pipeline are read without importing `piecework.spec`.
-TYPE_CHECKING = False
 if TYPE_CHECKING:
     from piecework.spec import PreTokenizer, SentencePieceNormalizer
 

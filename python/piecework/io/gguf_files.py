@@ -7,16 +7,14 @@ from __future__ import annotations
 
 import os
 from io import BytesIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from piecework._core import gguf_chat_templates, gguf_names, gguf_roles, is_gguf, read_gguf
 from piecework.errors import FormatError
 from piecework.io.folder_config import is_template_name
 from piecework.io.source_bytes import gunzipped, source_bytes
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, BinaryIO
-
     from piecework._core import Core
     from piecework.io.gguf_pipelines import GgufPipeline
     from piecework.spec import PreTokenizer

@@ -7,13 +7,10 @@ documented and stable: `models--ORG--NAME/refs/REVISION` has a commit, `snapshot
 from __future__ import annotations
 
 import os
+from typing import Any
 
 from piecework._internal.extras import import_extra
 from piecework.errors import ArgumentError, FileError
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
 
 _DEFAULT_REVISION = "main"
 _MAX_COMMIT_BYTES = 128

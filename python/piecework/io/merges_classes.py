@@ -6,6 +6,9 @@ special tokens are those of roles, of the configuration and of `added_tokens_dec
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, TypeAlias
+
 from piecework._core import Core
 from piecework.errors import FormatError
 from piecework.io.class_pipelines import (
@@ -19,12 +22,7 @@ from piecework.io.folder_config import FolderConfig
 from piecework.io.sentencepiece_classes import bos_eos_template, template_of
 from piecework.io.source_bytes import plain_name
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, TypeAlias
-
-    Json: TypeAlias = dict[str, Any]
+Json: TypeAlias = dict[str, Any]
 
 _END = "<|endoftext|>"
 _GPT2_ROLES = {"bos_token": _END, "eos_token": _END, "unk_token": _END}

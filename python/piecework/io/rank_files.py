@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import errno
 import os
+from collections.abc import Iterator
 from importlib.util import find_spec
+from typing import TYPE_CHECKING, NamedTuple
 
-from piecework._internal.lazy import typing
 from piecework.errors import FileError
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from piecework.spec import NamedEncoding
 
 _OWN_FOLDER = "PIECEWORK_TIKTOKEN_DIR"
 _TIKTOKEN_FOLDERS = ("TIKTOKEN_CACHE_DIR", "DATA_GYM_CACHE_DIR")
 
 
-class Package(typing.NamedTuple):
+class Package(NamedTuple):
     """A package that carries rank files under the names of tiktoken's cache, in a folder of a module."""
 
     name: str

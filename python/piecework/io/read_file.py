@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import stat
+from typing import Any, BinaryIO
 
 from piecework.errors import (
     FileError,
@@ -12,10 +13,6 @@ from piecework.errors import (
     PieceworkError,
     _Translation,
 )
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any, BinaryIO
 
 MAX_PIPE_BYTES = 1 << 29
 """The most bytes that are read from a pipe into one file in memory."""

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
 from piecework._core import Core
 from piecework._internal.validation import check_choice, listed
 from piecework.attributes.roles import ROLES
 from piecework.errors import ArgumentError
 from piecework.io.folder_settings import FolderSettings
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-    from typing import Any
-
     from piecework.spec import AddedToken, TokenizerSpec
 
 

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import os
 import warnings
+from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from piecework._core import (
     write_cache,
@@ -17,14 +19,12 @@ from piecework._core import (
     write_tiktoken,
     write_vocab_merges,
 )
-from piecework._internal.lazy import pw
 from piecework._internal.validation import PathLike, encodable_path, path_text
 from piecework.errors import ArgumentError, PortabilityError, VocabularyError
 from piecework.io.atomic_files import atomic_file
 
-TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from piecework.tokenizer import Tokenizer
 
 # Suffix of a tokenizer file -> the name of its format in help texts and messages.
 TOKENIZER_FORMATS = {
@@ -60,7 +60,7 @@ _MODELS: dict[str, tuple[tuple[str, ...], dict[str, str]]] = {
 
 
 def save_tokenizer(
-    tokenizer: pw.Tokenizer, path: PathLike, merges: PathLike | None = None, *, strict: bool = False
+    tokenizer: Tokenizer, path: PathLike, merges: PathLike | None = None, *, strict: bool = False
 ) -> None:
     """Write a tokenizer file; the suffix of `path` selects the format.
 
@@ -91,7 +91,7 @@ def save_tokenizer(
         temporary.write_bytes(bytes_for(tokenizer, target, strict=strict))
 
 
-def tokenizer_bytes(tokenizer: pw.Tokenizer, suffix: str, *, strict: bool = False) -> bytes:
+def tokenizer_bytes(tokenizer: Tokenizer, suffix: str, *, strict: bool = False) -> bytes:
     """Return the content of the file that `save_tokenizer` writes under a suffix, such as ".model".
 
     >>> import piecework as pw
@@ -106,7 +106,7 @@ def tokenizer_bytes(tokenizer: pw.Tokenizer, suffix: str, *, strict: bool = Fals
     return _WRITERS[suffix](tokenizer)
 
 
-def bytes_for(tokenizer: pw.Tokenizer, path: str, *, strict: bool = False) -> bytes:
+def bytes_for(tokenizer: Tokenizer, path: str, *, strict: bool = False) -> bytes:
     """Return the content of the file `path`, which is not written.
 
     >>> import piecework as pw
@@ -122,7 +122,7 @@ def bytes_for(tokenizer: pw.Tokenizer, path: str, *, strict: bool = False) -> by
         raise _with_formats(error, tokenizer, path) from None
 
 
-def check_model_type(tokenizer: pw.Tokenizer, path: str) -> None:
+def check_model_type(tokenizer: Tokenizer, path: str) -> None:
     """Raise `VocabularyError` if the format of `path` stores models of other types only."""
     problem = None if is_folder_path(path) else _lacking(tokenizer, _suffix_of(path))
     if problem is not None:
@@ -130,13 +130,13 @@ def check_model_type(tokenizer: pw.Tokenizer, path: str) -> None:
 
 
 def _with_formats(
-    error: ArgumentError | VocabularyError, tokenizer: pw.Tokenizer, path: str
+    error: ArgumentError | VocabularyError, tokenizer: Tokenizer, path: str
 ) -> ArgumentError | VocabularyError:
     """Return the error with the path, and with the formats that can store the tokenizer."""
     return type(error)(path, f": {error}; write {formats_for(tokenizer)}")
 
 
-def check_format(tokenizer: pw.Tokenizer, path: str) -> None:
+def check_format(tokenizer: Tokenizer, path: str) -> None:
     """Raise what `save_tokenizer` raises if the format of `path` cannot store a tokenizer; write nothing."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -148,7 +148,7 @@ def check_format(tokenizer: pw.Tokenizer, path: str) -> None:
             bytes_for(tokenizer, path)
 
 
-def formats_for(tokenizer: pw.Tokenizer) -> str:
+def formats_for(tokenizer: Tokenizer) -> str:
     """Return the formats that can store a tokenizer, for a message.
 
     >>> import piecework as pw
@@ -160,14 +160,14 @@ def formats_for(tokenizer: pw.Tokenizer) -> str:
     return f"{names}, or a folder" if ".json" in suffixes else names
 
 
-def _lacking(tokenizer: pw.Tokenizer, suffix: str) -> str | None:
+def _lacking(tokenizer: Tokenizer, suffix: str) -> str | None:
     """Return why a format cannot store the type of a model, None if it can."""
     models, reasons = _MODELS.get(suffix, ((), {}))
     model = type(tokenizer.spec.model).__name__ if models else ""
     return None if model in models or not models else reasons.get(model, reasons["other"])
 
 
-def _stores(tokenizer: pw.Tokenizer, suffix: str) -> bool:
+def _stores(tokenizer: Tokenizer, suffix: str) -> bool:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -226,7 +226,7 @@ def _suffix_of(path: str) -> str:
     return next((suffix for suffix in TOKENIZER_FORMATS if path.endswith(suffix)), ".json")
 
 
-def _save_vocab_and_merges(tokenizer: pw.Tokenizer, vocab_path: str, merges_path: str) -> None:
+def _save_vocab_and_merges(tokenizer: Tokenizer, vocab_path: str, merges_path: str) -> None:
     try:
         vocab, merges = write_vocab_merges(tokenizer._core)
     except VocabularyError as error:
@@ -237,14 +237,14 @@ def _save_vocab_and_merges(tokenizer: pw.Tokenizer, vocab_path: str, merges_path
         merges_file.write_bytes(merges)
 
 
-def _piecework_file(tokenizer: pw.Tokenizer) -> bytes:
+def _piecework_file(tokenizer: Tokenizer) -> bytes:
     from piecework.spec.custom import refuse_custom_stages
 
     refuse_custom_stages(tokenizer.spec.normalizer, tokenizer.spec.pre_tokenizer)
     return write_piecework_file(tokenizer._core, tokenizer._special_in_text)
 
 
-_WRITERS: dict[str, Callable[[pw.Tokenizer], bytes]] = {
+_WRITERS: dict[str, Callable[[Tokenizer], bytes]] = {
     ".txt": lambda tokenizer: tokenizer._core.to_vocab_txt(),
     ".model": lambda tokenizer: write_sentencepiece(tokenizer._core),
     ".vocab": lambda tokenizer: write_sentencepiece_vocab(tokenizer._core),

@@ -8,6 +8,9 @@ from it.
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, TypeAlias
+
 from piecework._core import Core
 from piecework.errors import FormatError
 from piecework.io.class_tables import (
@@ -29,12 +32,7 @@ from piecework.io.core_parts import stages_of, with_parts
 from piecework.io.folder_config import FolderConfig
 from piecework.io.source_bytes import plain_name
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
-    from typing import Any, TypeAlias
-
-    Json: TypeAlias = dict[str, Any]
+Json: TypeAlias = dict[str, Any]
 
 _FLAGS = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
 _INFILLING_TOKENS = ("▁<PRE>", "▁<MID>", "▁<SUF>", "▁<EOT>", "<FILL_ME>")

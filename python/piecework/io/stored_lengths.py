@@ -7,6 +7,8 @@ applies both to every text.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Mapping
+from typing import Any, TypeAlias
 
 from piecework._core import Core
 from piecework._internal.validation import check_choice, check_size, check_type_id
@@ -15,12 +17,7 @@ from piecework.errors import ArgumentError, FormatWarning
 from piecework.io.core_parts import stages_of
 from piecework.io.folder_settings import NO_SETTINGS, FolderSettings
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, TypeAlias
-
-    Filling: TypeAlias = tuple[int | None, str, int, str]
+Filling: TypeAlias = tuple[int | None, str, int, str]
 
 _PAD_TOKENS = ("[PAD]", "<pad>")
 _SIDES = ("right", "left")

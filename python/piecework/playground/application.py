@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import piecework as pw
-from piecework._support import import_extra
+from piecework._internal.extras import import_extra
 from piecework.analysis.report import PAGE_FILES, chart_scripts
 from piecework.errors import ArgumentError, MissingExtraError, PieceworkError
 from piecework.playground.comparison import comparison

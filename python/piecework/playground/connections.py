@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from piecework._support import import_extra
+from piecework._internal.extras import import_extra
 from piecework.playground.limits import CONNECTIONS, HEADER_SECONDS
 
 

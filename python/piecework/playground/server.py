@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import piecework as pw
-from piecework._support import check_number, import_extra
+from piecework._internal.extras import import_extra
+from piecework._internal.validation import check_number
 from piecework.errors import ArgumentError, PieceworkError
 from piecework.playground.application import create_app
 from piecework.playground.connections import connection_class

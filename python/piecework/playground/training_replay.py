@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
 import piecework as pw
-from piecework._support import Plan
 from piecework.errors import ArgumentError
 from piecework.playground.limits import CORPUS_CHARS, REMOVALS, STEPS, VOCAB_SIZE, check_length
+from piecework.train.plan import Plan
 
 _TOP = 12
 _LONGEST_WORD = 10

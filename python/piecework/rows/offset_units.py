@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
+import numpy.typing as npt
 
 from piecework._core import RawBatch, TextColumn
-from piecework._internal.lazy import np, npt, typing
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    Rows: typing.TypeAlias = Sequence[str] | Sequence[Sequence[str]] | TextColumn
+Rows: TypeAlias = Sequence[str] | Sequence[Sequence[str]] | TextColumn
 
 
 def in_unit(

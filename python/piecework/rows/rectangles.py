@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from piecework._internal.extras import import_extra
-from piecework._internal.lazy import np, npt, typing
 from piecework.errors import ArgumentError, InputTypeError
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 _MAX_ID = 2**32 - 1
 
@@ -19,6 +24,8 @@ class Rectangle:
     def __init__(
         self, lengths: npt.NDArray[np.int64], side: str = "right", width: int | None = None
     ) -> None:
+        import numpy as np
+
         self.width = int(lengths.max(initial=0)) if width is None else width
         self.needs_padding = bool((lengths < self.width).any())
         at = np.arange(self.width)
@@ -27,11 +34,13 @@ class Rectangle:
 
     def fill(
         self,
-        values: npt.NDArray[typing.Any],
+        values: npt.NDArray[Any],
         filling: float,
         dtype: npt.DTypeLike | None = None,
-    ) -> npt.NDArray[typing.Any]:
+    ) -> npt.NDArray[Any]:
         """Return the values of all rows in a new array; the other cells have `filling`."""
+        import numpy as np
+
         dtype = values.dtype if dtype is None else dtype
         shape = (*self.is_token.shape, *values.shape[1:])
         if not self.needs_padding:
@@ -41,12 +50,14 @@ class Rectangle:
         return rectangle
 
 
-def integer_dtype(dtype: typing.Any) -> np.dtype[typing.Any]:
+def integer_dtype(dtype: Any) -> np.dtype[Any]:
     """Return an integer dtype of numpy; `dtype` may be a dtype of torch.
 
     >>> integer_dtype("int32")
     dtype('int32')
     """
+    import numpy as np
+
     is_of_torch = type(dtype).__module__ == "torch"
     try:
         found = np.dtype(str(dtype).removeprefix("torch.") if is_of_torch else dtype)
@@ -54,19 +65,23 @@ def integer_dtype(dtype: typing.Any) -> np.dtype[typing.Any]:
         found = None
     if dtype is None or found is None or found.kind not in "iu":
         raise ArgumentError("dtype", repr(dtype), "an integer dtype, such as int64 or int32")
-    native: np.dtype[typing.Any] = found.newbyteorder("=")
+    native: np.dtype[Any] = found.newbyteorder("=")
     return native
 
 
-def check_values_fit(values: npt.NDArray[typing.Any], dtype: np.dtype[typing.Any]) -> None:
+def check_values_fit(values: npt.NDArray[Any], dtype: np.dtype[Any]) -> None:
     """Raise `ArgumentError` for a value that the dtype cannot represent."""
+    import numpy as np
+
     if values.size and not np.can_cast(values.dtype, dtype):
         for value in (values.min(), values.max()):
             check_number_fits("dtype", int(value), dtype)
 
 
-def check_number_fits(argument: str, number: int, dtype: np.dtype[typing.Any]) -> None:
+def check_number_fits(argument: str, number: int, dtype: np.dtype[Any]) -> None:
     """Raise `ArgumentError` naming the argument if the dtype cannot represent a number."""
+    import numpy as np
+
     limits = np.iinfo(dtype)
     if not limits.min <= number <= limits.max:
         expected = f"a dtype that can represent {number}, such as int64"
@@ -75,7 +90,7 @@ def check_number_fits(argument: str, number: int, dtype: np.dtype[typing.Any]) -
         raise ArgumentError(argument, f": {number} does not fit into {dtype}; use {expected}")
 
 
-def padding_id(pad_id: typing.Any) -> int:
+def padding_id(pad_id: Any) -> int:
     """Return a padding id as an int; raise unless it is an id."""
     if isinstance(pad_id, bool) or not hasattr(pad_id, "__index__"):
         raise InputTypeError("pad_id", type(pad_id).__name__, "an id or None")
@@ -84,7 +99,7 @@ def padding_id(pad_id: typing.Any) -> int:
     return int(pad_id)
 
 
-def as_tensor(values: npt.NDArray[typing.Any], needed_for: str) -> typing.Any:
+def as_tensor(values: npt.NDArray[Any], needed_for: str) -> Any:
     """Return a torch tensor that shares the memory of an array, through DLPack."""
     torch = import_extra("torch", "torch", needed_for)
     # An array that must not be written has no DLPack export that torch accepts.

@@ -6,14 +6,19 @@ and other libraries that implement it.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
 from piecework._core import TextColumn
-from piecework._internal.abstract import Mapping
-from piecework._internal.lazy import np, npt, typing
 from piecework._internal.validation import listed
 from piecework.errors import ArgumentError, InputTypeError
 
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
-def text_rows(texts: typing.Any, name: str = "texts") -> list[typing.Any] | TextColumn:
+
+def text_rows(texts: Any, name: str = "texts") -> list[Any] | TextColumn:
     """Return a list of the texts, or a column of UTF-8 that shares the memory of the argument.
 
     numpy drops trailing zero bytes of its values, and so does the column. Raises `ArgumentError` for a
@@ -27,9 +32,7 @@ def text_rows(texts: typing.Any, name: str = "texts") -> list[typing.Any] | Text
     return listed(texts, name) if column is None else column
 
 
-def split_pairs(
-    texts: typing.Any, is_pretokenized: bool
-) -> tuple[typing.Any, list[typing.Any] | None]:
+def split_pairs(texts: Any, is_pretokenized: bool) -> tuple[Any, list[Any] | None]:
     """Return the texts and the pairs of a list that begins with a tuple; other texts unchanged.
 
     A tuple of words is a text.
@@ -45,7 +48,7 @@ def split_pairs(
     return [text for text, _ in texts], [pair for _, pair in texts]
 
 
-def text_column(texts: typing.Any, name: str = "texts") -> TextColumn | None:
+def text_column(texts: Any, name: str = "texts") -> TextColumn | None:
     """Return a column of the argument; None if it is no column.
 
     It shares the memory of an Arrow column. The bytes of a numpy array are copied, as other threads may
@@ -70,6 +73,8 @@ def text_column(texts: typing.Any, name: str = "texts") -> TextColumn | None:
 
 
 def _byte_column(values: npt.NDArray[np.bytes_], name: str) -> TextColumn:
+    import numpy as np
+
     if values.ndim != 1:
         raise ArgumentError(name, f"must have one dimension, not {values.ndim}")
     # Copies only if the values are not contiguous.

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
+from typing import Any, cast
+
+import numpy as np
+import numpy.typing as npt
 
 from piecework._core import Encoding, RawBatch
-from piecework._internal.lazy import np, npt, typing
 
 METASPACE = "▁"
 
@@ -26,7 +29,7 @@ def numbered_encoding(encoding: Encoding, whole: Encoding | None) -> Encoding:
 
 
 def _numbered_by_starts(encoding: Encoding, starts: tuple[list[int], list[int]] | None) -> Encoding:
-    kind, (texts, columns) = typing.cast("typing.Any", encoding.__reduce__())
+    kind, (texts, columns) = cast("Any", encoding.__reduce__())
     if starts is None:
         numbers = _numbers(encoding.tokens, encoding.word_ids, encoding.sequence_ids)
     else:
@@ -38,7 +41,7 @@ def _numbered_by_starts(encoding: Encoding, starts: tuple[list[int], list[int]] 
         ]
     windows = [_numbered_by_starts(window, starts) for window in encoding.overflowing]
     columns = {**columns, "word_ids": numbers, "overflowing": windows}
-    return typing.cast("Encoding", kind(texts, columns))
+    return cast("Encoding", kind(texts, columns))
 
 
 def numbered_batch(
@@ -138,7 +141,7 @@ def _numbers_in_windows(
     found = np.full(len(raw.ids), -1, np.int32)
     bounds, whole_bounds = raw.row_offsets.tolist(), whole.row_offsets.tolist()
     # By text and sequence, because a text can have many windows.
-    starts_of: dict[tuple[int, int], npt.NDArray[typing.Any]] = {}
+    starts_of: dict[tuple[int, int], npt.NDArray[Any]] = {}
     for row in range(len(raw)):
         text = row if raw.samples is None else int(raw.samples[row])
         at, of = (

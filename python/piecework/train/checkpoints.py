@@ -12,17 +12,19 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import Any, Final
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, Final
 
 from piecework._core import LearningLog
-from piecework._internal.types import Update
 from piecework._internal.validation import PathLike
 from piecework.train.checkpoint_files import CheckpointFile
 from piecework.train.counts import Counts
 from piecework.train.trainer import Trainer
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    from piecework._internal.types import Update
 
 SECONDS_BETWEEN_WRITES: float = 60.0
 
@@ -120,6 +122,8 @@ class LearningCheckpoint:
         return {"merges": len(columns[0])}, body
 
     def _round_parts(self) -> tuple[dict[str, Any], bytes] | None:
+        import numpy as np
+
         self._round = self._log.take_round() or self._round
         if self._round is None:
             return None
@@ -131,11 +135,15 @@ class LearningCheckpoint:
 
 
 def _choices_of(header: dict[str, Any], body: bytes) -> npt.NDArray[np.uint64]:
+    import numpy as np
+
     choices = np.frombuffer(body, "<u8", int(header["choices"]))
     return np.array(choices, np.uint64)
 
 
 def _merges_of(header: dict[str, Any], body: bytes) -> tuple[Any, ...]:
+    import numpy as np
+
     columns, offset, rows = [], 0, int(header["merges"])
     for _, kind in _COLUMNS:
         column = np.frombuffer(body, kind, rows, offset)
@@ -146,6 +154,8 @@ def _merges_of(header: dict[str, Any], body: bytes) -> tuple[Any, ...]:
 
 
 def _round_of(header: dict[str, Any], body: bytes) -> tuple[list[Any], list[Any]]:
+    import numpy as np
+
     number = int(header["pieces"])
     scores = np.frombuffer(body, "<f8", number).tolist()
     names = json.loads(body[8 * number :])

@@ -12,17 +12,18 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, BinaryIO, Literal, TypeAlias
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
 from piecework._core import RawCounts
 from piecework.errors import ArgumentError, FormatError, InputTypeError
 from piecework.train.counts_files import CountsTable, read_counts, write_counts, write_tsv
 from piecework.train.pipeline import Pipeline
 
-Numbers: TypeAlias = Sequence[int] | npt.NDArray[np.uint64]
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
+
+    Numbers: TypeAlias = Sequence[int] | npt.NDArray[np.uint64]
 
 
 class Counts:
@@ -54,6 +55,8 @@ class Counts:
         first: Numbers | None = None,
         pipeline: Pipeline | None = None,
     ) -> None:
+        import numpy as np
+
         words, counts = _columns_of(words, counts)
         positions = np.arange(len(words), dtype=np.uint64) if first is None else first
         self._raw = _raw_counts(words, counts, positions)
@@ -117,6 +120,8 @@ class Counts:
         >>> Counts(["hug", "pug"], [10, 5]).total
         15
         """
+        import numpy as np
+
         counts = self.counts
         # The sum can exceed 64 bits; the sums of both halves of fewer than 2**32 counts cannot.
         high, low = counts >> np.uint64(32), counts & np.uint64(2**32 - 1)
@@ -128,6 +133,8 @@ class Counts:
         >>> Counts(["hug", "pug", "pun"], [10, 5, 12]).most_common(2)
         [('pun', 12), ('hug', 10)]
         """
+        import numpy as np
+
         counts = self.counts
         order = np.argsort(counts.max(initial=0) - counts, kind="stable")[:n]
         words = self.words
@@ -290,6 +297,8 @@ def _columns_of(
 
 
 def _check_numbers(words: Mapping[Any, Any], name: str) -> None:
+    import numpy as np
+
     for word, count in words.items():
         if isinstance(count, bool) or not isinstance(count, int | np.integer):
             expected = "int, the count of a word"
@@ -329,6 +338,8 @@ def _checked_words(words: Sequence[Any]) -> list[str]:
 
 
 def _as_u64(name: str, values: Numbers, length: int) -> npt.NDArray[np.uint64]:
+    import numpy as np
+
     array = np.asarray(values)
     if array.shape != (length,):
         problem = f"must be one number for each of {length} words; its shape is {array.shape}"

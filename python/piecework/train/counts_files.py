@@ -9,10 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from piecework._core import OrderedWords, __version__
 from piecework._internal.counted import counted
@@ -28,6 +25,10 @@ from piecework.errors import (
 from piecework.io.atomic_files import atomic_file
 from piecework.io.read_file import is_device, too_large
 from piecework.train.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 _PARQUET_MAGIC = b"PAR1"
 _COMMENT = "# piecework counts "
@@ -69,6 +70,8 @@ def write_ordered_words(
 
     Raises `CorpusError` with the name of the corpus if there are none, and writes nothing.
     """
+    import numpy as np
+
     summary = CountsSummary(0, 0)
 
     def tables() -> Iterator[CountsTable]:
@@ -203,6 +206,8 @@ def _table_of(
 def _column(
     cells: list[list[str]], index: int, place: str, first_line: int
 ) -> npt.NDArray[np.uint64]:
+    import numpy as np
+
     values = np.empty(len(cells), np.uint64)
     for row, cell in enumerate(cells):
         text = cell[index].rstrip("\r")

@@ -6,9 +6,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike, whole_number
 from piecework.errors import ArgumentError
 from piecework.spec import SentencePiece, Split, TokenizerSpec
@@ -21,6 +20,9 @@ from piecework.train.sentencepiece_presets import sentencepiece_preset_of
 from piecework.train.source_counts import SourceCounts
 from piecework.train.trainer import Trainer, merging_trainer
 from piecework.train.trainers.common import checked_counts
+
+if TYPE_CHECKING:
+    from piecework._internal.types import Progress
 
 
 def learn_spec(

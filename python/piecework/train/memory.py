@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-
-import numpy as np
+from typing import TYPE_CHECKING
 
 from piecework._core import check_memory
 from piecework._internal.memory_budget import format_size, memory_budget
@@ -19,6 +18,9 @@ from piecework.train.counts import Counts
 from piecework.train.trainer import Trainer
 from piecework.train.trainers.common import checked_counts
 from piecework.train.word_sizes import Amount, WordSizes
+
+if TYPE_CHECKING:
+    pass
 
 _CONSTANT = 48_000_000  # buckets of a small corpus, freed memory that is not reused, Python objects
 _ENTRY = 700  # an entry and its merge: in the trainer, and as Python objects of the result
@@ -60,6 +62,8 @@ def estimated_memory(counts: Counts | Mapping[str, int], trainer: Trainer) -> in
     The bound is at most 2.5 times the peak and 20 MB more. It depends on the numbers of distinct words and
     characters, not on how often they occur. Raises `CorpusError` for counts without words.
     """
+    import numpy as np
+
     counts = checked_counts(counts)
     text, chars, _ = counts._word_sizes()
     totals = [len(text), text.sum(dtype=np.uint64), chars.sum(dtype=np.uint64)]
@@ -109,6 +113,8 @@ def _check_available(needed: int) -> None:
 
 def _least_count(counts: Counts, trainer: Trainer, budget: int, needed: int) -> tuple[int, int]:
     """Return the least k for which learning from words with at least k occurrences fits, and its estimate."""
+    import numpy as np
+
     text, chars, numbers = counts._word_sizes()
     values = np.unique(numbers)
     order = np.argsort(numbers, kind="stable")
@@ -130,6 +136,8 @@ def _least_count(counts: Counts, trainer: Trainer, budget: int, needed: int) -> 
 
 def _estimate(trainer: Trainer, size: WordSizes) -> Amount:
     """Return the bytes that learning takes, with the result."""
+    import numpy as np
+
     # A vocabulary has at most one entry for each character of the distinct words.
     entries = np.minimum(trainer.vocab_size or 0, size.chars)
     return trainer.memory(size) + _ENTRY * entries + _CONSTANT

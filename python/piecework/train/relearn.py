@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from piecework._internal.types import Progress
 from piecework.errors import ArgumentError
 from piecework.spec import (
     BPE,
@@ -27,6 +26,9 @@ from piecework.train.preset_trainer import PresetTrainer
 from piecework.train.presets import preset_of_words
 from piecework.train.trainers import TRAINERS, trainer_for
 from piecework.train.trainers.bpe import BYTE_ALPHABET
+
+if TYPE_CHECKING:
+    from piecework._internal.types import Progress
 
 _KIND_OF_MODEL = {
     trainer.model_class: kind for kind, trainer in TRAINERS.items() if trainer.model_class

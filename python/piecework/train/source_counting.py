@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike
 from piecework.corpus.paths import corpus_files
 from piecework.errors import ArgumentError
@@ -17,6 +16,9 @@ from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import Preset
 from piecework.train.source_counts import SourceCounts, check_names
+
+if TYPE_CHECKING:
+    from piecework._internal.types import Progress, Unpack
 
 
 def count_sources(

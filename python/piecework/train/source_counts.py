@@ -5,16 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping
 from functools import cached_property, reduce
 from types import MappingProxyType
-from typing import Any, BinaryIO
-
-import numpy as np
-import numpy.typing as npt
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from piecework._core import RawCounts
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, CorpusError, InputTypeError
 from piecework.train.counts import Counts, word_counts
 from piecework.train.pipeline import Pipeline
+
+if TYPE_CHECKING:
+    import numpy.typing as npt
 
 _ONE_FOR_EACH = (
     'count each language by itself and pass SourceCounts({"en": counts, ...}); on the command line, '
@@ -112,6 +112,8 @@ class SourceCounts(Counts):
         return ", ".join(counts._digest() for counts in rows)
 
     def _word_sizes(self) -> tuple[npt.NDArray[Any], ...]:
+        import numpy as np
+
         columns = [counts._word_sizes() for counts in self.sources.values()]
         for counts in self.parallel.values():
             text, chars, numbers = counts._word_sizes()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
-import numpy as np
+if TYPE_CHECKING:
+    pass
 
 Amount: TypeAlias = Any  # a float64 array, or one number
 
@@ -40,6 +41,8 @@ def memory_of_merges(words: WordSizes, position_bytes: float) -> Amount:
     `position_bytes` are the bytes a character that the positions of tracked pairs take, outdated ones
     included.
     """
+    import numpy as np
+
     counted = _COUNTED_PAIR / _CELLS_PER_PAIR * (words.chars + words.words)
     tracked = _PAIR * np.minimum(words.chars / 8, 400_000) + position_bytes * words.chars
     return packed_words(words) + np.maximum(counted, tracked)

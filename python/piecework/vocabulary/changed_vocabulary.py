@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
-from piecework._internal.lazy import pw
 from piecework.spec import TokenizerSpec
 from piecework.vocabulary.id_map import IdMap, map_of
+
+if TYPE_CHECKING:
+    from piecework.tokenizer import Tokenizer
 
 
 class ChangedVocabulary(NamedTuple):
@@ -20,11 +22,11 @@ class ChangedVocabulary(NamedTuple):
     (17, IdMap(17 of 19 ids kept, 0 added))
     """
 
-    tokenizer: pw.Tokenizer
+    tokenizer: Tokenizer
     id_map: IdMap
 
 
-def changed(tokenizer: pw.Tokenizer, spec: TokenizerSpec, id_map: IdMap) -> ChangedVocabulary:
+def changed(tokenizer: Tokenizer, spec: TokenizerSpec, id_map: IdMap) -> ChangedVocabulary:
     """Compile a specification with another vocabulary; add the checks of the old one to the map."""
     compiled = type(tokenizer).from_spec(spec, like=tokenizer)
     return ChangedVocabulary(compiled, id_map.with_checks(tokenizer.get_vocab()))

@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, TypeAlias
 
 from piecework._core import vocab_bytes as core_vocab_bytes
-from piecework._internal.lazy import pw, typing
 from piecework._internal.validation import check_choice
 from piecework.errors import ArgumentError, InvalidUtf8Error
 from piecework.io.folder_decoders import STRIP_TEXT, steps_of_clean_up
@@ -27,14 +27,17 @@ from piecework.spec import (
 )
 from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 
-if typing.TYPE_CHECKING:
+if TYPE_CHECKING:
     # A step returns text for the next step, or bytes, which later steps only replace.
-    Step: typing.TypeAlias = Callable[[str], str | bytes]
+    from piecework.tokenizer import Tokenizer
+
+
+Step: TypeAlias = Callable[[str], str | bytes]
 
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-F]{2})>")
 
 
-def decoded_bytes(tokenizer: pw.Tokenizer) -> dict[int, bytes]:
+def decoded_bytes(tokenizer: Tokenizer) -> dict[int, bytes]:
     r"""Return the bytes that each token adds to a text, by id, for constrained decoding.
 
     >>> import piecework as pw
@@ -70,7 +73,7 @@ def token_decoder(spec: TokenizerSpec) -> Callable[[str], bytes]:
     return lambda token: _applied(steps, token)
 
 
-def vocab_bytes(tokenizer: pw.Tokenizer) -> dict[int, bytes]:
+def vocab_bytes(tokenizer: Tokenizer) -> dict[int, bytes]:
     """Return the bytes of each token of the model by id, as `Tokenizer.token_bytes`; without added tokens.
 
     >>> import piecework as pw
@@ -90,7 +93,7 @@ def special_ids(spec: TokenizerSpec, vocab: Mapping[str, int]) -> set[int]:
 
 
 def text_of_ids(
-    tokenizer: pw.Tokenizer,
+    tokenizer: Tokenizer,
     text: str,
     ids: Iterable[int],
     skip_special_tokens: bool,
@@ -134,7 +137,7 @@ def _without_errors(text: str, data: bytes, encoding_errors: str, place: str) ->
 
 
 def stream_errors(
-    tokenizer: pw.Tokenizer,
+    tokenizer: Tokenizer,
     prefills: Iterable[Iterable[int]],
     skip_special_tokens: bool,
     encoding_errors: str,
@@ -152,7 +155,7 @@ class StreamErrors:
 
     def __init__(
         self,
-        tokenizer: pw.Tokenizer,
+        tokenizer: Tokenizer,
         prefill: Iterable[int],
         skip_special_tokens: bool,
         encoding_errors: str,

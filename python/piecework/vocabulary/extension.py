@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from piecework._core import Core, LearnedEntries, continue_training
-from piecework._internal.lazy import pw
 from piecework._internal.progress import progress_bar
 from piecework._internal.renamed_arguments import renamed_arguments
-from piecework._internal.types import Progress, Update
 from piecework._internal.validation import check_size
 from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, CorpusError, TrainingWarning
@@ -25,12 +24,16 @@ from piecework.vocabulary.entries import NewEntry, with_entries
 from piecework.vocabulary.extend_unigram import learn_pieces
 from piecework.vocabulary.id_map import IdMap
 
+if TYPE_CHECKING:
+    from piecework._internal.types import Progress, Update
+    from piecework.tokenizer import Tokenizer
+
 _BY_FREQUENCY = Merges("frequency")
 
 
 @renamed_arguments(score="learner", show_progress="progress")
 def extend(
-    tokenizer: pw.Tokenizer,
+    tokenizer: Tokenizer,
     corpus: Iterable[str | Sequence[str]] | Mapping[str, int] | Counts,
     n: int,
     *,

@@ -6,10 +6,10 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from heapq import heapify, heappop, heappush
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from piecework._internal.lazy import pw
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import BPE, Model, SentencePiece, TokenizerSpec, Unigram
 from piecework.spec.renumbering import renumbered
@@ -20,9 +20,12 @@ from piecework.vocabulary.derivations import Derivations
 from piecework.vocabulary.id_map import IdMap, IdShift
 from piecework.vocabulary.pieces import remove_pieces
 
+if TYPE_CHECKING:
+    from piecework.tokenizer import Tokenizer
+
 
 def prune(
-    tokenizer: pw.Tokenizer, keep: Iterable[str | int], *, keep_alphabet: bool = True
+    tokenizer: Tokenizer, keep: Iterable[str | int], *, keep_alphabet: bool = True
 ) -> ChangedVocabulary:
     """Keep only some tokens, given by name or id.
 

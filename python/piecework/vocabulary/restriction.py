@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING
 
 from piecework._core import read_sentencepiece_vocab
-from piecework._internal.lazy import pw
 from piecework._internal.validation import PathLike, listed, path_text
 from piecework.io.read_file import file_bytes
 from piecework.vocabulary.alphabet import all_ids
 from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed, same_ids
 from piecework.vocabulary.pieces import restrict_pieces
 
+if TYPE_CHECKING:
+    from piecework.tokenizer import Tokenizer
+
 
 def restrict(
-    tokenizer: pw.Tokenizer,
+    tokenizer: Tokenizer,
     vocabulary: PathLike | Collection[str] | Mapping[str, float] | None,
     *,
     threshold: float = 1,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from piecework._internal.lazy import pw
 from piecework._internal.validation import check_size
 from piecework.errors import ArgumentError
 from piecework.spec import BPE, Model, SentencePiece, TokenizerSpec, Unigram
@@ -16,8 +16,11 @@ from piecework.vocabulary.derivations import Derivations
 from piecework.vocabulary.id_map import IdMap
 from piecework.vocabulary.pruning import remove_entries
 
+if TYPE_CHECKING:
+    from piecework.tokenizer import Tokenizer
 
-def shrink(tokenizer: pw.Tokenizer, size: int) -> ChangedVocabulary:
+
+def shrink(tokenizer: Tokenizer, size: int) -> ChangedVocabulary:
     """Remove the last learned entries until `size` tokens are left.
 
     >>> import piecework as pw

@@ -4,24 +4,26 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
-from piecework._internal.lazy import pw
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.vocabulary.decoding import decoded_bytes
 from piecework.vocabulary.id_map import IdMap, map_of
 from piecework.vocabulary.matching_pursuit import sparse_combinations
 from piecework.vocabulary.new_rows import Combination
 
+if TYPE_CHECKING:
+    from piecework.tokenizer import Tokenizer
+
 # What two tokenizers have in common: the bytes that a token adds to a text, with its rank among tokens of the
 # same bytes; of a special token, its name.
 _Key: TypeAlias = tuple[bytes | str, int]
 
 
-def map_between(old: pw.Tokenizer, new: pw.Tokenizer) -> IdMap:
+def map_between(old: Tokenizer, new: Tokenizer) -> IdMap:
     """Return the map from the ids of one tokenizer to those of another, which was not made from it.
 
     >>> import piecework as pw
@@ -55,7 +57,7 @@ def map_between(old: pw.Tokenizer, new: pw.Tokenizer) -> IdMap:
     return map_of(new_of, new_of.__getitem__, vocab.values(), added).with_checks(vocab)
 
 
-def donor_rows(tokenizer: pw.Tokenizer, donor: pw.Tokenizer, table: Any) -> npt.NDArray[Any]:
+def donor_rows(tokenizer: Tokenizer, donor: Tokenizer, table: Any) -> npt.NDArray[Any]:
     """Return the row of a donor model's table for each id of a tokenizer; NaN where the donor has no token.
 
     >>> import numpy as np
@@ -126,7 +128,7 @@ def _matrix(name: str, value: Any) -> npt.NDArray[Any]:
     return found if found.dtype == np.float64 else found.astype(np.float32)
 
 
-def _token_keys(tokenizer: pw.Tokenizer) -> dict[_Key, int]:
+def _token_keys(tokenizer: Tokenizer) -> dict[_Key, int]:
     """Return the id of each token by its key, which equals that of a matching token; in the order of ids."""
     texts = decoded_bytes(tokenizer)
     seen: Counter[bytes | str] = Counter()

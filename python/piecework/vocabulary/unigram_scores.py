@@ -6,13 +6,12 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from piecework._core import learn_unigram
-from piecework._internal.lazy import pw
 from piecework._internal.progress import progress_bar
 from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.threads import thread_count
-from piecework._internal.types import Progress, Update
 from piecework._internal.validation import whole_number
 from piecework.errors import ArgumentError, CorpusError
 from piecework.spec import (
@@ -31,6 +30,10 @@ from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
 from piecework.vocabulary.extension import check_counts
 from piecework.vocabulary.id_map import map_of
 
+if TYPE_CHECKING:
+    from piecework._internal.types import Progress, Update
+    from piecework.tokenizer import Tokenizer
+
 _METASPACE = "▁"
 _LONGEST_PIECE = 512  # the limit of the trainer
 _DROPPED_BELOW = 0.5  # the expected count below which EM drops a piece
@@ -38,7 +41,7 @@ _DROPPED_BELOW = 0.5  # the expected count below which EM drops a piece
 
 @renamed_arguments(show_progress="progress")
 def to_unigram(
-    tokenizer: pw.Tokenizer,
+    tokenizer: Tokenizer,
     corpus: Iterable[str | Sequence[str]] | Mapping[str, int] | Counts,
     *,
     iterations: int = 8,

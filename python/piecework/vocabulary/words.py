@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import TYPE_CHECKING
 
 from piecework._core import Core
-from piecework._internal.lazy import pw
 from piecework._internal.validation import check_type
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import BPE, SentencePiece, TokenizerSpec, Unigram, WordPiece
@@ -19,13 +19,16 @@ from piecework.vocabulary.entries import NewEntry, with_entries
 from piecework.vocabulary.extension import lineage
 from piecework.vocabulary.id_map import IdMap
 
+if TYPE_CHECKING:
+    from piecework.tokenizer import Tokenizer
+
 _UNKNOWN_PENALTY = 10.0  # that of SentencePiece and tokenizers
 _MAX_CHARACTERS = 256
 _MARGIN = 1.0  # more than the rounding of a sum of 32-bit floats
 
 
 def add_words(
-    tokenizer: pw.Tokenizer,
+    tokenizer: Tokenizer,
     words: Iterable[str] | Mapping[str, float],
     *,
     replace_unused: bool = False,

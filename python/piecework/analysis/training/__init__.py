@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from piecework._support import Plan
-from piecework._support import validation as checks
+from piecework._internal import validation as checks
 from piecework.analysis.step_selection import Selection
 from piecework.analysis.training.examples import EXAMPLES, TrainingExample, training_example
 from piecework.analysis.training.merges import trace_bpe, trace_wordpiece
@@ -37,6 +36,7 @@ from piecework.analysis.training.trace import TrainingTrace, nothing_to_prune
 from piecework.analysis.training.unigram import trace_unigram
 from piecework.errors import ArgumentError
 from piecework.train import Counts, Trainer, count_texts
+from piecework.train.plan import Plan
 
 __all__ = [
     "EXAMPLES",

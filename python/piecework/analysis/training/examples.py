@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from piecework._support import check_choice
+from piecework._internal.validation import check_choice
 from piecework.train import PRESETS, Counts, Merges, WordPieceTrainer, count_texts
 
 EXAMPLES = ("course", "hugs")

@@ -11,7 +11,6 @@ from dataclasses import asdict, fields, replace
 from itertools import islice
 from typing import Any, TypeVar
 
-from piecework._support import Merge
 from piecework.analysis.step_selection import Selection
 from piecework.analysis.training.limits import check_one_stage, check_small
 from piecework.analysis.training.steps import (
@@ -26,6 +25,7 @@ from piecework.errors import ArgumentError, InternalError
 from piecework.reference import bpe_training as bpe
 from piecework.reference import wordpiece_training as wordpiece
 from piecework.train import BPETrainer, ByteBPETrainer, Counts, LearnedVocabulary, WordPieceTrainer
+from piecework.train.learned import Merge
 
 MAX_CHARACTERS = 2_000_000
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from piecework._support import with_learned
 from piecework.analysis.step_selection import Selection
 from piecework.analysis.training.limits import check_one_stage, check_same, check_small
 from piecework.analysis.training.merges import settings_of
@@ -27,6 +26,7 @@ from piecework.reference.bpe import merge
 from piecework.reference.sentencepiece_training import Shape, allows, unigram_seeds
 from piecework.reference.unigram_training import around_symbols, within_alphabet
 from piecework.train import Counts, LearnedPieces, SentencePieceTrainer
+from piecework.train.trainers.meta_pieces import with_learned
 
 MAX_CHARACTERS = 20_000
 

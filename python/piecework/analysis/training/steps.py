@@ -8,9 +8,9 @@ from fractions import Fraction
 from itertools import pairwise
 from typing import TypeAlias
 
-from piecework._support import Merge
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph, Tokens
 from piecework.analysis.unigram_lattice import WordLattice
+from piecework.train.learned import Merge
 
 Score: TypeAlias = Fraction | float | int
 

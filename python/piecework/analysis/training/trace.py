@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from piecework._support import counted
+from piecework._internal.counted import counted
 from piecework.analysis.block_html import as_html
 from piecework.analysis.block_text import WIDTH, as_text
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph, Tokens

@@ -9,13 +9,13 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework import Sampling
-from piecework._support import Piece, encode_pieces
 from piecework.compat.sentencepiece.input_text import InputText
 from piecework.compat.sentencepiece.loaded_model import LoadedModel
 from piecework.compat.sentencepiece.options import Settings, apply_extra_options
 from piecework.compat.sentencepiece.output_forms import SPAN_FORMS, to_form, with_surfaces
 from piecework.compat.sentencepiece.proto_messages import to_bytes
 from piecework.errors import ArgumentError
+from piecework.sampling import Piece, encode_pieces
 
 
 class RowEncoder:

@@ -10,15 +10,11 @@ from typing import Any
 import numpy as np
 
 from piecework import Tokenizer
-from piecework._support import (
-    SENTENCEPIECE_MODEL,
-    PathLike,
-    check_type,
-    file_bytes,
-    path_text,
-    tokenizer_bytes,
-)
+from piecework._internal.validation import PathLike, check_type, path_text
 from piecework.errors import ArgumentError, IdRangeError
+from piecework.io.format_detection import SENTENCEPIECE_MODEL
+from piecework.io.read_file import file_bytes
+from piecework.io.saving import tokenizer_bytes
 from piecework.spec import (
     PieceType,
     ScoredPiece,

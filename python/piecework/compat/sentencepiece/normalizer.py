@@ -7,10 +7,12 @@ from dataclasses import replace
 from typing import Any
 
 from piecework import NormalizationRules, Tokenizer
-from piecework._support import PathLike, file_bytes, path_text, read_normalizer
+from piecework._internal.validation import PathLike, path_text
 from piecework.compat.sentencepiece.input_text import InputText
 from piecework.compat.sentencepiece.proto_messages import byte_offsets, message, to_bytes
 from piecework.errors import ArgumentError, InputTypeError
+from piecework.io.format_readers import read_normalizer
+from piecework.io.read_file import file_bytes
 from piecework.spec import Char, TokenizerSpec
 from piecework.spec import SentencePieceNormalizer as NormalizerSpec
 from piecework.stages import normalize_with_offsets

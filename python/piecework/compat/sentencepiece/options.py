@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar
 
 from piecework import Sampling
-from piecework._support import check_alpha
 from piecework.compat.sentencepiece.random_seed import next_seed
 from piecework.errors import ArgumentError, InputTypeError
+from piecework.sampling import check_alpha
 
 T = TypeVar("T")
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from piecework._support import Piece
 from piecework.compat.sentencepiece.input_text import InputText
 from piecework.compat.sentencepiece.options import OutType
 from piecework.compat.sentencepiece.proto_messages import ImmutableSentencePieceText, SurfacePiece
+from piecework.sampling import Piece
 
 PROTO_FORMS = ("proto", "serialized_proto", "immutable_proto")
 SPAN_FORMS = (*PROTO_FORMS, "offset_mapping")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import piecework as pw
 from piecework import Tokenizer
-from piecework._support import PathLike, check_alpha
+from piecework._internal.validation import PathLike
 from piecework.compat.sentencepiece.decode import decode_row
 from piecework.compat.sentencepiece.encode import RowEncoder
 from piecework.compat.sentencepiece.input_text import InputText, input_texts, is_sequence
@@ -25,6 +25,7 @@ from piecework.compat.sentencepiece.options import (
 )
 from piecework.compat.sentencepiece.segmentations import best_segmentations, sampled_segmentations
 from piecework.errors import ArgumentError, InputTypeError
+from piecework.sampling import check_alpha
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any, TypeAlias
 
 from piecework import Sampling
-from piecework import _support as support
 from piecework.compat.sentencepiece.encode import RowEncoder
 from piecework.compat.sentencepiece.input_text import InputText
 from piecework.compat.sentencepiece.options import OutType
@@ -13,14 +12,21 @@ from piecework.compat.sentencepiece.output_forms import PROTO_FORMS, with_surfac
 from piecework.compat.sentencepiece.proto_messages import ImmutableNBestSentencePieceText
 from piecework.compat.sentencepiece.random_seed import next_seed
 from piecework.errors import ArgumentError
+from piecework.sampling import (
+    Piece,
+    check_alpha,
+    check_segmentations,
+    draw_piece_segmentations,
+    list_piece_segmentations,
+)
 
-Scored: TypeAlias = tuple[list[support.Piece], float | None]
+Scored: TypeAlias = tuple[list[Piece], float | None]
 """Pieces of one segmentation and its score."""
 
 
 def best_segmentations(encoder: RowEncoder, sources: list[InputText], n: int) -> list[Any]:
     """Return the `n` best segmentations of each text, in the output type of the settings."""
-    support.check_segmentations("nbest_size", n)
+    check_segmentations("nbest_size", n)
     if encoder.settings.out_type == "offset_mapping":
         raise ArgumentError("out_type", "='offset_mapping' does not support several segmentations")
     return [_best(encoder, source, n) for source in sources]
@@ -36,8 +42,8 @@ def sampled_segmentations(
     include_best: bool,
 ) -> list[Any]:
     """Return sampled segmentations of each text with log probabilities."""
-    support.check_segmentations("num_samples", num_samples)
-    support.check_alpha(alpha)
+    check_segmentations("num_samples", num_samples)
+    check_alpha(alpha)
     if include_best and replacement:
         raise ArgumentError("include_best", "=True needs wor=True")
     return [
@@ -47,7 +53,7 @@ def sampled_segmentations(
 
 
 def _best(encoder: RowEncoder, source: InputText, n: int) -> Any:
-    found = support.list_piece_segmentations(encoder.model.tokenizer, source.text, n)
+    found = list_piece_segmentations(encoder.model.tokenizer, source.text, n)
     rows: list[Scored] = [(encoder.name_pieces(pieces), score) for pieces, score, _, _ in found]
     return _to_forms(encoder, source, rows, with_scores=False)
 
@@ -60,7 +66,7 @@ def _sampled(
     replacement: bool,
     include_best: bool,
 ) -> Any:
-    found = support.draw_piece_segmentations(
+    found = draw_piece_segmentations(
         encoder.model.tokenizer,
         source.text,
         num_samples,
@@ -93,7 +99,7 @@ def _to_forms(
     return [(row, score) for row, (_, score) in zip(formed, rows, strict=True)]
 
 
-def _to_form(encoder: RowEncoder, source: InputText, pieces: list[support.Piece]) -> Any:
+def _to_form(encoder: RowEncoder, source: InputText, pieces: list[Piece]) -> Any:
     if encoder.settings.out_type in (int, "numpy"):
         return encoder.id_forms([[id for id, _, _ in pieces]])[0]
     return encoder.spanned_form(source, pieces, False)

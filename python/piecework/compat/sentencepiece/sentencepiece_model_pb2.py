@@ -15,7 +15,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from piecework._support import import_extra
+from piecework._internal.extras import import_extra
 
 _descriptors = import_extra("google.protobuf.descriptor_pb2", "protobuf", __name__)
 _pools = import_extra("google.protobuf.descriptor_pool", "protobuf", __name__)

@@ -13,9 +13,10 @@ from typing import Any
 
 from piecework import NormalizationRules, Tokenizer
 from piecework import SentencePieceTrainer as Trainer
-from piecework._support import atomic_file, tokenizer_bytes
 from piecework.compat.sentencepiece.normalizer import WHITESPACE_FLAGS, SentencePieceNormalizer
 from piecework.errors import ArgumentError, InputTypeError
+from piecework.io.atomic_files import atomic_file
+from piecework.io.saving import tokenizer_bytes
 
 _DEFAULTS: dict[str, Any] = {
     **{field.name: field.default for field in fields(Trainer)},

@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 import piecework as pw
 from piecework import Batch, Tokenizer
-from piecework._support import join_surrogates
+from piecework._internal.surrogates import join_surrogates
 from piecework.compat.tiktoken.ranks_mapping import tokenizer_from_ranks
 from piecework.compat.tiktoken.unstable_tokens import encode_cut_bytes, encode_with_unstable
 from piecework.errors import (

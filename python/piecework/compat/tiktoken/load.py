@@ -18,17 +18,21 @@ import json
 import os
 from collections.abc import Iterator, Mapping
 
-from piecework import _support as support
+from piecework._internal.validation import PathLike
 from piecework.errors import FormatError
+from piecework.io.atomic_files import atomic_file
+from piecework.io.rank_files import find_cached_file
+from piecework.io.read_file import file_bytes
+from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER, CHARACTER_OF_BYTE
 
 _SPECIAL = ("<|endoftext|>", "<|startoftext|>")
 
 
-def read_file(blobpath: support.PathLike) -> bytes:
+def read_file(blobpath: PathLike) -> bytes:
     """Return the bytes of a file; for an address, those of the file in the cache of tiktoken."""
     path = os.fspath(blobpath)
     is_address = "://" in path
-    return support.file_bytes(support.find_cached_file(path) if is_address else path, "a rank file")
+    return file_bytes(find_cached_file(path) if is_address else path, "a rank file")
 
 
 def check_hash(data: bytes, expected_hash: str) -> bool:
@@ -36,7 +40,7 @@ def check_hash(data: bytes, expected_hash: str) -> bool:
     return hashlib.sha256(data).hexdigest() == expected_hash
 
 
-def read_file_cached(blobpath: support.PathLike, expected_hash: str | None = None) -> bytes:
+def read_file_cached(blobpath: PathLike, expected_hash: str | None = None) -> bytes:
     """Return the bytes of a file; raises `FormatError`, a `ValueError`, if its SHA-256 is another."""
     data = read_file(blobpath)
     if expected_hash and not check_hash(data, expected_hash):
@@ -46,7 +50,7 @@ def read_file_cached(blobpath: support.PathLike, expected_hash: str | None = Non
 
 
 def load_tiktoken_bpe(
-    tiktoken_bpe_file: support.PathLike, expected_hash: str | None = None
+    tiktoken_bpe_file: PathLike, expected_hash: str | None = None
 ) -> dict[bytes, int]:
     """Return the ranks of a `.tiktoken` file by token.
 
@@ -62,17 +66,17 @@ def load_tiktoken_bpe(
     return ranks
 
 
-def dump_tiktoken_bpe(bpe_ranks: Mapping[bytes, int], tiktoken_bpe_file: support.PathLike) -> None:
+def dump_tiktoken_bpe(bpe_ranks: Mapping[bytes, int], tiktoken_bpe_file: PathLike) -> None:
     """Write ranks as a `.tiktoken` file, in the order of the ranks."""
     by_rank = sorted(bpe_ranks.items(), key=lambda item: item[1])
     lines = (base64.b64encode(token) + f" {rank}\n".encode() for token, rank in by_rank)
-    with support.atomic_file(os.fspath(tiktoken_bpe_file)) as temporary:
+    with atomic_file(os.fspath(tiktoken_bpe_file)) as temporary:
         temporary.write_bytes(b"".join(lines))
 
 
 def data_gym_to_mergeable_bpe_ranks(
-    vocab_bpe_file: support.PathLike,
-    encoder_json_file: support.PathLike,
+    vocab_bpe_file: PathLike,
+    encoder_json_file: PathLike,
     vocab_bpe_hash: str | None = None,
     encoder_json_hash: str | None = None,
     clobber_one_byte_tokens: bool = False,
@@ -105,9 +109,7 @@ def _token_and_rank(line: bytes, place: str) -> tuple[bytes, int]:
 
 def _alphabet_bytes() -> list[bytes]:
     """Return the bytes in the order of GPT-2: those with a printable character first."""
-    order = sorted(
-        range(256), key=lambda byte: (ord(support.CHARACTER_OF_BYTE[byte]) != byte, byte)
-    )
+    order = sorted(range(256), key=lambda byte: (ord(CHARACTER_OF_BYTE[byte]) != byte, byte))
     return [bytes([byte]) for byte in order]
 
 
@@ -120,4 +122,4 @@ def _merged_tokens(text: str) -> Iterator[bytes]:
 
 
 def _bytes_of(token: str) -> bytes:
-    return bytes(support.BYTE_OF_CHARACTER[c] for c in token)
+    return bytes(BYTE_OF_CHARACTER[c] for c in token)

@@ -10,9 +10,10 @@ from importlib import import_module
 from typing import Any
 
 from piecework import Tokenizer
-from piecework._support import PathLike, find_rank_file
+from piecework._internal.validation import PathLike
 from piecework.compat.tiktoken.encoding import Encoding
 from piecework.errors import ArgumentError
+from piecework.io.rank_files import find_rank_file
 from piecework.spec import ENCODINGS, NAMED_PATTERNS
 
 _LOADED: dict[tuple[str, str], Encoding] = {}

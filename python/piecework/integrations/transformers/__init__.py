@@ -13,7 +13,7 @@ Requires `piecework[transformers]`.
 
 from __future__ import annotations
 
-from piecework._support import import_extra
+from piecework._internal.extras import import_extra
 
 import_extra("transformers", "transformers", __name__)
 

@@ -9,14 +9,15 @@ from functools import cache
 from itertools import pairwise
 from typing import Any
 
+import numpy as np
 import transformers
 from transformers import BatchEncoding, TokenizersBackend
 from transformers.utils import PaddingStrategy
 
 from piecework import Batch
-from piecework._support import as_tensor, np
 from piecework.errors import InputTypeError, PieceworkError
 from piecework.integrations.transformers.backend import BackendTokenizer, Rows, split_rows
+from piecework.rows.rectangles import as_tensor
 
 _TENSOR_TYPES = ("np", "pt")
 

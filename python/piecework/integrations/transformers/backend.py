@@ -10,10 +10,12 @@ from typing import Any
 import tokenizers
 
 from piecework import Batch, Encoding, Tokenizer
-from piecework._support import file_bytes, ignore_warnings_of_lengths, path_text
+from piecework._internal.validation import path_text
 from piecework.errors import InputTypeError, PieceworkError
 from piecework.integrations.transformers.encodings import BackendEncoding, as_tokenizers_encoding
 from piecework.integrations.transformers.pipeline import Pipeline, added_token, with_new_tokens
+from piecework.io.read_file import file_bytes
+from piecework.io.stored_lengths import ignore_warnings_of_lengths
 
 Rows = Sequence[Any]
 # The defaults of `tokenizers`.
@@ -100,7 +102,7 @@ class BackendTokenizer:
         `token` gives access to a private repository. Requires `piecework[hub]`. Raises `ArgumentError` for
         another name than that of a repository or a revision, and `FileError` if the library fails.
         """
-        from piecework._support import download_tokenizer_json
+        from piecework.io.hub import download_tokenizer_json
 
         return cls.from_file(download_tokenizer_json(identifier, revision, token))
 
@@ -422,7 +424,7 @@ class BackendTokenizer:
 
     def save(self, path: str, pretty: bool = True) -> None:
         """Write a `tokenizer.json`, with truncation and padding."""
-        from piecework._support import atomic_file
+        from piecework.io.atomic_files import atomic_file
 
         text = self.to_str(pretty).encode()
         with atomic_file(str(path)) as temporary:

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import tokenizers
 
 from piecework import Encoding, Tokenizer
-from piecework._support import warn
+from piecework._internal.warn import warn
 
 # Read from the encoding that is held, of either library.
 _READ = (

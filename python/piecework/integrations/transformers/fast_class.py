@@ -9,9 +9,9 @@ from transformers import AutoTokenizer, TokenizersBackend
 from transformers.models.auto.tokenization_auto import REGISTERED_TOKENIZER_CLASSES
 
 from piecework import Tokenizer
-from piecework._support import ignore_warnings_of_lengths
 from piecework.integrations.transformers.accelerated import EncodesHere
 from piecework.integrations.transformers.backend import BackendTokenizer
+from piecework.io.stored_lengths import ignore_warnings_of_lengths
 
 
 class PieceworkTokenizerFast(EncodesHere, TokenizersBackend):  # type: ignore[misc]

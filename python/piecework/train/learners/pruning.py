@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
-
-import numpy as np
+from typing import TYPE_CHECKING, ClassVar
 
 from piecework._internal import validation as checks
 from piecework.train.learners.learner import Learner, Segmentation
@@ -18,6 +16,9 @@ from piecework.train.setting_fields import (
     setting,
 )
 from piecework.train.word_sizes import Amount, WordSizes
+
+if TYPE_CHECKING:
+    pass
 
 _SEEDS_PER_ENTRY = 8
 _BYTES_OF_SEED = 250
@@ -93,6 +94,8 @@ class Pruning(Learner):
 
     def memory(self, words: WordSizes, vocab_size: int) -> Amount:
         """Return the memory of the sorted text, the words by entry, sums by thread, and the seeds."""
+        import numpy as np
+
         seeds = (
             _SEEDS_PER_ENTRY * vocab_size if self.seed_vocab_size is None else self.seed_vocab_size
         )

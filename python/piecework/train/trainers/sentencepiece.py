@@ -8,14 +8,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import count, islice
-from typing import Any, ClassVar, Literal
-
-import numpy as np
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from piecework._core import LearnedPieces as CorePieces
 from piecework._core import RawCounts, learn_sentencepiece
 from piecework._internal.threads import thread_count
-from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError
 from piecework.normalization_rules import NormalizationRules
@@ -70,6 +67,9 @@ from piecework.train.word_sizes import (
     memory_of_ranking,
     memory_of_unigram,
 )
+
+if TYPE_CHECKING:
+    from piecework._internal.types import Progress
 
 _RESERVED = "▅"
 _FILLERS = 0x4E00  # characters that no symbol of a model has
@@ -435,6 +435,8 @@ class SentencePieceTrainer(Trainer):
 
     def memory(self, words: WordSizes) -> Amount:
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""
+        import numpy as np
+
         kinds = {"unigram": memory_of_unigram, "bpe": memory_of_bpe}
         if self.transition is not None:
             words = superwords.sizes_of_sequences(words)

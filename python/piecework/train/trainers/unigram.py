@@ -5,14 +5,11 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
-
-import numpy as np
+from typing import TYPE_CHECKING, Any
 
 from piecework._core import LearnedPieces as CorePieces
 from piecework._core import learn_unigram
 from piecework._internal.threads import thread_count
-from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError
 from piecework.spec import ByteFallback, Decoder, Metaspace, SequenceDecoder, Unigram
@@ -32,6 +29,9 @@ from piecework.train.trainer import Resumption
 from piecework.train.trainers import common
 from piecework.train.trainers.bpe import BYTE_ALPHABET
 from piecework.train.word_sizes import Amount, WordSizes, memory_of_unigram
+
+if TYPE_CHECKING:
+    from piecework._internal.types import Progress
 
 SEEDS_PER_ENTRY = 16
 """The seeds for each entry of the vocabulary."""
@@ -147,6 +147,8 @@ class _AnyUnigramTrainer(PresetTrainer):
 
     def memory(self, words: WordSizes) -> Amount:
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""
+        import numpy as np
+
         estimated = memory_of_unigram(words)
         if self._pruning is None:
             return estimated
