@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Collection, Iterable, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -71,15 +72,14 @@ def listed(items: Sequence[T], name: str = "texts", of: str = "str") -> list[T]:
 
 def id_list(ids: Any, place: str) -> list[int]:
     """Return ids as a list; raises unless each is an integer of 32 bits without sign."""
-    import numpy as np
-
     if not _is_iterable(ids):
         raise InputTypeError(place, type(ids).__name__, "a sequence of ids")
-    # A list must not import numpy.
-    is_array = not isinstance(ids, (list, tuple)) and isinstance(ids, np.ndarray)
+    numpy = sys.modules.get("numpy")  # without it, there are no arrays
+    is_array = numpy is not None and isinstance(ids, numpy.ndarray)
     listed = ids.tolist() if is_array else list(ids)
     for position, id in enumerate(listed):
-        if not isinstance(id, int) and not isinstance(id, np.integer):
+        is_integer = isinstance(id, int) or (numpy is not None and isinstance(id, numpy.integer))
+        if not is_integer:
             raise InputTypeError(f"{place}[{position}]", type(id).__name__, "an id")
         if not 0 <= id <= _MAX_U32:
             raise ArgumentError(f"{place}[{position}]", str(id), f"an id from 0 to {_MAX_U32}")

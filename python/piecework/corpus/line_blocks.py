@@ -3,14 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import TYPE_CHECKING
 
 from piecework._internal.memory_budget import available_memory
 from piecework.corpus.text_stream import TextStream
 from piecework.errors import CorpusError, MemoryLimitError
-
-if TYPE_CHECKING:
-    pass
 
 MAX_LINE_BYTES = 1 << 30
 # Encoding a line takes up to 32 times its size with a Unigram model, and 40 times after another long line.

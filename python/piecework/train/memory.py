@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from piecework._core import check_memory
 from piecework._internal.memory_budget import format_size, memory_budget
@@ -18,9 +17,6 @@ from piecework.train.counts import Counts
 from piecework.train.trainer import Trainer
 from piecework.train.trainers.common import checked_counts
 from piecework.train.word_sizes import Amount, WordSizes
-
-if TYPE_CHECKING:
-    pass
 
 _CONSTANT = 48_000_000  # buckets of a small corpus, freed memory that is not reused, Python objects
 _ENTRY = 700  # an entry and its merge: in the trainer, and as Python objects of the result

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final, TypeAlias
-
-if TYPE_CHECKING:
-    pass
+from typing import Any, Final, TypeAlias
 
 Amount: TypeAlias = Any  # a float64 array, or one number
 

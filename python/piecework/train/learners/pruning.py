@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from piecework._internal import validation as checks
 from piecework.train.learners.learner import Learner, Segmentation
@@ -16,9 +16,6 @@ from piecework.train.setting_fields import (
     setting,
 )
 from piecework.train.word_sizes import Amount, WordSizes
-
-if TYPE_CHECKING:
-    pass
 
 _SEEDS_PER_ENTRY = 8
 _BYTES_OF_SEED = 250
