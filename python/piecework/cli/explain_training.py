@@ -8,6 +8,7 @@ from typing import Any
 import click
 
 import piecework as pw
+from piecework._internal.step_selection import Selection
 from piecework.cli.explanations import check_html, explanation_options, show
 from piecework.cli.options import TRAINING_EXAMPLES, Reading, corpus_options, count_or_load
 from piecework.cli.parameters import InputFile, command, option
@@ -63,6 +64,7 @@ def explain_training(
     CORPUS is small; the files are of the same kinds as for `piecework train`, whose options hold here too.
     """
     check_html(html_path, as_json)
+    Selection.of(steps)  # raises before the work
     if (example is None) == (not corpus):
         missing = "is missing; give files with text, or --example"
         problem = "cannot be combined with --example" if corpus else missing

@@ -58,9 +58,9 @@ def inspect(
     represent the same text. "round trip" says what texts lose when they are encoded and decoded: characters,
     what the normalizer changes, and spaces.
     """
+    loaded = load_one(tokenizer, hints)
     from piecework.analysis.text_samples import sample_of_files
 
-    loaded = load_one(tokenizer, hints)
     texts = sample_of_files(corpus, field=field) if corpus else None
     found = pw.analysis.inspect(loaded, texts)
     if as_json:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from piecework.analysis.step_selection import Selection
+from piecework._internal.step_selection import Selection
 from piecework.analysis.training.limits import check_one_stage, check_same, check_small
 from piecework.analysis.training.merges import settings_of
 from piecework.analysis.training.steps import (
