@@ -12,12 +12,12 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import monotonic
 from typing import TYPE_CHECKING
 
+from piecework._internal.types import Progress, Update
 from piecework.errors import InputTypeError
 
 if TYPE_CHECKING:
     from rich.progress import ProgressColumn
 
-    from piecework._internal.types import Progress, Update
 
 SECONDS_BETWEEN_LINES = 30
 _MAX_NAME_CHARS = 30

@@ -15,12 +15,13 @@ from functools import partial
 from itertools import chain
 from statistics import median
 from time import perf_counter
-from typing import TYPE_CHECKING, TypeAlias, TypeVar
+from typing import TypeAlias, TypeVar
 
 from piecework import Batch, Tokenizer
 from piecework._internal.counted import counted
 from piecework._internal.progress import progress_bar
 from piecework._internal.renamed_arguments import renamed_arguments
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike, check_positive, check_type, listed
 from piecework.analysis.documents import DOCUMENT_CHARS, documents_of
 from piecework.analysis.peers import Peer, read_peer
@@ -29,9 +30,6 @@ from piecework.corpus import read_corpus
 from piecework.corpus.rows import Utf8Errors
 from piecework.errors import CorpusError
 from piecework.spec import BPE, TokenizerSpec
-
-if TYPE_CHECKING:
-    from piecework._internal.types import Progress
 
 _MIN_TEXTS = 4
 

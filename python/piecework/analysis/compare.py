@@ -11,11 +11,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from piecework import Tokenizer
+from piecework._internal.types import Progress
 from piecework._internal.validation import check_type
 from piecework.analysis import metrics
 from piecework.analysis.block_html import as_html
@@ -34,9 +35,6 @@ from piecework.analysis.word_differences import single_token_rate, word_differen
 from piecework.corpus import Corpus, Rows
 from piecework.errors import ArgumentError, CorpusError, InputTypeError
 from piecework.train import Pipeline, count_texts
-
-if TYPE_CHECKING:
-    from piecework._internal.types import Progress
 
 
 class Comparison(ComparedFigures):

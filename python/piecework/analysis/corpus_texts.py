@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import chain
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TypeAlias
 
 from piecework._internal.progress import progress_bar, show_source
+from piecework._internal.types import Progress
 from piecework.corpus import Corpus, Rows
 from piecework.corpus.iterables import rows_of_texts, text_total
 from piecework.corpus.paths import corpus_bytes
-
-if TYPE_CHECKING:
-    from piecework._internal.types import Progress
 
 Texts: TypeAlias = Iterable[str | Sequence[str]] | Corpus
 

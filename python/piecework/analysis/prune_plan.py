@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from piecework import Tokenizer
+from piecework._internal.types import Progress
 from piecework._internal.validation import check_size
 from piecework.analysis.corpus_counts import CorpusCounts
 from piecework.analysis.corpus_texts import Texts, reading
@@ -19,9 +20,6 @@ from piecework.vocabulary import IdMap, prune
 from piecework.vocabulary.changed_vocabulary import changed
 from piecework.vocabulary.pruning import most_used
 from piecework.vocabulary.residues import without_residues
-
-if TYPE_CHECKING:
-    from piecework._internal.types import Progress
 
 _SHOWN = 10  # removed tokens in the text of a plan
 

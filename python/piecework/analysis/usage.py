@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 import numpy as np
 import numpy.typing as npt
 
 from piecework import Tokenizer
+from piecework._internal.types import Progress
 from piecework.analysis.corpus_counts import CorpusCounts
 from piecework.analysis.corpus_texts import Texts, reading
-
-if TYPE_CHECKING:
-    from piecework._internal.types import Progress
 
 
 def token_counts(

@@ -8,10 +8,11 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 from piecework import Sampling, Tokenizer
 from piecework._internal.progress import progress_bar, show_source
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework.analysis.documents import documents_of
 from piecework.analysis.entry_bytes import vocabulary_entries
@@ -24,9 +25,6 @@ from piecework.corpus.paths import corpus_bytes
 from piecework.corpus.rows import Utf8Errors
 from piecework.corpus.skipped import OnError
 from piecework.errors import ArgumentError, CorpusError
-
-if TYPE_CHECKING:
-    from piecework._internal.types import Progress
 
 _SHORTENING_CHARS = 2_000_000
 """The most characters that are encoded to shorten one text; an encoding counts for 100 more."""

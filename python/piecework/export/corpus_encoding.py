@@ -13,11 +13,12 @@ from collections.abc import Collection, Sequence
 from contextlib import closing, suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from piecework._internal.progress import progress_bar
 from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.threads import thread_count
+from piecework._internal.types import Progress
 from piecework._internal.validation import (
     PathLike,
     check_choice,
@@ -59,9 +60,6 @@ from piecework.export.shard_writing import ShardJob, write_shards
 from piecework.export.special_in_text import SpecialTokensInText
 from piecework.io.locked_folder import locked_folder
 from piecework.tokenizer import Tokenizer
-
-if TYPE_CHECKING:
-    from piecework._internal.types import Progress
 
 _MAX_SHARDS = 100_000
 _MAX_PACKED_LENGTH = 1 << 24

@@ -6,12 +6,13 @@ from collections.abc import Collection, Iterator, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
 from itertools import compress
-from typing import TYPE_CHECKING, Literal, TypeAlias, cast
+from typing import Literal, TypeAlias, cast
 
 import numpy as np
 
 from piecework._internal.progress import progress_bar, show_source
 from piecework._internal.renamed_arguments import renamed_arguments
+from piecework._internal.types import Progress, Update
 from piecework._internal.validation import PathLike
 from piecework.batch import Batch
 from piecework.chat.chat_format import ChatFormat
@@ -36,9 +37,6 @@ from piecework.export.input_lines import LabelledLine, LineSource, parallel_line
 from piecework.export.prefetch import overlapped
 from piecework.export.special_in_text import SpecialTokensInText
 from piecework.tokenizer import Tokenizer
-
-if TYPE_CHECKING:
-    from piecework._internal.types import Progress, Update
 
 FormatName: TypeAlias = Literal[
     "tokens", "ids", "jsonl", "npy", "arrow", "arrow-stream", "parquet", "megatron"

@@ -11,8 +11,9 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import ExitStack, closing
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
+from piecework._internal.types import Update
 from piecework.corpus.line_blocks import SHORT_LINE_BYTES
 from piecework.corpus.texts import longest
 from piecework.errors import CorpusError
@@ -25,9 +26,6 @@ from piecework.export.row_order import Shuffle
 from piecework.export.shard_documents import Documents, ShardReader
 from piecework.export.shard_formats import ShardFormat
 from piecework.tokenizer import Tokenizer
-
-if TYPE_CHECKING:
-    from piecework._internal.types import Update
 
 _MAX_WAITING_SHARDS = 2
 

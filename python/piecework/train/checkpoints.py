@@ -15,6 +15,7 @@ from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
 
 from piecework._core import LearningLog
+from piecework._internal.types import Update
 from piecework._internal.validation import PathLike
 from piecework.train.checkpoint_files import CheckpointFile
 from piecework.train.counts import Counts
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from piecework._internal.types import Update
 
 SECONDS_BETWEEN_WRITES: float = 60.0
 

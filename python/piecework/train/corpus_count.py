@@ -10,13 +10,14 @@ from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, fields
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import Any, TypedDict
 
 from piecework._core import OrderedWords, WordCounter
 from piecework._internal.counted import counted
 from piecework._internal.memory_budget import memory_budget
 from piecework._internal.progress import progress_bar, show_source
 from piecework._internal.threads import thread_count
+from piecework._internal.types import Progress, Unpack, Update
 from piecework._internal.validation import PathLike, check_number, check_positive, whole_number
 from piecework._internal.warn import warn
 from piecework.corpus.paths import corpus_bytes, corpus_files
@@ -34,9 +35,6 @@ from piecework.train.source_weights import (
     weights_as_given,
     weights_of_temperature,
 )
-
-if TYPE_CHECKING:
-    from piecework._internal.types import Progress, Unpack, Update
 
 _MAX_SOURCES = 1 << 24  # a first position has 24 bits for the number of the source
 # The rest of the budget is for blocks of text, and for the columns of the result while they are written.

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from piecework._core import TextColumn, WordCounter
 from piecework._internal.progress import progress_bar, show_source
 from piecework._internal.renamed_arguments import renamed_arguments
+from piecework._internal.types import Progress, Unpack, Update
 from piecework._internal.validation import PathLike
 from piecework.corpus.iterables import rows_of_texts, text_total
 from piecework.corpus.rows import LIST_TEXTS, Rows, Utf8Errors
@@ -24,7 +25,9 @@ from piecework.train.sentences import RowsToCount, Sentences, TextsOfRows, rows_
 from piecework.train.source_weights import Weight
 
 if TYPE_CHECKING:
-    from piecework._internal.types import Progress, Texts, Unpack, Update
+    from piecework._internal.types import Texts
+
+    pass
 
 
 @renamed_arguments(pipeline="preset", errors="encoding_errors")

@@ -6,8 +6,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike, whole_number
 from piecework.errors import ArgumentError
 from piecework.spec import SentencePiece, Split, TokenizerSpec
@@ -20,9 +21,6 @@ from piecework.train.sentencepiece_presets import sentencepiece_preset_of
 from piecework.train.source_counts import SourceCounts
 from piecework.train.trainer import Trainer, merging_trainer
 from piecework.train.trainers.common import checked_counts
-
-if TYPE_CHECKING:
-    from piecework._internal.types import Progress
 
 
 def learn_spec(

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from piecework._internal.types import Progress
 from piecework.errors import ArgumentError
 from piecework.spec import (
     BPE,
@@ -26,9 +27,6 @@ from piecework.train.preset_trainer import PresetTrainer
 from piecework.train.presets import preset_of_words
 from piecework.train.trainers import TRAINERS, trainer_for
 from piecework.train.trainers.bpe import BYTE_ALPHABET
-
-if TYPE_CHECKING:
-    from piecework._internal.types import Progress
 
 _KIND_OF_MODEL = {
     trainer.model_class: kind for kind, trainer in TRAINERS.items() if trainer.model_class

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from piecework._internal.memory_budget import memory_budget
 from piecework._internal.renamed_arguments import reject_former_name
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework.corpus.iterables import rows_of_texts, text_total
 from piecework.corpus.rows import Rows
@@ -30,7 +31,7 @@ from piecework.train.source_counting import count_paths
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from piecework._internal.types import Progress, Texts
+    from piecework._internal.types import Texts
     from piecework.train.settings import RetrainSettings
 
 TokensOf = Callable[[TokenizerSpec, Sequence[str]], list[list[str]]]

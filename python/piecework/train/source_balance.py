@@ -12,9 +12,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from piecework._internal.progress import progress_bar
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike, whole_number
 from piecework.errors import ArgumentError
 from piecework.train.checkpoint_files import CheckpointFile
@@ -24,9 +24,6 @@ from piecework.train.source_costs import gini as gini_of
 from piecework.train.source_costs import tokens_of_texts
 from piecework.train.source_counts import SourceCounts
 from piecework.train.trainer import Trainer
-
-if TYPE_CHECKING:
-    from piecework._internal.types import Progress
 
 # Weights grow with this power of the cost, so that some rounds suffice; more of it oscillates.
 _EXPONENT = 4

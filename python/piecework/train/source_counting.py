@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike
 from piecework.corpus.paths import corpus_files
 from piecework.errors import ArgumentError
@@ -16,9 +17,6 @@ from piecework.train.counts import Counts
 from piecework.train.pipeline import Pipeline
 from piecework.train.presets import Preset
 from piecework.train.source_counts import SourceCounts, check_names
-
-if TYPE_CHECKING:
-    from piecework._internal.types import Progress, Unpack
 
 
 def count_sources(

@@ -11,10 +11,11 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, ClassVar, Generic, Literal, TypeAlias, TypeVar
 
 from piecework._internal.counted import counted
 from piecework._internal.renamed_arguments import reject_former_name
+from piecework._internal.types import Progress, Self
 from piecework._internal.validation import PathLike
 from piecework.attributes.names_of_other_libraries import reject_setting
 from piecework.errors import ArgumentError, FormatError, InputTypeError, TrainingError
@@ -26,9 +27,6 @@ from piecework.train.pipeline import Pipeline
 from piecework.train.presets import AnyPreset
 from piecework.train.sentences import Sentences
 from piecework.train.word_sizes import Amount, WordSizes
-
-if TYPE_CHECKING:
-    from piecework._internal.types import Progress, Self
 
 Resumption: TypeAlias = Literal["merges", "choices", "round"]
 """What restores an interrupted run: the argument of `LearningLog` with its name."""

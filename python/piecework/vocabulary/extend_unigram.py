@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from piecework._core import Core
+from piecework._internal.types import Update
 from piecework.errors import TrainingError
 from piecework.spec import (
     ScoredPiece,
@@ -20,9 +20,6 @@ from piecework.train import Counts, SentencePieceTrainer
 from piecework.train.segmenter import compiled_model, segment
 from piecework.vocabulary.alphabet import entry_scores
 from piecework.vocabulary.pieces import with_pieces
-
-if TYPE_CHECKING:
-    from piecework._internal.types import Update
 
 _SPECIAL = 3  # unknown, bos and eos pieces of the learned model
 

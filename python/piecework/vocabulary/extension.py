@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from piecework._core import Core, LearnedEntries, continue_training
 from piecework._internal.progress import progress_bar
 from piecework._internal.renamed_arguments import renamed_arguments
+from piecework._internal.types import Progress, Update
 from piecework._internal.validation import check_size
 from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, CorpusError, TrainingWarning
@@ -25,7 +26,6 @@ from piecework.vocabulary.extend_unigram import learn_pieces
 from piecework.vocabulary.id_map import IdMap
 
 if TYPE_CHECKING:
-    from piecework._internal.types import Progress, Update
     from piecework.tokenizer import Tokenizer
 
 _BY_FREQUENCY = Merges("frequency")

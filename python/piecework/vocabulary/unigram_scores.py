@@ -12,6 +12,7 @@ from piecework._core import learn_unigram
 from piecework._internal.progress import progress_bar
 from piecework._internal.renamed_arguments import renamed_arguments
 from piecework._internal.threads import thread_count
+from piecework._internal.types import Progress, Update
 from piecework._internal.validation import whole_number
 from piecework.errors import ArgumentError, CorpusError
 from piecework.spec import (
@@ -31,7 +32,6 @@ from piecework.vocabulary.extension import check_counts
 from piecework.vocabulary.id_map import map_of
 
 if TYPE_CHECKING:
-    from piecework._internal.types import Progress, Update
     from piecework.tokenizer import Tokenizer
 
 _METASPACE = "▁"

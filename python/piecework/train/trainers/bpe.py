@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar, Final
+from typing import Any, ClassVar, Final
 
 from piecework._core import RawCounts, learn_bpe, learn_bpe_by_source
+from piecework._internal.types import Progress, Self
 from piecework._internal.validation import PathLike
 from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, TrainingWarning
@@ -40,9 +41,6 @@ from piecework.train.source_counts import measured_sources
 from piecework.train.trainer import Resumption, Trainer, VocabularyTrainer
 from piecework.train.trainers import common, superwords
 from piecework.train.word_sizes import Amount, WordSizes, memory_of_bpe, memory_of_parity
-
-if TYPE_CHECKING:
-    from piecework._internal.types import Progress, Self
 
 BYTE_ALPHABET: Final[tuple[str, ...]] = tuple(sorted(BYTE_OF_CHARACTER))
 """The 256 characters of the byte-level alphabet in code point order (GPT-2, Radford et al. 2019)."""

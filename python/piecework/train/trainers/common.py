@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from piecework._core import LearnedPieces as CorePieces
 from piecework._internal import validation as checks
 from piecework._internal.progress import progress_bar
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, CorpusError, TrainingError, TrainingWarning
@@ -17,9 +18,6 @@ from piecework.train.checkpoints import LearningCheckpoint
 from piecework.train.counts import Counts, word_counts
 from piecework.train.setting_fields import Characters, Integer, Number, Switch, Text, Tokens
 from piecework.train.trainer import Trainer
-
-if TYPE_CHECKING:
-    from piecework._internal.types import Progress
 
 # ---- settings that several trainers have
 

@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from piecework._internal import validation as checks
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework.errors import TrainingError
 from piecework.spec import Model
@@ -16,9 +17,6 @@ from piecework.train.preset_trainer import PresetTrainer
 from piecework.train.setting_fields import check_settings, setting
 from piecework.train.trainers import common
 from piecework.train.word_sizes import Amount, WordSizes, memory_of_ranking
-
-if TYPE_CHECKING:
-    from piecework._internal.types import Progress
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import count, islice
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from piecework._core import LearnedPieces as CorePieces
 from piecework._core import RawCounts, learn_sentencepiece
 from piecework._internal.threads import thread_count
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError
 from piecework.normalization_rules import NormalizationRules
@@ -67,9 +68,6 @@ from piecework.train.word_sizes import (
     memory_of_ranking,
     memory_of_unigram,
 )
-
-if TYPE_CHECKING:
-    from piecework._internal.types import Progress
 
 _RESERVED = "▅"
 _FILLERS = 0x4E00  # characters that no symbol of a model has

@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from piecework._core import LearnedPieces as CorePieces
 from piecework._core import learn_unigram
 from piecework._internal.threads import thread_count
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError
 from piecework.spec import ByteFallback, Decoder, Metaspace, SequenceDecoder, Unigram
@@ -29,9 +30,6 @@ from piecework.train.trainer import Resumption
 from piecework.train.trainers import common
 from piecework.train.trainers.bpe import BYTE_ALPHABET
 from piecework.train.word_sizes import Amount, WordSizes, memory_of_unigram
-
-if TYPE_CHECKING:
-    from piecework._internal.types import Progress
 
 SEEDS_PER_ENTRY = 16
 """The seeds for each entry of the vocabulary."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import Any, ClassVar
 
 from piecework._core import LearnedEntries, learn_wordpiece
 from piecework._internal.threads import thread_count
+from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike
 from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, TrainingWarning
@@ -35,9 +36,6 @@ from piecework.train.setting_fields import (
 from piecework.train.trainer import Resumption, VocabularyTrainer
 from piecework.train.trainers import common
 from piecework.train.word_sizes import Amount, WordSizes
-
-if TYPE_CHECKING:
-    from piecework._internal.types import Progress
 
 BERT_SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
