@@ -17,7 +17,9 @@ from piecework.spec import Char, Normalizer, PreTokenizer, TokenizerSpec
 from piecework.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
-    from piecework._internal.types import Ids
+    from piecework._internal.array_types import Ids
+
+    pass
 
 __all__ = [
     "decode_streams",

@@ -57,9 +57,10 @@ from piecework.io.source_bytes import files_of_directory, gunzipped
 from piecework.rows.text_columns import split_pairs, text_rows
 
 if TYPE_CHECKING:
+    from piecework._internal.array_types import Ids, Texts
     from piecework._internal.memory import Memory
     from piecework._internal.seeded_sampling import SeededSampling
-    from piecework._internal.types import Ids, Progress, Self, Texts, Unpack
+    from piecework._internal.types import Progress, Self, Unpack
     from piecework.chat import ChatEncoding, SegmentedEncoding
     from piecework.sampling import Sampling
     from piecework.spec import (

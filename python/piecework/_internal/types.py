@@ -1,13 +1,11 @@
-"""Types for annotations; `Ids` and `Texts` are known to type checkers only, as they name numpy."""
+"""Types for annotations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, Union
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
     from typing_extensions import Self as Self
     from typing_extensions import Unpack as Unpack
 else:
@@ -45,9 +43,3 @@ Update: TypeAlias = Callable[[int, int], None]
 
 Progress: TypeAlias = bool | Update | None
 """What to show: True for a bar, a function to call, None or False for nothing."""
-
-if TYPE_CHECKING:
-    Ids: TypeAlias = Sequence[int] | npt.NDArray[np.integer[Any]]
-    Texts: TypeAlias = (
-        Sequence[str] | ArrowStream | ArrowArray | npt.NDArray[np.bytes_] | npt.NDArray[np.object_]
-    )

@@ -11,7 +11,7 @@ from piecework.errors import ArgumentError, InputTypeError, SpecialTokenError
 from piecework.rows.text_columns import text_rows
 
 if TYPE_CHECKING:
-    from piecework._internal.types import Texts
+    from piecework._internal.array_types import Texts
     from piecework.spec import SpecialInText
     from piecework.tokenizer import Tokenizer
 

@@ -12,7 +12,9 @@ from piecework.errors import InputTypeError
 from piecework.rows.text_columns import text_column
 
 if TYPE_CHECKING:
-    from piecework._internal.types import Texts
+    from piecework._internal.array_types import Texts
+
+    pass
 
 
 def rows_of_texts(texts: Iterable[str | Sequence[str]] | Texts) -> Iterator[Rows]:

@@ -9,7 +9,7 @@ from piecework._internal.validation import id_list
 from piecework.generation.drift import Drift, DriftFinder, DriftSpan
 
 if TYPE_CHECKING:
-    from piecework._internal.types import Ids
+    from piecework._internal.array_types import Ids
     from piecework.tokenizer import Tokenizer
 
 

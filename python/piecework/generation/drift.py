@@ -21,7 +21,7 @@ from piecework.spec import SentencePieceDecoder
 from piecework.vocabulary.decoding import token_decoder
 
 if TYPE_CHECKING:
-    from piecework._internal.types import Ids
+    from piecework._internal.array_types import Ids
     from piecework.tokenizer import Tokenizer
 
 

@@ -17,7 +17,7 @@ from piecework.errors import ArgumentError, IdRangeError, InputTypeError
 from piecework.vocabulary.decoding import decoded_bytes
 
 if TYPE_CHECKING:
-    from piecework._internal.types import Ids
+    from piecework._internal.array_types import Ids
     from piecework.tokenizer import Tokenizer
 
 

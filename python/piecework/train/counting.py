@@ -25,7 +25,7 @@ from piecework.train.sentences import RowsToCount, Sentences, TextsOfRows, rows_
 from piecework.train.source_weights import Weight
 
 if TYPE_CHECKING:
-    from piecework._internal.types import Texts
+    from piecework._internal.array_types import Texts
 
     pass
 

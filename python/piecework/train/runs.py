@@ -31,7 +31,7 @@ from piecework.train.source_counting import count_paths
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from piecework._internal.types import Texts
+    from piecework._internal.array_types import Texts
     from piecework.train.settings import RetrainSettings
 
 TokensOf = Callable[[TokenizerSpec, Sequence[str]], list[list[str]]]
