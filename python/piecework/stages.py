@@ -19,7 +19,6 @@ from piecework.tokenizer import Tokenizer
 if TYPE_CHECKING:
     from piecework._internal.array_types import Ids
 
-    pass
 
 __all__ = [
     "decode_streams",

@@ -14,8 +14,6 @@ from piecework.rows.text_columns import text_column
 if TYPE_CHECKING:
     from piecework._internal.array_types import Texts
 
-    pass
-
 
 def rows_of_texts(texts: Iterable[str | Sequence[str]] | Texts) -> Iterator[Rows]:
     """Yield the texts of an iterable in lists of bounded size, with their indices as numbers.

@@ -27,8 +27,6 @@ from piecework.train.source_weights import Weight
 if TYPE_CHECKING:
     from piecework._internal.array_types import Texts
 
-    pass
-
 
 @renamed_arguments(pipeline="preset", errors="encoding_errors")
 def count_files(
