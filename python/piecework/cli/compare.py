@@ -9,7 +9,7 @@ from functools import partial
 import click
 
 import piecework as pw
-from piecework.cli.options import ALL_PRESETS, Reading, in_one_thread, reading_options
+from piecework.cli.options import ALL_PRESETS
 from piecework.cli.outputs import check_output
 from piecework.cli.parameters import (
     InputFile,
@@ -20,6 +20,7 @@ from piecework.cli.parameters import (
     option,
     quiet_option,
 )
+from piecework.cli.reading import Reading, in_one_thread, reading_options
 from piecework.cli.sources import NamedInput, NamedPath, sources_of_corpus
 from piecework.cli.terminal import print_blocks, terminal_width
 from piecework.cli.tokenizer_options import (

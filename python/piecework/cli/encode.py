@@ -19,7 +19,6 @@ from piecework.cli.folder_options import (
     encode_to_folder,
     folder_options,
 )
-from piecework.cli.options import OUTPUT_FORMATS, Reading, reading_options
 from piecework.cli.parameters import (
     InputFile,
     command,
@@ -28,6 +27,7 @@ from piecework.cli.parameters import (
     output_option,
     quiet_option,
 )
+from piecework.cli.reading import OUTPUT_FORMATS, Reading, reading_options
 from piecework.cli.row_lengths import length_options, with_row_lengths
 from piecework.cli.sources import check_no_text
 from piecework.cli.summaries import (

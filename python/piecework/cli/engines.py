@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import piecework as pw
-from piecework.cli.options import Command, Reading, are_counts_files, given_options
+from piecework.cli.options import Command, are_counts_files
 from piecework.cli.parameters import apply, option
+from piecework.cli.reading import Reading, given_options
 
 if TYPE_CHECKING:
     from piecework.train.plan import Plan

@@ -10,8 +10,9 @@ import click
 import piecework as pw
 from piecework._internal.step_selection import Selection
 from piecework.cli.explanations import check_html, explanation_options, show
-from piecework.cli.options import TRAINING_EXAMPLES, Reading, corpus_options, count_or_load
+from piecework.cli.options import corpus_options, count_or_load
 from piecework.cli.parameters import InputFile, command, option
+from piecework.cli.reading import TRAINING_EXAMPLES, Reading
 from piecework.cli.training_options import (
     PRESET_MODELS,
     SENTENCEPIECE,

@@ -7,8 +7,9 @@ from typing import Any, Literal
 import click
 
 import piecework as pw
-from piecework.cli.options import Reading, count_or_load, given_options, reading_options
+from piecework.cli.options import count_or_load
 from piecework.cli.parameters import InputFile, command, is_quiet, option
+from piecework.cli.reading import Reading, given_options, reading_options
 from piecework.cli.resizing import check_outputs, resizing_outputs, save_resized
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 from piecework.cli.training_options import setting_options

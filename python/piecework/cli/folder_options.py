@@ -13,8 +13,8 @@ import click
 import piecework as pw
 from piecework._internal.counted import counted
 from piecework.cli.notes import note
-from piecework.cli.options import PACKING_STRATEGIES, given_options
 from piecework.cli.parameters import apply, is_quiet, option
+from piecework.cli.reading import PACKING_STRATEGIES, given_options
 from piecework.cli.summaries import (
     Timing,
     documents_text,

@@ -1,4 +1,4 @@
-"""Options that several commands share; an option that is not given uses the default of the library."""
+"""What commands that count a corpus share: their options, and reading texts or counts files."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import errno
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial, reduce, wraps
-from typing import Any, TypeAlias, TypeVar
+from functools import partial, reduce
+from typing import Any, TypeVar
 
 import click
 
 import piecework as pw
 from piecework.cli.parameters import NameChoice, apply, is_quiet, option
-from piecework.corpus.rows import DOCUMENTS
+from piecework.cli.reading import Reading, given_options, reading_options
 from piecework.train.corpus_count import CorpusCount
 from piecework.train.counts_detection import is_counts_file
 from piecework.train.learn import preset_for_counts, source_of
@@ -22,31 +22,8 @@ from piecework.train.plan import Plan
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 COUNTS_SUFFIXES = (".parquet", ".tsv")
-Reading: TypeAlias = Mapping[str, Any]
-"""The options of `reading_options`, by the names of the arguments of functions that read a corpus."""
-
 PRESETS = tuple(pw.train.PRESETS)
 ALL_PRESETS = tuple(dict.fromkeys((*PRESETS, *pw.train.SENTENCEPIECE_PRESETS)))
-
-# Choices that help lists, of modules that import numpy. tests/cli/start/test_options.py compares them.
-PEER_NAMES = ("tokenizers", "transformers", "sentencepiece", "tiktoken")
-"""The keys of `piecework.analysis.peers.PEERS`."""
-TRAINING_EXAMPLES = ("course", "hugs")
-"""`piecework.analysis.EXAMPLES`."""
-OUTPUT_FORMATS = (
-    "tokens",
-    "ids",
-    "jsonl",
-    "npy",
-    "arrow",
-    "arrow-stream",
-    "parquet",
-    "megatron",
-    "datasets",
-)
-"""The keys of `piecework.export.FORMATS` and `SHARD_FORMATS`."""
-PACKING_STRATEGIES = ("concat", "best-fit")
-"""`piecework.export.STRATEGIES`."""
 
 
 def corpus_options(
@@ -61,57 +38,6 @@ def corpus_options(
         help=f"Preset of normalizer, pre-tokenizer and decoder, {names.examples}.",
     )
     return lambda command: preset(reading_options(command))
-
-
-def reading_options(
-    command: Callable[..., Any], on_error: bool = True, document: bool = False
-) -> Callable[..., Any]:
-    """Add the options for reading a corpus; the command receives them together as `reading`."""
-    names = ["field", "encoding_errors", "num_threads"]
-    names += [name for name, has in (("on_error", on_error), ("document", document)) if has]
-
-    @wraps(command)
-    def with_reading(*arguments: Any, **settings: Any) -> Any:
-        reading = {name: settings.pop(name) for name in names}
-        return command(*arguments, reading=reading, **settings)
-
-    add = partial(option, section="Corpus")
-    options = {
-        "field": add(
-            "--field",
-            metavar="NAME",
-            help="Field with the text in JSON lines, or column of a table; a.b is field b of the object a. "
-            "With this option, stdin and .json files are read as JSON lines; plain text has no fields.  "
-            "[default: text]",
-        ),
-        "encoding_errors": encoding_errors_option,
-        "num_threads": add(
-            "--num-threads",
-            type=click.IntRange(min=1),
-            help="Number of threads.  [default: one per CPU]",
-        ),
-        "on_error": add(
-            "--on-error",
-            type=click.Choice(["fail", "skip"]),
-            default="fail",
-            show_default=True,
-            help="Stop at the first error in a line or file, or skip it and print how many were skipped.",
-        ),
-        "document": add(
-            "--document",
-            type=click.Choice(list(DOCUMENTS)),
-            default="line",
-            show_default=True,
-            help="What a document of plain text is: a line, the lines between blank lines, or a whole file. "
-            "Line ends inside a document are kept.",
-        ),
-    }
-    return apply([options[name] for name in names], with_reading)
-
-
-def in_one_thread(reading: Reading) -> Reading:
-    """Return the options for a function that reads without threads."""
-    return {name: value for name, value in reading.items() if name != "num_threads"}
 
 
 COUNTING_NAMES = (
@@ -181,19 +107,6 @@ def _split_at_commas(
     context: click.Context, parameter: click.Parameter, value: str | None
 ) -> list[str] | None:
     return None if value is None else value.split(",")
-
-
-def encoding_errors_option(command: Command) -> Command:
-    """Add the option for invalid UTF-8."""
-    decorate = option(
-        "--encoding-errors",
-        section="Corpus",
-        type=click.Choice(["replace", "strict"]),
-        default="replace",
-        show_default=True,
-        help="Replace invalid UTF-8 by U+FFFD, or stop with an error.",
-    )
-    return decorate(command)
 
 
 def plan_for(
@@ -267,11 +180,6 @@ def _check_readable(path: str) -> None:
         os.stat(path)
         if not os.access(path, os.R_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
-
-
-def given_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that the user gave."""
-    return {name: value for name, value in options.items() if value is not None and value != ()}
 
 
 def count_or_load(

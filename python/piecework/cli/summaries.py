@@ -15,8 +15,8 @@ import piecework as pw
 from piecework._internal.counted import counted
 from piecework._internal.warn import warn
 from piecework.cli.notes import note
-from piecework.cli.options import Reading, are_counts_files, in_one_thread
 from piecework.cli.parameters import option
+from piecework.cli.reading import Reading, in_one_thread
 from piecework.corpus.formats import PLAIN_TEXT, format_of
 from piecework.corpus.rows import DOCUMENTS, ReadOptions
 
@@ -122,10 +122,11 @@ def documents_text(
 
 def first_texts(corpus: Sequence[str], plan: Plan, reading: Reading) -> list[str]:
     """Return the first texts of a corpus; none of counts, pipes and URLs."""
+    from piecework.analysis.text_samples import sample_of_files
+    from piecework.cli.options import are_counts_files
+
     if "-" in corpus or plan.sentences.with_counts or are_counts_files(corpus, reading["field"]):
         return []
-    from piecework.analysis.text_samples import sample_of_files
-
     with warnings.catch_warnings():
         # Counting reads the same errors again, and reports them.
         warnings.simplefilter("ignore", pw.errors.CorpusWarning)

@@ -8,14 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import piecework as pw
 from piecework.cli.engines import check_engine
-from piecework.cli.options import (
-    Reading,
-    are_counts_files,
-    check_counting,
-    check_words,
-    given_options,
-)
+from piecework.cli.options import are_counts_files, check_counting, check_words
 from piecework.cli.outputs import training_log_of
+from piecework.cli.reading import Reading, given_options
 from piecework.cli.source_counting import check_sources, groups_of
 from piecework.cli.training_options import SENTENCEPIECE
 from piecework.io.atomic_files import check_writable

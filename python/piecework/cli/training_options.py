@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import click
 
 import piecework as pw
-from piecework.cli.options import given_options
 from piecework.cli.parameters import (
     Command,
     InputFile,
@@ -21,6 +20,7 @@ from piecework.cli.parameters import (
     apply,
     option,
 )
+from piecework.cli.reading import given_options
 from piecework.train.plan import model_of
 from piecework.train.setting_fields import (
     Choice,

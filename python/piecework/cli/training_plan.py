@@ -14,7 +14,8 @@ import click
 import piecework as pw
 from piecework._internal.counted import counted
 from piecework._internal.memory_budget import format_size
-from piecework.cli.options import Reading, are_counts_files, in_one_thread
+from piecework.cli.options import are_counts_files
+from piecework.cli.reading import Reading, in_one_thread
 from piecework.cli.summaries import model_name
 from piecework.io.saving import is_folder_path
 

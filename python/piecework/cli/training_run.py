@@ -16,7 +16,6 @@ from piecework.cli.engines import count_on_engine, engine_options
 from piecework.cli.notes import note
 from piecework.cli.options import (
     COUNTING_NAMES,
-    Reading,
     are_counts_files,
     count_or_load,
     counting_options,
@@ -31,6 +30,7 @@ from piecework.cli.parameters import (
     output_option,
     quiet_option,
 )
+from piecework.cli.reading import Reading
 from piecework.cli.roles import check_folder, token_roles
 from piecework.cli.source_counting import (
     balanced,

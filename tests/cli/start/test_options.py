@@ -11,7 +11,7 @@ import pytest
 
 import piecework as pw
 from piecework.analysis.peers import PEERS
-from piecework.cli import options
+from piecework.cli import reading
 from piecework.cli.app import VERBS
 from piecework.cli.messages import in_flags, with_flags
 from piecework.train.trainers.bpe import BYTE_ALPHABET
@@ -404,7 +404,7 @@ def test_every_preset_works_in_every_command_that_takes_one(
 
 def test_choices_that_are_listed_twice_agree_with_the_library() -> None:
     formats = dict.fromkeys((*pw.export.FORMATS, *pw.export.SHARD_FORMATS))
-    assert tuple(PEERS) == options.PEER_NAMES
-    assert options.TRAINING_EXAMPLES == pw.analysis.EXAMPLES
-    assert tuple(formats) == options.OUTPUT_FORMATS
-    assert options.PACKING_STRATEGIES == pw.export.STRATEGIES
+    assert tuple(PEERS) == reading.PEER_NAMES
+    assert reading.TRAINING_EXAMPLES == pw.analysis.EXAMPLES
+    assert tuple(formats) == reading.OUTPUT_FORMATS
+    assert reading.PACKING_STRATEGIES == pw.export.STRATEGIES
