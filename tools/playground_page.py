@@ -18,7 +18,6 @@ from typing import Any
 
 import piecework as pw
 from piecework._internal.binary_data import kinds_of_magic
-from piecework._support import Plan
 from piecework.analysis.report import PAGE_FILES
 from piecework.playground.limits import VOCAB_SIZE
 from piecework.playground.page import STATIC, static_page
@@ -29,6 +28,7 @@ from piecework.playground.training_replay import (
     presets_of_learners,
 )
 from piecework.spec import ENCODINGS, named_encoding, named_pre_tokenizer
+from piecework.train.plan import Plan
 
 SPECIAL = ("[UNK]",)
 # The module replays no removals.

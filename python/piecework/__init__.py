@@ -11,50 +11,53 @@ text is encoded into `Encoding` and `Batch`, and decoded again.
 
 from __future__ import annotations
 
-from piecework.errors import PieceworkError
+from importlib import import_module
+from typing import TYPE_CHECKING
 
-TYPE_CHECKING = False
+from piecework import errors as errors
+from piecework.errors import PieceworkError as PieceworkError
+
+try:
+    from piecework._core import UNICODE_VERSION as UNICODE_VERSION
+    from piecework._core import __version__ as __version__
+    from piecework.batch import Batch as Batch
+    from piecework.encoding import Encoding as Encoding
+    from piecework.tokenizer import Tokenizer as Tokenizer
+except ModuleNotFoundError as error:
+    if error.name != "piecework._core":  # `piecework.reference` runs without it
+        raise
+
 if TYPE_CHECKING:
-    from typing import Any
+    from piecework import analysis as analysis
+    from piecework import chat as chat
+    from piecework import corpus as corpus
+    from piecework import export as export
+    from piecework import generation as generation
+    from piecework import lattice as lattice
+    from piecework import spec as spec
+    from piecework import stages as stages
+    from piecework import train as train
+    from piecework import vocabulary as vocabulary
+    from piecework.export import EncodedFiles as EncodedFiles
+    from piecework.export import encode_files as encode_files
+    from piecework.normalization_rules import NormalizationRules as NormalizationRules
+    from piecework.sampling import Sampling as Sampling
+    from piecework.sampling import Segmentation as Segmentation
+    from piecework.spec import TokenizerSpec as TokenizerSpec
+    from piecework.train import BPETrainer as BPETrainer
+    from piecework.train import ByteBPETrainer as ByteBPETrainer
+    from piecework.train import ByteUnigramTrainer as ByteUnigramTrainer
+    from piecework.train import CharTrainer as CharTrainer
+    from piecework.train import Counts as Counts
+    from piecework.train import SentencePieceTrainer as SentencePieceTrainer
+    from piecework.train import UnigramTrainer as UnigramTrainer
+    from piecework.train import WordPieceTrainer as WordPieceTrainer
+    from piecework.train import WordTrainer as WordTrainer
+    from piecework.train import count_files as count_files
+    from piecework.train import count_texts as count_texts
+    from piecework.vocabulary import IdMap as IdMap
 
-    from piecework import (
-        analysis,
-        chat,
-        corpus,
-        errors,
-        export,
-        generation,
-        lattice,
-        spec,
-        stages,
-        train,
-        vocabulary,
-    )
-    from piecework._core import UNICODE_VERSION, __version__
-    from piecework.batch import Batch
-    from piecework.encoding import Encoding
-    from piecework.export import EncodedFiles, encode_files
-    from piecework.normalization_rules import NormalizationRules
-    from piecework.sampling import Sampling, Segmentation
-    from piecework.spec import TokenizerSpec
-    from piecework.tokenizer import Tokenizer
-    from piecework.train import (
-        BPETrainer,
-        ByteBPETrainer,
-        ByteUnigramTrainer,
-        CharTrainer,
-        Counts,
-        SentencePieceTrainer,
-        UnigramTrainer,
-        WordPieceTrainer,
-        WordTrainer,
-        count_files,
-        count_texts,
-    )
-    from piecework.vocabulary import IdMap
-
-# Where the other names live. They are imported when first asked for, so that a program that loads a
-# tokenizer and encodes does not wait for what learns, compares and draws.
+# Imported when first read: loading and encoding need none of them.
 _MODULES = (
     "analysis",
     "chat",
@@ -68,116 +71,53 @@ _MODULES = (
     "vocabulary",
 )
 _HOMES = {
-    "export": ("EncodedFiles", "encode_files"),
-    "normalization_rules": ("NormalizationRules",),
-    "sampling": ("Sampling", "Segmentation"),
-    "spec": ("TokenizerSpec",),
-    "train": (
-        "BPETrainer",
-        "ByteBPETrainer",
-        "ByteUnigramTrainer",
-        "CharTrainer",
-        "Counts",
-        "SentencePieceTrainer",
-        "UnigramTrainer",
-        "WordPieceTrainer",
-        "WordTrainer",
-        "count_files",
-        "count_texts",
-    ),
-    "vocabulary": ("IdMap",),
+    "BPETrainer": "train",
+    "ByteBPETrainer": "train",
+    "ByteUnigramTrainer": "train",
+    "CharTrainer": "train",
+    "Counts": "train",
+    "EncodedFiles": "export",
+    "IdMap": "vocabulary",
+    "NormalizationRules": "normalization_rules",
+    "Sampling": "sampling",
+    "Segmentation": "sampling",
+    "SentencePieceTrainer": "train",
+    "TokenizerSpec": "spec",
+    "UnigramTrainer": "train",
+    "WordPieceTrainer": "train",
+    "WordTrainer": "train",
+    "count_files": "train",
+    "count_texts": "train",
+    "encode_files": "export",
 }
-_HOME_OF = {name: module for module, names in _HOMES.items() for name in names}
-# These names need the extension module. The first use of one imports them all, so that
-# `piecework.reference` also runs without the extension module.
-_CORE_NAMES = ("UNICODE_VERSION", "Batch", "Encoding", "Tokenizer", "__version__")
+__all__ = [
+    "UNICODE_VERSION",
+    "Batch",
+    "Encoding",
+    "PieceworkError",
+    "Tokenizer",
+    "__version__",
+    "errors",
+]
+__all__ += list(_HOMES)
+__all__ += list(_MODULES)
 
+if not TYPE_CHECKING:
 
-def __getattr__(name: str) -> Any:
-    if name in _CORE_NAMES:
-        _import_core_names()
-        return globals()[name]
-    from importlib import import_module
+    def __getattr__(name: str) -> object:
+        if name in _MODULES:
+            return import_module(f"piecework.{name}")
+        if name in _HOMES:
+            value = getattr(import_module(f"piecework.{_HOMES[name]}"), name)
+            globals()[name] = value
+            return value
+        if name in __all__:
+            raise ImportError("piecework's extension module is missing: run `make build`")
+        from piecework.attributes.names_of_other_libraries import use_of_module_name
 
-    if name in _MODULES:
-        return import_module(f"piecework.{name}")
-    if name in _HOME_OF:
-        value = getattr(import_module(f"piecework.{_HOME_OF[name]}"), name)
-        globals()[name] = value
-        return value
-    from piecework.attributes.names_of_other_libraries import use_of_module_name
-
-    raise AttributeError(
-        f"module 'piecework' has no attribute {name!r}{use_of_module_name(name)}", name=name
-    )
-
-
-def _import_core_names() -> None:
-    """Import the names of `_CORE_NAMES` into this module."""
-    import gc
-
-    # Modules leave no garbage, and looking for it takes a quarter of the time of importing them.
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        _import_core_modules()
-    finally:
-        if was_enabled:
-            gc.enable()
-
-
-def _import_core_modules() -> None:
-    try:
-        from piecework._core import UNICODE_VERSION, __version__
-    except ModuleNotFoundError as error:
-        raise ImportError("piecework's extension module is missing: run `make build`") from error
-    from piecework.batch import Batch
-    from piecework.encoding import Encoding
-    from piecework.tokenizer import Tokenizer
-
-    for value in (Batch, Encoding, Tokenizer):
-        globals()[value.__name__] = value
-    globals().update(UNICODE_VERSION=UNICODE_VERSION, __version__=__version__)
+        hint = use_of_module_name(name)
+        raise AttributeError(f"module 'piecework' has no attribute {name!r}{hint}", name=name)
 
 
 def __dir__() -> list[str]:
     return sorted({*globals(), *__all__})
-
-
-__all__ = [
-    "UNICODE_VERSION",
-    "BPETrainer",
-    "Batch",
-    "ByteBPETrainer",
-    "ByteUnigramTrainer",
-    "CharTrainer",
-    "Counts",
-    "EncodedFiles",
-    "Encoding",
-    "IdMap",
-    "NormalizationRules",
-    "PieceworkError",
-    "Sampling",
-    "Segmentation",
-    "SentencePieceTrainer",
-    "Tokenizer",
-    "TokenizerSpec",
-    "UnigramTrainer",
-    "WordPieceTrainer",
-    "WordTrainer",
-    "__version__",
-    "analysis",
-    "chat",
-    "corpus",
-    "count_files",
-    "count_texts",
-    "encode_files",
-    "errors",
-    "export",
-    "generation",
-    "lattice",
-    "spec",
-    "stages",
-    "train",
-    "vocabulary",
-]

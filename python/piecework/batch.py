@@ -353,7 +353,6 @@ class Batch(metaclass=WithForeignNames):
         return stream
 
     def _arrow_table(self) -> Any:
-
         raw = self._raw
         columns: dict[str, npt.NDArray[Any]] = {"input_ids": raw.ids}
         if raw.type_ids is not None:

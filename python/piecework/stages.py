@@ -19,12 +19,12 @@ from piecework._internal.validation import (
     listed,
 )
 from piecework.decode_stream import DecodeStreams
-from piecework.spec import Char, Normalizer, PreTokenizer
+from piecework.spec import Char, Normalizer, PreTokenizer, TokenizerSpec
 from piecework.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from piecework._internal.array_types import Ids
-    from piecework.spec import Normalizer, PreTokenizer, TokenizerSpec
+
 
 __all__ = [
     "decode_streams",

@@ -10,8 +10,9 @@ import ast
 import importlib
 import re
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -456,7 +457,48 @@ def test_reference_never_imports_the_compiled_core() -> None:
 
 
 GUESTS = ("analysis", "cli", "compat", "distributed", "integrations", "playground")
-"""Folders that use the rest of the package by its public names and by `piecework._support`."""
+"""Folders that use the rest of the package by its public names, `_internal`, and the modules below."""
+
+MODULES_FOR_GUESTS = (
+    "corpus.conversations",
+    "corpus.formats",
+    "corpus.iterables",
+    "corpus.paths",
+    "corpus.reader",
+    "corpus.rows",
+    "corpus.skipped",
+    "errors",
+    "export.chats",
+    "io.atomic_files",
+    "io.format_detection",
+    "io.format_readers",
+    "io.hub",
+    "io.model_names",
+    "io.names",
+    "io.rank_files",
+    "io.read_file",
+    "io.saving",
+    "io.stored_lengths",
+    "rows.rectangles",
+    "sampling",
+    "spec.byte_alphabet",
+    "spec.custom",
+    "train.corpus_count",
+    "train.count_checkpoint",
+    "train.counts_detection",
+    "train.learn",
+    "train.learned",
+    "train.plan",
+    "train.setting_fields",
+    "train.source_balance",
+    "train.source_costs",
+    "train.trainers",
+    "train.trainers.meta_pieces",
+    "vocabulary.changed_vocabulary",
+    "vocabulary.pruning",
+    "vocabulary.residues",
+)
+"""Modules of the heart whose names guests may import without being public."""
 
 MAY_USE_GUEST = {
     "analysis": {"analysis"},
@@ -488,22 +530,63 @@ def is_public(name: str) -> bool:
 
 
 def imported_names(path: Path) -> Iterator[str]:
-    """Yield each name of the package that a file imports, wherever in the file it does so."""
-    for module, name in imports_in(ast.walk(parsed(path))):
+    """Yield each name of the package that a file uses: those of its imports, and `pw.X` and `pw.x.Y`."""
+    yield from names_of_imports(parsed(path))
+
+
+def names_of_imports(tree: ast.AST) -> Iterator[str]:
+    """Yield each name of the package that a tree imports, or reads from `import piecework as pw`."""
+    nodes = list(ast.walk(tree))
+    for module, name in imports_in(nodes):
         if module.startswith("piecework"):
             yield f"{module}.{name}" if name else module
+    for node in nodes:
+        match node:
+            case ast.Attribute(value=ast.Name(id="pw")):
+                yield f"piecework.{node.attr}"
+            case ast.Attribute(value=ast.Attribute(value=ast.Name(id="pw"), attr=module)):
+                if isinstance(getattr(pw, module), ModuleType):
+                    yield f"piecework.{module}.{node.attr}"
+
+
+def without_types_of_tokenizers(path: Path) -> ast.Module:
+    """Parse a file, without its type-only imports of `Tokenizer`."""
+    tree = parsed(path)
+    for block in tree.body:
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING":
+            block.body = [
+                node
+                for node in block.body
+                if not isinstance(node, ast.ImportFrom) or node.module != "piecework.tokenizer"
+            ]
+    return tree
+
+
+def home_of(name: str, modules: Mapping[str, Path]) -> str:
+    """Return the module where a name of the package is defined, "" if it is not known."""
+    if name in modules:
+        return name
+    module, _, last = name.rpartition(".")
+    if module == "piecework":
+        found = getattr(pw, last, None)
+        return str(getattr(found, "__module__", ""))
+    return module
 
 
 @pytest.mark.parametrize("guest", GUESTS)
-def test_guests_use_public_names_and_the_support_module(guest: str) -> None:
-    allowed = {"errors", "_support"} | MAY_USE_GUEST.get(guest, {guest})
+def test_guests_use_public_names_and_listed_modules(guest: str) -> None:
+    allowed = {"_internal"} | MAY_USE_GUEST.get(guest, {guest})
     # Showing the steps of learning and encoding is what the reference and the core are for.
     allowed |= {"reference", "_core"} if guest == "analysis" else set()
+    allowed |= {"_core"} if guest == "cli" else set()  # how the core was built, for --version
     found = [
         f"{path.relative_to(ROOT)} imports {name}"
         for path in sorted((PACKAGE / guest).rglob("*.py"))
         for name in imported_names(path)
-        if name.split(".")[1:2] != [] and name.split(".")[1] not in allowed and not is_public(name)
+        if name.split(".")[1:2] != []
+        and name.split(".")[1] not in allowed
+        and not is_public(name)
+        and name.rpartition(".")[0].removeprefix("piecework.") not in MODULES_FOR_GUESTS
     ]
     assert found == []
 
@@ -531,42 +614,49 @@ def test_nothing_that_encodes_prompts_imports_what_chat_has_besides() -> None:
     assert found == []
 
 
-def python_graph() -> dict[str, set[str]]:
-    """Return the modules that each module imports, also in functions and for types only.
+def test_the_heart_does_not_name_the_package_itself() -> None:
+    found = [
+        f"{module} imports {name}"
+        for module, path in packages().items()
+        if module != "piecework" and module.split(".")[1] not in (*GUESTS, "__main__")
+        for name, taken in imports_in(ast.walk(parsed(path)))
+        if name == "piecework" and f"piecework.{taken}" not in packages()
+    ]
+    assert found == []
 
-    The package itself is left out: its names stand for those of all modules.
+
+def python_graph() -> dict[str, set[str]]:
+    """Return the modules that each module imports, also in functions and for types.
+
+    A type-only import of `Tokenizer` is left out: functions that take one stand below it. A name of the
+    package stands for the module that defines it.
     """
     modules = packages()
     graph: dict[str, set[str]] = {}
     for module, path in modules.items():
-        homes = (
-            name if name in modules else name.rpartition(".")[0] for name in imported_names(path)
-        )
-        graph[module] = {home for home in homes if home in modules} - {module, "piecework"}
+        names = names_of_imports(without_types_of_tokenizers(path))
+        homes = {home_of(name, modules) for name in names}
+        graph[module] = homes.intersection(modules) - {module, "piecework"}
     del graph["piecework"]
     return graph
 
 
+ABOVE_TOKENIZER = (*GUESTS, "lattice", "stages", "export", "generation", "tokenizer", "__main__")
+
+
+def test_only_types_of_tokenizers_are_imported_below_them() -> None:
+    found = [
+        module
+        for module, path in packages().items()
+        if module != "piecework" and module.split(".")[1] not in ABOVE_TOKENIZER
+        for name in names_of_imports(without_types_of_tokenizers(path))
+        if name.startswith("piecework.tokenizer")
+    ]
+    assert found == []
+
+
 def test_python_files_do_not_import_each_other_in_a_cycle() -> None:
     assert cycles(python_graph()) == []
-
-
-def test_the_support_module_lists_the_same_names_twice() -> None:
-    tree = ast.parse((PACKAGE / "_support.py").read_text(encoding="utf-8"))
-    typed = {
-        (node.module, alias.name)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom) and node.module != "__future__"
-        for alias in node.names
-    } - {("piecework._internal.lazy", "lazy_names")}
-    [homes] = [node for node in ast.walk(tree) if isinstance(node, ast.Dict)]
-    listed = {
-        (ast.literal_eval(module), name)
-        for module, names in zip(homes.keys, homes.values, strict=True)
-        if module and isinstance(names, ast.Call) and isinstance(names.func, ast.Attribute)
-        for name in ast.literal_eval(names.func.value).split()
-    }
-    assert typed == listed
 
 
 COMPATIBLE = sorted(

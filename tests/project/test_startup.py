@@ -1,7 +1,8 @@
-"""What a program waits for before its first token: nothing but what it uses is imported."""
+"""What a program waits for: the first id needs neither numpy nor specifications, and help no numpy."""
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from base64 import b64encode
@@ -10,6 +11,8 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
+
+PACKAGE = Path(pw.__file__).parents[1]
 
 LOAD_AND_ENCODE = """
 import sys
@@ -24,25 +27,27 @@ print(*set(sys.modules) - before)
 """
 
 HEAVY = {
-    "collections",
     "numpy",
-    "dataclasses",
-    "re",
-    "typing",
-    "json",
-    "gzip",
-    "hashlib",
     "click",
     "rich",
     "piecework.spec",
     "piecework.train",
-    "piecework.vocabulary",
     "piecework.analysis",
     "piecework.export",
     "piecework.cli",
 }
-# A millisecond or two together: a batch may wait for them, a text need not.
-LESS_HEAVY = {"contextlib", "functools", "importlib", "math", "operator"}
+NEW = """
+import sys
+import piecework as pw
+print(*{name.partition(".")[0] for name in sys.modules} - sys.stdlib_module_names - {"__main__"})
+"""
+
+
+def test_importing_imports_no_other_package() -> None:
+    environment = {**os.environ, "PYTHONPATH": str(PACKAGE)}
+    arguments = [sys.executable, "-S", "-c", NEW]
+    done = subprocess.run(arguments, capture_output=True, text=True, check=True, env=environment)
+    assert done.stdout.split() == ["piecework"]
 
 
 def test_loading_and_encoding_imports_nothing_heavy(tmp_path: Path) -> None:
@@ -55,7 +60,7 @@ def test_loading_and_encoding_imports_nothing_heavy(tmp_path: Path) -> None:
         check=True,
     )
     one_text, batch = map(set, map(str.split, done.stdout.splitlines()))
-    assert not (HEAVY | LESS_HEAVY) & one_text
+    assert not HEAVY & one_text
     assert not HEAVY & batch
 
 
@@ -79,26 +84,27 @@ def test_loading_ranks_imports_nothing_heavy(tmp_path: Path, pattern: str) -> No
         text=True,
         check=True,
     )
-    assert not (HEAVY | LESS_HEAVY) & set(done.stdout.split())
+    assert not HEAVY & set(done.stdout.split())
 
 
-PAUSED = """
-import gc
-import sys
-if sys.argv[1] == "off":
-    gc.disable()
-import piecework as pw
-pw.Tokenizer
-print(gc.isenabled())
+USAGE = """
+import io, sys
+from contextlib import redirect_stderr, redirect_stdout
+from piecework.cli.app import VERBS, run
+with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+    for verb in VERBS:
+        assert run([verb, "--help"]) == 0, verb
+        assert run([verb, "--no-such-option"]) == 2, verb
+    assert run(["train", "corpus.txt", "--vocab-size", "none"]) == 2
+    assert run(["train", "corpus.txt", "--min-frequency", "0", "-o", "tokenizer.json"]) == 2
+    assert run(["train", "--preset", "none"]) == 2
+print(*{"numpy", "piecework.analysis", "piecework.vocabulary"} & set(sys.modules))
 """
 
 
-@pytest.mark.parametrize(("setting", "found"), [("on", "True"), ("off", "False")])
-def test_the_garbage_collector_is_as_before_the_import(setting: str, found: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", PAUSED, setting], capture_output=True, text=True, check=True
-    )
-    assert done.stdout.strip() == found
+def test_help_and_errors_of_usage_import_no_numpy() -> None:
+    done = subprocess.run([sys.executable, "-c", USAGE], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == []
 
 
 WITHOUT_NUMPY = """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import Any
 
 from piecework.errors import MissingExtraError
@@ -16,8 +17,6 @@ def import_extra(module: str, extra: str, needed_for: str | None = None) -> Any:
     Raises `MissingExtraError` that names `needed_for`, such as a file or an argument, and the command
     that installs the packages of the extra. An absent module and one that fails have different errors.
     """
-    from importlib import import_module
-
     try:
         return import_module(module)
     except ImportError as error:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import monotonic
 from typing import TYPE_CHECKING, Any
 
@@ -36,8 +36,6 @@ def progress_bar(
     `time.monotonic`). With `in_bytes`, the numbers are bytes of files, and `show_source` sets the current
     file. Raises `InputTypeError` for another value.
     """
-    from contextlib import contextmanager, nullcontext
-
     if callable(progress):
         return nullcontext(progress)
     given: object = progress

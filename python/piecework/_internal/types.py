@@ -1,17 +1,13 @@
-"""Types for annotations only; imported when `typing.get_type_hints` resolves an annotation."""
+"""Types for annotations."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, Union
 
-import numpy as np
-import numpy.typing as npt
-
-from piecework._internal.memory import Memory
-
 if TYPE_CHECKING:
-    from typing_extensions import Self, Unpack
+    from typing_extensions import Self as Self
+    from typing_extensions import Unpack as Unpack
 else:
     try:  # typing_extensions is not a dependency; Python 3.10 resolves these two to a stand-in
         from typing import Self, Unpack
@@ -20,8 +16,6 @@ else:
         Unpack = Union
 
 T = TypeVar("T")
-
-Ids: TypeAlias = Sequence[int] | npt.NDArray[np.integer[Any]]
 
 
 class ArrowStream(Protocol):
@@ -44,28 +38,8 @@ class DecodingErrors(Protocol):
     ) -> str | None: ...
 
 
-Texts: TypeAlias = (
-    Sequence[str] | ArrowStream | ArrowArray | npt.NDArray[np.bytes_] | npt.NDArray[np.object_]
-)
-
 Update: TypeAlias = Callable[[int, int], None]
 """Takes how much is done, and the total, 0 if it is unknown."""
 
 Progress: TypeAlias = bool | Update | None
 """What to show: True for a bar, a function to call, None or False for nothing."""
-
-
-__all__ = [
-    "Any",
-    "ArrowArray",
-    "ArrowStream",
-    "DecodingErrors",
-    "Ids",
-    "Memory",
-    "Progress",
-    "Self",
-    "T",
-    "Texts",
-    "Unpack",
-    "Update",
-]

@@ -6,13 +6,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from piecework._internal.close_names import did_you_mean
 from piecework._internal.surrogates import first_surrogate
 from piecework.errors import ArgumentError, InputTypeError
-from piecework.tokenizer import Tokenizer
 
 if TYPE_CHECKING:
     from piecework._internal.types import T
@@ -41,6 +41,8 @@ def check_type(name: str, value: object, kinds: Any, expected: str) -> None:
 
 def check_tokenizer(tokenizer: object, name: str = "tokenizer") -> None:
     """Raise `InputTypeError` unless the argument is a `Tokenizer`."""
+    from piecework.tokenizer import Tokenizer
+
     check_type(name, tokenizer, Tokenizer, "a Tokenizer")
 
 
@@ -81,15 +83,14 @@ def listed(items: Iterable[T], name: str = "texts", of: str = "str") -> list[T]:
 
 def id_list(ids: Any, place: str) -> list[int]:
     """Return ids as a list; raises unless each is an integer of 32 bits without sign."""
-    import numpy as np
-
     if not _is_iterable(ids):
         raise InputTypeError(place, f"must be a sequence of ids, not {type(ids).__name__}")
-    # A list must not import numpy.
-    is_array = not isinstance(ids, (list, tuple)) and isinstance(ids, np.ndarray)
+    numpy = sys.modules.get("numpy")  # without it, there are no arrays
+    is_array = numpy is not None and isinstance(ids, numpy.ndarray)
     listed = ids.tolist() if is_array else list(ids)
     for position, id in enumerate(listed):
-        if not isinstance(id, int) and not isinstance(id, np.integer):
+        is_integer = isinstance(id, int) or (numpy is not None and isinstance(id, numpy.integer))
+        if not is_integer:
             raise InputTypeError(f"{place}[{position}]", f"must be an id, not {type(id).__name__}")
         if not 0 <= id <= _MAX_U32:
             problem = f"must be an id from 0 to {_MAX_U32}, not {id}"

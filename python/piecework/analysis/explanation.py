@@ -6,12 +6,12 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from piecework._internal.step_selection import Selection
 from piecework.analysis.block_text import WIDTH, as_text
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph, Tokens
 from piecework.analysis.displayed import Displayed
 from piecework.analysis.merge_steps import MergeStep
 from piecework.analysis.readable_tokens import show_whitespace, text_of_bytes
-from piecework.analysis.step_selection import Selection
 from piecework.analysis.unigram_lattice import WordLattice
 from piecework.analysis.word_search import WordSearch
 

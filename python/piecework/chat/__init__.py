@@ -6,45 +6,44 @@ tokenizer first.
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from piecework.chat.assistant_spans import MASK_PARTS
-    from piecework.chat.chat_format import ChatFormat
-    from piecework.chat.chunks import chunk_text
-    from piecework.chat.growing_text import GrowingText
-    from piecework.chat.message_counts import count_messages
-    from piecework.chat.recent_turns import fit_messages
-    from piecework.chat.results import ChatEncoding, SegmentedEncoding, TextChunk
-    from piecework.chat.special_tokens import find_special_token
+    from piecework.chat.assistant_spans import MASK_PARTS as MASK_PARTS
+    from piecework.chat.chat_format import ChatFormat as ChatFormat
+    from piecework.chat.chunks import chunk_text as chunk_text
+    from piecework.chat.growing_text import GrowingText as GrowingText
+    from piecework.chat.message_counts import count_messages as count_messages
+    from piecework.chat.recent_turns import fit_messages as fit_messages
+    from piecework.chat.results import ChatEncoding as ChatEncoding
+    from piecework.chat.results import SegmentedEncoding as SegmentedEncoding
+    from piecework.chat.results import TextChunk as TextChunk
+    from piecework.chat.special_tokens import find_special_token as find_special_token
 
-__all__ = [
-    "MASK_PARTS",
-    "ChatEncoding",
-    "ChatFormat",
-    "GrowingText",
-    "SegmentedEncoding",
-    "TextChunk",
-    "chunk_text",
-    "count_messages",
-    "find_special_token",
-    "fit_messages",
-]
+# Each is imported when it is first read: every encoding uses `special_tokens`, and few use these.
+_HOMES = {
+    "MASK_PARTS": "assistant_spans",
+    "ChatEncoding": "results",
+    "ChatFormat": "chat_format",
+    "GrowingText": "growing_text",
+    "SegmentedEncoding": "results",
+    "TextChunk": "results",
+    "chunk_text": "chunks",
+    "count_messages": "message_counts",
+    "find_special_token": "special_tokens",
+    "fit_messages": "recent_turns",
+}
+__all__ = list(_HOMES)
 
-# `encode_segments` needs modules of this package, and none of the functions.
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "assistant_spans": ("MASK_PARTS",),
-        "chat_format": ("ChatFormat",),
-        "chunks": ("chunk_text",),
-        "growing_text": ("GrowingText",),
-        "message_counts": ("count_messages",),
-        "recent_turns": ("fit_messages",),
-        "results": ("ChatEncoding", "SegmentedEncoding", "TextChunk"),
-        "special_tokens": ("find_special_token",),
-    },
-)
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

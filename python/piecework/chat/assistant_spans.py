@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from piecework._internal.validation import check_choice
 from piecework.chat.tracked_text import (
@@ -34,11 +34,9 @@ MASK_PARTS = ("content", "reasoning", "tool-calls", "end-of-turn")
 _CONTENT, _REASONING, _TOOL_CALLS, _END_OF_TURN = MASK_PARTS
 _PART = {"c": _CONTENT, "r": _REASONING, "t": _TOOL_CALLS}
 
-if TYPE_CHECKING:
-    """The start and end of a span, and the part that it belongs to."""
-
 Span: TypeAlias = tuple[int, int]
 Named: TypeAlias = tuple[int, int, str]
+"""The start and end of a span, and the part that it belongs to."""
 
 
 def checked_parts(mask: Collection[str] | None) -> frozenset[str]:

@@ -15,6 +15,7 @@ from piecework.errors import ArgumentError
 if TYPE_CHECKING:
     from piecework.tokenizer import Tokenizer
 
+
 Span: TypeAlias = tuple[int, int]
 Count: TypeAlias = Callable[[list[str]], list[int]]
 

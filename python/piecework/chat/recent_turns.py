@@ -12,6 +12,7 @@ from piecework.errors import ArgumentError
 if TYPE_CHECKING:
     from piecework.tokenizer import Tokenizer
 
+
 Message: TypeAlias = Mapping[str, Any]
 
 _SYSTEM = frozenset(("system", "developer"))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from piecework.spec import ParseSpecial
     from piecework.tokenizer import Tokenizer
 
-Rows = Iterable["Any"] | TextColumn
+Rows = Iterable[Any] | TextColumn
 """Texts, or texts as lists of words."""
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 if TYPE_CHECKING:
     from piecework.encoding import Encoding
 
+
 Span: TypeAlias = tuple[int, int]
 
 

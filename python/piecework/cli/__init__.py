@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+import io
+import sys
+
 
 def main() -> None:
     """Run the command line and exit: 0 success, 2 invalid usage or input, 130 interrupted, 143 terminated.
 
     The code 1 means that ids differ (`verify`, `convert --verify`).
     """
-    import io
-    import sys
-
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(
             encoding="utf-8"

@@ -8,9 +8,8 @@ from functools import partial
 import click
 
 import piecework as pw
-from piecework.analysis.speed import speed_table
-from piecework.cli.options import PEER_NAMES, Reading, reading_options
 from piecework.cli.parameters import InputFile, command, is_quiet, option, quiet_option
+from piecework.cli.reading import PEER_NAMES, Reading, reading_options
 from piecework.cli.terminal import print_blocks, terminal_width
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 from piecework.io.names import tokenizer_file
@@ -83,4 +82,6 @@ def bench(
     if as_json:
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     else:
+        from piecework.analysis.speed import speed_table
+
         print_blocks([speed_table(found)], terminal_width())

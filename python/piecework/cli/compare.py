@@ -9,11 +9,8 @@ from functools import partial
 import click
 
 import piecework as pw
-from piecework.analysis.plots import check_plots
-from piecework.analysis.report import check_report
-from piecework.analysis.text_tables import blocks
 from piecework.cli.explanations import check_html
-from piecework.cli.options import ALL_PRESETS, Reading, in_one_thread, reading_options
+from piecework.cli.options import ALL_PRESETS
 from piecework.cli.parameters import (
     InputFile,
     NameChoice,
@@ -24,6 +21,7 @@ from piecework.cli.parameters import (
     is_quiet,
     quiet_option,
 )
+from piecework.cli.reading import Reading, in_one_thread, reading_options
 from piecework.cli.sources import NamedInput, NamedPath, sources_of_corpus
 from piecework.cli.terminal import print_blocks, terminal_width
 from piecework.cli.tokenizer_options import (
@@ -103,6 +101,10 @@ def compare(
     translations, also have the costs of each relative to the first. docs/explanation/analysis-measures.md
     defines them.
     """
+    from piecework.analysis.plots import check_plots
+    from piecework.analysis.report import check_report
+    from piecework.analysis.text_tables import blocks
+
     check_html(html_path, as_json)
     if html_path:
         check_report()

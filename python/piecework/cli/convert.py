@@ -13,7 +13,6 @@ import click
 import piecework as pw
 from piecework._internal.counted import counted
 from piecework.cli.notes import note
-from piecework.cli.options import count_or_load
 from piecework.cli.outputs import save_tokenizer
 from piecework.cli.parameters import (
     InputFile,
@@ -107,6 +106,8 @@ def convert(
     if unigram_corpus is not None:
         _check_unigram(original, name, merges_output, force=force)
         pipeline = pw.train.pipeline_of(original.spec)
+        from piecework.cli.options import count_or_load
+
         counts = count_or_load((unigram_corpus,), pipeline, {"field": None})
         original = pw.vocabulary.to_unigram(original, counts, progress=not is_quiet()).tokenizer
     if merges_output is not None:

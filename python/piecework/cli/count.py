@@ -12,13 +12,11 @@ import piecework as pw
 from piecework._internal.counted import counted
 from piecework.cli.options import (
     COUNTS_SUFFIXES,
-    Reading,
     are_counts_files,
     check_counting,
     corpus_options,
     count_or_load,
     counting_options,
-    given_options,
 )
 from piecework.cli.outputs import check_output
 from piecework.cli.parameters import (
@@ -29,6 +27,7 @@ from piecework.cli.parameters import (
     output_option,
     quiet_option,
 )
+from piecework.cli.reading import Reading, given_options
 from piecework.cli.summaries import (
     Timing,
     changes_of,

@@ -19,7 +19,6 @@ from piecework.cli.folder_options import (
     encode_to_folder,
     folder_options,
 )
-from piecework.cli.options import Reading, reading_options
 from piecework.cli.parameters import (
     InputFile,
     command,
@@ -29,6 +28,7 @@ from piecework.cli.parameters import (
     output_option,
     quiet_option,
 )
+from piecework.cli.reading import OUTPUT_FORMATS, Reading, reading_options
 from piecework.cli.row_lengths import length_options, with_row_lengths
 from piecework.cli.sources import check_no_text
 from piecework.cli.summaries import (
@@ -61,7 +61,7 @@ Example:
 @tokenizer_options
 @in_output(
     "--format",
-    type=click.Choice(list(dict.fromkeys((*pw.export.FORMATS, *pw.export.SHARD_FORMATS)))),
+    type=click.Choice(OUTPUT_FORMATS),
     help="Output format. jsonl has ids, tokens and character offsets; npy and megatron write two files. "
     "datasets needs --out-dir, and tokens, ids and jsonl do not work with it.  "
     "[default: ids; with --out-dir: npy]",

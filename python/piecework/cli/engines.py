@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from functools import partial
 from importlib import import_module
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import piecework as pw
-from piecework.cli.options import Command, Reading, are_counts_files, given_options
+from piecework.cli.options import Command, are_counts_files
 from piecework.cli.parameters import apply, option
-from piecework.train.plan import Plan
+from piecework.cli.reading import Reading, given_options
+
+if TYPE_CHECKING:
+    from piecework.train.plan import Plan
 
 _ENGINES = {"ray": "address", "spark": "master"}
 

@@ -7,8 +7,7 @@ import os
 import click
 
 import piecework as pw
-from piecework.analysis.readable_tokens import show_whitespace
-from piecework.analysis.step_selection import Selection
+from piecework._internal.step_selection import Selection
 from piecework.cli.explain_text import print_tokens
 from piecework.cli.explanations import check_html, explanation_options, show
 from piecework.cli.outputs import is_training_log, training_log_of
@@ -54,6 +53,7 @@ def explain(
     steps of a training.
     """
     check_html(html_path, as_json)
+    wanted = Selection.of(steps)
     if token is not None:
         if len(arguments) != 1:
             message = f"--token needs one TOKENIZER; there are {len(arguments)} arguments"
@@ -78,8 +78,10 @@ def explain(
         show(pw.analysis.side_by_side(named, text), as_json, html_path, lines)
         return
     loaded = _whole(load_one(arguments[0], hints)).with_parse_special(True)
+    from piecework.analysis.readable_tokens import show_whitespace
+
     explained = pw.analysis.explain(loaded, text)
-    show(explained, as_json, html_path, lines, steps=Selection.of(steps))
+    show(explained, as_json, html_path, lines, steps=wanted)
     if not as_json and html_path != "-":
         click.echo("tokens in the text")
         print_tokens([show_whitespace(token.text) for token in explained.tokens])

@@ -6,10 +6,8 @@ from collections.abc import Sequence
 from itertools import cycle
 
 import click
-from rich.text import Text
 
 import piecework as pw
-from piecework.analysis.block_drawing import TOKEN_STYLES
 from piecework.cli.terminal import color_console, print_blocks
 
 _KINDS = {
@@ -27,6 +25,10 @@ def print_tokens(tokens: Sequence[str]) -> None:
     if console is None:
         click.echo(f"  {'|'.join(tokens)}")
         return
+    from rich.text import Text
+
+    from piecework.analysis.block_drawing import TOKEN_STYLES
+
     styles = cycle(TOKEN_STYLES)
     parts = [Text(token, style) for token, style in zip(tokens, styles, strict=False)]
     console.print(Text("  ").append_text(Text().join(parts)))
@@ -38,6 +40,8 @@ def print_aligned(found: pw.analysis.SideBySide, width: int, lines: int) -> None
     if console is None:
         click.echo(found.to_text(lines, width), nl=False)
         return
+    from rich.text import Text
+
     for line in found.colored(lines, width):
         console.print(Text.assemble(*((part.text, _KINDS[part.kind]) for part in line)))
     click.echo()

@@ -8,9 +8,11 @@ from typing import Any
 import click
 
 import piecework as pw
+from piecework._internal.step_selection import Selection
 from piecework.cli.explanations import check_html, explanation_options, show
-from piecework.cli.options import Reading, corpus_options, count_or_load
+from piecework.cli.options import corpus_options, count_or_load
 from piecework.cli.parameters import InputFile, command, in_explanation
+from piecework.cli.reading import TRAINING_EXAMPLES, Reading
 from piecework.cli.training_options import (
     PRESET_MODELS,
     SENTENCEPIECE,
@@ -33,7 +35,7 @@ Example:
 @model_option(_MODELS)
 @in_explanation(
     "--example",
-    type=click.Choice(pw.analysis.EXAMPLES),
+    type=click.Choice(TRAINING_EXAMPLES),
     help="Train on a published example in place of CORPUS.",
 )
 @in_explanation(
@@ -61,6 +63,7 @@ def explain_training(
     CORPUS is small; the files are of the same kinds as for `piecework train`, whose options hold here too.
     """
     check_html(html_path, as_json)
+    Selection.of(steps)  # raises before the work
     if (example is None) == (not corpus):
         missing = "is missing; give files with text, or --example"
         problem = "cannot be combined with --example" if corpus else missing

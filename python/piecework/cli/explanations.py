@@ -9,8 +9,6 @@ from typing import Any, TypeVar
 import click
 
 import piecework as pw
-from piecework.analysis.block_html import as_html, page
-from piecework.analysis.block_text import WIDTH
 from piecework.cli.explain_text import print_aligned
 from piecework.cli.outputs import check_output
 from piecework.cli.parameters import OutputFile, apply, in_explanation, in_output
@@ -68,6 +66,9 @@ def show(
     **how: Any,
 ) -> None:
     """Print a result as text or JSON, and write it as HTML."""
+    from piecework.analysis.block_html import as_html, page
+    from piecework.analysis.block_text import WIDTH
+
     sides = found if isinstance(found, pw.analysis.SideBySide) else None
     if html_path:
         with atomic_stream(html_path) as stream:

@@ -7,8 +7,9 @@ from typing import Any
 import click
 
 import piecework as pw
-from piecework.cli.options import Reading, count_or_load, given_options, reading_options
+from piecework.cli.options import count_or_load
 from piecework.cli.parameters import InputFile, command, in_vocabulary, is_quiet
+from piecework.cli.reading import Reading, given_options, reading_options
 from piecework.cli.resizing import check_outputs, resizing_outputs, save_resized
 from piecework.cli.setting_options import setting_options
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options

@@ -5,18 +5,19 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import piecework as pw
 from piecework._internal.counted import counted
 from piecework._internal.progress import progress_bar
-from piecework.analysis.blocks import Block, Grid, Paragraph
-from piecework.analysis.readable_tokens import show_whitespace
 from piecework.cli.parameters import InputFile, command, is_quiet, option, quiet_option
 from piecework.cli.terminal import print_blocks, terminal_width
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
+
+if TYPE_CHECKING:
+    from piecework.analysis.blocks import Block
 
 _EXAMPLE = """\b
 Example:
@@ -88,6 +89,8 @@ class _Summary:
         }
 
     def blocks(self) -> Iterator[Block]:
+        from piecework.analysis.blocks import Grid, Paragraph
+
         yield Paragraph(
             f"{counted(self.rows, 'row')}, {counted(self.ids, 'id')}: "
             f"{counted(self.drifting_rows, 'row')} with {counted(self.drifting_ids, 'id')} that the text of "
@@ -99,9 +102,13 @@ class _Summary:
 
 
 def _cells(row: int, span: pw.generation.DriftSpan) -> tuple[str, ...]:
+    from piecework.analysis.readable_tokens import show_whitespace
+
     tokens = (_shown(span.tokens), _shown(span.new_tokens))
     return str(row), str(span.start), show_whitespace(span.text), *tokens
 
 
 def _shown(tokens: Iterable[str]) -> str:
+    from piecework.analysis.readable_tokens import show_whitespace
+
     return " ".join(map(show_whitespace, tokens))

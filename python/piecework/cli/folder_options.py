@@ -13,8 +13,8 @@ import click
 import piecework as pw
 from piecework._internal.counted import counted
 from piecework.cli.notes import note
-from piecework.cli.options import given_options
 from piecework.cli.parameters import apply, is_quiet, option, split_at_commas
+from piecework.cli.reading import PACKING_STRATEGIES, given_options
 from piecework.cli.summaries import (
     Timing,
     documents_text,
@@ -60,7 +60,7 @@ def folder_options(command: Command) -> Command:
         ),
         add(
             "--strategy",
-            type=click.Choice(pw.export.STRATEGIES),
+            type=click.Choice(PACKING_STRATEGIES),
             help="How to pack: cut documents at row ends, or pad rows and cut only documents over LENGTH.  "
             "[default: concat]",
         ),

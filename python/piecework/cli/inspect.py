@@ -9,8 +9,6 @@ import click
 
 import piecework as pw
 from piecework._internal.counted import counted
-from piecework.analysis.readable_tokens import escape_controls
-from piecework.analysis.text_samples import sample_of_files
 from piecework.cli.parameters import InputFile, command, option
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 
@@ -61,6 +59,8 @@ def inspect(
     what the normalizer changes, and spaces.
     """
     loaded = load_one(tokenizer, hints)
+    from piecework.analysis.text_samples import sample_of_files
+
     texts = sample_of_files(corpus, field=field) if corpus else None
     found = pw.analysis.inspect(loaded, texts)
     if as_json:
@@ -91,6 +91,8 @@ def inspect(
 
 
 def _print_field(name: str, value: str) -> None:
+    from piecework.analysis.readable_tokens import escape_controls
+
     click.echo(f"{name:<16}{escape_controls(value)}")
 
 

@@ -9,8 +9,8 @@ from typing import Literal
 import click
 
 import piecework as pw
-from piecework.cli.options import encoding_errors_option
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
+from piecework.cli.reading import encoding_errors_option
 from piecework.io.atomic_files import atomic_stream
 
 _EXAMPLE = """\b

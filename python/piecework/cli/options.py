@@ -1,4 +1,4 @@
-"""Options that several commands share; an option that is not given uses the default of the library."""
+"""What commands that count a corpus share: their options, and reading texts or counts files."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import errno
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import partial, reduce, wraps
-from typing import Any, TypeAlias, TypeVar
-
-import click
+from functools import reduce
+from typing import Any, TypeVar
 
 import piecework as pw
-from piecework.cli.parameters import NameChoice, apply, in_corpus, is_quiet, option
+from piecework.cli.parameters import NameChoice, in_corpus, is_quiet
+from piecework.cli.reading import Reading, given_options, reading_options
 from piecework.cli.setting_options import setting_options
-from piecework.corpus.rows import DOCUMENTS
 from piecework.train.counting import CorpusCount, FileCountSettings
 from piecework.train.counts_files import is_counts_file
 from piecework.train.learn import preset_for_counts, source_of
@@ -24,14 +22,8 @@ from piecework.train.setting_fields import settings_of
 Command = TypeVar("Command", bound=Callable[..., Any])
 
 COUNTS_SUFFIXES = (".parquet", ".tsv")
-Reading: TypeAlias = Mapping[str, Any]
-"""The options of `reading_options`, by the names of the arguments of functions that read a corpus."""
-
 PRESETS = tuple(pw.train.PRESETS)
 ALL_PRESETS = tuple(dict.fromkeys((*PRESETS, *pw.train.SENTENCEPIECE_PRESETS)))
-
-PEER_NAMES = ("tokenizers", "transformers", "sentencepiece", "tiktoken")
-"""The keys of `piecework.analysis.peers.PEERS`, whose import takes longer."""
 
 
 def corpus_options(
@@ -47,57 +39,6 @@ def corpus_options(
     return lambda command: preset(reading_options(command))
 
 
-def reading_options(
-    command: Callable[..., Any], on_error: bool = True, document: bool = False
-) -> Callable[..., Any]:
-    """Add the options for reading a corpus; the command receives them together as `reading`."""
-    names = ["field", "encoding_errors", "num_threads"]
-    names += [name for name, has in (("on_error", on_error), ("document", document)) if has]
-
-    @wraps(command)
-    def with_reading(*arguments: Any, **settings: Any) -> Any:
-        reading = {name: settings.pop(name) for name in names}
-        return command(*arguments, reading=reading, **settings)
-
-    add = partial(option, section="Corpus")
-    options = {
-        "field": add(
-            "--field",
-            metavar="NAME",
-            help="Field with the text in JSON lines, or column of a table; a.b is field b of the object a. "
-            "With this option, stdin and .json files are read as JSON lines; plain text has no fields.  "
-            "[default: text]",
-        ),
-        "encoding_errors": encoding_errors_option,
-        "num_threads": add(
-            "--num-threads",
-            type=click.IntRange(min=1),
-            help="Number of threads.  [default: one per CPU]",
-        ),
-        "on_error": add(
-            "--on-error",
-            type=click.Choice(["fail", "skip"]),
-            default="fail",
-            show_default=True,
-            help="Stop at the first error in a line or file, or skip it and print how many were skipped.",
-        ),
-        "document": add(
-            "--document",
-            type=click.Choice(list(DOCUMENTS)),
-            default="line",
-            show_default=True,
-            help="What a document of plain text is: a line, the lines between blank lines, or a whole file. "
-            "Line ends inside a document are kept.",
-        ),
-    }
-    return apply([options[name] for name in names], with_reading)
-
-
-def in_one_thread(reading: Reading) -> Reading:
-    """Return the options for a function that reads without threads."""
-    return {name: value for name, value in reading.items() if name != "num_threads"}
-
-
 COUNTING_NAMES = tuple(
     name for name, (about, _) in settings_of(FileCountSettings).items() if about.option is not None
 )
@@ -108,18 +49,6 @@ _ALSO_FOR_COUNTS = {"memory", "checkpoint", "checkpoint_seconds", "keep_checkpoi
 
 counting_options = setting_options(FileCountSettings, *COUNTING_NAMES, section="Large corpora")
 """Adds the options for counting a large corpus."""
-
-
-def encoding_errors_option(command: Command) -> Command:
-    """Add the option for invalid UTF-8."""
-    decorate = in_corpus(
-        "--encoding-errors",
-        type=click.Choice(["replace", "strict"]),
-        default="replace",
-        show_default=True,
-        help="Replace invalid UTF-8 by U+FFFD, or stop with an error.",
-    )
-    return decorate(command)
 
 
 def plan_for(corpus: Sequence[str], field: str | None, preset: str | None, **options: Any) -> Plan:
@@ -184,11 +113,6 @@ def _check_readable(path: str) -> None:
         os.stat(path)
         if not os.access(path, os.R_OK):
             raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), path)
-
-
-def given_options(options: dict[str, Any]) -> dict[str, Any]:
-    """Return the options that the user gave."""
-    return {name: value for name, value in options.items() if value is not None and value != ()}
 
 
 def count_or_load(

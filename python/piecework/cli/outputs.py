@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import os
+from typing import TYPE_CHECKING
 
 import piecework as pw
 from piecework.cli.notes import note
 from piecework.io.atomic_files import atomic_stream, check_writable
 from piecework.io.saving import check_format, formats_for, is_folder_path
-from piecework.train.plan import Plan
+
+if TYPE_CHECKING:
+    from piecework.train.plan import Plan
 
 
 def save_tokenizer(tokenizer: pw.Tokenizer, path: str) -> None:

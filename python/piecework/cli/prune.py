@@ -6,7 +6,6 @@ import click
 
 import piecework as pw
 from piecework.cli.notes import note
-from piecework.cli.options import Reading, in_one_thread, reading_options
 from piecework.cli.parameters import (
     InputFile,
     VocabSize,
@@ -16,6 +15,7 @@ from piecework.cli.parameters import (
     in_vocabulary,
     is_quiet,
 )
+from piecework.cli.reading import Reading, in_one_thread, reading_options
 from piecework.cli.resizing import check_outputs, listed_words, resizing_outputs, save_resized
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 

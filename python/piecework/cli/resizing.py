@@ -6,8 +6,6 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar
 
-import numpy as np
-
 import piecework as pw
 from piecework._internal.counted import counted
 from piecework.cli.notes import note
@@ -82,6 +80,8 @@ def save_resized(
 
 
 def _save_map(id_map: pw.IdMap, path: str) -> None:
+    import numpy as np
+
     with atomic_file(path) as temporary, temporary.open("wb") as stream:
         if path.endswith(".npy"):
             np.save(stream, id_map.new_ids)

@@ -9,8 +9,6 @@ import click
 import piecework as pw
 from piecework.cli.parameters import InputFile, command, option
 from piecework.cli.tokenizer_options import Hints, names_of_files, tokenizer_options, try_each
-from piecework.playground import serve as serve_page
-from piecework.playground.server import check_extra
 
 _EXAMPLE = """\b
 Example:
@@ -44,6 +42,9 @@ def serve(tokenizers: tuple[str, ...], host: str, port: int, open_page: bool, hi
     Several TOKENIZERs are shown side by side. A TOKENIZER that does not load is shown with its error. This
     command needs the extra serve.
     """
+    from piecework.playground import serve as serve_page
+    from piecework.playground.server import check_extra
+
     check_extra()  # before tokenizers take their time to load
 
     def ready(address: str) -> None:

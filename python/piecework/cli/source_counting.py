@@ -10,8 +10,8 @@ import click
 
 import piecework as pw
 from piecework.cli.notes import note
-from piecework.cli.options import given_options
 from piecework.cli.parameters import InputFile, option
+from piecework.cli.reading import given_options
 from piecework.train.count_checkpoint import source_folder
 from piecework.train.plan import Plan
 from piecework.train.source_costs import SourceCosts, costs_of_parity, plain_models

@@ -7,22 +7,21 @@ import os
 import warnings
 from collections.abc import Callable, Sequence
 from time import monotonic
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
 import piecework as pw
 from piecework._internal.counted import counted
 from piecework._internal.warn import warn
-from piecework.analysis.entry_bytes import family
-from piecework.analysis.figures import percent
-from piecework.analysis.text_samples import sample_of_files
 from piecework.cli.notes import note
-from piecework.cli.options import Reading, are_counts_files, in_one_thread
 from piecework.cli.parameters import in_output
+from piecework.cli.reading import Reading, in_one_thread
 from piecework.corpus.formats import PLAIN_TEXT, format_of
 from piecework.corpus.rows import DOCUMENTS, ReadOptions
-from piecework.train.plan import Plan
+
+if TYPE_CHECKING:
+    from piecework.train.plan import Plan
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -122,6 +121,9 @@ def documents_text(
 
 def first_texts(corpus: Sequence[str], plan: Plan, reading: Reading) -> list[str]:
     """Return the first texts of a corpus; none of counts, pipes and URLs."""
+    from piecework.analysis.text_samples import sample_of_files
+    from piecework.cli.options import are_counts_files
+
     if "-" in corpus or plan.sentences.with_counts or are_counts_files(corpus, reading["field"]):
         return []
     with warnings.catch_warnings():
@@ -137,6 +139,8 @@ def normalized(plan: Plan, texts: Sequence[str]) -> pw.analysis.RoundTrip:
 
 def preset_hint(plan: Plan, found: pw.analysis.RoundTrip) -> str | None:
     """Return the line that names another preset, if this one changes case or accents of many words."""
+    from piecework.analysis.figures import percent
+
     preset = "" if plan.preset is None else plan.preset.name
     changes = found.case_words or found.accent_words
     if not changes or found.changed_share < _MANY_WORDS or preset not in _KEEPS_CASE_AND_ACCENTS:
@@ -160,6 +164,8 @@ def normalization_text(
     >>> normalization_text(pw.spec.Lowercase()), normalization_text(None)
     ('lowercases', 'keeps case and accents')
     """
+    from piecework.analysis.figures import percent
+
     changes = changes_of(normalizer)
     text = " and ".join(_PHRASES[change] for change in changes)
     if not {"case", "accents"} & set(changes):
@@ -215,6 +221,8 @@ def tokenizer_text(tokenizer: pw.Tokenizer) -> str:
     >>> tokenizer_text(pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})))
     'character tokenizer with 2 entries keeps case and accents'
     """
+    from piecework.analysis.entry_bytes import family
+
     spec = tokenizer.spec
     kind = f"{family(spec)} tokenizer with {tokenizer.get_vocab_size():,} entries"
     return f"{kind} {normalization_text(spec.normalizer)}"
@@ -222,6 +230,8 @@ def tokenizer_text(tokenizer: pw.Tokenizer) -> str:
 
 def tokenizer_data(tokenizer: pw.Tokenizer) -> dict[str, Any]:
     """Return the content of `tokenizer_text` as data."""
+    from piecework.analysis.entry_bytes import family
+
     spec = tokenizer.spec
     return {
         "model": family(spec),

@@ -5,22 +5,19 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import piecework as pw
 from piecework.cli.engines import check_engine
-from piecework.cli.options import (
-    Reading,
-    are_counts_files,
-    check_counting,
-    check_words,
-    given_options,
-)
+from piecework.cli.options import are_counts_files, check_counting, check_words
 from piecework.cli.outputs import check_tokenizer_output, check_trained_format, training_log_of
+from piecework.cli.reading import Reading, given_options
 from piecework.cli.source_counting import check_sources, groups_of, source_option
 from piecework.cli.training_options import SENTENCEPIECE
 from piecework.io.atomic_files import check_writable
-from piecework.train.plan import Plan
+
+if TYPE_CHECKING:
+    from piecework.train.plan import Plan
 
 _WITH_SELF_TESTS = {"memory", "checkpoint"}
 

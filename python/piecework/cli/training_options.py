@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 import click
 
 import piecework as pw
-from piecework.cli.options import given_options
 from piecework.cli.parameters import (
     Command,
     Option,
     option,
 )
+from piecework.cli.reading import given_options
 from piecework.cli.setting_options import SECTION, declared_options
 from piecework.train.plan import model_of
 from piecework.train.setting_fields import Variant, settings_of

@@ -7,18 +7,20 @@ import shutil
 import textwrap
 from collections.abc import Sequence
 from dataclasses import fields
+from typing import TYPE_CHECKING
 
 import click
 
 import piecework as pw
 from piecework._internal.counted import counted
 from piecework._internal.memory_budget import format_size, memory_budget
-from piecework.analysis.readable_tokens import show_whitespace, text_of_bytes
-from piecework.cli.options import Reading, in_one_thread
+from piecework.cli.reading import Reading, in_one_thread
 from piecework.cli.summaries import model_name
 from piecework.cli.training_checks import Job
 from piecework.io.saving import is_folder_path
-from piecework.train.plan import Plan
+
+if TYPE_CHECKING:
+    from piecework.train.plan import Plan
 
 _LABEL_WIDTH = 15
 _MAX_WIDTH = 100
@@ -64,6 +66,8 @@ def _described(files: Sequence[str]) -> str:
 
 
 def _print_beginning(path: str, plan: Plan, reading: Reading) -> None:
+    from piecework.analysis.readable_tokens import show_whitespace, text_of_bytes
+
     rows = next(iter(pw.corpus.read_corpus(path, **in_one_thread(reading))), None)
     text = next((text for text in rows.texts if text.strip()), None) if rows else None
     if text is None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from shlex import quote
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -14,14 +14,7 @@ from piecework._internal.counted import counted
 from piecework._internal.memory_budget import format_size, memory_budget
 from piecework.cli.engines import count_on_engine, engine_options
 from piecework.cli.notes import note
-from piecework.cli.options import (
-    COUNTING_NAMES,
-    Reading,
-    count_or_load,
-    counting_options,
-    in_one_thread,
-    plan_for,
-)
+from piecework.cli.options import COUNTING_NAMES, count_or_load, counting_options, plan_for
 from piecework.cli.outputs import save_trained
 from piecework.cli.parameters import (
     TokenizerOutput,
@@ -31,6 +24,7 @@ from piecework.cli.parameters import (
     output_option,
     quiet_option,
 )
+from piecework.cli.reading import Reading, in_one_thread
 from piecework.cli.roles import check_folder, token_roles
 from piecework.cli.source_counting import (
     balanced,
@@ -58,9 +52,11 @@ from piecework.cli.training_options import SENTENCEPIECE, given_settings
 from piecework.cli.training_plan import print_plan
 from piecework.io.saving import is_folder_path
 from piecework.train.count_checkpoint import delete_count_checkpoint
-from piecework.train.plan import Plan
 from piecework.train.source_balance import delete_balance_checkpoint
-from piecework.train.source_costs import SourceCosts
+
+if TYPE_CHECKING:
+    from piecework.train.plan import Plan
+    from piecework.train.source_costs import SourceCosts
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

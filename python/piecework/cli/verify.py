@@ -11,8 +11,8 @@ from itertools import chain
 import click
 
 import piecework as pw
-from piecework.cli.options import PEER_NAMES, Reading, reading_options
 from piecework.cli.parameters import InputFile, command, is_quiet, option, quiet_option
+from piecework.cli.reading import PEER_NAMES, Reading, reading_options
 from piecework.cli.terminal import print_blocks, terminal_width
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 from piecework.io.names import tokenizer_path

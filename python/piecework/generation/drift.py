@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from piecework._internal.array_types import Ids
     from piecework.tokenizer import Tokenizer
 
+
 Cut: TypeAlias = tuple[int, int]
 
 _METASPACE = "▁"

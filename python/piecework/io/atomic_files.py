@@ -37,7 +37,7 @@ def atomic_file(path: str | os.PathLike[str]) -> Iterator[Path]:
     """
     if _is_device(path):
         with FileError.while_writing(path):
-            yield _path(path)
+            yield Path(path)
         return
     target = _resolved(path)
     with _temporary_beside(target, path) as temporary:
@@ -82,13 +82,7 @@ def _stdout() -> Iterator[BinaryIO]:
 
 
 def _resolved(path: str | os.PathLike[str]) -> Path:
-    return _path(os.path.realpath(path))
-
-
-def _path(path: str | os.PathLike[str]) -> Path:
-    from pathlib import Path
-
-    return Path(path)
+    return Path(os.path.realpath(path))
 
 
 def _is_device(path: str | os.PathLike[str]) -> bool:

@@ -8,6 +8,7 @@ options changed.
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, TypeAlias
 
 from piecework._core import Core, read_cache, write_cache
@@ -50,8 +51,6 @@ def read_through_cache(
 
 
 def _write_if_possible(path: str, loaded: CoreAndSpecial, key: bytes) -> None:
-    from contextlib import suppress
-
     from piecework.io.atomic_files import atomic_file
 
     with suppress(PieceworkError, OSError), atomic_file(path) as temporary:

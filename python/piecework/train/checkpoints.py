@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
+
 SECONDS_BETWEEN_WRITES: float = 60.0
 
 _FORMAT: Final = "piecework learning checkpoint 2"
@@ -120,7 +121,6 @@ class LearningCheckpoint:
         )
 
     def _merge_parts(self) -> tuple[dict[str, Any], bytes] | None:
-
         columns: tuple[npt.NDArray[Any], ...] = self._log.merges()
         if not len(columns[0]):
             return None

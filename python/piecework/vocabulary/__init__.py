@@ -20,72 +20,66 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from piecework.vocabulary.changed_vocabulary import ChangedVocabulary
-    from piecework.vocabulary.components import as_components, as_sentencepiece
-    from piecework.vocabulary.decoding import decoded_bytes, vocab_bytes
-    from piecework.vocabulary.embeddings import ResizedTable, resize_embeddings
-    from piecework.vocabulary.extension import extend
-    from piecework.vocabulary.id_map import IdMap
-    from piecework.vocabulary.pieces import (
-        add_pieces,
-        bos_eos_template,
-        remove_pieces,
-        set_scores,
-        set_types,
-    )
-    from piecework.vocabulary.pruning import prune
-    from piecework.vocabulary.restriction import restrict
-    from piecework.vocabulary.shrinking import shrink
-    from piecework.vocabulary.transplantation import donor_rows, map_between
-    from piecework.vocabulary.unigram_scores import to_unigram
-    from piecework.vocabulary.words import add_words
+    from piecework.vocabulary.changed_vocabulary import ChangedVocabulary as ChangedVocabulary
+    from piecework.vocabulary.components import as_components as as_components
+    from piecework.vocabulary.components import as_sentencepiece as as_sentencepiece
+    from piecework.vocabulary.decoding import decoded_bytes as decoded_bytes
+    from piecework.vocabulary.decoding import vocab_bytes as vocab_bytes
+    from piecework.vocabulary.embeddings import ResizedTable as ResizedTable
+    from piecework.vocabulary.embeddings import resize_embeddings as resize_embeddings
+    from piecework.vocabulary.extension import extend as extend
+    from piecework.vocabulary.id_map import IdMap as IdMap
+    from piecework.vocabulary.pieces import add_pieces as add_pieces
+    from piecework.vocabulary.pieces import bos_eos_template as bos_eos_template
+    from piecework.vocabulary.pieces import remove_pieces as remove_pieces
+    from piecework.vocabulary.pieces import set_scores as set_scores
+    from piecework.vocabulary.pieces import set_types as set_types
+    from piecework.vocabulary.pruning import prune as prune
+    from piecework.vocabulary.restriction import restrict as restrict
+    from piecework.vocabulary.shrinking import shrink as shrink
+    from piecework.vocabulary.transplantation import donor_rows as donor_rows
+    from piecework.vocabulary.transplantation import map_between as map_between
+    from piecework.vocabulary.unigram_scores import to_unigram as to_unigram
+    from piecework.vocabulary.words import add_words as add_words
 
-__all__ = [
-    "ChangedVocabulary",
-    "IdMap",
-    "ResizedTable",
-    "add_pieces",
-    "add_words",
-    "as_components",
-    "as_sentencepiece",
-    "bos_eos_template",
-    "decoded_bytes",
-    "donor_rows",
-    "extend",
-    "map_between",
-    "prune",
-    "remove_pieces",
-    "resize_embeddings",
-    "restrict",
-    "set_scores",
-    "set_types",
-    "shrink",
-    "to_unigram",
-    "vocab_bytes",
-]
+# Each is imported when it is first read: `Tokenizer.with_added_tokens` needs neither training nor embeddings.
+_HOMES = {
+    "ChangedVocabulary": "changed_vocabulary",
+    "IdMap": "id_map",
+    "ResizedTable": "embeddings",
+    "add_pieces": "pieces",
+    "add_words": "words",
+    "as_components": "components",
+    "as_sentencepiece": "components",
+    "bos_eos_template": "pieces",
+    "decoded_bytes": "decoding",
+    "donor_rows": "transplantation",
+    "extend": "extension",
+    "map_between": "transplantation",
+    "prune": "pruning",
+    "remove_pieces": "pieces",
+    "resize_embeddings": "embeddings",
+    "restrict": "restriction",
+    "set_scores": "pieces",
+    "set_types": "pieces",
+    "shrink": "shrinking",
+    "to_unigram": "unigram_scores",
+    "vocab_bytes": "decoding",
+}
+__all__ = list(_HOMES)
 
-# `with_added_tokens` needs a module of this package, and neither training nor embeddings.
-__getattr__ = lazy_names(
-    __name__,
-    {
-        "changed_vocabulary": ("ChangedVocabulary",),
-        "components": ("as_components", "as_sentencepiece"),
-        "decoding": ("decoded_bytes", "vocab_bytes"),
-        "embeddings": ("ResizedTable", "resize_embeddings"),
-        "extension": ("extend",),
-        "id_map": ("IdMap",),
-        "pieces": ("add_pieces", "bos_eos_template", "remove_pieces", "set_scores", "set_types"),
-        "pruning": ("prune",),
-        "restriction": ("restrict",),
-        "shrinking": ("shrink",),
-        "transplantation": ("donor_rows", "map_between"),
-        "unigram_scores": ("to_unigram",),
-        "words": ("add_words",),
-    },
-)
+if not TYPE_CHECKING:
+
+    def __getattr__(name: str) -> object:
+        if name not in _HOMES:
+            raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
+        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

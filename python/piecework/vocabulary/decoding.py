@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     # A step returns text for the next step, or bytes, which later steps only replace.
     from piecework.tokenizer import Tokenizer
 
+
 Step: TypeAlias = Callable[[str], str | bytes]
 
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-F]{2})>")

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 if TYPE_CHECKING:
     from piecework.tokenizer import Tokenizer
 
+
 def shrink(tokenizer: Tokenizer, size: int) -> ChangedVocabulary:
     """Remove the last learned entries until `size` tokens are left.
 

@@ -10,6 +10,8 @@ import click
 import pytest
 
 import piecework as pw
+from piecework.analysis.peers import PEERS
+from piecework.cli import reading
 from piecework.cli.app import VERBS
 from piecework.cli.messages import in_flags, with_flags
 from piecework.train.trainers.bpe import BYTE_ALPHABET
@@ -398,3 +400,11 @@ def test_every_preset_works_in_every_command_that_takes_one(
     code, text, _ = cli("compare", out, "--corpus", corpus, "--words", preset, "--json")
     assert code == 0
     assert json.loads(text)
+
+
+def test_choices_that_are_listed_twice_agree_with_the_library() -> None:
+    formats = dict.fromkeys((*pw.export.FORMATS, *pw.export.SHARD_FORMATS))
+    assert tuple(PEERS) == reading.PEER_NAMES
+    assert reading.TRAINING_EXAMPLES == pw.analysis.EXAMPLES
+    assert tuple(formats) == reading.OUTPUT_FORMATS
+    assert reading.PACKING_STRATEGIES == pw.export.STRATEGIES

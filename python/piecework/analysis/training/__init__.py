@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from piecework._internal import validation as checks
-from piecework.analysis.step_selection import Selection
+from piecework._internal.step_selection import Selection
 from piecework.analysis.training.examples import EXAMPLES, TrainingExample, training_example
 from piecework.analysis.training.merges import settings_of, trace_bpe, trace_wordpiece
 from piecework.analysis.training.pruning import trace_pruning

@@ -11,7 +11,7 @@ from dataclasses import asdict, fields
 from itertools import islice
 from typing import Any, TypeVar
 
-from piecework.analysis.step_selection import Selection
+from piecework._internal.step_selection import Selection
 from piecework.analysis.training.limits import check_one_stage, check_small
 from piecework.analysis.training.steps import (
     PairScore,

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from piecework.analysis.step_selection import Selection
+from piecework._internal.step_selection import Selection
 from piecework.analysis.training.limits import check_one_stage, check_same, check_small
 from piecework.analysis.training.merges import Replay, settings_of, tied_pairs
 from piecework.analysis.training.steps import PairScore, TrainingEstimate, TrainingMerge

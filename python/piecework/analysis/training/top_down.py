@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from piecework.analysis.step_selection import Selection
+from piecework._internal.step_selection import Selection
 from piecework.analysis.training.limits import check_same, check_small
 from piecework.analysis.training.merges import settings_of
 from piecework.analysis.training.steps import LengthCount, TrainingThreshold

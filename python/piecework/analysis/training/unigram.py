@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from piecework._internal.step_selection import Selection
 from piecework.analysis.metrics import ratio
-from piecework.analysis.step_selection import Selection
 from piecework.analysis.training.limits import check_same, check_small
 from piecework.analysis.training.merges import settings_of
 from piecework.analysis.training.steps import (
