@@ -1,1 +1,1 @@
-"""Helpers for all folders: validation, threads, progress, lazy imports. Nothing here is public."""
+"""Helpers for all folders: validation, threads, progress. Nothing here is public."""

@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-Numbers: TypeAlias = Sequence[int] | npt.NDArray[np.uint64]
+    Numbers: TypeAlias = Sequence[int] | npt.NDArray[np.uint64]
+
 AnyCounts: TypeAlias = "Counts | Mapping[str, int]"
 """Word counts, or a mapping from words to counts."""
 
