@@ -90,7 +90,7 @@ class PieceworkError(Exception):
 def _renamed(place: str, names: Mapping[str, str]) -> str:
     """Return a place with another name for its argument, which an index or a field can follow."""
     argument = place
-    for mark in ".[:= ":
+    for mark in "[: ":  # not ".": the place can be a file
         argument = argument.partition(mark)[0]
     return names.get(argument, argument) + place[len(argument) :]
 

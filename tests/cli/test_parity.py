@@ -250,7 +250,7 @@ def test_a_plan_shows_words_as_text(folder: Path) -> None:
             "--balance-rounds: needs --parallel FILE for each CORPUS argument",
         ),
         (["--balance-rounds", "0"], "--balance-rounds"),
-        (["--parity"], "--parity needs --parallel FILE for each CORPUS argument, a text that says"),
+        (["--parity"], "--parity: needs --parallel FILE for each CORPUS argument, a text that says"),
         (["--parity", *PARALLEL[:2]], "--parallel: has 1 files, and CORPUS 2 arguments"),
         (["--parity", *PARALLEL, "cs.txt"], "CORPUS: has cs.txt twice; give each language once"),
         (

@@ -61,7 +61,7 @@ ROWS = [
     Row(
         "parity",
         f"{LANGUAGES} --model byte-bpe --parity",
-        "--parity needs --parallel FILE for each CORPUS argument, a text that says the same in each "
+        "--parity: needs --parallel FILE for each CORPUS argument, a text that says the same in each "
         "language; for languages of one script, --parity-unit compares their own texts",
     ),
     Row("parity", f"en.txt --model bpe --parity {PARALLEL}", "CORPUS: is one argument, en.txt"),
@@ -98,7 +98,7 @@ ROWS = [
         Row(
             "balance_rounds",
             f"{LANGUAGES} --balance-rounds 2{vocab}",
-            "--balance-rounds needs --parallel FILE for each CORPUS argument, a text that says the same in "
+            "--balance-rounds: needs --parallel FILE for each CORPUS argument, a text that says the same in "
             "each language",
             verb,
         )
@@ -236,7 +236,7 @@ ROWS = [
     Row(
         "training_log",
         "en.txt --score pmi --vocab-size 40,50 --training-log",
-        "--training-log needs one tokenizer in a file or folder, not several sizes",
+        "--training-log: needs one tokenizer in a file or folder, not several sizes",
     ),
     Row(
         "model_max_length",
@@ -263,20 +263,20 @@ ROWS = [
     Row(
         "ties",
         f"{LANGUAGES} --model bpe --ties first-seen {PARALLEL} --balance-rounds 2",
-        "--balance-rounds does not support --ties first-seen: weighted counts have no first positions",
+        "--balance-rounds: does not support --ties first-seen: weighted counts have no first positions",
     ),
     Row(
         "score",
         f"{LANGUAGES} --score pmi {PARALLEL} --balance-rounds 2",
-        "--balance-rounds does not support --ties first-seen: weighted counts have no first positions; "
+        "--balance-rounds: does not support --ties first-seen: weighted counts have no first positions; "
         "choose another --ties",
     ),
     Row(
         "alphabet_order",
         f"{LANGUAGES} --alphabet-order first-seen {PARALLEL} --balance-rounds 2",
-        "--balance-rounds does not support --alphabet-order first-seen",
+        "--balance-rounds: does not support --alphabet-order first-seen",
     ),
-    Row("transition", "en.txt --model bpe --parity --transition 90", "--transition cannot be combined"),
+    Row("transition", "en.txt --model bpe --parity --transition 90", "--transition: cannot be combined"),
     Row(
         "transition",
         "bytes.tsv --model byte-bpe --transition 290",
@@ -291,13 +291,13 @@ ROWS = [
     Row(
         "use_all_vocab",
         "en.txt --use-all-vocab",
-        "--use-all-vocab must be False, not True: only word and char models",
+        "--use-all-vocab: must be False, not True: only word and char models",
         "train-sentencepiece",
     ),
     Row(
         "split_by_whitespace",
         "en.txt --model-type bpe --transition 900 --no-split-by-whitespace",
-        "--transition needs --split-by-whitespace",
+        "--transition: needs --split-by-whitespace",
         "train-sentencepiece",
     ),
     Row(

@@ -325,17 +325,17 @@ def test_names_that_are_nearly_right_are_suggested(cache: Path) -> None:
         pw.Tokenizer.load("zebra")
 
 
-def test_the_command_line_names_its_flag(cli: Run, cache: Path) -> None:
+def test_the_command_line_says_how_to_download(cli: Run, cache: Path) -> None:
     code, _, err = cli("inspect", NAME)
     assert code == 2
-    assert "to fetch a repository, --download, which needs the extra 'hub'" in err
+    assert "to fetch a repository, pass download, which needs the extra 'hub'" in err
     put_in_cache(cache, NAME, small(), "v2")
     assert cli("inspect", NAME, "--revision", "v2")[0] == 0
     assert cli("compare", NAME, "--revision", "v2", "--corpus", __file__, "--json")[0] == 0
     code, _, err = cli("inspect", __file__, "--revision", "v2")
     assert (code, err) == (
         2,
-        "piecework: error: --revision v2 does not apply to a path\n",
+        "piecework: error: --revision: 'v2' does not apply to a path\n",
     )
 
 

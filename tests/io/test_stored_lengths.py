@@ -156,7 +156,7 @@ def test_none_pads_to_the_longest_row_and_turns_no_truncation_off(folder: Path) 
 
 def test_the_earlier_name_of_the_side_is_answered() -> None:
     for call in (bert().with_padding, bert().with_truncation, pw.spec.Padding, pw.spec.Truncation):
-        with pytest.raises(ArgumentError, match="direction: is called side="):
+        with pytest.raises(ArgumentError, match="direction: is called side"):
             call(direction="left")  # type: ignore[operator]
 
 

@@ -28,7 +28,7 @@ def test_a_missing_package_names_what_to_install() -> None:
     with pytest.raises(pw.errors.MissingExtraError) as caught:
         import_extra("no_such_module", "polars", "series")
     assert str(caught.value).startswith(
-        "series needs no_such_module, which is not installed; install the extra"
+        "series: needs no_such_module, which is not installed; install the extra"
     )
     expected = "install the extra 'polars' of piecework: pip install 'polars>=1.0' 'pyarrow>=14'"
     assert caught.value.expected == expected
@@ -62,7 +62,7 @@ def test_a_package_that_cannot_be_imported_says_why(
     with pytest.raises(pw.errors.MissingExtraError) as caught:
         import_extra("broken_package", "arrow", "html")
     assert str(caught.value).startswith(
-        "html needs broken_package, which cannot be imported (No module named 'no_such_module'); install"
+        "html: needs broken_package, which cannot be imported (No module named 'no_such_module'); install"
     )
 
 

@@ -124,7 +124,7 @@ class Example:
         ("share", math.nan, "must be a number above 0 and at most 1, not nan"),
         ("choice", "c", "must be one of a, b, not 'c'"),
         ("choice", None, "must be one of a, b, not None"),
-        ("text", "", "text must not be empty"),
+        ("text", "", "text: must not be empty"),
         ("text", "\ud800", "a string without lone surrogates"),
         ("tokens", "ab", "must be a list of strings, not 'ab'"),
         ("tokens", ["a", "a"], "tokens contains 'a' twice"),

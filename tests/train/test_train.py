@@ -158,7 +158,7 @@ def test_prefix_and_unknown_token_reach_the_model() -> None:
 
 
 def test_a_vocabulary_too_small_for_its_alphabet_is_refused() -> None:
-    expected = "vocab_size must be at least 19 (5 special tokens and an alphabet of 14), not 18"
+    expected = "vocab_size: must be at least 19 (5 special tokens and an alphabet of 14), not 18"
     with pytest.raises(pw.errors.TrainingError, match=re.escape(expected)):
         WordPieceTrainer(vocab_size=18).learn(HUGS)
 
@@ -282,7 +282,7 @@ def test_trainers_are_frozen_and_equal_by_value() -> None:
 )
 def test_values_that_are_no_learners_are_rejected(value: object, message: str) -> None:
     kinds = one_of(f"{kind.__name__}()" for kind in LEARNERS.values())
-    expected = f"learner must be {kinds} of piecework.train, {message}"
+    expected = f"learner: must be {kinds} of piecework.train, {message}"
     with pytest.raises(pw.errors.InputTypeError, match=re.escape(expected)):
         trainer_for("wordpiece", {"learner": value})
 

@@ -218,7 +218,7 @@ def test_no_text_is_an_error() -> None:
             "seed_vocab_size: must be an integer of at least 500.*, not 499",
         ),
         ({"learner": Merges()}, r"learner: must be Pruning\(\) of piecework.train, not Merges"),
-        ({"learner": "pruning"}, r"learner must be Pruning\(\) .*: use Pruning\("),
+        ({"learner": "pruning"}, r"learner: must be Pruning\(\) .*: use Pruning\("),
     ],
 )
 def test_settings_that_do_not_fit_together_are_errors(
@@ -254,7 +254,7 @@ def test_settings_that_do_not_fit_together_are_errors(
             "seed_vocab_size: must be an integer of at least 500.*, not 499",
         ),
         ({"learner": Merges()}, r"learner: must be Pruning\(\) of piecework.train, not Merges"),
-        ({"learner": "pruning"}, r"learner must be Pruning\(\) .*: use Pruning\("),
+        ({"learner": "pruning"}, r"learner: must be Pruning\(\) .*: use Pruning\("),
     ],
 )
 def test_settings_of_sentencepiece_that_do_not_fit_together_are_errors(

@@ -168,9 +168,9 @@ def error_of(tok: pw.Tokenizer, texts: object) -> str:
 
 def test_models_that_cannot_become_unigram_models_raise_errors(wordpiece: pw.Tokenizer) -> None:
     bpe = pw.Tokenizer.train_from_iterator(TEXTS, model="bpe", vocab_size=40)
-    assert error_of(bpe, TEXTS) == "model must be WordPiece, not BPE"
+    assert error_of(bpe, TEXTS) == "model: must be WordPiece, not BPE"
     gap = pw.Tokenizer(WordPiece({"[UNK]": 0, "a": 2}), pre_tokenizer=WhitespaceSplit())
-    assert "vocab has no entry with id 1; its ids must be without gaps" in error_of(gap, ["a"])
+    assert "vocab: has no entry with id 1; its ids must be without gaps" in error_of(gap, ["a"])
     twice = pw.Tokenizer(
         WordPiece({"[UNK]": 0, "a": 1, "##▁a": 2}), pre_tokenizer=WhitespaceSplit()
     )

@@ -108,8 +108,10 @@ def compare(
     defines them.
     """
     if html_path == "-" and as_json:
-        message = "cannot both write to stdout; give --html a file"
-        raise pw.errors.ArgumentError("html", message, also=["--json"])
+        message = "cannot both write to stdout"
+        raise pw.errors.ArgumentError(
+            "html", message, also=["--json"], hint="give --html a file"
+        )
     if html_path:
         check_output(html_path)
         check_report()

@@ -94,7 +94,7 @@ def _print_lineage(
     """Print the merges that made a token of one tokenizer."""
     if len(arguments) != 1:
         message = f"needs one TOKENIZER; there are {len(arguments)} arguments"
-        raise pw.errors.ArgumentError("arguments", message)
+        raise pw.errors.ArgumentError("token", message)
     log = arguments[0] if is_training_log(arguments[0]) else training_log_of(arguments[0])
     is_logged = os.path.exists(log)
     source = pw.train.LearnedVocabulary.load(log) if is_logged else load_one(arguments[0], hints)

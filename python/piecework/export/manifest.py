@@ -113,10 +113,8 @@ class Manifest:
             self.save()
             return
         if not resume:
-            problem = (
-                f"has {self.path} of an earlier run; pass resume=True to finish it, {_OTHER_FOLDER}"
-            )
-            raise ArgumentError("out_dir", problem)
+            advice = f"pass resume to finish it, {_OTHER_FOLDER}"
+            raise ArgumentError("out_dir", f"has {self.path} of an earlier run", hint=advice)
         try:
             self._check(stored)
             self._restore(stored)

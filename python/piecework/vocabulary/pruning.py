@@ -78,7 +78,7 @@ def most_used(
     present = len(all_ids(spec))
     if size > present:
         problem = f"must be at most {present}, not {size}: that is the present number of tokens"
-        raise ArgumentError("size", problem)
+        raise ArgumentError("size", problem, limit=present)
     used_by = {token: derivations.uses(token) & vocab.keys() for token in vocab.keys() - fixed}
     users = Counter(used for parts in used_by.values() for used in parts)
     removable = [(uses[vocab[t]], -vocab[t], t) for t in used_by if not users[t]]
@@ -97,6 +97,7 @@ def most_used(
             "size",
             f"must be at least {present}, not {size}: the alphabet and the tokens that are "
             "always kept",
+            limit=present,
         )
     return kept
 

@@ -52,15 +52,15 @@ def test_bad_usage_is_one_line_and_code_two(
         ),
         (
             ["count", corpus, "-o", "counts.csv"],
-            "--output must be a file name that ends in .parquet or .tsv, or - for stdout, not 'counts.csv'",
+            "--output: must be a file name that ends in .parquet or .tsv, or - for stdout, not 'counts.csv'",
         ),
         (["encode", tokenizer, "--format", "xml"], "'xml' is not one of"),
-        (["encode", tokenizer, corpus, "--format", "npy"], "--output must be a path, not '-'"),
+        (["encode", tokenizer, corpus, "--format", "npy"], "--output: must be a path, not '-'"),
         (["encode", tokenizer, corpus, "-o", corpus], "corpus.txt', which is an input"),
         (["encode", tokenizer, "a", "b", "-o", "c", "-o", "d", "-o", "e"], "3 for 2 inputs"),
         (
             ["encode", tokenizer, corpus, "--append-eod", "</s>", "-o", "x.json"],
-            "--append-eod must be a token of the vocabulary, not",
+            "--append-eod: must be a token of the vocabulary, not",
         ),
         (
             ["explain", tokenizer],
@@ -91,8 +91,8 @@ def test_bad_input_is_one_line_and_leaves_no_file(cli: Run, tokenizer: str, tmp_
     (folder / "none").mkdir()
     out = tmp_path / "out.json"
     for name, options, parts in (
-        ("empty.txt", [], ["empty.txt has no words; give files with text"]),
-        ("blank.txt", [], ["blank.txt has no words; give files with text"]),
+        ("empty.txt", [], ["empty.txt: has no words; give files with text"]),
+        ("blank.txt", [], ["blank.txt: has no words; give files with text"]),
         ("bad.txt", ["--encoding-errors", "strict"], ["bad.txt", "byte 4"]),
         ("bad.jsonl", [], ["bad.jsonl line 2 field 'text': found a number"]),
         ("cut.gz", [], ["cut.gz: found truncated gzip data"]),

@@ -133,7 +133,7 @@ def test_convert_writes_a_vocabulary_with_its_merges(cli: Run, ranks: str, tmp_p
         "convert", ranks, f"{tmp_path}/f/", "--pattern", "gpt2", "--merges-output", merges
     )
     assert code == 2
-    assert "--merges-output needs a file name such as vocab.json as DST, not " in err
+    assert "--merges-output: needs a file name such as vocab.json as DST, not " in err
 
 
 @pytest.mark.parametrize("verb", ["train", "extend"])
@@ -198,7 +198,7 @@ FILES = click.Argument(["inputs"], metavar="[FILE|-]...", nargs=-1)
     ("error", "message"),
     [
         (pw.errors.TrainingError("vocab_size", "6", "at least 9"), "--vocab-size: must be at least 9, not 6"),
-        (pw.errors.ArgumentError("special_tokens[2]", "3", "str"), "--special-token[2] must be str, not 3"),
+        (pw.errors.ArgumentError("special_tokens[2]", "3", "str"), "--special-token[2]: must be str, not 3"),
         (pw.errors.ArgumentError("inputs", "'-'", "a file"), "FILE must be a file, not '-'"),
         (pw.errors.ArgumentError("inputs", "", message="inputs contain '-' twice"), "FILE contain '-' twice"),
         (pw.errors.ArgumentError("x", "", message="vocab_size=3 is new"), "--vocab-size 3 is new"),
@@ -206,12 +206,12 @@ FILES = click.Argument(["inputs"], metavar="[FILE|-]...", nargs=-1)
         (pw.errors.ArgumentError("x", "", message="vocab_size=N is"), "vocab_size=N is"),
         (pw.errors.FileError.reading("vocab_size", OSError("no")), "cannot read --vocab-size: no"),
         (pw.errors.ArgumentError("x", "1", 'vocab_size="9" or special_tokens='),
-         "x must be --vocab-size 9 or --special-token, not 1"),
-        (pw.errors.TrainingError("x", "1", "a higher vocab_size"), "x must be a higher --vocab-size, not 1"),
+         "x: must be --vocab-size 9 or --special-token, not 1"),
+        (pw.errors.TrainingError("x", "1", "a higher vocab_size"), "x: must be a higher --vocab-size, not 1"),
         (pw.errors.FileError("inputs", "no such file", "a file"), "inputs: found no such file"),
         (pw.errors.FileError("vocab_size.txt", "a vocab_size", ""), "vocab_size.txt: found a --vocab-size"),
-        (pw.errors.ArgumentError("x", "'vocab_size'", "b"), "x must be b, not 'vocab_size'"),
-        (pw.errors.ArgumentError("x", "y", "None for a file"), "x must be nothing for a file, not y"),
+        (pw.errors.ArgumentError("x", "'vocab_size'", "b"), "x: must be b, not 'vocab_size'"),
+        (pw.errors.ArgumentError("x", "y", "None for a file"), "x: must be nothing for a file, not y"),
     ],
 )  # fmt: skip
 def test_messages_name_the_flag_as_it_is_typed(error: pw.PieceworkError, message: str) -> None:
@@ -332,7 +332,7 @@ def test_compare_gives_the_options_to_the_files_that_need_them(
     assert "t.json" in out
     code, _, err = cli("compare", str(other), "--corpus", corpus, *hints)
     assert code == 2
-    assert "--pattern does not apply: the tokenizer files are self-contained" in err
+    assert "--pattern: does not apply: the tokenizer files are self-contained" in err
 
 
 def test_a_wrong_encoding_is_answered_with_all(cli: Run, ranks: str) -> None:
@@ -391,7 +391,7 @@ def test_every_preset_works_in_every_command_that_takes_one(
     assert code == 0, err
     code, text, err = cli("explain-training", corpus, *settings)
     if preset in SUPERWORDS:
-        assert (code, "--transition cannot be traced" in err) == (2, True)
+        assert (code, "--transition: cannot be traced" in err) == (2, True)
     else:
         assert (code, err) == (0, "")
         assert "vocabulary (" in text

@@ -79,7 +79,7 @@ def test_pairs_that_do_not_fit_are_refused(tok: pw.Tokenizer, tmp_path: Path) ->
         (whole[:46] + b"\1" + whole[47:], "has byte pointers of sequences that do not follow"),
         (
             whole[:-16] + b"\x09" + whole[-15:],
-            r"one\.idx is damaged: its numbers of documents are not ascending numbers up to 2",
+            r"one\.idx: is damaged: its numbers of documents are not ascending numbers up to 2",
         ),
         (whole[:17] + b"\x07" + whole[18:], "type code 7"),
     ):

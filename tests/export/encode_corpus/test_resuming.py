@@ -81,7 +81,7 @@ def test_a_folder_of_an_earlier_run_needs_resume(
     encode_corpus(tok, corpus, tmp_path)
     with pytest.raises(
         ArgumentError,
-        match=r"out_dir: has .*manifest\.json of an earlier run; pass resume=True to finish it, or",
+        match=r"out_dir: has .*manifest\.json of an earlier run; pass resume to finish it, or",
     ):
         encode_corpus(tok, corpus, tmp_path)
 
