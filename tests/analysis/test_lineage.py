@@ -226,7 +226,7 @@ def test_training_writes_the_merges_beside_the_tokenizer(
         code, out, err = cli(*words)
         assert (code, out) == (2, "")
         problem = "has the merges of a training run, not a tokenizer; load the tokenizer beside it"
-        assert f"{log} {problem}, such as {path}" in err
+        assert f"{log}: {problem}, such as {path}" in err
 
 
 @pytest.mark.parametrize(

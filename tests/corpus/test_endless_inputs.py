@@ -27,7 +27,7 @@ TOKENIZER = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1})).with_added_t
 def test_a_symlink_to_a_device_is_no_tokenizer(tmp_path: Path, suffix: str) -> None:
     link = tmp_path / f"tokenizer{suffix}"
     link.symlink_to("/dev/zero")
-    with pytest.raises(FileError, match=f"tokenizer{suffix} is a device, not a"):
+    with pytest.raises(FileError, match=f"tokenizer{suffix}: is a device, not a"):
         pw.Tokenizer.load(link)
 
 
@@ -36,7 +36,7 @@ def test_a_setting_of_a_folder_that_is_a_device_or_a_pipe_is_not_read(tmp_path: 
     (tmp_path / "model" / "additional_chat_templates").mkdir()
     template = tmp_path / "model" / "additional_chat_templates" / "tool.jinja"
     template.symlink_to("/dev/zero")
-    with pytest.raises(FileError, match=r"tool\.jinja: is a device, not a chat template"):
+    with pytest.raises(FileError, match=r"tool\.jinja:: is a device, not a chat template"):
         pw.Tokenizer.load(tmp_path / "model")
     template.unlink()
     os.mkfifo(template)
@@ -80,11 +80,11 @@ def test_a_pipe_is_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_device_is_no_corpus(tmp_path: Path, name: str) -> None:
     (tmp_path / name).symlink_to("/dev/zero")
     for source in (tmp_path / name, tmp_path):
-        with pytest.raises(FileError, match=f"{name} is a device, not a"):
+        with pytest.raises(FileError, match=f"{name}: is a device, not a"):
             pw.count_files(source)
-        with pytest.raises(FileError, match=f"{name} is a device, not a"):
+        with pytest.raises(FileError, match=f"{name}: is a device, not a"):
             pw.encode_files(TOKENIZER, source, tmp_path / "ids.bin")
-    with pytest.raises(FileError, match=f"{name} is a device, not a file of ids"):
+    with pytest.raises(FileError, match=f"{name}: is a device, not a file of ids"):
         next(pw.export.read_ids(tmp_path / name))
 
 

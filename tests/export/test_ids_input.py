@@ -237,7 +237,7 @@ def test_an_npy_file_of_more_bytes_than_its_header_states_is_refused(
     np.save(tmp_path / "out.row_offsets.npy", np.empty(0, np.int64))
     with pytest.raises(
         pw.errors.CorpusError,
-        match=r"out\.row_offsets\.npy is empty; the row offsets of .*out\.npy begin with 0",
+        match=r"out\.row_offsets\.npy: is empty; the row offsets of .*out\.npy begin with 0",
     ):
         rows_of(path)
 

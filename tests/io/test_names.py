@@ -206,7 +206,7 @@ def test_an_unknown_name_is_a_path_that_does_not_exist(
 ) -> None:
     with pytest.raises(FileError) as caught:
         pw.Tokenizer.load(path)
-    assert caught.value.expected == "a tokenizer file"
+    assert caught.value.message.startswith("cannot be read: ")
 
 
 def test_a_null_character_is_refused() -> None:
@@ -301,7 +301,7 @@ def test_a_ref_cannot_leave_the_cache(cache: Path, tmp_path: Path, commit: str) 
 def test_a_repository_without_its_tokenizer_says_so(cache: Path) -> None:
     snapshot = put_in_cache(cache, NAME, small())
     (snapshot / "tokenizer.json").unlink()
-    with pytest.raises(FileError, match=r"no tokenizer file of this repository.*download=True"):
+    with pytest.raises(FileError, match=r"no tokenizer file of this repository.*pass download"):
         pw.Tokenizer.load(NAME)
 
 

@@ -62,7 +62,6 @@ FORMATS = {
     "gzip",
     "hashlib",
     "json",
-    "re",
     "zlib",
     "pathlib",
     "piecework.io.atomic_files",

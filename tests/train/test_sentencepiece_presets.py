@@ -61,7 +61,7 @@ def test_other_models_take_pipelines_of_components_alone() -> None:
                 pw.Tokenizer.train_from_iterator(TEXTS, model=kind, preset=preset)
     with pytest.raises(
         pw.PieceworkError,
-        match="model 'sentencepiece' has no setting special_tokens; it has model_type, vocab_size,",
+        match="special_tokens: is not a setting of model 'sentencepiece', which has model_type, vocab_size,",
     ):
         pw.Tokenizer.train_from_iterator(
             TEXTS, model="unigram", preset="t5", special_tokens=["<unk>"]

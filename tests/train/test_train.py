@@ -104,11 +104,11 @@ def test_an_unknown_token_that_the_special_tokens_lack_follows_them(model: str) 
 @pytest.mark.parametrize(
     ("model", "name", "what"),
     [
-        (pw.spec.BPE, "bpe", "vocab= is missing: pass a vocabulary"),
-        (pw.spec.WordPiece, "wordpiece", "vocab= is missing: pass a vocabulary"),
-        (pw.spec.WordLevel, "word", "vocab= is missing: pass a vocabulary"),
-        (pw.spec.Char, "char", "vocab= is missing: pass a vocabulary"),
-        (pw.spec.Unigram, "unigram", "pieces= is missing: pass pieces"),
+        (pw.spec.BPE, "bpe", "vocab: is missing: pass a vocabulary"),
+        (pw.spec.WordPiece, "wordpiece", "vocab: is missing: pass a vocabulary"),
+        (pw.spec.WordLevel, "word", "vocab: is missing: pass a vocabulary"),
+        (pw.spec.Char, "char", "vocab: is missing: pass a vocabulary"),
+        (pw.spec.Unigram, "unigram", "pieces: is missing: pass pieces"),
     ],
 )
 def test_a_model_without_vocabulary_names_the_call_that_learns_one(
@@ -118,7 +118,7 @@ def test_a_model_without_vocabulary_names_the_call_that_learns_one(
     call = f'{what}; Tokenizer.train(files, model="{name}", unk_token=...) learns'
     with pytest.raises(pw.errors.InputTypeError, match=re.escape(call)):
         model(**settings)
-    with pytest.raises(pw.errors.InputTypeError, match="merges= is missing: pass merges"):
+    with pytest.raises(pw.errors.InputTypeError, match="merges: is missing: pass merges"):
         pw.spec.BPE({"[UNK]": 0})
 
 
@@ -276,7 +276,7 @@ def test_trainers_are_frozen_and_equal_by_value() -> None:
     ("value", "message"),
     [
         ("best", "not 'best'"),
-        ("pmi", "not 'pmi': use Merges(score='pmi'"),
+        ("pmi", "not 'pmi'; use Merges(score='pmi'"),
         (Merges, "not <class 'piecework.train.learners.merges.Merges'>"),
     ],
 )
@@ -309,12 +309,12 @@ def test_a_ranking_has_room_for_a_unit(model: str) -> None:
 def test_an_unknown_setting_lists_the_known_ones() -> None:
     with pytest.raises(
         pw.errors.ArgumentError,
-        match="model 'wordpiece' has no setting vocabsize; it has vocab_size, learner, min_frequency,",
+        match="vocabsize: is not a setting of model 'wordpiece', which has vocab_size, learner, min_frequency,",
     ):
         trainer_for("wordpiece", {"vocabsize": 3})
     with pytest.raises(
         pw.errors.ArgumentError,
-        match=r"model 'word' has no setting min_frequenzy; it has",
+        match=r"min_frequenzy: is not a setting of model 'word', which has",
     ):
         trainer_for("word", {"min_frequenzy": 3})
 

@@ -207,8 +207,8 @@ def test_unusable_donors_are_named(
     nothing[id_map.added] = 1.0
     for settings, error, message in (
         ({"init": "omp"}, ArgumentError, r"init: \"omp\" needs a donor, .*donor_rows"),
-        ({"donor": normal(size, 4)}, ArgumentError, 'donor= applies to init="omp" only'),
-        ({"num_anchors": 3}, ArgumentError, 'num_anchors= applies to init="omp" only'),
+        ({"donor": normal(size, 4)}, ArgumentError, 'donor: applies to init "omp" only'),
+        ({"num_anchors": 3}, ArgumentError, 'num_anchors: applies to init "omp" only'),
         (
             {"init": "omp", "donor": normal(size + 1, 4)},
             ArgumentError,

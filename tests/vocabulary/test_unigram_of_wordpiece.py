@@ -177,7 +177,7 @@ def test_models_that_cannot_become_unigram_models_raise_errors(wordpiece: pw.Tok
     assert "two entries that become the piece '▁a'" in error_of(twice, ["a"])
     other = pw.count_texts(TEXTS, preset=pw.train.Pipeline(None, BertPreTokenizer()))
     assert (
-        "corpus has words of the pipeline BertPreTokenizer(), and the tokenizer has the pipeline"
+        "corpus: has words of the pipeline BertPreTokenizer(), and the tokenizer has the pipeline"
         in error_of(wordpiece, other)
     )
     assert "no words" in error_of(wordpiece, [])

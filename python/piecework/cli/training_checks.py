@@ -101,7 +101,7 @@ def check_training_log(wanted: bool, path: str, sizes: Sequence[int], plan: Plan
         raise pw.errors.ArgumentError("training_log", problem)
     if path == "-" or sizes or plan.tests:
         found = "- as output" if path == "-" else "several sizes" if sizes else "a self-test"
-        message = f"--training-log needs one tokenizer in a file or folder, not {found}"
+        message = f"needs one tokenizer in a file or folder, not {found}"
         raise pw.errors.ArgumentError("training_log", message)
     log = training_log_of(path)
     check_writable(log)

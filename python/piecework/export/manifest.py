@@ -175,7 +175,7 @@ class Manifest:
         for name, value in self._settings.items():
             found = stored["settings"].get(name)
             if found != value:
-                found = f"it has {name}={found!r}, and this run {name}={value!r}"
+                found = f"it has {name} {found!r}, and this run {value!r}"
                 raise self._different(ArgumentError, found)
         self._check_inputs(stored["inputs"])
 
@@ -183,7 +183,7 @@ class Manifest:
         self, kind: type[PieceworkError], found: str, do: str = "run again with the same"
     ) -> PieceworkError:
         """Return the error for a run that differs from the one to resume."""
-        return kind(self.path, f"cannot be resumed: {found}; {do}, {_OTHER_FOLDER}")
+        return kind(str(self.path), f"cannot be resumed: {found}; {do}, {_OTHER_FOLDER}")
 
     def _check_inputs(self, inputs: Sequence[Mapping[str, Any]]) -> None:
         if len(inputs) != len(self.inputs):

@@ -60,7 +60,7 @@ class ServedTokenizer:
     >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
     >>> ServedTokenizer("hugs", tok).describe()["view"]
     'search'
-    >>> broken = pw.errors.FormatError("a.json", "no model", "a tokenizer")
+    >>> broken = pw.errors.FormatError("a.json", "found no model, expected a tokenizer")
     >>> ServedTokenizer("a.json", broken).describe()["error"]
     'a.json: found no model, expected a tokenizer'
 
