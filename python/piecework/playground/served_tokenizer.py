@@ -81,7 +81,7 @@ class ServedTokenizer:
     def tokenizer(self) -> pw.Tokenizer:
         """The tokenizer; raises `ArgumentError` if it did not load."""
         if self._tokenizer is None:
-            message = f"the tokenizer cannot be loaded: {self.error}"
+            message = f"cannot be loaded: {self.error}"
             raise ArgumentError("tokenizer", message)
         return self._tokenizer
 
