@@ -147,7 +147,7 @@ def test_columns_of_something_else_are_refused() -> None:
         (pa.table({"a": ["b"]}), ".*such as one of a table's columns; .*, not an Arrow table"),
         (
             pa.array(["a"]).dictionary_encode(),
-            ".*, not an Arrow dictionary; .*call encode_column of",
+            ".*encoded with encode_column of .*, not an Arrow dictionary",
         ),
     ]
     for column, message in cases:

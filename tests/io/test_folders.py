@@ -334,7 +334,7 @@ def test_roles_come_from_the_map_then_from_the_configuration(folder: Path) -> No
     tok = pw.Tokenizer.load(folder)
     assert (tok.bos_token, tok.eos_token, tok.sep_token) == ("a", "a", "[SEP]")
     assert tok.model_max_length is None
-    # added_tokens_decoder: replaces the map.
+    # added_tokens_decoder replaces the map.
     write(folder / "tokenizer_config.json", {**config, "added_tokens_decoder": {}})
     tok = pw.Tokenizer.load(folder)
     assert (tok.bos_token, tok.eos_token, tok.sep_token) == ("hug", None, "[SEP]")
