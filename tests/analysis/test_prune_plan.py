@@ -150,7 +150,10 @@ def test_models_without_merges_have_no_residues() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({}, "min_count, size: pass one of them, or keep or residues: there is nothing to prune by"),
+        (
+            {},
+            "min_count, size: pass one of them, or keep or residues: there is nothing to prune by",
+        ),
         ({"size": 60, "min_count": 2}, "size, min_count: cannot be combined"),
         ({"size": 60, "keep_alphabet": False}, "keep_alphabet: must be True with a size"),
         ({"size": -1}, "size"),

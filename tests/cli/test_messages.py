@@ -299,7 +299,10 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(
     [
         ("missing.txt -o t.json", "missing.txt: cannot be read: no such file or directory"),
         ("CORPUS missing.txt -o t.json", "missing.txt: cannot be read: no such file or directory"),
-        ("CORPUS -o missing/t.json", "missing/t.json: cannot be written: no such file or directory"),
+        (
+            "CORPUS -o missing/t.json",
+            "missing/t.json: cannot be written: no such file or directory",
+        ),
         (
             "CORPUS --vocab-size 0 -o t.json",
             ("--vocab-size: must be an integer of at least 1 and at most 4294967295, not 0"),

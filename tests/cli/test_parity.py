@@ -108,7 +108,9 @@ def test_rounds_and_self_tests_are_refused_together(folder: Path) -> None:
     settings = (*PARALLEL, "--balance-rounds", "2", "--self-test-sample-size", "3")
     done = run("train-sentencepiece", "en.txt", "cs.txt", *settings, "-o", "out.model", cwd=folder)
     assert done.returncode != 0
-    expected = "--self-test-sample-size: does not support --balance-rounds, which learns from counts"
+    expected = (
+        "--self-test-sample-size: does not support --balance-rounds, which learns from counts"
+    )
     assert expected in " ".join(done.stderr.split())
 
 
@@ -250,7 +252,10 @@ def test_a_plan_shows_words_as_text(folder: Path) -> None:
             "--balance-rounds: needs --parallel FILE for each CORPUS argument",
         ),
         (["--balance-rounds", "0"], "--balance-rounds"),
-        (["--parity"], "--parity: needs --parallel FILE for each CORPUS argument, a text that says"),
+        (
+            ["--parity"],
+            "--parity: needs --parallel FILE for each CORPUS argument, a text that says",
+        ),
         (["--parity", *PARALLEL[:2]], "--parallel: has 1 files, and CORPUS 2 arguments"),
         (["--parity", *PARALLEL, "cs.txt"], "CORPUS: has cs.txt twice; give each language once"),
         (

@@ -258,8 +258,16 @@ ROWS = [
     Row("learner", "en.txt --score pmi --learner pruning", "--score: 'pmi' does not support --learner"),
     Row("balance", "en.txt --learner top-down --balance 2", "--balance: 2.0 does not support --learner"),
     Row("max_use_cost", "en.txt --learner merges --max-use-cost 2", "--max-use-cost: 2.0 does not"),
-    Row("segmentation", "en.txt --learner merges --segmentation shortest", "--segmentation: 'shortest' does not support"),
-    Row("ties", "en.txt --learner pruning --ties first-seen", "--ties: 'first-seen' does not support --learner"),
+    Row(
+        "segmentation",
+        "en.txt --learner merges --segmentation shortest",
+        "--segmentation: 'shortest' does not support --learner",
+    ),
+    Row(
+        "ties",
+        "en.txt --learner pruning --ties first-seen",
+        "--ties: 'first-seen' does not support --learner",
+    ),
     Row(
         "ties",
         f"{LANGUAGES} --model bpe --ties first-seen {PARALLEL} --balance-rounds 2",
@@ -276,7 +284,11 @@ ROWS = [
         f"{LANGUAGES} --alphabet-order first-seen {PARALLEL} --balance-rounds 2",
         "--balance-rounds: does not support --alphabet-order first-seen",
     ),
-    Row("transition", "en.txt --model bpe --parity --transition 90", "--transition, --parity: cannot be combined"),
+    Row(
+        "transition",
+        "en.txt --model bpe --parity --transition 90",
+        "--transition, --parity: cannot be combined",
+    ),
     Row(
         "transition",
         "bytes.tsv --model byte-bpe --transition 290",

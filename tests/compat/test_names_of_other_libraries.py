@@ -453,7 +453,8 @@ def test_added_tokens_are_a_sequence(tokens: object) -> None:
 
 def test_an_added_token_in_place_of_a_sequence_is_shown_as_one() -> None:
     with pytest.raises(
-        InputTypeError, match=r"tokens: must be a sequence, such as \['<abc>'\], not the str '<abc>'"
+        InputTypeError,
+        match=r"tokens: must be a sequence, such as \['<abc>'\], not the str '<abc>'",
     ):
         TOK.with_added_tokens("<abc>")
     added = TOK.with_added_tokens(token for token in ("<abc>", "<d>"))  # type: ignore[arg-type]

@@ -286,7 +286,8 @@ def test_a_file_without_its_second_file_says_which(tok: pw.Tokenizer, tmp_path: 
     prefix = written(tok, tmp_path, "megatron", LINES)
     Path(f"{prefix}.bin").unlink()
     with pytest.raises(
-        pw.errors.FileError, match=r"out\.bin: cannot be read: no such file; it has the data of .*out\.idx$"
+        pw.errors.FileError,
+        match=r"out\.bin: cannot be read: no such file; it has the data of .*out\.idx$",
     ):
         rows_of(Path(f"{prefix}.idx"))
 

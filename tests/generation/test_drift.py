@@ -117,7 +117,9 @@ def test_errors_of_batches_name_the_row(word_piece: pw.Tokenizer) -> None:
     with pytest.raises(pw.errors.IdRangeError, match=r"^batch\[1\]\[2\]: is 99, which is not"):
         list(find_drift_batch(word_piece, [[3], [3, 3, 99]]))
     for batch in (3, "3 4"):
-        with pytest.raises(pw.errors.InputTypeError, match="batch: must be a Batch, or rows of ids"):
+        with pytest.raises(
+            pw.errors.InputTypeError, match="batch: must be a Batch, or rows of ids"
+        ):
             list(find_drift_batch(word_piece, batch))  # type: ignore[arg-type]
 
 

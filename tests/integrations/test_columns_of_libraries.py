@@ -245,7 +245,9 @@ def test_series_of_pandas_without_pyarrow(dtype: str, monkeypatch: pytest.Monkey
     assert pw.count_texts(series) == pw.count_texts(texts)
     with pytest.raises(InputTypeError, match=r"texts\[1\]: must be str, not int"):
         TOK.encode_batch(pandas.Series(["a", 1], dtype=object))
-    with pytest.raises(InputTypeError, match="texts: must be a column of strings, .* not DataFrame"):
+    with pytest.raises(
+        InputTypeError, match="texts: must be a column of strings, .* not DataFrame"
+    ):
         TOK.encode_batch(series.to_frame())
 
 

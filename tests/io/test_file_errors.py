@@ -98,9 +98,15 @@ def test_missing_files_raise_file_not_found(
     assert isinstance(error, FileError)
     assert error.errno == errno.ENOENT
     assert "no" in str(error.filename)
-    reasons = ("cannot be read: no ", "cannot be written: no ", "no file matches", "there is no such file")
+    reasons = (
+        "cannot be read: no ",
+        "cannot be written: no ",
+        "no file matches",
+        "there is no such file",
+    )
     if name == "train on a path with spaces":
-        assert str(error).startswith("files: '") and str(error).endswith("call train_from_iterator")
+        assert str(error).startswith("files: '")
+        assert str(error).endswith("call train_from_iterator")
         return
     assert str(error).startswith(tuple(f"{error.place}: {reason}" for reason in reasons))
     assert error.place.endswith((".json", ".pwc", ".txt", ".tsv", ".npy", "no-model"))

@@ -247,7 +247,9 @@ def test_a_failure_leaves_no_folder_and_the_old_files(tmp_path: Path, folder: Pa
 def test_a_file_that_cannot_be_replaced_is_named(folder: Path) -> None:
     (folder / "tokenizer_config.json").unlink()
     (folder / "tokenizer_config.json").mkdir()
-    with pytest.raises(FileError, match=r"tokenizer_config\.json: cannot be written: is a directory"):
+    with pytest.raises(
+        FileError, match=r"tokenizer_config\.json: cannot be written: is a directory"
+    ):
         bert().save(folder)
     assert not list(folder.glob(".*.tmp"))
 

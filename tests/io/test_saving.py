@@ -138,7 +138,9 @@ def test_a_full_disk_leaves_the_files_of_a_folder(
         raise OSError(errno.ENOSPC, "No space left on device")
 
     monkeypatch.setattr(Path, "write_bytes", full)
-    with pytest.raises(pw.errors.FileError, match="tokenizer.json: cannot be written: no space left on device"):
+    with pytest.raises(
+        pw.errors.FileError, match="tokenizer.json: cannot be written: no space left on device"
+    ):
         wordpiece.save(tmp_path)
     assert list(tmp_path.iterdir()) == []
 

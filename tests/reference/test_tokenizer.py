@@ -48,7 +48,9 @@ def test_windows_that_do_not_fit_overflow() -> None:
 def test_a_strategy_that_leaves_nothing_is_an_error() -> None:
     truncation = Truncation(max_length=2, strategy="only_second")
     tokenizer = ReferenceTokenizer(TokenizerSpec(Char(LETTERS), truncation=truncation))
-    with pytest.raises(ArgumentError, match="only_second cannot truncate a sequence so short; use longest_first"):
+    with pytest.raises(
+        ArgumentError, match="only_second cannot truncate a sequence so short; use longest_first"
+    ):
         tokenizer.encode("abab", "a")
 
 

@@ -99,7 +99,9 @@ def test_a_stage_alone_does_what_it_does_in_a_tokenizer(text: str) -> None:
 
 def test_another_stage_is_refused() -> None:
     for stage in (pw.spec.Lowercase(), pw.spec.ByteLevelDecoder(), None, "bert"):
-        with pytest.raises(InputTypeError, match="^pre_tokenizer: must be a pre-tokenizer of piece"):
+        with pytest.raises(
+            InputTypeError, match="^pre_tokenizer: must be a pre-tokenizer of piece"
+        ):
             pw.stages.pre_tokenize(stage, "hug")  # type: ignore[arg-type]
     with pytest.raises(
         InputTypeError, match="^normalizer: must be a normalizer of piece.* ByteLevel$"

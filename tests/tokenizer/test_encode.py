@@ -496,7 +496,9 @@ def test_settings_that_cannot_be_are_named(tok: pw.Tokenizer) -> None:
         tok.with_truncation(4, stride=2)
     with pytest.raises(ArgumentError, match="strategy"):
         tok.with_truncation(4, strategy="longest")
-    with pytest.raises(ArgumentError, match=r"padding\.strategy\.Fixed: must be .*, not 4294967295"):
+    with pytest.raises(
+        ArgumentError, match=r"padding\.strategy\.Fixed: must be .*, not 4294967295"
+    ):
         tok.with_padding(2**32 - 1)
     with pytest.raises(
         ArgumentError,

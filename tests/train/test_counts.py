@@ -557,7 +557,9 @@ def test_paths_that_cannot_be_used_are_named(tmp_path: Path) -> None:
         match=r"path: must be a name ending in \.parquet or \.tsv, not '.*a\.csv'",
     ):
         counts.save(tmp_path / "a.csv")
-    with pytest.raises(pw.errors.FileError, match=r".*missing.a\.tsv: cannot be written: no such file"):
+    with pytest.raises(
+        pw.errors.FileError, match=r".*missing.a\.tsv: cannot be written: no such file"
+    ):
         counts.save(tmp_path / "missing" / "a.tsv")
     with pytest.raises(pw.errors.FileError, match=r"a\.tsv: cannot be read: no such file"):
         pw.Counts.load(tmp_path / "a.tsv")

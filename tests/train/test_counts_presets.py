@@ -89,7 +89,8 @@ def test_byte_level_counts_without_a_model_give_byte_level_bpe(cli: Run, folder:
             "gpt2",
             ["--model", "wordpiece"],
             (
-                "--model, c.tsv: 'wordpiece' does not support counts of preset 'gpt2', whose words are byte-level;"
+                "--model, c.tsv: 'wordpiece' does not support counts of preset 'gpt2', whose words are "
+                "byte-level;"
             ),
         ),
         (
@@ -122,7 +123,8 @@ def test_byte_level_counts_without_a_model_give_byte_level_bpe(cli: Run, folder:
             "gpt2",
             ["--preset", "whitespace", "--model", "bpe"],
             (
-                "--preset, c.tsv: 'whitespace' does not fit counts of preset 'gpt2'; pass no preset, or counts of"
+                "--preset, c.tsv: 'whitespace' does not fit counts of preset 'gpt2'; pass no preset, or "
+                "counts of"
             ),
         ),
         (
@@ -139,7 +141,8 @@ def test_byte_level_counts_without_a_model_give_byte_level_bpe(cli: Run, folder:
             "t5",
             ["--preset", "bert-cased"],
             (
-                "--preset, c.tsv: 'bert-cased' does not fit counts of preset 't5'; pass no preset, or counts of"
+                "--preset, c.tsv: 'bert-cased' does not fit counts of preset 't5'; pass no preset, or "
+                "counts of"
             ),
         ),
     ],

@@ -61,9 +61,7 @@ def test_sizes_that_no_corpus_has_are_refused(trainer: Trainer, message: str) ->
 
 @pytest.mark.parametrize("trainer", [BPETrainer(parity=True), ByteBPETrainer(parity=True)])
 def test_parity_needs_sources_that_can_be_compared(trainer: BPETrainer | ByteBPETrainer) -> None:
-    with pytest.raises(
-        ArgumentError, match="parity: needs a parallel text for each file: pass"
-    ):
+    with pytest.raises(ArgumentError, match="parity: needs a parallel text for each file: pass"):
         pw.Tokenizer.train(FILES, trainer)
     by_words = replace(trainer, parity_unit="words")
     for files in (FILES[0], FILES[:1], FILES[:1] * 2):
@@ -77,7 +75,9 @@ def test_parity_needs_sources_that_can_be_compared(trainer: BPETrainer | ByteBPE
 
 def test_sources_and_their_parallel_texts_are_compared_before_they_are_counted() -> None:
     en, cs = {"en": FILES[0]}, {"cs": FILES[1]}
-    with pytest.raises(ArgumentError, match="sources: has 1: with one source, train without parity"):
+    with pytest.raises(
+        ArgumentError, match="sources: has 1: with one source, train without parity"
+    ):
         count_sources(en)
     with pytest.raises(
         ArgumentError, match="parallel: has no text for cs; give one for each of en, cs"

@@ -52,7 +52,9 @@ def test_counts_of_words_are_refused_with_what_to_count() -> None:
 
 @pytest.mark.parametrize("model_type", ["unigram", "word", "char"])
 def test_only_bpe_has_superwords(model_type: Any) -> None:
-    with pytest.raises(ArgumentError, match=f"transition, model_type: needs .* 'bpe', not '{model_type}'"):
+    with pytest.raises(
+        ArgumentError, match=f"transition, model_type: needs .* 'bpe', not '{model_type}'"
+    ):
         SentencePieceTrainer(model_type=model_type, transition=100)
 
 
@@ -63,7 +65,7 @@ def test_the_first_pieces_do_not_cross_spaces() -> None:
 
 @pytest.mark.parametrize("transition", [150, 500])
 def test_a_transition_is_below_the_size(transition: int) -> None:
-    with pytest.raises(ArgumentError, match="transition: must be less than vocab_size=150"):
+    with pytest.raises(ArgumentError, match="transition: must be less than 150, the vocab_size"):
         replace(TRAINER, transition=transition)
 
 

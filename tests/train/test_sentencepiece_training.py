@@ -83,7 +83,10 @@ def test_symbols_have_the_given_ids() -> None:
         ({"byte_fallback": True}, "vocab_size: 60 is too small: 259 pieces"),
         ({"pad_id": 60}, "vocab_size: 60 is too small: 61 pieces"),
         ({"use_all_vocab": True}, "use_all_vocab: must be False: only word and char"),
-        ({"model_type": "word", "pretokenization_delimiter": "|"}, "pretokenization_delimiter: must be empty: only"),
+        (
+            {"model_type": "word", "pretokenization_delimiter": "|"},
+            "pretokenization_delimiter: must be empty: only",
+        ),
         ({"escape_whitespaces": False}, "escape_whitespaces: must be True: the trainer"),
         (
             {"model_type": "bpe", "seed_sentencepieces_file": "x"},

@@ -202,9 +202,7 @@ def test_files_are_counted_by_source(tmp_path: Path) -> None:
 
 
 def test_counts_without_sources_say_how_to_count(counts: SourceCounts) -> None:
-    lost = (
-        "counts: have no sources, which parity needs; sums and files of counts lose them: count each"
-    )
+    lost = "counts: have no sources, which parity needs; sums and files of counts lose them: count each"
     with pytest.raises(ArgumentError, match=lost):
         PARITY.learn(counts.merged())
     with pytest.raises(ArgumentError, match=lost):
@@ -219,7 +217,9 @@ def test_costs_need_parallel_texts_or_a_unit(counts: SourceCounts) -> None:
     with pytest.raises(ArgumentError, match="have no parallel texts: give a text in each language"):
         PARITY.learn(SourceCounts(counts.sources))
     trainer = ByteBPETrainer(vocab_size=360, parity=True, parity_unit="words")
-    with pytest.raises(ArgumentError, match="parity_unit: 'words' does not apply to counts with parallel"):
+    with pytest.raises(
+        ArgumentError, match="parity_unit: 'words' does not apply to counts with parallel"
+    ):
         trainer.learn(counts)
 
 

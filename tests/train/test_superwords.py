@@ -73,7 +73,7 @@ def test_sequences_and_a_transition_need_each_other() -> None:
 
 @pytest.mark.parametrize("transition", [400, 500])
 def test_a_transition_is_below_the_size(transition: int) -> None:
-    with pytest.raises(ArgumentError, match="transition: must be less than vocab_size=400"):
+    with pytest.raises(ArgumentError, match="transition: must be less than 400, the vocab_size"):
         ByteBPETrainer(400, transition=transition)
 
 

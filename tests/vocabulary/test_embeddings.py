@@ -255,7 +255,12 @@ def test_a_model_that_contradicts_the_map_is_refused(tok: pw.Tokenizer, tmp_path
     )
     other = weights(size) | {"head.weight": np.zeros((size, 2), np.float32)}
     sharded(tmp_path / "other", other, vocab_size=size)
-    assert_refused(FormatError, "'head.weight' of shape .*pass the names .* as tables", tmp_path / "other", id_map)
+    assert_refused(
+        FormatError,
+        "'head.weight' of shape .*pass the names .* as tables",
+        tmp_path / "other",
+        id_map,
+    )
     names = [name for name in other if "wte" in name or "head" in name]
     resize_embeddings(tmp_path / "other", id_map, output=tmp_path / "named", tables=names)
     sharded(tmp_path / "ints", weights(size, np.int32), vocab_size=size)

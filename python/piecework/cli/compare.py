@@ -109,9 +109,7 @@ def compare(
     """
     if html_path == "-" and as_json:
         message = "cannot both write to stdout"
-        raise pw.errors.ArgumentError(
-            "html", message, also=["--json"], hint="give --html a file"
-        )
+        raise pw.errors.ArgumentError("html", message, also=["--json"], hint="give --html a file")
     if html_path:
         check_output(html_path)
         check_report()

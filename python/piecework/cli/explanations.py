@@ -55,9 +55,7 @@ def check_html(html_path: str | None, as_json: bool) -> None:
     """Raise if the page cannot be written, or not together with JSON."""
     if html_path == "-" and as_json:
         message = "cannot both write to stdout"
-        raise pw.errors.ArgumentError(
-            "html", message, also=["--json"], hint="give --html a file"
-        )
+        raise pw.errors.ArgumentError("html", message, also=["--json"], hint="give --html a file")
     if html_path:
         check_output(html_path)
 

@@ -220,7 +220,9 @@ def _check_parallel(parallel: Sequence[str], trainer: pw.train.Trainer, needed_b
         problem = f"{unit!r} does not apply with --parallel, whose tokens are compared"
         raise pw.errors.ArgumentError("parity_unit", problem)
     if not parallel and unit is None:
-        needs = "--parallel FILE for each CORPUS argument, a text that says the same in each language"
+        needs = (
+            "--parallel FILE for each CORPUS argument, a text that says the same in each language"
+        )
         unit_advice = "for languages of one script, --parity-unit compares their own texts"
         advice = unit_advice if trainer.learns_by_source else ""
         raise pw.errors.ArgumentError(needed_by, f"needs {needs}", hint=advice)

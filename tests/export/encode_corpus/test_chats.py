@@ -325,7 +325,11 @@ def test_lone_surrogates_are_replaced(chatty: pw.Tokenizer, tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("arguments", "error", "message"),
     [
-        ({"format": "megatron"}, ArgumentError, "format: 'megatron' has no masks; use npy or arrow"),
+        (
+            {"format": "megatron"},
+            ArgumentError,
+            "format: 'megatron' has no masks; use npy or arrow",
+        ),
         ({"keep_empty": True}, ArgumentError, "keep_empty, chat: cannot be combined"),
         ({"parse_special": True}, ArgumentError, "parse_special, chat: cannot be combined"),
         ({"chat": True}, InputTypeError, "chat"),

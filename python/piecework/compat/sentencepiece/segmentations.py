@@ -39,7 +39,7 @@ def sampled_segmentations(
     support.check_segmentations("num_samples", num_samples)
     support.check_alpha(alpha)
     if include_best and replacement:
-        raise ArgumentError("include_best", "True needs wor=True")
+        raise ArgumentError("include_best", "cannot be True without wor")
     return [
         _sampled(encoder, source, num_samples, alpha, replacement, include_best)
         for source in sources
