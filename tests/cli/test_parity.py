@@ -246,7 +246,10 @@ def test_a_plan_shows_words_as_text(folder: Path) -> None:
     ("arguments", "message"),
     [
         ([*PARALLEL], "--parallel: 'en-dev.txt' needs --balance-rounds, or --parity for BPE"),
-        (["--parity", *PARALLEL, "--balance-rounds", "2"], "cannot be combined with --parity"),
+        (
+            ["--parity", *PARALLEL, "--balance-rounds", "2"],
+            "--balance-rounds, --parity: cannot be combined",
+        ),
         (
             ["--balance-rounds", "2"],
             "--balance-rounds: needs --parallel FILE for each CORPUS argument",

@@ -149,8 +149,8 @@ def test_only_plain_text_has_documents_of_several_lines(
     tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
     paths = [write(tmp_path / "a.txt", "a"), write(tmp_path / name, "not read")]
     message = (
-        rf"document='{document}' does not support .*{name}, which is {kind}; "
-        "leave document= out: each record is a document"
+        rf"document: '{document}' does not support .*{name}, which is {kind}; "
+        "leave it out: each record is a document"
     )
     with pytest.raises(ArgumentError, match=message):
         read_corpus(paths, document=document)

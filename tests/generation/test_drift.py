@@ -210,7 +210,7 @@ def test_an_id_out_of_range_names_file_row_and_position(
     code, out, err = cli("find-drift", files[0], str(tmp_path / "bad.txt"))
     assert (code, out) == (2, "")
     place = f"{tmp_path}/bad.txt row 3, position 2"
-    assert err == f"piecework: error: {place} is 99, which is not in the vocabulary\n"
+    assert err == f"piecework: error: {place}: is 99, which is not in the vocabulary\n"
 
 
 def test_several_files_are_read_in_order(word_piece: pw.Tokenizer, files: tuple[str, str]) -> None:

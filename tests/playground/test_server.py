@@ -324,7 +324,7 @@ def test_a_text_over_the_limit_is_rejected(client: TestClient) -> None:
     assert answer.json()["error"] == "text: has more than 2,000,000 bytes"
     for path in ("explain?tokenizer=0", "segmentations?tokenizer=2"):
         answer = client.post(f"/api/{path}", content=b"a" * (limits.WORD_CHARS + 1))
-        assert answer.json()["error"] == "text has 501 characters; the limit is 500"
+        assert answer.json()["error"] == "text: has 501 characters; the limit is 500"
     answer = client.post("/api/training?learner=bpe", content=b"a" * (limits.CORPUS_CHARS + 1))
     assert answer.json()["error"] == "corpus has 10,001 characters; the limit is 10,000"
 

@@ -215,7 +215,7 @@ def test_unusable_donors_are_named(
             f"donor: has {size + 1} rows, and the map {size} new ids; vocabulary.donor_rows",
         ),
         ({"init": "omp", "donor": normal(size, 4)[0]}, ArgumentError, "must be a matrix"),
-        ({"init": "omp", "donor": "rows.npy"}, ArgumentError, "donor is of shape"),
+        ({"init": "omp", "donor": "rows.npy"}, ArgumentError, "donor: is of shape"),
         ({"init": "omp", "donor": nothing}, ArgumentError, "the vocabularies share none"),
         (
             {"init": "omp", "donor": normal(size, 4), "num_anchors": 1000},

@@ -251,10 +251,10 @@ def test_other_settings_do_not_continue_a_run(
 ) -> None:
     path = write_lines(tmp_path / "chats.jsonl", records(3, 7))
     encode_corpus(chatty, path, tmp_path / "out", chat=CHAT)
-    with pytest.raises(ArgumentError, match="it has chat="):
+    with pytest.raises(ArgumentError, match="it has chat "):
         encode_corpus(chatty, path, tmp_path / "out", resume=True, **other)
     retold = chatty.with_chat_template(TEMPLATE + "!")
-    with pytest.raises(ArgumentError, match="it has chat="):
+    with pytest.raises(ArgumentError, match="it has chat "):
         encode_corpus(retold, path, tmp_path / "out", resume=True, chat=CHAT)
 
 
