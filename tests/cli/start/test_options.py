@@ -235,7 +235,7 @@ def test_places_that_are_no_argument_do_not_change(place: str) -> None:
         ("train CORPUS --model word --vocab-size 1 -o -", "--vocab-size: "),
         (
             "encode RANKS CORPUS",
-            "--encoding-name, --pattern: RANKS has tiktoken ranks without a pattern; pass an encoding_name such",
+            "--encoding-name, --pattern: RANKS has tiktoken ranks without a pattern; pass an encoding_name",
         ),
         ("encode RANKS --pattern gpt2 --special-token <x> CORPUS", "--special-token: "),
         ("encode RANKS --encoding-name cl100k_base --pattern gpt2 CORPUS", "--pattern: "),
