@@ -75,7 +75,7 @@ EXAMPLES: dict[str, Keys] = {
     "decoders": Keys("tokens text", "tokenizers reason"),
     "normalizers": Keys("text normalized offsets", "tokenizers reason"),
     "post_processors": Keys(
-        "text vocab tokens", "pair add_special_tokens: pre_tokenizer tokenizers reason"
+        "text vocab tokens", "pair add_special_tokens pre_tokenizer tokenizers reason"
     ),
     "pre_tokenizers": Keys("text pieces", "tokenizers reason"),
 }

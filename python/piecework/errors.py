@@ -50,7 +50,7 @@ class PieceworkError(Exception):
     def __init__(
         self,
         place: str,
-        message: str,
+        message: str = "",  # libraries such as Polars make an error again from its text alone
         *,
         also: Iterable[str] = (),
         hint: str = "",
@@ -80,14 +80,15 @@ class PieceworkError(Exception):
         """
         known = names or {}
         places = [_renamed(place, known) for place in (self.place, *self.also)]
+        message = f": {self.message}" if self.message else ""
         hint = f"; {self.hint}" if self.hint else ""
-        return f"{', '.join(places)}: {self.message}{hint}"
+        return f"{', '.join(places)}{message}{hint}"
 
 
 def _renamed(place: str, names: Mapping[str, str]) -> str:
     """Return a place with another name for its argument, which an index or a field can follow."""
     argument = place
-    for mark in ".[:= ":
+    for mark in "[: ":  # not ".": the place can be a file
         argument = argument.partition(mark)[0]
     return names.get(argument, argument) + place[len(argument) :]
 
@@ -123,11 +124,19 @@ class SpecialTokenError(ArgumentError):
 
 
 class UnknownNameError(ArgumentError, KeyError):
-    """A token or a name does not exist."""
+    """A token or a name does not exist.
+
+    >>> issubclass(UnknownNameError, KeyError)
+    True
+    """
 
 
 class IdRangeError(ArgumentError, IndexError):
-    """An id is not in the vocabulary."""
+    """An id is not in the vocabulary.
+
+    >>> issubclass(IdRangeError, IndexError)
+    True
+    """
 
 
 class ImmutableError(PieceworkError, AttributeError):
@@ -162,7 +171,11 @@ class VocabularyError(FormatError):
 
 
 class PortabilityError(PieceworkError, ValueError):
-    """A format cannot represent the tokenizer with the same ids; the hint names one that can."""
+    """A format cannot represent the tokenizer with the same ids; the hint names one that can.
+
+    >>> str(PortabilityError("model.kind", "is 'word'", hint="write .piecework"))
+    "model.kind: is 'word'; write .piecework"
+    """
 
 
 class CorpusError(PieceworkError, ValueError):
@@ -181,7 +194,11 @@ class CorpusError(PieceworkError, ValueError):
 
 
 class InvalidUtf8Error(CorpusError):
-    """A corpus that is read, or ids that are decoded, with `encoding_errors="strict"` have invalid UTF-8."""
+    """A corpus that is read, or ids that are decoded, with `encoding_errors="strict"` have invalid UTF-8.
+
+    >>> issubclass(InvalidUtf8Error, CorpusError)
+    True
+    """
 
     kind = "invalid UTF-8"
 
@@ -197,7 +214,11 @@ class TrainingError(PieceworkError, ValueError):
 
 
 class MemoryLimitError(PieceworkError, MemoryError):
-    """An operation needs more memory than its budget, or than the system provides."""
+    """An operation needs more memory than its budget, or than the system provides.
+
+    >>> issubclass(MemoryLimitError, MemoryError)
+    True
+    """
 
 
 class TemplateError(PieceworkError, ValueError):
@@ -215,6 +236,9 @@ class StageError(PieceworkError, RuntimeError):
     """A custom stage raised, returned an invalid value, or cannot be saved or pickled.
 
     The `__cause__` is the exception of the stage's function.
+
+    >>> issubclass(StageError, RuntimeError)
+    True
     """
 
 
@@ -239,7 +263,7 @@ class FileError(PieceworkError, OSError):
     kind = "an unreadable file"
 
     def __new__(
-        cls, place: str, message: str, *, errno: int | None = None, **fields: Any
+        cls, place: str, message: str = "", *, errno: int | None = None, **fields: Any
     ) -> FileError:
         """Make the error; with an `errno`, of a class that is also the built-in exception for it."""
         if errno is None:
@@ -247,7 +271,7 @@ class FileError(PieceworkError, OSError):
         return super().__new__(_with_builtin(cls, errno), errno, os.strerror(errno), place)
 
     def __init__(
-        self, place: str, message: str, *, errno: int | None = None, **fields: Any
+        self, place: str, message: str = "", *, errno: int | None = None, **fields: Any
     ) -> None:
         # `__new__` sets what OSError has.
         super().__init__(place, message, **fields)
@@ -356,11 +380,19 @@ def _with_builtin(cls: type[FileError], errno: int) -> type[FileError]:
 
 
 class MissingExtraError(PieceworkError, ImportError):
-    """An optional dependency is not installed; the message has the command that installs it."""
+    """An optional dependency is not installed; the message has the command that installs it.
+
+    >>> issubclass(MissingExtraError, ImportError)
+    True
+    """
 
 
 class WorkerError(PieceworkError, RuntimeError):
-    """A cluster does not start, or a worker of it lacks piecework or has another version."""
+    """A cluster does not start, or a worker of it lacks piecework or has another version.
+
+    >>> issubclass(WorkerError, RuntimeError)
+    True
+    """
 
 
 class InternalError(PieceworkError, RuntimeError):
@@ -369,6 +401,9 @@ class InternalError(PieceworkError, RuntimeError):
     The message has the version, the panic with its place in the source, and where to report it. The call has
     no effect. Tokenizers stay usable; an interrupted decode stream or count raises this error from then on.
     With `RUST_BACKTRACE=1` in the environment, the backtrace is printed to standard error.
+
+    >>> issubclass(InternalError, RuntimeError)
+    True
     """
 
 
@@ -376,16 +411,31 @@ class FormatWarning(UserWarning):
     """A tokenizer file is valid but contains a probable mistake, such as a blank line in a `vocab.txt`.
 
     The ids are those of the library that owns the format.
+
+    >>> issubclass(FormatWarning, UserWarning)
+    True
     """
 
 
 class TrainingWarning(UserWarning):
-    """A learner stopped early, or many of its entries are rare."""
+    """A learner stopped early, or many of its entries are rare.
+
+    >>> issubclass(TrainingWarning, UserWarning)
+    True
+    """
 
 
 class CorpusWarning(UserWarning):
-    """Input probably has another format than the one it is read as."""
+    """Input probably has another format than the one it is read as.
+
+    >>> issubclass(CorpusWarning, UserWarning)
+    True
+    """
 
 
 class PortabilityWarning(UserWarning):
-    """Other libraries can give other ids for a saved file; the message says how many, with an example."""
+    """Other libraries can give other ids for a saved file; the message says how many, with an example.
+
+    >>> issubclass(PortabilityWarning, UserWarning)
+    True
+    """

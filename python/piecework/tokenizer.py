@@ -126,10 +126,8 @@ class Tokenizer(metaclass=WithForeignNames):
         from piecework.spec import TokenizerSpec
 
         if isinstance(model, str | bytes):
-            problem = (
-                f"must be a spec.Model, not {type(model).__name__}; Tokenizer.load reads a file"
-            )
-            raise InputTypeError("model", problem)
+            problem = f"must be a spec.Model, not {type(model).__name__}"
+            raise InputTypeError("model", problem, hint="Tokenizer.load reads a file")
         spec = TokenizerSpec(
             model=model,
             normalizer=normalizer,
@@ -1032,7 +1030,9 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).token_to_id("a")
         1
         """
-        check_type("token", token, str, "str, or an int for id_to_token")
+        if not isinstance(token, str):
+            problem = f"must be str, not {type(token).__name__}; for an id call id_to_token"
+            raise InputTypeError("token", problem)
         try:
             return self._core.token_to_id(token)
         except UnicodeEncodeError:  # no vocabulary contains a lone surrogate
@@ -1354,8 +1354,7 @@ class Tokenizer(metaclass=WithForeignNames):
         if length is not None:
             check_size("length", length)
             if length == 0:
-                problem = "must be a number of tokens of at least 1, or None, not 0"
-                raise ArgumentError("length", problem)
+                raise ArgumentError("length", "must be at least 1 token, or None, not 0")
         return self._variant(model_max_length=length)
 
     def with_chat_template(self, template: str | None, *, name: str = "default") -> Self:
@@ -1836,9 +1835,7 @@ def _core_of(spec: TokenizerSpec) -> Core:
 def _encoded(text: str) -> bytes:
     surrogate = first_surrogate(text)
     if surrogate is not None:
-        problem = (
-            f"found a lone surrogate at character {surrogate}, expected text that UTF-8 can encode"
-        )
+        problem = f"has a lone surrogate at character {surrogate}, which UTF-8 cannot encode"
         raise FormatError("text", problem)
     return text.encode()
 

@@ -224,7 +224,7 @@ def test_a_file_that_a_peer_does_not_read_is_a_format_error(
 ) -> None:
     with pytest.raises(
         pw.errors.FormatError,
-        match=r"sentencepiece: .*tokenizer\.json|tokenizer\.json: has no split pattern; tiktoken: cannot be read",
+        match=r"tokenizer\.json: (cannot be read by sentencepiece|has no split pattern; tiktoken)",
     ):
         read_peer(name, files[0], tokenizer)
 
@@ -268,7 +268,7 @@ def test_bench_fails_in_one_line(cli: Run, files: tuple[str, str], tmp_path: Pat
     code, _, err = cli("bench", files[0], str(tmp_path / "short.txt"))
     assert (code, err) == (
         2,
-        "piecework: error: corpus has 1 text; it needs at least 4: JSON lines, or 2,000 characters "
+        "piecework: error: CORPUS: has 1 text; it needs at least 4: JSON lines, or 2,000 characters "
         "each\n",
     )
 

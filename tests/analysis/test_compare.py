@@ -433,7 +433,7 @@ def test_bad_arguments_are_named() -> None:
         pw.errors.InputTypeError, match="texts: the names of sources must be str, not 3"
     ):
         compare(ALL, {3: ["hug"]})  # type: ignore[dict-item]
-    with pytest.raises(pw.errors.CorpusError, match="source 'fr' has no texts that are not empty"):
+    with pytest.raises(pw.errors.CorpusError, match="source 'fr': has no texts that are not empty"):
         compare(ALL, {"de": ["hug"], "fr": [""]})
 
 

@@ -64,7 +64,7 @@ def test_the_error_for_an_absent_token_names_the_nearest_entries(
     )
     with pytest.raises(ArgumentError) as raised:
         lineage(pw.Tokenizer(model), token)
-    assert str(raised.value) == f"token must be {expected}, not {token!r}"
+    assert str(raised.value) == f"token: must be {expected}, not {token!r}"
 
 
 @settings(max_examples=100, deadline=None)
@@ -211,7 +211,7 @@ def test_training_writes_the_merges_beside_the_tokenizer(
         in cli("explain", path, "--token", "zz")[2]
     )
     assert (
-        "--token needs one TOKENIZER; there are 2 arguments"
+        "--token: needs one TOKENIZER; there are 2 arguments"
         in cli("explain", path, "hug", "--token", "hug")[2]
     )
     unlogged = str(tmp_path / "u.json")
@@ -226,7 +226,7 @@ def test_training_writes_the_merges_beside_the_tokenizer(
         code, out, err = cli(*words)
         assert (code, out) == (2, "")
         problem = "has the merges of a training run, not a tokenizer; load the tokenizer beside it"
-        assert f"{log} {problem}, such as {path}" in err
+        assert f"{log}: {problem}, such as {path}" in err
 
 
 @pytest.mark.parametrize(

@@ -582,7 +582,7 @@ def test_compare_fits_into_a_terminal(
         ),
         (
             ["{pieces}", "--corpus", "{corpus}", "--json", "--html", "-"],
-            "--html - and --json cannot both write to stdout; give --html a file",
+            "--html, --json: cannot both write to stdout; give --html a file",
         ),
         (["{corpus}", "--corpus", "{corpus}"], "corpus.txt"),
     ],

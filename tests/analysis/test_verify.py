@@ -308,7 +308,7 @@ def test_ids_and_a_fingerprint_are_checked_in_one_run(cli: Run, files: tuple[str
         (("--fingerprint", "abc"), "--fingerprint: 'abc' is no file and no fingerprint; give 64 hexadec"),
         (("--fingerprint", "{corpus}"), "has no fingerprint of {tokenizer}; `piecework verify"),
         (("missing.txt", "--against", "tokenizers"), "missing.txt: cannot be read"),
-        (("{corpus}", "--against", "sentencepiece"), "sentencepiece cannot read {tokenizer}"),
+        (("{corpus}", "--against", "sentencepiece"), "{tokenizer}: cannot be read by sentencepiece"),
     ],
 )  # fmt: skip
 def test_wrong_use_ends_in_one_line(

@@ -99,7 +99,7 @@ def hostile_site() -> Iterator[str]:
     from piecework.errors import FormatError
     from tests.playground.tokenizers import HOSTILE, byte_bpe, hostile
 
-    broken = FormatError(HOSTILE[0], HOSTILE[1], HOSTILE[2])
+    broken = FormatError(HOSTILE[0], f"found {HOSTILE[1]}, expected {HOSTILE[2]}")
     yield from serving({HOSTILE[1]: hostile(), "bytes": byte_bpe(), HOSTILE[0]: broken})
 
 

@@ -287,4 +287,4 @@ def test_a_page_of_text_has_steppers(page: Any, address: str) -> None:
     stepper.get_by_label("Next step").click()
     expect(stepper.locator("output")).to_have_text("step 3 of 10")
     stepper.get_by_label("Text to learn from").fill("")
-    expect(stepper.locator(".error")).to_contain_text("corpus has no words")
+    expect(stepper.locator(".error")).to_contain_text("corpus: has no words")

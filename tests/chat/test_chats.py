@@ -168,7 +168,7 @@ def test_a_continued_message_ends_the_prompt() -> None:
     assert text.endswith("<|im_start|>assistant\nDear")
     with pytest.raises(
         pw.errors.ArgumentError,
-        match="continue_final_message=True cannot be combined with add_generation_prompt=True",
+        match="continue_final_message, add_generation_prompt: cannot be combined",
     ):
         tok.apply_chat_template(messages, continue_final_message=True, add_generation_prompt=True)
     with pytest.raises(
@@ -457,8 +457,8 @@ def test_many_fields_are_formatted() -> None:
 
 FAILING = {
     "{{ raise_exception('roles must alternate') }}": "chat template: roles must alternate",
-    "{% if %}": "line 1 of the chat template is not valid Jinja: Expected an expression, got 'end of",
-    "a\n{{ x | nosuch }}": "line 2 of the chat template is not valid Jinja: No filter named 'nosuch'.",
+    "{% if %}": "chat template: line 1: is not valid Jinja: Expected an expression, got 'end of",
+    "a\n{{ x | nosuch }}": "chat template: line 2: is not valid Jinja: No filter named 'nosuch'.",
     "{{ x.y.z }}": "UndefinedError: 'x' is undefined",
     "{{ messages[0].content.x.y }}": "'str object' has no attribute 'x'",
     "{{ messages[0].content + 1 }}": "TypeError",
@@ -489,17 +489,17 @@ def test_messages_of_a_wrong_type_are_named() -> None:
     cases: list[tuple[Any, str]] = [
         ("hi", "messages: must be a list of messages, not str"),
         (["hi"], r"messages\[0\]: must be a mapping.*, not str"),
-        ([], "messages must contain at least one message"),
+        ([], "messages: must contain at least one message"),
         ([{"content": b"x"}], r"messages\[0\].content: must be .*, not bytes"),
         ([{5: "x"}], r"messages\[0\]: the name of a field must be str, not int"),
         (
             [{"content": [{"text": object()}]}],
             r"messages\[0\].content\[0\].text: must be .*, not object",
         ),
-        ([{"role": ["x"], "content": "a"}], r"messages\[0\].role must be str, not list"),
+        ([{"role": ["x"], "content": "a"}], r"messages\[0\].role: must be str, not list"),
         (
             [{"content": "a\ud800"}],
-            r"messages\[0\]\.content has a lone surrogate at character 1, which UTF-8 cannot encode",
+            r"messages\[0\]\.content: has a lone surrogate at character 1, which UTF-8 cannot encode",
         ),
     ]
     for messages, message in cases:
@@ -581,7 +581,7 @@ def test_an_estimate_counts_strings_names_and_messages() -> None:
     assert pw.chat.count_messages(tok, messages, estimate=True) == strings + 3 + 1 + 3
     with pytest.raises(
         pw.errors.ArgumentError,
-        match="estimate=True: does not support tools=: their format is not public",
+        match="tools, estimate: cannot be combined: the format of tools is not public",
     ):
         pw.chat.count_messages(tok, messages, tools=TOOLS, estimate=True)
     with pytest.raises(
@@ -599,12 +599,12 @@ def test_segments_of_a_wrong_type_are_named() -> None:
         ("ab", "segments: must be a list of.*, not str"),
         (["ab"], r"segments\[0\]: must be a \(text, allow_special\) pair, not str"),
         ([("a", True, 1)], r"segments\[0\]: must be .*, not tuple of 3"),
-        ([("a", True), (None, False)], r"segments\[1\]\[0\] must be str, not NoneType"),
-        ([("a", 1)], r"segments\[0\]\[1\] must be bool, not int"),
+        ([("a", True), (None, False)], r"segments\[1\]\[0\]: must be str, not NoneType"),
+        ([("a", 1)], r"segments\[0\]\[1\]: must be bool, not int"),
         (
             [("\udc00", True)],
             (
-                r"segments\[0\]\[0\] has a lone surrogate at character 0, which UTF-8 "
+                r"segments\[0\]\[0\]: has a lone surrogate at character 0, which UTF-8 "
                 r"cannot encode"
             ),
         ),
@@ -616,7 +616,7 @@ def test_segments_of_a_wrong_type_are_named() -> None:
         byte_level().encode_segments([], markers="<b>")
     with pytest.raises(
         pw.errors.ArgumentError,
-        match='markers must be added tokens.*, not "<b>"',
+        match='markers: must be added tokens.*, not "<b>"',
     ):
         byte_level().encode_segments([], markers=["<b>"])
 

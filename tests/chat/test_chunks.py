@@ -99,7 +99,7 @@ def test_budgets_that_nothing_fits_are_named() -> None:
         pw.errors.ArgumentError, match="overlap: must be less than max_tokens.*, not 4"
     ):
         pw.chat.chunk_text(tok, "a", 4, overlap=4)
-    with pytest.raises(pw.errors.ArgumentError, match="max_tokens must be .*, not 0"):
+    with pytest.raises(pw.errors.ArgumentError, match="max_tokens: must be .*, not 0"):
         pw.chat.chunk_text(tok, "a", 0)
     with pytest.raises(pw.errors.ArgumentError, match="at: must be .*, not 'line'"):
         pw.chat.chunk_text(tok, "a", 4, at="line")  # type: ignore[arg-type]

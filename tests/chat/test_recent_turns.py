@@ -80,7 +80,7 @@ def test_the_result_is_that_of_trying_each_number_of_turns(
     messages = [*system, *(one for turn in conversation for one in turn)]
     if sizes[0] > budget:
         with pytest.raises(
-            ArgumentError, match=f"={budget} is too small: .* has {sizes[0]} tokens"
+            ArgumentError, match=f"max_tokens: {budget} is too small: .* has {sizes[0]} tokens"
         ):
             pw.chat.fit_messages(tok, messages, budget, **options)
         return

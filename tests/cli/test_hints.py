@@ -33,7 +33,7 @@ def test_an_unknown_end_of_document_lists_the_special_tokens(cli: Run, folder: P
     code, _, errors = cli("encode", "tok.json", "corpus.txt", "--append-eod", "<|endofdoc|>")
     assert code == 2
     assert errors == (
-        "piecework: error: --append-eod must be a token of the vocabulary, not '<|endofdoc|>'; its "
+        "piecework: error: --append-eod: must be a token of the vocabulary, not '<|endofdoc|>'; its "
         "special tokens are '<|endoftext|>'\n"
     )
     with_special_tokens(10).save("ten.json")

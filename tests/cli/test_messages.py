@@ -247,7 +247,7 @@ def test_counts_on_a_full_disk_name_the_file(
     path.symlink_to("/dev/full")
     code, _, err = cli("count", corpus, "-o", str(path), "--quiet")
     assert code == 2
-    assert err == f"piecework: error: cannot write {path}: no space left on device\n"
+    assert err == f"piecework: error: {path}: cannot be written: no space left on device\n"
 
 
 def test_messages_name_a_position_in_json_once(cli: Run, tmp_path: Path) -> None:

@@ -246,13 +246,19 @@ def test_a_plan_shows_words_as_text(folder: Path) -> None:
     ("arguments", "message"),
     [
         ([*PARALLEL], "--parallel: 'en-dev.txt' needs --balance-rounds, or --parity for BPE"),
-        (["--parity", *PARALLEL, "--balance-rounds", "2"], "cannot be combined with --parity"),
+        (
+            ["--parity", *PARALLEL, "--balance-rounds", "2"],
+            "--balance-rounds, --parity: cannot be combined",
+        ),
         (
             ["--balance-rounds", "2"],
             "--balance-rounds: needs --parallel FILE for each CORPUS argument",
         ),
         (["--balance-rounds", "0"], "--balance-rounds"),
-        (["--parity"], "--parity needs --parallel FILE for each CORPUS argument, a text that says"),
+        (
+            ["--parity"],
+            "--parity: needs --parallel FILE for each CORPUS argument, a text that says",
+        ),
         (["--parity", *PARALLEL[:2]], "--parallel: has 1 files, and CORPUS 2 arguments"),
         (["--parity", *PARALLEL, "cs.txt"], "CORPUS: has cs.txt twice; give each language once"),
         (

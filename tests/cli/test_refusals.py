@@ -61,7 +61,7 @@ ROWS = [
     Row(
         "parity",
         f"{LANGUAGES} --model byte-bpe --parity",
-        "--parity needs --parallel FILE for each CORPUS argument, a text that says the same in each "
+        "--parity: needs --parallel FILE for each CORPUS argument, a text that says the same in each "
         "language; for languages of one script, --parity-unit compares their own texts",
     ),
     Row("parity", f"en.txt --model bpe --parity {PARALLEL}", "CORPUS: is one argument, en.txt"),
@@ -71,9 +71,9 @@ ROWS = [
         f"{LANGUAGES} --model bpe --parity --parity-unit words {PARALLEL}",
         "--parity-unit: 'words' does not apply with --parallel, whose tokens are compared",
     ),
-    Row("parity_unit", "en.txt --model bpe --parity-unit words", "--parity-unit words needs --parity"),
-    Row("parity_window", "en.txt --model bpe --parity-window 9", "--parity-window 9 needs --parity"),
-    Row("global_merges", "en.txt --model bpe --global-merges 9", "--global-merges 9 needs --parity"),
+    Row("parity_unit", "en.txt --model bpe --parity-unit words", "--parity-unit: 'words' needs parity"),
+    Row("parity_window", "en.txt --model bpe --parity-window 9", "--parity-window: 9 needs parity"),
+    Row("global_merges", "en.txt --model bpe --global-merges 9", "--global-merges: 9 needs parity"),
     Row(
         "parallel",
         f"{LANGUAGES} --model bpe {PARALLEL}",
@@ -98,7 +98,7 @@ ROWS = [
         Row(
             "balance_rounds",
             f"{LANGUAGES} --balance-rounds 2{vocab}",
-            "--balance-rounds needs --parallel FILE for each CORPUS argument, a text that says the same in "
+            "--balance-rounds: needs --parallel FILE for each CORPUS argument, a text that says the same in "
             "each language",
             verb,
         )
@@ -119,22 +119,22 @@ ROWS = [
     Row(
         "model",
         "metaspace.tsv --model wordpiece",
-        "metaspace.tsv: --model wordpiece: does not support counts of preset 'metaspace', whose words it",
+        "--model, metaspace.tsv: 'wordpiece' does not support counts of preset 'metaspace', whose words it",
     ),
     Row(
         "model",
         "en.tsv --model char",
-        "en.tsv: --model char does not support counts of preset 'bert-uncased'",
+        "--model, en.tsv: 'char' does not support counts of preset 'bert-uncased'",
     ),
     Row(
         "model",
         "bytes.tsv --model unigram",
-        "bytes.tsv: --model unigram does not support counts of preset 'gpt2', whose words are byte-level",
+        "--model, bytes.tsv: 'unigram' does not support counts of preset 'gpt2', whose words are byte-level",
     ),
     Row(
         "model",
         "en.tsv --model byte-bpe",
-        "en.tsv: --model byte-bpe: does not support counts of preset 'bert-uncased'; use --model bpe, or",
+        "--model, en.tsv: 'byte-bpe' does not support counts of preset 'bert-uncased'; use model 'bpe', or",
     ),
     Row("model", "en.txt --model unheard-of", "'--model': 'unheard-of' is not"),
     Row(
@@ -151,7 +151,7 @@ ROWS = [
     Row(
         "preset",
         "en.tsv --preset bert-cased",
-        "en.tsv: --preset bert-cased does not fit counts of preset 'bert-uncased'",
+        "--preset, en.tsv: 'bert-cased' does not fit counts of preset 'bert-uncased'",
     ),
     Row(
         "corpus",
@@ -166,7 +166,7 @@ ROWS = [
         "CORPUS: has en.txt twice; give each language once",
     ),
     *(
-        Row(name, f"en.tsv {flag} {value}", f"{flag} does not apply to counts files")
+        Row(name, f"en.tsv {flag} {value}", f"{flag}: does not apply to counts files")
         for name, flag, value in (
             ("sample", "--sample", "0.5"),
             ("seed", "--seed", "3"),
@@ -201,7 +201,7 @@ ROWS = [
     Row("memory", "en.txt --memory much", "--memory: must be a size such as 512MB"),
     Row("memory", "en.txt --memory 1MB", "--memory: must be at least 128MB"),
     Row("checkpoint", "en.txt --checkpoint en-dev.txt", "--checkpoint: 'en-dev.txt' is a file"),
-    Row("checkpoint", "en.txt --checkpoint state-of-half", "has a count with --sample 0.5, and this call"),
+    Row("checkpoint", "en.txt --checkpoint state-of-half", "has a count with sample 0.5, and this call None"),
     Row("checkpoint", "cs.txt --sample 0.5 --checkpoint state-of-half", "has other files: "),
     Row("checkpoint", "- --checkpoint state", "--checkpoint: needs files: stdin cannot be read again"),
     Row("checkpoint_seconds", "en.txt --checkpoint-seconds soon", "'--checkpoint-seconds'"),
@@ -236,7 +236,7 @@ ROWS = [
     Row(
         "training_log",
         "en.txt --score pmi --vocab-size 40,50 --training-log",
-        "--training-log needs one tokenizer in a file or folder, not several sizes",
+        "--training-log: needs one tokenizer in a file or folder, not several sizes",
     ),
     Row(
         "model_max_length",
@@ -258,46 +258,58 @@ ROWS = [
     Row("learner", "en.txt --score pmi --learner pruning", "--score: 'pmi' does not support --learner"),
     Row("balance", "en.txt --learner top-down --balance 2", "--balance: 2.0 does not support --learner"),
     Row("max_use_cost", "en.txt --learner merges --max-use-cost 2", "--max-use-cost: 2.0 does not"),
-    Row("segmentation", "en.txt --learner merges --segmentation shortest", "--segmentation shortest"),
-    Row("ties", "en.txt --learner pruning --ties first-seen", "--ties: 'first-seen' does not support --learner"),
+    Row(
+        "segmentation",
+        "en.txt --learner merges --segmentation shortest",
+        "--segmentation: 'shortest' does not support --learner",
+    ),
+    Row(
+        "ties",
+        "en.txt --learner pruning --ties first-seen",
+        "--ties: 'first-seen' does not support --learner",
+    ),
     Row(
         "ties",
         f"{LANGUAGES} --model bpe --ties first-seen {PARALLEL} --balance-rounds 2",
-        "--balance-rounds does not support --ties first-seen: weighted counts have no first positions",
+        "--balance-rounds: does not support --ties first-seen: weighted counts have no first positions",
     ),
     Row(
         "score",
         f"{LANGUAGES} --score pmi {PARALLEL} --balance-rounds 2",
-        "--balance-rounds does not support --ties first-seen: weighted counts have no first positions; "
+        "--balance-rounds: does not support --ties first-seen: weighted counts have no first positions; "
         "choose another --ties",
     ),
     Row(
         "alphabet_order",
         f"{LANGUAGES} --alphabet-order first-seen {PARALLEL} --balance-rounds 2",
-        "--balance-rounds does not support --alphabet-order first-seen",
+        "--balance-rounds: does not support --alphabet-order first-seen",
     ),
-    Row("transition", "en.txt --model bpe --parity --transition 90", "--transition cannot be combined"),
+    Row(
+        "transition",
+        "en.txt --model bpe --parity --transition 90",
+        "--transition, --parity: cannot be combined",
+    ),
     Row(
         "transition",
         "bytes.tsv --model byte-bpe --transition 290",
-        "bytes.tsv: counts: have words of preset 'gpt2'; --transition needs sequences of words",
+        "bytes.tsv: counts: have words of preset 'gpt2'; transition needs sequences of words",
     ),
     Row(
         "shrinking_factor",
         "en.txt --model unigram --learner pruning --shrinking-factor 0.5",
-        "--shrinking-factor 0.5 does not apply with learner=Pruning()",
+        "--shrinking-factor: 0.5 does not apply with Pruning()",
     ),
     Row("user_defined_symbols", "en.txt --model unigram --user-defined-symbol ''", "--user-defined-symbol"),
     Row(
         "use_all_vocab",
         "en.txt --use-all-vocab",
-        "--use-all-vocab must be False, not True: only word and char models",
+        "--use-all-vocab: must be False: only word and char models",
         "train-sentencepiece",
     ),
     Row(
         "split_by_whitespace",
         "en.txt --model-type bpe --transition 900 --no-split-by-whitespace",
-        "--transition needs --split-by-whitespace",
+        "--transition, --split-by-whitespace: cannot be combined",
         "train-sentencepiece",
     ),
     Row(

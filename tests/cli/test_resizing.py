@@ -170,7 +170,7 @@ def test_the_tokenizer_can_go_to_stdout(cli: Run, capsys: pytest.CaptureFixture[
         ),
         (
             ("shrink", "tok.json", "--size", "3"),
-            "--size must be at least 17, not 3",
+            "--size: 3 is too small: the alphabet and the special tokens need 17",
         ),
         (("shrink", "tok.json"), "--size"),
         (

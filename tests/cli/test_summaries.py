@@ -168,8 +168,8 @@ def test_a_document_of_several_lines_needs_plain_text(cli: Cli, command: str) ->
     assert cli(command, "t.json", *files[command], "--document", "file") == (
         2,
         "",
-        "piecework: error: --document file does not support r.jsonl, which is JSON lines; "
-        "leave --document out: each record is a document\n",
+        "piecework: error: --document: 'file' does not support r.jsonl, which is JSON lines; "
+        "leave it out: each record is a document\n",
     )
 
 

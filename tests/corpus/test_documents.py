@@ -48,7 +48,7 @@ def texts(path: object, **options: Any) -> list[str]:
     return [text for text, _ in found(path, **options)]
 
 
-# ---- what a document: is
+# ---- what a document is
 
 
 def test_blank_lines_separate_documents_and_line_ends_inside_stay(tmp_path: Path) -> None:
@@ -149,8 +149,8 @@ def test_only_plain_text_has_documents_of_several_lines(
     tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
     paths = [write(tmp_path / "a.txt", "a"), write(tmp_path / name, "not read")]
     message = (
-        rf"document='{document}' does not support .*{name}, which is {kind}; "
-        "leave document= out: each record is a document"
+        rf"document: '{document}' does not support .*{name}, which is {kind}; "
+        "leave it out: each record is a document"
     )
     with pytest.raises(ArgumentError, match=message):
         read_corpus(paths, document=document)
@@ -229,7 +229,7 @@ def little_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     ("document", "place", "advice"),
     [
-        ("blank-line", r"long\.txt: line 4", "divide it"),
+        ("blank-line", r"long\.txt line 4", "divide it"),
         ("file", r"long\.txt", "divide it, or pass document='blank-line'"),
     ],
 )
@@ -238,12 +238,12 @@ def test_a_document_that_is_too_long_for_the_memory_is_an_error(
 ) -> None:
     long = write(tmp_path / "long.txt", "a\nb\n\n" + "hug\n" * 260 + "\nc\n")
     message = (
-        f"{place} has a document: of over 1000 bytes, 1/48 of the memory of the process; {advice}$"
+        f"{place}: has a document of over 1000 bytes, 1/48 of the memory of the process; {advice}$"
     )
     with pytest.raises(MemoryLimitError, match=message):
         list(read_corpus(long, document=document))
     short = write(tmp_path / "short.txt", "c")
-    with pytest.warns(CorpusWarning, match="skipped: a document: that is too long: 1 "):
+    with pytest.warns(CorpusWarning, match="skipped: a document that is too long: 1 "):
         read = texts([long, short], document=document, on_error="skip")
     assert read == (["a\nb", "c"] if document == "blank-line" else ["c"])
 
@@ -259,9 +259,7 @@ def test_the_limit_is_that_of_a_document_and_not_of_what_was_read(
     if size <= 1000:
         assert texts(path, document="blank-line") == [document] * 3
         return
-    with pytest.raises(
-        MemoryLimitError, match=r"a\.txt line 1: has a document: of over 1000 bytes"
-    ):
+    with pytest.raises(MemoryLimitError, match=r"a\.txt line 1: has a document of over 1000 bytes"):
         texts(path, document="blank-line")
 
 
@@ -271,7 +269,7 @@ def test_a_small_compressed_file_does_not_become_a_document_of_gigabytes(
 ) -> None:
     path = write(tmp_path / "a.txt.gz", gzip.compress(b"hug\n" * 10_000_000, 9))
     message = (
-        r"has a document: of over \d+ bytes from \d+ compressed bytes, more than 200 times as many"
+        r"has a document of over \d+ bytes from \d+ compressed bytes, more than 200 times as many"
     )
     with pytest.raises(CorpusError, match=message):
         list(read_corpus(path, document=document))

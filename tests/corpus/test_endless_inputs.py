@@ -27,7 +27,7 @@ TOKENIZER = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1})).with_added_t
 def test_a_symlink_to_a_device_is_no_tokenizer(tmp_path: Path, suffix: str) -> None:
     link = tmp_path / f"tokenizer{suffix}"
     link.symlink_to("/dev/zero")
-    with pytest.raises(FileError, match=f"tokenizer{suffix} is a device, not a"):
+    with pytest.raises(FileError, match=f"tokenizer{suffix}: is a device, not a"):
         pw.Tokenizer.load(link)
 
 
@@ -80,11 +80,11 @@ def test_a_pipe_is_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_device_is_no_corpus(tmp_path: Path, name: str) -> None:
     (tmp_path / name).symlink_to("/dev/zero")
     for source in (tmp_path / name, tmp_path):
-        with pytest.raises(FileError, match=f"{name} is a device, not a"):
+        with pytest.raises(FileError, match=f"{name}: is a device, not a"):
             pw.count_files(source)
-        with pytest.raises(FileError, match=f"{name} is a device, not a"):
+        with pytest.raises(FileError, match=f"{name}: is a device, not a"):
             pw.encode_files(TOKENIZER, source, tmp_path / "ids.bin")
-    with pytest.raises(FileError, match=f"{name} is a device, not a file of ids"):
+    with pytest.raises(FileError, match=f"{name}: is a device, not a file of ids"):
         next(pw.export.read_ids(tmp_path / name))
 
 
@@ -104,7 +104,7 @@ def test_a_named_pipe_in_a_corpus_directory_is_refused_and_read_when_it_is_named
 
 def test_a_corpus_is_read_from_the_pipe_of_a_shell(tmp_path: Path) -> None:
     TOKENIZER.save(tmp_path / "tokenizer.json")
-    command = f"{PIECEWORK} encode {tmp_path}/tokenizer.json: <(echo hug)"
+    command = f"{PIECEWORK} encode {tmp_path}/tokenizer.json <(echo hug)"
     done = subprocess.run(["bash", "-c", command], capture_output=True)
     assert (done.stdout, done.stderr) == (b"1\n", b"")
 

@@ -100,4 +100,4 @@ def test_only_the_column_of_texts_is_fetched(server: HubServer, files: dict[str,
 def test_a_file_that_the_hub_lacks_is_named(server: HubServer, url: str, found: str) -> None:
     with pytest.raises(FileError, match=found) as error:
         words(url)
-    assert str(error.value).startswith((f"cannot read {url}: ", f"no file matches {url} "))
+    assert str(error.value).startswith((f"{url}: cannot be read: ", f"{url}: no file matches "))

@@ -127,7 +127,7 @@ def test_a_line_of_a_large_share_of_the_memory_is_refused_by_the_command(tmp_pat
     )
     assert (done.returncode, done.stderr) == (
         2,
-        "piecework: error: in.txt line 1 is longer than 41666666 bytes, "
+        "piecework: error: in.txt line 1: is longer than 41666666 bytes, "
         "1/48 of the memory of the process; divide it\n",
     )
     assert not (tmp_path / "out").exists()
@@ -152,7 +152,7 @@ def test_a_line_that_is_too_long_for_the_memory_raises_memory_limit_error(
         "in.txt": ["a", "a" * 3_000_000],
     }[name]
     source.write_text("\n".join(rows))
-    with pytest.raises(MemoryLimitError, match=f"{name} line . is longer than 1000 bytes, 1/48"):
+    with pytest.raises(MemoryLimitError, match=f"{name} line .: is longer than 1000 bytes, 1/48"):
         pw.encode_files(TOKENIZER, source, tmp_path / "out")
     if name == "in.txt":  # counting divides lines of plain text
         assert pw.count_files(source).total == 2

@@ -75,7 +75,7 @@ def test_extras_have_spans_at_the_ends(unigram: SentencePieceProcessor) -> None:
 
 def test_a_wrong_extra_changes_nothing(unigram: SentencePieceProcessor) -> None:
     for wrong in ("foo", "bos:foo"):
-        with pytest.raises(PieceworkError, match="extra_option must be .*, not 'foo'"):
+        with pytest.raises(PieceworkError, match="extra_option: must be .*, not 'foo'"):
             unigram.set_encode_extra_options(wrong)
     assert unigram.encode("Hello") == [151, 88, 21]
 

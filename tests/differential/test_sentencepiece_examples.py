@@ -142,7 +142,7 @@ def test_bpe(trained: Trained) -> None:
     assert sp.encode_as_pieces("thisisatesthelloworld") == pieces
     with pytest.raises(
         pw.errors.ArgumentError,
-        match="^model must be a Unigram model, not a SentencePiece model of kind 'bpe'$",
+        match="^model: must be a Unigram model, not a SentencePiece model of kind 'bpe'$",
     ):
         sp.nbest_encode_as_pieces("hello world", 5)
     # Printed as []; version 0.2.3 of the library raises too.

@@ -160,9 +160,9 @@ class FileLaws:
     def test_arguments_are_checked_before_tasks_start(self, corpus: list[Path]) -> None:
         with pytest.raises(ArgumentError, match="stdin"):
             self.engine.count_files("-")
-        with pytest.raises(ArgumentError, match="sentences must be all sentences on a cluster"):
+        with pytest.raises(ArgumentError, match="sentences: must be all sentences on a cluster"):
             self.engine.count_files(corpus, sentences=pw.train.Sentences(size=3))
-        with pytest.raises(ArgumentError, match="format must be .*, not 'csv'"):
+        with pytest.raises(ArgumentError, match="format: must be .*, not 'csv'"):
             self.engine.encode_files(pw.Tokenizer.train(corpus[0]), corpus, "out", format="csv")
 
 

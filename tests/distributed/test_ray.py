@@ -69,7 +69,7 @@ def test_ids_of_a_dataset_equal_those_of_one_process(
 def test_a_column_without_strings_is_an_error(connected: Any) -> None:
     dataset = ray.data.from_arrow(pa.table({"text": [1, 2]}))
     with pytest.raises(
-        ArgumentError, match="column 'text' must contain texts, not values of type int64"
+        ArgumentError, match="column 'text': must contain texts, not values of type int64"
     ):
         on_ray.count_dataset(dataset)
 

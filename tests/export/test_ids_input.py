@@ -230,14 +230,14 @@ def test_an_npy_file_of_more_bytes_than_its_header_states_is_refused(
         stored = (tmp_path / name).read_bytes()
         for length in (b"(0,)", b"(1,)"):
             (tmp_path / name).write_bytes(re.sub(rb"\((\d+),\)", length, stored, count=1))
-            with pytest.raises(pw.errors.CorpusError, match=f"{name} is damaged"):
+            with pytest.raises(pw.errors.CorpusError, match=f"{name}: is damaged"):
                 rows_of(path)
         (tmp_path / name).write_bytes(stored)
     np.save(tmp_path / "out.npy", np.empty(0, np.uint16))
     np.save(tmp_path / "out.row_offsets.npy", np.empty(0, np.int64))
     with pytest.raises(
         pw.errors.CorpusError,
-        match=r"out\.row_offsets\.npy is empty; the row offsets of .*out\.npy begin with 0",
+        match=r"out\.row_offsets\.npy: is empty; the row offsets of .*out\.npy begin with 0",
     ):
         rows_of(path)
 
@@ -265,7 +265,7 @@ def test_a_damaged_header_of_an_npy_file_is_refused(
     stored = header.encode() + b"\n"
     data = b"\x93NUMPY\x01\x00" + struct.pack("<H", len(stored)) + stored + bytes(64)
     (tmp_path / name).write_bytes(data)
-    with pytest.raises(pw.errors.CorpusError, match=rf"{name} is damaged"):
+    with pytest.raises(pw.errors.CorpusError, match=rf"{name}: is damaged"):
         rows_of(path)
 
 
@@ -280,13 +280,14 @@ def test_a_file_without_its_second_file_says_which(tok: pw.Tokenizer, tmp_path: 
     offsets.unlink()
     with pytest.raises(
         pw.errors.FileError,
-        match=r"cannot read .*out\.row_offsets\.npy, the row offsets of .*out\.npy: no such file",
+        match=r"out\.row_offsets\.npy: cannot be read: no such file; it has the row offsets of .*out\.npy$",
     ):
         rows_of(path)
     prefix = written(tok, tmp_path, "megatron", LINES)
     Path(f"{prefix}.bin").unlink()
     with pytest.raises(
-        pw.errors.FileError, match=r"cannot read .*out\.bin, the data of .*out\.idx: no such file"
+        pw.errors.FileError,
+        match=r"out\.bin: cannot be read: no such file; it has the data of .*out\.idx$",
     ):
         rows_of(Path(f"{prefix}.idx"))
 
@@ -303,7 +304,7 @@ def test_a_table_without_ids_says_what_it_has(tmp_path: Path) -> None:
         ({"ids": [[1.5]]}, "column 'ids': found list<.*double"),
         ({"ids": [[1], None]}, r"t\.parquet column 'ids': must not have nulls"),
         ({"ids": [[1, None]]}, r"t\.parquet column 'ids': must not have nulls"),
-        ({"ids": [[1], [-1]]}, "row 2 must be .*, not -1"),
+        ({"ids": [[1], [-1]]}, "row 2: must be .*, not -1"),
     ):
         parquet.write_table(pyarrow.table(columns), tmp_path / "t.parquet")
         with pytest.raises(pw.PieceworkError, match=message):
@@ -316,7 +317,7 @@ def test_a_file_of_two_is_not_read_from_a_pipe(tok: pw.Tokenizer, tmp_path: Path
     command = [sys.executable, "-m", "piecework", "decode", str(tmp_path / "t.json")]
     done = subprocess.run(command, input=path.read_bytes(), capture_output=True, check=False)
     assert done.returncode == 2
-    assert b"<stdin> has one of the two files of npy or Megatron" in done.stderr
+    assert b"<stdin>: has one of the two files of npy or Megatron" in done.stderr
 
 
 def test_json_lines_with_labels_decode(cli: Run, tok: pw.Tokenizer, tmp_path: Path) -> None:

@@ -79,7 +79,8 @@ def test_a_full_disk_ends_a_command_with_an_error_that_names_the_file(
         with full_after(limit):
             code, _, err = cli(*words)
         assert code == 2
-        assert f"cannot write {tmp_path}" in err
+        assert f"piecework: error: {tmp_path}" in err
+        assert ": cannot be written: file too large\n" in err
         assert ": file too large" in err
         assert ".tmp" not in err
         assert content(tmp_path).items() <= whole.items(), limit

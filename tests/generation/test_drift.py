@@ -100,7 +100,7 @@ def test_batches_and_arrays_are_read_row_by_row(word_piece: pw.Tokenizer) -> Non
 @pytest.mark.parametrize(
     ("ids", "error", "message"),
     [
-        ([3, 4, 99], pw.errors.IdRangeError, r"^ids\[2\] is 99, which is not in the vocabulary$"),
+        ([3, 4, 99], pw.errors.IdRangeError, r"^ids\[2\]: is 99, which is not in the vocabulary$"),
         ([3, -100], pw.errors.ArgumentError, r"ids\[1\]: must be an id from 0 to .*, not -100"),
         ([3, "a"], pw.errors.InputTypeError, r"ids\[1\]: must be an id, not str"),
         (3, pw.errors.InputTypeError, "ids: must be a sequence of ids, not int"),
@@ -210,7 +210,7 @@ def test_an_id_out_of_range_names_file_row_and_position(
     code, out, err = cli("find-drift", files[0], str(tmp_path / "bad.txt"))
     assert (code, out) == (2, "")
     place = f"{tmp_path}/bad.txt row 3, position 2"
-    assert err == f"piecework: error: {place} is 99, which is not in the vocabulary\n"
+    assert err == f"piecework: error: {place}: is 99, which is not in the vocabulary\n"
 
 
 def test_several_files_are_read_in_order(word_piece: pw.Tokenizer, files: tuple[str, str]) -> None:

@@ -79,7 +79,7 @@ def test_prompts_of_published_vocabularies(
 @pytest.mark.parametrize(
     ("prompt", "error", "message"),
     [
-        ([257, 999], pw.errors.IdRangeError, r"^ids\[1\] is 999, which is not in the vocabulary$"),
+        ([257, 999], pw.errors.IdRangeError, r"^ids\[1\]: is 999, which is not in the vocabulary$"),
         ([257, -1], pw.errors.ArgumentError, r"ids\[1\]: must be an id from 0"),
         (b"http", pw.errors.InputTypeError, "prompt: must be a text or ids, not bytes"),
         (None, pw.errors.InputTypeError, "ids: must be a sequence of ids, not NoneType"),

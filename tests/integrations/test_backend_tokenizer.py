@@ -210,7 +210,7 @@ def test_a_repository_of_the_hub_is_read_from_its_cache(
             BackendTokenizer.from_pretrained("a/b", revision=revision)
     assert len(asked) == 1
     monkeypatch.setattr(hub, "hf_hub_download", lambda *_, **__: 1 / 0)
-    with pytest.raises(FileError, match="cannot download a/b: ZeroDivisionError"):
+    with pytest.raises(FileError, match="a/b: cannot be downloaded: ZeroDivisionError"):
         BackendTokenizer.from_pretrained("a/b")
 
 

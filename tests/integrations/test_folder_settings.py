@@ -389,7 +389,10 @@ def check_roles(ours: pw.Tokenizer, theirs: Any) -> None:
 @pytest.mark.parametrize(
     ("config", "problem"),
     [
-        ({"tokenizer_class": "BlenderbotTokenizer"}, "load the file by its own path with merges="),
+        (
+            {"tokenizer_class": "BlenderbotTokenizer"},
+            "load the file by its own path with merges for the ids",
+        ),
         ({"tokenizer_class": "CLIPTokenizer"}, "has entries of GPT-2, which have no </w>, from"),
         ({"tokenizer_class": "OpenAIGPTTokenizer"}, "OpenAIGPTTokenizer makes no tokenizer"),
         ({"tokenizer_class": "RobertaTokenizer", "sep_token": None}, "sep_token: found null"),

@@ -81,7 +81,7 @@ def test_every_request_under_load_gets_its_own_answer(tok: pw.Tokenizer, url: st
 def test_input_of_a_wrong_type_is_answered_with_the_error(url: str) -> None:
     response = httpx.post(f"{url}/encode", json={"texts": ["x", 7]}, timeout=SECONDS)
     assert response.status_code == 400
-    assert response.json() == {"error": "texts[1] must be str, not int"}
+    assert response.json() == {"error": "texts[1]: must be str, not int"}
 
 
 MALFORMED = [

@@ -234,14 +234,14 @@ def test_half_of_the_pair_is_refused_with_what_is_missing(pair: Path) -> None:
     with pytest.raises(
         ArgumentError,
         match=(
-            r"vocab\.json is a vocabulary that needs its merges; pass the path of its "
-            r"merges file"
+            r"merges: must be the path of the merges file of .*vocab\.json, "
+            r"which is a vocabulary of merges"
         ),
     ):
         pw.Tokenizer.load(pair / "vocab.json")
     with pytest.raises(
         FormatError,
-        match=r"merges\.txt is a merges file; load its vocabulary, with this file as merges=",
+        match=r"merges\.txt: is a merges file; load its vocabulary, and pass this file as merges",
     ):
         pw.Tokenizer.load(pair / "merges.txt")
     (pair / "merges.txt").unlink()

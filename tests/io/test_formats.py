@@ -186,7 +186,7 @@ def test_options_that_others_lack_survive_in_a_file_of_this_library(tmp_path: Pa
 
 
 def test_a_missing_file_is_named() -> None:
-    with pytest.raises(FileError, match=r"nowhere\.json: no such file"):
+    with pytest.raises(FileError, match=r"nowhere\.json: cannot be read: no such file"):
         pw.Tokenizer.load("nowhere.json")
 
 

@@ -206,7 +206,7 @@ def test_an_unknown_name_is_a_path_that_does_not_exist(
 ) -> None:
     with pytest.raises(FileError) as caught:
         pw.Tokenizer.load(path)
-    assert caught.value.expected == "a tokenizer file"
+    assert caught.value.message.startswith("cannot be read: ")
 
 
 def test_a_null_character_is_refused() -> None:
@@ -301,7 +301,7 @@ def test_a_ref_cannot_leave_the_cache(cache: Path, tmp_path: Path, commit: str) 
 def test_a_repository_without_its_tokenizer_says_so(cache: Path) -> None:
     snapshot = put_in_cache(cache, NAME, small())
     (snapshot / "tokenizer.json").unlink()
-    with pytest.raises(FileError, match=r"no tokenizer file of this repository.*download=True"):
+    with pytest.raises(FileError, match=r"no tokenizer file of this repository.*pass download"):
         pw.Tokenizer.load(NAME)
 
 
@@ -325,17 +325,17 @@ def test_names_that_are_nearly_right_are_suggested(cache: Path) -> None:
         pw.Tokenizer.load("zebra")
 
 
-def test_the_command_line_names_its_flag(cli: Run, cache: Path) -> None:
+def test_the_command_line_says_how_to_download(cli: Run, cache: Path) -> None:
     code, _, err = cli("inspect", NAME)
     assert code == 2
-    assert "to fetch a repository, --download, which needs the extra 'hub'" in err
+    assert "to fetch a repository, pass download, which needs the extra 'hub'" in err
     put_in_cache(cache, NAME, small(), "v2")
     assert cli("inspect", NAME, "--revision", "v2")[0] == 0
     assert cli("compare", NAME, "--revision", "v2", "--corpus", __file__, "--json")[0] == 0
     code, _, err = cli("inspect", __file__, "--revision", "v2")
     assert (code, err) == (
         2,
-        "piecework: error: --revision v2 does not apply to a path\n",
+        "piecework: error: --revision: 'v2' does not apply to a path\n",
     )
 
 

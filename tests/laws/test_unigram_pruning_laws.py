@@ -97,7 +97,7 @@ def test_threads_and_the_order_of_words_change_nothing(
 def test_the_size_is_met_unless_substrings_run_out(words: Words, trainer: UnigramTrainer) -> None:
     pieces = learned_by_core(words, trainer)
     if isinstance(pieces, str):
-        assert pieces.startswith("vocab_size must be at least ")
+        assert pieces.startswith("vocab_size: must be at least ")
         return
     assert len(dict(pieces)) == len(pieces) <= trainer.vocab_size
     if len(pieces) < trainer.vocab_size:

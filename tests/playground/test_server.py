@@ -32,7 +32,7 @@ from tests.playground.tokenizers import HOSTILE, all_kinds, byte_bpe, hostile, u
 from tests.processes import heed_signals
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
-BROKEN = FormatError("broken.json", "<b>no</b> model", "a tokenizer")
+BROKEN = FormatError("broken.json", "found <b>no</b> model, expected a tokenizer")
 
 
 def client_of(
@@ -221,7 +221,7 @@ def test_a_text_with_too_many_removals_is_rejected_before_they_are_replayed(
     answer = client.post(path, content=text.encode())
     assert answer.status_code == 400
     assert re.search(
-        r"corpus has 1,\d+ entries to remove; the limit is 800", answer.json()["error"]
+        r"corpus: has 1,\d+ entries to remove; the limit is 800", answer.json()["error"]
     )
 
 
@@ -271,40 +271,40 @@ def test_texts_of_an_example_have_a_preset_and_its_words_have_none(client: TestC
 
 
 BAD = {
-    "/api/training?example=hugs&learner=bpe&preset=bert-cased": "preset= does not apply",
+    "/api/training?example=hugs&learner=bpe&preset=bert-cased": "preset: does not apply",
     "/api/training?example=course&learner=bpe&preset=gpt2": (
-        "preset must be bert-uncased or bert-cased or sentencepiece or "
+        "preset: must be bert-uncased or bert-cased or sentencepiece or "
         "whitespace or punctuation or metaspace or characters, not 'gpt2'"
     ),
     "/api/training?example=course&learner=magic": (
-        "learner must be wordpiece-pruning or wordpiece-pmi or wordpiece-likelihood or "
+        "learner: must be wordpiece-pruning or wordpiece-pmi or wordpiece-likelihood or "
         "wordpiece-frequency or bpe or unigram, not 'magic'"
     ),
-    "/api/training?learner=bpe": "corpus has no words; give a text, or choose one of the examples",
-    "/api/training?example=course&learner=bpe&vocab_size=99999": "vocab_size must be a number from",
+    "/api/training?learner=bpe": "corpus: has no words; give a text, or choose one of the examples",
+    "/api/training?example=course&learner=bpe&vocab_size=99999": "vocab_size: must be a number from",
     "/api/training?example=course&learner=bpe&vocab_size=-1": (
-        "vocab_size must be a whole number of at most 9 digits, not '-1'"
+        "vocab_size: must be a whole number of at most 9 digits, not '-1'"
     ),
     "/api/training?example=course&learner=wordpiece-pmi&vocab_size=3": (
-        "vocab_size must be at least 45 (5 special tokens and an alphabet of 40), not 3"
+        "vocab_size: must be at least 45 (5 special tokens and an alphabet of 40), not 3"
     ),
-    "/api/training?example=etc/passwd&learner=bpe": "example must be one of course, hugs, not 'etc/passwd'",
-    "/api/encode?tokenizers=7": "tokenizer must be an index from 0 to 3, not '7'",
+    "/api/training?example=etc/passwd&learner=bpe": "example: must be one of course, hugs, not 'etc/passwd'",
+    "/api/encode?tokenizers=7": "tokenizer: must be an index from 0 to 3, not '7'",
     "/api/encode?tokenizers=3": (
-        "the tokenizer cannot be loaded: broken.json: found <b>no</b> model, expected a tokenizer"
+        "tokenizer: cannot be loaded: broken.json: found <b>no</b> model, expected a tokenizer"
     ),
-    "/api/encode": "tokenizer must be an index from 0 to 3, not ''",
-    "/api/encode?tokenizers=0000000009": "tokenizer must be an index from 0 to 3, not '0000000009'",
+    "/api/encode": "tokenizer: must be an index from 0 to 3, not ''",
+    "/api/encode?tokenizers=0000000009": "tokenizer: must be an index from 0 to 3, not '0000000009'",
     "/api/explain?tokenizer=00000000000000000001": (
-        "tokenizer must be an index from 0 to 3, not '00000000000000000001'"
+        "tokenizer: must be an index from 0 to 3, not '00000000000000000001'"
     ),
-    "/api/explain?tokenizer=٣": "tokenizer must be an index from 0 to 3, not '٣'",
-    "/api/segmentations?tokenizer=1&n=0&draw=sample": "n must be a number from 1 to 64, not 0",
+    "/api/explain?tokenizer=٣": "tokenizer: must be an index from 0 to 3, not '٣'",
+    "/api/segmentations?tokenizer=1&n=0&draw=sample": "n: must be a number from 1 to 64, not 0",
     "/api/segmentations?tokenizer=2&alpha=nan&draw=sample": (
-        "alpha must be a finite number, at least 0, not nan"
+        "alpha: must be a finite number, at least 0, not nan"
     ),
-    "/api/segmentations?tokenizer=2&alpha=x": "alpha must be a number, not 'x'",
-    "/api/segmentations?tokenizer=0": "draw= needs a Unigram model, or samples of a BPE model",
+    "/api/segmentations?tokenizer=2&alpha=x": "alpha: must be a number, not 'x'",
+    "/api/segmentations?tokenizer=0": "draw: needs a Unigram model, or samples of a BPE model",
 }
 
 
@@ -321,10 +321,10 @@ def test_a_wrong_request_is_an_error_that_names_the_argument(client: TestClient,
 def test_a_text_over_the_limit_is_rejected(client: TestClient) -> None:
     answer = client.post("/api/encode?tokenizers=0", content=b"a" * (limits.TEXT_BYTES + 1))
     assert answer.status_code == 413
-    assert answer.json()["error"] == "text has more than 2,000,000 bytes"
+    assert answer.json()["error"] == "text: has more than 2,000,000 bytes"
     for path in ("explain?tokenizer=0", "segmentations?tokenizer=2"):
         answer = client.post(f"/api/{path}", content=b"a" * (limits.WORD_CHARS + 1))
-        assert answer.json()["error"] == "text has 501 characters; the limit is 500"
+        assert answer.json()["error"] == "text: has 501 characters; the limit is 500"
     answer = client.post("/api/training?learner=bpe", content=b"a" * (limits.CORPUS_CHARS + 1))
     assert answer.json()["error"] == "corpus has 10,001 characters; the limit is 10,000"
 
@@ -419,7 +419,7 @@ def test_a_server_for_other_machines_needs_its_token() -> None:
     assert client.get("/", headers={"host": "workstation:8000"}).status_code == 200
     assert client_of(all_kinds(), hosts=None, token="right").get("/").status_code == 401
     with pytest.raises(
-        ArgumentError, match="hosts=None needs a token; pass the names of hosts, or a token"
+        ArgumentError, match="hosts: needs a token; pass the names of hosts, or a token"
     ):
         create_app(all_kinds(), hosts=None)
 
@@ -589,7 +589,7 @@ def test_a_host_for_all_addresses_is_shown_as_one_that_can_be_opened(
 
 
 def test_no_free_port_and_no_such_host_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ArgumentError, match="port must be .*, not 70000"):
+    with pytest.raises(ArgumentError, match="port: must be .*, not 70000"):
         server.listening_socket("127.0.0.1", 70000)
     with pytest.raises(
         ArgumentError,
@@ -678,7 +678,7 @@ def test_a_comparison_without_the_extra_says_which(
 def test_a_comparison_of_nothing_is_an_error(client: TestClient) -> None:
     for query, text, message in (
         ("0", "", "no texts"),
-        ("0,3", "hug", "the tokenizer cannot be loaded: broken.json"),
+        ("0,3", "hug", "tokenizer: cannot be loaded: broken.json"),
         ("9", "hug", "an index from 0 to 3"),
         ("", "hug", "an index"),
     ):

@@ -37,7 +37,7 @@ def test_further_arguments_and_the_hint_surround_the_message() -> None:
     [
         ("vocab_size", "--vocab-size: is bad"),
         ("vocab_size[3]", "--vocab-size[3]: is bad"),
-        ("vocab_size.least", "--vocab-size.least: is bad"),
+        ("vocab_size.txt", "vocab_size.txt: is bad"),
         ("vocab_size: least", "--vocab-size: least: is bad"),
         ("vocab_sizes", "vocab_sizes: is bad"),
         ("a.txt line 2", "a.txt line 2: is bad"),

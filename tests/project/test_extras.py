@@ -28,17 +28,17 @@ def test_a_missing_package_names_what_to_install() -> None:
     with pytest.raises(pw.errors.MissingExtraError) as caught:
         import_extra("no_such_module", "polars", "series")
     assert str(caught.value).startswith(
-        "series needs no_such_module, which is not installed; install the extra"
+        "series: needs no_such_module, which is not installed; install the extra"
     )
     expected = "install the extra 'polars' of piecework: pip install 'polars>=1.0' 'pyarrow>=14'"
-    assert caught.value.expected == expected
+    assert str(caught.value).endswith(f"; {expected}")
 
 
 def test_a_missing_package_is_named_once() -> None:
     with pytest.raises(pw.errors.MissingExtraError) as caught:
         import_extra("no_such_module", "arrow")
     expected = "install the extra 'arrow' of piecework: pip install 'pyarrow>=14'"
-    assert str(caught.value) == f"no_such_module is not installed; {expected}"
+    assert str(caught.value) == f"no_such_module: is not installed; {expected}"
 
 
 def test_a_library_to_compare_with_is_installed_without_the_others(
@@ -48,7 +48,7 @@ def test_a_library_to_compare_with_is_installed_without_the_others(
     with pytest.raises(pw.errors.MissingExtraError) as caught:
         import_extra("tokenizers", "bench")
     command = "install the extra 'bench' of piecework: pip install 'tokenizers>=0.20'"
-    assert str(caught.value).startswith("tokenizers is not installed")
+    assert str(caught.value).startswith("tokenizers: is not installed")
     assert str(caught.value).endswith(f"; {command}")
     assert install_command("bench", "tiktoken") == "pip install 'tiktoken>=0.7'"
     assert install_command("charts", "altair").endswith(" 'vl-convert-python>=1.9'")
@@ -62,7 +62,7 @@ def test_a_package_that_cannot_be_imported_says_why(
     with pytest.raises(pw.errors.MissingExtraError) as caught:
         import_extra("broken_package", "arrow", "html")
     assert str(caught.value).startswith(
-        "html needs broken_package, which cannot be imported (No module named 'no_such_module'); install"
+        "html: needs broken_package, which cannot be imported (No module named 'no_such_module'); install"
     )
 
 

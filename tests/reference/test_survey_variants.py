@@ -201,7 +201,7 @@ def test_bytes_are_numbered_by_value() -> None:
 def test_first_seen_needs_first_positions(name: str) -> None:
     counts = pw.Counts(["ba"], [1]) + pw.Counts(["ba"], [1])
     with pytest.raises(
-        ArgumentError, match=f'{name} must be .*, not "first-seen" with counts that have no'
+        ArgumentError, match=f'{name}: must be .*, not "first-seen" with counts that have no'
     ):
         pw.BPETrainer(vocab_size=9, **{name: "first-seen"}).learn(counts)
     named = {name: "first-seen"}
@@ -209,6 +209,6 @@ def test_first_seen_needs_first_positions(name: str) -> None:
         19, **({"learner": pw.train.Merges(**named)} if name == "ties" else named)
     )
     with pytest.raises(
-        ArgumentError, match=f'{name} must be .*, not "first-seen" with counts that have no'
+        ArgumentError, match=f'{name}: must be .*, not "first-seen" with counts that have no'
     ):
         trainer.learn(counts)

@@ -472,7 +472,7 @@ def test_saving_says_where_a_function_stands_and_what_to_do(tmp_path: Path) -> N
         with pytest.raises(StageError, match=r"with_pre_tokenizer\(None\)") as caught:
             refused()
         assert caught.value.place == "pre_tokenizer.pretokenizers[1]"
-        assert "'mine'" in caught.value.found
+        assert "the function 'mine'" in caught.value.message
     assert list(tmp_path.iterdir()) == []
     tok.with_pre_tokenizer(None).save(tmp_path / "tokenizer.json")
     loaded = pw.Tokenizer.load(tmp_path / "tokenizer.json")

@@ -290,9 +290,9 @@ for call in (batch.__arrow_c_stream__, batch.to_torch, lambda: batch.to_dict(ret
 """
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     arrow, torch, tensors = done.stdout.splitlines()
-    assert arrow.startswith("Batch.__arrow_c_stream__ needs pyarrow, which ")
+    assert arrow.startswith("Batch.__arrow_c_stream__: needs pyarrow, which ")
     assert "the extra 'arrow' of piecework: pip install 'pyarrow>=14'" in arrow
-    assert torch.startswith("Batch.to_torch needs torch, which ")
-    assert tensors.startswith("return_tensors needs torch, which ")
+    assert torch.startswith("Batch.to_torch: needs torch, which ")
+    assert tensors.startswith("return_tensors: needs torch, which ")
     assert "pip install 'torch>=2.3'" in torch
     assert "pip install 'torch>=2.3'" in tensors

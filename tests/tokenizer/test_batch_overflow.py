@@ -141,6 +141,6 @@ def test_windows_are_those_of_tokenizers(direction: Any, is_padded: bool) -> Non
 
 def test_a_row_says_how_to_get_the_windows_that_its_batch_dropped() -> None:
     tok = trained(preset="bert-uncased", vocab_size=80).with_truncation(4)
-    with pytest.raises(pw.errors.ArgumentError, match="overflow=True"):
+    with pytest.raises(pw.errors.ArgumentError, match="overflow: must be True"):
         _ = tok.encode_batch(["hug hug hug hug"])[0].overflowing
     assert tok.encode_batch(["hug hug hug hug"], overflow=True)[0].overflowing == []

@@ -461,11 +461,11 @@ def test_a_batch_item_that_is_no_string_is_named(tok: pw.Tokenizer) -> None:
         tok.encode_batch(["a", 5])
     with pytest.raises(InputTypeError, match=r"pairs\[0\]: must be str, not NoneType"):
         tok.encode_batch(["a"], [None])
-    with pytest.raises(InputTypeError, match="texts must be a sequence of str.*, not str"):
+    with pytest.raises(InputTypeError, match="texts: must be a sequence of str.*, not str"):
         tok.encode_batch("hugs")
-    with pytest.raises(InputTypeError, match="text must be str, not bytes"):
+    with pytest.raises(InputTypeError, match="text: must be str, not bytes"):
         tok.encode(b"hugs")
-    with pytest.raises(ArgumentError, match="pairs must be 1.*, not 2 items"):
+    with pytest.raises(ArgumentError, match="pairs: must be 1.*, not 2 items"):
         tok.encode_batch(["a"], ["b", "c"])
 
 
@@ -490,11 +490,13 @@ def test_settings_that_cannot_be_are_named(tok: pw.Tokenizer) -> None:
         tok.encode_batch(["a"], num_threads=0)
     with pytest.raises(ArgumentError, match=r"truncation\.max_length: must be at least 2.*, not 1"):
         tok.with_truncation(1)
-    with pytest.raises(ArgumentError, match=r"truncation\.stride must be .*, not 2"):
+    with pytest.raises(ArgumentError, match=r"truncation\.stride: must be .*, not 2"):
         tok.with_truncation(4, stride=2)
     with pytest.raises(ArgumentError, match="strategy"):
         tok.with_truncation(4, strategy="longest")
-    with pytest.raises(ArgumentError, match=r"padding\.strategy\.Fixed must be .*, not 4294967295"):
+    with pytest.raises(
+        ArgumentError, match=r"padding\.strategy\.Fixed: must be .*, not 4294967295"
+    ):
         tok.with_padding(2**32 - 1)
     with pytest.raises(
         ArgumentError,

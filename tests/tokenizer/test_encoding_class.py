@@ -140,7 +140,7 @@ def test_unknown_pieces_of_one_character_are_shown_in_order(text: str) -> None:
 def test_a_slice_of_a_row_has_the_columns_of_its_batch(tok: pw.Tokenizer) -> None:
     part = tok.encode_batch(["hug hugs"])[0][1:3]
     assert len(part.tokens) == 2
-    with pytest.raises(ArgumentError, match="offsets=True"):
+    with pytest.raises(ArgumentError, match="offsets: must be True"):
         _ = part.offsets
 
 

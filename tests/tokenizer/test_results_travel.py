@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import piecework as pw
-from piecework.errors import ArgumentError
+from piecework.errors import ArgumentError, PieceworkError
 from tests.tokenizer.test_batch_spans import KINDS, texts
 
 METHODS = ("fork", "spawn")
@@ -195,9 +195,9 @@ def test_rows_say_what_to_ask_for() -> None:
         row = batch[0]
         assert (len(row), len(row.tokens), len(row.type_ids)) == (8, 8, 8)
         for column in ("offsets", "word_ids", "sequence_ids", "special_tokens_mask"):
-            with pytest.raises(ArgumentError, match=f"offsets=True.*{column}"):
+            with pytest.raises(ArgumentError, match=f"offsets: must be True.*{column}"):
                 getattr(row, column)
-            with pytest.raises(ArgumentError, match=f"offsets=True.*{column}"):
+            with pytest.raises(ArgumentError, match=f"offsets: must be True.*{column}"):
                 getattr(pickle.loads(pickle.dumps(row)), column)
     row = bert().encode_batch(["hug hugs"], offsets=True)[0]
     for column in ("byte_offsets", "utf16_offsets"):
@@ -276,7 +276,7 @@ def test_results_cross_an_executor_both_ways(method: str) -> None:
         assert executor.submit(copy.copy, results).result() == results
         error = executor.submit(bert().encode, 1).exception()  # type: ignore[arg-type]
     assert isinstance(error, pw.errors.InputTypeError)
-    assert (error.place, str(error)) == ("text", "text must be str, not int")
+    assert (error.place, str(error)) == ("text", "text: must be str, not int")
 
 
 @pytest.mark.parametrize("name", sorted(set(vars(pw.errors)) - {"annotations"}))
@@ -284,7 +284,10 @@ def test_errors_and_warnings_pickle_with_what_they_say(name: str) -> None:
     kind = getattr(pw.errors, name)
     if not (isinstance(kind, type) and issubclass(kind, BaseException)):
         return
-    error = kind("place", "found", "expected")
+    given: dict[str, Any] = {}
+    if issubclass(kind, PieceworkError):
+        given = {"also": ["b"], "hint": "h", "found": "f", "expected": "e", "limit": 3, "kind": "k"}
+    error = kind("place", "message", **given)
     for again in (pickle.loads(pickle.dumps(error)), copy.copy(error), copy.deepcopy(error)):
         assert type(again) is kind
         assert (str(again), again.args, vars(again)) == (str(error), error.args, vars(error))

@@ -200,9 +200,9 @@ def test_ids_that_do_not_exist_change_no_stream(
     stream, both = tok.decode_stream(), pw.stages.decode_streams(tok, [[], []])
     text = ""
     for known in ids:
-        with pytest.raises(error, match=f"^id {message}"):
+        with pytest.raises(error, match=f"^id: {message}"):
             stream.step(id)
-        with pytest.raises(error, match=rf"^ids(\[1\])? {message}"):
+        with pytest.raises(error, match=rf"^ids(\[1\])?: {message}"):
             both.step([known, id])
         text += stream.step(known) or ""
     assert text == "the 🤗 garden"

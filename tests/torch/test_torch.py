@@ -190,7 +190,7 @@ def test_widths_are_rounded_or_fixed() -> None:
     assert Collator(TOK, pad_to_multiple_of=8)(TEXTS)["input_ids"].shape == (3, 8)
     assert Collator(TOK, length=6)(TEXTS)["attention_mask"].shape == (3, 6)
     assert Collator(TOK, length=6, pad_to_multiple_of=4)(IDS)["input_ids"].shape == (3, 8)
-    with pytest.raises(ArgumentError, match=r"items\[0\] has 4 tokens.*length=3.*truncat"):
+    with pytest.raises(ArgumentError, match=r"items\[0\]: has 4 tokens.*length=3.*truncat"):
         Collator(TOK, length=3)(TEXTS)
     assert Collator(TOK.with_truncation(3), length=3)(TEXTS)["input_ids"].shape == (3, 3)
 
@@ -400,7 +400,7 @@ def test_masks_that_fit_no_ids_are_errors() -> None:
         Collator(TOK)([row])
     with pytest.raises(ArgumentError, match="must not have both labels and assistant_masks"):
         Collator(TOK)([{**row, "assistant_masks": [0, 1], "labels": [0, 1]}])
-    with pytest.raises(pw.errors.CorpusError, match=r"records\[0\] field 'messages' is missing"):
+    with pytest.raises(pw.errors.CorpusError, match=r"records\[0\] field 'messages': is missing"):
         Collator(CHATTY, chat=pw.chat.ChatFormat())([{"id": 1}])
     with pytest.raises(InputTypeError, match="chat"):
         Collator(TOK, chat=True)  # type: ignore[arg-type]

@@ -353,9 +353,9 @@ def test_adding_empty_counts_keeps_first_positions() -> None:
 @pytest.mark.parametrize("source", [-1, 2**24, True, "0", 1.5])
 def test_a_source_number_that_positions_cannot_hold_is_refused(source: Any, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_text("hug\n")
-    with pytest.raises(pw.errors.ArgumentError, match="^source: must be |^source="):
+    with pytest.raises(pw.errors.ArgumentError, match="^source: (must be |16777216 and )"):
         count_texts(["hug"], source=source)
-    with pytest.raises(pw.errors.ArgumentError, match="^first_source: must be |^first_source="):
+    with pytest.raises(pw.errors.ArgumentError, match="^first_source: (must be |16777216 and )"):
         count_files(tmp_path / "a.txt", first_source=source)
 
 
@@ -577,7 +577,7 @@ def test_paths_that_cannot_be_used_are_named(tmp_path: Path) -> None:
         pw.errors.FileError, match=r".*missing.a\.tsv: cannot be written: no such file"
     ):
         counts.save(tmp_path / "missing" / "a.tsv")
-    with pytest.raises(pw.errors.FileError, match=r"cannot read .*a\.tsv: no such file"):
+    with pytest.raises(pw.errors.FileError, match=r"a\.tsv: cannot be read: no such file"):
         pw.Counts.load(tmp_path / "a.tsv")
 
 

@@ -83,52 +83,54 @@ def test_byte_level_counts_without_a_model_give_byte_level_bpe(cli: Run, folder:
         (
             "gpt2",
             ["--model", "bpe"],
-            "--model bpe does not support counts of preset 'gpt2', whose words are byte-level; use",
+            "--model, c.tsv: 'bpe' does not support counts of preset 'gpt2', whose words are byte-level; use",
         ),
         (
             "gpt2",
             ["--model", "wordpiece"],
             (
-                "--model wordpiece does not support counts of preset 'gpt2', whose words are byte-level;"
+                "--model, c.tsv: 'wordpiece' does not support counts of preset 'gpt2', whose words are "
+                "byte-level;"
             ),
         ),
         (
             "bert-cased",
             ["--model", "byte-bpe"],
-            "c.tsv: --model byte-bpe does not support counts of preset 'bert-cased'; use --model bpe, or",
+            "--model, c.tsv: 'byte-bpe' does not support counts of preset 'bert-cased'; use model 'bpe', or",
         ),
         (
             "metaspace",
             ["--model", "wordpiece"],
             (
-                "c.tsv: --model wordpiece does not support counts of preset 'metaspace', whose words it "
-                "cannot decode; use --model bpe or --model unigram, or counts made with --preset bert-uncased"
+                "--model, c.tsv: 'wordpiece' does not support counts of preset 'metaspace', whose words it "
+                "cannot decode; use model 'bpe' or 'unigram', or counts made with preset 'bert-uncased'"
             ),
         ),
         (
             "bert-cased",
             ["--model", "char"],
-            "c.tsv: --model char does not support counts of preset 'bert-cased', whose words it cannot",
+            "--model, c.tsv: 'char' does not support counts of preset 'bert-cased', whose words it cannot",
         ),
         (
             "metaspace",
             ["--model", "bpe", "--end-of-word-suffix", "</w>"],
             (
-                "c.tsv: --model bpe does not support counts of preset 'metaspace', whose words it cannot "
-                "decode; use counts made with --preset whitespace"
+                "--model, c.tsv: 'bpe' does not support counts of preset 'metaspace', whose words it cannot "
+                "decode; use counts made with preset 'whitespace'"
             ),
         ),
         (
             "gpt2",
             ["--preset", "whitespace", "--model", "bpe"],
             (
-                "--preset whitespace does not fit counts of preset 'gpt2'; pass no preset, or counts of"
+                "--preset, c.tsv: 'whitespace' does not fit counts of preset 'gpt2'; pass no preset, or "
+                "counts of"
             ),
         ),
         (
             "bert-cased",
             ["--model-type", "unigram"],
-            "counts: have words of preset 'bert-cased'; use counts made with --preset t5, or a model",
+            "counts: have words of preset 'bert-cased'; use counts made with preset 't5', or a model",
         ),
         (
             "t5",
@@ -139,7 +141,8 @@ def test_byte_level_counts_without_a_model_give_byte_level_bpe(cli: Run, folder:
             "t5",
             ["--preset", "bert-cased"],
             (
-                "--preset bert-cased does not fit counts of preset 't5'; pass no preset, or counts of"
+                "--preset, c.tsv: 'bert-cased' does not fit counts of preset 't5'; pass no preset, or "
+                "counts of"
             ),
         ),
     ],

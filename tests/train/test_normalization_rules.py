@@ -137,11 +137,11 @@ def test_a_missing_rule_file_is_a_file_error(tmp_path: Path) -> None:
         ({"": "a"}, 'rules[""]: must be the characters to replace, not an empty source'),
         (
             {"a\0": "a"},
-            'rules["a\\0"] must be other characters, not NUL',
+            'rules["a\\0"]: must be other characters, as NUL ends a text in the compiled form, not NUL',
         ),
         (
             {"a": "\0"},
-            'rules["a"] must be other characters, not NUL',
+            'rules["a"]: must be other characters, as NUL ends a text in the compiled form, not NUL',
         ),
         ({"a" * 257: ""}, ", not a source of 257 bytes"),
         ({"\ud800": ""}, "rules: has a lone surrogate, which UTF-8 cannot encode"),

@@ -182,7 +182,7 @@ def test_several_sizes_share_the_seeds_of_the_largest(counts: pw.Counts) -> None
     assert specs[1000] == learn_spec(counts, replace(trainer, vocab_size=1000))
     with pytest.raises(
         pw.errors.ArgumentError,
-        match=r"sizes= needs learner=Pruning\(\), not learner=Merges\(score='likelihood', ties=None\)",
+        match=r"sizes: needs Pruning\(\), not Merges\(score='likelihood', ties=None\)",
     ):
         pw.WordPieceTrainer(learner=Merges()).learn_sizes(counts, [300, 1000])
 
@@ -234,7 +234,7 @@ def test_the_command_trains_by_pruning(cli: Run, tmp_path: Path) -> None:
     code, _, err = cli(
         "train", str(corpus), "--balance", "2", "--score", "frequency", "-o", str(out)
     )
-    assert (code, "--score frequency does not support --learner pruning; it needs" in err) == (
+    assert (code, "--score: 'frequency' does not support --learner pruning; it needs" in err) == (
         2,
         True,
     ), err

@@ -131,10 +131,10 @@ class Example:
         ("share", math.nan, "must be a number above 0 and at most 1, not nan"),
         ("choice", "c", "must be one of a, b, not 'c'"),
         ("choice", None, "must be one of a, b, not None"),
-        ("text", "", "text must not be empty"),
+        ("text", "", "text: must not be empty"),
         ("text", "\ud800", "a string without lone surrogates"),
         ("tokens", "ab", "must be a list of strings, not 'ab'"),
-        ("tokens", ["a", "a"], "tokens contains 'a' twice"),
+        ("tokens", ["a", "a"], "tokens: contains 'a' twice"),
         ("characters", ["ab"], "must be single characters, not 'ab'"),
         ("file", 3, "must be a path, not int"),
     ],
@@ -144,7 +144,7 @@ def test_an_error_says_what_was_found_and_what_is_valid(
 ) -> None:
     with pytest.raises(ArgumentError) as caught:
         Example(**{name: value})
-    assert str(caught.value).startswith(f"{name} ")
+    assert str(caught.value).startswith(f"{name}: ")
     assert message in str(caught.value)
 
 

@@ -217,7 +217,9 @@ def test_costs_need_parallel_texts_or_a_unit(counts: SourceCounts) -> None:
     with pytest.raises(ArgumentError, match="have no parallel texts: give a text in each language"):
         PARITY.learn(SourceCounts(counts.sources))
     trainer = ByteBPETrainer(vocab_size=360, parity=True, parity_unit="words")
-    with pytest.raises(ArgumentError, match="='words' does not apply to counts with parallel"):
+    with pytest.raises(
+        ArgumentError, match="parity_unit: 'words' does not apply to counts with parallel"
+    ):
         trainer.learn(counts)
 
 
@@ -264,7 +266,7 @@ def test_bad_sources_are_named(
 
 def test_settings_of_parity_need_parity() -> None:
     for settings in ({"parity_unit": "bytes"}, {"parity_window": 9}, {"global_merges": 1}):
-        with pytest.raises(ArgumentError, match="needs parity=True"):
+        with pytest.raises(ArgumentError, match=" needs parity$"):
             ByteBPETrainer(**settings)  # type: ignore[arg-type]
 
 
@@ -298,7 +300,7 @@ def test_weights_do_not_apply_to_sources(tmp_path: Path) -> None:
 
 
 def test_steps_of_parity_are_not_shown(counts: SourceCounts) -> None:
-    with pytest.raises(ArgumentError, match="parity=True has no steps to show"):
+    with pytest.raises(ArgumentError, match="parity: has no steps to show"):
         pw.analysis.explain_training(counts, PARITY)
 
 

@@ -42,7 +42,7 @@ def test_without_a_transition_nothing_crosses_spaces() -> None:
 def test_counts_of_words_are_refused_with_what_to_count(preset: str) -> None:
     counts = pw.count_texts(TEXTS, preset=preset)
     trainer = ByteBPETrainer(400, transition=340)
-    expected = rf"counts: have words of preset '{preset}'; .* count again with preset: '{NAME}'"
+    expected = rf"counts: have words of preset '{preset}'; .* count again with preset '{NAME}'"
     with pytest.raises(ArgumentError, match=expected):
         pw.Tokenizer.train_from_counts(counts, trainer)
     with pytest.raises(ArgumentError, match=expected):
@@ -73,7 +73,7 @@ def test_sequences_and_a_transition_need_each_other() -> None:
 
 @pytest.mark.parametrize("transition", [400, 500])
 def test_a_transition_is_below_the_size(transition: int) -> None:
-    with pytest.raises(ArgumentError, match="transition: must be less than vocab_size=400"):
+    with pytest.raises(ArgumentError, match="transition: must be less than 400, the vocab_size"):
         ByteBPETrainer(400, transition=transition)
 
 

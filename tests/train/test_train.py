@@ -105,11 +105,11 @@ def test_an_unknown_token_that_the_special_tokens_lack_follows_them(model: str) 
 @pytest.mark.parametrize(
     ("model", "name", "what"),
     [
-        (pw.spec.BPE, "bpe", "vocab= is missing: pass a vocabulary"),
-        (pw.spec.WordPiece, "wordpiece", "vocab= is missing: pass a vocabulary"),
-        (pw.spec.WordLevel, "word", "vocab= is missing: pass a vocabulary"),
-        (pw.spec.Char, "char", "vocab= is missing: pass a vocabulary"),
-        (pw.spec.Unigram, "unigram", "pieces= is missing: pass pieces"),
+        (pw.spec.BPE, "bpe", "vocab: is missing: pass a vocabulary"),
+        (pw.spec.WordPiece, "wordpiece", "vocab: is missing: pass a vocabulary"),
+        (pw.spec.WordLevel, "word", "vocab: is missing: pass a vocabulary"),
+        (pw.spec.Char, "char", "vocab: is missing: pass a vocabulary"),
+        (pw.spec.Unigram, "unigram", "pieces: is missing: pass pieces"),
     ],
 )
 def test_a_model_without_vocabulary_names_the_call_that_learns_one(
@@ -119,7 +119,7 @@ def test_a_model_without_vocabulary_names_the_call_that_learns_one(
     call = f'{what}; Tokenizer.train(files, model="{name}", unk_token=...) learns'
     with pytest.raises(pw.errors.InputTypeError, match=re.escape(call)):
         model(**settings)
-    with pytest.raises(pw.errors.InputTypeError, match="merges= is missing: pass merges"):
+    with pytest.raises(pw.errors.InputTypeError, match="merges: is missing: pass merges"):
         pw.spec.BPE({"[UNK]": 0})
 
 
@@ -159,7 +159,7 @@ def test_prefix_and_unknown_token_reach_the_model() -> None:
 
 
 def test_a_vocabulary_too_small_for_its_alphabet_is_refused() -> None:
-    expected = "vocab_size must be at least 19 (5 special tokens and an alphabet of 14), not 18"
+    expected = "vocab_size: must be at least 19 (5 special tokens and an alphabet of 14), not 18"
     with pytest.raises(pw.errors.TrainingError, match=re.escape(expected)):
         WordPieceTrainer(vocab_size=18).learn(HUGS)
 
@@ -284,13 +284,13 @@ def test_a_trainer_pickled_by_another_version_is_refused() -> None:
     ("value", "message"),
     [
         ("best", "not 'best'"),
-        ("pmi", "not 'pmi': use Merges(score='pmi'"),
+        ("pmi", "not 'pmi'; use Merges(score='pmi'"),
         (Merges, "not <class 'piecework.train.learners.Merges'>"),
     ],
 )
 def test_values_that_are_no_learners_are_rejected(value: object, message: str) -> None:
     kinds = one_of(f"{kind.__name__}()" for kind in LEARNERS.values())
-    expected = f"learner must be {kinds} of piecework.train, {message}"
+    expected = f"learner: must be {kinds} of piecework.train, {message}"
     with pytest.raises(pw.errors.InputTypeError, match=re.escape(expected)):
         trainer_for("wordpiece", {"learner": value})
 

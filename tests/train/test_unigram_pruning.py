@@ -211,14 +211,14 @@ def test_no_text_is_an_error() -> None:
         ),
         (
             {"learner": Pruning(), "shrinking_factor": 0.5},
-            r"shrinking_factor=0.5 does not apply with learner=Pruning\(",
+            r"shrinking_factor: 0.5 does not apply with Pruning\(",
         ),
         (
             {"learner": Pruning(), "vocab_size": 500, "seed_vocab_size": 499},
             "seed_vocab_size: must be an integer of at least 500.*, not 499",
         ),
         ({"learner": Merges()}, r"learner: must be Pruning\(\) of piecework.train, not Merges"),
-        ({"learner": "pruning"}, r"learner must be Pruning\(\) .*: use Pruning\("),
+        ({"learner": "pruning"}, r"learner: must be Pruning\(\) .*; use Pruning\("),
     ],
 )
 def test_settings_that_do_not_fit_together_are_errors(
@@ -236,25 +236,25 @@ def test_settings_that_do_not_fit_together_are_errors(
             {"learner": Pruning(segmentation="shortest")},
             r"learner: Pruning\(.*: a .model has scores of 32 bits, too few for it; use UnigramTrainer",
         ),
-        ({"model_type": "bpe"}, "learner= needs model_type=\"unigram\", not 'bpe'"),
+        ({"model_type": "bpe"}, "learner, model_type: needs a model of type 'unigram', not 'bpe'"),
         (
             {"seed_sentencepiece_size": 5000},
-            r"seed_sentencepiece_size=5000 does not apply with learner=Pruning\(.*: pass Pruning\(seed_",
+            r"seed_sentencepiece_size: 5000 does not apply with Pruning\(.*: pass Pruning\(seed_",
         ),
         (
             {"seed_sentencepieces_file": "seeds.tsv"},
-            r"seed_sentencepieces_file='seeds.tsv' does not apply with learner=Pruning\(.*own seeds",
+            r"seed_sentencepieces_file: 'seeds.tsv' does not apply with Pruning\(.*own seeds",
         ),
         (
             {"shrinking_factor": 0.5},
-            r"shrinking_factor=0.5 does not apply with learner=Pruning\(",
+            r"shrinking_factor: 0.5 does not apply with Pruning\(",
         ),
         (
             {"learner": Pruning(seed_vocab_size=499), "vocab_size": 500},
             "seed_vocab_size: must be an integer of at least 500.*, not 499",
         ),
         ({"learner": Merges()}, r"learner: must be Pruning\(\) of piecework.train, not Merges"),
-        ({"learner": "pruning"}, r"learner must be Pruning\(\) .*: use Pruning\("),
+        ({"learner": "pruning"}, r"learner: must be Pruning\(\) .*; use Pruning\("),
     ],
 )
 def test_settings_of_sentencepiece_that_do_not_fit_together_are_errors(
@@ -266,7 +266,7 @@ def test_settings_of_sentencepiece_that_do_not_fit_together_are_errors(
 
 
 def test_presets_of_characters_and_bytes_are_told_apart() -> None:
-    with pytest.raises(pw.errors.ArgumentError, match=r'use model="byte-unigram" \(ByteUnigram'):
+    with pytest.raises(pw.errors.ArgumentError, match=r"use model 'byte-unigram' \(ByteUnigram"):
         pw.Tokenizer.train_from_iterator(WORDS, model="unigram", preset="gpt2")
     with pytest.raises(pw.errors.ArgumentError, match="does not support model 'byte-unigram'"):
         pw.Tokenizer.train_from_iterator(WORDS, model="byte-unigram", preset="metaspace")
@@ -303,7 +303,7 @@ def test_the_command_trains_with_a_learner(cli: Run, tmp_path: Path) -> None:
         assert code == 0, err
         assert pw.Tokenizer.load(out) == pw.Tokenizer.train(corpus, trainer)
     code, _, err = cli(*common, "--model", "unigram", "--balance", "2", "--shrinking-factor", "0.5")
-    assert (code, "--shrinking-factor 0.5 does not apply with" in err) == (2, True), err
+    assert (code, "--shrinking-factor: 0.5 does not apply with" in err) == (2, True), err
 
 
 def test_the_command_trains_sentencepiece_with_a_learner(cli: Run, tmp_path: Path) -> None:
@@ -319,6 +319,6 @@ def test_the_command_trains_sentencepiece_with_a_learner(cli: Run, tmp_path: Pat
         trainer = SentencePieceTrainer(vocab_size=13, learner=learner)
         assert pw.Tokenizer.load(out) == pw.Tokenizer.train(corpus, trainer)
     code, _, err = cli(*common, "--balance", "2", "--shrinking-factor", "0.5")
-    assert (code, "--shrinking-factor 0.5 does not apply with" in err) == (2, True), err
+    assert (code, "--shrinking-factor: 0.5 does not apply with" in err) == (2, True), err
     code, _, err = cli(*common, "--balance", "2", "--model-type", "bpe")
     assert (code, "--learner" in err) == (2, True), err

@@ -206,21 +206,21 @@ def test_unusable_donors_are_named(
     nothing = np.full((size, 4), np.nan)
     nothing[id_map.added] = 1.0
     for settings, error, message in (
-        ({"init": "omp"}, ArgumentError, r"init=\"omp\" needs donor=.*donor_rows"),
-        ({"donor": normal(size, 4)}, ArgumentError, 'donor= applies to init="omp" only'),
-        ({"num_anchors": 3}, ArgumentError, 'num_anchors= applies to init="omp" only'),
+        ({"init": "omp"}, ArgumentError, r"init: \"omp\" needs a donor, .*donor_rows"),
+        ({"donor": normal(size, 4)}, ArgumentError, 'donor: applies to init "omp" only'),
+        ({"num_anchors": 3}, ArgumentError, 'num_anchors: applies to init "omp" only'),
         (
             {"init": "omp", "donor": normal(size + 1, 4)},
             ArgumentError,
-            f"donor has {size + 1} rows, and the map {size} new ids; vocabulary.donor_rows",
+            f"donor: has {size + 1} rows, and the map {size} new ids; vocabulary.donor_rows",
         ),
         ({"init": "omp", "donor": normal(size, 4)[0]}, ArgumentError, "must be a matrix"),
-        ({"init": "omp", "donor": "rows.npy"}, ArgumentError, "donor is of shape"),
+        ({"init": "omp", "donor": "rows.npy"}, ArgumentError, "donor: is of shape"),
         ({"init": "omp", "donor": nothing}, ArgumentError, "the vocabularies share none"),
         (
             {"init": "omp", "donor": normal(size, 4), "num_anchors": 1000},
             ArgumentError,
-            rf"num_anchors is 1000, and the donor has rows of {len(old)} tokens that are kept",
+            rf"num_anchors: is 1000, and the donor has rows of {len(old)} tokens that are kept",
         ),
         ({"init": "omp", "donor": normal(size, 4), "num_anchors": 0}, ArgumentError, "num_anchors"),
     ):

@@ -168,16 +168,16 @@ def error_of(tok: pw.Tokenizer, texts: object) -> str:
 
 def test_models_that_cannot_become_unigram_models_raise_errors(wordpiece: pw.Tokenizer) -> None:
     bpe = pw.Tokenizer.train_from_iterator(TEXTS, model="bpe", vocab_size=40)
-    assert error_of(bpe, TEXTS) == "model must be WordPiece, not BPE"
+    assert error_of(bpe, TEXTS) == "model: must be WordPiece, not BPE"
     gap = pw.Tokenizer(WordPiece({"[UNK]": 0, "a": 2}), pre_tokenizer=WhitespaceSplit())
-    assert "vocab has no entry with id 1; its ids must be without gaps" in error_of(gap, ["a"])
+    assert "vocab: has no entry with id 1; its ids must be without gaps" in error_of(gap, ["a"])
     twice = pw.Tokenizer(
         WordPiece({"[UNK]": 0, "a": 1, "##▁a": 2}), pre_tokenizer=WhitespaceSplit()
     )
     assert "two entries that become the piece '▁a'" in error_of(twice, ["a"])
     other = pw.count_texts(TEXTS, preset=pw.train.Pipeline(None, BertPreTokenizer()))
     assert (
-        "corpus has words of the pipeline BertPreTokenizer(), and the tokenizer has the pipeline"
+        "corpus: has words of the pipeline BertPreTokenizer(), and the tokenizer has the pipeline"
         in error_of(wordpiece, other)
     )
     assert "no words" in error_of(wordpiece, [])

@@ -140,4 +140,4 @@ def test_impossible_settings_have_the_sentences_of_the_package() -> None:
     assert small["error"]["message"] == str(error.value)
     assert small["error"]["name"] == "TrainingError"
     assert empty["error"]["name"] == "CorpusError"
-    assert unknown["error"]["message"].startswith("learner must be wordpiece-pmi, ")
+    assert unknown["error"]["message"].startswith("learner: must be wordpiece-pmi, ")

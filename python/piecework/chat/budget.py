@@ -31,7 +31,7 @@ class Budget:
     >>> budget.take()
     >>> budget.take()
     Traceback (most recent call last):
-    piecework.errors.TemplateError: the chat template: does not end: it took more than 1 steps
+    piecework.errors.TemplateError: chat template: does not end: it took more than 1 steps
     """
 
     def __init__(
@@ -52,11 +52,11 @@ class Budget:
         self.left -= 1 + chars // CHARS_PER_STEP
         if self.left < 0:
             problem = f"does not end: it took more than {self.max_steps} steps"
-            raise TemplateError("the chat template", problem)
+            raise TemplateError("chat template", problem)
         if self.left < self.next_check:
             self.next_check = self.left - _STEPS_PER_CHECK
             if time.monotonic() > self.deadline:
-                raise TemplateError("the chat template", "did not end within 30 seconds")
+                raise TemplateError("chat template", "did not end within 30 seconds")
 
     def check_size(self, value: object) -> None:
         """Count the result of an operation; raise if it is larger than a prompt can be."""
@@ -151,7 +151,7 @@ def check_length(chars: int) -> None:
     """
     if chars > MAX_CHARS:
         problem = f"made a text of {chars} characters; the limit is {MAX_CHARS}"
-        raise TemplateError("the chat template", problem)
+        raise TemplateError("chat template", problem)
 
 
 def check_items(count: int, most: int = MAX_ITEMS) -> None:
@@ -160,7 +160,7 @@ def check_items(count: int, most: int = MAX_ITEMS) -> None:
     >>> check_items(5)
     """
     if count > most:
-        raise TemplateError("the chat template", f"made {count} items; the limit is {most}")
+        raise TemplateError("chat template", f"made {count} items; the limit is {most}")
 
 
 def check_number(value: object) -> None:
@@ -199,4 +199,4 @@ def check_product(left: object, right: object) -> None:
 def _check_bits(bits: int) -> None:
     if bits > _MAX_BITS:
         problem = f"made a number of {bits} bits; the limit is {_MAX_BITS}"
-        raise TemplateError("the chat template", problem)
+        raise TemplateError("chat template", problem)

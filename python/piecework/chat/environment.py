@@ -60,7 +60,7 @@ def compiled(template: str) -> jinja2.Template:
     """
     if len(template) > _MAX_TEMPLATE_CHARS:
         problem = f"has {len(template)} characters; the limit is {_MAX_TEMPLATE_CHARS}"
-        raise TemplateError("the chat template", problem)
+        raise TemplateError("chat template", problem)
     # Constants are evaluated while a template is compiled, outside of every rendering.
     token = BUDGET.set(Budget(is_compiling=True))
     try:
@@ -80,7 +80,7 @@ def compiled(template: str) -> jinja2.Template:
         OverflowError,
     ) as error:
         found = f"{type(error).__name__}: {error}"
-        raise TemplateError("the chat template", f"is not valid Jinja: {found[:200]}") from error
+        raise TemplateError("chat template", f"is not valid Jinja: {found[:200]}") from error
     finally:
         BUDGET.reset(token)
 

@@ -224,7 +224,9 @@ def tracked_value(value: object, place: str, origin: int, depth: int = 0) -> Any
 
 
 def _field_name(name: object, place: str) -> str:
-    check_type(f"{place}: the name of a field", name, str, "str")
+    if not isinstance(name, str):
+        problem = f"the name of a field must be str, not {type(name).__name__}"
+        raise InputTypeError(place, problem)
     return cast("str", tracked_value(name, place, 0))
 
 

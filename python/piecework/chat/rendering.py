@@ -74,13 +74,13 @@ def _run(template: Any, values: Mapping[str, object]) -> TrackedText:
         raise
     except RecursionError as error:
         problem = "does not end: it calls itself without limit"
-        raise TemplateError("the chat template", problem) from error
+        raise TemplateError("chat template", problem) from error
     except Exception as error:
         # Templates see a str.
         name = f"{TrackedText.__module__}.{TrackedText.__qualname__} object"
         found = f"{type(error).__name__}: {error}".replace(name, "str object")
         problem = f"failed for these messages: {found[:400]}"
-        raise TemplateError("the chat template", problem) from error
+        raise TemplateError("chat template", problem) from error
     finally:
         BUDGET.reset(token)
 

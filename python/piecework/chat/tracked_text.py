@@ -350,8 +350,8 @@ def derived(result: str, inputs: object) -> TrackedText:
 def lost_origin(text: str) -> TemplateError:
     """Return the error for characters that are both of the template and of a message.
 
-    >>> lost_origin("ab").found
-    ": the text 'ab' has characters of unknown origin"
+    >>> str(lost_origin("ab"))
+    "chat template: the text 'ab' has characters of unknown origin; use filters and methods that do ..."
     """
     shown = text if len(text) <= 40 else f"{text[:40]}..."
     problem = (

@@ -72,7 +72,7 @@ def _probed(template: str, special_tokens: dict[str, str], content_of: Any) -> T
         )
         text, runs = plain(prompt), list(_MESSAGE.finditer(prompt.origins))
         if len(runs) != len(messages):
-            raise TemplateError("the chat template", "does not write each message once")
+            raise TemplateError("chat template", "does not write each message once")
         starts, ends = [0, *(run.end() for run in runs)], [*(run.start() for run in runs), None]
         return [text[start:end] for start, end in zip(starts, ends, strict=True)]
 

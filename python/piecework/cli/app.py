@@ -185,8 +185,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return _fail("an allocation failed: there is not enough memory")
     except OSError as error:
         # Errors of the library name their file, so this one concerns stdout.
-        action = f"open {error.filename}" if error.filename else "write <stdout>"
-        return _fail(f"cannot {action}: {(error.strerror or str(error)).lower()}")
+        place, action = (error.filename, "opened") if error.filename else ("<stdout>", "written")
+        return _fail(f"{place}: cannot be {action}: {(error.strerror or str(error)).lower()}")
     return 0
 
 

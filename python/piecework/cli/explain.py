@@ -56,8 +56,8 @@ def explain(
     wanted = Selection.of(steps)
     if token is not None:
         if len(arguments) != 1:
-            message = f"--token needs one TOKENIZER; there are {len(arguments)} arguments"
-            raise pw.errors.ArgumentError("arguments", message)
+            message = f"needs one TOKENIZER; there are {len(arguments)} arguments"
+            raise pw.errors.ArgumentError("token", message)
         log = arguments[0] if is_training_log(arguments[0]) else training_log_of(arguments[0])
         is_logged = os.path.exists(log)
         learned = (
@@ -70,7 +70,7 @@ def explain(
         message = (
             f"there is {found}; give TOKENIZER... and TEXT (in quotes), or TOKENIZER and --token"
         )
-        raise pw.errors.ArgumentError("arguments", message)
+        raise pw.errors.ArgumentError("token", message)
     text = arguments[-1].encode(errors="surrogateescape").decode(errors="replace")
     if len(arguments) > 2:
         loaded_by_name = load_each(names_of_files(arguments[:-1]), hints)

@@ -49,8 +49,8 @@ def explanation_options(about_steps: str, default_steps: str) -> Callable[[Funct
 def check_html(html_path: str | None, as_json: bool) -> None:
     """Raise if the page cannot be written, or not together with JSON."""
     if html_path == "-" and as_json:
-        message = "cannot both write to stdout; give --html a file"
-        raise pw.errors.ArgumentError("html", message, also=["--json"])
+        message = "cannot both write to stdout"
+        raise pw.errors.ArgumentError("html", message, also=["--json"], hint="give --html a file")
     if html_path:
         check_output(html_path)
 

@@ -67,7 +67,10 @@ def naming_counts(path: str) -> Iterator[None]:
     try:
         yield
     except pw.errors.ArgumentError as error:
-        error.also = (*error.also, path)
+        if error.place == "counts":
+            error.place = f"{path}: counts"
+        else:
+            error.also = (*error.also, path)
         raise
 
 

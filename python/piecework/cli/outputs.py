@@ -41,13 +41,12 @@ def check_trained_format(plan: Plan, path: str) -> None:
     try:
         check_format(smallest, "tokenizer.json" if path == "-" else path)
     except pw.errors.PortabilityError as error:
-        message = f"{path}: {error.message}; write {formats_for(smallest)}"
-        raise pw.errors.ArgumentError("output", message) from error
+        advice = f"write {formats_for(smallest)}"
+        raise pw.errors.ArgumentError(f"output {path}", error.message, hint=advice) from error
     except (pw.errors.ArgumentError, pw.errors.VocabularyError) as error:
-        hint = _training_for(os.path.splitext(path)[1], plan)
-        raise pw.errors.ArgumentError(
-            "output", f"{error.message}", hint=f"or train with {hint}"
-        ) from error
+        training = f"train with {_training_for(os.path.splitext(path)[1], plan)}"
+        advice = f"{error.hint}, or {training}" if error.hint else training
+        raise pw.errors.ArgumentError(f"output {path}", error.message, hint=advice) from error
 
 
 def _training_for(suffix: str, plan: Plan) -> str:

@@ -170,8 +170,9 @@ def _check_rounds(trainer: pw.train.Trainer, sizes: Sequence[int]) -> None:
     if sizes:
         raise pw.errors.ArgumentError("balance_rounds", "needs one size of the vocabulary")
     if name := trainer.needs_positions:
-        problem = "cannot be combined with 'first-seen': weighted counts have no first positions"
-        raise pw.errors.ArgumentError("balance_rounds", problem, also=[name])
+        flag = f"--{name.replace('_', '-')}"
+        problem = f"does not support {flag} first-seen: weighted counts have no first positions"
+        raise pw.errors.ArgumentError("balance_rounds", problem, hint=f"choose another {flag}")
 
 
 def check_sources(
@@ -210,8 +211,9 @@ def _check_parallel(parallel: Sequence[str], trainer: pw.train.Trainer, needed_b
         problem = f"{unit!r} does not apply with --parallel, whose tokens are compared"
         raise pw.errors.ArgumentError("parity_unit", problem)
     if not parallel and unit is None:
-        needs = "FILE for each CORPUS argument, a text that says the same in each language"
-        unit_advice = "; for languages of one script, --parity-unit compares their own texts"
+        needs = (
+            "--parallel FILE for each CORPUS argument, a text that says the same in each language"
+        )
+        unit_advice = "for languages of one script, --parity-unit compares their own texts"
         advice = unit_advice if trainer.learns_by_source else ""
-        message = f"needed by {needed_by}: {needs}{advice}"
-        raise pw.errors.ArgumentError("parallel", message)
+        raise pw.errors.ArgumentError(needed_by, f"needs {needs}", hint=advice)

@@ -129,7 +129,7 @@ def training_log(job: Job, path: str) -> str:
         raise pw.errors.ArgumentError("training_log", problem)
     if path == "-" or job.sizes or plan.tests:
         found = "- as output" if path == "-" else "several sizes" if job.sizes else "a self-test"
-        message = f"--training-log needs one tokenizer in a file or folder, not {found}"
+        message = f"needs one tokenizer in a file or folder, not {found}"
         raise pw.errors.ArgumentError("training_log", message)
     log = training_log_of(path)
     check_writable(log)

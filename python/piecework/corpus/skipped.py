@@ -17,7 +17,7 @@ class Skipped:
 
     >>> skipped = Skipped()
     >>> for place in ("a.csv line 2", "a.csv line 5"):
-    ...     skipped.add(CorpusError(place, "has 1 column", reason="a row with too few columns"))
+    ...     skipped.add(CorpusError(place, "has 1 column", kind="a row with too few columns"))
     >>> str(skipped)
     'skipped: a row with too few columns: 2 (first in a.csv line 2)'
     """

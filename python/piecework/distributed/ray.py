@@ -198,7 +198,7 @@ def _errors_of_workers(ray: Any) -> Iterator[None]:
     try:
         yield
     except ray.exceptions.WorkerCrashedError as error:
-        problem = "the worker processes died in every attempt; a smaller memory= may help"
+        problem = "the worker processes died in every attempt; a smaller memory may help"
         raise WorkerError("Ray", problem) from error
     except ray.exceptions.RayError as error:
         found = error_of_worker(str(error))

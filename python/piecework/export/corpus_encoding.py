@@ -306,7 +306,7 @@ def _check_layout(form: ShardFormat, name: str, layout: RowLayout) -> None:
         raise ArgumentError("keep", problem)
     if layout.packed_length is not None:
         problem = "cannot be combined: a packed row has several documents"
-        raise ArgumentError("keep", problem)
+        raise ArgumentError("keep", problem, also=["pack"])
     if clash := {layout.ids_name, "lengths", MASK_NAME}.intersection(layout.kept):
         problem = (
             f"cannot contain the names of the format's own columns: {', '.join(sorted(clash))}"

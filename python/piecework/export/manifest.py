@@ -113,10 +113,8 @@ class Manifest:
             self.save()
             return
         if not resume:
-            problem = (
-                f"has {self.path} of an earlier run; pass resume=True to finish it, {_OTHER_FOLDER}"
-            )
-            raise ArgumentError("out_dir", problem)
+            advice = f"pass resume to finish it, {_OTHER_FOLDER}"
+            raise ArgumentError("out_dir", f"has {self.path} of an earlier run", hint=advice)
         try:
             self._check(stored)
             self._restore(stored)
@@ -177,7 +175,7 @@ class Manifest:
         for name, value in self._settings.items():
             found = stored["settings"].get(name)
             if found != value:
-                found = f"it has {name}={found!r}, and this run {name}={value!r}"
+                found = f"it has {name} {found!r}, and this run {value!r}"
                 raise self._different(ArgumentError, found)
         self._check_inputs(stored["inputs"])
 

@@ -74,7 +74,7 @@ def read_megatron(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
     """Yield the sequences of a pair of files in lists of at most `rows_at_once`."""
     data_path, index_path = megatron_paths(path)
     if not os.path.isfile(data_path):
-        message = f"no such file, which has the data of {index_path}"
+        message = f"cannot be read: no such file; it has the data of {index_path}"
         raise FileError(data_path, message, errno=errno.ENOENT)
     with damage_as_corpus_error(index_path, "a complete index of Megatron-LM"):
         size = os.path.getsize(data_path)

@@ -145,7 +145,7 @@ def read_npy(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
     ids = _StoredArray(path)
     offsets_path = npy_paths(path)[1]
     if not os.path.isfile(offsets_path):
-        message = f"no such file, which has the row offsets of {path}"
+        message = f"cannot be read: no such file; it has the row offsets of {path}"
         raise FileError(offsets_path, message, errno=errno.ENOENT)
     offsets = _StoredArray(offsets_path)
     if not offsets.length:

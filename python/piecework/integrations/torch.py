@@ -122,7 +122,7 @@ class Collator:
         if self.masking is not None:
             check_type("masking", self.masking, Masking, "a Masking or None")
             if self.tokenizer.mask_token_id is None:
-                message = "the tokenizer has no mask token; set one with tokenizer.with_roles(mask_token=...)"
+                message = "has no mask token; set one with tokenizer.with_roles(mask_token=...)"
                 raise ArgumentError("tokenizer", message)
 
     def __call__(self, items: Sequence[Any]) -> dict[str, Any]:
@@ -245,7 +245,7 @@ class Collator:
     def _pad_id(self, rectangle: Rectangle) -> int:
         pad_id = self.tokenizer.pad_token_id
         if pad_id is None and rectangle.needs_padding:
-            message = "the tokenizer has no padding token; set one with tokenizer.with_roles(pad_token=...)"
+            message = "has no padding token; set one with tokenizer.with_roles(pad_token=...)"
             raise ArgumentError("tokenizer", message)
         return pad_id or 0
 

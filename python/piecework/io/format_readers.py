@@ -188,13 +188,17 @@ def read_tiktoken_ranks(data: bytes, source: str, options: LoadOptions) -> CoreA
         return _read_named_ranks(data, source, options)
     options.reject_unused(("pattern", "special_tokens"), "tiktoken ranks")
     if options.pattern is None:
-        expected = 'encoding_name="cl100k_base" or another name, or pattern= and special_tokens='
+        names, advice = (
+            ["encoding_name", "pattern"],
+            "pass an encoding_name such as 'cl100k_base', or ",
+        )
         if source.endswith(
             ".model"
         ):  # Llama 3 and others that kept the name of SentencePiece's file
-            expected = 'pattern="llama3" or another name, and special_tokens= with their ids'
-        message = f"{source} has tiktoken ranks without a pattern; pass {expected}"
-        raise ArgumentError("encoding_name", message)
+            names, advice = ["pattern"], "pass "
+        advice += "a pattern such as 'llama3', and special_tokens with their ids"
+        problem = f"{source} has tiktoken ranks without a pattern"
+        raise ArgumentError(names[0], problem, also=names[1:], hint=advice)
     special = options.special_tokens or {}
 
     if not isinstance(special, Mapping):

@@ -70,7 +70,7 @@ def is_class_of_merges(config: FolderConfig, source: str) -> bool:
     if name not in _ROLES:
         problem = (
             f"is a vocabulary of {name}, whose ids are not read from this file; load the file by its own "
-            "path with merges= for the ids of its entries alone, or put a tokenizer.json beside it, which "
+            "path with merges for the ids of its entries alone, or put a tokenizer.json beside it, which "
             "save_pretrained of transformers writes"
         )
         raise FormatError(source, problem)

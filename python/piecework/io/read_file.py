@@ -83,7 +83,7 @@ def check_that_it_ends(path: str, expected: str) -> bool:
     >>> check_that_it_ends("/dev/zero", "a tokenizer file")
     Traceback (most recent call last):
         ...
-    piecework.errors.FileError: /dev/zero is a device, not a tokenizer file
+    piecework.errors.FileError: /dev/zero: is a device, not a tokenizer file
 
     Devices need not end, and a named pipe may have no writer. Pipes that the process has open are accepted:
     `/dev/stdin`, and `<(command)` of a shell. Raises `OSError` for a path that does not exist.

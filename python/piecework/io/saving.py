@@ -133,7 +133,8 @@ def _with_formats(
     error: ArgumentError | VocabularyError, tokenizer: Tokenizer, path: str
 ) -> ArgumentError | VocabularyError:
     """Return the error with the path, and with the formats that can store the tokenizer."""
-    return type(error)(path, error.message, hint=f"write {formats_for(tokenizer)}")
+    place = path if error.place in (path, _suffix_of(path)) else f"{path}: {error.place}"
+    return type(error)(place, error.message, hint=f"write {formats_for(tokenizer)}")
 
 
 def check_format(tokenizer: Tokenizer, path: str) -> None:

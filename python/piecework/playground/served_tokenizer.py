@@ -59,7 +59,7 @@ class ServedTokenizer:
     >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
     >>> ServedTokenizer("hugs", tok).describe()["view"]
     'search'
-    >>> broken = pw.errors.FormatError("a.json", "no model", "a tokenizer")
+    >>> broken = pw.errors.FormatError("a.json", "found no model, expected a tokenizer")
     >>> ServedTokenizer("a.json", broken).describe()["error"]
     'a.json: found no model, expected a tokenizer'
 
@@ -80,7 +80,7 @@ class ServedTokenizer:
     def tokenizer(self) -> pw.Tokenizer:
         """The tokenizer; raises `ArgumentError` if it did not load."""
         if self._tokenizer is None:
-            message = f"the tokenizer cannot be loaded: {self.error}"
+            message = f"cannot be loaded: {self.error}"
             raise ArgumentError("tokenizer", message)
         return self._tokenizer
 

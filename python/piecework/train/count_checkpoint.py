@@ -144,11 +144,9 @@ class CountCheckpoint:
             raise _damaged(path)
         for name, value in self._settings.items():
             if stored.get(name) != value:
-                found = f"a count with {name}={stored.get(name)!r}"
-                raise ArgumentError(
-                    f"checkpoint {path}",
-                    f"has {found}, and this call {name}={value!r}; use the same settings, or another folder",
-                )
+                problem = f"has a count with {name} {stored.get(name)!r}, and this call {value!r}"
+                advice = "use the same settings, or another folder"
+                raise ArgumentError(f"checkpoint {path}", problem, hint=advice)
         for index, identity in enumerate(self._files):
             if index >= len(state["files"]) or state["files"][index] != identity:
                 problem = (

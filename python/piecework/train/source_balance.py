@@ -149,7 +149,7 @@ def _check(counts: Counts, trainer: Trainer) -> None:
         problem = "need sources and a parallel text for each: SourceCounts(sources, parallel=texts)"
         raise ArgumentError("counts", problem)
     if trainer.learns_by_source:
-        raise ArgumentError("trainer", "has parity=True, which evens out costs by itself")
+        raise ArgumentError("trainer", "learns with parity, which evens out costs by itself")
 
 
 def _next_weights(done: Sequence[_Round], counts: SourceCounts) -> dict[str, Fraction]:

@@ -161,7 +161,7 @@ class _Settings:
             name = next(iter(found))
             problem = (
                 f"has {rows} rows in {name!r}, and the map {wanted} ids; "
-                "if the last rows belong to no token, pass drop_extra_rows=True"
+                "if the last rows belong to no token, pass drop_extra_rows"
             )
             raise FormatError(place, problem)
         return found

@@ -92,6 +92,7 @@ def most_used(
             "size",
             f"must be at least {present}, not {size}: the alphabet and the tokens that are "
             "always kept",
+            limit=present,
         )
     return kept
 

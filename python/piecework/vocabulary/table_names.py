@@ -81,5 +81,5 @@ def _check_others(
     for name, shape in shapes.items():
         if name not in counts and shape and rows == shape[0]:
             found = f"{name!r} of shape {list(shape)}, which may have a row for each token"
-            problem = f"has {found}; pass the names of all such tensors"
+            problem = f"has {found}; pass the names of all such tensors as tables"
             raise FormatError(place, problem)

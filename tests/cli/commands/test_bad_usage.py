@@ -52,15 +52,15 @@ def test_bad_usage_is_one_line_and_code_two(
         ),
         (
             ["count", corpus, "-o", "counts.csv"],
-            "--output must be a file name that ends in .parquet or .tsv, or - for stdout, not 'counts.csv'",
+            "--output: must be a file name that ends in .parquet or .tsv, or - for stdout, not 'counts.csv'",
         ),
         (["encode", tokenizer, "--format", "xml"], "'xml' is not one of"),
-        (["encode", tokenizer, corpus, "--format", "npy"], "--output must be a path, not '-'"),
+        (["encode", tokenizer, corpus, "--format", "npy"], "--output: must be a path, not '-'"),
         (["encode", tokenizer, corpus, "-o", corpus], "corpus.txt', which is an input"),
         (["encode", tokenizer, "a", "b", "-o", "c", "-o", "d", "-o", "e"], "3 for 2 inputs"),
         (
             ["encode", tokenizer, corpus, "--append-eod", "</s>", "-o", "x.json"],
-            "--append-eod must be a token of the vocabulary, not",
+            "--append-eod: must be a token of the vocabulary, not",
         ),
         (
             ["explain", tokenizer],
@@ -91,8 +91,8 @@ def test_bad_input_is_one_line_and_leaves_no_file(cli: Run, tokenizer: str, tmp_
     (folder / "none").mkdir()
     out = tmp_path / "out.json"
     for name, options, parts in (
-        ("empty.txt", [], ["empty.txt has no words; give files with text"]),
-        ("blank.txt", [], ["blank.txt has no words; give files with text"]),
+        ("empty.txt", [], ["empty.txt: has no words; give files with text"]),
+        ("blank.txt", [], ["blank.txt: has no words; give files with text"]),
         ("bad.txt", ["--encoding-errors", "strict"], ["bad.txt", "byte 4"]),
         ("bad.jsonl", [], ["bad.jsonl line 2 field 'text': found a number"]),
         ("cut.gz", [], ["cut.gz: found truncated gzip data"]),
@@ -102,13 +102,13 @@ def test_bad_input_is_one_line_and_leaves_no_file(cli: Run, tokenizer: str, tmp_
             ["--vocab-size", "6"],
             ["--vocab-size: must be at least 25 (5 special tokens and an alphabet of 20), not 6"],
         ),
-        ("missing.txt", [], ["missing.txt: no such file"]),
+        ("missing.txt", [], ["missing.txt: cannot be read: no such file"]),
         (
             "none",
             [],
             [
                 (
-                    "none is a directory without text files; it needs files named .txt .text "
+                    "none: is a directory without text files; it needs files named .txt .text "
                     ".md .rst .jsonl"
                 )
             ],
@@ -126,7 +126,7 @@ def test_bad_input_is_one_line_and_leaves_no_file(cli: Run, tokenizer: str, tmp_
             assert_one_line(err, name)
     code, _, err = cli("encode", tokenizer, str(folder / "missing.txt"), "-o", str(out))
     assert code == 2
-    assert_one_line(err, "missing.txt: no such file")
+    assert_one_line(err, "missing.txt: cannot be read: no such file")
     assert sorted(path.name for path in tmp_path.iterdir() if path != folder) == [
         "corpus.txt",
         "tokenizer.json",
@@ -164,7 +164,7 @@ def test_a_closed_stdin_is_an_error(tokenizer: str, verb: str) -> None:
     shell = f"exec {PIECEWORK} {arguments} <&-"
     result = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, timeout=60)
     assert result.returncode == 2
-    assert_one_line(result.stderr, "cannot read <stdin>: the stream is closed")
+    assert_one_line(result.stderr, "<stdin>: the stream is closed")
 
 
 def test_a_device_is_written_to_and_not_replaced(cli: Run, corpus: str) -> None:

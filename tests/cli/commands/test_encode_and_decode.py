@@ -110,7 +110,7 @@ def test_encode_drops_lines_empty_on_one_side_and_says_how_many(
     code, _, err = cli("encode", tokenizer, "--parallel", str(left), str(right), *options)
     assert code == 2
     assert_one_line(
-        err, f"{right} ends after line 1, and {left} does not; parallel files must have"
+        err, f"{right}: ends after line 1, and {left} does not; parallel files must have"
     )
 
 
@@ -176,7 +176,7 @@ def test_decode_names_the_line_without_an_id(tokenizer: str, bad: str) -> None:
     code, out, err = piped(f"1 2\n3 {bad}\n", "decode", tokenizer)
     assert (code, out) == (2, "")
     assert_one_line(
-        err, f"<stdin> line 2 must be ids from 0 to 4294967295 between spaces, not '{bad}'"
+        err, f"<stdin> line 2: must be ids from 0 to 4294967295 between spaces, not '{bad}'"
     )
 
 

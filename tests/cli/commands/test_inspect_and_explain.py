@@ -180,7 +180,7 @@ def test_explain_training_writes_a_page(cli: Run, tmp_path: Path) -> None:
         ),
         (
             ["--example", "hugs", "--json", "--html", "-"],
-            "--html - and --json cannot both write to stdout; give --html a file",
+            "--html, --json: cannot both write to stdout; give --html a file",
         ),
     ],
 )

@@ -13,7 +13,7 @@ import piecework as pw
 from piecework.analysis.peers import PEERS
 from piecework.cli import reading
 from piecework.cli.app import VERBS
-from piecework.cli.messages import in_flags, with_flags
+from piecework.cli.messages import flags_of
 from piecework.train.trainers.bpe import BYTE_ALPHABET
 from tests.cli.start.command_names import Run, command_named
 
@@ -135,7 +135,7 @@ def test_convert_writes_a_vocabulary_with_its_merges(cli: Run, ranks: str, tmp_p
         "convert", ranks, f"{tmp_path}/f/", "--pattern", "gpt2", "--merges-output", merges
     )
     assert code == 2
-    assert "--merges-output needs a file name such as vocab.json as DST, not " in err
+    assert "--merges-output: needs a file name such as vocab.json as DST, not " in err
 
 
 @pytest.mark.parametrize("verb", ["train", "extend"])
@@ -199,52 +199,50 @@ FILES = click.Argument(["inputs"], metavar="[FILE|-]...", nargs=-1)
 @pytest.mark.parametrize(
     ("error", "message"),
     [
-        (pw.errors.TrainingError("vocab_size", "6", "at least 9"), "--vocab-size: must be at least 9, not 6"),
-        (pw.errors.ArgumentError("special_tokens[2]", "3", "str"), "--special-token[2] must be str, not 3"),
-        (pw.errors.ArgumentError("inputs", "'-'", "a file"), "FILE must be a file, not '-'"),
-        (pw.errors.ArgumentError("inputs", "", message="inputs contain '-' twice"), "FILE contain '-' twice"),
-        (pw.errors.ArgumentError("x", "", message="vocab_size=3 is new"), "--vocab-size 3 is new"),
-        (pw.errors.ArgumentError("x", "", message="vocab_size='3' is"), "--vocab-size 3 is"),
-        (pw.errors.ArgumentError("x", "", message="vocab_size=N is"), "vocab_size=N is"),
-        (pw.errors.FileError.reading("vocab_size", OSError("no")), "cannot read --vocab-size: no"),
-        (pw.errors.ArgumentError("x", "1", 'vocab_size="9" or special_tokens='),
-         "x must be --vocab-size 9 or --special-token, not 1"),
-        (pw.errors.TrainingError("x", "1", "a higher vocab_size"), "x must be a higher --vocab-size, not 1"),
-        (pw.errors.FileError("inputs", "no such file", "a file"), "inputs: found no such file"),
-        (pw.errors.FileError("vocab_size.txt", "a vocab_size", ""), "vocab_size.txt: found a --vocab-size"),
-        (pw.errors.ArgumentError("x", "'vocab_size'", "b"), "x must be b, not 'vocab_size'"),
-        (pw.errors.ArgumentError("x", "y", "None for a file"), "x must be nothing for a file, not y"),
+        (pw.errors.TrainingError("vocab_size", "must be 9, not 6"), "--vocab-size: must be 9, not 6"),
+        (pw.errors.ArgumentError("special_tokens[2]", "must be str"), "--special-token[2]: must be str"),
+        (pw.errors.ArgumentError("inputs", "must be a file, not '-'"), "FILE: must be a file, not '-'"),
+        (pw.errors.ArgumentError("inputs: 'a'", "is given twice"), "FILE: 'a': is given twice"),
+        (pw.errors.ArgumentError("inputs line 3", "is empty", hint="stop"), "FILE line 3: is empty; stop"),
+        (pw.errors.ArgumentError("x", "cannot be combined", also=["vocab_size", "special_tokens"]),
+         "x, --vocab-size, --special-token: cannot be combined"),
+        (pw.errors.ArgumentError("x", "is a vocab_size or inputs"), "x: is a vocab_size or inputs"),
+        (pw.errors.FileError.reading("vocab_size.txt", OSError("no")), "vocab_size.txt: cannot be read: no"),
+        (pw.errors.FileError("inputs.tsv", "is a folder"), "inputs.tsv: is a folder"),
     ],
 )  # fmt: skip
 def test_messages_name_the_flag_as_it_is_typed(error: pw.PieceworkError, message: str) -> None:
-    assert message in with_flags(error, [OPTION, SPECIAL, FILES])
+    assert error.text(flags_of([OPTION, SPECIAL, FILES])) == message
 
 
-def test_words_that_name_no_argument_do_not_change() -> None:
-    text = "a tokenizer_config.json, [unused_1], spec.pre_tokenizer and max_length="
-    assert in_flags(text, {"max": "--max", "pre_tokenizer": "--pre", "unused": "--no"}) == text
+@pytest.mark.parametrize(
+    "place", ["tokenizer_config.json", "unused_1", "spec.pre_tokenizer", "max.json line 2"]
+)
+def test_places_that_are_no_argument_do_not_change(place: str) -> None:
+    names = {"max": "--max", "pre_tokenizer": "--pre", "unused": "--no", "tokenizer": "TOKENIZER"}
+    assert pw.errors.FormatError(place, "is bad").text(names) == f"{place}: is bad"
 
 
 @pytest.mark.parametrize(
     ("arguments", "flag"),
     [
-        ("train CORPUS --vocab-size 0 -o -", "--vocab-size "),
-        ("train CORPUS --min-frequency -1 -o -", "--min-frequency "),
-        ("train-sentencepiece CORPUS --num-sub-iterations 0 -o -", "--num-sub-iterations "),
+        ("train CORPUS --vocab-size 0 -o -", "--vocab-size: "),
+        ("train CORPUS --min-frequency -1 -o -", "--min-frequency: "),
+        ("train-sentencepiece CORPUS --num-sub-iterations 0 -o -", "--num-sub-iterations: "),
         (
             "train-sentencepiece CORPUS --model-type bpe --max-sentence-length 0 -o -",
-            "--max-sentence-length ",
+            "--max-sentence-length: ",
         ),
-        ("train CORPUS --model unigram --shrinking-factor 2 -o -", "--shrinking-factor "),
-        ("train CORPUS --model word --vocab-size 1 -o -", "--vocab-size "),
+        ("train CORPUS --model unigram --shrinking-factor 2 -o -", "--shrinking-factor: "),
+        ("train CORPUS --model word --vocab-size 1 -o -", "--vocab-size: "),
         (
             "encode RANKS CORPUS",
-            "RANKS has tiktoken ranks without a pattern; pass --encoding-name ",
+            "--encoding-name, --pattern: RANKS has tiktoken ranks without a pattern; pass an encoding_name",
         ),
-        ("encode RANKS --pattern gpt2 --special-token <x> CORPUS", "--special-token "),
-        ("encode RANKS --encoding-name cl100k_base --pattern gpt2 CORPUS", "--pattern "),
-        ("encode RANKS --pattern gpt2 CORPUS --append-eod <x>", "--append-eod "),
-        ("encode CORPUS --merges missing CORPUS", "cannot read missing: "),
+        ("encode RANKS --pattern gpt2 --special-token <x> CORPUS", "--special-token: "),
+        ("encode RANKS --encoding-name cl100k_base --pattern gpt2 CORPUS", "--pattern: "),
+        ("encode RANKS --pattern gpt2 CORPUS --append-eod <x>", "--append-eod: "),
+        ("encode CORPUS --merges missing CORPUS", "missing: cannot be read: "),
     ],
 )
 def test_errors_of_the_library_name_the_flag(
@@ -334,7 +332,7 @@ def test_compare_gives_the_options_to_the_files_that_need_them(
     assert "t.json" in out
     code, _, err = cli("compare", str(other), "--corpus", corpus, *hints)
     assert code == 2
-    assert "--pattern does not apply: the tokenizer files are self-contained" in err
+    assert "--pattern: does not apply: the tokenizer files are self-contained" in err
 
 
 def test_a_wrong_encoding_is_answered_with_all(cli: Run, ranks: str) -> None:
@@ -393,7 +391,7 @@ def test_every_preset_works_in_every_command_that_takes_one(
     assert code == 0, err
     code, text, err = cli("explain-training", corpus, *settings)
     if preset in SUPERWORDS:
-        assert (code, "--transition cannot be traced" in err) == (2, True)
+        assert (code, "--transition: cannot be traced" in err) == (2, True)
     else:
         assert (code, err) == (0, "")
         assert "vocabulary (" in text

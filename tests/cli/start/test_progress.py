@@ -144,7 +144,7 @@ def test_a_closed_stdout_is_an_error(corpus: str, tmp_path: Path, verb: str) -> 
         ["sh", "-c", shell], input=b"hug " * 99, check=False, timeout=60, capture_output=True
     )
     assert done.returncode == 2
-    assert b"piecework: error: cannot write <stdout>: the stream is closed" in done.stderr
+    assert b"piecework: error: <stdout>: the stream is closed" in done.stderr
     assert b"Traceback" not in done.stderr
 
 
@@ -168,7 +168,7 @@ def test_a_full_stdout_is_one_line(corpus: str, tmp_path: Path, verb: str) -> No
         done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
     assert done.returncode == 2
     assert done.stderr.startswith(
-        b"piecework: error: cannot write <stdout>: no space left on device"
+        b"piecework: error: <stdout>: cannot be written: no space left on device"
     )
     assert done.stderr.count(b"\n") == 1
 

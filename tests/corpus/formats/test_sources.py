@@ -90,7 +90,7 @@ def test_a_pattern_without_a_match_is_named(tmp_path: Path) -> None:
     for use in (texts, pw.count_files, pw.Tokenizer.train):
         with pytest.raises(
             pw.errors.FileError,
-            match=r"no file matches .*\*\.jsonl \(\*\* matches folders of any depth\)",
+            match=r"\*\.jsonl: no file matches \(\*\* matches folders of any depth\)",
         ):
             use(pattern)
 
@@ -196,7 +196,7 @@ def test_a_scheme_without_its_package_names_the_package(
     url = f"{scheme}://{path}"
     with pytest.raises(pw.errors.MissingExtraError, match=f"nstall {package} to") as error:
         texts(url)
-    assert str(error.value).startswith(f"{url} needs another package")
+    assert str(error.value).startswith(f"{url}: needs another package")
 
 
 def test_parquet_of_a_file_system_without_caches_is_read(monkeypatch: pytest.MonkeyPatch) -> None:

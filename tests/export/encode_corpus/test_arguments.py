@@ -36,13 +36,13 @@ from tests.export.encode_corpus.shards import all_rows, ids_of, megatron_pair, r
         (
             {"pack": 8, "format": "megatron"},
             ArgumentError,
-            "pack= does not support format='megatron'; use npy or arrow or arrow-stream or parquet",
+            "pack: does not support format 'megatron'; use npy or arrow or arrow-stream or parquet",
         ),
         ({"strategy": "first-fit"}, ArgumentError, "strategy"),
         (
             {"keep": ["id"]},
             ArgumentError,
-            "keep= does not support format='npy'; use arrow or arrow-stream or parquet or datasets",
+            "keep: does not support format 'npy'; use arrow or arrow-stream or parquet or datasets",
         ),
         ({"keep": "id", "format": "arrow"}, InputTypeError, "keep"),
         ({"keep": ["id", "id"], "format": "arrow"}, ArgumentError, "distinct"),
@@ -59,7 +59,7 @@ from tests.export.encode_corpus.shards import all_rows, ids_of, megatron_pair, r
         (
             {"keep": ["id"], "format": "arrow", "pack": 8},
             ArgumentError,
-            "keep= cannot be combined with pack=: a packed row has several documents",
+            "keep, pack: cannot be combined: a packed row has several documents",
         ),
         ({"append_eod": "no"}, ArgumentError, "append_eod"),
         ({"encoding_errors": "ignore"}, ArgumentError, "encoding_errors"),
@@ -89,12 +89,12 @@ def test_sources_must_be_files_apart_from_the_folder(tok: pw.Tokenizer, tmp_path
         encode_corpus(tok, tmp_path, tmp_path / "out")
     with pytest.raises(FileError, match=r"b\.txt: (found )?no such file"):
         encode_corpus(tok, tmp_path / "b.txt", tmp_path / "out")
-    with pytest.raises(ArgumentError, match="sources must contain at least one path"):
+    with pytest.raises(ArgumentError, match="sources: must contain at least one path"):
         encode_corpus(tok, [], tmp_path / "out")
     source = tmp_path / "out" / "a.npy"
     source.write_text("hug\n")
     with pytest.raises(
-        ArgumentError, match=r"out_dir must not contain the inputs: '.*a\.npy' is one of them"
+        ArgumentError, match=r"out_dir: must not contain the inputs: '.*a\.npy' is one of them"
     ):
         encode_corpus(tok, source, tmp_path / "out")
 
@@ -124,7 +124,7 @@ def test_the_command_writes_a_folder_and_continues(
     code, _, stderr = cli(*start, "--shards", "3")
     assert code == 2
     assert "--out-dir: has " in stderr
-    assert "; pass --resume" in stderr
+    assert "; pass resume to finish it" in stderr
     code, _, stderr = cli(*start, "--shards", "3", "--resume")
     assert code == 0
     assert "3 shards (3 finished before)" in stderr
@@ -141,7 +141,7 @@ def test_the_command_writes_a_folder_and_continues(
         (["--keep", "id"], "--keep: needs --out-dir DIR"),
         (
             ["--out-dir", "o", "-o", "x"],
-            "-o cannot be combined with --out-dir",
+            "--output: cannot be combined with --out-dir",
         ),
         (
             ["--out-dir", "o", "--parallel"],
@@ -163,7 +163,7 @@ def test_the_command_writes_a_folder_and_continues(
         ),
         (
             ["--out-dir", "o", "--pack", "8", "--format", "megatron"],
-            "--pack does not support --format megatron; use npy or arrow or arrow-stream or parquet",
+            "--pack: does not support format 'megatron'; use npy or arrow or arrow-stream or parquet",
         ),
     ],
 )

@@ -79,7 +79,7 @@ def test_pairs_that_do_not_fit_are_refused(tok: pw.Tokenizer, tmp_path: Path) ->
         (whole[:46] + b"\1" + whole[47:], "has byte pointers of sequences that do not follow"),
         (
             whole[:-16] + b"\x09" + whole[-15:],
-            r"one\.idx is damaged: its numbers of documents are not ascending numbers up to 2",
+            r"one\.idx: is damaged: its numbers of documents are not ascending numbers up to 2",
         ),
         (whole[:17] + b"\x07" + whole[18:], "type code 7"),
     ):
@@ -89,6 +89,6 @@ def test_pairs_that_do_not_fit_are_refused(tok: pw.Tokenizer, tmp_path: Path) ->
     index.write_bytes(whole)
     with Path(f"{one}.bin").open("ab") as stream:
         stream.write(b"\0\0")
-    with pytest.raises(CorpusError, match=r"one\.bin has \d+ bytes, and \d+ according to"):
+    with pytest.raises(CorpusError, match=r"one\.bin: has \d+ bytes, and \d+ according to"):
         concat_megatron([one], tmp_path / "out")
     assert not list(tmp_path.glob("out*"))

@@ -104,8 +104,8 @@ def test_a_full_disk_is_an_error_and_the_run_continues(
         [sys.executable, "-c", program, *arguments], capture_output=True, text=True
     )
     assert done.returncode == 2, done.stderr
-    assert f"cannot write {out}/" in done.stderr
-    assert ": file too large" in done.stderr
+    assert f"piecework: error: {out}/" in done.stderr
+    assert ": cannot be written: file too large" in done.stderr
     assert {path.name for path in out.iterdir()} == {"manifest.json"}
     subprocess.run(command(large, out), check=True)
     subprocess.run(command(large, tmp_path / "plain"), check=True)

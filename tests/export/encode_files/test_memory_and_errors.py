@@ -109,7 +109,7 @@ def test_invalid_arguments_are_rejected_before_the_work(
         (a, out, {"format": "json"}, "format", "'json'"),
         (a, out, {"encoding_errors": "ignore"}, "encoding_errors", "'ignore'"),
         (a, out, {"append_eod": "</s>"}, "append_eod", "'</s>'"),
-        (a, out, {"append_eod": "[SEP]", "format": "jsonl"}, "append_eod", "format='jsonl'"),
+        (a, out, {"append_eod": "[SEP]", "format": "jsonl"}, "append_eod", "format 'jsonl'"),
         (a, out, {"append_eod": "[SEP]"}, "append_eod", None),
         ([], out, {}, "inputs", "must contain at least one path"),
         (a, [], {}, "outputs", "must contain at least one path"),

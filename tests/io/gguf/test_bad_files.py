@@ -81,7 +81,7 @@ def test_wrong_values_are_named(
     [
         ({"pre": "zebra"}, "tokenizer.ggml.pre", "found 'zebra', expected one of a.x-4.0"),
         ({"pre": None}, "tokenizer.ggml.pre", "no such key"),
-        ({"pre": "whitespace"}, "tokenizer.ggml.pre", "pass pattern= to load"),
+        ({"pre": "whitespace"}, "tokenizer.ggml.pre", "or a pattern"),
         ({"pre": "gemma4", "merges": None}, "tokenizer.ggml.merges", "no such key"),
         ({"merges": None}, "tokenizer.ggml.merges", "no such key"),
         ({"merges": ["i n", "ing"]}, "tokenizer.ggml.merges[1]", 'found "ing"'),

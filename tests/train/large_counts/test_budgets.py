@@ -121,7 +121,7 @@ def test_a_disk_that_is_full_when_counts_are_saved_is_an_error_that_names_them(
     path = tmp_path / f"counts.{suffix}"
     command = [sys.executable, "-c", program, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.stdout == f"cannot write {path}: file too large\n", done.stderr
+    assert done.stdout == f"{path}: cannot be written: file too large\n", done.stderr
     assert list(tmp_path.iterdir()) == []
 
 

@@ -50,7 +50,7 @@ def sampled_segmentations(
     check_segmentations("num_samples", num_samples)
     check_alpha(alpha)
     if include_best and replacement:
-        raise ArgumentError("include_best", "True needs wor=True")
+        raise ArgumentError("include_best", "cannot be True without wor")
     rows = []
     for source in sources:
         found = draw_piece_segmentations(

@@ -115,7 +115,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
         """Raise `ArgumentError` for settings of parity without it."""
         for name, (_, default) in settings_of(type(self)).items():
             if name in _PARITY_SETTINGS and not self.parity and getattr(self, name) != default:
-                raise ArgumentError(name, f"{getattr(self, name)!r} needs parity", also=["parity"])
+                raise ArgumentError(name, f"{getattr(self, name)!r} needs parity")
 
     @property
     def nests(self) -> bool:

@@ -48,7 +48,7 @@ def transition(counts: str) -> IntegerOrShare:
 def check_transition(transition: int | float | None, vocab_size: int) -> None:
     """Raise `ArgumentError` for a number of entries that is not below `vocab_size`."""
     if isinstance(transition, int) and transition >= vocab_size:
-        problem = f"must be less than vocab_size={vocab_size}, not {transition}"
+        problem = f"must be less than {vocab_size}, the vocab_size, not {transition}"
         raise ArgumentError("transition", problem)
 
 
