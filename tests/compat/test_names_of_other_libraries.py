@@ -182,7 +182,10 @@ def test_a_signature_shows_no_argument_that_cannot_be_used(name: str) -> None:
         (lambda: TOK.with_padding(direction="left"), "with_padding has .* direction; use side="),
         (lambda: TOK.with_truncation(2, direction="left"), "no argument direction; use side="),
         (lambda: pw.Tokenizer.load("a", encoding="gpt2"), "encoding; did you mean 'encoding_name'"),
-        (lambda: pw.Tokenizer.from_bytes(b"", padding=1), r"padding: is not an argument of apply_chat_template; use tokenizer\.with_padding"),
+        (
+            lambda: pw.Tokenizer.from_bytes(b"", padding=1),
+            r"padding: is not an argument of apply_chat_template; use tokenizer\.with_padding",
+        ),
     ],
 )
 def test_an_unknown_argument_is_answered_with_the_one_to_use(
@@ -264,14 +267,26 @@ CHATTY = TOK.with_chat_template("{{ messages[0].content }}")
             {"tokenize": False},
             r"tokenize: is not an argument of apply_chat_template; use text of the result for the prompt, which is to be read",
         ),
-        ({"return_dict": True}, r"return_dict: is not an argument of apply_chat_template; use ids and encoding of the result"),
-        ({"enable_thinking": False}, r"enable_thinking: is not an argument of apply_chat_template; use variables={'enable_thinking': \.\.\.}"),
-        ({"padding": True}, r"padding: is not an argument of apply_chat_template; use tokenizer\.with_padding\(None\)"),
+        (
+            {"return_dict": True},
+            r"return_dict: is not an argument of apply_chat_template; use ids and encoding of the result",
+        ),
+        (
+            {"enable_thinking": False},
+            r"enable_thinking: is not an argument of apply_chat_template; use variables={'enable_thinking': \.\.\.}",
+        ),
+        (
+            {"padding": True},
+            r"padding: is not an argument of apply_chat_template; use tokenizer\.with_padding\(None\)",
+        ),
         (
             {"tokenize": True, "max_length": 3},
             "tokenize, max_length: is not an argument of apply_chat_template; use text .*; tokenizer.with_trunc",
         ),
-        ({"any_name": 3}, r"any_name: is not an argument of apply_chat_template; use variables={\.\.\.} for a variable of the template"),
+        (
+            {"any_name": 3},
+            r"any_name: is not an argument of apply_chat_template; use variables={\.\.\.} for a variable of the template",
+        ),
     ],
 )
 def test_keyword_arguments_of_chats_name_the_calls_here(

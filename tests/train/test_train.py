@@ -299,7 +299,9 @@ def test_bpe_takes_no_learner() -> None:
     expected = "learner: is not a setting of model 'bpe', .*; models 'wordpiece' and 'unigram' and .* have it"
     with pytest.raises(pw.errors.InputTypeError, match=expected):
         trainer_for("bpe", {"learner": Merges()})
-    with pytest.raises(pw.errors.InputTypeError, match="learner: is not a setting of BPETrainer, which has"):
+    with pytest.raises(
+        pw.errors.InputTypeError, match="learner: is not a setting of BPETrainer, which has"
+    ):
         pw.BPETrainer(learner=Merges())  # type: ignore[call-arg]
 
 
