@@ -1031,8 +1031,9 @@ class Tokenizer(metaclass=WithForeignNames):
         1
         """
         if not isinstance(token, str):
-            problem = f"must be str, not {type(token).__name__}; for an id call id_to_token"
-            raise InputTypeError("token", problem)
+            raise InputTypeError(
+                "token", f"must be str, not {type(token).__name__}", hint="id_to_token takes an id"
+            )
         try:
             return self._core.token_to_id(token)
         except UnicodeEncodeError:  # no vocabulary contains a lone surrogate

@@ -177,14 +177,14 @@ def test_a_signature_shows_no_argument_that_cannot_be_used(name: str) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: TOK.decode([1], errors="strict"), "decode has no .* errors; use encoding_errors="),
-        (lambda: TOK.decode_batch([[1]], errors="strict"), "errors; use encoding_errors="),
-        (lambda: TOK.with_padding(direction="left"), "with_padding has .* direction; use side="),
-        (lambda: TOK.with_truncation(2, direction="left"), "no argument direction; use side="),
-        (lambda: pw.Tokenizer.load("a", encoding="gpt2"), "encoding; did you mean 'encoding_name'"),
+        (lambda: TOK.decode([1], errors="strict"), "errors: is not .* of decode; use encoding_errors="),
+        (lambda: TOK.decode_batch([[1]], errors="strict"), "errors: is not .*; use encoding_errors="),
+        (lambda: TOK.with_padding(direction="left"), "direction: is not .* of with_padding; use side="),
+        (lambda: TOK.with_truncation(2, direction="left"), "direction: is not .*; use side="),
+        (lambda: pw.Tokenizer.load("a", encoding="gpt2"), "encoding: is not .*; did you mean 'encoding_name'"),
         (
             lambda: pw.Tokenizer.from_bytes(b"", padding=1),
-            r"padding: is not an argument of apply_chat_template; use tokenizer\.with_padding",
+            r"padding: is not .*; use tokenizer\.with_padding",
         ),
     ],
 )
@@ -265,27 +265,27 @@ CHATTY = TOK.with_chat_template("{{ messages[0].content }}")
     [
         (
             {"tokenize": False},
-            r"tokenize: is not an argument of apply_chat_template; use text of the result for the prompt, which is to be read",
+            r"tokenize: is not .*; use text of the result for the prompt, which is to be read",
         ),
         (
             {"return_dict": True},
-            r"return_dict: is not an argument of apply_chat_template; use ids and encoding of the result",
+            r"return_dict: is not .*; use ids and encoding of the result",
         ),
         (
             {"enable_thinking": False},
-            r"enable_thinking: is not an argument of apply_chat_template; use variables={'enable_thinking': \.\.\.}",
+            r"enable_thinking: is not .*; use variables={'enable_thinking': \.\.\.}",
         ),
         (
             {"padding": True},
-            r"padding: is not an argument of apply_chat_template; use tokenizer\.with_padding\(None\)",
+            r"padding: is not .*; use tokenizer\.with_padding\(None\)",
         ),
         (
             {"tokenize": True, "max_length": 3},
-            "tokenize, max_length: is not an argument of apply_chat_template; use text .*; tokenizer.with_trunc",
+            "tokenize, max_length: is not .*; use text .*; tokenizer.with_trunc",
         ),
         (
             {"any_name": 3},
-            r"any_name: is not an argument of apply_chat_template; use variables={\.\.\.} for a variable of the template",
+            r"any_name: is not .*; use variables={\.\.\.} for a variable of the template",
         ),
     ],
 )
