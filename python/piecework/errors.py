@@ -28,7 +28,7 @@ Warnings are subclasses of `UserWarning`: `TrainingWarning`, `CorpusWarning`, `F
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 from typing import Any
 
 
@@ -45,7 +45,7 @@ class PieceworkError(Exception):
     would be accepted, and `kind` names the kind of fault, by which `on_error="skip"` counts.
     """
 
-    kind = ""
+    _default_kind = ""
 
     def __init__(
         self,
@@ -67,30 +67,13 @@ class PieceworkError(Exception):
         self.found = found
         self.expected = expected
         self.limit = limit
-        self.kind = kind or type(self).kind
+        self.kind = kind or self._default_kind
 
     def __str__(self) -> str:
-        return self.text()
-
-    def text(self, names: Mapping[str, str] | None = None) -> str:
-        """Return the places and the message; `names` has other names of arguments, such as flags.
-
-        >>> ArgumentError("size", "must be at least 1, not 0").text({"size": "--size"})
-        '--size: must be at least 1, not 0'
-        """
-        known = names or {}
-        places = [_renamed(place, known) for place in (self.place, *self.also)]
-        message = f": {self.message}" if self.message else ""
+        if not self.message:
+            return self.place
         hint = f"; {self.hint}" if self.hint else ""
-        return f"{', '.join(places)}{message}{hint}"
-
-
-def _renamed(place: str, names: Mapping[str, str]) -> str:
-    """Return a place with another name for its argument, which an index or a field can follow."""
-    argument = place
-    for mark in "[: ":  # not ".": the place can be a file
-        argument = argument.partition(mark)[0]
-    return names.get(argument, argument) + place[len(argument) :]
+        return f"{', '.join((self.place, *self.also))}: {self.message}{hint}"
 
 
 class ArgumentError(PieceworkError, ValueError):
@@ -190,7 +173,7 @@ class CorpusError(PieceworkError, ValueError):
     `on_error="skip"` counts what it skips by `kind`.
     """
 
-    kind = "damaged data"
+    _default_kind = "damaged data"
 
 
 class InvalidUtf8Error(CorpusError):
@@ -200,7 +183,7 @@ class InvalidUtf8Error(CorpusError):
     True
     """
 
-    kind = "invalid UTF-8"
+    _default_kind = "invalid UTF-8"
 
 
 class TrainingError(PieceworkError, ValueError):
@@ -260,7 +243,7 @@ class FileError(PieceworkError, OSError):
     2 No such file or directory missing.json
     """
 
-    kind = "an unreadable file"
+    _default_kind = "an unreadable file"
 
     def __new__(
         cls, place: str, message: str = "", *, errno: int | None = None, **fields: Any

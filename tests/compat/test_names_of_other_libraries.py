@@ -177,11 +177,23 @@ def test_a_signature_shows_no_argument_that_cannot_be_used(name: str) -> None:
 @pytest.mark.parametrize(
     ("call", "message"),
     [
-        (lambda: TOK.decode([1], errors="strict"), "errors: is not .* of decode; use encoding_errors="),
-        (lambda: TOK.decode_batch([[1]], errors="strict"), "errors: is not .*; use encoding_errors="),
-        (lambda: TOK.with_padding(direction="left"), "direction: is not .* of with_padding; use side="),
+        (
+            lambda: TOK.decode([1], errors="strict"),
+            "errors: is not .* of decode; use encoding_errors=",
+        ),
+        (
+            lambda: TOK.decode_batch([[1]], errors="strict"),
+            "errors: is not .*; use encoding_errors=",
+        ),
+        (
+            lambda: TOK.with_padding(direction="left"),
+            "direction: is not .* of with_padding; use side=",
+        ),
         (lambda: TOK.with_truncation(2, direction="left"), "direction: is not .*; use side="),
-        (lambda: pw.Tokenizer.load("a", encoding="gpt2"), "encoding: is not .*; did you mean 'encoding_name'"),
+        (
+            lambda: pw.Tokenizer.load("a", encoding="gpt2"),
+            "encoding: is not .*; did you mean 'encoding_name'",
+        ),
         (
             lambda: pw.Tokenizer.from_bytes(b"", padding=1),
             r"padding: is not .*; use tokenizer\.with_padding",

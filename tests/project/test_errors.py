@@ -7,11 +7,13 @@ import pickle
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 import piecework as pw
 from piecework import errors
 from piecework.cli.app import run
+from piecework.cli.messages import with_flags
 from piecework.errors import ArgumentError, CorpusError, CorpusWarning, FileError, PieceworkError
 
 CLASSES = [
@@ -44,13 +46,16 @@ def test_further_arguments_and_the_hint_surround_the_message() -> None:
     ],
 )
 def test_commands_name_places_as_they_are_typed(place: str, text: str) -> None:
-    assert ArgumentError(place, "is bad").text({"vocab_size": "--vocab-size"}) == text
+    option = click.Option(["--vocab-size"])
+    assert with_flags(ArgumentError(place, "is bad"), [option]) == text
+    for kind in (errors.FileError, errors.FormatError, CorpusError):
+        assert with_flags(kind(place, "is bad"), [option]) == f"{place}: is bad"
 
 
 def test_further_arguments_are_named_as_they_are_typed() -> None:
     error = ArgumentError("size", "cannot be combined", also=["min_count"])
-    names = {"size": "--size", "min_count": "--min-count"}
-    assert error.text(names) == "--size, --min-count: cannot be combined"
+    parameters = [click.Option(["--size"]), click.Option(["--min-count"])]
+    assert with_flags(error, parameters) == "--size, --min-count: cannot be combined"
 
 
 @pytest.mark.parametrize("kind", CLASSES)

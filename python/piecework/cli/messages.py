@@ -1,11 +1,38 @@
-"""The names that the user of a command types for arguments of the library."""
+"""Errors of the library with the names that the user of a command types."""
 
 from __future__ import annotations
 
+import copy
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 import click
+
+from piecework.errors import CorpusError, FileError, FormatError, PieceworkError
+
+
+def with_flags(error: PieceworkError, parameters: Iterable[click.Parameter]) -> str:
+    """Return the text of an error, with the flags of a command as places.
+
+    >>> import piecework as pw
+    >>> option = click.Option(["--vocab-size"])
+    >>> with_flags(pw.errors.ArgumentError("vocab_size", "must be at least 15, not 6"), [option])
+    '--vocab-size: must be at least 15, not 6'
+
+    Errors about the content of files stay as they are: a file can be called like an argument.
+    """
+    if isinstance(error, (FileError, FormatError, CorpusError)):
+        return str(error)
+    flags = flags_of(parameters)
+    named = copy.copy(error)
+    named.place, *named.also = (_with_flag(place, flags) for place in (error.place, *error.also))
+    return str(named)
+
+
+def _with_flag(place: str, flags: Mapping[str, str]) -> str:
+    """Return a place with the flag of its argument, which an index or a field can follow."""
+    name = re.split(r"[.\[:= ]", place, maxsplit=1)[0]
+    return flags.get(name, name) + place[len(name) :]
 
 
 def flags_of(parameters: Iterable[click.Parameter]) -> dict[str, str]:

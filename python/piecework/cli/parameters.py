@@ -12,7 +12,7 @@ import click
 
 import piecework as pw
 from piecework.cli.foreign_options import hint_for, value_hint
-from piecework.cli.messages import flags_of
+from piecework.cli.messages import flags_of, with_flags
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -150,7 +150,7 @@ class Command(click.Command):
         try:
             return super().invoke(ctx)
         except pw.PieceworkError as error:
-            raise click.ClickException(error.text(flags_of(self.get_params(ctx)))) from error
+            raise click.ClickException(with_flags(error, self.get_params(ctx))) from error
 
 
 def color_option() -> click.Option:
