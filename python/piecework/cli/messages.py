@@ -31,7 +31,7 @@ def with_flags(error: PieceworkError, parameters: Iterable[click.Parameter]) -> 
 
 def _with_flag(place: str, flags: Mapping[str, str]) -> str:
     """Return a place with the flag of its argument, which an index or a field can follow."""
-    name = re.split(r"[.\[:= ]", place, maxsplit=1)[0]
+    name = re.split(r"[\[: ]", place, maxsplit=1)[0]  # not ".": the place can be a file
     return flags.get(name, name) + place[len(name) :]
 
 
