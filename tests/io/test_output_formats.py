@@ -146,7 +146,7 @@ def test_convert_names_what_a_target_lacks(
             "x.model: normalizer: must be Precompiled, then the removal of extra "
             "spaces, not BertNormalizer"
         )),
-        (["word.json", "x.json", "--unigram", NO_CORPUS], "--unigram converts a WordPiece tokenizer, not"),
+        (["word.json", "x.json", "--unigram", NO_CORPUS], "--unigram: converts a WordPiece tokenizer, not"),
     ):  # fmt: skip
         code, _, errors = cli("convert", *arguments)
         assert code == 2
