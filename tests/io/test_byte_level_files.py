@@ -100,7 +100,7 @@ def test_offsets_count_characters_of_the_text(ranks: pw.Tokenizer) -> None:
 def test_ranks_alone_are_refused_with_what_to_give(tmp_path: Path) -> None:
     path = rank_file(tmp_path)
     with pytest.raises(
-        ArgumentError, match=r'encoding_name="cl100k_base" or another name, or pattern='
+        ArgumentError, match="pass an encoding_name such as 'cl100k_base', or a pattern such"
     ):
         pw.Tokenizer.load(path)
     path = path.rename(tmp_path / "cl100k_base.tiktoken")

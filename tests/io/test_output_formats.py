@@ -139,14 +139,14 @@ def test_convert_names_what_a_target_lacks(
     pw.Tokenizer.train_from_iterator(TEXTS * 3, preset="llama", vocab_size=275).save("spm.model")
     for arguments, message in (
         (["spm.model", "x.vocab"], "x.vocab: a .vocab lists pieces and scores, and is not a tokenizer"),
-        (["wordpiece.json", "x.model"], "x.model: must be a Unigram model, not WordPiece"),
+        (["wordpiece.json", "x.model"], "x.model: model: must be a Unigram model, not WordPiece"),
         (["word.json", "x.json", "--merges-output", "m.txt"], "that is not BPE, expected BPE; write .json"),
         (["wordpiece.json", "x.txt", "--unigram", NO_CORPUS], "x.txt: a vocab.txt stores no scores"),
         (["wordpiece.json", "x.model", "--unigram", NO_CORPUS], (
             "x.model: normalizer: must be Precompiled, then the removal of extra "
             "spaces, not BertNormalizer"
         )),
-        (["word.json", "x.json", "--unigram", NO_CORPUS], "--unigram converts a WordPiece tokenizer, not"),
+        (["word.json", "x.json", "--unigram", NO_CORPUS], "--unigram: converts a WordPiece tokenizer, not"),
     ):  # fmt: skip
         code, _, errors = cli("convert", *arguments)
         assert code == 2

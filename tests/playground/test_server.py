@@ -326,7 +326,7 @@ def test_a_text_over_the_limit_is_rejected(client: TestClient) -> None:
         answer = client.post(f"/api/{path}", content=b"a" * (limits.WORD_CHARS + 1))
         assert answer.json()["error"] == "text: has 501 characters; the limit is 500"
     answer = client.post("/api/training?learner=bpe", content=b"a" * (limits.CORPUS_CHARS + 1))
-    assert answer.json()["error"] == "corpus has 10,001 characters; the limit is 10,000"
+    assert answer.json()["error"] == "corpus: has 10,001 characters; the limit is 10,000"
 
 
 def test_a_request_that_takes_too_long_ends_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:

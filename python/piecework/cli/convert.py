@@ -170,7 +170,8 @@ def _with_stages_for(tokenizer: pw.Tokenizer, target: str, *, force: bool) -> pw
             return pw.Tokenizer.from_spec(pw.vocabulary.as_sentencepiece(tokenizer.spec))
         except pw.errors.ArgumentError as error:
             hint = f"write {formats_for(tokenizer)}"
-            raise pw.errors.ArgumentError(target, error.message, hint=hint) from error
+            place = f"{target}: {error.place}"
+            raise pw.errors.ArgumentError(place, error.message, hint=hint) from error
     if not target.endswith(".json") and not is_folder_path(target):
         return tokenizer
     try:

@@ -116,7 +116,7 @@ def test_the_manifest_names_the_document_and_another_is_refused(
     encode_corpus(tok, paths, tmp_path)
     manifest = json.loads((tmp_path / "manifest.json").read_text())
     assert manifest["settings"]["document"] == "line"
-    message = "it has document='line', and this run document='blank-line'; run again with the same"
+    message = "it has document 'line', and this run 'blank-line'; run again with the same"
     with pytest.raises(ArgumentError, match=message):
         encode_corpus(tok, paths, tmp_path, resume=True, document="blank-line")
 

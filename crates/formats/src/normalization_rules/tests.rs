@@ -40,7 +40,7 @@ fn rejects_rules_that_are_too_large() {
 fn errors_name_the_rule() {
     let message = |result: Result<Vec<u8>, Error>| result.unwrap_err().to_string();
     let pairs = pairs_of(&[("a", "b"), ("a", "c")]);
-    let found = "rules[\"a\"]: found the source \"a\" again, expected each source once";
+    let found = "rules[\"a\"]: must be each source once, not the source \"a\" again";
     assert_eq!(message(compile_pairs(&pairs)), found);
     let found = "line 2: found the source \"A\" again, expected each source once";
     assert_eq!(message(compile_tsv(b"41\t42\n41\t43")), found);

@@ -135,9 +135,9 @@ fn check_sources(counts: SourceCounts<'_>, parity: &ParitySpec) -> Result<(), Er
         return error("sources", sources.to_string(), "at least 2".to_owned());
     }
     match (parallel, parity.unit) {
-        (0, None) => error("parallel", "no texts".to_owned(), "one for each source, or a unit".to_owned()),
+        (0, None) => error("parallel", "none".to_owned(), "a text for each source, or a unit".to_owned()),
         (0, Some(_)) => Ok(()),
-        (_, Some(_)) => error("unit", "a unit with parallel texts".to_owned(), "one of the two".to_owned()),
+        (_, Some(_)) => error("unit", "a unit".to_owned(), "absent with parallel texts".to_owned()),
         _ if parallel == sources => Ok(()),
         _ => error("parallel", format!("{parallel} texts"), format!("{sources}, one for each source")),
     }

@@ -163,9 +163,9 @@ mod tests {
         let place = |words: &[&str], counts: &[u64]| {
             Counts::from_parts(words, counts, None).expect_err("bad").to_string()
         };
-        assert_eq!(place(&["a", "a"], &[1, 0]), "words[1]: found \"a\" again, expected distinct words");
-        assert_eq!(place(&["a", ""], &[1, 1]), "words[1]: found an empty word, expected a word");
-        assert_eq!(place(&["a"], &[]), "counts: found 0 values, expected 1, one for each word");
+        assert_eq!(place(&["a", "a"], &[1, 0]), "words[1]: must be distinct words, not \"a\" again");
+        assert_eq!(place(&["a", ""], &[1, 1]), "words[1]: must be a word, not an empty word");
+        assert_eq!(place(&["a"], &[]), "counts: must be 1, one for each word, not 0 values");
     }
 
     #[test]

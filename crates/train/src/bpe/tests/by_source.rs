@@ -269,12 +269,12 @@ fn one_source_and_texts_of_some_sources_are_refused() {
     let place =
         |sources: &[&Counts], parallel: &[&Counts], unit| error(sources, parallel, unit).to_string();
     let words = Some(CostUnit::Words);
-    assert_eq!(place(&[&one], &[], words), "sources: found 1, expected at least 2");
-    let expected = "parallel: found 1 texts, expected 2, one for each source";
+    assert_eq!(place(&[&one], &[], words), "sources: must be at least 2, not 1");
+    let expected = "parallel: must be 2, one for each source, not 1 texts";
     assert_eq!(place(&[&one, &one], &[&one], None), expected);
-    let expected = "parallel: found no texts, expected one for each source, or a unit";
+    let expected = "parallel: must be a text for each source, or a unit, not none";
     assert_eq!(place(&[&one, &one], &[], None), expected);
-    let expected = "unit: found a unit with parallel texts, expected one of the two";
+    let expected = "unit: must be absent with parallel texts, not a unit";
     assert_eq!(place(&[&one, &one], &[&one, &one], words), expected);
     assert_eq!(error(&[&one, &Counts::default()], &[], words).kind, ErrorKind::Corpus);
 }

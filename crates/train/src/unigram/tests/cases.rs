@@ -92,16 +92,16 @@ fn impossible_sizes_are_errors_that_name_possible_ones() {
     let message = |spec: &UnigramTrainSpec| run(&counts, spec, 1).expect_err("refused").to_string();
     assert_eq!(
         message(&small(4)),
-        "vocab_size: found 4, expected at least 5 (1 reserved entries and an alphabet of 4)"
+        "vocab_size: must be at least 5 (1 reserved entries and an alphabet of 4), not 4"
     );
     assert_eq!(
         message(&small(100)),
-        "vocab_size: found 100, expected at most 10: the corpus has no more substrings that occur twice"
+        "vocab_size: must be at most 10, not 100; the corpus has no more substrings that occur twice"
     );
     let spec = UnigramTrainSpec { character_coverage: f64::NAN, ..small(8) };
-    assert_eq!(message(&spec), "character_coverage: found NaN, expected above 0 and at most 1");
+    assert_eq!(message(&spec), "character_coverage: must be above 0 and at most 1, not NaN");
     let spec = UnigramTrainSpec { shrinking_factor: 1.0, ..small(8) };
-    assert_eq!(message(&spec), "shrinking_factor: found 1, expected above 0 and below 1");
+    assert_eq!(message(&spec), "shrinking_factor: must be above 0 and below 1, not 1");
 }
 
 #[test]
