@@ -17,9 +17,6 @@ from piecework.errors import ArgumentError, InputTypeError
 if TYPE_CHECKING:
     from piecework._internal.types import T
 
-if TYPE_CHECKING:
-    from piecework._internal.types import T
-
 PathLike = str | os.PathLike[str]
 
 _MAX_U32 = 2**32 - 1
@@ -41,9 +38,10 @@ def check_type(name: str, value: object, kinds: Any, expected: str) -> None:
 
 def check_tokenizer(tokenizer: object, name: str = "tokenizer") -> None:
     """Raise `InputTypeError` unless the argument is a `Tokenizer`."""
-    from piecework.tokenizer import Tokenizer
+    from piecework._core import Core  # `piecework.reference` runs without it
 
-    check_type(name, tokenizer, Tokenizer, "a Tokenizer")
+    if not isinstance(getattr(tokenizer, "_core", None), Core):
+        raise InputTypeError(name, f"must be a Tokenizer, not {type(tokenizer).__name__}")
 
 
 def path_text(path: PathLike, name: str = "path") -> str:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial, wraps
+from functools import wraps
 from typing import Any, TypeAlias, TypeVar
 
 import click
 
-from piecework.cli.parameters import apply, option
+from piecework.cli.parameters import apply, in_corpus
 from piecework.corpus.rows import DOCUMENTS
 
 Command = TypeVar("Command", bound=Callable[..., Any])
@@ -49,9 +49,8 @@ def reading_options(
         reading = {name: settings.pop(name) for name in names}
         return command(*arguments, reading=reading, **settings)
 
-    add = partial(option, section="Corpus")
     options = {
-        "field": add(
+        "field": in_corpus(
             "--field",
             metavar="NAME",
             help="Field with the text in JSON lines, or column of a table; a.b is field b of the object a. "
@@ -59,19 +58,19 @@ def reading_options(
             "[default: text]",
         ),
         "encoding_errors": encoding_errors_option,
-        "num_threads": add(
+        "num_threads": in_corpus(
             "--num-threads",
             type=click.IntRange(min=1),
             help="Number of threads.  [default: one per CPU]",
         ),
-        "on_error": add(
+        "on_error": in_corpus(
             "--on-error",
             type=click.Choice(["fail", "skip"]),
             default="fail",
             show_default=True,
             help="Stop at the first error in a line or file, or skip it and print how many were skipped.",
         ),
-        "document": add(
+        "document": in_corpus(
             "--document",
             type=click.Choice(list(DOCUMENTS)),
             default="line",
@@ -90,9 +89,8 @@ def in_one_thread(reading: Reading) -> Reading:
 
 def encoding_errors_option(command: Command) -> Command:
     """Add the option for invalid UTF-8."""
-    decorate = option(
+    decorate = in_corpus(
         "--encoding-errors",
-        section="Corpus",
         type=click.Choice(["replace", "strict"]),
         default="replace",
         show_default=True,

@@ -70,9 +70,6 @@ _MAX_SOURCES = 1 << 24  # a first position has 24 bits for the number of the sou
 # The rest of the budget is for blocks of text, and for the columns of the result while they are written.
 _SHARE_OF_MAPS = 0.5
 
-if TYPE_CHECKING:
-    from piecework._internal.array_types import Texts
-
 
 # ---- settings: to add one, write its field and use it
 

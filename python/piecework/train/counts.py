@@ -26,9 +26,6 @@ if TYPE_CHECKING:
 
     Numbers: TypeAlias = Sequence[int] | npt.NDArray[np.uint64]
 
-AnyCounts: TypeAlias = "Counts | Mapping[str, int]"
-"""Word counts, or a mapping from words to counts."""
-
 
 class Counts:
     """Distinct words with the number of occurrences of each.
@@ -273,6 +270,10 @@ class Counts:
 
     def __repr__(self) -> str:
         return f"Counts({len(self)} {'word' if len(self) == 1 else 'words'}, {self.total} in total)"
+
+
+AnyCounts: TypeAlias = Counts | Mapping[str, int]
+"""Word counts, or a mapping from words to counts."""
 
 
 def word_counts(corpus: Any, name: str) -> Any:

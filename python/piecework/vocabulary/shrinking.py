@@ -17,9 +17,6 @@ from piecework.vocabulary.pruning import checked_present, remove_entries
 if TYPE_CHECKING:
     from piecework.tokenizer import Tokenizer
 
-if TYPE_CHECKING:
-    from piecework.tokenizer import Tokenizer
-
 
 def shrink(tokenizer: Tokenizer, size: int) -> ChangedVocabulary:
     """Remove the last learned entries until `size` tokens are left.
