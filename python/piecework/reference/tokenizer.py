@@ -191,7 +191,7 @@ class ReferenceTokenizer:
             for _, token in self._split_added_tokens(align(text)):
                 if token is not None and token.special:
                     message = f"contains the special token {token.content!r}"
-                    advice = 'use special_in_text "parse" or "text"'
+                    advice = "use parse_special True or False"
                     raise SpecialTokenError("text", message, hint=advice)
 
     def normalize(self, text: Aligned) -> Aligned:
