@@ -551,10 +551,9 @@ class Tokenizer(metaclass=WithForeignNames):
                 if isinstance(text, list | tuple):
                     raise many_texts(text) from None
                 raise
-        foreign: tuple[object, ...] = (padding, truncation, max_length, return_tensors)
-        if foreign != (None, None, None, None):
-            names = ("padding", "truncation", "max_length", "return_tensors")
-            given = [name for name, value in zip(names, foreign, strict=True) if value is not None]
+        names = ("padding", "truncation", "max_length", "return_tensors")
+        values = (padding, truncation, max_length, return_tensors)
+        if given := [name for name, value in zip(names, values, strict=True) if value is not None]:
             reject_keywords(Tokenizer.encode, given)
         if isinstance(text, list | tuple) and not is_pretokenized:
             raise many_texts(text)
