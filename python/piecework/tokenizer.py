@@ -1029,10 +1029,7 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).token_to_id("a")
         1
         """
-        if not isinstance(token, str):
-            raise InputTypeError(
-                "token", f"must be str, not {type(token).__name__}", hint="id_to_token takes an id"
-            )
+        check_type("token", token, str, "str (id_to_token takes an id)")
         try:
             return self._core.token_to_id(token)
         except UnicodeEncodeError:  # no vocabulary contains a lone surrogate

@@ -172,7 +172,7 @@ def test_options_that_change_nothing_are_taken(option: str, value: object) -> No
 )
 def test_options_that_are_not_followed_are_refused(option: dict[str, Any]) -> None:
     with pytest.raises(
-        PieceworkError, match=rf"^{next(iter(option))} is not supported; leave it out"
+        PieceworkError, match=rf"^{next(iter(option))}: is not supported; leave it out"
     ):
         learned(SentencePieceTrainer, **option)
 
