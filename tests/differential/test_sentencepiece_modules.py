@@ -100,7 +100,9 @@ def test_serialized_texts_are_read_by_their_message(processor: Any) -> None:
     nbest = processor.nbest_encode(TEXT, out_type="proto", nbest_size=3)
     read = sentencepiece_pb2.NBestSentencePieceText.FromString(nbest.SerializeToString())
     assert [one.pieces for one in read.nbests] == [one.pieces for one in nbest.nbests]
-    with pytest.raises(FormatError, match="serialized is not .*: it has bytes that are no message"):
+    with pytest.raises(
+        FormatError, match="serialized: is not .*: it has bytes that are no message"
+    ):
         text.ParseFromString(b"\x0a\x7fx")
 
 

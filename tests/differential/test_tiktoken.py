@@ -139,7 +139,7 @@ def test_refusal_names_the_token_and_the_way_out() -> None:
         ours("cl100k_base").encode("a <|endoftext|>")
     tok = ours("cl100k_base").tokenizer
     for call in (tok.encode, tok.count, lambda text: tok.encode_batch(["fine", text])):
-        with pytest.raises(ValueError, match=r"'<\|endoftext\|>'; pass parse_special="):
+        with pytest.raises(ValueError, match=r"'<\|endoftext\|>'; pass True"):
             call("a <|endoftext|>")
     assert tok.encode("<|endoftext|>", parse_special=True).ids == [100257]
     assert len(tok.encode("<|endoftext|>", parse_special=False).ids) > 1

@@ -359,8 +359,6 @@ def test_encode_says_what_it_takes() -> None:
         ("add_special_tokens", True),
         ("parse_special", None),
         ("sampling", None),
-        # Of transformers: values are refused with the calls to write here.
-        *((name, None) for name in ("padding", "truncation", "max_length", "return_tensors")),
     ]
 
 

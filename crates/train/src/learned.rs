@@ -74,7 +74,8 @@ pub(super) fn first_entries(
             "at least {needed} ({specials} special tokens and an alphabet of {})",
             needed - specials
         );
-        return Err(Error::new(ErrorKind::Training, "vocab_size", vocab_size.to_string(), expected));
+        let found = vocab_size.to_string();
+        return Err(Error::new(ErrorKind::Training, "vocab_size", found, expected).limit(needed));
     }
     Ok(entries)
 }

@@ -69,6 +69,7 @@ def learn_spec(
     Raises `ArgumentError` if the counts come from another pipeline or the checkpoint from other counts or
     settings, and `MemoryLimitError` if the budget or the memory of the system is too small.
     """
+    check_type("trainer", trainer, Trainer, "a trainer")
     pipeline = getattr(counts, "pipeline", None)
     trainer.check_can_encode()
     return learn(
@@ -285,6 +286,7 @@ def estimated_memory(counts: Counts | Mapping[str, int], trainer: Trainer) -> in
     The bound is at most 2.5 times the peak and 20 MB more. It depends on the numbers of distinct words and
     characters, not on how often they occur. Raises `CorpusError` for counts without words.
     """
+    check_type("trainer", trainer, Trainer, "a trainer")
     import numpy as np
 
     counts = checked_counts(counts)

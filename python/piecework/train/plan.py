@@ -239,7 +239,9 @@ def _checked_paths(files: PathLike | Sequence[PathLike]) -> set[PathLike]:
 
     Raises `FileError` for a text where a path belongs: it has spaces and is not the path of a file.
     """
-    paths = [files] if isinstance(files, str | os.PathLike) else files
+    paths = (
+        [files] if isinstance(files, str | os.PathLike) else checks.listed(files, "files", "paths")
+    )
     for path in paths:
         if not isinstance(path, str) or "*" in path or is_url(path):
             continue

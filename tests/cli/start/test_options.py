@@ -13,7 +13,7 @@ import piecework as pw
 from piecework.analysis.peers import PEERS
 from piecework.cli import reading
 from piecework.cli.app import VERBS
-from piecework.cli.messages import flags_of
+from piecework.cli.messages import with_flags
 from piecework.train.trainers.bpe import BYTE_ALPHABET
 from tests.cli.start.command_names import Run, command_named
 
@@ -130,7 +130,7 @@ def test_convert_writes_a_vocabulary_with_its_merges(cli: Run, ranks: str, tmp_p
     code, out, err = cli("convert", ranks, vocab, "--pattern", "gpt2", "--merges-output", merges)
     assert (code, out) == (0, "")
     assert err.startswith("converted tiktoken ranks to vocab.json with merges.txt, 258 entries")
-    assert pw.Tokenizer.load(vocab, merges=merges).vocab_size == 258
+    assert pw.Tokenizer.load(vocab, merges=merges).get_vocab_size() == 258
     code, _, err = cli(
         "convert", ranks, f"{tmp_path}/f/", "--pattern", "gpt2", "--merges-output", merges
     )
@@ -212,15 +212,16 @@ FILES = click.Argument(["inputs"], metavar="[FILE|-]...", nargs=-1)
     ],
 )  # fmt: skip
 def test_messages_name_the_flag_as_it_is_typed(error: pw.PieceworkError, message: str) -> None:
-    assert error.text(flags_of([OPTION, SPECIAL, FILES])) == message
+    assert with_flags(error, [OPTION, SPECIAL, FILES]) == message
 
 
 @pytest.mark.parametrize(
     "place", ["tokenizer_config.json", "unused_1", "spec.pre_tokenizer", "max.json line 2"]
 )
 def test_places_that_are_no_argument_do_not_change(place: str) -> None:
-    names = {"max": "--max", "pre_tokenizer": "--pre", "unused": "--no", "tokenizer": "TOKENIZER"}
-    assert pw.errors.FormatError(place, "is bad").text(names) == f"{place}: is bad"
+    names = ["max", "pre_tokenizer", "unused", "tokenizer"]
+    parameters = [click.Option([f"--{name}"]) for name in names]
+    assert with_flags(pw.errors.ArgumentError(place, "is bad"), parameters) == f"{place}: is bad"
 
 
 @pytest.mark.parametrize(

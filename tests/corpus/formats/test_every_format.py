@@ -132,15 +132,6 @@ def test_help_lists_every_format(cli: Callable[..., tuple[int, str, str]]) -> No
         assert suffix in pw.corpus.formats_text()
 
 
-@pytest.mark.parametrize(
-    ("module", "name"),
-    [(pw.export, "read_lines")],
-)
-def test_names_that_moved_say_where_they_are(module: Any, name: str) -> None:
-    with pytest.raises(AttributeError, match=r"use piecework\.corpus\."):
-        getattr(module, name)
-
-
 @pytest.mark.parametrize("suffix", COMPRESSIONS)
 @pytest.mark.parametrize("name", RECORDS)
 def test_records_are_read_from_every_compression(

@@ -43,7 +43,11 @@ fn check_each(rules: &[Pair]) -> Result<(), RuleError> {
             return Err(RuleError::at(at, "an empty source", "the characters to replace"));
         }
         if source.contains('\0') || replacement.contains('\0') {
-            return Err(RuleError::at(at, "NUL", "other characters, as NUL ends a text in the compiled form"));
+            return Err(RuleError::at(
+                at,
+                "NUL",
+                "other characters, as NUL ends a text in the compiled form",
+            ));
         }
         if source.len() > MAX_SOURCE_BYTES {
             let found = format!("a source of {} bytes", source.len());

@@ -144,7 +144,7 @@ fn check_room(spec: &SentencePieceTrainSpec, alphabet: &RankedAlphabet) -> Resul
         "at least {} ({symbols} symbols and an alphabet of {characters}), or a lower character_coverage",
         symbols + characters
     );
-    Err(wrong_size(spec, expected))
+    Err(wrong_size(spec, expected).limit(symbols + characters))
 }
 
 fn check_supply(spec: &SentencePieceTrainSpec, learned: usize) -> Result<(), Error> {
