@@ -552,7 +552,7 @@ class Tokenizer(metaclass=WithForeignNames):
                     raise many_texts(text) from None
                 raise
         names = ("padding", "truncation", "max_length", "return_tensors")
-        values = (padding, truncation, max_length, return_tensors)
+        values: tuple[object, ...] = (padding, truncation, max_length, return_tensors)
         if given := [name for name, value in zip(names, values, strict=True) if value is not None]:
             reject_keywords(Tokenizer.encode, given)
         if isinstance(text, list | tuple) and not is_pretokenized:

@@ -136,7 +136,7 @@ def test_an_encoding_takes_no_other_settings(tiktoken_cache: Path) -> None:
     ):
         pw.Tokenizer.load("gpt-4", pattern="gpt2")
     with pytest.raises(
-        ArgumentError, match="revision='v1' does not apply to the encoding cl100k_base"
+        ArgumentError, match="revision: 'v1' does not apply to the encoding cl100k_base"
     ):
         pw.Tokenizer.load("gpt-4", revision="v1")
 

@@ -307,7 +307,7 @@ def test_a_ranking_has_room_for_a_unit(model: str) -> None:
 def test_an_unknown_setting_lists_the_known_ones() -> None:
     with pytest.raises(
         pw.errors.InputTypeError,
-        match="vocabsize: is not a setting of a training of model 'wordpiece', which has vocab_size, learner, ",
+        match="vocabsize: is not a setting of a training of model 'wordpiece', which has vocab_size, ",
     ):
         trainer_for("wordpiece", {"vocabsize": 3})
     with pytest.raises(

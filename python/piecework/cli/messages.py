@@ -25,7 +25,8 @@ def with_flags(error: PieceworkError, parameters: Iterable[click.Parameter]) -> 
         return str(error)
     flags = flags_of(parameters)
     named = copy.copy(error)
-    named.place, *named.also = (_with_flag(place, flags) for place in (error.place, *error.also))
+    named.place = _with_flag(error.place, flags)
+    named.also = tuple(_with_flag(place, flags) for place in error.also)
     return str(named)
 
 
