@@ -95,7 +95,7 @@ def test_a_byte_level_preset_names_the_model_that_it_needs(preset: str) -> None:
     with pytest.raises(pw.errors.ArgumentError, match=r"model 'byte-bpe' \(ByteBPETrainer\)"):
         pw.Tokenizer.train_from_iterator(TEXTS, trainer, preset=preset)
     counts = pw.count_texts(TEXTS, preset=preset)
-    with pytest.raises(pw.errors.ArgumentError, match=r'model="byte-bpe"'):
+    with pytest.raises(pw.errors.ArgumentError, match="model 'byte-bpe'"):
         pw.train.learn_spec(counts, trainer, preset)
 
 
