@@ -293,6 +293,8 @@ def _unknown_setting(name: str, value: object, model: str) -> InputTypeError:
         hint = f"model{'s' * (len(kinds) > 1)} {' and '.join(kinds)} {'have' if len(kinds) > 1 else 'has'} it"
     elif learners:
         hint = f"model 'wordpiece' has learner={learners[0]}({name}={value!r})"
+    elif name in settings_of(FileCountSettings):
+        hint = f"count_files has {name}; learn from its counts with train_from_counts"
     else:
         options = ("model", *(field.name for field in fields(Plan) if field.name != "trainer"))
         return unknown_setting(f"a training of model {model!r}", name, [*known, *options])
