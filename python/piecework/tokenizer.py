@@ -378,7 +378,7 @@ class Tokenizer(metaclass=WithForeignNames):
         trainer, such as `vocab_size` and `min_frequency`, and:
 
         - `model` (str): "wordpiece", "bpe", "byte-bpe", "unigram", "sentencepiece", "word" or "char"; by
-          default that of the preset, or "wordpiece". Pass either `trainer` or a model and settings.
+          default the model of the preset, or "wordpiece". Pass either `trainer` or a model and settings.
         - `preset` (str, `train.Preset` or `train.SentencePiecePreset`): the pipeline around the model, such
           as "bert-uncased" (see `train.PRESETS`); one with which the model would lose text is refused. The
           SentencePiece presets "t5", "llama", "albert" and "xlnet" name settings of `SentencePieceTrainer`;
@@ -409,7 +409,7 @@ class Tokenizer(metaclass=WithForeignNames):
         trainer: Trainer | None = None,
         **options: Unpack[TrainOptions],
     ) -> Self:
-        """Train a tokenizer on an iterable or a column of texts; options are those of `train`.
+        """Train a tokenizer on an iterable or a column of texts; `train` lists the options.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], model="word")
@@ -434,7 +434,7 @@ class Tokenizer(metaclass=WithForeignNames):
         trainer: Trainer | None = None,
         **options: Unpack[TrainOptions],
     ) -> Self:
-        """Train a tokenizer on word counts; options are those of `train`.
+        """Train a tokenizer on word counts; `train` lists the options.
 
         >>> import piecework as pw
         >>> counts = pw.count_texts(["to be or", "not to be"], preset="punctuation")

@@ -11,7 +11,7 @@ def close_names(name: str, known: Iterable[str], most: int = 3, cutoff: float = 
     >>> close_names("threads", ["num-threads", "read-rows"])
     ['num-threads']
 
-    Case, leading dashes and `_` for `-` make no difference. `cutoff` is that of `difflib.get_close_matches`.
+    Case, leading dashes and `_` for `-` make no difference. `difflib.get_close_matches` defines `cutoff`.
     """
     from difflib import get_close_matches
 

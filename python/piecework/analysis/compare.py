@@ -185,7 +185,7 @@ class _Corpus:
         self._sources.append(ComparedSource(name, texts, words, chars, size, tuple(measures)))
 
     def _all_totals(self) -> tuple[Numbers, Numbers]:
-        """Return the totals of the texts, and those of each tokenizer: tokens, unknown and charged ones."""
+        """Return the totals of the texts, and the tokens of each tokenizer: all, unknown and charged ones."""
         counts = self._counts.values()
         found = [(one.tokens, one.unknown_tokens, one.charged_tokens) for one in counts]
         return self._totals.copy(), np.array(found, np.int64)

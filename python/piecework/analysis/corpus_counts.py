@@ -89,7 +89,7 @@ def token_counts(
     >>> token_counts(tok, ["abba", "abc"])
     array([1, 3, 3])
 
-    Texts and progress are those of `compare`: `corpus.read_corpus` reads files.
+    `compare` describes texts and progress; `corpus.read_corpus` reads files.
     """
     check_tokenizer(tokenizer)
     counts = CorpusCounts(tokenizer)

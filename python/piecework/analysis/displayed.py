@@ -22,7 +22,7 @@ class Displayed(PlainData):
         return as_text(self.blocks())
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
-        """Print the text in IPython, in place of all fields."""
+        """Print the text in IPython instead of all fields."""
         printer.text(str(self))
 
     def _repr_html_(self) -> str:

@@ -1,4 +1,4 @@
-"""Options made from declared settings, such as those of trainers and of counting."""
+"""Options made from declared settings, such as settings of trainers and of counting."""
 
 from __future__ import annotations
 

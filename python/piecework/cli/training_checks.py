@@ -27,7 +27,7 @@ class Job:
     """The arguments of a training: what to read, how to count and train, and where to write.
 
     `outputs` has the path for each of several sizes, or for None. `model` and `preset` are the ones given,
-    `cluster` has the options of `engine_options`, and `counting` those of `counting_options`.
+    `cluster` has the options of `engine_options`, and `counting` has `counting_options`.
     """
 
     corpus: Sequence[str]

@@ -53,7 +53,7 @@ def base64_form(name: str = "") -> dict[str, _JsonForm]:
 class Component:
     """A stage, or a member of a sequence stage.
 
-    `KIND` is its name in `tokenizer.json`: that of the class, unless the class says otherwise.
+    `KIND` is its name in `tokenizer.json`: the name of the class, unless the class sets another.
     """
 
     KIND: ClassVar[str]

@@ -1,7 +1,7 @@
 """Count the words of files or of texts, on several threads and within a memory budget.
 
-Text in, `Counts` out. The settings of a count are declared once, as fields: `CountSettings` has those of
-texts, `FileCountSettings` those of files.
+Text in, `Counts` out. The settings of a count are declared once, as fields: `CountSettings` has settings for
+texts, `FileCountSettings` further ones for files.
 """
 
 from __future__ import annotations
@@ -462,7 +462,7 @@ class CorpusCount:
     def run(self, progress: Progress) -> Iterator[tuple[OrderedWords, int]]:
         """Count; yield the words in order and the number of invalid sequences.
 
-        Files of words are deleted at the end, but those of a checkpoint only if the body succeeds.
+        Files of words are deleted at the end, but files of a checkpoint only if the body succeeds.
         """
         checkpoint = self._checkpoint()
         locked = nullcontext() if checkpoint is None else checkpoint.locked()

@@ -1,4 +1,4 @@
-"""Encodings that change, as those of `tokenizers` do."""
+"""Encodings that change in place, as in `tokenizers`."""
 
 from __future__ import annotations
 
