@@ -404,7 +404,7 @@ def test_a_download_fetches_only_the_files_of_the_tokenizer(server: HubServer, c
 def test_a_download_that_fails_is_a_typed_error(server: HubServer, cache: Path) -> None:
     endpoint = {"HF_ENDPOINT": server.url}
     assert load("org/none", endpoint).startswith(
-        "FileError cannot download org/none: RepositoryNotFound"
+        "FileError org/none: cannot be downloaded: RepositoryNotFound"
     )
     assert load(NAME, endpoint, revision="v3").startswith(
         f"FileError cannot download {NAME}: RevisionNotFound"

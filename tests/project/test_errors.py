@@ -48,7 +48,7 @@ def test_further_arguments_and_the_hint_surround_the_message() -> None:
 def test_commands_name_places_as_they_are_typed(place: str, text: str) -> None:
     option = click.Option(["--vocab-size"])
     assert with_flags(ArgumentError(place, "is bad"), [option]) == text
-    for kind in (errors.FileError, errors.FormatError, CorpusError):
+    for kind in (errors.FileError, errors.FormatError):
         assert with_flags(kind(place, "is bad"), [option]) == f"{place}: is bad"
 
 

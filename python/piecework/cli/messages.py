@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 
 import click
 
-from piecework.errors import CorpusError, FileError, FormatError, PieceworkError
+from piecework.errors import FileError, FormatError, PieceworkError
 
 
 def with_flags(error: PieceworkError, parameters: Iterable[click.Parameter]) -> str:
@@ -19,9 +19,9 @@ def with_flags(error: PieceworkError, parameters: Iterable[click.Parameter]) -> 
     >>> with_flags(pw.errors.ArgumentError("vocab_size", "must be at least 15, not 6"), [option])
     '--vocab-size: must be at least 15, not 6'
 
-    Errors about the content of files stay as they are: a file can be called like an argument.
+    Errors about files stay as they are: a file can be called like an argument.
     """
-    if isinstance(error, (FileError, FormatError, CorpusError)):
+    if isinstance(error, (FileError, FormatError)):
         return str(error)
     flags = flags_of(parameters)
     named = copy.copy(error)

@@ -101,6 +101,6 @@ mod tests {
     fn unknown_settings_are_named() {
         let given = [("colour".to_owned(), Setting::Integer(1))];
         let error = settings(&given, &[], None).unwrap_err().to_string();
-        assert_eq!(error, "trainer_spec.colour: found an unknown setting, expected one of the schema");
+        assert_eq!(error, "trainer_spec.colour: must be one of the schema, not an unknown setting");
     }
 }
