@@ -407,13 +407,13 @@ def test_a_download_that_fails_is_a_typed_error(server: HubServer, cache: Path) 
         "FileError org/none: cannot be downloaded: RepositoryNotFound"
     )
     assert load(NAME, endpoint, revision="v3").startswith(
-        f"FileError cannot download {NAME}: RevisionNotFound"
+        f"FileError {NAME}: cannot be downloaded: RevisionNotFound"
     )
     assert load("org/empty", endpoint).startswith(
-        "FileError org/empty is a repository without a tokenizer file"
+        "FileError org/empty: is a repository without a tokenizer file"
     )
     offline = {**endpoint, "HF_HUB_OFFLINE": "1"}
-    assert load(NAME, offline).startswith(f"FileError cannot download {NAME}: ")
+    assert load(NAME, offline).startswith(f"FileError {NAME}: cannot be downloaded: ")
     assert not server.fetched
     assert load(NAME, endpoint) == "{'[UNK]': 0, 'main': 1}"
     assert load(NAME, offline) == "{'[UNK]': 0, 'main': 1}"
