@@ -26,9 +26,9 @@ pub(crate) fn raise(error: Error) -> PyErr {
     let raised = exception(class, &error.place, &message, |fields| {
         fields.set_item("found", &error.found)?;
         fields.set_item("expected", &error.expected)?;
-        fields.set_item("hint", &error.hint)?;
-        fields.set_item("limit", error.limit)?;
-        fields.set_item("kind", error.fault)?;
+        fields.set_item("hint", error.hint())?;
+        fields.set_item("limit", error.limit())?;
+        fields.set_item("kind", error.fault())?;
         errno.map_or(Ok(()), |errno| fields.set_item("errno", errno))
     });
     if cause.is_some() {

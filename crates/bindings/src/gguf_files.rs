@@ -50,7 +50,7 @@ pub(crate) fn gguf_section_length(py: Python<'_>, path: PathBuf, source: &str) -
     let open = || File::open(&path).and_then(|file| Ok((file.metadata()?.len(), BufReader::new(file))));
     let (len, reader) = py.release(open).map_err(system_error)?;
     py.release(|| gguf::section_len(reader, len)).map_err(|error| match error.kind {
-        ErrorKind::File => raise(Error { place: source.to_owned(), ..error }),
+        ErrorKind::File => raise(error.at(source)),
         _ => raise(error.within(source)),
     })
 }

@@ -62,14 +62,17 @@ pub struct Error {
     pub found: String,
     /// What should stand there; may be empty.
     pub expected: String,
-    /// What to do, or why; may be empty.
-    pub hint: String,
-    /// The nearest number that would be accepted, for callers that try again.
-    pub limit: Option<u64>,
-    /// The name of the fault, for callers that tell faults of one kind apart; usually empty.
-    pub fault: &'static str,
     /// What went wrong outside the core and led to this.
     pub cause: Option<Cause>,
+    advice: Option<Box<Advice>>,
+}
+
+/// What few errors have.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Advice {
+    hint: String,
+    limit: Option<u64>,
+    fault: &'static str,
 }
 
 /// An error from outside, shared because errors are cloned; equal to itself alone.
@@ -106,32 +109,48 @@ impl Error {
             place: part(place.into()),
             found: part(found.into()),
             expected: part(expected.into()),
-            hint: String::new(),
-            limit: None,
-            fault: "",
             cause: None,
+            advice: None,
         }
     }
 
     /// Add what to do, or why.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
-        self.hint = hint.into();
+    pub fn with_hint(mut self, hint: impl Into<String>) -> Self {
+        self.advice.get_or_insert_default().hint = hint.into();
         self
     }
 
-    /// Add the nearest number that would be accepted.
+    /// Add the nearest number that would be accepted, for callers that try again.
     #[must_use]
-    pub fn limit(mut self, limit: usize) -> Self {
-        self.limit = Some(limit as u64);
+    pub fn with_limit(mut self, limit: usize) -> Self {
+        self.advice.get_or_insert_default().limit = Some(limit as u64);
         self
     }
 
-    /// Add the name of the fault.
+    /// Add the name of the fault, for callers that tell faults of one kind apart.
     #[must_use]
-    pub fn fault(mut self, fault: &'static str) -> Self {
-        self.fault = fault;
+    pub fn with_fault(mut self, fault: &'static str) -> Self {
+        self.advice.get_or_insert_default().fault = fault;
         self
+    }
+
+    /// Return what to do, or why; "" if nothing is known.
+    #[must_use]
+    pub fn hint(&self) -> &str {
+        self.advice.as_ref().map_or("", |advice| &advice.hint)
+    }
+
+    /// Return the nearest number that would be accepted.
+    #[must_use]
+    pub fn limit(&self) -> Option<u64> {
+        self.advice.as_ref()?.limit
+    }
+
+    /// Return the name of the fault, usually "".
+    #[must_use]
+    pub fn fault(&self) -> &'static str {
+        self.advice.as_ref().map_or("", |advice| advice.fault)
     }
 
     /// Return what is wrong, without the place and the hint.
@@ -151,6 +170,13 @@ impl Error {
     #[must_use]
     pub fn because(mut self, cause: impl std::error::Error + Send + Sync + 'static) -> Self {
         self.cause = Some(Cause(Arc::new(cause)));
+        self
+    }
+
+    /// Name another place.
+    #[must_use]
+    pub fn at(mut self, place: impl Into<String>) -> Self {
+        self.place = place.into();
         self
     }
 
@@ -174,8 +200,8 @@ pub fn shortened(text: &str) -> Cow<'_, str> {
 impl fmt::Display for Error {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}: {}", self.place, self.message())?;
-        if !self.hint.is_empty() {
-            write!(f, "; {}", self.hint)?;
+        if !self.hint().is_empty() {
+            write!(f, "; {}", self.hint())?;
         }
         Ok(())
     }

@@ -132,7 +132,7 @@ impl Tokenizer {
         let selector = self.checked(&inputs, options)?;
         if pairs_of(&inputs)?.is_some() {
             let error = Error::new(ErrorKind::Argument, "texts", "pairs", "texts");
-            return Err(error.hint("encode_batch takes pairs"));
+            return Err(error.with_hint("encode_batch takes pairs"));
         }
         let sources: Vec<_> = inputs.iter().map(|input| Source::from(input.text)).collect();
         let counts =

@@ -221,7 +221,7 @@ fn read_ranks(bytes: &[u8], options: &LoadOptions) -> Result<RanksSpec, Error> {
     if options.patterns.is_empty() {
         let expected = "the pattern that splits text, in the options";
         let error = Error::new(ErrorKind::Argument, "pattern", "nothing", expected);
-        return Err(error.hint("the file does not contain it"));
+        return Err(error.with_hint("the file does not contain it"));
     }
     let pre_tokenizer = tiktoken::pre_tokenizer(options.patterns.clone());
     refuse_empty_matches(&pre_tokenizer)?;

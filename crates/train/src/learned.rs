@@ -75,7 +75,7 @@ pub(super) fn first_entries(
             needed - specials
         );
         let found = vocab_size.to_string();
-        return Err(Error::new(ErrorKind::Training, "vocab_size", found, expected).limit(needed));
+        return Err(Error::new(ErrorKind::Training, "vocab_size", found, expected).with_limit(needed));
     }
     Ok(entries)
 }

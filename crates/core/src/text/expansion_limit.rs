@@ -52,7 +52,7 @@ impl ExpansionLimit {
     #[must_use]
     pub fn name_step(error: Error, place: &str) -> Error {
         if error.place == PLACE {
-            Error { place: place.to_owned(), ..error }
+            error.at(place)
         } else {
             error
         }

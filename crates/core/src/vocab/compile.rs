@@ -24,7 +24,7 @@ impl Vocab {
     ) -> Result<Self, Error> {
         let place = |at: usize| format!("model.vocab[{at}]");
         check_lens(entries.clone().map(|(token, _)| token.len()), MAX_VOCAB_BYTES, place)?;
-        Self::of(entries).map_err(|error| Error { place: "model.vocab".into(), ..error })
+        Self::of(entries).map_err(|error| error.at("model.vocab"))
     }
 
     /// Compile the entries of a model; errors name the field of its specification.
@@ -43,7 +43,7 @@ impl Vocab {
                 return of_list(spec.pieces.iter().map(|piece| piece.text.as_str()), "model.pieces");
             }
         };
-        compiled.map_err(|error| Error { place: "model.vocab".into(), ..error })
+        compiled.map_err(|error| error.at("model.vocab"))
     }
 
     fn of<'e>(entries: &(impl ExactSizeIterator<Item = (&'e str, u32)> + Clone)) -> Result<Self, Error> {
@@ -156,7 +156,7 @@ fn of_list<'t>(
             let (place, found) = (format!("{place}[{at}]"), format!("{token:?} as in [{first}]"));
             Error::new(ErrorKind::Vocabulary, place, found, "each token once")
         }
-        None => Error { place: "model.vocab".into(), ..error },
+        None => error.at("model.vocab"),
     })
 }
 

@@ -122,7 +122,7 @@ impl Keys {
 
     /// Return an error for a key that the file lacks.
     pub(super) fn missing(&self, key: &str, expected: &str) -> Error {
-        self.error(key, "no such key", expected).fault("missing key")
+        self.error(key, "no such key", expected).with_fault("missing key")
     }
 
     fn typed<'k, T>(

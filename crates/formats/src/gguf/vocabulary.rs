@@ -89,8 +89,9 @@ fn check_once(keys: &Keys, tokens: &[String]) -> Result<(), Error> {
     for (id, token) in tokens.iter().enumerate() {
         if let Some(first) = first_with.insert(token.as_str(), id) {
             let found = format!("{:?}, which [{first}] is too", shortened(token));
-            let error = keys.error_at(TOKENS, &format!("[{id}]"), found, "each token once");
-            return Err(Error { kind: ErrorKind::Vocabulary, ..error });
+            let mut error = keys.error_at(TOKENS, &format!("[{id}]"), found, "each token once");
+            error.kind = ErrorKind::Vocabulary;
+            return Err(error);
         }
     }
     Ok(())

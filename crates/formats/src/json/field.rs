@@ -44,15 +44,14 @@ impl<'a> Field<'a> {
     pub(crate) fn fields(&self, known: &[&str]) -> Result<(), Error> {
         let mut seen = vec![false; known.len()];
         for (name, value) in self.members()? {
-            let at = |path: &FieldPath| Error::new(ErrorKind::Format, path.path(), "", "");
             let path = FieldPath::Member(&self.path, name);
             let Some(index) = known.iter().position(|known| *known == name) else {
                 let expected = format!("one of the fields {}", known.join(", "));
-                return Err(Error { found: "an unknown field".into(), expected, ..at(&path) });
+                return Err(Error::new(ErrorKind::Format, path.path(), "an unknown field", expected));
             };
             if std::mem::replace(&mut seen[index], true) {
                 let found = format!("this field again, as {}", summary(value.node()));
-                return Err(Error { found, expected: "each field once".into(), ..at(&path) });
+                return Err(Error::new(ErrorKind::Format, path.path(), found, "each field once"));
             }
         }
         Ok(())

@@ -45,7 +45,7 @@ type SentencePieceStages<'s> =
 fn stages_of(spec: &TokenizerSpec) -> Result<SentencePieceStages<'_>, Error> {
     let unsupported = |place: &str, found: &str| {
         let error = Error::new(ErrorKind::Argument, place, found, "what SentencePiece has");
-        Err(error.hint("write a tokenizer.json, or convert to its stages"))
+        Err(error.with_hint("write a tokenizer.json, or convert to its stages"))
     };
     let Some(NormalizerSpec::SentencePiece(normalizer)) = &spec.normalizer else {
         return unsupported("normalizer", "another normalizer than SentencePiece's");

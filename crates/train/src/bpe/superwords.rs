@@ -71,7 +71,7 @@ fn learn_first(
     let earlier = EarlierMerges::of_stage(earlier, transition, !is_exact);
     let learned = learn_words(words, &spec_of_words, earlier, progress);
     let learned = learned.map_err(|error| match error.place.as_str() {
-        "vocab_size" => Error { place: "transition".into(), ..error },
+        "vocab_size" => error.at("transition"),
         _ => error,
     })?;
     if is_exact && learned.vocab.len() < transition {

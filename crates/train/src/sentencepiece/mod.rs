@@ -144,7 +144,7 @@ fn check_room(spec: &SentencePieceTrainSpec, alphabet: &RankedAlphabet) -> Resul
         "at least {} ({symbols} symbols and an alphabet of {characters}), or a lower character_coverage",
         symbols + characters
     );
-    Err(wrong_size(spec, expected).limit(symbols + characters))
+    Err(wrong_size(spec, expected).with_limit(symbols + characters))
 }
 
 fn check_supply(spec: &SentencePieceTrainSpec, learned: usize) -> Result<(), Error> {
@@ -154,7 +154,7 @@ fn check_supply(spec: &SentencePieceTrainSpec, learned: usize) -> Result<(), Err
     }
     let most = spec.symbols.len() + learned;
     let error = wrong_size(spec, format!("at most {most}"));
-    Err(error.limit(most).hint("the corpus has no more pieces"))
+    Err(error.with_limit(most).with_hint("the corpus has no more pieces"))
 }
 
 fn wrong_size(spec: &SentencePieceTrainSpec, expected: String) -> Error {

@@ -91,7 +91,7 @@ impl WordText {
         if total >= PREFIXED as usize {
             let found = "2^31 or more characters in distinct words";
             return Err(Error::new(ErrorKind::Training, "counts", found, "fewer")
-                .hint("raise min_frequency or count less text"));
+                .with_hint("raise min_frequency or count less text"));
         }
         reserve(&mut self.codes, total)?;
         reserve(&mut self.starts, words.len() + 1)?;

@@ -92,7 +92,7 @@ impl ReservedEntries {
         let expected =
             format!("at least {needed} ({entries} reserved entries and an alphabet of {characters})");
         let found = self.vocab_size.to_string();
-        Err(Error::new(ErrorKind::Training, "vocab_size", found, expected).limit(needed))
+        Err(Error::new(ErrorKind::Training, "vocab_size", found, expected).with_limit(needed))
     }
 
     /// Check that the seeds suffice to fill the vocabulary.
@@ -116,7 +116,7 @@ impl ReservedEntries {
         };
         let expected = format!("at most {most}");
         let found = self.vocab_size.to_string();
-        Err(Error::new(ErrorKind::Training, "vocab_size", found, expected).limit(most).hint(why))
+        Err(Error::new(ErrorKind::Training, "vocab_size", found, expected).with_limit(most).with_hint(why))
     }
 
     /// Choose the characters and the best pieces; return all entries in id order.

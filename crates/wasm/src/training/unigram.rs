@@ -1,7 +1,7 @@
 //! The steps of Unigram: the expected counts of each EM step, and what each round of pruning removes.
 
 use foldhash::{HashMap, HashMapExt};
-use piecework_core::error::{Error, ErrorKind};
+use piecework_core::error::Error;
 use piecework_train::count::Counts;
 use piecework_train::unigram::{
     self, EmStep, LearnedUnigram, StepLog, StepValues, UnigramResume, UnigramStep, UnigramTrainSpec,
@@ -108,8 +108,8 @@ fn learn_at_most(
         ..UnigramTrainSpec::default()
     };
     match learn(counts, &spec) {
-        Err(Error { limit: Some(most), .. }) if most < spec.vocab_size as u64 => {
-            spec.vocab_size = most as usize;
+        Err(error) if error.limit().is_some_and(|most| most < spec.vocab_size as u64) => {
+            spec.vocab_size = error.limit().map_or(0, |most| most as usize);
             learn(counts, &spec)
         }
         learned => learned,

@@ -99,7 +99,7 @@ impl Stages {
         sequence: u32,
         (sampling, n): (Sampling, usize),
     ) -> Result<Path, Error> {
-        let named = |error: Error| Error { place: "sampling.nbest_size".into(), ..error };
+        let named = |error: Error| error.at("sampling.nbest_size");
         let mut best = self.model.segmentations(words)?.best(n).map_err(named)?;
         let chosen = sampling.choose(sequence.into(), best.iter().map(|path| path.score));
         Ok(best.swap_remove(chosen))

@@ -34,7 +34,7 @@ impl CustomNormalizer {
         out: &mut impl NormalizedSink,
     ) -> Result<(), Error> {
         let rewritten = self.spec.function.rewrite(text);
-        let rewritten = rewritten.map_err(|error| Error { place: self.place.clone(), ..error })?;
+        let rewritten = rewritten.map_err(|error| error.at(self.place.clone()))?;
         limit.take(rewritten.text.len())?;
         match &rewritten.spans {
             Some(spans) => self.write_by_spans(text, &rewritten.text, spans, start, out),

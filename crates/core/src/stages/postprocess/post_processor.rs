@@ -290,5 +290,5 @@ fn check_overflow(first: &Encoding, second: &Encoding) -> Result<(), Error> {
     let found = format!("{} overflowing windows, {tokens} tokens", (windows + 1) * (others + 1) - 1);
     let expected = format!("at most {MAX_OVERFLOWING} tokens");
     let error = Error::new(ErrorKind::Argument, "truncation", found, expected);
-    Err(error.hint("use a longer max_length or a smaller stride"))
+    Err(error.with_hint("use a longer max_length or a smaller stride"))
 }

@@ -162,7 +162,7 @@ pub fn refuse_empty_matches(spec: &PreTokenizerSpec) -> Result<(), Error> {
 /// Return a specification whose split patterns match no empty text; `place` is the field of the pattern in the file.
 pub fn without_empty_matches(spec: RanksSpec, place: &str) -> Result<RanksSpec, Error> {
     let checked = spec.stages.pre_tokenizer.as_ref().map_or(Ok(()), refuse_empty_matches);
-    checked.map_err(|error| Error { place: place.into(), ..error })?;
+    checked.map_err(|error| error.at(place))?;
     Ok(spec)
 }
 

@@ -22,7 +22,7 @@ impl CustomPreTokenizer {
     /// Emit the byte span of every word of `text`.
     pub(super) fn split(&self, text: &str, emit: &mut dyn FnMut(usize, usize)) -> Result<(), Error> {
         let words = self.spec.function.split(text);
-        match words.map_err(|error| Error { place: self.place.clone(), ..error })? {
+        match words.map_err(|error| error.at(self.place.clone()))? {
             CustomWords::Spans(spans) => self.split_at_spans(text, &spans, emit),
             CustomWords::Texts(words) => self.find(text, &words, emit),
         }
