@@ -543,10 +543,9 @@ class Tokenizer(metaclass=WithForeignNames):
             and return_tensors is None  # type: ignore[redundant-expr]
             and not is_pretokenized
         ):
-            if parse_special is None:
-                parse_special = self._parse_special
+            parsed = self._parse_special if parse_special is None else parse_special
             try:
-                return encode_text(text, add_special_tokens, parse_special)  # type: ignore[arg-type]
+                return encode_text(text, add_special_tokens, parsed)  # type: ignore[arg-type]
             except InputTypeError:
                 if isinstance(text, list | tuple):
                     raise many_texts(text) from None
