@@ -70,6 +70,17 @@ def test_bytes_of_no_character_do_not_spoil_the_next_one() -> None:
     assert "".join(tok.decode_stream().feed(ids)) == tok.decode(ids) == "\ufffd\ufffd\u1000"
 
 
+def test_a_control_piece_between_the_bytes_of_a_character_makes_them_invalid() -> None:
+    tok = tokenizer("unigram")
+    lead, rest = (tok.get_vocab()[f"<0x{byte:02X}>"] for byte in b"\xc2\x80")
+    ids = [rest, 0, lead, 1, rest]
+    assert tok.decode(ids) == "\ufffd \u2047 \ufffd\ufffd"
+    stream = tok.decode_stream(encoding_errors="ignore")
+    assert "".join(stream.feed(ids)) == tok.decode(ids, encoding_errors="ignore") == " \u2047 "
+    with pytest.raises(pw.errors.InvalidUtf8Error, match="with a token between them"):
+        tok.decode([lead, 1, rest], encoding_errors="strict")
+
+
 def error_of(decode: Callable[[], str]) -> str | type[Exception]:
     """Return the decoded text, or `InvalidUtf8Error`."""
     try:

@@ -118,13 +118,17 @@ def _without_errors(text: str, data: bytes, encoding_errors: str, place: str) ->
     "ignore" drops what is invalid, "strict" raises `InvalidUtf8Error`.
     """
     try:
-        data.decode()
-        return text
+        valid = data.decode()
     except UnicodeDecodeError as error:
-        if encoding_errors == "strict":
-            found = f"the bytes {data[error.start : error.end]!r} at byte {error.start}"
-            problem = f'has {found}, which are not UTF-8; encoding_errors="replace" decodes them'
-            raise InvalidUtf8Error(place, problem) from None
+        found = f"the bytes {data[error.start : error.end]!r} at byte {error.start}"
+    else:
+        # A control piece that decodes to nothing also divides the bytes of a character.
+        if valid.count("\ufffd") == text.count("\ufffd"):
+            return text
+        found = "bytes of a character with a token between them"
+    if encoding_errors == "strict":
+        problem = f'has {found}, which are not UTF-8; encoding_errors="replace" decodes them'
+        raise InvalidUtf8Error(place, problem)
     if data.decode(errors="replace") == text:
         return data.decode(errors="ignore")
     # The decoder also changed the ends of the text, or replaced valid bytes beside invalid ones.
