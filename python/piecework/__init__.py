@@ -15,6 +15,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 from piecework import errors as errors
+from piecework._internal.lazy_names import lazy_names
 from piecework.errors import PieceworkError as PieceworkError
 
 try:
@@ -103,14 +104,13 @@ __all__ += list(_HOMES)
 __all__ += list(_MODULES)
 
 if not TYPE_CHECKING:
+    _imported, _ = lazy_names("piecework", _HOMES)
 
     def __getattr__(name: str) -> object:
         if name in _MODULES:
             return import_module(f"piecework.{name}")
         if name in _HOMES:
-            value = getattr(import_module(f"piecework.{_HOMES[name]}"), name)
-            globals()[name] = value
-            return value
+            return _imported(name)
         if name in __all__:
             raise ImportError("piecework's extension module is missing: run `make build`")
         from piecework.attributes.names_of_other_libraries import use_of_module_name

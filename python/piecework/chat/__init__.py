@@ -6,8 +6,9 @@ tokenizer first.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
+
+from piecework._internal.lazy_names import lazy_names
 
 if TYPE_CHECKING:
     from piecework.chat.assistant_spans import MASK_PARTS as MASK_PARTS
@@ -37,14 +38,4 @@ _HOMES = {
 __all__ = list(_HOMES)
 
 if not TYPE_CHECKING:
-
-    def __getattr__(name: str) -> object:
-        if name not in _HOMES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}", name=name)
-        value = getattr(import_module(f"{__name__}.{_HOMES[name]}"), name)
-        globals()[name] = value
-        return value
-
-
-def __dir__() -> list[str]:
-    return sorted({*globals(), *__all__})
+    __getattr__, __dir__ = lazy_names(__name__, _HOMES)

@@ -9,7 +9,7 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
-from piecework.errors import ArgumentError
+from piecework._internal.validation import check_choice
 from piecework.vocabulary.id_map import IdMap
 
 RowInit: TypeAlias = Literal["mean-of-pieces", "mean", "normal", "zeros", "omp"]
@@ -94,5 +94,4 @@ class NewRows:
 
 def check_init(init: object) -> None:
     """Raise `ArgumentError` unless `init` is the name of a rule."""
-    if init not in get_args(RowInit):
-        raise ArgumentError("init", f"must be one of {', '.join(get_args(RowInit))}, not {init!r}")
+    check_choice("init", init, get_args(RowInit))
