@@ -13,7 +13,7 @@ import click
 import piecework as pw
 from piecework._internal.counted import counted
 from piecework.cli.notes import note
-from piecework.cli.parameters import apply, is_quiet, option, split_at_commas
+from piecework.cli.parameters import CommaSeparated, apply, is_quiet, option
 from piecework.cli.reading import PACKING_STRATEGIES, given_options
 from piecework.cli.summaries import (
     Timing,
@@ -67,7 +67,7 @@ def folder_options(command: Command) -> Command:
         add(
             "--keep",
             metavar="NAME,...",
-            callback=split_at_commas,
+            type=CommaSeparated(),
             help="Fields of JSON lines or columns of tables to copy to Arrow, Parquet or datasets files.",
         ),
     )

@@ -292,13 +292,6 @@ def apply(options: Sequence[Callable[[Function], Function]], function: Function)
     return function
 
 
-def split_at_commas(
-    context: click.Context, parameter: click.Parameter, value: str | None
-) -> list[str] | None:
-    """Return the parts of the value of an option."""
-    return None if value is None else value.split(",")
-
-
 def quiet_option(function: Function) -> Function:
     """Add the option `--quiet`; `is_quiet` returns its value."""
 
