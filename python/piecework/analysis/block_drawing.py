@@ -1,4 +1,4 @@
-"""Draw blocks with rich."""
+"""Draw blocks with rich, which measures, pads and wraps cells; HTML has a writer of its own (`block_html`)."""
 
 from __future__ import annotations
 
