@@ -1,4 +1,4 @@
-"""Draw blocks with rich, which measures, pads and wraps cells; HTML has a writer of its own (`block_html`)."""
+"""Draw blocks with rich, which measures, pads and wraps cells; `block_html` writes HTML."""
 
 from __future__ import annotations
 
