@@ -126,6 +126,9 @@ class Block:
 class Rows(Block):
     """Texts of one source, and the number of the line or row of each.
 
+    >>> Rows(["hug pug", "hugs"], numbers=[1, 2]).to_list()
+    ['hug pug', 'hugs']
+
     `replacements` counts the invalid sequences that became U+FFFD. `records` has the kept fields of each
     row, if some are kept. `are_lines` is set for the lines of plain text.
     """
