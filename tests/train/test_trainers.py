@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pickle
-import re
 from pathlib import Path
 from typing import Any
 
@@ -91,17 +90,6 @@ def test_ranking_says_that_it_has_no_checkpoint(tmp_path: Path) -> None:
     counts = pw.count_texts(["hug pug"], preset="whitespace")
     with pytest.warns(pw.errors.TrainingWarning, match="no checkpoint: a word run"):
         pw.WordTrainer().learn(counts, checkpoint=tmp_path)
-
-
-def test_nothing_else_asks_for_the_type_of_a_trainer() -> None:
-    asks = re.compile(r"isinstance\(\s*[\w.]*[tT]rainer\b|isinstance\([^)]*\b\w+Trainer\b")
-    found = {
-        path.relative_to(PACKAGE).as_posix()
-        for path in PACKAGE.rglob("*.py")
-        for line in path.read_text(encoding="utf-8").splitlines()
-        if asks.search(line) and ">>>" not in line
-    }
-    assert found <= {"train/learned.py", "train/relearn.py"}
 
 
 def test_a_trainer_is_a_trainer() -> None:

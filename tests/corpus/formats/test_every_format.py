@@ -114,16 +114,6 @@ def test_lines_are_numbered_over_blocks_and_files(
     ]
 
 
-def test_no_text_lists_the_formats_by_hand() -> None:
-    listed = [format.name for format in FORMATS[1:5]]
-    root = Path(__file__).parents[3]
-    pages = [*(root / "docs" / "how-to").glob("*.md"), root / "README.md", root / "CONTRIBUTING.md"]
-    package = [path for path in (root / "python").rglob("*.py") if path.name != "formats.py"]
-    for path in [*pages, *package]:
-        for paragraph in path.read_text(encoding="utf-8").split("\n\n"):
-            assert sum(name in paragraph for name in listed) < 3, f"{path}: {paragraph}"
-
-
 def test_help_lists_every_format(cli: Callable[..., tuple[int, str, str]]) -> None:
     for command in ("train", "count", "encode"):
         shown = " ".join(cli(command, "--help")[1].split())
