@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import signal
 import sys
+
+import pytest
+
+POSIX = pytest.mark.skipif(os.name == "nt", reason="needs POSIX files, signals or processes")
+LINUX = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, or peaks in kilobytes")
 
 # The command in a shell: the path of the interpreter may have spaces.
 PIECEWORK = f"{shlex.quote(sys.executable)} -m piecework"

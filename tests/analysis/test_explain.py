@@ -22,6 +22,7 @@ from piecework.analysis.merge_steps import MAX_SYMBOLS, MergeTable
 from piecework.analysis.readable_tokens import is_byte_level, text_of_bytes
 from tests.data import need
 from tests.laws.strategies import wordpieces
+from tests.processes import POSIX
 
 HUG = pw.spec.BPE(
     {token: id for id, token in enumerate("b g h n p s u ug un hug".split())},
@@ -408,7 +409,7 @@ def test_the_decoder_tells_that_tokens_are_bytes() -> None:
 # ---- colours
 
 
-@pytest.mark.skipif(os.name == "nt", reason="POSIX terminals")
+@POSIX
 @pytest.mark.parametrize(
     ("environment", "is_colored"),
     [
@@ -429,7 +430,7 @@ def test_tokens_are_colored_on_a_terminal_that_wants_it(
     assert ("h ug s" in after_ug) != is_colored
 
 
-@pytest.mark.skipif(os.name == "nt", reason="POSIX terminals")
+@POSIX
 def test_every_merge_of_training_shows_its_words_in_colors() -> None:
     arguments = ("explain-training", "--example", "hugs", "--steps", "all")
     shown = shown_on_terminal({"TERM": "xterm-256color"}, *arguments)

@@ -24,6 +24,7 @@ from tests.chats import (
     hostile_texts,
     markers_of,
 )
+from tests.processes import LINUX
 
 HELLO = [{"role": "user", "content": "hello"}]
 
@@ -314,7 +315,7 @@ def test_a_template_without_end_raises(name: str) -> None:
         byte_level().apply_chat_template(HELLO, chat_template=ENDLESS[name])
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@LINUX
 def test_a_template_without_end_takes_little_memory() -> None:
     names = ["sorted text", "joined characters", "escaped JSON", "split text", "sorted long texts"]
     templates = [ENDLESS[name] for name in names]

@@ -14,7 +14,7 @@ import pytest
 
 import piecework as pw
 from tests.conftest import Run
-from tests.processes import heed_signals
+from tests.processes import POSIX, heed_signals
 
 
 def run(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
@@ -87,7 +87,7 @@ def test_sizes_that_are_no_sizes_are_errors_of_the_option(corpus: Path, sizes: s
     assert "--vocab-size" in done.stderr
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="POSIX signals")
+@POSIX
 @pytest.mark.parametrize("stop", ["SIGTERM", "SIGINT"])
 def test_a_run_that_is_stopped_continues_to_the_same_bytes(tmp_path: Path, stop: str) -> None:
     draw = random.Random(2)

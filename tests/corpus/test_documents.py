@@ -20,6 +20,7 @@ from piecework.errors import (
     InvalidUtf8Error,
     MemoryLimitError,
 )
+from tests.processes import POSIX
 
 DICKENS = b"It was\nthe best\n\n \t\nof times,\r\nit was\r\n\r\n\nthe worst"
 DOCUMENTS: list[Any] = ["blank-line", "file"]
@@ -111,6 +112,7 @@ def test_stdin_is_read_in_documents(monkeypatch: pytest.MonkeyPatch) -> None:
         assert [text for rows in corpus for text in rows.to_list()] == expected
 
 
+@POSIX
 def test_a_document_of_a_pipe_is_yielded_when_it_ends() -> None:
     reader, writer = os.pipe()
     os.write(writer, b"a\nb\n\nc\n")

@@ -7,7 +7,6 @@ import gzip
 import json
 import os
 import random
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +21,7 @@ from piecework.corpus import text_stream
 from piecework.corpus.compression import _ChunkStream
 from piecework.errors import CorpusError, CorpusWarning, MemoryLimitError
 from piecework.export import text_files
+from tests.processes import LINUX, POSIX
 
 TOKENIZER = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
 LINE_BYTES = 18_000_000
@@ -61,10 +61,7 @@ def peak_growth(kind: str, source: Path, format: str = "npy", document: str = "l
     return int(done.stdout)
 
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
-
-
-@linux
+@LINUX
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "format", "multiple", "line_bytes"),
@@ -83,7 +80,7 @@ def test_encoding_long_lines_takes_a_stated_multiple_of_one(
     assert peak_growth(kind, source, format) < multiple * line_bytes
 
 
-@linux
+@LINUX
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("document", "kind", "format"),
@@ -98,7 +95,7 @@ def test_encoding_long_documents_takes_the_multiple_of_lines(
     assert peak_growth(kind, source, format, document) < MULTIPLE * LINE_BYTES // 2
 
 
-@linux
+@LINUX
 @pytest.mark.parametrize(("name", "multiple"), [("in.txt", 8), ("in.jsonl", 8), ("in.txt.bz2", 8)])
 def test_counting_a_long_line_takes_eight_times_its_size(
     tmp_path: Path, name: str, multiple: int
@@ -111,8 +108,10 @@ def test_counting_a_long_line_takes_eight_times_its_size(
     assert peak_growth("count", source) < multiple * LINE_BYTES
 
 
-@linux
+@LINUX
 def test_a_line_of_a_large_share_of_the_memory_is_refused_by_the_command(tmp_path: Path) -> None:
+    import resource
+
     TOKENIZER.save(tmp_path / "tokenizer.json")
     source = tmp_path / "in.txt"
     source.write_bytes(b"a" * 50_000_000)
@@ -190,9 +189,12 @@ def test_a_long_line_of_text_that_was_compressed_is_read(tmp_path: Path) -> None
     assert pw.count_files(source).total == len(words)
 
 
+@POSIX
 def test_the_limit_of_memory_is_that_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    import resource
+
     limits = (3_000_000_000, resource.RLIM_INFINITY)
-    monkeypatch.setattr(memory_budget.resource, "getrlimit", lambda kind: limits)
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: limits)
     assert memory_budget.available_memory() <= 3_000_000_000
     assert text_stream.max_line_bytes() <= 3_000_000_000 // 48
 

@@ -18,7 +18,7 @@ import pytest
 import piecework as pw
 from piecework.export import ids_reader as ids_input
 from piecework.export import read_ids
-from tests.processes import PIECEWORK
+from tests.processes import PIECEWORK, POSIX
 
 Run = Callable[..., tuple[int, str, str]]
 
@@ -81,6 +81,7 @@ def test_decode_undoes_encode_in_every_format(
     assert both == (0, text * 2, "")
 
 
+@POSIX
 @pytest.mark.parametrize("form", ["ids", "jsonl", "arrow", "parquet"])
 def test_decode_reads_from_a_pipe_what_encode_writes_to_it(
     tok: pw.Tokenizer, tmp_path: Path, form: str

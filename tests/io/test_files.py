@@ -14,8 +14,7 @@ import pytest
 from piecework.errors import FileError
 from piecework.io.atomic_files import atomic_file, check_writable
 from piecework.io.locked_folder import locked_folder
-
-POSIX = pytest.mark.skipif(os.name == "nt", reason="POSIX files")
+from tests.processes import POSIX
 
 
 def test_nothing_is_seen_before_the_end_and_nothing_is_left_beside(tmp_path: Path) -> None:

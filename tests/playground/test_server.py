@@ -29,7 +29,7 @@ from piecework.playground import application, create_app, limits, server
 from piecework.playground.page import STATIC, static_page
 from piecework.playground.training_replay import PRESETS, presets_of_learners
 from tests.playground.tokenizers import HOSTILE, all_kinds, byte_bpe, hostile, unigram, wordpiece
-from tests.processes import heed_signals
+from tests.processes import POSIX, heed_signals
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 BROKEN = FormatError("broken.json", "found <b>no</b> model, expected a tokenizer")
@@ -467,7 +467,7 @@ def served(model: str, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], 
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=heed_signals,
+        preexec_fn=heed_signals if sys.platform != "win32" else None,
     )
     assert running.stdout is not None
     found = re.search(r"http://127\.0\.0\.1:[0-9]+/", running.stdout.readline())
@@ -477,6 +477,7 @@ def served(model: str, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], 
     running.communicate()
 
 
+@POSIX
 def test_the_command_serves_until_ctrl_c(served: tuple[subprocess.Popen[str], str]) -> None:
     running, address = served
     described = httpx.get(f"{address}api/tokenizers").json()["tokenizers"]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import itertools
 import multiprocessing
-import os
 import pickle
 import signal
 import sys
@@ -33,6 +32,7 @@ from piecework.spec import (
     WhitespaceSplit,
 )
 from piecework.train import Pipeline, Preset
+from tests.processes import POSIX
 
 VOCAB = ["[UNK]", "a", "b", "##a", "##b", "ab", "ba", "##ab", "!", "[x]"]
 SENTENCE = "Don't you love 🤗 Transformers? We sure do."
@@ -375,7 +375,7 @@ def test_many_threads_may_use_one_tokenizer() -> None:
     assert results == [expected] * 4
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@POSIX
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_custom_stage_works_after_fork() -> None:
     tok = tokenizer(normalizer=CustomNormalizer(str.lower))

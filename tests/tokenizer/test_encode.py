@@ -25,6 +25,7 @@ from piecework.spec import (
     WhitespaceSplit,
     WordLevel,
 )
+from tests.processes import POSIX
 
 VOCAB = [
     "[PAD]",
@@ -417,7 +418,7 @@ def test_threads_share_one_tokenizer(tok: pw.Tokenizer) -> None:
     assert results == [expected] * 8
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@POSIX
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
 def test_a_forked_child_encodes(tok: pw.Tokenizer) -> None:
     texts = ["unbelievable hugs"] * 20_000

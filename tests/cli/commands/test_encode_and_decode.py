@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from tests.cli.commands.streams import NEEDS_SIGNALS, Run, assert_one_line, piped, start
+from tests.cli.commands.streams import Run, assert_one_line, piped, start
+from tests.processes import POSIX
 
 KEEPS_CASE = "WordPiece tokenizer with 70 entries keeps case and accents"
 
@@ -121,7 +122,7 @@ def test_encode_reads_stdin_beside_a_file(tokenizer: str, tmp_path: Path) -> Non
     assert (tmp_path / "o").read_text() == "Hug\n"
 
 
-@NEEDS_SIGNALS
+@POSIX
 def test_encode_answers_each_line_typed_on_a_terminal(tokenizer: str) -> None:
     import pty
 

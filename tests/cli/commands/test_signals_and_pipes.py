@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.commands.streams import NEEDS_SIGNALS, Run, start
+from tests.cli.commands.streams import Run, start
+from tests.processes import POSIX
 
 
 def interrupted(process: subprocess.Popen[bytes]) -> tuple[int, str]:
@@ -27,7 +28,7 @@ def interrupted(process: subprocess.Popen[bytes]) -> tuple[int, str]:
     return code, err
 
 
-@NEEDS_SIGNALS
+@POSIX
 def test_ctrl_c_while_reading_stdin_gives_130_and_no_file(tmp_path: Path) -> None:
     process = start("train", "-", "-o", str(tmp_path / "t.json"))
     assert process.stdin is not None
@@ -51,7 +52,7 @@ def test_ctrl_c_while_reading_stdin_gives_130_and_no_file(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-@NEEDS_SIGNALS
+@POSIX
 @pytest.mark.parametrize(
     ("option", "value", "vocab_size"),
     [
@@ -76,7 +77,7 @@ def test_ctrl_c_while_learning_gives_130_and_no_file(
     assert list(tmp_path.iterdir()) == [counts]
 
 
-@NEEDS_SIGNALS
+@POSIX
 def test_a_broken_pipe_ends_quietly(tokenizer: str, tmp_path: Path) -> None:
     (tmp_path / "big.txt").write_text("This is the Hugging Face Course.\n" * 50_000)
     process = start("encode", tokenizer, str(tmp_path / "big.txt"))
@@ -88,7 +89,7 @@ def test_a_broken_pipe_ends_quietly(tokenizer: str, tmp_path: Path) -> None:
     assert process.wait(timeout=60) == 141
 
 
-@NEEDS_SIGNALS
+@POSIX
 @pytest.mark.parametrize(
     ("verb", "line", "answer"),
     [

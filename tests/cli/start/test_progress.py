@@ -13,7 +13,7 @@ import piecework as pw
 from piecework._internal import progress as bars
 from piecework.cli.app import run
 from tests.cli.start.command_names import Run, command_named
-from tests.processes import PIECEWORK
+from tests.processes import PIECEWORK, POSIX
 
 LONG = "train count encode decode find-drift compare verify bench extend prune convert normalize".split()
 
@@ -122,6 +122,7 @@ def test_the_name_of_progress_in_tokenizers_is_an_error() -> None:
             call(*arguments, show_progress=True)
 
 
+@POSIX
 def test_a_closed_stderr_is_no_trouble(corpus: str, tmp_path: Path) -> None:
     out = tmp_path / "c.tsv"
     shell = f"exec {PIECEWORK} count {corpus} -o {out} 2>&-"
@@ -132,7 +133,7 @@ def test_a_closed_stderr_is_no_trouble(corpus: str, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (2, b"")
 
 
-@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+@POSIX
 @pytest.mark.parametrize(
     "verb", ["encode {} {}", "decode {} {}", "train - -o -", "normalize --rules nfkc"]
 )
@@ -148,7 +149,7 @@ def test_a_closed_stdout_is_an_error(corpus: str, tmp_path: Path, verb: str) -> 
     assert b"Traceback" not in done.stderr
 
 
-@pytest.mark.skipif(os.name == "nt", reason="needs a POSIX shell")
+@POSIX
 def test_tables_go_nowhere_where_stdout_is_closed(corpus: str, tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "h": 1})).save(path)
@@ -193,7 +194,7 @@ main()
 """
 
 
-@pytest.mark.skipif(os.name == "nt", reason="signals are POSIX's")
+@POSIX
 def test_an_interrupt_while_a_dataclass_is_made_gives_130_too(tmp_path: Path) -> None:
     (tmp_path / "interrupted.py").write_text(INTERRUPTED_IN_EXEC)
     command = [sys.executable, "-m", "interrupted"]

@@ -11,6 +11,7 @@ import pytest
 
 from piecework._internal import progress as bars
 from tests.corpus.formats.samples import COMPRESSIONS, parquet_data, write
+from tests.processes import LINUX
 
 pyarrow = pytest.importorskip("pyarrow", reason="Parquet and Arrow files need pyarrow")
 
@@ -81,7 +82,7 @@ def memory_growth(large: Path, small: Path) -> tuple[int, int]:
     return size, kilobytes // 1024
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss in kilobytes")
+@LINUX
 @pytest.mark.parametrize(
     "name",
     [
@@ -108,7 +109,7 @@ def test_memory_does_not_grow_with_the_decompressed_size(tmp_path: Path, name: s
     assert growth < (160 if name.endswith(".zst") else 60)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss in kilobytes")
+@LINUX
 def test_memory_does_not_grow_with_the_rows_of_a_table(tmp_path: Path) -> None:
     table = pyarrow.table({"id": range(500_000), "text": ["hug pug " * 12] * 500_000})
     tiny = pyarrow.table({"id": [1], "text": ["hug"]})

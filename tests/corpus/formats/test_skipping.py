@@ -23,6 +23,7 @@ from tests.corpus.formats.samples import (
     texts,
     write,
 )
+from tests.processes import POSIX
 
 pyarrow = pytest.importorskip("pyarrow", reason="Parquet and Arrow files need pyarrow")
 
@@ -101,7 +102,7 @@ def test_texts_before_damage_count_and_the_next_file_is_read(
         texts([path, after])
 
 
-@pytest.mark.skipif(os.name == "nt", reason="POSIX directories")
+@POSIX
 def test_unreadable_and_binary_files_are_skipped(tmp_path: Path) -> None:
     missing, good = tmp_path / "missing.txt", write(tmp_path / "good.txt", "hug")
     binary = write(tmp_path / "b.txt", os.urandom(5000))

@@ -15,7 +15,8 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from tests.export.encode_corpus.shards import FORMATS, POSIX, content, sentences
+from tests.export.encode_corpus.shards import FORMATS, content, sentences
+from tests.processes import LINUX, POSIX
 
 
 @pytest.fixture(scope="module")
@@ -125,7 +126,7 @@ print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024)
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in KB on Linux")
+@LINUX
 @pytest.mark.parametrize("kind", ["plain", "packed"])
 def test_memory_does_not_grow_with_the_corpus(
     large: tuple[Path, list[str]], tmp_path: Path, kind: str

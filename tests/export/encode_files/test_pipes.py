@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from tests.export.encode_files.ids_files import POSIX, READERS, start, write
+from tests.export.encode_files.ids_files import READERS, start, write
+from tests.processes import POSIX
 
 
 @POSIX

@@ -15,6 +15,7 @@ from piecework.errors import (
     ArgumentError,
 )
 from piecework.train import Counts, count_files, count_files_to, count_texts
+from tests.processes import LINUX, POSIX
 from tests.train.large_counts.counted import rows
 
 SMALLEST = "128MB"
@@ -78,7 +79,7 @@ print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024, summ
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in KB on Linux")
+@LINUX
 def test_the_peak_stays_within_the_budget(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason="needs pyarrow")
     paths = []
@@ -102,6 +103,7 @@ def test_an_invalid_budget_is_rejected(memory: object) -> None:
         count_texts(["a"], memory=memory)  # type: ignore[arg-type]
 
 
+@POSIX
 @pytest.mark.parametrize("suffix", ["parquet", "tsv"])
 def test_a_disk_that_is_full_when_counts_are_saved_is_an_error_that_names_them(
     tmp_path: Path, suffix: str
@@ -125,6 +127,7 @@ def test_a_disk_that_is_full_when_counts_are_saved_is_an_error_that_names_them(
     assert list(tmp_path.iterdir()) == []
 
 
+@POSIX
 def test_a_full_disk_is_an_error_that_names_the_file(corpus: list[Path], tmp_path: Path) -> None:
     program = (
         "import resource, signal, sys\n"

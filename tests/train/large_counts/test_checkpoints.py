@@ -33,6 +33,7 @@ from piecework.errors import (
 from piecework.spec import CustomNormalizer, WhitespaceSplit
 from piecework.train import Counts, Pipeline, count_files
 from piecework.train.counting import CorpusCount
+from tests.processes import POSIX
 from tests.train.large_counts.counted import COUNT, StoppedError, interrupted, rows, stop_after
 
 
@@ -307,6 +308,7 @@ main()
 """
 
 
+@POSIX
 def test_sigterm_saves_the_state(corpus: list[Path], plain: Counts, tmp_path: Path) -> None:
     state, output = tmp_path / "state", tmp_path / "c.tsv"
     arguments = [*map(str, corpus), "--checkpoint", str(state), "-o", str(output)]
