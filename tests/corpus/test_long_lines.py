@@ -21,7 +21,7 @@ from piecework.corpus import text_stream
 from piecework.corpus.compression import _ChunkStream
 from piecework.errors import CorpusError, CorpusWarning, MemoryLimitError
 from piecework.export import text_files
-from tests.processes import LINUX, POSIX
+from tests.processes import LINUX, PEAK_MEMORY, POSIX
 
 TOKENIZER = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
 LINE_BYTES = 18_000_000
@@ -29,8 +29,8 @@ LINE_BYTES = 18_000_000
 # The memory that encoding takes, in sizes of the longest line: see the how-to about memory.
 MULTIPLE = 40
 
-PEAK = """
-import re, sys, warnings
+ENCODE = """
+import sys, warnings
 warnings.simplefilter("ignore")
 import piecework as pw
 kind, source, out, format, document = sys.argv[1:]
@@ -41,22 +41,28 @@ tok = {
     "unigram": lambda: pw.Tokenizer.train_from_iterator(texts, model="unigram", vocab_size=22),
     "count": lambda: None,
 }[kind]()
-def peak():
-    with open("/proc/self/status") as status:
-        return int(re.search("VmHWM:\\\\s+(\\\\d+)", status.read()).group(1)) * 1024
-before = peak()
+before = peak_memory()
 if tok is None:
     pw.count_files(source)
 else:
     pw.encode_files(tok, source, out, format=format, document=document)
-print(peak() - before)
+print(peak_memory() - before)
 """
 
 
 def peak_growth(kind: str, source: Path, format: str = "npy", document: str = "line") -> int:
     """Return by how many bytes the peak of a process grows while it encodes or counts a file."""
     out = source.with_name("out.npy")
-    command = [sys.executable, "-c", PEAK, kind, str(source), str(out), format, document]
+    command = [
+        sys.executable,
+        "-c",
+        PEAK_MEMORY + ENCODE,
+        kind,
+        str(source),
+        str(out),
+        format,
+        document,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return int(done.stdout)
 

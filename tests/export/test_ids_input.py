@@ -96,7 +96,7 @@ def test_decode_reads_from_a_pipe_what_encode_writes_to_it(
         input="".join(f"{line}\n" for line in LINES).encode(),
         capture_output=True,
         check=False,
-        timeout=120,
+        timeout=300,
     )
     assert done.stderr == b""
     assert done.stdout.decode() == "".join(f"{line.strip()}\n" for line in LINES)

@@ -167,5 +167,5 @@ def test_stdout_gets_all_of_a_long_write_or_fails(option: str) -> None:
     assert process.stdout.read(10) == b"x" * 10
     process.stdout.close()
     assert b"BrokenPipeError" in process.stderr.read()
-    assert process.wait(timeout=60) != 0
+    assert process.wait(timeout=300) != 0
     process.stderr.close()

@@ -371,7 +371,7 @@ def test_many_threads_may_use_one_tokenizer() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=120)
+        thread.join(timeout=300)
     assert results == [expected] * 4
 
 

@@ -38,7 +38,7 @@ def start(*arguments: str, **options: object) -> subprocess.Popen[bytes]:
 def piped(text: str | bytes, *arguments: str) -> tuple[int, str, str]:
     """Run a command as a process of its own with the text on stdin."""
     process = start(*arguments)
-    out, err = process.communicate(text.encode() if isinstance(text, str) else text, timeout=60)
+    out, err = process.communicate(text.encode() if isinstance(text, str) else text, timeout=300)
     return process.returncode, out.decode(), err.decode()
 
 

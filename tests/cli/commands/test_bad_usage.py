@@ -162,7 +162,7 @@ def test_a_failure_while_encoding_leaves_the_old_output(
 def test_a_closed_stdin_is_an_error(tokenizer: str, verb: str) -> None:
     arguments = "train - -o -" if verb == "train" else f"encode {tokenizer} -"
     shell = f"exec {PIECEWORK} {arguments} <&-"
-    result = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, timeout=60)
+    result = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, timeout=300)
     assert result.returncode == 2
     assert_one_line(result.stderr, "<stdin>: the stream is closed")
 

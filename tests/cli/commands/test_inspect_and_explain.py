@@ -236,6 +236,6 @@ def test_explain_training_shows_learners_without_merges(
 
 def test_output_is_utf8_whatever_the_terminal_claims(tokenizer: str) -> None:
     process = start("explain", tokenizer, "é 中", env={**os.environ, "PYTHONIOENCODING": "ascii"})
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     assert (process.returncode, err) == (0, b"")
     assert "'é 中'" in out.decode()

@@ -126,10 +126,10 @@ def test_the_name_of_progress_in_tokenizers_is_an_error() -> None:
 def test_a_closed_stderr_is_no_trouble(corpus: str, tmp_path: Path) -> None:
     out = tmp_path / "c.tsv"
     shell = f"exec {PIECEWORK} count {corpus} -o {out} 2>&-"
-    assert subprocess.run(["sh", "-c", shell], check=False, timeout=60).returncode == 0
+    assert subprocess.run(["sh", "-c", shell], check=False, timeout=300).returncode == 0
     assert out.exists()
     shell = f"exec {PIECEWORK} count missing -o {out} 2>&-"
-    done = subprocess.run(["sh", "-c", shell], check=False, timeout=60, capture_output=True)
+    done = subprocess.run(["sh", "-c", shell], check=False, timeout=300, capture_output=True)
     assert (done.returncode, done.stdout) == (2, b"")
 
 
@@ -142,7 +142,7 @@ def test_a_closed_stdout_is_an_error(corpus: str, tmp_path: Path, verb: str) -> 
     pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "h": 1})).save(path)
     shell = f"exec {PIECEWORK} {verb.format(path, corpus)} >&-"
     done = subprocess.run(
-        ["sh", "-c", shell], input=b"hug " * 99, check=False, timeout=60, capture_output=True
+        ["sh", "-c", shell], input=b"hug " * 99, check=False, timeout=300, capture_output=True
     )
     assert done.returncode == 2
     assert b"piecework: error: <stdout>: the stream is closed" in done.stderr
@@ -155,7 +155,7 @@ def test_tables_go_nowhere_where_stdout_is_closed(corpus: str, tmp_path: Path) -
     pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "h": 1})).save(path)
     for verb in (f"compare {path} --corpus {corpus}", f"explain {path} hug", f"inspect {path}"):
         shell = f"exec {PIECEWORK} {verb} >&-"
-        done = subprocess.run(["sh", "-c", shell], check=False, timeout=60, capture_output=True)
+        done = subprocess.run(["sh", "-c", shell], check=False, timeout=300, capture_output=True)
         assert (done.returncode, done.stderr) == (0, b"")
 
 
@@ -166,7 +166,9 @@ def test_a_full_stdout_is_one_line(corpus: str, tmp_path: Path, verb: str) -> No
     pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "h": 1})).save(path)
     command = [sys.executable, "-m", "piecework", *verb.format(path, corpus).split()]
     with open("/dev/full", "wb") as full:
-        done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, check=False, timeout=60)
+        done = subprocess.run(
+            command, stdout=full, stderr=subprocess.PIPE, check=False, timeout=300
+        )
     assert done.returncode == 2
     assert done.stderr.startswith(
         b"piecework: error: <stdout>: cannot be written: no space left on device"

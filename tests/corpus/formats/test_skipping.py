@@ -147,7 +147,7 @@ def test_every_entry_point_skips(tmp_path: Path, tok: pw.Tokenizer) -> None:
 
 def run(*arguments: object) -> subprocess.CompletedProcess[str]:
     command = [sys.executable, "-m", "piecework", *map(str, arguments)]
-    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
+    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
 
 
 def test_counts_and_documents_are_distinguished_by_content(tmp_path: Path) -> None:
