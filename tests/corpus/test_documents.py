@@ -123,13 +123,10 @@ def test_a_document_of_a_pipe_is_yielded_when_it_ends() -> None:
     os.close(reader)
 
 
-def test_a_long_document_is_put_together_from_many_reads(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("piecework.corpus.rows.READ_BYTES", 64)
-    long = "\n".join(f"line {number} \U0001f600" for number in range(1000))
+def test_a_long_document_is_put_together_from_many_reads(tmp_path: Path) -> None:
+    long = "\n".join(f"line {number} \U0001f600" for number in range(200_000))  # 3 MB
     path = write(tmp_path / "a.txt", f"a\n\n{long}\n\nb\n")
-    assert found(path, document="blank-line") == [("a", 1), (long, 3), ("b", 1004)]
+    assert found(path, document="blank-line") == [("a", 1), (long, 3), ("b", 200_004)]
 
 
 # ---- formats without documents

@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 import piecework as pw
-from piecework.export import ids_reader as ids_input
 from piecework.export import read_ids
 from tests.processes import PIECEWORK, POSIX
 
@@ -55,14 +54,12 @@ def rows_of(path: Path, **settings: int) -> list[list[int]]:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-@pytest.mark.parametrize("lines", [LINES, [""], [], ["", "hug", ""]])
+@pytest.mark.parametrize("lines", [LINES, ["hug " * 100, ""] * 5000, [""], [], ["", "hug", ""]])
 def test_written_ids_are_read_again(
-    tok: pw.Tokenizer, tmp_path: Path, form: str, lines: list[str], monkeypatch: pytest.MonkeyPatch
+    tok: pw.Tokenizer, tmp_path: Path, form: str, lines: list[str]
 ) -> None:
-    monkeypatch.setattr(ids_input, "_ROWS_AT_ONCE", 4)
-    monkeypatch.setattr(ids_input, "_TEXT_BYTES_AT_ONCE", 7)
     path = written(tok, tmp_path, form, lines)
-    assert rows_of(path) == [tok.encode(line, add_special_tokens=False).ids for line in lines]
+    assert rows_of(path) == tok.encode_batch(lines, add_special_tokens=False).to_lists()
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -137,10 +137,9 @@ def test_an_unknown_pattern_lists_the_known_ones() -> None:
 @pytest.mark.parametrize("num_threads", [1, 3])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_file_is_counted_by_lines_with_their_ends(
-    preset: str, num_threads: int, end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    preset: str, num_threads: int, end: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("piecework.corpus.rows.READ_BYTES", 64)
-    text = "One.\n\nTwo lines\n  indented;\n/path\n\nÜber\nZ\n\n\n" * 7
+    text = "One.\n\nTwo lines\n  indented;\n/path\n\nÜber\nZ\n\n\n" * 30_000  # two blocks
     text = text.replace("\n", end)
     path = tmp_path / "corpus.txt"
     path.write_bytes(text.encode())

@@ -136,13 +136,10 @@ def test_invalid_utf8_is_refused_with_its_byte_when_strict(tmp_path: Path) -> No
         count_files(path, encoding_errors="strict")
 
 
-def test_the_byte_of_invalid_utf8_counts_from_the_start_of_the_file(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("piecework.corpus.rows.READ_BYTES", 16)
+def test_the_byte_of_invalid_utf8_counts_from_the_start_of_the_file(tmp_path: Path) -> None:
     path = tmp_path / "a.txt"
-    path.write_bytes(b"hug pug\n" * 100 + b"\xff\n")
-    with pytest.raises(pw.errors.InvalidUtf8Error, match=r" byte 800\b"):
+    path.write_bytes(b"hug pug\n" * 300_000 + b"\xff\n")  # several blocks
+    with pytest.raises(pw.errors.InvalidUtf8Error, match=r" byte 2400000\b"):
         count_files(path, encoding_errors="strict")
 
 

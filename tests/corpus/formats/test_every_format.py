@@ -13,7 +13,9 @@ import pytest
 
 import piecework as pw
 from piecework import corpus
-from piecework.corpus import FORMATS, read_corpus, rows
+from piecework.corpus import FORMATS, corpus_files, read_corpus
+from piecework.corpus.reader import CorpusReader
+from piecework.corpus.rows import ReadOptions
 from tests.corpus.formats.samples import (
     COMPRESSIONS,
     RECORDS,
@@ -91,16 +93,13 @@ def test_rows_have_the_number_of_their_line(tmp_path: Path) -> None:
     assert numbered("a.txt", "a\n\nb") == [(1, "a"), (2, ""), (3, "b")]
 
 
-def test_lines_are_numbered_over_blocks_and_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows, "READ_BYTES", 8)
-    monkeypatch.setattr(corpus.plain_text, "_MAX_LINE_BYTES", 12)
+def test_lines_are_numbered_over_blocks_and_files(tmp_path: Path) -> None:
+    options = ReadOptions.of(block_bytes=8, max_line_bytes=12)
     write(tmp_path / "a.txt", "one\ntwo\na line that is split\nlast\n")
     write(tmp_path / "b.txt", "next\n")
     found = [
         (Path(rows.name).name, number, text)
-        for rows in read_corpus(tmp_path)
+        for rows in CorpusReader(corpus_files(tmp_path), options).rows()
         for number, text in zip(rows.numbers, rows.texts, strict=True)
     ]
     split = [text for _, number, text in found if number == 3]
@@ -203,14 +202,15 @@ def test_a_field_of_another_type_is_rejected(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", RECORDS)
-@pytest.mark.parametrize("read_bytes", [7, 64, 300])
+@pytest.mark.parametrize("block_bytes", [7, 64, 300])
+@pytest.mark.parametrize("whole_lines", [False, True])
 def test_records_are_whole_wherever_a_read_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, read_bytes: int
+    tmp_path: Path, name: str, block_bytes: int, whole_lines: bool
 ) -> None:
-    monkeypatch.setattr(rows, "READ_BYTES", read_bytes)
-    monkeypatch.setattr(rows, "READ_BYTES_OF_LINES", read_bytes)
     path = write(tmp_path / f"{name}.gz", gzip.compress(RECORDS[name]()))
-    assert texts(path) == TEXTS
+    options = ReadOptions.of(block_bytes=block_bytes, whole_lines=whole_lines)
+    found = CorpusReader(corpus_files(path), options).rows()
+    assert [text for rows in found for text in rows.texts] == TEXTS
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.JSON", "a.json.gz"])

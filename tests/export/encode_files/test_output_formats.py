@@ -269,18 +269,12 @@ def test_megatron_files_byte_by_byte(tok: pw.Tokenizer, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.usefixtures("small_blocks")
-def test_a_megatron_index_longer_than_one_read_of_it(
-    tok: pw.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from piecework.export import megatron_files
-
-    monkeypatch.setattr(megatron_files, "_VALUES_AT_ONCE", 7)
+def test_a_megatron_index_longer_than_one_read_of_it(tok: pw.Tokenizer, tmp_path: Path) -> None:
     rng = random.Random(1)
-    lines = [" ".join(rng.choices(["a", "hugs", "b"], k=rng.randint(1, 9))) for _ in range(100)]
+    lines = [rng.choice(["a", "hugs a", "b b b"]) for _ in range(140_000)]  # of 65,536 values
     source = write(tmp_path / "in", "\n".join(lines))
     pw.encode_files(tok, source, tmp_path / "out", format="megatron")
-    assert read_megatron(tmp_path / "out") == [tok.encode(line).ids for line in lines]
+    assert read_megatron(tmp_path / "out") == tok.encode_batch(lines).to_lists()
 
 
 @pytest.mark.parametrize("name", ["out", "out.bin", "out.idx"])
