@@ -225,7 +225,9 @@ PRINTED = {t: id for id, t in enumerate("[UNK] b h p ##g ##n ##s ##u ##gs hu hug
         ("h" * 101, ["[UNK]"], "101 characters are more than the limit of 100"),
     ],
 )
-def test_the_searches_of_the_course(word: str, tokens: list[str], reason: str | None) -> None:
+def test_longest_match_searches_equal_the_course(
+    word: str, tokens: list[str], reason: str | None
+) -> None:
     search = explain(pw.Tokenizer(pw.spec.WordPiece(PRINTED)), word).words[0].search
     assert search is not None
     assert (list(search.tokens), search.unknown_because) == (tokens, reason)
@@ -274,7 +276,7 @@ def test_a_very_long_word_has_no_search() -> None:
 # ---- the lattice of Unigram
 
 
-def test_the_segmentations_of_the_summary() -> None:
+def test_the_lattice_lists_the_segmentations_of_the_published_example() -> None:
     counts = {"h": 15, "u": 36, "g": 20, "s": 5, "ug": 20, "hug": 15}
     pieces = tuple((piece, math.log(count / 111)) for piece, count in counts.items())
     lattice = explain(pw.Tokenizer(pw.spec.Unigram(pieces)), "hugs").words[0].lattice

@@ -51,7 +51,7 @@ def merges_of(trace: TrainingTrace) -> list[TrainingMerge]:
 # ---- published figures
 
 
-def test_the_five_words_of_the_course() -> None:
+def test_wordpiece_steps_on_five_words_equal_the_course() -> None:
     trace = trace_of("hugs")
     assert trace.alphabet == ("##g", "##n", "##s", "##u", "b", "h", "p")
     assert trace.splits[4] == (("h", "##u", "##g", "##s"), 5)
@@ -162,7 +162,7 @@ def test_the_vocabulary_of_the_course_with_word_starts_first() -> None:
     assert list(trace.vocab[45:]) == PRINTED[45:]
 
 
-def test_the_four_sentences_of_the_course() -> None:
+def test_wordpiece_steps_on_four_sentences_equal_the_course() -> None:
     trace = trace_of("course")
     assert dict(trace.words)["This"] == 3
     assert (len(trace.words), sum(count for _, count in trace.words)) == (30, 36)

@@ -52,7 +52,7 @@ def text(english_corpus: Path) -> Text:
 
 
 @pytest.mark.parametrize("module", [judged_lines, kneser_ney, novels, recipe, report])
-def test_examples(module: Any) -> None:
+def test_doctests_of_the_modules_pass(module: Any) -> None:
     assert doctest.testmod(module).failed == 0
 
 

@@ -38,7 +38,7 @@ def test_the_estimate_and_the_budget_are_printed(corpus: Path) -> None:
     assert "MB of memory, of a budget of 1 GB (--memory)\n" in done.stderr
 
 
-def test_a_budget_that_is_no_size_is_an_error_of_the_option(corpus: Path) -> None:
+def test_an_invalid_budget_is_an_error_of_the_option(corpus: Path) -> None:
     done = run("train", corpus, "--memory", "much", "-o", "a.json", cwd=corpus.parent)
     assert done.returncode != 0
     assert "--memory" in done.stderr
@@ -81,7 +81,7 @@ def test_several_sizes_cannot_go_to_stdout(corpus: Path) -> None:
 
 
 @pytest.mark.parametrize("sizes", ["8k,8000", "x", "8k,", "k"])
-def test_sizes_that_are_no_sizes_are_errors_of_the_option(corpus: Path, sizes: str) -> None:
+def test_invalid_sizes_are_errors_of_the_option(corpus: Path, sizes: str) -> None:
     done = run("train", corpus, "--vocab-size", sizes, "-o", "a.json", cwd=corpus.parent)
     assert done.returncode == 2
     assert "--vocab-size" in done.stderr

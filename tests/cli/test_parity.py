@@ -49,7 +49,7 @@ def test_the_tokenizer_is_that_of_the_library(folder: Path) -> None:
     assert not (folder / "state").exists()
 
 
-def test_counts_files_are_languages(folder: Path) -> None:
+def test_parity_from_counts_files_equals_parity_from_texts(folder: Path) -> None:
     for name in ("en", "cs"):
         made = run("count", f"{name}.txt", "--preset", "gpt2", "-o", f"{name}.tsv", cwd=folder)
         assert made.returncode == 0, made.stderr
@@ -60,7 +60,7 @@ def test_counts_files_are_languages(folder: Path) -> None:
     assert (folder / "files.json").read_bytes() == (folder / "counts.json").read_bytes()
 
 
-def test_languages_are_weighed_for_any_model(folder: Path) -> None:
+def test_sources_are_balanced_for_models_without_parity(folder: Path) -> None:
     write_languages(folder)
     settings = ("--model", "unigram", "--vocab-size", "300", *PARALLEL, "--balance-rounds", "3")
     done = run("train", "en.txt", "cs.txt", *settings, "-o", "out.json", cwd=folder)

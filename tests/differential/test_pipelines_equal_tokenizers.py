@@ -99,7 +99,7 @@ def assert_same(document: dict[str, Any], texts: list[str]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(components.NORMALIZERS))
-def test_each_normalizer_alone(kind: str) -> None:
+def test_each_normalizer_equals_tokenizers(kind: str) -> None:
     @settings(max_examples=150)
     @given(components.NORMALIZERS[kind], TEXTS)
     def check(normalizer: Any, texts: list[str]) -> None:
@@ -110,7 +110,7 @@ def test_each_normalizer_alone(kind: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(components.PRE_TOKENIZERS))
-def test_each_pre_tokenizer_alone(kind: str) -> None:
+def test_each_pre_tokenizer_equals_tokenizers(kind: str) -> None:
     @settings(max_examples=150)
     @given(components.PRE_TOKENIZERS[kind], TEXTS)
     def check(pre_tokenizer: Any, texts: list[str]) -> None:
@@ -121,7 +121,7 @@ def test_each_pre_tokenizer_alone(kind: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(components.DECODERS))
-def test_each_decoder_alone(kind: str) -> None:
+def test_each_decoder_equals_tokenizers(kind: str) -> None:
     @settings(max_examples=150)
     @given(components.DECODERS[kind], TEXTS)
     def check(decoder: Any, texts: list[str]) -> None:
@@ -135,7 +135,7 @@ def test_each_decoder_alone(kind: str) -> None:
 
 @settings(max_examples=1500)
 @given(components.DOCUMENTS, TEXTS)
-def test_random_pipelines(document: dict[str, Any], texts: list[str]) -> None:
+def test_random_pipelines_equal_tokenizers(document: dict[str, Any], texts: list[str]) -> None:
     if document["model"]["type"] == "BPE":
         # With dropout they encode at random.
         document = {**document, "model": {**document["model"], "dropout": None}}

@@ -193,7 +193,7 @@ def columns(encoding: Any) -> tuple[Any, ...]:
 @example(of_ideograph("漢"), "a漢 漢")
 @example(of_ideograph("漢", lstrip=True, rstrip=True), " 漢漢  a漢")
 @example(of_ideograph("x", lstrip=True, rstrip=True), "漢x漢 x")
-def test_offsets_of_a_text(spec: TokenizerSpec, text: str) -> None:
+def test_trimmed_offsets_of_a_text_are_equal(spec: TokenizerSpec, text: str) -> None:
     ours, theirs = both(spec)
     with their_failures():
         found = theirs.encode(text)
@@ -209,7 +209,7 @@ def test_offsets_of_a_text(spec: TokenizerSpec, text: str) -> None:
 @settings(max_examples=150)
 @given(specs(), texts, texts)
 @example(of_ideograph(" "), "漢", "a漢")
-def test_offsets_of_a_pair(spec: TokenizerSpec, text: str, pair: str) -> None:
+def test_trimmed_offsets_of_a_pair_are_equal(spec: TokenizerSpec, text: str, pair: str) -> None:
     assume(spec.truncation is None)  # windows of pairs are nested there
     ours, theirs = both(spec)
     with their_failures():
@@ -224,7 +224,7 @@ def test_offsets_of_a_pair(spec: TokenizerSpec, text: str, pair: str) -> None:
 @given(specs(), st.lists(texts, min_size=1, max_size=4))
 @example(of_ideograph(" "), ["漢", "a漢"])
 @example(of_ideograph("漢", lstrip=True), ["漢 漢", "漢"])
-def test_offsets_of_words(spec: TokenizerSpec, words: list[str]) -> None:
+def test_trimmed_offsets_of_words_are_equal(spec: TokenizerSpec, words: list[str]) -> None:
     """The tokens of a word that the caller passes have one word id, and can have one offset."""
     ours, theirs = both(spec)
     with their_failures():
@@ -235,7 +235,9 @@ def test_offsets_of_words(spec: TokenizerSpec, words: list[str]) -> None:
 @pytest.mark.parametrize("strips", [True, False])
 @pytest.mark.parametrize("prefix", [True, False])
 @pytest.mark.parametrize("content", [" ", "漢", "x"])
-def test_offsets_of_every_short_text(content: str, prefix: bool, strips: bool) -> None:
+def test_trimmed_offsets_of_every_short_text_are_equal(
+    content: str, prefix: bool, strips: bool
+) -> None:
     spec = of_ideograph(content, prefix, lstrip=strips, rstrip=strips)
     ours, theirs = both(spec)
     units = [("", *"漢 xa")] * 4

@@ -84,7 +84,7 @@ def test_a_fault_is_named(name: str, kind: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [UNIGRAM, BPE])
-def test_nul_is_a_character_as_any_other(kind: int, tmp_path: Path) -> None:
+def test_nul_is_an_ordinary_character(kind: int, tmp_path: Path) -> None:
     pieces: list[Piece] = [
         *START,
         ("\0", -2.0, NORMAL),
@@ -130,7 +130,9 @@ def test_a_hundred_thousand_pieces_are_loaded(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "pieces", [["a", "aaa"], ["a", "aa", "aaaaaaa"], ["a", "ab", "aba", "bab", "b"]]
 )
-def test_a_text_without_a_place_where_paths_meet(pieces: list[str], tmp_path: Path) -> None:
+def test_a_text_whose_segmentation_paths_never_meet_is_encoded(
+    pieces: list[str], tmp_path: Path
+) -> None:
     scored: list[Piece] = [
         (piece, -2.0 - len(piece) / 8, NORMAL) for piece in pieces if piece != "a"
     ]

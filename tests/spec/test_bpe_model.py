@@ -207,6 +207,6 @@ def test_settings_out_of_range_are_named(settings: dict[str, object], name: str)
         pw.Sampling(**settings)
 
 
-def test_sampling_is_given_as_such(tok: pw.Tokenizer) -> None:
+def test_sampling_must_be_a_sampling_object(tok: pw.Tokenizer) -> None:
     with pytest.raises(pw.errors.InputTypeError, match="sampling"):
         tok.encode("hug", sampling=0.1)

@@ -86,7 +86,7 @@ def test_any_number_of_threads_gives_the_same_windows(num_threads: int) -> None:
     assert batch.overflow_to_sample_mapping.tolist() == samples
 
 
-def test_windows_that_are_drawn_are_those_of_the_text_at_its_place() -> None:
+def test_windows_of_a_sampled_text_join_to_its_sample() -> None:
     tok = trained(model="unigram", vocab_size=60)
     sampling = pw.Sampling(alpha=0.3, seed=5)
     whole = tok.encode_batch(texts(16), sampling=sampling)

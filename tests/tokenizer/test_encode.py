@@ -473,7 +473,7 @@ def test_a_lone_surrogate_is_named(tok: pw.Tokenizer) -> None:
         tok.encode_batch(["a", "b\ud800"])
 
 
-def test_ids_that_cannot_be_are_named(tok: pw.Tokenizer) -> None:
+def test_invalid_ids_are_named(tok: pw.Tokenizer) -> None:
     with pytest.raises(ArgumentError, match=r"ids\[1\]: must be .*, not -1"):
         tok.decode([1, -1])
     with pytest.raises(InputTypeError, match=r"ids\[0\]: must be .*, not str"):
@@ -484,7 +484,7 @@ def test_ids_that_cannot_be_are_named(tok: pw.Tokenizer) -> None:
         tok.decode_batch([[1], [2**40]])
 
 
-def test_settings_that_cannot_be_are_named(tok: pw.Tokenizer) -> None:
+def test_invalid_settings_are_named(tok: pw.Tokenizer) -> None:
     with pytest.raises(ArgumentError, match="num_threads: must be .*, not 0"):
         tok.encode_batch(["a"], num_threads=0)
     with pytest.raises(ArgumentError, match=r"truncation\.max_length: must be at least 2.*, not 1"):

@@ -184,7 +184,7 @@ def test_a_finished_stream_starts_again() -> None:
     assert "".join(stream.feed(ids_of("byte-bpe", "the"))) == "the"
 
 
-def test_inputs_that_are_no_ids_are_rejected() -> None:
+def test_inputs_of_a_wrong_type_are_rejected() -> None:
     tok = tokenizer("wordpiece")
     with pytest.raises(pw.errors.InputTypeError, match="prefill: must be .*, not int"):
         tok.decode_stream(2)
@@ -288,7 +288,7 @@ def test_several_streams_can_be_copied_and_pickled(kind: str) -> None:
         ([1] * 1000, "", [], 0, 0),
     ],
 )
-def test_states_of_no_stream_are_rejected(state: Any) -> None:
+def test_invalid_states_are_rejected(state: Any) -> None:
     with pytest.raises(pw.errors.ArgumentError, match="a state that no stream has"):
         tokenizer("byte-bpe")._core.continue_decode_stream([state], False, None, [""])
 

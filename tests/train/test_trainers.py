@@ -47,7 +47,7 @@ def test_the_memory_grows_with_the_words(trainer: Any) -> None:
 
 
 @every_trainer
-def test_trainers_travel(trainer: Any) -> None:
+def test_trainers_pickle_and_compare(trainer: Any) -> None:
     assert pickle.loads(pickle.dumps(trainer)) == trainer
     assert trainer.sized(8_765).vocab_size == 8_765
 
@@ -92,7 +92,7 @@ def test_ranking_says_that_it_has_no_checkpoint(tmp_path: Path) -> None:
         pw.WordTrainer().learn(counts, checkpoint=tmp_path)
 
 
-def test_a_trainer_is_a_trainer() -> None:
+def test_trainers_implement_the_trainer_protocol() -> None:
     assert all(isinstance(trainer, Trainer) for trainer in EVERY)
     assert [kind.kind for kind in TRAINERS.values()] == [*TRAINERS]
 

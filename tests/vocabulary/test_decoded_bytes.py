@@ -316,6 +316,6 @@ def test_a_decoder_without_bytes_has_no_invalid_ones() -> None:
     assert tok.decode([1], encoding_errors="strict") == "\ufffd"
 
 
-def test_errors_is_checked() -> None:
+def test_an_invalid_value_of_errors_is_rejected() -> None:
     with pytest.raises(pw.errors.ArgumentError, match="encoding_errors: must be .*, not 'skip'"):
         byte_level().decode([97], encoding_errors="skip")  # type: ignore[arg-type]

@@ -303,7 +303,7 @@ GOLDEN = {"bert-bge": "all-minilm-l6-v2", "falcon": "falcon", "gpt-2": "gpt2", "
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", sorted(GOLDEN))
-def test_cases_of_llama_cpp(case: str, tmp_path: Path) -> None:
+def test_cases_of_llama_cpp_have_their_ids(case: str, tmp_path: Path) -> None:
     folder = need("golden/llama.cpp")
     name = GOLDEN[case]
     if case == "bert-bge":
