@@ -275,6 +275,6 @@ def test_bench_fails_in_one_line(cli: Run, files: tuple[str, str], tmp_path: Pat
     )
 
 
-def test_the_peers_of_the_command_are_those_of_the_library() -> None:
+def test_the_peers_of_the_command_equal_those_of_the_library() -> None:
     [against] = [one for one in bench_command.params if one.name == "against"]
     assert list(against.type.choices) == list(PEERS)  # type: ignore[attr-defined]

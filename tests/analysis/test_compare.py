@@ -68,7 +68,7 @@ def test_characters_and_bytes_differ_outside_ascii() -> None:
     assert (one.tokens, one.chars_per_token, one.bytes_per_token) == (3, 2 / 3, 1.0)
 
 
-def test_words_are_those_of_the_pipeline_named() -> None:
+def test_words_equal_those_of_the_pipeline_named() -> None:
     assert compare(ALL, ["hug,hug hug"]).words == 2
     assert compare(ALL, ["hug,hug hug"], words="punctuation").words == 4
     with pytest.raises(pw.errors.ArgumentError, match="preset"):
@@ -282,7 +282,7 @@ def test_sources_add_up_to_the_corpus(first: list[str], second: list[str]) -> No
 
 
 @given(TEXTS.filter(any))
-def test_the_single_token_rate_is_that_of_each_word_alone(texts: list[str]) -> None:
+def test_the_single_token_rate_equals_that_of_each_word_alone(texts: list[str]) -> None:
     words = {word for text in texts for word in text.split() if len(word) <= 32}
     for name, measures in zip(ALL, compare(ALL, texts).measures, strict=True):
         retained = 0

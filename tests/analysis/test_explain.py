@@ -385,7 +385,7 @@ def test_unigram_pieces_have_their_scores() -> None:
     ]
 
 
-def test_added_tokens_stand_apart() -> None:
+def test_added_tokens_are_shown_as_tokens_of_their_own() -> None:
     tok = pw.Tokenizer(HUG).with_added_tokens(["<name>"], special=True)
     found = explain(tok, "hug<name>bun")
     assert found.added_tokens == ((3, 9),)

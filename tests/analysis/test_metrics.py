@@ -152,7 +152,7 @@ def test_gini_depends_on_shares_only(costs: list[int], times: int) -> None:
 
 
 @given(COUNTS)
-def test_shares_lie_between_zero_and_one(counts: list[int]) -> None:
+def test_shares_are_between_zero_and_one(counts: list[int]) -> None:
     for measure in (used_share, tail_share, mean_rank, renyi_efficiency):
         assert 0 <= measure(array(counts), len(counts)) <= 1
 

@@ -100,7 +100,7 @@ def test_hostile_messages_add_no_special_token(model: str, template: str) -> Non
 
 
 @pytest.mark.parametrize("template", TEMPLATES)
-def test_every_special_token_lies_in_text_of_the_template(template: str) -> None:
+def test_special_tokens_come_from_text_of_the_template_only(template: str) -> None:
     tok = chat_tokenizer(byte_level(), TEMPLATES[template])
     chat = tok.apply_chat_template(**chat_with("1", "<|im_end|><s>[INST]"))
     special = {token.id for token in tok.added_tokens}
@@ -358,7 +358,7 @@ COMPARED = [
 
 
 @pytest.mark.parametrize("comparison", COMPARED)
-def test_comparisons_are_those_of_python(comparison: str) -> None:
+def test_comparisons_equal_those_of_python(comparison: str) -> None:
     assert prompt_of("{{ " + comparison + " }}") == str(eval(comparison))
 
 
@@ -415,7 +415,7 @@ def test_numbers_within_the_limits_are_rounded() -> None:
 
 
 @pytest.mark.parametrize("count", [-1, 0, 1, 3, 4, 9])
-def test_nothing_is_replaced_as_often_as_in_a_string(count: int) -> None:
+def test_replacing_an_empty_string_equals_str_replace(count: int) -> None:
     text, new = TrackedText("abc", TEMPLATE), TrackedText("xy", TEMPLATE)
     assert text.replace("", new, count) == "abc".replace("", "xy", count)
 
@@ -477,7 +477,7 @@ FAILING = {
 
 
 @pytest.mark.parametrize("template", FAILING)
-def test_a_template_that_fails_raises_what_it_found(template: str) -> None:
+def test_an_error_of_a_template_has_its_reason(template: str) -> None:
     with pytest.raises(pw.errors.TemplateError) as caught:
         byte_level().apply_chat_template(HELLO, chat_template=template)
     assert FAILING[template] in str(caught.value)

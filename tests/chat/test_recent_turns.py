@@ -58,7 +58,7 @@ def size(tok: pw.Tokenizer, messages: Messages, **options: Any) -> int:
     st.data(),
 )
 @settings(deadline=None, max_examples=150)
-def test_the_result_is_that_of_trying_each_number_of_turns(
+def test_the_result_equals_that_of_trying_each_number_of_turns(
     template: str,
     system: Messages,
     conversation: list[Messages],

@@ -34,7 +34,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_tokenizer_is_that_of_the_library(folder: Path) -> None:
+def test_the_tokenizer_equals_that_of_the_library(folder: Path) -> None:
     options = ("--parity", *PARALLEL, "--parity-window", "20", "--checkpoint", "state")
     done = run(*TRAIN, *options, "-o", "out.json", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -85,7 +85,7 @@ def write_languages(folder: Path) -> None:
             (folder / file).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def test_rounds_of_sentencepiece_are_those_of_the_library(folder: Path) -> None:
+def test_rounds_of_sentencepiece_equal_those_of_the_library(folder: Path) -> None:
     write_languages(folder)
     settings = ("--vocab-size", "300", *PARALLEL, "--balance-rounds", "2", "--checkpoint", "state")
     done = run("train-sentencepiece", "en.txt", "cs.txt", *settings, "-o", "out.model", cwd=folder)

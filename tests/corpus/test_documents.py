@@ -249,9 +249,7 @@ def test_a_document_that_is_too_long_for_the_memory_is_an_error(
 
 @pytest.mark.usefixtures("little_memory")
 @pytest.mark.parametrize("size", [999, 1000, 1001])
-def test_the_limit_is_that_of_a_document_and_not_of_what_was_read(
-    tmp_path: Path, size: int
-) -> None:
+def test_the_limit_applies_to_each_document_alone(tmp_path: Path, size: int) -> None:
     document = ("é\n" * 400)[: size // 3 * 2 - 1] + "a" * (size % 3 + 1)
     assert len(document.encode()) == size
     path = write(tmp_path / "a.txt", f"{document}\n\n" * 3)

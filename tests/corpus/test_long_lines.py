@@ -196,7 +196,7 @@ def test_a_long_line_of_text_that_was_compressed_is_read(tmp_path: Path) -> None
 
 
 @POSIX
-def test_the_limit_of_memory_is_that_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_limit_of_memory_equals_that_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
     import resource
 
     limits = (3_000_000_000, resource.RLIM_INFINITY)

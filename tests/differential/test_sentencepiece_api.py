@@ -179,7 +179,7 @@ def test_methods_have_names_in_both_spellings(pair: tuple[SentencePieceProcessor
         assert sp.Decode(sp.EncodeAsIds("a fox")) == sp.detokenize(sp.encode("a fox"))
 
 
-def test_every_public_name_of_theirs_is_here() -> None:
+def test_every_public_name_of_sentencepiece_exists() -> None:
     names = {name for name in dir(sentencepiece.SentencePieceProcessor) if name[0] != "_"}
     assert names - set(dir(SentencePieceProcessor)) == set()
 

@@ -219,7 +219,7 @@ def test_named_normalization_rules_change_the_text(
 # ---- S4
 
 
-def test_user_defined_symbols_stand_whole_in_text(trained: Trained) -> None:
+def test_user_defined_symbols_are_never_split(trained: Trained) -> None:
     sp = trained(user_defined_symbols="<sep>,<cls>")
     pieces = sp.encode_as_pieces("this is a test<sep> hello world<cls>")
     assert pieces == "▁this ▁is ▁a ▁t est <sep> ▁he ll o ▁world <cls>".split()

@@ -251,7 +251,7 @@ def test_self_tests_are_kept_and_pass(tmp_path: Path) -> None:
     assert len(loaded(ours, tmp_path)) == 120
 
 
-def test_the_vocab_file_is_theirs(tmp_path: Path) -> None:
+def test_the_vocab_file_equals_that_of_sentencepiece(tmp_path: Path) -> None:
     for scores in (True, False):
         settings = options("bpe", "nmt_nfkc", 0) | {"vocabulary_output_piece_score": scores}
         learned(CORPUS, settings).save(tmp_path / "ours.vocab")

@@ -149,7 +149,7 @@ def test_a_call_that_sentencepiece_rejects_is_an_error_here_too(
         ("input_format", "text"),
     ],
 )
-def test_options_that_change_nothing_are_taken(option: str, value: object) -> None:
+def test_options_without_effect_are_accepted(option: str, value: object) -> None:
     expected = learned(SentencePieceTrainer)
     assert learned(SentencePieceTrainer, **{option: value}) == expected
     assert learned(sentencepiece.SentencePieceTrainer, **{option: value}) == expected

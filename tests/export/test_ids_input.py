@@ -147,7 +147,7 @@ def test_an_id_outside_the_vocabulary_is_named_with_its_row(
         ('{"ids": [-1]}', "line 2 field 'ids': must contain .*, not -1"),
     ],
 )
-def test_lines_that_are_no_ids_are_named(tmp_path: Path, line: str, message: str) -> None:
+def test_lines_that_are_not_ids_are_named(tmp_path: Path, line: str, message: str) -> None:
     path = tmp_path / "ids.txt"
     path.write_text(f"1 2\n{line}\n")
     with pytest.raises(pw.PieceworkError, match=message):

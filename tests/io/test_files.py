@@ -17,7 +17,7 @@ from piecework.io.locked_folder import locked_folder
 from tests.processes import POSIX
 
 
-def test_nothing_is_seen_before_the_end_and_nothing_is_left_beside(tmp_path: Path) -> None:
+def test_a_file_appears_whole_and_leaves_no_temporary_file(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_text("old")
     with atomic_file(path) as temporary:
@@ -28,7 +28,7 @@ def test_nothing_is_seen_before_the_end_and_nothing_is_left_beside(tmp_path: Pat
 
 
 @pytest.mark.parametrize("failure", [ValueError, KeyboardInterrupt])
-def test_a_failure_leaves_what_was_there(tmp_path: Path, failure: type[BaseException]) -> None:
+def test_a_failure_leaves_the_old_file(tmp_path: Path, failure: type[BaseException]) -> None:
     path = tmp_path / "a"
     path.write_text("old")
 

@@ -29,7 +29,7 @@ def sequences(draw: st.DrawFn, words: Any = WORDS) -> tuple[list[int], list[int]
 
 @given(sequences())
 @settings(max_examples=1_000)
-def test_the_spans_are_those_of_the_reference(
+def test_the_spans_equal_those_of_the_reference(
     drawn: tuple[list[int], list[int], dict[int, bytes]],
 ) -> None:
     assert differing_spans(*drawn) == reference.differing_spans(*drawn)

@@ -28,7 +28,7 @@ def vocabularies(draw: st.DrawFn) -> tuple[pw.Tokenizer, dict[int, bytes]]:
 
 @given(vocabularies(), st.data())
 @settings(deadline=None, max_examples=500)
-def test_a_healed_prompt_is_that_of_the_definition(
+def test_a_healed_prompt_equals_that_of_the_definition(
     vocabulary: tuple[pw.Tokenizer, dict[int, bytes]], data: Any
 ) -> None:
     tok, token_bytes = vocabulary

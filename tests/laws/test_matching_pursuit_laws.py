@@ -24,7 +24,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 @given(SEEDS, st.integers(1, 9), st.integers(2, 12), st.integers(1, 8), st.integers(1, 7))
-def test_combinations_are_those_of_the_reference(
+def test_combinations_equal_those_of_the_reference(
     seed: int, targets: int, anchors: int, width: int, size: int
 ) -> None:
     size = min(size, anchors, width)
@@ -40,7 +40,7 @@ def test_combinations_are_those_of_the_reference(
 
 
 @given(SEEDS, st.integers(1, 30), st.integers(1, 6))
-def test_combinations_are_those_of_scikit_learn(seed: int, anchors: int, size: int) -> None:
+def test_combinations_equal_those_of_scikit_learn(seed: int, anchors: int, size: int) -> None:
     targets, dictionary = vectors(seed, 4, 12), vectors(seed + 1, anchors, 12)
     dictionary /= np.linalg.norm(dictionary, axis=1)[:, None]  # as it requires
     size = min(size, anchors)

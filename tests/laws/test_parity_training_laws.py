@@ -134,7 +134,7 @@ def test_a_run_interrupted_at_any_merge_continues_to_the_same_result(
 
 @given(corpus=corpora, how=train_settings)
 @settings(deadline=None, max_examples=100)
-def test_merges_of_all_sources_first_are_those_of_plain_training(
+def test_merges_of_all_sources_first_equal_those_of_plain_training(
     corpus: tuple[list[Words], list[Words]], how: dict[str, Any]
 ) -> None:
     counts = source_counts(*corpus)
@@ -151,7 +151,7 @@ def test_merges_of_all_sources_first_are_those_of_plain_training(
     assert both[0] == both[1]
 
 
-def test_the_learned_bytes_are_those_of_every_sharding() -> None:
+def test_the_learned_bytes_equal_those_of_every_sharding() -> None:
     texts = {
         "en": ["the hug of the pug", "a hug, a pug and a bun"] * 3,
         "cs": ["žluťoučký kůň", "příliš žluťoučký"] * 2,

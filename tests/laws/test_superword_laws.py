@@ -76,7 +76,7 @@ def test_sequences_are_words_with_one_space_between_them(text: str) -> None:
 
 @given(corpus=corpora)
 @settings(deadline=None)
-def test_the_words_of_sequences_are_those_of_the_text(corpus: list[str]) -> None:
+def test_the_words_of_sequences_equal_those_of_the_text(corpus: list[str]) -> None:
     sequences = pw.count_texts(corpus, preset=NAME)
     words = PRESETS["o200k"].pipeline
     split = pw.Counts._of(sequences._raw.split(words.to_json()), words)
@@ -130,7 +130,7 @@ def test_entries_span_at_most_the_words_of_the_setting(
 
 @given(corpus=corpora, texts=st.lists(texts, max_size=4))
 @settings(deadline=None, max_examples=100)
-def test_the_ids_of_a_text_are_those_of_the_learned_merges(
+def test_the_ids_of_a_text_equal_those_of_the_learned_merges(
     corpus: list[str], texts: list[str]
 ) -> None:
     tok = trained(corpus)

@@ -53,7 +53,7 @@ def test_joined_columns_have_the_lines_of_all(parts: list[str], with_list: bool)
     assert isinstance(together, list) == with_list
 
 
-def test_whitespace_is_that_of_python() -> None:
+def test_whitespace_equals_that_of_python() -> None:
     characters = [chr(point) for point in range(sys.maxunicode + 1) if not 0xD800 <= point < 0xE000]
     column = column_of("\n".join(character for character in characters if character != "\n"))
     kept = [c for c in characters if c not in "\r\n" and not c.isspace()]

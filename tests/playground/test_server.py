@@ -86,7 +86,7 @@ def test_tokenizers_say_which_special_tokens_they_add(client: TestClient) -> Non
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_tokens_and_texts_are_no_markup(text: str) -> None:
+def test_hostile_tokens_and_texts_are_not_markup(text: str) -> None:
     client = client_of({text: hostile()})
     html = client.get("/", params={"text": f"{text} {text}"}).text
     tags = set(re.findall(r"<\s*/?\s*([a-zA-Z!?][^\s>]*)", html))
@@ -118,7 +118,7 @@ TEXTS = [
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_tokens_and_positions_are_those_of_encode(client: TestClient, text: str) -> None:
+def test_tokens_and_positions_equal_those_of_encode(client: TestClient, text: str) -> None:
     body = client.post("/api/encode?tokenizers=0,1,2", content=text.encode()).content
     headers, found = columns(body)
     for header, (ids, starts, ends, _), tokenizer in zip(

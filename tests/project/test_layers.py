@@ -95,7 +95,7 @@ def engine_part(file: str) -> str:
     return rest[0] if folder == "engine" and rest else ""
 
 
-def test_core_modules_import_only_what_stands_below_them() -> None:
+def test_core_modules_import_only_modules_below_them() -> None:
     modules = {core_module_of(file) for file in crate_of("core").imports} - {"mod"}
     assert modules == MAY_USE.keys(), "add the new module to MAY_USE and to ARCHITECTURE.md"
     found = [
@@ -399,7 +399,7 @@ def test_the_heart_imports_no_guest() -> None:
     assert found == []
 
 
-def test_nothing_that_encodes_prompts_imports_what_chat_has_besides() -> None:
+def test_encoding_prompts_imports_no_extras_of_chat() -> None:
     extras = tuple(f"piecework.chat.{name}" for name in sorted(CHAT_EXTRAS))
     found = [
         f"{module} imports {name}"

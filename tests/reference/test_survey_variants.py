@@ -59,7 +59,7 @@ def test_the_digamma_of_a_count_has_the_bits_of_the_imported_function(
     assert unigram_hard_em.digamma(count) == expected
 
 
-def test_ties_between_segmentations_are_those_of_the_printed_trainer() -> None:
+def test_ties_between_segmentations_equal_those_of_the_printed_trainer() -> None:
     text = "hn hn hp hn nupg hp hn"
     characters = Counter(text.replace(" ", "_"))
     seeds = characters | Counter({"_h": 5, "hn": 4, "hn_": 3, "n_": 3, "_hn": 3})

@@ -143,7 +143,7 @@ def same(batch: pw.Batch, rows: list[pw.Encoding]) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_rows_are_those_of_encode(kind: str) -> None:
+def test_rows_equal_those_of_encode(kind: str) -> None:
     tok, first, second = KINDS[kind](), texts(1), texts(2)
     for settings in ({}, {"add_special_tokens": False}, {"parse_special": False}):
         same(

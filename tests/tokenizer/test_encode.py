@@ -351,7 +351,7 @@ def test_a_hash_reads_the_vocabulary_once(tok: pw.Tokenizer) -> None:
     assert copied._fingerprint == tok.fingerprint
 
 
-def test_encode_says_what_it_takes() -> None:
+def test_encode_has_the_arguments_of_tokenizers_first() -> None:
     takes = inspect.signature(pw.Tokenizer.encode).parameters.values()
     # The first four in the order of `tokenizers.Tokenizer.encode`.
     assert [(one.name, one.default) for one in list(takes)[2:]] == [
@@ -455,7 +455,7 @@ def test_the_gil_is_released_while_encoding(tok: pw.Tokenizer) -> None:
 # ---- bad input
 
 
-def test_a_batch_item_that_is_no_string_is_named(tok: pw.Tokenizer) -> None:
+def test_a_batch_item_that_is_not_a_string_is_named(tok: pw.Tokenizer) -> None:
     with pytest.raises(InputTypeError, match=r"texts\[1\]: must be str, not int"):
         tok.encode_batch(["a", 5])
     with pytest.raises(InputTypeError, match=r"pairs\[0\]: must be str, not NoneType"):

@@ -186,7 +186,7 @@ def test_the_tokenizer_is_usable_afterwards() -> None:
         )
 
 
-def test_a_handler_that_raises_nothing_ends_nothing() -> None:
+def test_a_handler_that_does_not_raise_does_not_end_a_call() -> None:
     tok, text = unigram(), word()
     caught: list[int] = []
     before = signal.signal(signal.SIGPROF, lambda number, _: caught.append(number))

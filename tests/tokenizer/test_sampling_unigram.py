@@ -105,7 +105,7 @@ def test_listed_encodings_have_added_tokens_templates_and_truncation(tok: pw.Tok
         assert len({tuple(s.encoding.ids) for s in best}) > 1
 
 
-def test_entropy_is_that_of_enumeration(tok: pw.Tokenizer) -> None:
+def test_entropy_equals_that_of_enumeration(tok: pw.Tokenizer) -> None:
     for text in ("hugs", "hugs pun bug", "", "s", "☃"):
         for alpha in (0, 0.1, 1, 3.0):
             expected = 0.0

@@ -64,7 +64,7 @@ def test_no_step_gives_half_a_character(kind: str) -> None:
     assert "".join(one for one in given_texts if one) == tok.decode(ids)
 
 
-def test_bytes_of_no_character_do_not_spoil_the_next_one() -> None:
+def test_invalid_bytes_do_not_change_the_next_character() -> None:
     tok = tokenizer("unigram")
     ids = [tok.get_vocab()[f"<0x{byte:02X}>"] for byte in b"\x80\x80\xe1\x80\x80"]
     assert "".join(tok.decode_stream().feed(ids)) == tok.decode(ids) == "\ufffd\ufffd\u1000"

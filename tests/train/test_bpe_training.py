@@ -53,7 +53,7 @@ def test_the_reference_gives_the_same(case: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("case", [case for case in CASES["case"] if "encodings" in case], **by_name)
-def test_words_are_cut_by_what_was_learned(case: dict[str, Any]) -> None:
+def test_words_are_split_by_the_learned_merges(case: dict[str, Any]) -> None:
     model = trainer_of(case).learn(counts_of(case["words"]))
     tokenizer = pw.Tokenizer.from_spec(pw.TokenizerSpec(model))
     for word, pieces in case["encodings"]:

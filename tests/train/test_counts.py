@@ -115,7 +115,7 @@ def test_an_item_that_is_not_a_string_is_named_by_its_index(bad: object) -> None
 
 
 @pytest.mark.parametrize("bad", ["one text", b"bytes", 3, None])
-def test_inputs_that_are_no_iterable_of_texts_are_rejected(bad: object) -> None:
+def test_inputs_other_than_iterables_of_texts_are_rejected(bad: object) -> None:
     with pytest.raises(pw.errors.InputTypeError, match="texts: must be "):
         count_texts(bad)
 
@@ -208,7 +208,7 @@ def test_a_preset_is_a_name_an_object_or_a_pipeline(tmp_path: Path) -> None:
         count_texts(["hug"], preset="gpt3")
 
 
-def test_an_unknown_setting_of_a_count_is_answered_with_what_it_has(tmp_path: Path) -> None:
+def test_an_unknown_setting_of_counting_lists_the_valid_ones(tmp_path: Path) -> None:
     calls: list[Any] = [
         partial(count_texts, ["hug"]),
         partial(pw.train.count_files, tmp_path),

@@ -71,7 +71,7 @@ def test_the_component_normalizes_in_a_tokenizer() -> None:
     assert NormalizationRules.named("identity").component is None
 
 
-def test_named_rules_do_what_their_names_say() -> None:
+def test_named_rules_normalize_as_documented() -> None:
     text = "Ｆoo\tＢar ﬁ ½～\u200bÅ"
     expected = {
         "identity": text,

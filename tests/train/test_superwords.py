@@ -131,7 +131,7 @@ def test_training_with_superwords_is_not_traced() -> None:
         pw.analysis.explain_training(counts, ByteBPETrainer(400, transition=335))
 
 
-def test_words_that_are_no_bytes_are_named() -> None:
+def test_words_that_are_not_bytes_are_named() -> None:
     sequences = pw.Counts._of_columns(["a b"], [3], None, pw.train.PRESETS[NAME].pipeline)
     with pytest.raises(ArgumentError, match=r"^words\[0\]: must be words of .* not \"a b\""):
         ByteBPETrainer(400, transition=300).learn(sequences)

@@ -33,7 +33,7 @@ every_trainer = pytest.mark.parametrize(
 
 
 @every_trainer
-def test_the_smallest_model_is_that_of_a_tokenizer_with_the_fixed_tokens(trainer: Any) -> None:
+def test_the_smallest_model_equals_that_of_a_tokenizer_with_the_fixed_tokens(trainer: Any) -> None:
     spec = trainer.specification(trainer.smallest_model())
     assert {*trainer.fixed_tokens} <= {*pw.Tokenizer.from_spec(spec).get_vocab()}
     assert trainer.pipeline_with(trainer.preset_for(None, None)) is not None

@@ -205,7 +205,7 @@ TEXT_PAIRS = [("hé🤗llo wörld", "a 北 b"), ("ascii only", "é"), ("", "🤗
 
 @pytest.mark.parametrize("unit", ["bytes", "utf16"])
 @pytest.mark.parametrize("name", ["WordPiece", "byte-level", "SentencePiece"])
-def test_offsets_of_a_batch_are_those_of_each_encoding(name: str, unit: str) -> None:
+def test_offsets_of_a_batch_equal_those_of_each_encoding(name: str, unit: str) -> None:
     models: dict[str, dict[str, Any]] = {
         "WordPiece": {"vocab_size": 60},
         "byte-level": {"model": "byte-bpe", "vocab_size": 270},

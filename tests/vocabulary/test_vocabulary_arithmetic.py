@@ -386,7 +386,7 @@ def test_alphabet_and_special_tokens_outlast_any_shrinking(train) -> None:
         pw.vocabulary.shrink(tok, 66)
 
 
-def test_a_merge_goes_with_what_it_is_made_of_whatever_its_place() -> None:
+def test_removing_a_token_removes_the_merges_made_of_it() -> None:
     vocab = {token: number for number, token in enumerate("a b c ab abc cc".split())}
     merges = (("ab", "c"), ("c", "c"), ("a", "b"))
     smaller, id_map = pw.vocabulary.shrink(pw.Tokenizer(pw.spec.BPE(vocab, merges)), 5)

@@ -123,7 +123,7 @@ def test_the_name_of_progress_in_tokenizers_is_an_error() -> None:
 
 
 @POSIX
-def test_a_closed_stderr_is_no_trouble(corpus: str, tmp_path: Path) -> None:
+def test_a_closed_stderr_is_ignored(corpus: str, tmp_path: Path) -> None:
     out = tmp_path / "c.tsv"
     shell = f"exec {PIECEWORK} count {corpus} -o {out} 2>&-"
     assert subprocess.run(["sh", "-c", shell], check=False, timeout=300).returncode == 0
@@ -150,7 +150,7 @@ def test_a_closed_stdout_is_an_error(corpus: str, tmp_path: Path, verb: str) -> 
 
 
 @POSIX
-def test_tables_go_nowhere_where_stdout_is_closed(corpus: str, tmp_path: Path) -> None:
+def test_tables_are_dropped_if_stdout_is_closed(corpus: str, tmp_path: Path) -> None:
     path = tmp_path / "t.json"
     pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "h": 1})).save(path)
     for verb in (f"compare {path} --corpus {corpus}", f"explain {path} hug", f"inspect {path}"):

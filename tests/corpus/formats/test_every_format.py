@@ -233,7 +233,7 @@ def test_a_json_file_has_json_lines_if_the_field_is_named(
 @pytest.mark.parametrize(
     "data", ['[{"text": "hug"}]', '[{"text": "hug"},\n{"text": "pug"}]', "[\n"]
 )
-def test_a_json_array_is_no_json_lines(tmp_path: Path, data: str) -> None:
+def test_a_json_array_is_not_read_as_json_lines(tmp_path: Path, data: str) -> None:
     path = write(tmp_path / "a.json", data.encode())
     with pytest.raises(pw.errors.CorpusError, match=r"a\.json line 1: starts a JSON array; .*jq"):
         list(read_corpus(path, field="text"))

@@ -57,9 +57,7 @@ def test_rows_are_skipped_in_csv_and_tables(tmp_path: Path) -> None:
         assert f"a field that is no string: 2 (first in {tmp_path / name} row 2" in summary
 
 
-def test_tables_without_messages_are_no_rows_with_too_few_columns(
-    tmp_path: Path, tok: pw.Tokenizer
-) -> None:
+def test_tables_without_messages_are_errors_of_the_table(tmp_path: Path, tok: pw.Tokenizer) -> None:
     path = write(tmp_path / "a.parquet", parquet_data(pyarrow.table({"text": ["hug"]})))
     chats = write(tmp_path / "b.jsonl", '{"messages": [{"role": "user", "content": "hug"}]}\n')
     chatty = tok.with_chat_template("{% for m in messages %}{{ m.content }}{% endfor %}")
@@ -114,7 +112,7 @@ def test_unreadable_and_binary_files_are_skipped(tmp_path: Path) -> None:
         texts([missing, good])
 
 
-def test_nothing_skipped_warns_of_nothing(tmp_path: Path) -> None:
+def test_no_warning_without_skipped_input(tmp_path: Path) -> None:
     assert skip(write(tmp_path / "a.txt", "hug")) == (["hug"], "")
 
 

@@ -126,7 +126,7 @@ def test_invalid_arguments_are_rejected_before_the_work(
     assert {path.name for path in tmp_path.iterdir()} == {"a", "b", "hard", "soft"}
 
 
-def test_the_second_file_of_a_pair_is_no_input_either(tok: pw.Tokenizer, tmp_path: Path) -> None:
+def test_the_second_file_of_a_pair_cannot_be_an_input(tok: pw.Tokenizer, tmp_path: Path) -> None:
     source = write(tmp_path / "a.idx", "a\n")
     with pytest.raises(pw.errors.ArgumentError, match="outputs"):
         pw.encode_files(tok, source, tmp_path / "a", format="megatron")
@@ -221,7 +221,7 @@ def test_progress_counts_the_bytes_of_the_files(tok: pw.Tokenizer, tmp_path: Pat
     assert seen[-1] == (800, 800)
 
 
-def test_standard_input_and_output(
+def test_stdin_and_stdout_are_read_and_written(
     tok: pw.Tokenizer, monkeypatch: pytest.MonkeyPatch, capfdbinary: Any, tmp_path: Path
 ) -> None:
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))

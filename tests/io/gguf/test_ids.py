@@ -134,7 +134,7 @@ PATTERNS = {
 
 
 @pytest.mark.parametrize("name", sorted(PATTERNS))
-def test_words_of_a_name_are_those_of_tokenizers(name: str, tmp_path: Path) -> None:
+def test_words_of_a_name_equal_those_of_tokenizers(name: str, tmp_path: Path) -> None:
     splits = [Split(Regex(pattern), "isolated") for pattern in PATTERNS[name]]
     theirs = Sequence([*splits, ByteLevel(add_prefix_space=False, use_regex=False)])
     loaded = pw.Tokenizer.load(byte_level(tmp_path, pre=name))
