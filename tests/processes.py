@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 import signal
+import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -31,3 +33,9 @@ def heed_signals() -> None:
     signal.signal(signal.SIGINT, signal.default_int_handler)
     for name in ("SIGTERM", "SIGHUP"):
         signal.signal(getattr(signal, name), signal.SIG_DFL)
+
+
+def run_command(*arguments: object, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+    """Run a command in a process of its own, and return its exit code and what it prints."""
+    command = [sys.executable, "-m", "piecework", *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300)

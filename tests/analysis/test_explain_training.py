@@ -29,7 +29,7 @@ from piecework.reference import wordpiece_training as reference
 from piecework.train.plan import Plan
 from tests.laws.strategies import Words, pruning_settings, train_settings, word_counts
 
-patiently = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=40)
+patiently = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=40)
 
 # The vocabulary that the course prints.
 PRINTED = (

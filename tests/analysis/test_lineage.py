@@ -67,7 +67,7 @@ def test_the_error_for_an_absent_token_names_the_nearest_entries(
     assert str(raised.value) == f"token: must be {expected}, not {token!r}"
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(word_counts())
 def test_the_merges_join_the_characters_of_the_token(words: Words) -> None:
     counts = pw.Counts([word for word, _ in words], [count for _, count in words])
@@ -107,7 +107,7 @@ def test_a_token_of_many_merges_needs_no_recursion() -> None:
 # ---- the file
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(words=word_counts())
 def test_a_file_has_what_was_learned(words: Words, tmp_path_factory: Any) -> None:
     counts = pw.Counts([word for word, _ in words], [count for _, count in words])

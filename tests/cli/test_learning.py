@@ -15,11 +15,7 @@ import pytest
 import piecework as pw
 from tests.conftest import Run
 from tests.processes import POSIX, heed_signals
-
-
-def run(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "piecework", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300)
+from tests.processes import run_command as run
 
 
 @pytest.fixture

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,16 +12,12 @@ import piecework as pw
 from piecework.analysis.metrics import gini
 from piecework.analysis.readable_tokens import text_of_bytes
 from piecework.train import ByteBPETrainer, count_sources
+from tests.processes import run_command as run
 from tests.train.test_source_balance import LITTLE, MUCH
 from tests.train.test_source_counts import CZECH, ENGLISH
 
 TRAIN = ("train", "en.txt", "cs.txt", "--preset", "gpt2", "--vocab-size", "330")
 PARALLEL = ("--parallel", "en-dev.txt", "--parallel", "cs-dev.txt")
-
-
-def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "piecework", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300)
 
 
 @pytest.fixture

@@ -22,6 +22,7 @@ import piecework as pw
 from piecework.corpus import corpus_files, read_corpus, rows, text_stream
 from piecework.corpus.reader import CorpusReader
 from piecework.corpus.rows import ReadOptions, TextBlock
+from tests.corpus.formats.samples import write
 
 TEXT = "hug pug\nhugs\n"
 
@@ -44,12 +45,6 @@ def texts(path: object, **options: object) -> list[str]:
 
 def zstd(data: bytes) -> bytes:
     return pytest.importorskip("zstandard").ZstdCompressor().compress(data)
-
-
-def write(path: Path, data: bytes | str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data.encode() if isinstance(data, str) else data)
-    return path
 
 
 COMPRESSIONS = [

@@ -6,9 +6,7 @@ Differences on purpose are left out by name (docs/reference/conformance.md says 
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -19,6 +17,7 @@ from hypothesis import strategies as st
 import piecework as pw
 from tests import components
 from tests.differential import peer
+from tests.differential.peer import their_failures
 from tests.tie_texts import tie_texts
 
 TEXTS = st.lists(
@@ -46,17 +45,6 @@ def both(document: dict[str, Any]) -> tuple[pw.Tokenizer, tokenizers.Tokenizer]:
         # What they take and ours refuses is tested where the reader is.
         assume(False)
     raise AssertionError
-
-
-@contextlib.contextmanager
-def their_failures() -> Iterator[None]:
-    """Leave out texts on which they panic or fail."""
-    try:
-        yield
-    except BaseException as failure:
-        if type(failure).__name__ not in ("PanicException", "Exception"):
-            raise
-        assume(False)
 
 
 def offsets_are_known_wrong(document: dict[str, Any]) -> bool:

@@ -239,7 +239,7 @@ def hypothesis_pairs(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[pw.
     ]
 
 
-@settings(max_examples=2000 if FULL else 60, deadline=None)
+@settings(max_examples=2000 if FULL else 60)
 @given(text=st.text(st.one_of(st.characters(codec="utf-8"), st.sampled_from("ab <x>▁\0é漢 "))))
 def test_random_texts_give_the_same_fields(
     text: str, hypothesis_pairs: list[tuple[pw.Tokenizer, Any]]

@@ -269,7 +269,7 @@ def hypothesis_pairs() -> list[tuple[SentencePieceProcessor, Any]]:
     return made + [both(path.read_bytes()) for path in MODELS[4:6]]
 
 
-@settings(max_examples=2000 if FULL else 60, deadline=None)
+@settings(max_examples=2000 if FULL else 60)
 @given(
     text=st.text(st.one_of(st.characters(codec="utf-8"), st.sampled_from("ab <x>▁\0é漢 \ufffd")))
 )

@@ -123,7 +123,7 @@ def test_bytes_are_normalized_with_offsets_in_bytes() -> None:
         assert_same(*(of(rule_name=name) for of in BOTH), texts)
 
 
-@settings(max_examples=3000 if FULL else 200, deadline=None)
+@settings(max_examples=3000 if FULL else 200)
 @given(
     text=st.text(st.one_of(st.characters(codec="utf-8"), st.sampled_from("ab  ▁\0éＡ½\t\u0301"))),
     flags=st.sampled_from(SPACES),

@@ -130,7 +130,7 @@ def in_memory(kind: str) -> tuple[pw.Tokenizer, Any]:
 
 @pytest.mark.parametrize("kind", TYPES)
 @given(text=st.text(st.characters(exclude_categories=("Cs",)), max_size=80))
-@settings(max_examples=2000 if FULL else 200, deadline=None)
+@settings(max_examples=2000 if FULL else 200)
 def test_any_text_is_segmented_alike(kind: str, text: str) -> None:
     ours, processor = in_memory(kind)
     assert ours.encode(text).ids == processor.encode(text)

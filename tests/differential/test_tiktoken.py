@@ -74,7 +74,7 @@ PIECES = st.sampled_from(
 
 
 @pytest.mark.parametrize("name", FAMILIES, scope="module")
-@settings(max_examples=3000 if FULL else 60, deadline=None)
+@settings(max_examples=3000 if FULL else 60)
 @given(
     texts=st.lists(st.one_of(st.lists(PIECES, max_size=12).map("".join), st.text()), max_size=20)
 )
@@ -99,7 +99,7 @@ def test_random_bytes_as_one_piece_give_the_same_tokens(name: str) -> None:
         assert ours(name)._encode_single_piece(whole) == theirs(name)._encode_single_piece(whole)
 
 
-@settings(max_examples=500 if FULL else 60, deadline=None)
+@settings(max_examples=500 if FULL else 60)
 @given(data=st.data())
 def test_random_ranks_give_the_same_tokens(data: st.DataObject) -> None:
     """Ranks of no learner: parts ranked after the whole, tokens that are never formed, gaps."""

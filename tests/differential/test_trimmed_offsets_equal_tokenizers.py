@@ -6,9 +6,7 @@ the text there, also where a normalizer inserted its spaces.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -45,6 +43,7 @@ from piecework.spec import (
     WordPiece,
     portable_json,
 )
+from tests.differential.peer import their_failures
 
 FLAG = st.booleans()
 ENTRIES = ("[UNK]", "<s>", "</s>", "a", "漢", "x", "##x", " ", "Ġ", "▁a", "Ġa")
@@ -165,17 +164,6 @@ def of_ideograph(content: str, prefix: bool = False, **flags: Any) -> TokenizerS
         post_processor=SequenceProcessing((roberta,)),
         added_tokens=(AddedToken(content, id, normalized=True, **flags),),
     )
-
-
-@contextlib.contextmanager
-def their_failures() -> Iterator[None]:
-    """Leave out texts on which `tokenizers` panics or fails."""
-    try:
-        yield
-    except BaseException as failure:
-        if type(failure).__name__ not in ("PanicException", "Exception"):
-            raise
-        assume(False)
 
 
 def both(spec: TokenizerSpec) -> tuple[pw.Tokenizer, tokenizers.Tokenizer]:

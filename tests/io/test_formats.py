@@ -74,13 +74,8 @@ def test_saved_files_load_equal_here_and_in_tokenizers(
     assert json.loads(theirs.to_str()) == json.loads(tokenizer.to_str())
 
 
-def published_files() -> list[Path]:
-    folder = data.data_dir()
-    return sorted((folder / "vocab").glob("*/tokenizer.json*")) if folder else []
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("path", published_files(), ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("path", data.tokenizer_files(), ids=lambda path: path.parent.name)
 def test_published_files_are_written_back_equal(path: Path) -> None:
     content = path.read_bytes()
     text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()

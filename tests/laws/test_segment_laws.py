@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import piecework as pw
 from piecework.reference.tokenizer import ReferenceTokenizer
 
-patiently = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=300)
+patiently = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=300)
 
 CONTENTS = ["<a>", "b<a>]", "<a>b", "<a", "▁▁", "\n\n", "Ab", "[x]", "bb", "  "]
 TEXT = st.text("<a>bBA[x] \n▁é", max_size=12)

@@ -41,7 +41,7 @@ def split_and_whole() -> tuple[pw.Tokenizer, pw.Tokenizer]:
 
 
 @given(TEXT, TEXT | st.none())
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_words_equal_those_of_a_metaspace_pre_tokenizer(text: str, pair: str | None) -> None:
     split, whole = split_and_whole()
     expected, found = split.encode(text, pair), whole.encode(text, pair)
@@ -53,7 +53,7 @@ def test_words_equal_those_of_a_metaspace_pre_tokenizer(text: str, pair: str | N
 
 
 @given(TEXT, st.integers(1, 5), st.sampled_from(["left", "right"]))
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_windows_count_the_words_of_the_whole_text(text: str, length: int, side: Any) -> None:
     split, whole = (
         tok.with_truncation(length, stride=length - 1, side=side) for tok in split_and_whole()

@@ -126,7 +126,7 @@ texts = st.lists(st.text(st.sampled_from("ab漢.é1Ж "), max_size=12), min_size
 
 @each_learner
 @given(texts=texts, word=st.text(characters, min_size=1, max_size=8))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @pytest.mark.parametrize("preset", ["bert-uncased", "bert-cased", "whitespace", "punctuation"])
 def test_no_word_of_known_characters_is_unknown(
     learner: Learner, preset: str, texts: list[str], word: str
@@ -141,7 +141,7 @@ def test_no_word_of_known_characters_is_unknown(
 
 
 @given(texts=texts, word=st.text(characters, min_size=1, max_size=8))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @pytest.mark.parametrize("preset", ["bert-uncased", "bert-cased", "whitespace", "punctuation"])
 def test_no_entry_of_the_alphabet_is_one_that_the_pipeline_cannot_produce(
     preset: str, texts: list[str], word: str
@@ -170,7 +170,7 @@ STAGES: dict[str, Pipeline] = {
 
 
 @given(texts=st.lists(st.text("aA0.漢 é\u0301", max_size=8), min_size=1), more=st.text("bB1!北"))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @pytest.mark.parametrize("stages", STAGES)
 def test_isolated_characters_equal_those_of_the_reference(
     stages: str, texts: list[str], more: str

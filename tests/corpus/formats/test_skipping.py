@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import lzma
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -24,6 +22,7 @@ from tests.corpus.formats.samples import (
     write,
 )
 from tests.processes import POSIX
+from tests.processes import run_command as run
 
 pyarrow = pytest.importorskip("pyarrow", reason="Parquet and Arrow files need pyarrow")
 
@@ -141,11 +140,6 @@ def test_every_entry_point_skips(tmp_path: Path, tok: pw.Tokenizer) -> None:
 
 
 # ---- counts files
-
-
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "piecework", *map(str, arguments)]
-    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=300)
 
 
 def test_counts_and_documents_are_distinguished_by_content(tmp_path: Path) -> None:

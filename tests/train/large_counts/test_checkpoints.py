@@ -103,7 +103,7 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
 @given(data=st.data(), files=st.lists(LINES.map(b"\n".join), min_size=1, max_size=3))
 def test_a_count_interrupted_at_any_block_continues_to_the_same_counts(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, files: list[bytes]
