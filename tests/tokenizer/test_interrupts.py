@@ -17,9 +17,9 @@ import pytest
 
 import piecework as pw
 from tests.data import ROOT
-from tests.processes import heed_signals
+from tests.processes import POSIX, heed_signals
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="timers of POSIX")
+pytestmark = POSIX
 
 LETTERS = "abcdefgh"
 BEFORE = 0.02
