@@ -14,6 +14,8 @@ import sys
 from types import ModuleType
 from typing import Any
 
+import pytest
+
 ABSENT_MODULES = {"fcntl", "grp", "posix", "pty", "pwd", "resource", "syslog", "termios", "tty"}
 WINDOWS_SIGNALS = {"SIGABRT", "SIGBREAK", "SIGFPE", "SIGILL", "SIGINT", "SIGSEGV", "SIGTERM"}
 ABSENT_FROM_OS = set(
@@ -55,4 +57,7 @@ def import_as_on_windows(
     return real_import(name, globals, locals, fromlist, level)
 
 
-builtins.__import__ = import_as_on_windows
+@pytest.hookimpl(tryfirst=True)
+def pytest_load_initial_conftests() -> None:
+    """Replace the import before the first file of tests is read."""
+    builtins.__import__ = import_as_on_windows
