@@ -206,7 +206,7 @@ def test_every_crate_is_listed_and_denies_unsafe_code_without_an_argument() -> N
 
 def test_maps_that_files_and_texts_fill_have_random_seeds() -> None:
     fixed = {
-        str(path.relative_to(CRATES))
+        path.relative_to(CRATES).as_posix()
         for path in CRATES.rglob("*.rs")
         if path.name != "tests.rs" and "rustc_hash" in path.read_text(encoding="utf-8")
     }
