@@ -20,15 +20,20 @@ EncodeTexts = Callable[[Texts, bool], Batch]
 
 
 def encoder_of_long(
-    tokenizer: Tokenizer, encode: EncodeTexts, *, add_special_tokens: bool
+    tokenizer: Tokenizer,
+    encode: EncodeTexts,
+    *,
+    add_special_tokens: bool,
+    long_chars: int = LONG_CHARS,
+    piece_chars: int = PIECE_CHARS,
 ) -> Callable[[Texts], Batch]:
     """Return a function that encodes texts as `encode` does, with the long ones cut if that is safe."""
     frame = _frame(tokenizer, add_special_tokens) if _can_cut(tokenizer) else None
 
     def encode_texts(texts: Texts) -> Batch:
-        if frame is None or longest(texts) < LONG_CHARS:
+        if frame is None or longest(texts) < long_chars:
             return encode(texts, add_special_tokens)
-        pieces = [list(_pieces(text)) for text in texts]
+        pieces = [list(_pieces(text, piece_chars)) for text in texts]
         batch = encode([piece for parts in pieces for piece in parts], False)
         ends = np.cumsum([0, *map(len, pieces)])
         return _framed(with_rows(batch, batch.ids, batch.row_offsets[ends]), *frame)
@@ -36,9 +41,9 @@ def encoder_of_long(
     return encode_texts
 
 
-def _pieces(text: str) -> Iterator[str]:
+def _pieces(text: str, least_chars: int) -> Iterator[str]:
     start = 0
-    while cut := CUT.search(text, start + PIECE_CHARS):
+    while cut := CUT.search(text, start + least_chars):
         yield text[start : cut.start()]
         start = cut.start()
     yield text[start:]

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 import piecework as pw
 from piecework.export import (
     encode_corpus,
-    long_documents,
 )
+from piecework.export.long_documents import encoder_of_long
 from piecework.export.shard_plan import ShardPlan
 from tests.cuts import PRESETS, tokenizers_with_cuts
 from tests.export.encode_corpus.shards import (
@@ -155,21 +155,18 @@ def test_cutting_long_documents_changes_no_id(
         pieces += len(texts)
         return tok.encode_batch(texts, add_special_tokens=add_special_tokens)
 
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(long_documents, "LONG_CHARS", 1)
-        patch.setattr(long_documents, "PIECE_CHARS", size)
-        cut = long_documents.encoder_of_long(tok, encode, add_special_tokens=with_special_tokens)
-        found = cut(texts).to_lists()
+    cut = encoder_of_long(
+        tok, encode, add_special_tokens=with_special_tokens, long_chars=1, piece_chars=size
+    )
+    found = cut(texts).to_lists()
     assert found == tok.encode_batch(texts, add_special_tokens=with_special_tokens).to_lists()
     assert pieces >= len(texts)
 
 
 @pytest.mark.parametrize("number", range(2 * len(PRESETS)))
 def test_long_documents_of_these_tokenizers_are_cut(
-    cut_tokenizers: list[pw.Tokenizer], number: int, monkeypatch: pytest.MonkeyPatch
+    cut_tokenizers: list[pw.Tokenizer], number: int
 ) -> None:
-    monkeypatch.setattr(long_documents, "LONG_CHARS", 100)
-    monkeypatch.setattr(long_documents, "PIECE_CHARS", 30)
     tok = cut_tokenizers[number]
     calls: list[list[str]] = []
 
@@ -178,17 +175,14 @@ def test_long_documents_of_these_tokenizers_are_cut(
         return tok.encode_batch(texts, add_special_tokens=add_special_tokens)
 
     text = "a hug of a pug, " * 20
-    found = long_documents.encoder_of_long(tok, encode, add_special_tokens=True)(["a", text])
+    sizes = {"long_chars": 100, "piece_chars": 30}
+    found = encoder_of_long(tok, encode, add_special_tokens=True, **sizes)(["a", text])
     assert found.to_lists() == tok.encode_batch(["a", text]).to_lists()
     assert "".join(calls[0]) == "a" + text
     assert max(map(len, calls[0])) < 50
 
 
-def test_documents_are_not_cut_where_ids_could_change(
-    tok: pw.Tokenizer, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(long_documents, "LONG_CHARS", 1)
-    monkeypatch.setattr(long_documents, "PIECE_CHARS", 1)
+def test_documents_are_not_cut_where_ids_could_change(tok: pw.Tokenizer) -> None:
     lines = sentences(300, 1)
     gpt2 = pw.Tokenizer.train_from_iterator(lines, model="byte-bpe", vocab_size=280)
     bloom = pw.spec.named_pre_tokenizer("bloom")
@@ -212,7 +206,8 @@ def test_documents_are_not_cut_where_ids_could_change(
             return other.encode_batch(texts, add_special_tokens=add_special_tokens)
 
         texts = ["hug a hug a", "a hugs hug"]
-        found = long_documents.encoder_of_long(other, encode, add_special_tokens=True)(texts)
+        sizes = {"long_chars": 1, "piece_chars": 1}
+        found = encoder_of_long(other, encode, add_special_tokens=True, **sizes)(texts)
         assert calls == [texts]
         assert found.to_lists() == other.encode_batch(texts).to_lists()
 
