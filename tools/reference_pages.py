@@ -49,7 +49,6 @@ MODULES = (
     "piecework.export",
     "piecework.analysis",
     "piecework.chat",
-    "piecework.generation",
     "piecework.lattice",
     "piecework.stages",
     "piecework.distributed",

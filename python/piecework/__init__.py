@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from piecework import chat as chat
     from piecework import corpus as corpus
     from piecework import export as export
-    from piecework import generation as generation
     from piecework import lattice as lattice
     from piecework import spec as spec
     from piecework import stages as stages
@@ -64,7 +63,6 @@ _MODULES = (
     "chat",
     "corpus",
     "export",
-    "generation",
     "lattice",
     "spec",
     "stages",

@@ -62,7 +62,7 @@ if TYPE_CHECKING:
     from piecework._internal.memory import Memory
     from piecework._internal.seeded_sampling import SeededSampling
     from piecework._internal.types import Progress, Self, Unpack
-    from piecework.chat import ChatEncoding, SegmentedEncoding
+    from piecework.chat.results import ChatEncoding, SegmentedEncoding
     from piecework.sampling import Sampling
     from piecework.spec import (
         AddedToken,

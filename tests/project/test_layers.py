@@ -642,7 +642,7 @@ def python_graph() -> dict[str, set[str]]:
     return graph
 
 
-ABOVE_TOKENIZER = (*GUESTS, "lattice", "stages", "export", "generation", "tokenizer", "__main__")
+ABOVE_TOKENIZER = (*GUESTS, "lattice", "stages", "export", "tokenizer", "__main__")
 
 
 def test_only_types_of_tokenizers_are_imported_below_them() -> None:

@@ -13,10 +13,7 @@ from tests.project.test_one_name import OTHER_NAMES
 
 MODULES = (
     "piecework",
-    *(
-        f"piecework.{name}"
-        for name in "analysis chat corpus export generation lattice spec".split()
-    ),
+    *(f"piecework.{name}" for name in "analysis chat corpus export lattice spec".split()),
     *(f"piecework.{name}" for name in "stages train vocabulary distributed playground".split()),
     *("piecework.distributed.ray", "piecework.distributed.spark"),
 )
@@ -84,4 +81,4 @@ def test_special_tokens_are_added_to_texts_and_not_to_segments_and_prompts() -> 
     }
     assert len(defaults) > 10
     without = [name for name, default in defaults.items() if default is not True]
-    assert without == ["piecework.Tokenizer.encode_segments", "piecework.generation.heal"]
+    assert without == ["piecework.Tokenizer.encode_segments", "piecework.chat.heal"]

@@ -38,7 +38,6 @@ PUBLIC_NAMES = {
     "train",
     "vocabulary",
     "export",
-    "generation",
     "lattice",
     "stages",
     "analysis",
@@ -243,7 +242,7 @@ STAGES_NAMES = {
 
 CHAT_NAMES = {"ChatEncoding", "GrowingText", "SegmentedEncoding", "TextChunk"}
 CHAT_NAMES |= {"MASK_PARTS", "ChatFormat", "chunk_text", "count_messages", "find_special_token"}
-CHAT_NAMES |= {"fit_messages"}
+CHAT_NAMES |= {"fit_messages", *GENERATION_NAMES}
 
 TOKENIZER_NAMES = {
     "load",
@@ -358,7 +357,7 @@ def public_members(owner: object) -> dict[str, object]:
 def documented_things() -> list[tuple[str, object]]:
     """Every public class, function, method and property that a user can reach."""
     things: list[tuple[str, object]] = [("piecework", pw)]
-    homes = (pw.spec, pw.train, pw.vocabulary, pw.export, pw.analysis, pw.chat, pw.generation)
+    homes = (pw.spec, pw.train, pw.vocabulary, pw.export, pw.analysis, pw.chat)
     for home in (pw, *homes, pw.errors):
         for name, value in public_members(home).items():
             if not (inspect.isclass(value) or inspect.isfunction(value)):
@@ -402,10 +401,6 @@ def test_export_lists_exactly_its_public_names() -> None:
 
 def test_lattice_lists_exactly_its_public_names() -> None:
     assert set(pw.lattice.__all__) == LATTICE_NAMES
-
-
-def test_generation_lists_exactly_its_public_names() -> None:
-    assert set(pw.generation.__all__) == GENERATION_NAMES
 
 
 def test_stages_lists_exactly_its_public_names() -> None:

@@ -73,7 +73,7 @@ class Drift:
     >>> import piecework as pw
     >>> vocab = {"[UNK]": 0, "hug": 1, "##s": 2, "h": 3, "##ug": 4}
     >>> tok = pw.Tokenizer(pw.spec.WordPiece(vocab), decoder=pw.spec.WordPieceDecoder())
-    >>> print(pw.generation.find_drift(tok, [3, 4, 2]))
+    >>> print(pw.chat.find_drift(tok, [3, 4, 2]))
     3 ids, 2 when their text is encoded: 1 span differs
     0: h ##ug -> hug
 

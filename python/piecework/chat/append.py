@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from piecework._internal.validation import id_list
-from piecework.generation.drift import Drift, DriftFinder, DriftSpan
+from piecework.chat.drift import Drift, DriftFinder, DriftSpan
 
 if TYPE_CHECKING:
     from piecework._internal.array_types import Ids
@@ -19,7 +19,7 @@ class AppendedIds:
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.BPE({"a": 0, "b": 1, "ab": 2}, (("a", "b"),)))
-    >>> both = pw.generation.append_ids(tok.with_decoder(pw.spec.Fuse()), [0], [1, 0])
+    >>> both = pw.chat.append_ids(tok.with_decoder(pw.spec.Fuse()), [0], [1, 0])
     >>> both.ids, both.completion_mask, len(both.crossing_spans)
     ([0, 1, 0], [0, 1, 1], 1)
 
