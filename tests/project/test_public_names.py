@@ -122,19 +122,6 @@ ANALYSIS_NAMES = {
     "verify_files",
 }
 
-GENERATION_NAMES = {
-    "AppendedIds",
-    "Drift",
-    "DriftSpan",
-    "HealedPrompt",
-    "TokenTrie",
-    "append_ids",
-    "find_drift",
-    "find_drift_batch",
-    "find_drift_files",
-    "heal",
-}
-
 PLAYGROUND_NAMES = {"create_app", "serve"}
 
 TRAIN_NAMES = {
@@ -240,9 +227,10 @@ STAGES_NAMES = {
     "with_word_ids",
 }
 
-CHAT_NAMES = {"ChatEncoding", "GrowingText", "SegmentedEncoding", "TextChunk"}
+CHAT_NAMES = {"GrowingText", "apply_chat_template"}
 CHAT_NAMES |= {"MASK_PARTS", "ChatFormat", "chunk_text", "count_messages", "find_special_token"}
-CHAT_NAMES |= {"fit_messages", *GENERATION_NAMES}
+CHAT_NAMES |= {"fit_messages", "TokenTrie", "append_ids", "heal"}
+CHAT_NAMES |= {"find_drift", "find_drift_batch", "find_drift_files"}
 
 TOKENIZER_NAMES = {
     "load",
@@ -261,7 +249,6 @@ TOKENIZER_NAMES = {
     "count",
     "count_batch",
     "encode_segments",
-    "apply_chat_template",
     "decode",
     "decode_batch",
     "decode_bytes",

@@ -36,6 +36,7 @@ _HERE = {
     "additional_special_tokens": "special_tokens_map['additional_special_tokens']",
     "backend_tokenizer": "spec, or piecework.integrations.transformers.BackendTokenizer(tokenizer)",
     "all_special_ids": "special_tokens_map, and token_to_id for each",
+    "apply_chat_template": "piecework.chat.apply_chat_template(tokenizer, messages)",
     "all_special_tokens": "added_tokens, those with special=True",
     "batch_decode": "decode_batch",
     "batch_encode_plus": "encode_batch",

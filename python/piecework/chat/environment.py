@@ -28,9 +28,14 @@ from piecework.chat.budget import (
     check_product,
     step,
 )
-from piecework.chat.comparisons import compared, count_search, counted_tests
 from piecework.chat.filters import chat_filters
-from piecework.chat.formatting import brace_formatted, percent_formatted
+from piecework.chat.operators import (
+    brace_formatted,
+    compared,
+    count_search,
+    counted_tests,
+    percent_formatted,
+)
 from piecework.chat.tracked_text import (
     GENERATED,
     TEMPLATE,

@@ -17,8 +17,8 @@ from piecework.errors import ArgumentError, IdRangeError, InputTypeError
 from piecework.vocabulary.decoding import decoded_bytes
 
 if TYPE_CHECKING:
+    from piecework import Tokenizer
     from piecework._internal.array_types import Ids
-    from piecework.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from piecework._internal.validation import check_type
-from piecework.errors import UnknownNameError
-
 DEFAULT_TEMPLATE = "default"
 """The name of the chat template that transformers uses when none is named."""
 
@@ -68,21 +65,6 @@ class FolderSettings:
     def replace(self, **changes: Any) -> FolderSettings:
         """Return these settings with other values for the fields in `changes`."""
         return FolderSettings(**{**self._fields(), **changes})
-
-    def template_for(self, chat_template: str | None, *, has_tools: bool) -> str:
-        """Return a chat template by name, the text of one, or the one that transformers uses by default."""
-        templates = self.chat_templates
-        if chat_template is not None:
-            check_type("chat_template", chat_template, str, "str or None")
-            return templates.get(chat_template, chat_template)
-        if has_tools and "tool_use" in templates:
-            return templates["tool_use"]
-        if DEFAULT_TEMPLATE not in templates:
-            names = ", ".join(map(repr, templates))
-            found = f"no default chat template, only {names}" if names else "no chat template"
-            use = "use with_chat_template, or chat_template= with a name or the text of a template"
-            raise UnknownNameError("chat_template", f"the tokenizer has {found}; {use}")
-        return templates[DEFAULT_TEMPLATE]
 
     def _fields(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__}
