@@ -480,6 +480,7 @@ MODULES_FOR_GUESTS = (
     "io.read_file",
     "io.saving",
     "io.stored_lengths",
+    "normalization_rules",
     "rows.rectangles",
     "rows.segments",
     "rows.special_tokens",

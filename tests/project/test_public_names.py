@@ -26,13 +26,10 @@ PUBLIC_NAMES = {
     "Tokenizer",
     "TokenizerSpec",
     "spec",
-    "NormalizationRules",
     "Sampling",
-    "Segmentation",
     "Encoding",
     "Batch",
     "encode_files",
-    "EncodedFiles",
     "IdMap",
     "PieceworkError",
     "train",
@@ -44,7 +41,6 @@ PUBLIC_NAMES = {
     "chat",
     "corpus",
     "errors",
-    "UNICODE_VERSION",
     "__version__",
 }
 
