@@ -239,7 +239,7 @@ class Tokenizer(metaclass=WithForeignNames):
                 stored_lengths.warn_of_lengths(core, file)
         tokenizer = cls._of(core, parse_special)
         in_file = settings_of_gguf_path(file)
-        tokenizer._use_settings(settings if in_file is None else settings.replace(**in_file))
+        tokenizer._settings = settings if in_file is None else settings.replace(**in_file)
         return tokenizer
 
     @classmethod
@@ -556,7 +556,7 @@ class Tokenizer(metaclass=WithForeignNames):
             reject_keywords(Tokenizer.encode, given)
         if isinstance(text, list | tuple) and not is_pretokenized:
             raise many_texts(text)
-        encoding = self._core.encode(
+        return self._core.encode(
             text,
             pair,
             add_special_tokens=add_special_tokens,
@@ -564,21 +564,6 @@ class Tokenizer(metaclass=WithForeignNames):
             parse_special=self._recognized(parse_special, [text] if pair is None else [text, pair]),
             sampling=self._drawn(sampling),
         )
-        if self._settings.word_ids is None or is_pretokenized:
-            return encoding
-        from piecework.rows.word_numbers import numbered_encoding
-
-        untruncated = None
-        if not self._core.is_plain:
-            untruncated = self._core.with_truncation(None).encode(
-                text,
-                pair,
-                add_special_tokens=False,
-                is_pretokenized=False,
-                parse_special=self._recognized(parse_special),
-                sampling=None,
-            )
-        return numbered_encoding(encoding, untruncated)
 
     def tokenize(self, text: str) -> list[str]:
         """Return the tokens of a text, without the tokens that the post-processor and padding add.
@@ -676,23 +661,6 @@ class Tokenizer(metaclass=WithForeignNames):
             overflow=overflow,
             num_threads=thread_count(num_threads),
         )
-        if offsets and self._settings.word_ids is not None and not is_pretokenized:
-            from piecework.rows.word_numbers import numbered_batch
-
-            untruncated = None
-            if not self._core.is_plain:
-                untruncated = self._core.with_truncation(None).encode_batch(
-                    first,
-                    second,
-                    add_special_tokens=False,
-                    is_pretokenized=False,
-                    parse_special=self._recognized(parse_special),
-                    sampling=None,
-                    offsets=True,
-                    overflow=False,
-                    num_threads=thread_count(num_threads),
-                )
-            raw = numbered_batch(raw, self._core.id_to_token, untruncated)
         if offsets in ("bytes", "utf16"):
             from piecework.rows.offset_units import in_unit
 
@@ -1641,7 +1609,7 @@ class Tokenizer(metaclass=WithForeignNames):
         if settings.padding and self.token_to_id(settings.padding["pad_token"]) is None:
             settings = settings.replace(padding=None)  # another token can have its id now
         tokenizer = self.with_word_cache_budget(other._core.cache_budget)
-        tokenizer._use_settings(settings)
+        tokenizer._settings = settings
         return tokenizer
 
     def _variant(
@@ -1658,7 +1626,7 @@ class Tokenizer(metaclass=WithForeignNames):
             self._parse_special if parse_special is None else parse_special,
             self._functions if functions is None else functions,
         )
-        variant._use_settings(self._settings.replace(**settings))
+        variant._settings = self._settings.replace(**settings)
         return variant
 
     def _stages(self) -> TokenizerSpec:
@@ -1706,11 +1674,6 @@ class Tokenizer(metaclass=WithForeignNames):
         is_plain = core.has_late_fields and not functions and parse_special != "refuse"
         self._encode_text = core.encode_text if is_plain else None
         self._dropout = core.dropout
-
-    def _use_settings(self, settings: FolderSettings) -> None:
-        self._settings = settings
-        if settings.word_ids is not None:
-            self._encode_text = None
 
     def _drawn(self, sampling: Sampling | None) -> SeededSampling | None:
         """Return the sampling settings for the core, None for the one best segmentation."""
@@ -1769,7 +1732,7 @@ def _restored(
 ) -> AnyTokenizer:
     core = _compiled(text, ()).with_word_cache_budget(cache_budget)
     tokenizer = cls._of(core, parse_special)
-    tokenizer._use_settings(settings)
+    tokenizer._settings = settings
     return tokenizer
 
 
@@ -1780,5 +1743,5 @@ def _restored_from_spec(
     settings: FolderSettings,
 ) -> AnyTokenizer:
     tokenizer = cls.from_spec(spec).with_word_cache_budget(cache_budget)
-    tokenizer._use_settings(settings)
+    tokenizer._settings = settings
     return tokenizer

@@ -220,7 +220,7 @@ STAGES_NAMES = {
     "pre_tokenize",
     "stages_of",
     "with_stages",
-    "with_word_ids",
+    "metaspace_word_ids",
 }
 
 CHAT_NAMES = {"GrowingText", "apply_chat_template"}

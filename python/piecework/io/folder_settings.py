@@ -19,7 +19,6 @@ _DEFAULTS: Mapping[str, Any] = {
     "roles": {},
     "truncation": None,
     "truncation_side": None,
-    "word_ids": None,
 }
 
 
@@ -36,7 +35,6 @@ class FolderSettings:
     - `truncation`, `padding`: stored in its `tokenizer.json`, and applied on request only.
     - `chat_templates`: name -> Jinja template.
     - `extra_special_tokens`: special tokens without a role; None stands for all of the specification.
-    - `word_ids`: "metaspace" if ▁ begins a word; no folder contains it.
     - `other`: the other keys of a `tokenizer_config.json`, kept as they are.
 
     Not a dataclass, because importing `dataclasses` takes longer than loading most files.
@@ -53,7 +51,6 @@ class FolderSettings:
     chat_templates: Mapping[str, str]
     extra_special_tokens: tuple[str, ...] | None
     other: Mapping[str, Any]
-    word_ids: str | None
 
     def __init__(self, **fields: Any) -> None:
         if unknown := fields.keys() - _DEFAULTS.keys():
