@@ -10,7 +10,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import accumulate, chain, groupby, pairwise
+from itertools import accumulate, chain, groupby, pairwise, takewhile
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from piecework import Batch
@@ -280,10 +280,10 @@ def _cuts(
     """Return the cuts in order, from the beginning of both sequences to their ends."""
     data, ends = _ends(ids, token_bytes)
     new_data, new_ends = _ends(new_ids, token_bytes)
-    before = _common_bytes(data, new_data)
+    before = _num_equal(data, new_data)
     cuts = [(ends[at], new_ends[at]) for at in sorted(ends) if at <= before and at in new_ends]
     if data != new_data:
-        start = len(data) - _common_bytes(data[::-1], new_data[::-1])
+        start = len(data) - _num_equal(data[::-1], new_data[::-1])
         shift = len(new_data) - len(data)
         cuts += [
             (ends[at], new_ends[at + shift])
@@ -308,18 +308,6 @@ def _rising(cuts: Iterable[Cut]) -> Iterator[Cut]:
         if cut[0] > last[0] and cut[1] > last[1]:
             yield cut
             last = cut
-
-
-def _common_bytes(first: bytes, second: bytes) -> int:
-    """Return the number of equal bytes at the beginning."""
-    low, high = 0, min(len(first), len(second))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if first[low:middle] == second[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
 
 
 @dataclass(frozen=True)
@@ -376,3 +364,9 @@ def append_ids(tokenizer: Tokenizer, prompt_ids: Ids, completion_ids: Ids) -> Ap
         return f"completion_ids[{position - len(prompt)}]"
 
     return AppendedIds(ids, len(prompt), DriftFinder(tokenizer).find(ids, place))
+
+
+def _num_equal(first: bytes, second: bytes) -> int:
+    """Return the number of equal bytes at the beginning."""
+    pairs = zip(first, second, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

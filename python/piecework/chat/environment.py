@@ -22,11 +22,11 @@ from piecework.chat.budget import (
     BUDGET,
     CHARS_PER_ITEM,
     Budget,
-    bounded,
     check_number,
     check_power,
     check_product,
     step,
+    take_each,
 )
 from piecework.chat.filters import chat_filters
 from piecework.chat.operators import (
@@ -201,7 +201,7 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
 
     # Functions that the compiled code calls.
 
-    bounded = staticmethod(bounded)
+    bounded = staticmethod(take_each)
     compared = staticmethod(compared)
     step = staticmethod(step)
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from bisect import bisect_right
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from piecework import Sampling
@@ -143,7 +144,12 @@ def fit_messages(
             f"has {least} tokens"
         )
         raise ArgumentError("max_tokens", problem)
-    return _recent(rows, starts[-_most(len(starts), lambda turns: tokens_of(turns) <= max_tokens)])
+    fitting = 1
+    while fitting < len(starts) and tokens_of(min(2 * fitting, len(starts))) <= max_tokens:
+        fitting = min(2 * fitting, len(starts))
+    more = range(fitting + 1, min(2 * fitting, len(starts)))
+    fitting += bisect_right(more, max_tokens, key=tokens_of)
+    return _recent(rows, starts[-fitting])
 
 
 def turn_starts(messages: Sequence[Message]) -> list[int]:
@@ -172,24 +178,6 @@ def turn_starts(messages: Sequence[Message]) -> list[int]:
 def _recent(messages: Sequence[Message], start: int) -> list[Message]:
     """Return the messages from a position on, and the system messages before it."""
     return [m for at, m in enumerate(messages) if at >= start or m.get("role") in _SYSTEM]
-
-
-def _most(turns: int, fits: Callable[[int], bool]) -> int:
-    """Return a number of turns that fits, as 1 does, and with one turn more does not."""
-    most, exceeding = 1, turns + 1
-    while most < turns and exceeding > turns:
-        tried = min(2 * most, turns)
-        if fits(tried):
-            most = tried
-        else:
-            exceeding = tried
-    while exceeding - most > 1:
-        tried = (most + exceeding) // 2
-        if fits(tried):
-            most = tried
-        else:
-            exceeding = tried
-    return most
 
 
 def _called(message: Message) -> Iterator[object]:
