@@ -30,6 +30,7 @@ from piecework.attributes.names_of_other_libraries import (
     WithForeignNames,
     add_foreign_names,
     hides_keywords,
+    immutable_error,
     many_texts,
     reject_keywords,
 )
@@ -1553,15 +1554,11 @@ class Tokenizer(metaclass=WithForeignNames):
 
     def __setattr__(self, name: str, value: object) -> None:
         if self._is_public(name):
-            from piecework.attributes.immutable import immutable_error
-
             raise immutable_error(name, "an assignment", value)
         object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
         if self._is_public(name):
-            from piecework.attributes.immutable import immutable_error
-
             raise immutable_error(name, "a deletion")
         object.__delattr__(self, name)
 

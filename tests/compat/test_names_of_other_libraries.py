@@ -18,8 +18,10 @@ from piecework.attributes.names_of_other_libraries import (
     _ALIASES,
     _HERE,
     _KEYWORDS,
+    _METHOD_FOR,
     _OF_BATCH,
     NameElsewhere,
+    immutable_error,
 )
 from piecework.attributes.roles import ROLES
 from piecework.errors import FileError, ImmutableError, InputTypeError
@@ -481,9 +483,7 @@ def test_an_assignment_names_the_method_that_returns_a_changed_tokenizer(
 
 
 def test_every_method_that_an_assignment_names_exists() -> None:
-    from piecework.attributes.immutable import _METHODS, immutable_error
-
-    for name in (*_METHODS, *ROLES):
+    for name in (*_METHOD_FOR, *ROLES):
         for method in re.findall(r"with_[a-z_]+", str(immutable_error(name, "an assignment", "a"))):
             assert hasattr(pw.Tokenizer, method)
 
