@@ -1569,12 +1569,10 @@ class Tokenizer(metaclass=WithForeignNames):
         return type(self) is Tokenizer or name in vars(Tokenizer)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        budget = self._core.cache_budget
-        if not self._functions:
-            text = self._core.to_json(False)
-            return _restored, (type(self), text, self._parse_special, budget, self._settings)
         # The stages pickle their functions and raise for one that cannot be pickled.
-        return _restored_from_spec, (type(self), self.spec, budget, self._settings)
+        content = self.spec if self._functions else self._core.to_json(False)
+        budget = self._core.cache_budget
+        return _restored, (type(self), content, self._parse_special, budget, self._settings)
 
     def __repr__(self) -> str:
         from piecework.spec.tokenizer_spec import stage_names
@@ -1722,23 +1720,15 @@ def _encoded(text: str) -> bytes:
 
 def _restored(
     cls: type[AnyTokenizer],
-    text: str,
+    content: str | TokenizerSpec,
     parse_special: ParseSpecial,
     cache_budget: int,
     settings: FolderSettings,
 ) -> AnyTokenizer:
-    core = _compiled(text, ()).with_word_cache_budget(cache_budget)
-    tokenizer = cls._of(core, parse_special)
-    tokenizer._settings = settings
-    return tokenizer
-
-
-def _restored_from_spec(
-    cls: type[AnyTokenizer],
-    spec: TokenizerSpec,
-    cache_budget: int,
-    settings: FolderSettings,
-) -> AnyTokenizer:
-    tokenizer = cls.from_spec(spec).with_word_cache_budget(cache_budget)
+    if isinstance(content, str):
+        tokenizer = cls._of(_compiled(content, ()), parse_special)
+    else:
+        tokenizer = cls.from_spec(content)
+    tokenizer = tokenizer.with_word_cache_budget(cache_budget)
     tokenizer._settings = settings
     return tokenizer
