@@ -117,14 +117,10 @@ def apply_chat_template(
         add_generation_prompt=add_generation_prompt,
         continue_final_message=continue_final_message,
     )
-    parts = checked_parts(mask)
     template_spans = tuple(_spans(prompt.origins, TEMPLATE))
     segments = _segments(plain(prompt), template_spans)
     encoding = tokenizer.encode_segments(segments, markers=markers).encoding
-    if mask is None and _has_generation(template):
-        spans: tuple[Span, ...] | None = _generated_spans(prompt, messages)
-    else:
-        spans = _spans_of_replies(tokenizer, prompt, messages, parts, template, roles)
+    spans = _spans_of_assistant(tokenizer, prompt, messages, template, roles, mask)
     return ChatEncoding(plain(prompt), encoding, template_spans, spans)
 
 
@@ -160,32 +156,25 @@ def _spans(origins: bytes, bit: int) -> Iterator[Span]:
         yield run.span()
 
 
-def _has_generation(template: str) -> bool:
-    from piecework.chat.environment import has_generation  # needs the extra `chat`
-
-    return has_generation(template)
-
-
-def _generated_spans(
-    prompt: TrackedText, messages: Sequence[Mapping[str, Any]]
-) -> tuple[Span, ...]:
-    """Return the spans of `{% generation %}`, without those of a message with `weight` 0."""
-    spans = tuple(_spans(prompt.origins, GENERATED))
-    if all(row.get("weight") != 0 for row in messages):
-        return spans
-    of_others = prompt.origins.translate(_HAS_BIT[OTHERS])
-    return tuple(span for span in spans if _RUN.search(of_others, *span) is None)
-
-
-def _spans_of_replies(
+def _spans_of_assistant(
     tokenizer: Tokenizer,
     prompt: TrackedText,
     messages: Sequence[Mapping[str, Any]],
-    parts: Collection[str],
     template: str,
     roles: Mapping[str, str],
+    mask: Collection[str] | None,
 ) -> tuple[Span, ...] | None:
-    """Return the spans of the assistant's messages; None if no character is known to be of one."""
+    """Return the spans of `{% generation %}` or of the assistant's messages; None if none is known."""
+    from piecework.chat.environment import has_generation  # needs the extra `chat`
+
+    parts = checked_parts(mask)
+    if mask is None and has_generation(template):
+        spans = tuple(_spans(prompt.origins, GENERATED))
+        if all(row.get("weight") != 0 for row in messages):
+            return spans
+        # The characters of a message with `weight` 0 have the bit of others.
+        of_others = prompt.origins.translate(_HAS_BIT[OTHERS])
+        return tuple(span for span in spans if _RUN.search(of_others, *span) is None)
     replies = list(filter(is_reply, messages))
     if not any(origin & _OF_REPLIES for origin in set(prompt.origins)):
         return None if replies else ()
