@@ -19,7 +19,7 @@ MODULES = (
 )
 OTHER_CONCEPTS = {
     "column": ("Batch", "distributed"),  # of a batch or a data frame, which has no records
-    "encoding": ("Segmentation", "ChatEncoding", "SegmentedEncoding"),  # an `Encoding`
+    "encoding": ("metaspace_word_ids",),  # an `Encoding`
     "pipeline": ("Counts", "Plan", "Preset", "counts_of_table", "decoder_for"),  # a `Pipeline`
     "threads": ("Speed",),  # a figure of a result
     "type": ("ScoredPiece",),  # that of a piece in a `.model`
