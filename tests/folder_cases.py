@@ -503,7 +503,7 @@ def _differing_chat(ours: pw.Tokenizer, theirs: Any) -> Iterator[tuple[str, Any,
     ids = theirs.apply_chat_template(
         MESSAGES, chat_template=CHAT, add_generation_prompt=True, return_dict=False
     )
-    found = chatting.apply_chat_template(MESSAGES, add_generation_prompt=True)
+    found = pw.chat.apply_chat_template(chatting, MESSAGES, add_generation_prompt=True)
     yield from _differing("chat", "", found.ids, ids)
 
 

@@ -38,7 +38,7 @@ ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "reference"
 REFERENCE = ROOT / "python" / "piecework" / "reference"
 MARK = "<!-- generated -->\n"
-CLASSES = ("Tokenizer", "Encoding", "Batch", "Counts", "IdMap", "NormalizationRules")
+CLASSES = ("Tokenizer", "Encoding", "Batch", "Counts", "IdMap")
 FIELD = property(doc="A field; the docstring of the class describes it.")
 MODULES = (
     "piecework",
@@ -49,9 +49,9 @@ MODULES = (
     "piecework.export",
     "piecework.analysis",
     "piecework.chat",
-    "piecework.generation",
     "piecework.lattice",
     "piecework.stages",
+    "piecework.normalization_rules",
     "piecework.distributed",
     "piecework.distributed.ray",
     "piecework.distributed.spark",

@@ -19,7 +19,6 @@ from piecework._internal.lazy_names import lazy_names
 from piecework.errors import PieceworkError as PieceworkError
 
 try:
-    from piecework._core import UNICODE_VERSION as UNICODE_VERSION
     from piecework._core import __version__ as __version__
     from piecework.batch import Batch as Batch
     from piecework.encoding import Encoding as Encoding
@@ -33,17 +32,13 @@ if TYPE_CHECKING:
     from piecework import chat as chat
     from piecework import corpus as corpus
     from piecework import export as export
-    from piecework import generation as generation
     from piecework import lattice as lattice
     from piecework import spec as spec
     from piecework import stages as stages
     from piecework import train as train
     from piecework import vocabulary as vocabulary
-    from piecework.export import EncodedFiles as EncodedFiles
     from piecework.export import encode_files as encode_files
-    from piecework.normalization_rules import NormalizationRules as NormalizationRules
     from piecework.sampling import Sampling as Sampling
-    from piecework.sampling import Segmentation as Segmentation
     from piecework.spec import TokenizerSpec as TokenizerSpec
     from piecework.train import BPETrainer as BPETrainer
     from piecework.train import ByteBPETrainer as ByteBPETrainer
@@ -64,7 +59,6 @@ _MODULES = (
     "chat",
     "corpus",
     "export",
-    "generation",
     "lattice",
     "spec",
     "stages",
@@ -77,11 +71,8 @@ _HOMES = {
     "ByteUnigramTrainer": "train",
     "CharTrainer": "train",
     "Counts": "train",
-    "EncodedFiles": "export",
     "IdMap": "vocabulary",
-    "NormalizationRules": "normalization_rules",
     "Sampling": "sampling",
-    "Segmentation": "sampling",
     "SentencePieceTrainer": "train",
     "TokenizerSpec": "spec",
     "UnigramTrainer": "train",
@@ -92,7 +83,6 @@ _HOMES = {
     "encode_files": "export",
 }
 __all__ = [
-    "UNICODE_VERSION",
     "Batch",
     "Encoding",
     "PieceworkError",

@@ -209,7 +209,7 @@ class TemplateError(PieceworkError, ValueError):
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}))
-    >>> tok.apply_chat_template([{"role": "user"}], chat_template="{{ raise_exception('no text') }}")
+    >>> pw.chat.apply_chat_template(tok, [{}], chat_template="{{ raise_exception('no text') }}")
     Traceback (most recent call last):
     piecework.errors.TemplateError: chat template: no text
     """

@@ -19,6 +19,7 @@ from piecework._internal.validation import (
     listed,
 )
 from piecework.decode_stream import DecodeStreams
+from piecework.encoding import Encoding
 from piecework.spec import Char, Normalizer, PreTokenizer, TokenizerSpec
 from piecework.tokenizer import Tokenizer
 
@@ -29,12 +30,12 @@ if TYPE_CHECKING:
 __all__ = [
     "decode_streams",
     "encode_pre_token",
+    "metaspace_word_ids",
     "normalize",
     "normalize_with_offsets",
     "pre_tokenize",
     "stages_of",
     "with_stages",
-    "with_word_ids",
 ]
 
 _STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder", "added_tokens")
@@ -165,21 +166,33 @@ def decode_streams(
     return DecodeStreams(raw, tokenizer, errors)
 
 
-def with_word_ids(tokenizer: Tokenizer, kind: Literal["pre-token", "metaspace"]) -> Tokenizer:
-    """Return a tokenizer whose `word_ids` count pre-tokens, or words that the metaspace ▁ begins.
+def metaspace_word_ids(encoding: Encoding) -> list[int | None]:
+    """Return the word of each token, where a token that begins with the metaspace ▁ begins a word.
 
     >>> import piecework as pw
     >>> vocab = {token: id for id, token in enumerate("<unk> ▁ a b ▁a ▁b".split())}
     >>> model = pw.spec.BPE(vocab, (("▁", "a"), ("▁", "b")), unk_token="<unk>")
-    >>> tok = pw.Tokenizer(model, normalizer=pw.spec.Replace(" ", "▁"))
-    >>> by_marker = pw.stages.with_word_ids(tok, "metaspace")
-    >>> tok.encode("ab ab b").word_ids, by_marker.encode("ab ab b").word_ids
+    >>> encoding = pw.Tokenizer(model, normalizer=pw.spec.Replace(" ", "▁")).encode("ab ab b")
+    >>> encoding.word_ids, pw.stages.metaspace_word_ids(encoding)
     ([0, 0, 0, 0, 0], [0, 0, 1, 1, 2])
 
-    Pre-tokens are the default, as in `tokenizers`. Models in the style of Llama have no pre-tokenizer, so
-    that a whole text is one pre-token. With "metaspace", a token that begins with ▁ begins a word, as
-    does every pre-token and added token. Ids and offsets do not change. Words given by
-    `is_pretokenized` keep their numbers. Files do not contain the setting.
+    Models in the style of Llama have no pre-tokenizer, so that a whole text is one pre-token, as in
+    `tokenizers`. Every pre-token and added token begins a word too. A pair is counted from 0, and so is each
+    window of a truncated text. The row of a batch needs `encode_batch(..., offsets=True)`.
     """
-    check_choice("kind", kind, ("pre-token", "metaspace"))
-    return tokenizer._variant(word_ids=None if kind == "pre-token" else kind)
+    check_type("encoding", encoding, Encoding, "an Encoding")
+    numbers: list[int | None] = []
+    number = -1
+    before: tuple[int | None, int | None] = (None, None)
+    columns = (encoding.tokens, encoding.word_ids, encoding.sequence_ids)
+    for token, word, sequence in zip(*columns, strict=True):
+        if word is None:
+            numbers.append(None)
+            continue
+        if sequence != before[0]:
+            number = -1
+        if (sequence, word) != before or token.startswith("▁"):
+            number += 1
+        before = (sequence, word)
+        numbers.append(number)
+    return numbers

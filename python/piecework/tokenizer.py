@@ -1,7 +1,7 @@
 """The tokenizer: load or train one, encode text into ids, decode ids, inspect its vocabulary, save it.
 
 `Tokenizer` is a thin wrapper over a compiled core: each method checks its arguments and calls a function of
-the folder that does the work (`io`, `train`, `vocabulary`, `chat`) or a method of the core. What is about one
+the folder that does the work (`io`, `train`, `vocabulary`, `rows`) or a method of the core. What is about one
 kind of model or one task is `function(tokenizer, ...)` in `lattice`, `vocabulary`, `chat` and `stages`.
 """
 
@@ -30,12 +30,12 @@ from piecework.attributes.names_of_other_libraries import (
     WithForeignNames,
     add_foreign_names,
     hides_keywords,
+    immutable_error,
     many_texts,
     reject_keywords,
 )
 from piecework.attributes.roles import RoleId, RoleToken
 from piecework.batch import Batch, Filling
-from piecework.chat.special_tokens import checked_parse_special, refuse_special, special_ids
 from piecework.decode_stream import DecodeStream
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, FormatError, InputTypeError, PortabilityWarning
@@ -55,6 +55,7 @@ from piecework.io.role_settings import (
     tokens_without_role,
 )
 from piecework.io.source_bytes import files_of_directory, gunzipped
+from piecework.rows.special_tokens import checked_parse_special, refuse_special, special_ids
 from piecework.rows.text_columns import split_pairs, text_rows
 
 if TYPE_CHECKING:
@@ -62,7 +63,7 @@ if TYPE_CHECKING:
     from piecework._internal.memory import Memory
     from piecework._internal.seeded_sampling import SeededSampling
     from piecework._internal.types import Progress, Self, Unpack
-    from piecework.chat import ChatEncoding, SegmentedEncoding
+    from piecework.rows.segments import SegmentedEncoding
     from piecework.sampling import Sampling
     from piecework.spec import (
         AddedToken,
@@ -239,7 +240,7 @@ class Tokenizer(metaclass=WithForeignNames):
                 stored_lengths.warn_of_lengths(core, file)
         tokenizer = cls._of(core, parse_special)
         in_file = settings_of_gguf_path(file)
-        tokenizer._use_settings(settings if in_file is None else settings.replace(**in_file))
+        tokenizer._settings = settings if in_file is None else settings.replace(**in_file)
         return tokenizer
 
     @classmethod
@@ -556,7 +557,7 @@ class Tokenizer(metaclass=WithForeignNames):
             reject_keywords(Tokenizer.encode, given)
         if isinstance(text, list | tuple) and not is_pretokenized:
             raise many_texts(text)
-        encoding = self._core.encode(
+        return self._core.encode(
             text,
             pair,
             add_special_tokens=add_special_tokens,
@@ -564,21 +565,6 @@ class Tokenizer(metaclass=WithForeignNames):
             parse_special=self._recognized(parse_special, [text] if pair is None else [text, pair]),
             sampling=self._drawn(sampling),
         )
-        if self._settings.word_ids is None or is_pretokenized:
-            return encoding
-        from piecework.rows.word_numbers import numbered_encoding
-
-        untruncated = None
-        if not self._core.is_plain:
-            untruncated = self._core.with_truncation(None).encode(
-                text,
-                pair,
-                add_special_tokens=False,
-                is_pretokenized=False,
-                parse_special=self._recognized(parse_special),
-                sampling=None,
-            )
-        return numbered_encoding(encoding, untruncated)
 
     def tokenize(self, text: str) -> list[str]:
         """Return the tokens of a text, without the tokens that the post-processor and padding add.
@@ -676,23 +662,6 @@ class Tokenizer(metaclass=WithForeignNames):
             overflow=overflow,
             num_threads=thread_count(num_threads),
         )
-        if offsets and self._settings.word_ids is not None and not is_pretokenized:
-            from piecework.rows.word_numbers import numbered_batch
-
-            untruncated = None
-            if not self._core.is_plain:
-                untruncated = self._core.with_truncation(None).encode_batch(
-                    first,
-                    second,
-                    add_special_tokens=False,
-                    is_pretokenized=False,
-                    parse_special=self._recognized(parse_special),
-                    sampling=None,
-                    offsets=True,
-                    overflow=False,
-                    num_threads=thread_count(num_threads),
-                )
-            raw = numbered_batch(raw, self._core.id_to_token, untruncated)
         if offsets in ("bytes", "utf16"):
             from piecework.rows.offset_units import in_unit
 
@@ -786,89 +755,13 @@ class Tokenizer(metaclass=WithForeignNames):
         `SpecialTokenError` for a special token of one character that the model makes from plain text. Plain
         text of which it makes another special token is segmented without these, as SentencePiece does.
         """
-        from piecework.chat.segments import encode_segments
+        from piecework.rows.segments import encode_segments
 
         return encode_segments(segments, self._prompts_with(markers), add_special_tokens)
 
-    @hides_keywords
-    def apply_chat_template(
-        self,
-        messages: Sequence[Mapping[str, Any]],
-        *,
-        tools: Sequence[Mapping[str, Any]] | None = None,
-        documents: Sequence[Mapping[str, Any]] | None = None,
-        chat_template: str | None = None,
-        add_generation_prompt: bool = False,
-        continue_final_message: bool = False,
-        trusted_roles: Collection[str] = (),
-        markers: Collection[str] | None = None,
-        variables: Mapping[str, Any] | None = None,
-        mask: Collection[str] | None = None,
-        **unknown: NoReturn,
-    ) -> ChatEncoding:
-        """Render a conversation with a chat template and encode it (extra `chat`).
-
-        >>> import piecework as pw
-        >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=40)
-        >>> template = "{% for m in messages %}[CLS]{{ m.content }}[SEP]{% endfor %}"
-        >>> tok = tok.with_chat_template(template)
-        >>> chat = tok.apply_chat_template([{"role": "user", "content": "be [SEP]"}])
-        >>> chat.text, chat.encoding.tokens.count("[SEP]")
-        ('[CLS]be [SEP][SEP]', 1)
-
-        **Text of messages never becomes a special token.** Each character of the prompt is known to be of
-        the template or of a message, and special tokens and `markers` match in text of the template only,
-        as in `encode_segments`. Messages, tools, documents, `variables` and numbers count as message text;
-        the roles of transformers' templates, such as "user", count as template text. Messages whose role
-        is in `trusted_roles` are template text as a whole: name "assistant" to keep the markers of earlier
-        replies. A template that mixes both, so that the origin of a character is lost, raises.
-
-        Templates run in the sandbox of Jinja, with the variables and functions of transformers:
-        `messages`, `tools`, `documents`, `add_generation_prompt`, the names of roles such as `bos_token`,
-        `raise_exception`, `strftime_now`, and `{% generation %}`. `variables` adds others. `chat_template` is
-        the name of a template or its text. By default it is "tool_use" for a call with tools, if the
-        tokenizer has that template, and "default" otherwise.
-
-        `add_generation_prompt` asks for the beginning of a reply. `continue_final_message` ends the prompt
-        after the content of the last message.
-
-        `assistant_mask` of the result is 1 for the tokens inside `{% generation %}`, if the template has it,
-        otherwise for the tokens of the assistant's messages, which are known from the origins. `mask` names
-        the parts of these messages that it has: "content", "reasoning", "tool-calls" and "end-of-turn", with
-        the markers around them (None: all). With `mask`, `{% generation %}` has no effect. A message with a
-        `weight` of 0, as in data for fine-tuning, is not in the mask.
-
-        Raises `TemplateError` for a template that is invalid, raises, takes more than a million steps or
-        30 seconds, or loses an origin; `InputTypeError` for messages and tools of other types;
-        `UnknownNameError` without template; `SpecialTokenError` as `encode_segments`; and
-        `MissingExtraError` without jinja2.
-        """
-        if unknown:
-            reject_keywords(Tokenizer.apply_chat_template, unknown)
-        from piecework.chat.rendering import rendered
-
-        template = self._settings.template_for(chat_template, has_tools=tools is not None)
-        special_tokens = self._role_tokens()
-        prompt = rendered(
-            template,
-            messages,
-            tools=tools,
-            documents=documents,
-            special_tokens=special_tokens,
-            variables=variables or {},
-            trusted_roles=trusted_roles,
-            add_generation_prompt=add_generation_prompt,
-            continue_final_message=continue_final_message,
-        )
-        from piecework.chat.chat_encoding import assistant_finder, encode_chat
-
-        prompts = self._prompts_with(markers)
-        spans_of = assistant_finder(template, messages, special_tokens, prompts, mask)
-        return encode_chat(prompt, prompts, spans_of)
-
     def _prompts_with(self, markers: Collection[str] | None) -> RawPrompts:
         """Return what encodes prompts; that without markers is kept."""
-        from piecework.chat.segments import prompts_of
+        from piecework.rows.segments import prompts_of
 
         if markers is not None:
             return prompts_of(self._core, self._role_tokens().values(), markers)
@@ -1222,8 +1115,8 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.with_chat_template("{{ messages[0].content }}").chat_template
         '{{ messages[0].content }}'
 
-        It is kept with the folder of the tokenizer. `apply_chat_template` renders it, and `chat_templates`
-        has all of them.
+        It is kept with the folder of the tokenizer. `chat.apply_chat_template` renders it, and
+        `chat_templates` has all of them.
         """
         return self._settings.chat_templates.get(DEFAULT_TEMPLATE)
 
@@ -1266,8 +1159,8 @@ class Tokenizer(metaclass=WithForeignNames):
 
         `with_truncation`, `with_padding` and other methods that keep the stages share the tables, and so do
         copies and forked processes. Pickles, `.pwc` files and methods that replace a stage or add tokens do
-        not keep all of them: call it again. `encode_segments` and `apply_chat_template` compile what they
-        need at their first call.
+        not keep all of them: call it again. `encode_segments` and `chat.apply_chat_template` compile what
+        they need at their first call.
         """
         self._core.warm_up()
         # The arrays of the first batch import numpy.
@@ -1661,15 +1554,11 @@ class Tokenizer(metaclass=WithForeignNames):
 
     def __setattr__(self, name: str, value: object) -> None:
         if self._is_public(name):
-            from piecework.attributes.immutable import immutable_error
-
             raise immutable_error(name, "an assignment", value)
         object.__setattr__(self, name, value)
 
     def __delattr__(self, name: str) -> None:
         if self._is_public(name):
-            from piecework.attributes.immutable import immutable_error
-
             raise immutable_error(name, "a deletion")
         object.__delattr__(self, name)
 
@@ -1680,12 +1569,10 @@ class Tokenizer(metaclass=WithForeignNames):
         return type(self) is Tokenizer or name in vars(Tokenizer)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        budget = self._core.cache_budget
-        if not self._functions:
-            text = self._core.to_json(False)
-            return _restored, (type(self), text, self._parse_special, budget, self._settings)
         # The stages pickle their functions and raise for one that cannot be pickled.
-        return _restored_from_spec, (type(self), self.spec, budget, self._settings)
+        content = self.spec if self._functions else self._core.to_json(False)
+        budget = self._core.cache_budget
+        return _restored, (type(self), content, self._parse_special, budget, self._settings)
 
     def __repr__(self) -> str:
         from piecework.spec.tokenizer_spec import stage_names
@@ -1717,7 +1604,7 @@ class Tokenizer(metaclass=WithForeignNames):
         if settings.padding and self.token_to_id(settings.padding["pad_token"]) is None:
             settings = settings.replace(padding=None)  # another token can have its id now
         tokenizer = self.with_word_cache_budget(other._core.cache_budget)
-        tokenizer._use_settings(settings)
+        tokenizer._settings = settings
         return tokenizer
 
     def _variant(
@@ -1734,7 +1621,7 @@ class Tokenizer(metaclass=WithForeignNames):
             self._parse_special if parse_special is None else parse_special,
             self._functions if functions is None else functions,
         )
-        variant._use_settings(self._settings.replace(**settings))
+        variant._settings = self._settings.replace(**settings)
         return variant
 
     def _stages(self) -> TokenizerSpec:
@@ -1782,11 +1669,6 @@ class Tokenizer(metaclass=WithForeignNames):
         is_plain = core.has_late_fields and not functions and parse_special != "refuse"
         self._encode_text = core.encode_text if is_plain else None
         self._dropout = core.dropout
-
-    def _use_settings(self, settings: FolderSettings) -> None:
-        self._settings = settings
-        if settings.word_ids is not None:
-            self._encode_text = None
 
     def _drawn(self, sampling: Sampling | None) -> SeededSampling | None:
         """Return the sampling settings for the core, None for the one best segmentation."""
@@ -1838,23 +1720,15 @@ def _encoded(text: str) -> bytes:
 
 def _restored(
     cls: type[AnyTokenizer],
-    text: str,
+    content: str | TokenizerSpec,
     parse_special: ParseSpecial,
     cache_budget: int,
     settings: FolderSettings,
 ) -> AnyTokenizer:
-    core = _compiled(text, ()).with_word_cache_budget(cache_budget)
-    tokenizer = cls._of(core, parse_special)
-    tokenizer._use_settings(settings)
-    return tokenizer
-
-
-def _restored_from_spec(
-    cls: type[AnyTokenizer],
-    spec: TokenizerSpec,
-    cache_budget: int,
-    settings: FolderSettings,
-) -> AnyTokenizer:
-    tokenizer = cls.from_spec(spec).with_word_cache_budget(cache_budget)
-    tokenizer._use_settings(settings)
+    if isinstance(content, str):
+        tokenizer = cls._of(_compiled(content, ()), parse_special)
+    else:
+        tokenizer = cls.from_spec(content)
+    tokenizer = tokenizer.with_word_cache_budget(cache_budget)
+    tokenizer._settings = settings
     return tokenizer

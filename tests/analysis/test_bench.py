@@ -19,6 +19,7 @@ from piecework.analysis import bench, bench_files
 from piecework.analysis.peers import PEERS, Peer, read_peer
 from piecework.analysis.speed import speed_table
 from piecework.cli.bench import bench as bench_command
+from piecework.normalization_rules import NormalizationRules
 
 TEXTS = [f"to be or not to be, that is question {number}" for number in range(40)]
 Run = Callable[..., tuple[int, str, str]]
@@ -52,7 +53,7 @@ def model_file(folder: Path) -> str:
     pieces = [("<unk>", 0, "unknown"), ("<s>", 0, "control"), ("</s>", 0, "control")]
     pieces += [(letter, -4, "normal") for letter in "▁tobehaqusin"] + [("▁to", -2, "normal")]
     model = pw.spec.SentencePiece(tuple(pw.spec.ScoredPiece(*piece) for piece in pieces))
-    charsmap = pw.NormalizationRules.named("nmt_nfkc").charsmap
+    charsmap = NormalizationRules.named("nmt_nfkc").charsmap
     normalizer = pw.spec.SentencePieceNormalizer(charsmap=charsmap)
     decoder = pw.spec.SentencePieceDecoder()
     pw.Tokenizer(model, normalizer=normalizer, decoder=decoder).save(folder / "tiny.model")

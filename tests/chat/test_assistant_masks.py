@@ -12,7 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.chat.turn_frames import frame_of
+from piecework.chat.assistant_spans import frame_of
+from piecework.chat.chat_format import ChatEncoding
 from tests.chats import CALL, CHATML, CONVERSATIONS, TEMPLATES, chat_tokenizer
 from tests.data import find, need
 
@@ -42,7 +43,7 @@ def byte_level(template: str) -> pw.Tokenizer:
     return chat_tokenizer(tok, template)
 
 
-def masked(chat: pw.chat.ChatEncoding) -> list[str]:
+def masked(chat: ChatEncoding) -> list[str]:
     """Return the text of each run of masked tokens."""
     bits = "".join(map(str, chat.assistant_mask))
     offsets = chat.encoding.offsets
@@ -51,7 +52,7 @@ def masked(chat: pw.chat.ChatEncoding) -> list[str]:
 
 
 def masked_parts(messages: Any, parts: list[str] | None, template: str = THINKING) -> list[str]:
-    return masked(byte_level(template).apply_chat_template(messages, mask=parts))
+    return masked(pw.chat.apply_chat_template(byte_level(template), messages, mask=parts))
 
 
 @pytest.mark.parametrize("conversation", ["turns", "answered"])
@@ -59,20 +60,22 @@ def masked_parts(messages: Any, parts: list[str] | None, template: str = THINKIN
 def test_masks_without_the_tag_equal_those_with_it(template: str, conversation: str) -> None:
     tok = byte_level(TEMPLATES[template])
     messages = CONVERSATIONS[conversation]
-    tagged = tok.apply_chat_template(messages)
-    stock = tok.with_chat_template(TAG.sub("", TEMPLATES[template])).apply_chat_template(messages)
+    tagged = pw.chat.apply_chat_template(tok, messages)
+    stock = pw.chat.apply_chat_template(
+        tok.with_chat_template(TAG.sub("", TEMPLATES[template])), messages
+    )
     assert stock.text == tagged.text
     assert sum(tagged.assistant_mask) > 0
     assert stock.assistant_mask == tagged.assistant_mask
-    named = tok.apply_chat_template(messages, mask=pw.chat.MASK_PARTS)
+    named = pw.chat.apply_chat_template(tok, messages, mask=pw.chat.MASK_PARTS)
     assert named.assistant_mask == tagged.assistant_mask
 
 
 def test_a_mask_has_tool_calls_with_their_markers() -> None:
-    chat = byte_level(STOCK).apply_chat_template(CONVERSATIONS["tools"])
+    chat = pw.chat.apply_chat_template(byte_level(STOCK), CONVERSATIONS["tools"])
     call = '{"name": "weather", "arguments": {"city": "Zürich", "days": 3, "exact": true}}'
     assert masked(chat) == [f"<tool_call>\n{call}\n</tool_call><|im_end|>", "Sunny.<|im_end|>"]
-    tagged = byte_level(CHATML).apply_chat_template(CONVERSATIONS["tools"])
+    tagged = pw.chat.apply_chat_template(byte_level(CHATML), CONVERSATIONS["tools"])
     assert chat.assistant_mask == tagged.assistant_mask
 
 
@@ -89,7 +92,7 @@ def test_a_turn_begins_after_its_header_and_ends_with_its_marker(
     template: str, expected: list[str]
 ) -> None:
     tok = byte_level(TEMPLATES[template])
-    found = masked(tok.apply_chat_template(CONVERSATIONS["turns"]))
+    found = masked(pw.chat.apply_chat_template(tok, CONVERSATIONS["turns"]))
     assert [text.removeprefix("\n") for text in found] == expected
 
 
@@ -127,9 +130,9 @@ def test_a_message_with_weight_0_is_not_masked(template: str) -> None:
         {"role": "user", "content": "So"},
         {"role": "assistant", "content": "Three"},
     ]
-    chat = byte_level(template).apply_chat_template(messages)
+    chat = pw.chat.apply_chat_template(byte_level(template), messages)
     assert masked(chat) == ["Two<|im_end|>", "Three<|im_end|>"]
-    alone = byte_level(template).apply_chat_template(messages[:2])
+    alone = pw.chat.apply_chat_template(byte_level(template), messages[:2])
     assert not any(alone.assistant_mask)
 
 
@@ -142,7 +145,7 @@ def test_text_of_others_ends_a_turn_where_the_template_drops_a_message() -> None
     texts = ["One", "mine", " ", "mine too", "Three"]
     roles = ["assistant", "user"]
     messages = [{"role": roles[at % 2], "content": text} for at, text in enumerate(texts)]
-    chat = byte_level(TEMPLATES["gemma"]).apply_chat_template(messages)
+    chat = pw.chat.apply_chat_template(byte_level(TEMPLATES["gemma"]), messages)
     assert masked(chat) == ["One<end_of_turn>", "Three<end_of_turn>"]
 
 
@@ -176,7 +179,7 @@ def test_numbers_at_the_end_of_a_tool_call_belong_to_it() -> None:
 
 def test_a_template_without_text_of_the_assistant_has_no_mask() -> None:
     tok = byte_level("{% for m in messages %}<|{{ m.role }}|>{% endfor %}")
-    chat = tok.apply_chat_template(CONVERSATIONS["answered"])
+    chat = pw.chat.apply_chat_template(tok, CONVERSATIONS["answered"])
     assert chat.assistant_spans is None
     assert len(chat.ids) == 2
     with pytest.raises(
@@ -184,12 +187,12 @@ def test_a_template_without_text_of_the_assistant_has_no_mask() -> None:
     ):
         chat.assistant_mask  # noqa: B018
     # Without a message of the assistant there is nothing to mask.
-    assert tok.apply_chat_template(CONVERSATIONS["one"]).assistant_mask == [0]
+    assert pw.chat.apply_chat_template(tok, CONVERSATIONS["one"]).assistant_mask == [0]
 
 
 def test_a_mask_is_all_zeros_for_a_tag_without_text() -> None:
     template = "{% generation %}{% endgeneration %}{{ messages[1].content }}"
-    chat = byte_level(template).apply_chat_template(CONVERSATIONS["answered"])
+    chat = pw.chat.apply_chat_template(byte_level(template), CONVERSATIONS["answered"])
     assert chat.assistant_spans == ()
     assert not any(chat.assistant_mask)
 
@@ -197,23 +200,25 @@ def test_a_mask_is_all_zeros_for_a_tag_without_text() -> None:
 def test_unknown_parts_of_a_mask_are_errors() -> None:
     tok = byte_level(STOCK)
     with pytest.raises(pw.errors.ArgumentError, match="mask"):
-        tok.apply_chat_template(CONVERSATIONS["one"], mask=["contents"])
+        pw.chat.apply_chat_template(tok, CONVERSATIONS["one"], mask=["contents"])
     with pytest.raises(pw.errors.InputTypeError, match="mask"):
-        tok.apply_chat_template(CONVERSATIONS["one"], mask="content")
+        pw.chat.apply_chat_template(tok, CONVERSATIONS["one"], mask="content")
 
 
 def test_masks_follow_truncation_and_padding() -> None:
     tok = byte_level(STOCK).with_roles(pad_token="</s>")
-    whole = tok.apply_chat_template(CONVERSATIONS["answered"])
+    whole = pw.chat.apply_chat_template(tok, CONVERSATIONS["answered"])
     size = len(whole.ids)
-    padded = tok.with_padding(length=size * 4).apply_chat_template(CONVERSATIONS["answered"])
+    padded = pw.chat.apply_chat_template(
+        tok.with_padding(length=size * 4), CONVERSATIONS["answered"]
+    )
     assert padded.assistant_mask == [*whole.assistant_mask, *[0] * (size * 3)]
-    cut = tok.with_truncation(size - 4).apply_chat_template(CONVERSATIONS["answered"])
+    cut = pw.chat.apply_chat_template(tok.with_truncation(size - 4), CONVERSATIONS["answered"])
     assert cut.assistant_mask == whole.assistant_mask[: size - 4]
 
 
 def test_results_with_masks_pickle() -> None:
-    chat = byte_level(STOCK).apply_chat_template(CONVERSATIONS["answered"])
+    chat = pw.chat.apply_chat_template(byte_level(STOCK), CONVERSATIONS["answered"])
     again = pickle.loads(pickle.dumps(chat))
     assert again.assistant_mask == chat.assistant_mask
     assert again == chat
@@ -221,8 +226,13 @@ def test_results_with_masks_pickle() -> None:
 
 def test_trusted_roles_do_not_change_masks() -> None:
     tok = byte_level(STOCK)
-    chat = tok.apply_chat_template(CONVERSATIONS["turns"], trusted_roles={"assistant", "user"})
-    assert chat.assistant_mask == tok.apply_chat_template(CONVERSATIONS["turns"]).assistant_mask
+    chat = pw.chat.apply_chat_template(
+        tok, CONVERSATIONS["turns"], trusted_roles={"assistant", "user"}
+    )
+    assert (
+        chat.assistant_mask
+        == pw.chat.apply_chat_template(tok, CONVERSATIONS["turns"]).assistant_mask
+    )
 
 
 @pytest.mark.parametrize(
@@ -292,7 +302,7 @@ def test_masks_have_all_text_of_the_assistant_and_none_of_others(
         {"role": role, "content": mine if role == "assistant" else other}
         for role, other, mine in turns
     ]
-    chat = cached(template).apply_chat_template(messages, mask=pw.chat.MASK_PARTS)
+    chat = pw.chat.apply_chat_template(cached(template), messages, mask=pw.chat.MASK_PARTS)
     spans = chat.assistant_spans
     if spans is None:
         assert not any(letter in chat.text for letter in "78")
@@ -333,7 +343,7 @@ def accepted(tok: pw.Tokenizer, messages: Any) -> Any:
     blocks = [{**row, "content": [{"type": "text", "text": row["content"]}]} for row in messages]
     for rows in (messages, blocks):
         try:
-            if tok.apply_chat_template(rows, mask=["content"]).assistant_spans is not None:
+            if pw.chat.apply_chat_template(tok, rows, mask=["content"]).assistant_spans is not None:
                 return rows
         except pw.errors.TemplateError:
             continue
@@ -352,11 +362,11 @@ def test_masks_of_published_templates_equal_those_of_the_tag(model: str) -> None
         messages = accepted(tok, conversation)
         if messages is None:
             continue
-        tagged = tok.apply_chat_template(messages)
+        tagged = pw.chat.apply_chat_template(tok, messages)
         expected = [after.sub("", before.sub("", text, count=1)) for text in masked(tagged)]
-        ours = tok.apply_chat_template(messages, mask=pw.chat.MASK_PARTS)
+        ours = pw.chat.apply_chat_template(tok, messages, mask=pw.chat.MASK_PARTS)
         assert masked(ours) == expected
-        published = tok.with_chat_template(stock).apply_chat_template(messages)
+        published = pw.chat.apply_chat_template(tok.with_chat_template(stock), messages)
         if published.text == ours.text:
             assert masked(published) == [text.removesuffix("<|user|>") for text in expected]
         compared += 1
@@ -376,7 +386,7 @@ def test_messages_are_read_a_bounded_number_of_times_each() -> None:
         nonlocal reads
         reads = 0
         roles = ("user", "assistant") * turns
-        tok.apply_chat_template([Read(role=role, content="a") for role in roles])
+        pw.chat.apply_chat_template(tok, [Read(role=role, content="a") for role in roles])
         return reads
 
     tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).with_chat_template(

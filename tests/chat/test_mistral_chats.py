@@ -90,7 +90,8 @@ def test_the_samples_of_mistral_common_have_their_published_ids(sample: str, ver
     folder = f"golden/mistral-common/{sample}"
     conversation = json.loads(need(f"{folder}/sample.json").read_text(encoding="utf-8"))
     published = json.loads(need(f"{folder}/tokens_{version}.json").read_text(encoding="utf-8"))
-    chat = loaded(version).apply_chat_template(
+    chat = pw.chat.apply_chat_template(
+        loaded(version),
         [parsed(message) for message in conversation["messages"]],
         tools=conversation["tools"] or None,
         variables={"version": int(version[1:])},
@@ -112,7 +113,7 @@ TEMPLATE = "<s>[INST] {{ messages[0].content }}[/INST]"
 
 
 def tokens_of(content: str, template: str = TEMPLATE) -> list[str]:
-    chat = loaded("v3").apply_chat_template([{"content": content}], chat_template=template)
+    chat = pw.chat.apply_chat_template(loaded("v3"), [{"content": content}], chat_template=template)
     return list(chat.encoding.tokens)
 
 
@@ -147,7 +148,7 @@ def test_the_text_of_a_message_has_the_ids_of_sentencepiece() -> None:
     ]
     for _ in range(500):
         content = "".join(rng.choices(parts, k=rng.randint(1, 8)))
-        chat = tok.apply_chat_template([{"content": content}], chat_template=TEMPLATE)
+        chat = pw.chat.apply_chat_template(tok, [{"content": content}], chat_template=TEMPLATE)
         assert chat.ids == [1, 3, *theirs.encode(content), 4]
 
 

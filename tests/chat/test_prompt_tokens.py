@@ -63,7 +63,7 @@ def test_a_byte_token_is_not_matched_as_a_whole_word() -> None:
 def test_a_token_known_by_role_is_guarded_in_chats() -> None:
     tok = hand_made().with_roles(**ROLE_TOKENS)
     template = "<s>{{ messages[0].content }}</s>"
-    chat = tok.apply_chat_template([{"content": "a</s>＜pad＞"}], chat_template=template)
+    chat = pw.chat.apply_chat_template(tok, [{"content": "a</s>＜pad＞"}], chat_template=template)
     special = [token for token in chat.encoding.tokens if token in ROLE_TOKENS.values()]
     assert special == ["<s>", "</s>"]
 
@@ -98,8 +98,8 @@ def test_a_template_writes_a_token_known_by_role() -> None:
     vocab = {"[UNK]": 0, "a": 1, "[SEP]": 2, "[": 3, "]": 4, "SEP": 5}
     tok = pw.Tokenizer(pw.spec.WordPiece(vocab), pre_tokenizer=pw.spec.BertPreTokenizer())
     tok = tok.with_roles(sep_token="[SEP]")
-    chat = tok.apply_chat_template(
-        [{"content": "a[SEP]"}], chat_template="{{ messages[0].content }}{{ sep_token }}"
+    chat = pw.chat.apply_chat_template(
+        tok, [{"content": "a[SEP]"}], chat_template="{{ messages[0].content }}{{ sep_token }}"
     )
     assert chat.ids == [1, 3, 5, 4, 2]
 

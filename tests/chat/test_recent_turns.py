@@ -11,6 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
+from piecework.chat import message_counts
 from piecework.errors import ArgumentError, InputTypeError, UnknownNameError
 from tests.chats import CONVERSATIONS, TEMPLATES, TOOLS, chat_tokenizer
 
@@ -46,7 +47,7 @@ def turns(draw: st.DrawFn) -> Messages:
 
 
 def size(tok: pw.Tokenizer, messages: Messages, **options: Any) -> int:
-    return len(tok.apply_chat_template(messages, **options).ids)
+    return len(pw.chat.apply_chat_template(tok, messages, **options).ids)
 
 
 @given(
@@ -224,13 +225,13 @@ def test_wrong_arguments_are_refused(call: Any, error: type, message: str) -> No
 
 def test_a_long_conversation_takes_time_near_its_result(monkeypatch: pytest.MonkeyPatch) -> None:
     rendered: list[int] = []
-    original = pw.Tokenizer.apply_chat_template
+    original = message_counts.apply_chat_template
 
     def counted(tok: pw.Tokenizer, messages: Messages, **options: Any) -> Any:
         rendered.append(len(messages))
         return original(tok, messages, **options)
 
-    monkeypatch.setattr(pw.Tokenizer, "apply_chat_template", counted)
+    monkeypatch.setattr(message_counts, "apply_chat_template", counted)
     pair = [{"role": "user", "content": "a" * 50}, {"role": "assistant", "content": "a" * 50}]
     for turns, budget in ((100, 100), (1_000, 10_000), (20_000, 10_000), (1_000, 90_000)):
         rendered.clear()

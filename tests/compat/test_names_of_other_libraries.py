@@ -18,8 +18,10 @@ from piecework.attributes.names_of_other_libraries import (
     _ALIASES,
     _HERE,
     _KEYWORDS,
+    _METHOD_FOR,
     _OF_BATCH,
     NameElsewhere,
+    immutable_error,
 )
 from piecework.attributes.roles import ROLES
 from piecework.errors import FileError, ImmutableError, InputTypeError
@@ -162,7 +164,7 @@ SIGNATURES = (
 )
 
 
-@pytest.mark.parametrize("name", [*SIGNATURES, "with_truncation", "apply_chat_template"])
+@pytest.mark.parametrize("name", [*SIGNATURES, "with_truncation"])
 def test_a_signature_shows_no_argument_that_cannot_be_used(name: str) -> None:
     method = getattr(pw.Tokenizer, name)
     parameters = inspect.signature(method).parameters.values()
@@ -305,15 +307,15 @@ def test_keyword_arguments_of_chats_name_the_calls_here(
     given: dict[str, typing.Any], use: str
 ) -> None:
     with pytest.raises(InputTypeError, match=f"^{use}"):
-        CHATTY.apply_chat_template(MESSAGES, **given)
-    names = list(inspect.signature(CHATTY.apply_chat_template).parameters)
-    assert names[:2] == ["messages", "tools"]
+        pw.chat.apply_chat_template(CHATTY, MESSAGES, **given)
+    names = list(inspect.signature(pw.chat.apply_chat_template).parameters)
+    assert names[:2] == ["tokenizer", "messages"]
     assert "unknown" not in names
 
 
 def test_a_chat_as_a_list_names_its_ids() -> None:
     pytest.importorskip("jinja2")
-    chat = CHATTY.apply_chat_template(MESSAGES)
+    chat = pw.chat.apply_chat_template(CHATTY, MESSAGES)
     segments = TOK.encode_segments([("a", False)])
     for result in (chat, segments):
         message = f"^{type(result).__name__}: has no items; use its ids"
@@ -481,9 +483,7 @@ def test_an_assignment_names_the_method_that_returns_a_changed_tokenizer(
 
 
 def test_every_method_that_an_assignment_names_exists() -> None:
-    from piecework.attributes.immutable import _METHODS, immutable_error
-
-    for name in (*_METHODS, *ROLES):
+    for name in (*_METHOD_FOR, *ROLES):
         for method in re.findall(r"with_[a-z_]+", str(immutable_error(name, "an assignment", "a"))):
             assert hasattr(pw.Tokenizer, method)
 

@@ -55,7 +55,7 @@ def outcomes(tok: pw.Tokenizer, theirs: Any, messages: Any, **options: Any) -> t
     except Exception:
         expected = None
     try:
-        ours = tok.apply_chat_template(messages, **options)
+        ours = pw.chat.apply_chat_template(tok, messages, **options)
         got = ours.text, ours.ids, ours.assistant_mask if has_tag(tok) else None
     except pw.errors.TemplateError as error:
         if expected is not None:

@@ -15,12 +15,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from piecework import NormalizationRules, PieceworkError
+from piecework import PieceworkError
 from piecework.compat.sentencepiece import (
     SentencePieceNormalizer,
     SentencePieceProcessor,
     SentencePieceTrainer,
 )
+from piecework.normalization_rules import NormalizationRules
 from tests.differential.test_sentencepiece import (
     CORPUS,
     HARD_TEXTS,

@@ -10,6 +10,7 @@ import pytest
 
 import piecework as pw
 from piecework.compat.sentencepiece import SentencePieceProcessor
+from piecework.normalization_rules import NormalizationRules
 from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS, preprocessing_rules
 from tests import data
 from tests.differential.wire import fields
@@ -115,7 +116,7 @@ def test_albert_and_xlnet_drop_accents_and_double_quotes() -> None:
 
 def test_preprocessing_rules_equal_normalizers_followed_by_rules() -> None:
     before = SENTENCEPIECE_PRESETS["albert"].preprocessing
-    rules, after = preprocessing_rules(before), pw.NormalizationRules.named("nmt_nfkc")
+    rules, after = preprocessing_rules(before), NormalizationRules.named("nmt_nfkc")
     vocab = pw.spec.Char({"[UNK]": 0})
     normalizer = pw.spec.SequenceNormalizer(before)
     first = pw.Tokenizer(vocab, normalizer=normalizer)

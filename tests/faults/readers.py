@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import piecework as pw
 from piecework.compat.tiktoken.load import load_tiktoken_bpe
+from piecework.normalization_rules import NormalizationRules
 from piecework.train import LearnedVocabulary
 from tests.corpus.formats.samples import COMPRESSIONS, RECORDS, TABLES
 from tests.faults.writers import CHAT, TEXTS, WRITERS, Write, counts, inputs, resized, tok, trainer
@@ -131,9 +132,7 @@ READERS: dict[str, Reader] = {
     ),
     "encode, manifest": Reader(WRITERS["encode_corpus npy"], WRITERS["encode_corpus npy"]),
     "learned": Reader(WRITERS["learned"], lambda out: LearnedVocabulary.load(out / "learned.json")),
-    "rules": Reader(
-        WRITERS["rules"], lambda out: pw.NormalizationRules.from_tsv(out / "rules.tsv")
-    ),
+    "rules": Reader(WRITERS["rules"], lambda out: NormalizationRules.from_tsv(out / "rules.tsv")),
     "gold": Reader(
         stored("gold.tsv", b"hugs\thug s\npugs\tpug s\n"),
         lambda out: pw.analysis.read_gold(out / "gold.tsv"),

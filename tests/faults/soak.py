@@ -68,7 +68,7 @@ def actions(folder: Path) -> dict[str, Callable[[pw.Tokenizer], Any]]:
         "batch": lambda one: one.encode_batch(TEXTS, num_threads=3).to_lists(),
         "decode": lambda one: one.decode(one.encode(LONG).ids),
         "count": lambda one: pw.count_texts(TEXTS, num_threads=2).most_common(5),
-        "chat": lambda one: one.apply_chat_template(CHAT, tokenize=False),
+        "chat": lambda one: pw.chat.apply_chat_template(one, CHAT).text,
         "pickle": lambda one: pickle.loads(pickle.dumps(one)).fingerprint,
         "save": saved,
         "cache": cached,
@@ -80,7 +80,7 @@ def actions(folder: Path) -> dict[str, Callable[[pw.Tokenizer], Any]]:
         "wrong type": lambda one: one.encode_batch(["a", 1]),  # type: ignore[list-item]
         "damaged": lambda one: pw.Tokenizer.from_str(one.to_str()[:-9]),
         "missing": lambda one: pw.Tokenizer.load(folder / "none.json"),
-        "template": lambda one: one.apply_chat_template(CHAT, chat_template="{{ x.y }}"),
+        "template": lambda one: pw.chat.apply_chat_template(one, CHAT, chat_template="{{ x.y }}"),
     }
 
 

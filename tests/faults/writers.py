@@ -20,6 +20,7 @@ from piecework.compat.tiktoken.load import dump_tiktoken_bpe
 from piecework.errors import FileError
 from piecework.integrations.spacy import DocTokenizer
 from piecework.integrations.transformers import BackendTokenizer
+from piecework.normalization_rules import NormalizationRules
 
 Write = Callable[[Path], object]
 
@@ -148,7 +149,7 @@ WRITERS: dict[str, Write] = {
     "learned": lambda out: (
         pw.BPETrainer(vocab_size=40).learn_vocabulary(counts()).save(out / "learned.json")
     ),
-    "rules": lambda out: pw.NormalizationRules.from_mapping({"a": "b"}).save_tsv(out / "rules.tsv"),
+    "rules": lambda out: NormalizationRules.from_mapping({"a": "b"}).save_tsv(out / "rules.tsv"),
     "embeddings": resize,
     "spaCy": lambda out: DocTokenizer(None, tok()).to_disk(out / "tok"),
     "dump_tiktoken_bpe": lambda out: dump_tiktoken_bpe({b"a" * 99: 0}, out / "ranks"),

@@ -8,7 +8,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.generation.drift import differing_spans
+from piecework.chat.drift import differing_spans
 from piecework.reference import drift as reference
 from tests.laws.test_segment_laws import added_tokens, byte_level, lowercased, metaspace, plain
 
@@ -56,7 +56,7 @@ def test_the_drift_of_any_ids_leads_to_the_ids_of_their_text(
     tok = pw.Tokenizer.from_spec(pipeline(data.draw(added_tokens(300))))
     known = sorted(tok.get_vocab().values())
     ids = data.draw(st.lists(st.sampled_from(known), max_size=12))
-    drift = pw.generation.find_drift(tok, ids)
+    drift = pw.chat.find_drift(tok, ids)
     text = tok.decode(ids, skip_special_tokens=False, clean_up=False)
     assert drift.text == text
     assert list(drift.new_ids) == tok.encode_segments([(text, True)]).ids
@@ -72,4 +72,4 @@ def test_the_drift_of_any_ids_leads_to_the_ids_of_their_text(
 @patiently
 def test_ids_of_a_text_are_stable_in_byte_level_models(text: str) -> None:
     tok = pw.Tokenizer.from_spec(byte_level(())).with_normalizer(None)
-    assert pw.generation.find_drift(tok, tok.encode(text, add_special_tokens=False).ids).is_stable
+    assert pw.chat.find_drift(tok, tok.encode(text, add_special_tokens=False).ids).is_stable

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.generation import TokenTrie
+from piecework.chat import TokenTrie
 from piecework.reference import healing as reference
 
 BYTES = [bytes([byte]) for byte in range(256)]

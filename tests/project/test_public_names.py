@@ -13,7 +13,7 @@ from piecework.attributes.names_of_other_libraries import ForeignName
 from piecework.compat import sentencepiece, tiktoken
 
 HOMES = (
-    *(pw.analysis, pw.chat, pw.corpus, pw.errors, pw.export, pw.generation, pw.lattice, pw.spec),
+    *(pw.analysis, pw.chat, pw.corpus, pw.errors, pw.export, pw.lattice, pw.spec),
     *(pw.stages, pw.train, pw.vocabulary, playground),
 )
 

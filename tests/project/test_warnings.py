@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
+from piecework.normalization_rules import NormalizationRules
 
 WORDS = ["hug hugs pug bugs"] * 9
 Call = Callable[[Path], object]
@@ -69,7 +70,7 @@ def _extend(_: Path) -> object:
 
 
 def _dropping_line_ends() -> pw.Tokenizer:
-    rules = pw.NormalizationRules.named("nmt_nfkc").charsmap
+    rules = NormalizationRules.named("nmt_nfkc").charsmap
     model = pw.spec.SentencePiece((pw.spec.ScoredPiece("<unk>", 0.0, "unknown"),))
     return pw.Tokenizer(model, normalizer=pw.spec.SentencePieceNormalizer(charsmap=rules))
 

@@ -17,7 +17,7 @@ from piecework.errors import FileError, PieceworkError
 
 MODULES = (
     "piecework",
-    *(f"piecework.{name}" for name in "analysis chat corpus export generation lattice".split()),
+    *(f"piecework.{name}" for name in "analysis chat corpus export lattice".split()),
     *(f"piecework.{name}" for name in "spec stages train vocabulary".split()),
 )
 WRONG = (

@@ -17,6 +17,7 @@ import pytest
 
 import piecework as pw
 from piecework.errors import ArgumentError, PieceworkError
+from piecework.normalization_rules import NormalizationRules
 from tests.tokenizer.test_batch_spans import KINDS, texts
 
 METHODS = ("fork", "spawn")
@@ -39,7 +40,7 @@ def unigram() -> pw.Tokenizer:
     return pw.Tokenizer(pw.spec.Unigram(pieces))
 
 
-def encoded_files(folder: Path) -> pw.EncodedFiles:
+def encoded_files(folder: Path) -> pw.export.EncodedFiles:
     (folder / "in.txt").write_text("hug\n\nhugs\n")
     return pw.encode_files(bert(), folder / "in.txt", folder / "out.txt")
 
@@ -77,7 +78,7 @@ RESULTS: dict[str, Callable[[], object]] = {
     "memory": lambda: bert().memory(),
     "specification": lambda: bert().spec,
     "tokenizer": lambda: bert(),
-    "normalization rules": lambda: pw.NormalizationRules.from_mapping({"a": "b"}),
+    "normalization rules": lambda: NormalizationRules.from_mapping({"a": "b"}),
     "trainer": lambda: pw.WordPieceTrainer(vocab_size=99),
 }
 

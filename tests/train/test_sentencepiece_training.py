@@ -16,6 +16,7 @@ from piecework.errors import (
     TrainingError,
     TrainingWarning,
 )
+from piecework.normalization_rules import NormalizationRules
 from piecework.train import SentencePieceTrainer, count_texts
 
 TEXTS = [
@@ -226,9 +227,9 @@ def test_a_user_can_stop_it() -> None:
 
 
 def test_rules_of_ones_own_take_the_place_of_the_named_ones(tmp_path: Path) -> None:
-    rules = pw.NormalizationRules.from_mapping({"the": "THE", "ﬁ": "FI"})
+    rules = NormalizationRules.from_mapping({"the": "THE", "ﬁ": "FI"})
     rules.save_tsv(tmp_path / "rules.tsv")
-    back = pw.NormalizationRules.from_mapping({"THE": "the"})
+    back = NormalizationRules.from_mapping({"THE": "the"})
     ours = train(normalization_rule_tsv=tmp_path / "rules.tsv", denormalization_rule_tsv=back)
     assert ours == train(normalization_rule_tsv=rules, denormalization_rule_tsv=back)
     assert "▁THE" in entries(ours)

@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, TypeVar
 
 from piecework._internal.close_names import did_you_mean
-from piecework.errors import InputTypeError
+from piecework.attributes.roles import ROLES
+from piecework.errors import ImmutableError, InputTypeError
 
 Method = TypeVar("Method", bound=Any)
 
@@ -36,6 +37,7 @@ _HERE = {
     "additional_special_tokens": "special_tokens_map['additional_special_tokens']",
     "backend_tokenizer": "spec, or piecework.integrations.transformers.BackendTokenizer(tokenizer)",
     "all_special_ids": "special_tokens_map, and token_to_id for each",
+    "apply_chat_template": "piecework.chat.apply_chat_template(tokenizer, messages)",
     "all_special_tokens": "added_tokens, those with special=True",
     "batch_decode": "decode_batch",
     "batch_encode_plus": "encode_batch",
@@ -118,6 +120,33 @@ _OF_MODULE = {
     "SentencePieceProcessor": (
         "piecework.Tokenizer.load('m.model'), or piecework.compat.sentencepiece.SentencePieceProcessor"
     ),
+}
+
+# Attributes of `Tokenizer` that are set, and the methods that return a changed one.
+_STAGES = ("normalizer", "pre_tokenizer", "post_processor", "decoder")
+_METHOD_FOR = {
+    # here
+    **{f"{role}_id": f"with_roles({role}=...) with the token of that id" for role in ROLES},
+    **{stage: f"with_{stage}(...)" for stage in _STAGES},
+    "added_tokens": "with_added_tokens([...])",
+    "chat_template": "with_chat_template(...)",
+    "chat_templates": "with_chat_template(..., name=...)",
+    "model_max_length": "with_model_max_length(...), or with_truncation(...) to truncate",
+    "padding_side": "with_padding(side=...)",
+    "special_tokens_map": "with_roles(...)",
+    "truncation_side": "with_truncation(..., side=...)",
+    "vocab_size": "piecework.vocabulary.shrink(tokenizer, size), or extend(tokenizer, corpus, n)",
+    # tokenizers
+    "encode_special_tokens": "with_parse_special(False)",
+    "model": "Tokenizer(model, ...)",
+    "padding": "with_padding(...)",
+    "truncation": "with_truncation(...)",
+    # transformers
+    "add_bos_token": "with_post_processor(...)",
+    "add_eos_token": "with_post_processor(...)",
+    "additional_special_tokens": "with_added_tokens([...], special=True)",
+    "clean_up_tokenization_spaces": "decode(ids, clean_up=...)",
+    "split_special_tokens": "with_parse_special(False)",
 }
 
 # Settings of trainers.
@@ -222,6 +251,25 @@ def unknown_setting(owner: str, name: str, known: Iterable[str], hint: str = "")
         return InputTypeError(name, problem, hint=f"use {_SETTINGS[name]}")
     problem += f", which has {', '.join(settings)}"
     return InputTypeError(name, problem, hint=hint or did_you_mean(name, settings))
+
+
+def immutable_error(name: str, change: str, value: object = None) -> ImmutableError:
+    """Return the error for a change, "an assignment" or "a deletion", of an attribute of a tokenizer."""
+    method = (
+        _with_roles(name, value) if name in ROLES else _METHOD_FOR.get(name, "a with_... method")
+    )
+    called = "which returns" if "with_" in method else "for"
+    changed = "set" if change == "an assignment" else "deleted"
+    problem = f"cannot be {changed}: a tokenizer does not change"
+    return ImmutableError(name, f"{problem}; use {method}, {called} another tokenizer")
+
+
+def _with_roles(role: str, value: object) -> str:
+    token = repr(value) if value is None or isinstance(value, str) else "..."
+    changed = f"with_roles({role}={token})"
+    if role != "pad_token" or value is None:
+        return changed
+    return f"{changed}, or with_padding(pad_token={token}) to pad with it"
 
 
 def use_of_module_name(name: str) -> str:

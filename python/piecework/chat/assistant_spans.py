@@ -1,8 +1,8 @@
 """The characters of a prompt that the assistant wrote, from the origins of characters.
 
 A turn is the text from the first to the last character of one message of the assistant. What the template
-writes inside a turn belongs to its parts, and so do the markers around it: those after the header of the turn
-(`turn_frames`), and those up to the end of the turn.
+writes inside a turn belongs to its parts, and so do the markers around it: those after the header of the
+turn, and those up to its end. Renderings of a question and an answer show header and end.
 
 Comparing the prompt with one rendered up to each message would fail where a template changes earlier turns,
 as all templates do that remove old reasoning.
@@ -12,11 +12,13 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
-from itertools import pairwise
-from typing import NamedTuple, TypeAlias
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from functools import lru_cache
+from itertools import pairwise, takewhile
+from typing import Any, NamedTuple, TypeAlias
 
 from piecework._internal.validation import check_choice
+from piecework.chat.rendering import rendered
 from piecework.chat.tracked_text import (
     CONTENT,
     ODD_TURN,
@@ -28,8 +30,7 @@ from piecework.chat.tracked_text import (
     TrackedText,
     plain,
 )
-from piecework.chat.turn_frames import TurnFrame
-from piecework.errors import InputTypeError
+from piecework.errors import InputTypeError, PieceworkError, TemplateError
 
 MASK_PARTS = ("content", "reasoning", "tool-calls", "end-of-turn")
 """The parts of an assistant's message that a mask can have."""
@@ -40,6 +41,13 @@ _PART = {"c": _CONTENT, "r": _REASONING, "t": _TOOL_CALLS}
 Span: TypeAlias = tuple[int, int]
 Named: TypeAlias = tuple[int, int, str]
 """The start and end of a span, and the part that it belongs to."""
+
+
+class TurnFrame(NamedTuple):
+    """The text before a reply, which the model is given, and the marker with which it ends the reply."""
+
+    header: str
+    end_of_turn: str
 
 
 def checked_parts(mask: Collection[str] | None) -> frozenset[str]:
@@ -64,7 +72,7 @@ def assistant_spans(
     frame: TurnFrame,
     *,
     names: Sequence[Sequence[str]] = (),
-    special: Sequence[str] = (),
+    special: Callable[[], Iterable[str]] = tuple,
 ) -> tuple[Span, ...]:
     """Return the spans of characters of the assistant's messages that belong to some parts.
 
@@ -73,9 +81,9 @@ def assistant_spans(
     ((3, 9),)
 
     `names` has the names of the tool calls of each message of the assistant: a name that is written more
-    often, before the result of the call, is not of the assistant. `special` are special tokens, one of which
-    ends a turn where the end of `frame` is not found. The result is empty if no character of the prompt is
-    the assistant's.
+    often, before the result of the call, is not of the assistant. `special` returns special tokens, one of
+    which ends a turn where the end of `frame` is not found. The result is empty if no character of the
+    prompt is the assistant's.
     """
     text = plain(prompt)
     kinds = _without_repeated_names(text, prompt.origins.translate(_KINDS).decode("ascii"), names)
@@ -165,7 +173,7 @@ def _turns(kinds: str) -> Iterator[_Turn]:
 
 
 def _parts_of_turn(
-    text: str, turn: _Turn, frame: TurnFrame, special: Sequence[str]
+    text: str, turn: _Turn, frame: TurnFrame, special: Callable[[], Iterable[str]]
 ) -> Iterator[Named]:
     """Yield all spans of a turn, from its header to its end."""
     runs = [
@@ -199,7 +207,9 @@ def _end_of_header(before: str, header: str) -> int:
     return len(before)
 
 
-def _end_marker(after: str, kinds: str, end_of_turn: str, special: Sequence[str]) -> Span:
+def _end_marker(
+    after: str, kinds: str, end_of_turn: str, special: Callable[[], Iterable[str]]
+) -> Span:
     """Return the span of the markers that end a turn in the text after it; an empty one without a marker.
 
     Several markers may end an answer, and only the last of these a tool call.
@@ -212,7 +222,7 @@ def _end_marker(after: str, kinds: str, end_of_turn: str, special: Sequence[str]
         end = end_of_turn[start.start() :]
         if (found := after.find(end)) >= 0:
             return found, found + len(end)
-    places = [(at, at + len(token)) for token in special if (at := after.find(token, data)) >= 0]
+    places = [(at, at + len(token)) for token in special() if (at := after.find(token, data)) >= 0]
     return min(places, default=(data, data))
 
 
@@ -224,3 +234,93 @@ def _merged(spans: Iterable[Span]) -> list[Span]:
             start, _ = merged.pop()
         merged.append((start, end))
     return merged
+
+
+# ---- what a template writes around a reply
+
+
+_MARKER_OF_REASONING = re.compile(r"<[^<>]*think[^<>]*>|\[think\]", re.IGNORECASE)
+_OPEN_MARKER = re.compile(r"[<\[][^<>\[\]]*$")
+_CLOSED_MARKER = re.compile(r"^[^<>\[\]]*[>\]]")
+_FIRST_WORD = re.compile(r"\s*\S+")
+_OF_MESSAGE = re.compile(
+    b"[%b]+" % b"".join(b"\\x%02x" % o for o in range(256) if o & (CONTENT | OTHERS))
+)
+
+
+def frame_of(template: str, special_tokens: Mapping[str, str]) -> TurnFrame:
+    """Return the frame of a template, from renderings of a question and an answer.
+
+    >>> frame_of("{% for m in messages %}<{{ m.role }}>{{ m.content }}</s>{% endfor %}", {})
+    TurnFrame(header='</s><assistant>', end_of_turn='</s>')
+
+    The header ends where the generation prompt ends, or before a marker of reasoning in it. The end of a turn
+    is what follows every answer, up to whitespace. Both are empty for a template that cannot be rendered so.
+    """
+    return _frame_of(template, tuple(sorted(special_tokens.items())))
+
+
+@lru_cache(maxsize=64)
+def _frame_of(template: str, special_tokens: tuple[tuple[str, str], ...]) -> TurnFrame:
+    for content_of in (str, lambda text: [{"type": "text", "text": text}]):
+        try:
+            return _probed(template, dict(special_tokens), content_of)
+        except PieceworkError:
+            continue
+    return TurnFrame("", "")
+
+
+def _probed(template: str, special_tokens: dict[str, str], content_of: Any) -> TurnFrame:
+    question = {"role": "user", "content": content_of("question")}
+    answer = {"role": "assistant", "content": content_of("answer")}
+
+    def texts(*messages: Any, generate: bool = False) -> list[str]:
+        """Return the text of the template before, between and after the messages."""
+        prompt = rendered(
+            template, messages, special_tokens=special_tokens, add_generation_prompt=generate
+        )
+        text, runs = plain(prompt), list(_OF_MESSAGE.finditer(prompt.origins))
+        if len(runs) != len(messages):
+            raise TemplateError("chat template", "does not write each message once")
+        starts, ends = [0, *(run.end() for run in runs)], [*(run.start() for run in runs), None]
+        return [text[start:end] for start, end in zip(starts, ends, strict=True)]
+
+    prompted, asked = texts(question, generate=True)[-1], texts(question)[-1]
+    _, before, after = texts(question, answer)
+    # A template without a generation prompt writes the header with the answer, with a space if it has one.
+    header = before.rstrip(" ") if prompted == asked else _common_prefix(prompted, before)
+    marker = _MARKER_OF_REASONING.search(header)
+    header = header[: marker.start()] if marker else header
+    try:
+        before_first, _, before_next, _ = texts(question, answer, question)
+    except PieceworkError:  # a template for one question
+        before_first, before_next = "", after
+    return TurnFrame(header, _end_of_turn(after, before_first, before_next))
+
+
+def _end_of_turn(after: str, before_first: str, before_next: str) -> str:
+    """Return what ends a turn, from the text after the last answer and that before the questions."""
+    following = before_next[: len(before_next) - len(_common_suffix(before_first, before_next))]
+    end = _common_prefix(after, before_next) or after or following
+    found = _FIRST_WORD.match(end)
+    return found[0] if found else ""
+
+
+def _common_prefix(first: str, second: str) -> str:
+    """Return the characters that two texts begin with, without the beginning of a marker."""
+    prefix = first[: _num_equal(first, second)]
+    is_whole = len(prefix) in (len(first), len(second))
+    return prefix if is_whole else _OPEN_MARKER.sub("", prefix)
+
+
+def _common_suffix(first: str, second: str) -> str:
+    """Return the characters that two texts end with, without the end of a marker."""
+    suffix = first[len(first) - _num_equal(first[::-1], second[::-1]) :]
+    is_whole = len(suffix) in (len(first), len(second))
+    return suffix if is_whole else _CLOSED_MARKER.sub("", suffix)
+
+
+def _num_equal(first: str, second: str) -> int:
+    """Return the number of characters that two texts begin with."""
+    pairs = zip(first, second, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -89,21 +89,17 @@ def take_each(items: Iterable[Item]) -> Iterator[Item]:
     >>> list(take_each("ab"))
     ['a', 'b']
     """
-    return iter(items) if BUDGET.get(None) is None else bounded(items)
+    budget = BUDGET.get(None)
+    for item in items:
+        if budget is not None:
+            budget.take()
+        yield item
 
 
 def step() -> str:
     """Count one step of the current rendering."""
     BUDGET.get().take()
     return ""
-
-
-def bounded(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield the items and count a step for each."""
-    budget = BUDGET.get()
-    for item in items:
-        budget.take()
-        yield item
 
 
 def items_in(value: object, most: int) -> int:
@@ -114,14 +110,7 @@ def items_in(value: object, most: int) -> int:
 
     Raises `TemplateError` for more than `most`.
     """
-    count, waiting = 0, [value]
-    while waiting:
-        inner = waiting.pop()
-        if isinstance(inner, (list, tuple, dict)):
-            count += len(inner)
-            check_items(count, most)
-            waiting += inner.values() if isinstance(inner, dict) else inner
-    return count
+    return _items_and_chars(value, most)[0]
 
 
 def chars_in(value: object) -> int:
@@ -132,16 +121,21 @@ def chars_in(value: object) -> int:
 
     Raises `TemplateError` for more than a million items.
     """
-    chars, items, waiting = 0, 0, [value]
+    items, chars = _items_and_chars(value, MAX_ITEMS)
+    return chars + CHARS_PER_ITEM * items
+
+
+def _items_and_chars(value: object, most: int) -> tuple[int, int]:
+    items, chars, waiting = 0, 0, [value]
     while waiting:
         inner = waiting.pop()
         if isinstance(inner, str):
             chars += len(inner)
         elif isinstance(inner, (list, tuple, dict)):
             items += len(inner)
-            check_items(items)
+            check_items(items, most)
             waiting += (*inner.keys(), *inner.values()) if isinstance(inner, dict) else inner
-    return chars + CHARS_PER_ITEM * items
+    return items, chars
 
 
 def check_length(chars: int) -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
+from piecework import Sampling
 from piecework._internal.validation import check_choice, check_size, check_type
-from piecework.chat.best_segmentation import best_only
-from piecework.chat.results import TextChunk
 from piecework.errors import ArgumentError
 
 if TYPE_CHECKING:
-    from piecework.tokenizer import Tokenizer
+    from piecework import Tokenizer
 
 
 Span: TypeAlias = tuple[int, int]
@@ -29,6 +29,24 @@ _ENDS = {
     "sentence": re.compile(r"(?<![.!?…])[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[”’」』）]*\s*|\n\s*"),
     "word": re.compile(r"\s+"),
 }
+
+
+@dataclass(frozen=True)
+class TextChunk:
+    """A part of a text that fits a token budget.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, " ": 2}))
+    >>> pw.chat.chunk_text(tok, "aa aaa", 4)[1]
+    TextChunk(text='aaa', start=3, end=6, num_tokens=3)
+
+    `start` and `end` are characters of the whole text; `num_tokens` counts the tokens of `text` alone.
+    """
+
+    text: str
+    start: int
+    end: int
+    num_tokens: int
 
 
 def chunk_text(
@@ -74,7 +92,7 @@ def chunk_text(
     if not text:
         return []
     whole = tokenizer.without_truncation().without_padding()
-    options: dict[str, Any] = {"parse_special": parse_special, "sampling": best_only()}
+    options: dict[str, Any] = {"parse_special": parse_special, "sampling": Sampling(nbest_size=1)}
 
     def count(texts: list[str]) -> list[int]:
         return whole.count_batch(

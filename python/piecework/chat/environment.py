@@ -22,15 +22,20 @@ from piecework.chat.budget import (
     BUDGET,
     CHARS_PER_ITEM,
     Budget,
-    bounded,
     check_number,
     check_power,
     check_product,
     step,
+    take_each,
 )
-from piecework.chat.comparisons import compared, count_search, counted_tests
 from piecework.chat.filters import chat_filters
-from piecework.chat.formatting import brace_formatted, percent_formatted
+from piecework.chat.operators import (
+    brace_formatted,
+    compared,
+    count_search,
+    counted_tests,
+    percent_formatted,
+)
 from piecework.chat.tracked_text import (
     GENERATED,
     TEMPLATE,
@@ -196,7 +201,7 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
 
     # Functions that the compiled code calls.
 
-    bounded = staticmethod(bounded)
+    bounded = staticmethod(take_each)
     compared = staticmethod(compared)
     step = staticmethod(step)
 

@@ -6,13 +6,13 @@ from bisect import bisect_left
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from piecework._internal.validation import check_text, check_tokenizer
-from piecework.chat.best_segmentation import best_only
+from piecework import Sampling
+from piecework._internal.validation import check_text
 from piecework.spec.text_cuts import can_be_cut
+from piecework.stages import stages_of
 
 if TYPE_CHECKING:
-    from piecework.encoding import Encoding
-    from piecework.tokenizer import Tokenizer
+    from piecework import Encoding, Tokenizer
 
 
 class GrowingText:
@@ -45,19 +45,17 @@ class GrowingText:
         *,
         parse_special: bool | Collection[str] | None = None,
     ) -> None:
-        check_tokenizer(tokenizer)
-        stages = tokenizer._stages()
-        added_tokens = stages.added_tokens
+        stages = stages_of(tokenizer)
         self._tokenizer = tokenizer.without_truncation().without_padding()
         self._parse_special = parse_special
-        self._has_cuts = can_be_cut(stages) and tokenizer._core.dropout is None
+        self._has_cuts = can_be_cut(stages)
         # Whether these match does not depend on what follows, except on a longer token.
         self._anchors = {
             token.id: token.content
-            for token in added_tokens
+            for token in stages.added_tokens
             if not (token.normalized or token.lstrip or token.rstrip or token.single_word)
         }
-        self._longest = max((len(token.content) for token in added_tokens), default=0)
+        self._longest = max((len(token.content) for token in stages.added_tokens), default=0)
         self._stable_ids: list[int] = []
         self._rest = ""
         self._rest_ids: list[int] = []
@@ -81,7 +79,7 @@ class GrowingText:
             rest,
             add_special_tokens=False,
             parse_special=self._parse_special,
-            sampling=best_only(),
+            sampling=Sampling(nbest_size=1),
         )
         ids = encoding.ids
         place = max(self._last_anchor(encoding, rest), self._last_cut(encoding, rest))

@@ -16,13 +16,13 @@ def rendered(
     template: str,
     messages: object,
     *,
-    tools: object,
-    documents: object,
     special_tokens: Mapping[str, str],
-    variables: Mapping[str, object],
-    trusted_roles: Collection[str],
-    add_generation_prompt: bool,
-    continue_final_message: bool,
+    tools: object = None,
+    documents: object = None,
+    variables: Mapping[str, object] | None = None,
+    trusted_roles: Collection[str] = (),
+    add_generation_prompt: bool = False,
+    continue_final_message: bool = False,
 ) -> TrackedText:
     """Render a chat template.
 
@@ -40,7 +40,7 @@ def rendered(
         raise InputTypeError("trusted_roles", "must be a collection of roles, not str")
     values = {
         **{role: TrackedText(token, TEMPLATE) for role, token in special_tokens.items()},
-        **{name: tracked_value(value, name, 0) for name, value in variables.items()},
+        **{name: tracked_value(value, name, 0) for name, value in (variables or {}).items()},
         "messages": tracked_messages(
             checked_messages(messages), trusted_roles, continue_final_message
         ),

@@ -91,7 +91,7 @@ class TrackedText(str):
     __rmul__ = __mul__
 
     def __mod__(self, arguments: object) -> NoReturn:
-        raise TypeError("`%` of str loses origins: call `formatting.percent_formatted`")
+        raise TypeError("`%` of str loses origins: call `operators.percent_formatted`")
 
     # ---- methods that return parts
 

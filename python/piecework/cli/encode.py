@@ -176,7 +176,7 @@ def _next(tokenizer: str, outputs: Sequence[str], format: str) -> str | None:
 
 
 def _report(
-    done: pw.EncodedFiles,
+    done: pw.export.EncodedFiles,
     document: str,
     outputs: Sequence[str],
     tokenizer: pw.Tokenizer,

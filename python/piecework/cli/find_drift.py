@@ -18,6 +18,7 @@ from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument,
 
 if TYPE_CHECKING:
     from piecework.analysis.blocks import Block
+    from piecework.chat.drift import Drift, DriftSpan
 
 _EXAMPLE = """\b
 Example:
@@ -51,7 +52,7 @@ def find_drift(
     loaded = load_one(tokenizer, hints)
     found = _Summary(show)
     with progress_bar("comparing", not is_quiet()) as update:
-        for drift in pw.generation.find_drift_files(loaded, files or ("-",)):
+        for drift in pw.chat.find_drift_files(loaded, files or ("-",)):
             found.add(drift)
             update(found.rows, 0)
     if as_json:
@@ -69,9 +70,9 @@ class _Summary:
     ids: int = 0
     drifting_rows: int = 0
     drifting_ids: int = 0
-    spans: list[tuple[int, pw.generation.DriftSpan]] = field(default_factory=list)
+    spans: list[tuple[int, DriftSpan]] = field(default_factory=list)
 
-    def add(self, drift: pw.generation.Drift) -> None:
+    def add(self, drift: Drift) -> None:
         self.rows += 1
         self.ids += len(drift.ids)
         self.drifting_rows += not drift.is_stable
@@ -101,7 +102,7 @@ class _Summary:
             yield Grid(header, tuple(_cells(*one) for one in self.spans), numbers=header[:2])
 
 
-def _cells(row: int, span: pw.generation.DriftSpan) -> tuple[str, ...]:
+def _cells(row: int, span: DriftSpan) -> tuple[str, ...]:
     from piecework.analysis.readable_tokens import show_whitespace
 
     tokens = (_shown(span.tokens), _shown(span.new_tokens))

@@ -5,9 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from piecework._internal.validation import check_type
-from piecework.errors import UnknownNameError
-
 DEFAULT_TEMPLATE = "default"
 """The name of the chat template that transformers uses when none is named."""
 
@@ -22,7 +19,6 @@ _DEFAULTS: Mapping[str, Any] = {
     "roles": {},
     "truncation": None,
     "truncation_side": None,
-    "word_ids": None,
 }
 
 
@@ -39,7 +35,6 @@ class FolderSettings:
     - `truncation`, `padding`: stored in its `tokenizer.json`, and applied on request only.
     - `chat_templates`: name -> Jinja template.
     - `extra_special_tokens`: special tokens without a role; None stands for all of the specification.
-    - `word_ids`: "metaspace" if ▁ begins a word; no folder contains it.
     - `other`: the other keys of a `tokenizer_config.json`, kept as they are.
 
     Not a dataclass, because importing `dataclasses` takes longer than loading most files.
@@ -56,7 +51,6 @@ class FolderSettings:
     chat_templates: Mapping[str, str]
     extra_special_tokens: tuple[str, ...] | None
     other: Mapping[str, Any]
-    word_ids: str | None
 
     def __init__(self, **fields: Any) -> None:
         if unknown := fields.keys() - _DEFAULTS.keys():
@@ -68,21 +62,6 @@ class FolderSettings:
     def replace(self, **changes: Any) -> FolderSettings:
         """Return these settings with other values for the fields in `changes`."""
         return FolderSettings(**{**self._fields(), **changes})
-
-    def template_for(self, chat_template: str | None, *, has_tools: bool) -> str:
-        """Return a chat template by name, the text of one, or the one that transformers uses by default."""
-        templates = self.chat_templates
-        if chat_template is not None:
-            check_type("chat_template", chat_template, str, "str or None")
-            return templates.get(chat_template, chat_template)
-        if has_tools and "tool_use" in templates:
-            return templates["tool_use"]
-        if DEFAULT_TEMPLATE not in templates:
-            names = ", ".join(map(repr, templates))
-            found = f"no default chat template, only {names}" if names else "no chat template"
-            use = "use with_chat_template, or chat_template= with a name or the text of a template"
-            raise UnknownNameError("chat_template", f"the tokenizer has {found}; {use}")
-        return templates[DEFAULT_TEMPLATE]
 
     def _fields(self) -> dict[str, Any]:
         return {name: getattr(self, name) for name in self.__slots__}

@@ -25,25 +25,25 @@ _SPECIAL = (
 )
 _BLOCK = "white-space:pre-wrap;overflow-wrap:anywhere;font-family:monospace"
 
-_Words = list[str]
-"""The words of a sequence; a text that is not pre-tokenized is one word."""
-
 
 class _Token(NamedTuple):
     title: str
     token: str
     is_special: bool
     """Whether the template or padding added the token."""
-    word: tuple[int, int] | None
-    """The sequence and the word that the token is from; None for template tokens and without the text."""
+    sequence: int | None
+    """The text that the token is from; None for template tokens, given words, and rows of batches."""
     start: int
     end: int
 
 
 def encoding_html(encoding: Encoding) -> str:
-    """Return the first tokens over the text; without a text, the tokens themselves."""
-    shown = list(_tokens(encoding))
-    writer = _Writer([[text] if isinstance(text, str) else list(text) for text in encoding.texts])
+    """Return the first tokens over the text; without a text, and for words, the tokens themselves."""
+    texts = [text for text in encoding.texts if isinstance(text, str)]
+    if len(texts) < len(encoding.texts):
+        texts = []
+    shown = list(_tokens(encoding, has_text=bool(texts)))
+    writer = _Writer(texts)
     at = 0
     while at < len(shown):
         group = _group(shown, at)
@@ -52,27 +52,24 @@ def encoding_html(encoding: Encoding) -> str:
     omitted = len(encoding) - len(shown)
     if not omitted:
         writer.end_text()
-    if all(token.word is None for token in shown):
-        writer.write_all_texts()
+    if all(token.sequence is None for token in shown):
+        for text in texts:
+            writer.gap(text)
     rest = f"<span> … {omitted} more tokens</span>" if omitted else ""
     return f'<div style="{_BLOCK}">{"".join(writer.html)}{rest}</div>'
 
 
-def _tokens(encoding: Encoding) -> Iterator[_Token]:
+def _tokens(encoding: Encoding, *, has_text: bool) -> Iterator[_Token]:
     """Yield the fields of the first tokens."""
     count = min(len(encoding), _MAX_TOKENS)
     added = _column(encoding, "special_tokens_mask", [0] * count)
     attended = _column(encoding, "attention_mask", [1] * count)
-    sequences: Sequence[int | None] = encoding.sequence_ids if encoding.texts else [None] * count
+    sequences: Sequence[int | None] = encoding.sequence_ids if has_text else [None] * count
     for at in range(count):
         token, sequence = encoding.tokens[at], sequences[at]
-        word, (start, end) = None, (0, 0)
-        if sequence is not None:
-            is_text = isinstance(encoding.texts[sequence], str)
-            word = (sequence, 0 if is_text else encoding.word_ids[at] or 0)
-            start, end = encoding.offsets[at]
+        start, end = (0, 0) if sequence is None else encoding.offsets[at]
         is_special = bool(added[at] or not attended[at])
-        yield _Token(f"{encoding.ids[at]} {token}", token, is_special, word, start, end)
+        yield _Token(f"{encoding.ids[at]} {token}", token, is_special, sequence, start, end)
 
 
 def _column(encoding: Encoding, name: str, default: list[int]) -> list[int]:
@@ -86,14 +83,14 @@ def _column(encoding: Encoding, name: str, default: list[int]) -> list[int]:
 def _group(tokens: list[_Token], at: int) -> list[_Token]:
     """Return the tokens from `at` on that share characters, such as byte-level tokens of one character."""
     first = tokens[at]
-    if first.word is None:
+    if first.sequence is None:
         return [first]
     ends = accumulate((token.end for token in tokens[at:]), max)
 
     def shares(token_and_end: tuple[_Token, int]) -> bool:
         token, end = token_and_end
-        is_of_word = token.word == first.word and not token.is_special
-        return is_of_word and first.start <= token.start < min(end, token.end)
+        is_of_text = token.sequence == first.sequence and not token.is_special
+        return is_of_text and first.start <= token.start < min(end, token.end)
 
     following = takewhile(shares, zip(tokens[at + 1 :], ends, strict=False))
     return [first, *(token for token, _ in following)]
@@ -102,13 +99,13 @@ def _group(tokens: list[_Token], at: int) -> list[_Token]:
 class _Writer:
     """Writes spans over the texts of up to two sequences."""
 
-    def __init__(self, texts: list[_Words]) -> None:
+    def __init__(self, texts: list[str]) -> None:
         self.texts = texts
         self.html: list[str] = []
-        self.word: tuple[int, int] | None = None
-        """The sequence and the word that are being written."""
+        self.sequence: int | None = None
+        """The text that is being written."""
         self.reached = 0
-        """The first character of the word that is not written yet."""
+        """Its first character that is not written yet."""
         self.shown = 0
         """The number of spans written; their colour alternates."""
 
@@ -120,56 +117,25 @@ class _Writer:
             self._span(_SPECIAL, first.title, first.token)
         elif not self.texts:
             self._coloured("", first.title, first.token)
-        elif first.word is None or first.start == end:
+        elif first.sequence is None or first.start == end:
             self._span(_SPECIAL, first.title, first.token)
         else:
-            self._move_to(first.word, first.start)
-            text = self._text()[self.reached : end]
+            if self.sequence != first.sequence:
+                self.end_text()
+                self.sequence, self.reached = first.sequence, 0
+            self.gap(self.texts[first.sequence][self.reached : first.start])
+            self.reached = max(self.reached, first.start)
+            text = self.texts[first.sequence][self.reached : end]
             self._coloured(_ROUNDED, " + ".join(token.title for token in group), text)
             self.reached = max(self.reached, end)
 
     def end_text(self) -> None:
         """Write the rest of the text that is being written."""
-        if self.word is None:
-            return
-        sequence, number = self.word
-        self._gap(self._text()[self.reached :])
-        for word in self.texts[sequence][number + 1 :]:
-            self.html.append(" ")
-            self._gap(word)
-        self.word = None
+        if self.sequence is not None:
+            self.gap(self.texts[self.sequence][self.reached :])
+            self.sequence = None
 
-    def write_all_texts(self) -> None:
-        """Write all texts without tokens."""
-        for words in self.texts:
-            for word in words:
-                self._gap(word)
-
-    def _move_to(self, word: tuple[int, int], start: int) -> None:
-        """Write the text before a character of a word."""
-        sequence, number = word
-        if self.word is not None and self.word[0] != sequence:
-            self.end_text()
-        if self.word != word:
-            passed = 0
-            if self.word is not None:
-                passed = self.word[1] + 1
-                self._gap(self._text()[self.reached :])
-                self.html.append(" ")
-            for text in self.texts[sequence][passed:number]:
-                self._gap(text)
-                self.html.append(" ")
-            self.word, self.reached = word, 0
-        self._gap(self._text()[self.reached : start])
-        self.reached = max(self.reached, start)
-
-    def _text(self) -> str:
-        """Return the word that is being written."""
-        assert self.word is not None
-        sequence, number = self.word
-        return self.texts[sequence][number]
-
-    def _gap(self, text: str) -> None:
+    def gap(self, text: str) -> None:
         """Write text that no token covers; the middle of a long gap is omitted."""
         if len(text) > 2 * _MAX_GAP:
             text = f"{text[:_MAX_GAP]} … {text[-_MAX_GAP:]}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -33,12 +33,8 @@ def in_unit(
         for sequence, rows in enumerate((texts, pairs)):
             if rows is not None:
                 _convert(offsets[tokens], _of_sequence(raw, tokens, sequence), rows[text_row], unit)
-    return with_columns(raw, offsets=offsets.reshape(-1))
-
-
-def with_columns(raw: RawBatch, **changed: npt.NDArray[Any]) -> RawBatch:
-    """Return a batch with other columns, given by their names."""
-    return RawBatch.of_arrays(**{name: getattr(raw, name) for name in _COLUMNS} | changed)
+    columns = {name: getattr(raw, name) for name in _COLUMNS}
+    return RawBatch.of_arrays(**columns | {"offsets": offsets.reshape(-1)})
 
 
 def _of_sequence(raw: RawBatch, tokens: slice, sequence: int) -> npt.NDArray[np.int64]:

@@ -61,7 +61,9 @@ def expected_rows(tok: pw.Tokenizer, rows: list[Any]) -> list[tuple[list[int], l
             pairs = [(message["role"], message["content"]) for message in row["messages"]]
         else:
             pairs = [(names[turn["from"]], turn["value"]) for turn in row["conversations"]]
-        chat = tok.apply_chat_template([{"role": role, "content": text} for role, text in pairs])
+        chat = pw.chat.apply_chat_template(
+            tok, [{"role": role, "content": text} for role, text in pairs]
+        )
         expected.append((chat.ids, chat.assistant_mask))
     return expected
 

@@ -88,13 +88,13 @@ def test_chat_templates_equal_those_of_the_file(tmp_path: Path) -> None:
         pw.Tokenizer.from_bytes(gzip.compress(path.read_bytes())),
     ):
         assert loaded.chat_templates == {"default": TEMPLATE, "tool_use": TOOLS}
-        chat = loaded.apply_chat_template(messages)
+        chat = pw.chat.apply_chat_template(loaded, messages)
         assert chat.text == "<s>a: ab</s></s>"
         bos, eos = loaded.bos_token_id, loaded.eos_token_id
         assert (chat.ids[0], chat.ids[-1]) == (bos, eos)
         assert chat.ids.count(eos) == 1, "the content of messages is text"
         tool = {"name": "b", "function": {"name": "b"}}
-        assert loaded.apply_chat_template(messages, tools=[tool]).text.startswith("b <s>")
+        assert pw.chat.apply_chat_template(loaded, messages, tools=[tool]).text.startswith("b <s>")
     (tmp_path / "folder").mkdir()
     loaded.save(tmp_path / "folder")
     assert pw.Tokenizer.load(tmp_path / "folder").chat_template == TEMPLATE

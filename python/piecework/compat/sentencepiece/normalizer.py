@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from piecework import NormalizationRules, Tokenizer
+from piecework import Tokenizer
 from piecework._internal.validation import PathLike, path_text
 from piecework.compat.sentencepiece.input_text import InputText
 from piecework.compat.sentencepiece.loaded_model import proto_bytes
@@ -14,6 +14,7 @@ from piecework.compat.sentencepiece.proto_messages import byte_offsets, message,
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.io.format_readers import read_normalizer
 from piecework.io.read_file import file_bytes
+from piecework.normalization_rules import NormalizationRules
 from piecework.spec import Char, TokenizerSpec
 from piecework.spec import SentencePieceNormalizer as NormalizerSpec
 from piecework.stages import normalize_with_offsets

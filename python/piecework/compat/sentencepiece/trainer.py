@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
-from piecework import NormalizationRules, Tokenizer
 from piecework import SentencePieceTrainer as Trainer
+from piecework import Tokenizer
 from piecework.compat.sentencepiece.loaded_model import BOOLEANS
 from piecework.compat.sentencepiece.normalizer import WHITESPACE_FLAGS, SentencePieceNormalizer
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.io.atomic_files import atomic_file
 from piecework.io.saving import tokenizer_bytes
+from piecework.normalization_rules import NormalizationRules
 
 _DEFAULTS: dict[str, Any] = {
     **{field.name: field.default for field in fields(Trainer)},

@@ -17,8 +17,8 @@ from piecework.errors import ArgumentError, IdRangeError, InputTypeError
 from piecework.vocabulary.decoding import decoded_bytes
 
 if TYPE_CHECKING:
+    from piecework import Tokenizer
     from piecework._internal.array_types import Ids
-    from piecework.tokenizer import Tokenizer
 
 
 @dataclass(frozen=True)
@@ -39,7 +39,7 @@ class TokenTrie:
     >>> import piecework as pw
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"://": 256, b"http": 257}
     >>> tok = pw.Tokenizer.from_ranks(ranks, pattern="gpt2")
-    >>> trie = pw.generation.TokenTrie(tok)
+    >>> trie = pw.chat.TokenTrie(tok)
     >>> trie.heal(tok.encode("http:").ids)
     HealedPrompt(ids=[257], prefix=b':')
     >>> trie.starting_with(b":"), trie.allowed_ids(b"ht")
@@ -67,7 +67,7 @@ class TokenTrie:
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 2, "a": 0, "b": 1}), decoder=pw.spec.Fuse())
-        >>> pw.generation.TokenTrie(tok).starting_with(b"")
+        >>> pw.chat.TokenTrie(tok).starting_with(b"")
         [0, 1]
         """
         return self._ids[slice(*self._range(prefix))]
@@ -78,7 +78,7 @@ class TokenTrie:
         >>> import piecework as pw
         >>> vocab = {"a": 0, "b": 1, "ab": 2, "abb": 3}
         >>> tok = pw.Tokenizer(pw.spec.BPE(vocab, (("a", "b"), ("ab", "b"))), decoder=pw.spec.Fuse())
-        >>> pw.generation.TokenTrie(tok).allowed_ids(b"ab")
+        >>> pw.chat.TokenTrie(tok).allowed_ids(b"ab")
         [0, 2, 3]
 
         These are the tokens that begin with the bytes, and those that the bytes begin with.
@@ -97,7 +97,7 @@ class TokenTrie:
         >>> import piecework as pw
         >>> vocab = {"a": 0, "b": 1, "ab": 2, "abb": 3}
         >>> tok = pw.Tokenizer(pw.spec.BPE(vocab, (("a", "b"), ("ab", "b"))), decoder=pw.spec.Fuse())
-        >>> trie = pw.generation.TokenTrie(tok)
+        >>> trie = pw.chat.TokenTrie(tok)
         >>> trie.advance(b"ab", 0), trie.advance(b"ab", 3)
         (b'b', b'')
 
@@ -118,7 +118,7 @@ class TokenTrie:
         >>> import piecework as pw
         >>> vocab = {"a": 0, "b": 1, "ab": 2, "abb": 3}
         >>> tok = pw.Tokenizer(pw.spec.BPE(vocab, (("a", "b"), ("ab", "b"))), decoder=pw.spec.Fuse())
-        >>> pw.generation.TokenTrie(tok).heal([1, 2])
+        >>> pw.chat.TokenTrie(tok).heal([1, 2])
         HealedPrompt(ids=[1], prefix=b'ab')
 
         Special tokens and unknown tokens are always kept, with all before them. Raises `IdRangeError` for an

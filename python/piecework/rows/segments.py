@@ -6,18 +6,65 @@ Roles and user-defined pieces of one character are not guarded: refusing `!` wou
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from operator import itemgetter
 from typing import TypeAlias
 
 from piecework._core import Core, RawPrompts
 from piecework._internal.surrogates import first_surrogate
 from piecework._internal.validation import listed
-from piecework.chat.results import SegmentedEncoding
-from piecework.chat.token_spans import text_tokens, tokens_between
+from piecework.attributes.names_of_other_libraries import add_foreign_names
 from piecework.encoding import Encoding
 from piecework.errors import ArgumentError, InputTypeError
 
 Span: TypeAlias = tuple[int, int]
+
+
+@dataclass(frozen=True)
+class SegmentedEncoding:
+    """An encoded text with the span of each of its segments.
+
+    >>> import piecework as pw
+    >>> end = pw.spec.AddedToken("<end>", 3)
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}), added_tokens=[end])
+    >>> result = tok.encode_segments([("ab", False), ("<end>", True)])
+    >>> result.ids, result.char_spans, result.token_spans
+    ([1, 2, 3], ((0, 2), (2, 7)), ((0, 2), (2, 3)))
+
+    - `encoding`: the encoding of the whole text.
+    - `char_spans`: (start, end) of each segment in characters of the whole text.
+    """
+
+    encoding: Encoding
+    char_spans: tuple[Span, ...]
+
+    @property
+    def ids(self) -> list[int]:
+        """The ids of `encoding`."""
+        return self.encoding.ids
+
+    @cached_property
+    def token_spans(self) -> tuple[Span, ...]:
+        """(first, one after the last) token of each segment, in `encoding`.
+
+        A token with characters of two segments belongs to both.
+        """
+        offsets = self.encoding.offsets
+        tokens = text_tokens(self.encoding)
+        spans, done = [], tokens.start
+        for start, end in self.char_spans:
+            span = (done, done)
+            if start < end:
+                span = tokens_between(offsets, (start, end), tokens)
+                done = span[1]
+            spans.append(span)
+        return tuple(spans)
+
+
+add_foreign_names(SegmentedEncoding)
 
 
 def prompts_of(core: Core, roles: Collection[str], markers: Collection[str] | None) -> RawPrompts:
@@ -32,16 +79,9 @@ def prompts_of(core: Core, roles: Collection[str], markers: Collection[str] | No
 
 
 def encode_segments(
-    segments: Sequence[tuple[str, bool]], prompts: RawPrompts, add_special_tokens: bool
+    segments: object, prompts: RawPrompts, add_special_tokens: bool
 ) -> SegmentedEncoding:
     """Encode the concatenated texts; guarded tokens match within a segment that permits them only."""
-    text, char_spans, permitted = _joined(segments)
-    encoding = prompts.encode(text, permitted, add_special_tokens=add_special_tokens)
-    token_spans = _token_spans(encoding, char_spans)
-    return SegmentedEncoding(encoding, tuple(char_spans), token_spans)
-
-
-def _joined(segments: object) -> tuple[str, list[Span], list[Span]]:
     if isinstance(segments, (str, bytes)) or not isinstance(segments, Sequence):
         found = type(segments).__name__
         problem = f"must be a list of (text, allow_special) pairs, not {found}"
@@ -58,7 +98,8 @@ def _joined(segments: object) -> tuple[str, list[Span], list[Span]]:
         if allow_special and text:
             permitted.append(span)
         at = span[1]
-    return "".join(texts), char_spans, permitted
+    encoding = prompts.encode("".join(texts), permitted, add_special_tokens=add_special_tokens)
+    return SegmentedEncoding(encoding, tuple(char_spans))
 
 
 def _checked(segment: object, place: str) -> tuple[str, bool]:
@@ -79,16 +120,21 @@ def _checked(segment: object, place: str) -> tuple[str, bool]:
     return text, allow_special
 
 
-def _token_spans(encoding: Encoding, char_spans: Sequence[Span]) -> tuple[Span, ...]:
-    """Return for each segment the tokens that have one of its characters."""
-    offsets = encoding.offsets
-    tokens = text_tokens(encoding)
-    spans, done = [], tokens.start
-    for start, end in char_spans:
-        if start < end:
-            span = tokens_between(offsets, (start, end), tokens)
-            done = span[1]
-        else:
-            span = (done, done)
-        spans.append(span)
-    return tuple(spans)
+def text_tokens(encoding: Encoding) -> range:
+    """Return the tokens of the text; those of the post-processor and padding are before and after it."""
+    sequences = encoding.sequence_ids
+    if None not in sequences:
+        return range(len(sequences))
+    places = [at for at, sequence in enumerate(sequences) if sequence is not None]
+    return range(places[0], places[-1] + 1) if places else range(0)
+
+
+def tokens_between(offsets: Sequence[Span], span: Span, tokens: range) -> Span:
+    """Return the tokens that have a character of a span, in logarithmic time.
+
+    >>> tokens_between([(0, 2), (2, 5), (5, 6)], (1, 3), range(3))
+    (0, 2)
+    """
+    first = bisect_right(offsets, span[0], tokens.start, tokens.stop, key=itemgetter(1))
+    last = bisect_left(offsets, span[1], first, tokens.stop, key=itemgetter(0))
+    return first, last

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import piecework as pw
-from piecework.generation import append_ids, find_drift, find_drift_batch, find_drift_files
+from piecework.chat import append_ids, find_drift, find_drift_batch, find_drift_files
 from tests.data import need
 
 Run = Callable[..., tuple[int, str, str]]

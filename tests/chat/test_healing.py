@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 import piecework as pw
-from piecework.generation import HealedPrompt, TokenTrie, heal
+from piecework.chat import TokenTrie, heal
+from piecework.chat.healing import HealedPrompt
 from tests.data import need
 
 RANKS = {bytes([byte]): byte for byte in range(256)} | {b"://": 256, b"http": 257, b"\xff\xff": 258}

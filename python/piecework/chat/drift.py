@@ -1,4 +1,4 @@
-"""Drift: where ids differ from those of their own text.
+"""Ids that a model generates: drift from the ids of their text, and appending them to a prompt.
 
 A text has one canonical sequence of ids, and a model can generate others. The ids are decoded, the text is
 encoded again, and both sequences are cut wherever the same bytes end on both sides.
@@ -10,19 +10,19 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import accumulate, chain, groupby, pairwise
+from itertools import accumulate, chain, groupby, pairwise, takewhile
 from typing import TYPE_CHECKING, Any, TypeAlias
 
+from piecework import Batch
 from piecework._internal.validation import PathLike, check_tokenizer, id_list, listed, path_text
-from piecework.batch import Batch
 from piecework.errors import ArgumentError, IdRangeError, InputTypeError
-from piecework.export.ids_reader import read_ids
+from piecework.export import read_ids
 from piecework.spec import SentencePieceDecoder
 from piecework.vocabulary.decoding import token_decoder
 
 if TYPE_CHECKING:
+    from piecework import Tokenizer
     from piecework._internal.array_types import Ids
-    from piecework.tokenizer import Tokenizer
 
 
 Cut: TypeAlias = tuple[int, int]
@@ -73,7 +73,7 @@ class Drift:
     >>> import piecework as pw
     >>> vocab = {"[UNK]": 0, "hug": 1, "##s": 2, "h": 3, "##ug": 4}
     >>> tok = pw.Tokenizer(pw.spec.WordPiece(vocab), decoder=pw.spec.WordPieceDecoder())
-    >>> print(pw.generation.find_drift(tok, [3, 4, 2]))
+    >>> print(pw.chat.find_drift(tok, [3, 4, 2]))
     3 ids, 2 when their text is encoded: 1 span differs
     0: h ##ug -> hug
 
@@ -280,10 +280,10 @@ def _cuts(
     """Return the cuts in order, from the beginning of both sequences to their ends."""
     data, ends = _ends(ids, token_bytes)
     new_data, new_ends = _ends(new_ids, token_bytes)
-    before = _common_bytes(data, new_data)
+    before = _num_equal(data, new_data)
     cuts = [(ends[at], new_ends[at]) for at in sorted(ends) if at <= before and at in new_ends]
     if data != new_data:
-        start = len(data) - _common_bytes(data[::-1], new_data[::-1])
+        start = len(data) - _num_equal(data[::-1], new_data[::-1])
         shift = len(new_data) - len(data)
         cuts += [
             (ends[at], new_ends[at + shift])
@@ -310,13 +310,63 @@ def _rising(cuts: Iterable[Cut]) -> Iterator[Cut]:
             last = cut
 
 
-def _common_bytes(first: bytes, second: bytes) -> int:
+@dataclass(frozen=True)
+class AppendedIds:
+    """The ids of a prompt and of a completion, as the model read and generated them.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.BPE({"a": 0, "b": 1, "ab": 2}, (("a", "b"),)))
+    >>> both = pw.chat.append_ids(tok.with_decoder(pw.spec.Fuse()), [0], [1, 0])
+    >>> both.ids, both.completion_mask, len(both.crossing_spans)
+    ([0, 1, 0], [0, 1, 1], 1)
+
+    `num_prompt_ids` of the `ids` are those of the prompt. `drift` is what tokenizing the whole text again
+    would change.
+    """
+
+    ids: list[int]
+    num_prompt_ids: int
+    drift: Drift
+
+    @property
+    def completion_mask(self) -> list[int]:
+        """1 for each id of the completion, 0 for each of the prompt."""
+        return [0] * self.num_prompt_ids + [1] * (len(self.ids) - self.num_prompt_ids)
+
+    @property
+    def crossing_spans(self) -> tuple[DriftSpan, ...]:
+        """The spans of the drift that have ids of the prompt and of the completion."""
+        spans = self.drift.spans
+        return tuple(one for one in spans if one.start < self.num_prompt_ids < one.end)
+
+
+def append_ids(tokenizer: Tokenizer, prompt_ids: Ids, completion_ids: Ids) -> AppendedIds:
+    """Return the ids of a prompt with generated ids, and what tokenizing their text again would change.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.BPE({"a": 0, "b": 1, "ab": 2}, (("a", "b"),)))
+    >>> both = append_ids(tok.with_decoder(pw.spec.Fuse()), [0], [1, 0])
+    >>> print(both.drift)
+    3 ids, 2 when their text is encoded: 1 span differs
+    0: a b -> ab
+
+    The ids are kept as they are: a model is trained on what it has read and generated. For a conversation,
+    append the ids of each turn to those before it.
+
+    Raises `IdRangeError` with the position for an id that is not in the vocabulary.
+    """
+    prompt = id_list(prompt_ids, "prompt_ids")
+    ids = [*prompt, *id_list(completion_ids, "completion_ids")]
+
+    def place(position: int) -> str:
+        if position < len(prompt):
+            return f"prompt_ids[{position}]"
+        return f"completion_ids[{position - len(prompt)}]"
+
+    return AppendedIds(ids, len(prompt), DriftFinder(tokenizer).find(ids, place))
+
+
+def _num_equal(first: bytes, second: bytes) -> int:
     """Return the number of equal bytes at the beginning."""
-    low, high = 0, min(len(first), len(second))
-    while low < high:
-        middle = (low + high + 1) // 2
-        if first[low:middle] == second[low:middle]:
-            low = middle
-        else:
-            high = middle - 1
-    return low
+    pairs = zip(first, second, strict=False)
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))
