@@ -39,11 +39,9 @@ if TYPE_CHECKING:
     from piecework import stages as stages
     from piecework import train as train
     from piecework import vocabulary as vocabulary
-    from piecework.export import EncodedFiles as EncodedFiles
     from piecework.export import encode_files as encode_files
     from piecework.normalization_rules import NormalizationRules as NormalizationRules
     from piecework.sampling import Sampling as Sampling
-    from piecework.sampling import Segmentation as Segmentation
     from piecework.spec import TokenizerSpec as TokenizerSpec
     from piecework.train import BPETrainer as BPETrainer
     from piecework.train import ByteBPETrainer as ByteBPETrainer
@@ -77,11 +75,9 @@ _HOMES = {
     "ByteUnigramTrainer": "train",
     "CharTrainer": "train",
     "Counts": "train",
-    "EncodedFiles": "export",
     "IdMap": "vocabulary",
     "NormalizationRules": "normalization_rules",
     "Sampling": "sampling",
-    "Segmentation": "sampling",
     "SentencePieceTrainer": "train",
     "TokenizerSpec": "spec",
     "UnigramTrainer": "train",

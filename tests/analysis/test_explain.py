@@ -16,8 +16,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.analysis import ExplainedWord, explain
+from piecework.analysis import explain
 from piecework.analysis.explain import Explainer
+from piecework.analysis.explanation import ExplainedWord
 from piecework.analysis.merge_steps import MAX_SYMBOLS, MergeTable
 from piecework.analysis.readable_tokens import is_byte_level, text_of_bytes
 from tests.data import need
@@ -29,7 +30,7 @@ HUG = pw.spec.BPE(
 )
 
 
-def last_symbols(word: pw.analysis.ExplainedWord) -> list[str]:
+def last_symbols(word: ExplainedWord) -> list[str]:
     symbols = list(word.symbols)
     for step in word.merges or ():
         assert symbols[step.at : step.at + 2] == [step.left, step.right]

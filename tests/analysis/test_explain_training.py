@@ -13,17 +13,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.analysis import (
+from piecework.analysis import explain_training, training_example
+from piecework.analysis.training.steps import (
     SplitChange,
     TrainingEstimate,
     TrainingMerge,
     TrainingPruning,
     TrainingRemoval,
     TrainingThreshold,
-    TrainingTrace,
-    explain_training,
-    training_example,
 )
+from piecework.analysis.training.trace import TrainingTrace
 from piecework.errors import ArgumentError, CorpusError, InternalError, TrainingError
 from piecework.reference import wordpiece_training as reference
 from piecework.train.plan import Plan

@@ -18,8 +18,9 @@ import pytest
 from rich.cells import cell_len
 
 import piecework as pw
-from piecework.analysis import Comparison, charts, compare, html_report, save_plots
+from piecework.analysis import charts, compare, html_report, save_plots
 from piecework.analysis.blocks import Paragraph
+from piecework.analysis.compare import Comparison
 from piecework.analysis.report import chart_scripts
 from piecework.analysis.report_content import findings
 from piecework.analysis.text_tables import blocks, tables, word_tables

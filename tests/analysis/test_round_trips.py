@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 import piecework as pw
-from piecework.analysis import RoundTrip, measure_round_trip
+from piecework.analysis import measure_round_trip
+from piecework.analysis.round_trip import RoundTrip
 from piecework.analysis.text_samples import SCRIPT_TEXTS
 
 TEXTS = [

@@ -469,6 +469,7 @@ MODULES_FOR_GUESTS = (
     "corpus.skipped",
     "errors",
     "export.chats",
+    "export.encoded_files",
     "io.atomic_files",
     "io.format_detection",
     "io.format_readers",
