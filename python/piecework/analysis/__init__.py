@@ -8,13 +8,12 @@
 """
 
 from piecework.analysis.bench import bench, bench_files
-from piecework.analysis.charts import charts
+from piecework.analysis.charts import charts, save_plots
 from piecework.analysis.compare import compare
 from piecework.analysis.corpus_counts import token_counts
 from piecework.analysis.explain import explain
 from piecework.analysis.gold import Gold, boundary_scores, read_gold
 from piecework.analysis.lineage import lineage
-from piecework.analysis.plots import save_plots
 from piecework.analysis.prune_plan import plan_prune
 from piecework.analysis.report import html_report
 from piecework.analysis.round_trip import measure_round_trip
