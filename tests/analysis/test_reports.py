@@ -22,7 +22,7 @@ from piecework.analysis import charts, compare, html_report, save_plots
 from piecework.analysis.blocks import Paragraph
 from piecework.analysis.compare import Comparison
 from piecework.analysis.drawing import Element
-from piecework.analysis.figures import percent
+from piecework.analysis.readable import percent
 from piecework.analysis.report import findings
 from piecework.analysis.text_tables import blocks, tables, word_tables
 

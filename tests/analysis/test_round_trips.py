@@ -13,8 +13,8 @@ import pytest
 
 import piecework as pw
 from piecework.analysis import measure_round_trip
+from piecework.analysis.corpus_texts import SCRIPT_TEXTS
 from piecework.analysis.round_trip import RoundTrip
-from piecework.analysis.text_samples import SCRIPT_TEXTS
 
 TEXTS = [
     "Hello, world! It isn't so.",

@@ -12,7 +12,7 @@ import pytest
 
 import piecework as pw
 from piecework.analysis.metrics import gini
-from piecework.analysis.readable_tokens import text_of_bytes
+from piecework.analysis.readable import text_of_bytes
 from piecework.train import ByteBPETrainer, count_sources
 from tests.train.test_source_balance import LITTLE, MUCH
 from tests.train.test_source_counts import CZECH, ENGLISH

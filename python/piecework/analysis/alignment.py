@@ -8,8 +8,8 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from rich.cells import cell_len
 
-from piecework.analysis.block_html import safe
-from piecework.analysis.readable_tokens import show_whitespace
+from piecework.analysis.displayed import safe
+from piecework.analysis.readable import show_whitespace
 
 Kind: TypeAlias = Literal["plain", "name", "even", "odd", "unknown"]
 

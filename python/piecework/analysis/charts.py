@@ -22,10 +22,9 @@ from piecework.analysis.drawing import (
     row_chart,
     series_color,
 )
-from piecework.analysis.figures import percent
 from piecework.analysis.measures import ComparedSource, Lengths
 from piecework.analysis.metrics import ratio
-from piecework.analysis.readable_tokens import escape_controls
+from piecework.analysis.readable import escape_controls, percent
 from piecework.analysis.text_tables import range_text, share_between
 from piecework.analysis.verdict import more_tokens, rank_text
 from piecework.analysis.word_differences import WordBand

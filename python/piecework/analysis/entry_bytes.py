@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from piecework import Sampling, Tokenizer
-from piecework.analysis.readable_tokens import bytes_of, is_byte_level
+from piecework.analysis.readable import bytes_of, is_byte_level
 from piecework.spec import (
     BPE,
     ByteFallback,

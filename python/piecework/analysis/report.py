@@ -16,10 +16,9 @@ from piecework._internal.validation import check_type
 from piecework.analysis.charts import Chart, charts, spread
 from piecework.analysis.compare import Comparison
 from piecework.analysis.drawing import PAGE_FILES, SERIES_COLORS
-from piecework.analysis.figures import percent
 from piecework.analysis.measures import Measures, SourceMeasures
 from piecework.analysis.metrics import ratio
-from piecework.analysis.readable_tokens import escape_controls, show_whitespace
+from piecework.analysis.readable import escape_controls, percent, show_whitespace
 from piecework.analysis.text_tables import group_figures, headline, set_names, tables
 from piecework.analysis.verdict import more_tokens, rank_text, verdict
 from piecework.analysis.word_differences import DifferingWord, WordBand, WordGroup, pieces

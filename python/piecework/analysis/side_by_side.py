@@ -16,11 +16,9 @@ from piecework.analysis.alignment import (
     aligned_lines,
     line_text,
 )
-from piecework.analysis.block_html import fragment, html_of
-from piecework.analysis.block_text import WIDTH, as_text
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
-from piecework.analysis.displayed import Displayed
-from piecework.analysis.readable_tokens import is_byte_level, show_whitespace, text_of_bytes
+from piecework.analysis.displayed import WIDTH, Displayed, as_text, fragment, html_of
+from piecework.analysis.readable import is_byte_level, show_whitespace, text_of_bytes
 from piecework.errors import ArgumentError
 
 LINES = 20

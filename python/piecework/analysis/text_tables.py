@@ -8,10 +8,15 @@ from dataclasses import replace
 from piecework._internal.counted import counted
 from piecework.analysis.alignment import UNKNOWN
 from piecework.analysis.blocks import Block, Grid, Paragraph
-from piecework.analysis.figures import percent, percentage, with_margin
 from piecework.analysis.measures import ComparedFigures, Measures, SourceMeasures
 from piecework.analysis.metrics import RENYI_ORDER, TAIL_BELOW, ratio
-from piecework.analysis.readable_tokens import escape_controls, show_whitespace
+from piecework.analysis.readable import (
+    escape_controls,
+    percent,
+    percentage,
+    show_whitespace,
+    with_margin,
+)
 from piecework.analysis.verdict import rank_text, verdict
 from piecework.analysis.word_differences import WordGroup, pieces
 from piecework.corpus.rows import DOCUMENTS

@@ -5,11 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 
 from piecework._internal.counted import counted
-from piecework.analysis.figures import joined, percent, with_margin
 from piecework.analysis.measures import ComparedFigures, Measures
-from piecework.analysis.metrics import ratio
-from piecework.analysis.ranking import FEWEST_TEXTS, TokenRank
-from piecework.analysis.readable_tokens import escape_controls
+from piecework.analysis.metrics import FEWEST_TEXTS, TokenRank, ratio
+from piecework.analysis.readable import escape_controls, joined, percent, with_margin
 
 _NAMED = 3
 """Of more tokenizers than these and the first, the sentence names the second and the last."""

@@ -7,24 +7,124 @@ kept; at the end this text is shortened while the difference stays.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from piecework import Sampling, Tokenizer
+from piecework._internal.counted import counted
 from piecework._internal.progress import progress_bar, show_source
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike, check_tokenizer, check_type, listed
-from piecework.analysis.documents import documents_of
+from piecework.analysis.blocks import Block, Grid, Paragraph
+from piecework.analysis.corpus_texts import documents_of
+from piecework.analysis.displayed import Displayed
 from piecework.analysis.entry_bytes import vocabulary_entries
 from piecework.analysis.peers import Peer, read_peer
+from piecework.analysis.readable import show_whitespace
 from piecework.analysis.round_trip import unknown_id_of, without_truncation_and_padding
-from piecework.analysis.verification import EncodedText, IdDifference, Verification
 from piecework.corpus import corpus_files, read_corpus
 from piecework.corpus.iterables import rows_of_texts, text_total
 from piecework.corpus.paths import corpus_bytes
 from piecework.corpus.rows import Utf8Errors
 from piecework.corpus.skipped import OnError
 from piecework.errors import ArgumentError, CorpusError
+
+_SHOWN_TOKENS = 20
+
+
+@dataclass(frozen=True)
+class EncodedText:
+    """What one library makes of a text: ids with their tokens, or the error that it raises.
+
+    >>> EncodedText("tokenizers", ids=(1, 2), tokens=("hug", "##s")).error
+    """
+
+    name: str
+    ids: tuple[int, ...] = ()
+    tokens: tuple[str, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class IdDifference:
+    """A kind of difference, the number of texts that have it, and the smallest text found that has it.
+
+    >>> IdDifference("unknown tokens", 3, "x", ()).texts
+    3
+
+    `kind` is the first of these that applies:
+
+    - "error": one library raises an error.
+    - "special tokens": the ids are equal without those of special tokens.
+    - "unassigned ids": the other library has ids that this vocabulary lacks.
+    - "unknown tokens": the libraries have other numbers of unknown tokens.
+    - "split": the tokens have the same text, split at other places.
+    - "text": the tokens have another text.
+
+    `sides` has piecework and the other library.
+    """
+
+    kind: str
+    texts: int
+    text: str
+    sides: tuple[EncodedText, ...]
+
+
+@dataclass(frozen=True)
+class Verification(Displayed):
+    """The result of `verify`: texts and ids compared with another library, and what differs.
+
+    >>> found = Verification("tokenizers", "0.23.3", texts=8, ids=95, differing_texts=0, differences=())
+    >>> found.is_equal, str(found).strip()
+    (True, 'tokenizers 0.23.3: 8 texts, 95 ids: all ids are equal')
+
+    `ids` counts the ids of piecework. `differences` has one for each kind, the most frequent first.
+    """
+
+    _computed = ("is_equal",)
+
+    name: str
+    version: str
+    texts: int
+    ids: int
+    differing_texts: int
+    differences: tuple[IdDifference, ...]
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether the ids of all texts are equal."""
+        return not self.differing_texts
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the verdict, and a table for each kind of difference."""
+        yield Paragraph(self._verdict())
+        for one in self.differences:
+            title = f"{one.kind}: {counted(one.texts, 'text')}, such as {show_whitespace(one.text)}"
+            rows = tuple((side.name, _tokens(side), _ids(side)) for side in one.sides)
+            yield Grid(("", "tokens", "ids"), rows, title=title)
+
+    def _verdict(self) -> str:
+        compared = f"{counted(self.texts, 'text')}, {counted(self.ids, 'id')}"
+        equal = "all ids are equal"
+        if not self.is_equal:
+            equal = f"the ids of {counted(self.differing_texts, 'text')} differ"
+        return f"{self.name} {self.version}: {compared}: {equal}"
+
+
+def _tokens(side: EncodedText) -> str:
+    if side.error is not None:
+        return f"error: {side.error}"
+    return _beginning(tuple(map(show_whitespace, side.tokens)))
+
+
+def _ids(side: EncodedText) -> str:
+    return "" if side.error is not None else _beginning(tuple(map(str, side.ids)))
+
+
+def _beginning(words: tuple[str, ...]) -> str:
+    return " ".join(words[:_SHOWN_TOKENS]) + (" ..." if len(words) > _SHOWN_TOKENS else "")
+
 
 _SHORTENING_CHARS = 2_000_000
 """The most characters that are encoded to shorten one text; an encoding counts for 100 more."""

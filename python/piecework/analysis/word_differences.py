@@ -14,14 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework import Batch, Tokenizer
-from piecework.analysis.corpus_counts import LONGEST_WORD
+from piecework.analysis.blocks import PlainData
+from piecework.analysis.corpus_counts import LONGEST_WORD, UnknownBytes
 from piecework.analysis.entry_bytes import PLAIN_TEXT
 from piecework.analysis.metrics import ratio
-from piecework.analysis.plain_data import PlainData
-from piecework.analysis.readable_tokens import show_whitespace
+from piecework.analysis.readable import show_whitespace
 from piecework.analysis.round_trip import unknown_id_of
 from piecework.analysis.side_by_side import SideToken
-from piecework.analysis.unknown_bytes import UnknownBytes
 
 Numbers = npt.NDArray[np.int64]
 

@@ -16,7 +16,7 @@ from piecework.cli.terminal import print_blocks, terminal_width
 from piecework.io.atomic_files import atomic_stream
 
 if TYPE_CHECKING:
-    from piecework.analysis.explanation import Explanation
+    from piecework.analysis.explain import Explanation
     from piecework.analysis.lineage import Lineage
     from piecework.analysis.side_by_side import SideBySide
     from piecework.analysis.training.trace import TrainingTrace
@@ -69,8 +69,7 @@ def show(
     **how: Any,
 ) -> None:
     """Print a result as text or JSON, and write it as HTML."""
-    from piecework.analysis.block_html import as_html, page
-    from piecework.analysis.block_text import WIDTH
+    from piecework.analysis.displayed import WIDTH, as_html, page
     from piecework.analysis.side_by_side import SideBySide
 
     sides = found if isinstance(found, SideBySide) else None

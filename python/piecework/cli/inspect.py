@@ -63,7 +63,7 @@ def inspect(
     what the normalizer changes, and spaces.
     """
     loaded = load_one(tokenizer, hints)
-    from piecework.analysis.text_samples import sample_of_files
+    from piecework.analysis.corpus_texts import sample_of_files
 
     texts = sample_of_files(corpus, field=field) if corpus else None
     found = pw.analysis.inspect(loaded, texts)
@@ -95,7 +95,7 @@ def inspect(
 
 
 def _print_field(name: str, value: str) -> None:
-    from piecework.analysis.readable_tokens import escape_controls
+    from piecework.analysis.readable import escape_controls
 
     click.echo(f"{name:<16}{escape_controls(value)}")
 

@@ -122,7 +122,7 @@ def documents_text(
 
 def first_texts(corpus: Sequence[str], plan: Plan, reading: Reading) -> list[str]:
     """Return the first texts of a corpus; none of counts, pipes and URLs."""
-    from piecework.analysis.text_samples import sample_of_files
+    from piecework.analysis.corpus_texts import sample_of_files
     from piecework.cli.options import are_counts_files
 
     if "-" in corpus or plan.sentences.with_counts or are_counts_files(corpus, reading["field"]):
@@ -140,7 +140,7 @@ def normalized(plan: Plan, texts: Sequence[str]) -> RoundTrip:
 
 def preset_hint(plan: Plan, found: RoundTrip) -> str | None:
     """Return the line that names another preset, if this one changes case or accents of many words."""
-    from piecework.analysis.figures import percent
+    from piecework.analysis.readable import percent
 
     preset = "" if plan.preset is None else plan.preset.name
     changes = found.case_words or found.accent_words
@@ -165,7 +165,7 @@ def normalization_text(
     >>> normalization_text(pw.spec.Lowercase()), normalization_text(None)
     ('lowercases', 'keeps case and accents')
     """
-    from piecework.analysis.figures import percent
+    from piecework.analysis.readable import percent
 
     changes = changes_of(normalizer)
     text = " and ".join(_PHRASES[change] for change in changes)

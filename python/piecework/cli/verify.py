@@ -20,7 +20,7 @@ from piecework.io.names import tokenizer_path
 from piecework.io.read_file import file_bytes
 
 if TYPE_CHECKING:
-    from piecework.analysis.verification import Verification
+    from piecework.analysis.verify import Verification
 
 _DIFFERENT = 1  # the exit code
 # In lock files: a fingerprint, two spaces and a name a line, as of sha256sum.

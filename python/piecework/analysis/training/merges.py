@@ -12,7 +12,6 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from piecework._internal.step_selection import Selection
-from piecework.analysis.training.limits import check_one_stage, check_small
 from piecework.analysis.training.steps import (
     PairScore,
     SplitChange,
@@ -20,7 +19,7 @@ from piecework.analysis.training.steps import (
     apply_merge,
     in_corpus_order,
 )
-from piecework.analysis.training.trace import TrainingTrace
+from piecework.analysis.training.trace import TrainingTrace, check_one_stage, check_small
 from piecework.errors import ArgumentError, InternalError
 from piecework.reference import bpe_training as bpe
 from piecework.reference import wordpiece_training as wordpiece

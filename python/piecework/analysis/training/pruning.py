@@ -6,10 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from piecework._internal.step_selection import Selection
-from piecework.analysis.training.limits import check_same, check_small
 from piecework.analysis.training.merges import settings_of
 from piecework.analysis.training.steps import EntryLoss, SplitChange, TrainingRemoval
-from piecework.analysis.training.trace import TrainingTrace
+from piecework.analysis.training.trace import TrainingTrace, check_same, check_small
 from piecework.reference import wordpiece_pruning
 from piecework.reference.wordpiece_training import alphabet_entries, initial_vocabulary
 from piecework.train import Counts, WordPieceTrainer

@@ -9,10 +9,14 @@ from typing import Any
 import numpy as np
 
 from piecework._internal.step_selection import Selection
-from piecework.analysis.training.limits import check_one_stage, check_same, check_small
 from piecework.analysis.training.merges import Replay, settings_of, tied_pairs
 from piecework.analysis.training.steps import PairScore, TrainingEstimate, TrainingMerge
-from piecework.analysis.training.trace import TrainingTrace
+from piecework.analysis.training.trace import (
+    TrainingTrace,
+    check_one_stage,
+    check_same,
+    check_small,
+)
 from piecework.analysis.training.unigram import ReplayStart, UnigramReplay, check_word
 from piecework.reference.sentencepiece_training import Shape, allows, unigram_seeds
 from piecework.reference.unigram_training import around_symbols, within_alphabet

@@ -6,10 +6,9 @@ from collections import Counter
 from collections.abc import Sequence
 
 from piecework._internal.step_selection import Selection
-from piecework.analysis.training.limits import check_same, check_small
 from piecework.analysis.training.merges import settings_of
 from piecework.analysis.training.steps import LengthCount, TrainingThreshold
-from piecework.analysis.training.trace import TrainingTrace
+from piecework.analysis.training.trace import TrainingTrace, check_same, check_small
 from piecework.reference.wordpiece_top_down import TopDownLearner
 from piecework.reference.wordpiece_training import Settings, alphabet_entries, length_of
 from piecework.train import Counts, WordPieceTrainer

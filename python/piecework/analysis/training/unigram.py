@@ -8,7 +8,6 @@ from dataclasses import dataclass
 
 from piecework._internal.step_selection import Selection
 from piecework.analysis.metrics import ratio
-from piecework.analysis.training.limits import check_same, check_small
 from piecework.analysis.training.merges import settings_of
 from piecework.analysis.training.steps import (
     PieceEstimate,
@@ -17,8 +16,8 @@ from piecework.analysis.training.steps import (
     TrainingLattice,
     TrainingPruning,
 )
-from piecework.analysis.training.trace import TrainingTrace
-from piecework.analysis.unigram_lattice import MAX_CHARS, ScoredPieces
+from piecework.analysis.training.trace import TrainingTrace, check_same, check_small
+from piecework.analysis.word_steps import MAX_CHARS, ScoredPieces
 from piecework.errors import ArgumentError
 from piecework.reference import unigram_pruning
 from piecework.reference import unigram_training as reference
