@@ -15,28 +15,23 @@ from piecework._internal.step_selection import Selection
 from piecework._internal.validation import check_choice
 from piecework.analysis.training.merges import settings_of, trace_bpe, trace_wordpiece
 from piecework.analysis.training.pruning import trace_pruning
-from piecework.analysis.training.sentencepiece import is_replayed, trace_sentencepiece
-from piecework.analysis.training.steps import (
-    EntryLoss,
-    LengthCount,
-    PairScore,
-    PieceEstimate,
-    PieceLoss,
-    SplitChange,
-    TrainingEstimate,
-    TrainingLattice,
-    TrainingMerge,
-    TrainingPruning,
-    TrainingRemoval,
-    TrainingThreshold,
-)
+from piecework.analysis.training.steps import TrainingEstimate
 from piecework.analysis.training.top_down import trace_top_down
-from piecework.analysis.training.trace import TrainingTrace, nothing_to_prune
+from piecework.analysis.training.trace import TrainingTrace, check_one_stage, nothing_to_prune
 from piecework.analysis.training.unigram import trace_unigram
 from piecework.errors import ArgumentError
 from piecework.reference.wordpiece_training import Settings, alphabet_entries
-from piecework.train import PRESETS, Counts, Merges, Trainer, WordPieceTrainer, count_texts
+from piecework.train import (
+    PRESETS,
+    Counts,
+    Merges,
+    SentencePieceTrainer,
+    Trainer,
+    WordPieceTrainer,
+    count_texts,
+)
 from piecework.train.plan import Plan
+from piecework.train.trainers.meta_pieces import with_learned
 
 EXAMPLES = ("course", "hugs")
 """The names of the examples."""
@@ -95,26 +90,6 @@ def training_example(name: str) -> TrainingExample:
     return TrainingExample(name, counts, trainer)
 
 
-__all__ = [
-    "EXAMPLES",
-    "EntryLoss",
-    "LengthCount",
-    "PairScore",
-    "PieceEstimate",
-    "PieceLoss",
-    "SplitChange",
-    "TrainingEstimate",
-    "TrainingExample",
-    "TrainingLattice",
-    "TrainingMerge",
-    "TrainingPruning",
-    "TrainingRemoval",
-    "TrainingThreshold",
-    "TrainingTrace",
-    "explain_training",
-    "training_example",
-]
-
 DEFAULT_STEPS = "1-10"
 
 
@@ -143,9 +118,8 @@ def explain_training(
     Unigram learners have its lattice at each step and at the end.
 
     A step takes time proportional to the corpus, whose distinct words may have at most 2,000,000 characters
-    together. Learners that remove entries, and those of SentencePiece, are repeated in plain Python: at most
-    20,000 characters, 3,000 for `Pruning`. SentencePiece's Unigram with a delimiter, a file of seeds or a
-    learner has only the log-likelihood of each EM iteration.
+    together. Learners that remove entries are repeated in plain Python: at most 20,000 characters, 3,000 for
+    `Pruning`. SentencePiece's Unigram has the log-likelihood of each EM iteration, and its BPE no steps.
 
     Raises `ArgumentError` for steps that do not exist and for a corpus that is too large, `CorpusError` for
     one without words, and the errors of the trainer.
@@ -168,8 +142,6 @@ def has_lattices(trainer: Trainer) -> bool:
     >>> has_lattices(UnigramTrainer()), has_lattices(BPETrainer())
     (True, False)
     """
-    if trainer.kind == "sentencepiece":
-        return is_replayed(trainer)
     return trainer.kind in ("unigram", "byte-unigram")
 
 
@@ -185,13 +157,14 @@ _TRACES: dict[str, Callable[[Counts, Any, Selection, int], TrainingTrace]] = {
 _TRACES_OF_WORDS: dict[str, Callable[[Counts, Any, Selection, int, str | None], TrainingTrace]] = {
     "unigram": trace_unigram,
     "byte-unigram": trace_unigram,
-    "sentencepiece": trace_sentencepiece,
 }
 
 
 def _trace(
     counts: Counts, trainer: Trainer, wanted: Selection, top: int, word: str | None
 ) -> TrainingTrace:
+    if isinstance(trainer, SentencePieceTrainer):
+        return _trace_sentencepiece(counts, trainer, wanted)
     if trainer.kind in _TRACES_OF_WORDS:
         return _TRACES_OF_WORDS[trainer.kind](counts, trainer, wanted, top, word)
     trace = _TRACES.get(f"{trainer.kind} {trainer.detail}".rstrip())
@@ -236,3 +209,34 @@ def _alphabet(counts: Counts, trainer: Trainer) -> tuple[str, ...]:
     if trainer.kind != "wordpiece":
         return ()
     return tuple(alphabet_entries(list(counts), settings_of(Settings, trainer, counts)))
+
+
+def _trace_sentencepiece(
+    counts: Counts, trainer: SentencePieceTrainer, wanted: Selection
+) -> TrainingTrace:
+    """Return the pieces of a SentencePiece trainer, and the likelihoods of Unigram."""
+    check_one_stage(trainer.transition, "llama")
+    learned = trainer.learn_pieces(counts)
+    entries = with_learned(trainer.meta_pieces, learned.pieces)
+    steps = [
+        TrainingEstimate(
+            number=number,
+            round=(number - 1) // trainer.num_sub_iterations + 1,
+            iteration=(number - 1) % trainer.num_sub_iterations + 1,
+            pieces=step.pieces,
+            log_likelihood=step.log_likelihood,
+            estimates=(),
+            dropped=(),
+        )
+        for number, step in enumerate(learned.steps, 1)
+    ]
+    return TrainingTrace(
+        learner=f"SentencePiece, model type {trainer.model_type!r}",
+        words=tuple(counts),
+        special_tokens=tuple(piece.text for piece in trainer.meta_pieces.values()),
+        alphabet=tuple(sorted(piece for piece, _ in learned.pieces if len(piece) == 1)),
+        steps=tuple(step for step in steps if step.number in wanted),
+        step_count=len(steps),
+        vocab=tuple(piece.text for piece in entries),
+        scores=tuple(piece.score for piece in entries),
+    )
