@@ -52,13 +52,7 @@ STYLE = textwrap.dedent("""\
     .piecework .even { background: rgba(66,133,244,.28) }
     .piecework .odd { background: rgba(251,188,5,.38) }
     .piecework .unknown { background: rgba(234,67,53,.38); text-decoration: underline wavy }
-    .piecework .aligned td { padding: .1em .15em; border: 1px solid rgba(128,128,128,.45);
-      text-align: center }
-    .piecework .aligned td.even { background: rgba(66,133,244,.28) }
-    .piecework .aligned td.odd { background: rgba(251,188,5,.38) }
-    .piecework .aligned td.unknown { background: rgba(234,67,53,.38) }
-    .piecework .aligned td.gap { opacity: .55; border-style: dotted }
-    .piecework .aligned td.number { border: none; padding-right: .7em }
+    .piecework .aligned { overflow-x: auto; line-height: 1.6 }
     """)
 
 

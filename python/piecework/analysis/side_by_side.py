@@ -12,8 +12,8 @@ from piecework.analysis.alignment import (
     Line,
     Part,
     Row,
-    aligned_html,
     aligned_lines,
+    line_html,
     line_text,
 )
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
@@ -148,13 +148,12 @@ class SideBySide(Displayed):
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
-        >>> "<table" in pw.analysis.side_by_side({"characters": tok}, "ab").to_html()
+        >>> "<pre" in pw.analysis.side_by_side({"characters": tok}, "ab").to_html()
         True
         """
-        text, rows = self._beginning(lines * WIDTH)
-        drawn = aligned_html(text, rows, most=lines)
-        drawn += "<p>... and more lines</p>" if len(text) < len(self.text) else ""
-        return fragment(drawn + "".join(map(html_of, self.blocks(lines))))
+        aligned = "\n".join(map(line_html, self.colored(lines, WIDTH)))
+        body = "".join(map(html_of, self.blocks(lines)))
+        return fragment(f'<pre class="aligned">{aligned}</pre>{body}')
 
     def __str__(self) -> str:
         return self.to_text()
@@ -229,17 +228,11 @@ def _groups(side: Side) -> list[Group]:
     groups: list[Group] = []
     for token in side.tokens:
         start, end = token.span
-        title = f"{token.id} {_shown(token, side)}"
-        group = Group(start, end, 1, token.is_unknown, title)
-        if groups and _shares(groups[-1], start):
+        group = Group(start, end, 1, token.is_unknown)
+        if groups and (start < groups[-1].end or groups[-1].start == groups[-1].end):
             group = _joined(groups.pop(), group)
         groups.append(group)
     return groups
-
-
-def _shares(last: Group, start: int) -> bool:
-    """Return whether a token belongs to the group before it."""
-    return start < last.end or last.start == last.end
 
 
 def _joined(left: Group, right: Group) -> Group:
@@ -249,5 +242,4 @@ def _joined(left: Group, right: Group) -> Group:
         max(left.end, right.end),
         left.tokens + right.tokens,
         left.is_unknown or right.is_unknown,
-        f"{left.title} + {right.title}",
     )

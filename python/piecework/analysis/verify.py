@@ -7,25 +7,22 @@ kept; at the end this text is shortened while the difference stays.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from piecework import Sampling, Tokenizer
 from piecework._internal.counted import counted
-from piecework._internal.progress import progress_bar, show_source
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike, check_tokenizer, check_type, listed
 from piecework.analysis.blocks import Block, Grid, Paragraph
-from piecework.analysis.corpus_texts import documents_of
+from piecework.analysis.corpus_texts import Texts, documents_of, reading
 from piecework.analysis.displayed import Displayed
 from piecework.analysis.entry_bytes import vocabulary_entries
 from piecework.analysis.peers import Peer, read_peer
 from piecework.analysis.readable import show_whitespace
 from piecework.analysis.round_trip import unknown_id_of, without_truncation_and_padding
-from piecework.corpus import corpus_files, read_corpus
-from piecework.corpus.iterables import rows_of_texts, text_total
-from piecework.corpus.paths import corpus_bytes
+from piecework.corpus import Corpus, read_corpus
 from piecework.corpus.rows import Utf8Errors
 from piecework.corpus.skipped import OnError
 from piecework.errors import ArgumentError, CorpusError
@@ -135,7 +132,7 @@ _Encode: TypeAlias = Callable[[list[str]], list[list[int]]]
 
 def verify(
     tokenizer: Tokenizer,
-    texts: Iterable[str],
+    texts: Texts,
     peers: Sequence[Peer],
     *,
     num_threads: int | None = None,
@@ -159,20 +156,25 @@ def verify(
       letters    [UNK]   0
     <BLANKLINE>
 
-    `peers` come from `analysis.peers.read_peer`. Nothing is truncated, padded or sampled. `progress=True`
-    shows a bar; a function receives numbers of texts, the total is 0 if it is unknown.
+    `peers` come from `analysis.peers.read_peer`. Nothing is truncated, padded or sampled. `compare` describes
+    texts and progress; lines of `corpus.read_corpus` are joined to texts of about 2,000 characters.
 
     Raises `ArgumentError` without a peer, `InputTypeError`, and `CorpusError` if there is no text.
     """
     check_tokenizer(tokenizer)
-    comparisons = _comparisons(tokenizer, peers, num_threads)
-    total, done = text_total(texts), 0
-    with progress_bar("verifying", progress) as update:
-        for rows in rows_of_texts(texts):
-            _add(comparisons, rows.to_list())
-            done += len(rows)
-            update(done, total)
-    return _results(comparisons)
+    if not peers:
+        raise ArgumentError("peers", "must have at least one library to compare with")
+    for peer in listed(peers, "peers", "Peer"):
+        check_type("peers", peer, Peer, "a list of Peer")
+    comparisons = [_Comparison(tokenizer, peer, num_threads) for peer in peers]
+    with reading("verifying", [texts], progress) as rows_of:
+        for rows in rows_of(texts):
+            batch = list(documents_of(rows)) if isinstance(texts, Corpus) else rows.to_list()
+            for comparison in comparisons:
+                comparison.add(batch)
+    if not comparisons[0].texts:
+        raise CorpusError("corpus", "has no texts")
+    return tuple(one.result() for one in comparisons)
 
 
 def verify_files(
@@ -216,38 +218,8 @@ def verify_files(
         read_peer(name, path, loaded, add_special_tokens=True)
         for name in listed(against, "against", "names")
     ]
-    comparisons = _comparisons(loaded, peers, num_threads)
-    files = corpus_files(corpus)
-    total = corpus_bytes(files)
-    with progress_bar("verifying", progress, in_bytes=True) as update:
-        for rows in read_corpus(
-            files, field=field, encoding_errors=encoding_errors, on_error=on_error
-        ):
-            _add(comparisons, list(documents_of(rows)))
-            show_source(update, rows.name)
-            update(rows.file_bytes_read, total)
-    return _results(comparisons)
-
-
-def _comparisons(
-    tokenizer: Tokenizer, peers: Sequence[Peer], num_threads: int | None
-) -> list[_Comparison]:
-    if not peers:
-        raise ArgumentError("peers", "must have at least one library to compare with")
-    for peer in listed(peers, "peers", "Peer"):
-        check_type("peers", peer, Peer, "a list of Peer")
-    return [_Comparison(tokenizer, peer, num_threads) for peer in peers]
-
-
-def _add(comparisons: Sequence[_Comparison], texts: list[str]) -> None:
-    for comparison in comparisons:
-        comparison.add(texts)
-
-
-def _results(comparisons: Sequence[_Comparison]) -> tuple[Verification, ...]:
-    if not comparisons[0].texts:
-        raise CorpusError("corpus", "has no texts")
-    return tuple(one.result() for one in comparisons)
+    texts = read_corpus(corpus, field=field, encoding_errors=encoding_errors, on_error=on_error)
+    return verify(loaded, texts, peers, num_threads=num_threads, progress=progress)
 
 
 class _Comparison:
