@@ -140,16 +140,6 @@ def test_the_alphabet_can_have_word_starts_first_as_the_course_prints_it(learner
     assert trace.alphabet == trace.vocab[:7] == ("b", "h", "p", "##g", "##n", "##s", "##u")
 
 
-def test_a_learner_without_a_trace_has_its_alphabet(monkeypatch: pytest.MonkeyPatch) -> None:
-    example = training_example("hugs")
-    trainer = pw.WordPieceTrainer(18, pw.train.TopDown(), special_tokens=("[UNK]",))
-    traced = explain_training(example.counts, trainer)
-    monkeypatch.delitem(pw.analysis.training._TRACES, "wordpiece top-down")
-    trace = explain_training(example.counts, trainer)
-    assert (trace.steps, trace.alphabet) == ((), traced.alphabet)
-    assert (trace.vocab, trace.words) == (traced.vocab, tuple(example.counts.most_common()))
-
-
 def test_the_vocabulary_of_the_course_with_word_starts_first() -> None:
     example = training_example("course")
     trainer = replace(example.trainer, alphabet_order="word-starts-first")

@@ -25,8 +25,7 @@ from piecework.analysis.drawing import (
 from piecework.analysis.measures import ComparedSource, Lengths
 from piecework.analysis.metrics import ratio
 from piecework.analysis.readable import escape_controls, percent
-from piecework.analysis.text_tables import range_text, share_between
-from piecework.analysis.verdict import more_tokens, rank_text
+from piecework.analysis.text_tables import more_tokens, range_text, rank_text, share_between
 from piecework.analysis.word_differences import WordBand
 from piecework.errors import FileError
 from piecework.io.atomic_files import atomic_stream

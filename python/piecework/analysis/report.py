@@ -19,8 +19,15 @@ from piecework.analysis.drawing import PAGE_FILES, SERIES_COLORS
 from piecework.analysis.measures import Measures, SourceMeasures
 from piecework.analysis.metrics import ratio
 from piecework.analysis.readable import escape_controls, percent, show_whitespace
-from piecework.analysis.text_tables import group_figures, headline, set_names, tables
-from piecework.analysis.verdict import more_tokens, rank_text, verdict
+from piecework.analysis.text_tables import (
+    group_figures,
+    headline,
+    more_tokens,
+    rank_text,
+    set_names,
+    tables,
+    verdict,
+)
 from piecework.analysis.word_differences import DifferingWord, WordBand, WordGroup, pieces
 
 FEWEST_WORDS = 20

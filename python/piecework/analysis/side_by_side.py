@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from piecework import Tokenizer
@@ -171,7 +171,7 @@ class SideBySide(Displayed):
         return self.text[: max([length, *ends])], rows
 
     def _rows(self) -> list[Row]:
-        return [Row(side.name, len(side.tokens), _groups(side)) for side in self.sides]
+        return [Row(side.name, len(side.tokens), groups_of(side.tokens)) for side in self.sides]
 
 
 def side_by_side(tokenizers: Mapping[str, Tokenizer], text: str) -> SideBySide:
@@ -223,10 +223,10 @@ def _shown(token: SideToken, side: Side) -> str:
     return show_whitespace(text_of_bytes(token.token) if side.is_byte_level else token.token)
 
 
-def _groups(side: Side) -> list[Group]:
+def groups_of(tokens: Iterable[SideToken]) -> list[Group]:
     """Return the tokens in groups that share characters; tokens without characters join their successor."""
     groups: list[Group] = []
-    for token in side.tokens:
+    for token in tokens:
         start, end = token.span
         group = Group(start, end, 1, token.is_unknown)
         if groups and (start < groups[-1].end or groups[-1].start == groups[-1].end):

@@ -13,20 +13,20 @@ from typing import Any
 from piecework._internal import validation as checks
 from piecework._internal.step_selection import Selection
 from piecework._internal.validation import check_choice
-from piecework.analysis.training.merges import settings_of, trace_bpe, trace_wordpiece
-from piecework.analysis.training.pruning import trace_pruning
+from piecework.analysis.training.merges import trace_bpe, trace_wordpiece
+from piecework.analysis.training.removals import trace_pruning, trace_top_down
 from piecework.analysis.training.steps import TrainingEstimate
-from piecework.analysis.training.top_down import trace_top_down
 from piecework.analysis.training.trace import TrainingTrace, check_one_stage, nothing_to_prune
 from piecework.analysis.training.unigram import trace_unigram
 from piecework.errors import ArgumentError
-from piecework.reference.wordpiece_training import Settings, alphabet_entries
 from piecework.train import (
     PRESETS,
+    ByteUnigramTrainer,
     Counts,
     Merges,
     SentencePieceTrainer,
     Trainer,
+    UnigramTrainer,
     WordPieceTrainer,
     count_texts,
 )
@@ -128,21 +128,11 @@ def explain_training(
     top = checks.whole_number("top", top, 1)
     checks.check_type("trainer", trainer, Trainer, "a trainer")
     counts = _counts(corpus, trainer)
-    if word is not None and not has_lattices(trainer):
+    if word is not None and not isinstance(trainer, UnigramTrainer | ByteUnigramTrainer):
         raise ArgumentError("word", f"needs a Unigram learner, not {type(trainer).__name__}")
     trace = _trace(counts, trainer, wanted, top, word)
     wanted.check(trace.step_count)
     return replace(trace, note=nothing_to_prune(trace, trainer.vocab_size))
-
-
-def has_lattices(trainer: Trainer) -> bool:
-    """Return whether the trace of a learner can have the lattices of a word.
-
-    >>> from piecework.train import BPETrainer, UnigramTrainer
-    >>> has_lattices(UnigramTrainer()), has_lattices(BPETrainer())
-    (True, False)
-    """
-    return trainer.kind in ("unigram", "byte-unigram")
 
 
 _TRACES: dict[str, Callable[[Counts, Any, Selection, int], TrainingTrace]] = {
@@ -154,24 +144,25 @@ _TRACES: dict[str, Callable[[Counts, Any, Selection, int], TrainingTrace]] = {
 }
 """The traces by kind of trainer, and learner; other trainers have no steps."""
 
-_TRACES_OF_WORDS: dict[str, Callable[[Counts, Any, Selection, int, str | None], TrainingTrace]] = {
-    "unigram": trace_unigram,
-    "byte-unigram": trace_unigram,
-}
-
 
 def _trace(
     counts: Counts, trainer: Trainer, wanted: Selection, top: int, word: str | None
 ) -> TrainingTrace:
     if isinstance(trainer, SentencePieceTrainer):
         return _trace_sentencepiece(counts, trainer, wanted)
-    if trainer.kind in _TRACES_OF_WORDS:
-        return _TRACES_OF_WORDS[trainer.kind](counts, trainer, wanted, top, word)
+    if isinstance(trainer, UnigramTrainer | ByteUnigramTrainer):
+        return trace_unigram(counts, trainer, wanted, top, word)
     trace = _TRACES.get(f"{trainer.kind} {trainer.detail}".rstrip())
-    return (
-        trace_without_steps(counts, trainer)
-        if trace is None
-        else trace(counts, trainer, wanted, top)
+    if trace is not None:
+        return trace(counts, trainer, wanted, top)
+    return TrainingTrace(
+        learner=f"the most frequent {getattr(trainer, 'unit', 'entries')}",
+        words=tuple(counts.most_common()),
+        special_tokens=trainer.fixed_tokens,
+        alphabet=(),
+        steps=(),
+        step_count=0,
+        vocab=tuple(trainer.learn(counts).vocab),
     )
 
 
@@ -188,27 +179,6 @@ def _counts(
         raise ArgumentError("corpus", problem)
     plan = Plan.of(trainer)
     return count_texts(corpus, preset=plan.pipeline, sentences=plan.sentences)
-
-
-def trace_without_steps(counts: Counts, trainer: Trainer) -> TrainingTrace:
-    """Return the vocabulary that a trainer learns, and the alphabet of WordPiece."""
-    unit = getattr(trainer, "unit", None)
-    return TrainingTrace(
-        learner=f"the most frequent {unit}" if unit else f"{trainer.title} {trainer.detail}",
-        words=tuple(counts.most_common()),
-        special_tokens=trainer.fixed_tokens,
-        alphabet=_alphabet(counts, trainer),
-        steps=(),
-        step_count=0,
-        vocab=tuple(trainer.learn(counts).vocab),
-    )
-
-
-def _alphabet(counts: Counts, trainer: Trainer) -> tuple[str, ...]:
-    """Return the entries of single characters that come before the learned ones."""
-    if trainer.kind != "wordpiece":
-        return ()
-    return tuple(alphabet_entries(list(counts), settings_of(Settings, trainer, counts)))
 
 
 def _trace_sentencepiece(
