@@ -8,7 +8,6 @@ alternately with piecework on the same parts. Times are medians over the repetit
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -20,6 +19,7 @@ from typing import TypeAlias, TypeVar
 from piecework import Batch, Tokenizer
 from piecework._internal.counted import counted
 from piecework._internal.progress import progress_bar
+from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike, check_positive, check_type, listed
 from piecework.analysis.blocks import Grid, PlainData
@@ -256,7 +256,7 @@ class _Run:
         self._cold, self._steady = texts[:quarter], texts[quarter : 3 * quarter]
         self._last = texts[3 * quarter :]
         self._peers = peers
-        self._num_threads = _cpu_count() if num_threads is None else num_threads
+        self._num_threads = thread_count(num_threads)
         self._seconds: dict[_Key, list[float]] = {}
         self._tokens: dict[_Key, int] = {}
         self._ids: dict[str, list[list[int]]] = {}
@@ -378,9 +378,3 @@ def _limit_bytes(size: float, texts: Iterator[str]) -> Iterator[str]:
 
 def _text_bytes(texts: Iterable[str]) -> int:
     return sum(len(text.encode(errors="surrogatepass")) for text in texts)
-
-
-def _cpu_count() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1
