@@ -141,6 +141,16 @@ def test_findings_say_which_source_of_a_parallel_text_is_costly() -> None:
     assert "translations" not in " ".join(findings(compared))
 
 
+@pytest.mark.parametrize(("others", "named"), [(3, 4), (4, 3)])
+def test_the_first_sentence_names_up_to_four_tokenizers(others: int, named: int) -> None:
+    tokenizers = {
+        f"t{at}": pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})) for at in range(others)
+    }
+    words = pw.Tokenizer.train_from_iterator(["aa aaa"], model="word")
+    first, *_ = findings(compare({"words": words, **tokenizers}, ["aa aaa"]))
+    assert first.count("need") == named
+
+
 def test_unknown_words_are_charged_and_what_is_lost_stands_beside_the_rank() -> None:
     texts = {"plain": ["hug pug hug"] * 20, "other": ["hugs pugs"]}
     words = pw.Tokenizer.train_from_iterator(["hug pug"], model="word")

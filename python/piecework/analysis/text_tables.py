@@ -21,7 +21,7 @@ from piecework.analysis.readable import (
 from piecework.analysis.word_differences import WordGroup, pieces
 from piecework.corpus.rows import DOCUMENTS
 
-_NAMED = 3
+_NAMED_IN_SENTENCE = 3
 """Of more tokenizers than these and the first, the sentence names the second and the last."""
 
 
@@ -54,7 +54,7 @@ def _fewest(comparison: ComparedFigures) -> str:
         return f"All tokenizers need the same number of tokens: {tokens}."
     if not first.charged_tokens:
         return f"{_name(first)} needs no tokens."
-    named = others if len(others) <= _NAMED else (others[0], others[-1])
+    named = others if len(others) <= _NAMED_IN_SENTENCE else (others[0], others[-1])
     more = "; ".join(f"{_name(one)} needs {more_tokens(one)}" for one in named)
     return f"{_name(first)} needs the fewest tokens: {tokens}, or {per_word}; {more}."
 
