@@ -6,7 +6,7 @@
 
 The tables are written between two comments of `docs/explanation/language-model.md`. Differences are paired:
 of runs with the same seed, that is the same first weights and the same documents. Needs Altair and
-vl-convert (`piecework[charts]`).
+vl-convert.
 """
 
 from __future__ import annotations

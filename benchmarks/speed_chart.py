@@ -4,7 +4,7 @@
     python benchmarks/speed_chart.py --check  # exit code 1 when the file differs
 
 Each class has a bar for piecework, for the fastest other library with the same ids, and for `tokenizers`.
-Needs Altair and vl-convert (`piecework[charts]`). The check compares the texts in the file, because other
+Needs Altair and vl-convert. The check compares the texts in the file, because other
 versions of these draw differently.
 """
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import piecework as pw
 from piecework._internal.binary_data import kinds_of_magic
-from piecework.analysis.report import PAGE_FILES
+from piecework.analysis.drawing import PAGE_FILES
 from piecework.playground.limits import VOCAB_SIZE
 from piecework.playground.page import STATIC, static_page
 from piecework.playground.training_replay import (
@@ -44,7 +44,7 @@ def write_page(module: Path, folder: Path) -> None:
     shutil.copytree(
         STATIC, scripts, ignore=shutil.ignore_patterns("page.html", "server_backend.js")
     )
-    shutil.copytree(PAGE_FILES, folder / "page", ignore=shutil.ignore_patterns("*.js", "*.html"))
+    shutil.copytree(PAGE_FILES, folder / "page", ignore=shutil.ignore_patterns("*.html"))
     (scripts / "wasm").mkdir()
     for name in MODULE_FILES:
         shutil.copy(module / name, scripts / "wasm")

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import click
 
@@ -25,6 +26,7 @@ from piecework import integrations
 from piecework.attributes.names_of_other_libraries import ForeignName
 from piecework.cli.app import VERBS, commands
 from reference_pages import MODULES
+from returned_classes import returned_classes
 
 ROOT = Path(__file__).parent.parent
 LISTING = ROOT / "docs" / "reference" / "public-api.txt"
@@ -55,10 +57,11 @@ def as_text(api: Mapping[str, str]) -> str:
 
 
 def public_api() -> dict[str, str]:
-    """Return each public name with its signature: first those of Python, then the commands."""
+    """Return each public name with its signature, the classes that are returned, and the commands."""
     listed: dict[str, str] = {}
     of_object: dict[int, str] = {}
-    for module in map(import_module, public_modules()):
+    modules = [import_module(name) for name in public_modules()]
+    for module in modules:
         listed[module.__name__] = ""
         for name in public_names(module):
             full_name, value = f"{module.__name__}.{name}", getattr(module, name)
@@ -69,6 +72,9 @@ def public_api() -> dict[str, str]:
             listed[full_name] = signature(value)
             if inspect.isclass(value):
                 listed |= {f"{full_name}.{member}": text for member, text in members(value)}
+    own = {module: public_names(module) for module in modules if module.__name__ in MODULES}
+    for one in returned_classes(own):
+        listed[f"{one.module}.{one.functions[0]} -> {one.cls.__name__}"] = " ".join(one.members())
     for entry, takes in (found for verb in VERBS for found in command_entries(verb)):
         # The choices of all models.
         choices = dict.fromkeys(
@@ -86,7 +92,7 @@ def public_modules() -> Iterator[str]:
             yield f"{integrations.__name__}.{module.name}"
 
 
-def public_names(module: object) -> list[str]:
+def public_names(module: ModuleType) -> list[str]:
     """Return the names that a module exports; without `__all__`, what it defines."""
     own = [
         name

@@ -33,6 +33,7 @@ from piecework.train.setting_fields import (
     settings_of,
 )
 from piecework.train.trainers import TRAINERS
+from returned_classes import Returned, returned_classes
 
 ROOT = Path(__file__).parent.parent
 FOLDER = ROOT / "docs" / "reference"
@@ -85,7 +86,16 @@ def api_index() -> str:
     """Return the public names of all modules and the members of the main classes, as Markdown."""
     package = import_module("piecework")
     sections = [class_section(getattr(package, name)) for name in CLASSES]
-    sections += [module_section(import_module(name)) for name in MODULES]
+    modules = {module: public_names(module) for module in map(import_module, MODULES)}
+    returned = list(returned_classes(modules))
+    for module in modules:
+        sections.append(module_section(module))
+        if rows := [returned_row(one) for one in returned if one.module == module.__name__]:
+            header = [
+                "| returned class | by | what it is | fields and methods |",
+                "|---|---|---|---|",
+            ]
+            sections.append("\n".join([*header, *rows, ""]))
     return "\n".join(sections)
 
 
@@ -120,10 +130,21 @@ def module_section(module: ModuleType) -> str:
     return table(f"`{module.__name__}`", module, rows)
 
 
-def public_names(module: ModuleType) -> Iterable[str]:
+def returned_row(one: Returned) -> str:
+    """Return a row about a class that is returned and not exported."""
+    cells = (
+        f"`{one.cls.__name__}`",
+        ", ".join(f"`{function}`" for function in one.functions),
+        first_sentence(one.cls).replace("|", chr(92) + "|"),
+        ", ".join(f"`{member}`" for member in one.members()),
+    )
+    return f"| {' | '.join(cells)} |"
+
+
+def public_names(module: ModuleType) -> list[str]:
     """Return the names that a module exports; without `__all__`, the classes that it defines."""
     if hasattr(module, "__all__"):
-        return list(module.__all__)
+        return sorted(module.__all__)
     found = inspect.getmembers(module, inspect.isclass)
     own = [name for name, cls in found if cls.__module__ == module.__name__]
     return [name for name in own if not name.startswith("_")]

@@ -16,8 +16,8 @@ import pytest
 
 import piecework as pw
 from piecework.analysis import bench, bench_files
+from piecework.analysis.bench import speed_table
 from piecework.analysis.peers import PEERS, Peer, read_peer
-from piecework.analysis.speed import speed_table
 from piecework.cli.bench import bench as bench_command
 from piecework.normalization_rules import NormalizationRules
 

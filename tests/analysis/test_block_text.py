@@ -7,8 +7,8 @@ import pytest
 from rich.cells import cell_len
 
 from piecework.analysis import explain_training, training_example
-from piecework.analysis.block_text import as_text
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph, Tokens
+from piecework.analysis.displayed import as_text
 
 WORDS = ["日本語", "😀", "👩\u200d👧", "שלום", "é", "e\u0301", "hug\x1b[31m", "[bold]"]
 

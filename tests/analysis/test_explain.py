@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.analysis import ExplainedWord, explain
-from piecework.analysis.explain import Explainer
-from piecework.analysis.merge_steps import MAX_SYMBOLS, MergeTable
-from piecework.analysis.readable_tokens import is_byte_level, text_of_bytes
+from piecework.analysis import explain
+from piecework.analysis.explain import ExplainedWord, Explainer
+from piecework.analysis.readable import is_byte_level, text_of_bytes
+from piecework.analysis.word_steps import MAX_CHARS, MergeTable
 from tests.data import need
 from tests.laws.strategies import wordpieces
 from tests.processes import POSIX
@@ -30,7 +30,7 @@ HUG = pw.spec.BPE(
 )
 
 
-def last_symbols(word: pw.analysis.ExplainedWord) -> list[str]:
+def last_symbols(word: ExplainedWord) -> list[str]:
     symbols = list(word.symbols)
     for step in word.merges or ():
         assert symbols[step.at : step.at + 2] == [step.left, step.right]
@@ -144,10 +144,10 @@ def test_merges_end_at_the_tokens_of_published_models(name: str) -> None:
 
 
 def test_explain_names_a_word_too_long_for_steps(tmp_path: Path) -> None:
-    [word] = explain(pw.Tokenizer(HUG), "u" * (MAX_SYMBOLS + 1)).words
+    [word] = explain(pw.Tokenizer(HUG), "u" * (MAX_CHARS + 1)).words
     assert word.merges is None
-    assert len(word.symbols) == MAX_SYMBOLS + 1
-    [word] = explain(pw.Tokenizer(HUG), "hu" * (MAX_SYMBOLS // 2)).words
+    assert len(word.symbols) == MAX_CHARS + 1
+    [word] = explain(pw.Tokenizer(HUG), "hu" * (MAX_CHARS // 2)).words
     assert word.merges == ()
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -13,17 +12,16 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.analysis import (
+from piecework.analysis import explain_training, training_example
+from piecework.analysis.training.steps import (
     SplitChange,
     TrainingEstimate,
     TrainingMerge,
     TrainingPruning,
     TrainingRemoval,
     TrainingThreshold,
-    TrainingTrace,
-    explain_training,
-    training_example,
 )
+from piecework.analysis.training.trace import TrainingTrace
 from piecework.errors import ArgumentError, CorpusError, InternalError, TrainingError
 from piecework.reference import wordpiece_training as reference
 from piecework.train.plan import Plan
@@ -140,16 +138,6 @@ def test_the_alphabet_can_have_word_starts_first_as_the_course_prints_it(learner
     )
     trace = explain_training(example.counts, trainer)
     assert trace.alphabet == trace.vocab[:7] == ("b", "h", "p", "##g", "##n", "##s", "##u")
-
-
-def test_a_learner_without_a_trace_has_its_alphabet(monkeypatch: pytest.MonkeyPatch) -> None:
-    example = training_example("hugs")
-    trainer = pw.WordPieceTrainer(18, pw.train.TopDown(), special_tokens=("[UNK]",))
-    traced = explain_training(example.counts, trainer)
-    monkeypatch.delitem(pw.analysis.training._TRACES, "wordpiece top-down")
-    trace = explain_training(example.counts, trainer)
-    assert (trace.steps, trace.alphabet) == ((), traced.alphabet)
-    assert (trace.vocab, trace.words) == (traced.vocab, tuple(example.counts.most_common()))
 
 
 def test_the_vocabulary_of_the_course_with_word_starts_first() -> None:
@@ -325,94 +313,23 @@ def test_sentencepiece_has_pieces_and_steps(model_type: Any) -> None:
     trace = explain_training(["hug pug pun bun hugs"] * 3, trainer, steps="all")
     assert "hug" in str(trace)
     assert trace.step_count == len(trace.steps)
-    kinds = {"unigram": {TrainingEstimate}, "bpe": {TrainingMerge}}
+    kinds = {"unigram": {TrainingEstimate}}
     assert {type(step) for step in trace.steps} == kinds.get(model_type, set())
 
 
-@given(words=word_counts(), size=st.integers(8, 40))
-@patiently
-def test_every_sentencepiece_merge_is_the_trainers(words: Words, size: int) -> None:
-    trainer = pw.SentencePieceTrainer("bpe", size, hard_vocab_limit=False, character_coverage=1.0)
-    texts = [" ".join([word] * min(count, 5)) for word, count in words]
-    counts = pw.count_texts(texts, preset=trainer.pipeline)
-    try:
-        trace = explain_training(counts, trainer, steps="all")
-    except TrainingError:
-        return
-    pieces = [piece for piece, _ in trainer.learn_pieces(counts).pieces if len(piece) > 1]
-    assert [step.winner.token for step in merges_of(trace)] == pieces
-    for step in merges_of(trace):
-        assert trace.vocab_after(step.number)[-1] == step.winner.token
-
-
-UNIGRAM_SETTINGS: list[dict[str, Any]] = [
-    {},
-    {"hard_vocab_limit": False, "num_sub_iterations": 1},
-    {"split_by_unicode_script": False, "character_coverage": 0.97},
-    {"split_digits": True, "user_defined_symbols": ("ku",)},
-    {"treat_whitespace_as_suffix": True, "split_by_number": False},
-    {"split_by_whitespace": False, "seed_sentencepiece_size": 200},
-    {"max_sentencepiece_length": 4, "allow_whitespace_only_pieces": True},
-    {"byte_fallback": True, "vocab_size": 300, "shrinking_factor": 0.5},
-]
-
-
-@pytest.mark.parametrize("settings", UNIGRAM_SETTINGS, ids=str)
-@pytest.mark.parametrize("seed", range(4))
-def test_steps_of_sentencepiece_unigram_are_the_trainers(
-    settings: dict[str, Any], seed: int
-) -> None:
-    draw = random.Random(seed)
-    syllables = [
-        "ba",
-        "ku",
-        "ri",
-        "so",
-        "ten",
-        "lo1",
-        "mi",
-        "hug",
-        "s",
-        "é",
-        "漢",
-        "字",
-        "7",
-        "a-b",
+def test_sentencepiece_unigram_has_the_likelihoods_of_the_trainer() -> None:
+    trainer = pw.SentencePieceTrainer("unigram", 14)
+    texts = ["hug pug pun bun hugs"] * 3
+    trace = explain_training(texts, trainer, steps="all")
+    learned = trainer.learn_pieces(pw.count_texts(texts, preset=trainer.pipeline))
+    found = [
+        (step.pieces, step.log_likelihood)
+        for step in trace.steps
+        if isinstance(step, TrainingEstimate)
     ]
-    words = ["".join(draw.choices(syllables, k=draw.randint(1, 4))) for _ in range(60)]
-    texts = [" ".join(draw.choices(words, k=10)) for _ in range(40)]
-    trainer = pw.SentencePieceTrainer("unigram", **{"vocab_size": 42, **settings})
-    counts = pw.count_texts(texts, preset=trainer.pipeline)
-    trace = explain_training(counts, trainer, steps="all", word=counts.words[0])
-    estimates = [step for step in trace.steps if isinstance(step, TrainingEstimate)]
-    learned = trainer.learn_pieces(counts).steps
-    assert [(one.pieces, one.log_likelihood) for one in estimates] == [
-        (step.pieces, step.log_likelihood) for step in learned
-    ]
-    assert all(one.estimates and one.lattice for one in estimates)
-    kept = dict(zip(trace.vocab, trace.scores, strict=True))
-    for step in trace.steps:
-        if isinstance(step, TrainingPruning):
-            assert step.removed
-            assert not {one.piece for one in step.removed if len(one.piece) > 1} & kept.keys()
-    assert trace.lattice is not None
-
-
-def test_unigram_of_a_delimiter_has_likelihoods_only() -> None:
-    trainer = pw.SentencePieceTrainer("unigram", 14, pretokenization_delimiter="|")
-    trace = explain_training(["hug|pug hug gpu|gug"] * 3, trainer, steps="all")
-    assert all(not step.estimates for step in trace.steps if isinstance(step, TrainingEstimate))
-    with pytest.raises(pw.errors.ArgumentError, match="a Unigram learner"):
-        explain_training(["hug|pug"] * 3, trainer, word="▁hug")
-
-
-def test_sentencepiece_merges_of_cut_words_are_not_shown() -> None:
-    trainer = pw.SentencePieceTrainer(
-        "bpe", 20, hard_vocab_limit=False, user_defined_symbols=("gp",)
-    )
-    trace = explain_training(["hug pug hug gpu"] * 3, trainer, steps="all")
-    assert trace.step_count == 0
-    assert "▁hug" in trace.vocab
+    assert found == [(step.pieces, step.log_likelihood) for step in learned.steps]
+    scores = dict(zip(trace.vocab, trace.scores, strict=True))
+    assert {piece: scores[piece] for piece, _ in learned.pieces} == dict(learned.pieces)
 
 
 # ---- choosing steps
@@ -463,10 +380,9 @@ def test_a_string_is_not_a_corpus() -> None:
         (pw.WordPieceTrainer(60, pw.train.Pruning()), 5000),
         (pw.WordPieceTrainer(60, pw.train.TopDown()), 5000),
         (pw.UnigramTrainer(60), 5000),
-        (pw.SentencePieceTrainer("bpe", 60), 5000),
         (pw.BPETrainer(60), 250_000),
     ],
-    ids=["pruning", "top-down", "unigram", "sentencepiece", "bpe"],
+    ids=["pruning", "top-down", "unigram", "bpe"],
 )
 def test_a_corpus_too_large_for_plain_python_is_rejected(trainer: Any, size: int) -> None:
     words = [f"word{number}" for number in range(size)]
@@ -497,7 +413,7 @@ def test_text_fits_the_width(name: str, width: int) -> None:
 
 @pytest.mark.parametrize(
     "trainer",
-    [pw.WordPieceTrainer(min_frequency=1), pw.UnigramTrainer(1_000), pw.SentencePieceTrainer()],
+    [pw.WordPieceTrainer(min_frequency=1), pw.UnigramTrainer(1_000)],
 )
 def test_a_message_says_that_there_is_nothing_to_prune(trainer: Any) -> None:
     trace = pw.analysis.explain_training(["low low lower newest widest"], trainer)

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.analysis import BoundaryScores, Gold, boundary_scores, read_gold
+from piecework.analysis import Gold, boundary_scores, read_gold
+from piecework.analysis.gold import BoundaryScores
 from piecework.analysis.text_tables import tables
 from tests.data import need
 

@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 
 import piecework as pw
-from piecework.analysis import Lineage, lineage, training_example
+from piecework.analysis import lineage, training_example
+from piecework.analysis.lineage import Lineage
 from piecework.errors import ArgumentError, FileError, FormatError, TrainingError
 from piecework.train import LearnedVocabulary, Merges
 from tests.laws.strategies import Words, word_counts

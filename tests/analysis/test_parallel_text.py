@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
+from piecework.analysis.compare import Comparison
 from tests.data import need
 
 ROOT = Path(__file__).parents[2]
@@ -29,7 +30,7 @@ CODES = {
 
 
 @pytest.fixture(scope="module")
-def found(tmp_path_factory: pytest.TempPathFactory) -> pw.analysis.Comparison:
+def found(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
     text = gzip.decompress(need("corpora/udhr-all-languages.tsv.gz").read_bytes()).decode()
     texts = dict(line.split("\t", 1) for line in text.splitlines())
     path = tmp_path_factory.mktemp("xlm-r") / "tokenizer.json"
@@ -50,7 +51,7 @@ def rows_of_the_page() -> dict[str, list[str]]:
 
 
 @pytest.mark.slow
-def test_the_table_of_the_page_is_what_compare_computes(found: pw.analysis.Comparison) -> None:
+def test_the_table_of_the_page_is_what_compare_computes(found: Comparison) -> None:
     rows = rows_of_the_page()
     assert rows.pop("language") == [f"`{one.name}`" for one in found.measures]
     expected = {

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import piecework as pw
 from piecework.analysis import compare
 from piecework.analysis.entry_bytes import PLAIN_TEXT
-from piecework.analysis.ranking import TokenSums
+from piecework.analysis.metrics import TokenSums
 from piecework.analysis.text_tables import tables
 
 WORD = "έταιραι"  # 7 characters of 2 bytes

@@ -12,8 +12,9 @@ from typing import Any
 import pytest
 
 import piecework as pw
-from piecework.analysis import RoundTrip, measure_round_trip
-from piecework.analysis.text_samples import SCRIPT_TEXTS
+from piecework.analysis import measure_round_trip
+from piecework.analysis.corpus_texts import SCRIPT_TEXTS
+from piecework.analysis.round_trip import RoundTrip
 
 TEXTS = [
     "Hello, world! It isn't so.",

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import piecework as pw
 from piecework.analysis import inspect
 from piecework.analysis.entry_bytes import vocabulary_entries
-from piecework.analysis.readable_tokens import bytes_of
+from piecework.analysis.readable import bytes_of
 from piecework.analysis.vocabulary_report import is_numeric
 from piecework.spec.byte_alphabet import CHARACTER_OF_BYTE as PRINTABLE
 from tests.data import need

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 import re
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -601,14 +600,14 @@ def test_a_comparison_has_findings_charts_words_and_tables(site: str, opened: Op
     compare_text(page, "hugs hug hugs\nunhappy hugs" + "\nhug" * 15)
     assert "tokens" in page.locator("#compare .findings li").first.inner_text()
     assert page.locator("#compare .cards li").count() == 3
-    assert page.locator("[data-chart=measures] .mark-rect path").count() == 3
+    assert page.locator("[data-chart=measures] [data-series] rect").count() == 3
     word = page.locator(
         "#compare .words > li", has=page.get_by_role("heading", name="hugs 3 times")
     )
     assert word.locator("dd .chips").all_text_contents()[:2] == ["hugs", "hugs"]
     assert word.locator("dd").nth(1).locator(".chip").all_text_contents() == ["hug", "s"]
     assert page.locator("#compare table:visible").count() == 1
-    page.locator("[data-chart=measures] .mark-rect path").first.hover()
+    page.locator("[data-chart=measures] [data-series] rect").first.hover()
     assert "wordpiece" in page.locator(".chart-tip").inner_text()
     page.get_by_role("button", name="bytes").click()
     expect(page.get_by_role("button", name="bytes")).to_have_attribute("aria-pressed", "true")
@@ -655,7 +654,7 @@ def test_hostile_words_and_names_are_text_in_a_comparison(hostile_site: str, ope
     compare_text(page, "\n".join(HOSTILE) + "\nhug")
     assert page.locator("#compare :is(img, iframe, script, b)").count() == 0
     assert page.evaluate("() => window.hacked") is None
-    page.locator("[data-chart=measures] .mark-rect path").first.hover()
+    page.locator("[data-chart=measures] [data-series] rect").first.hover()
     assert "onerror" in page.locator(".chart-tip").inner_text()
 
 
@@ -668,14 +667,3 @@ def test_a_comparison_is_accessible(site: str, opened: Open, scheme: str) -> Non
     assert broken_rules(page) == []
     wider = "document.documentElement.scrollWidth > document.documentElement.clientWidth"
     assert not page.evaluate(wider)
-
-
-def test_without_the_extra_a_comparison_has_no_charts(
-    site: str, opened: Open, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(sys.modules, "altair", None)
-    page = opened(site)
-    page.get_by_role("tab", name="Compare").click()
-    expect(page.locator("#compare .report .note").first).to_contain_text("extra 'charts'")
-    assert page.locator("#compare .cards li").count() == 3
-    assert page.locator("#compare .plot").count() == 0

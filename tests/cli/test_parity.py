@@ -10,7 +10,7 @@ import pytest
 
 import piecework as pw
 from piecework.analysis.metrics import gini
-from piecework.analysis.readable_tokens import text_of_bytes
+from piecework.analysis.readable import text_of_bytes
 from piecework.train import ByteBPETrainer, count_sources
 from tests.processes import run_command as run
 from tests.train.test_source_balance import LITTLE, MUCH

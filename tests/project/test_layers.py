@@ -266,6 +266,7 @@ MODULES_FOR_GUESTS = (
     "corpus.skipped",
     "errors",
     "export.chats",
+    "export.encoded_files",
     "io.atomic_files",
     "io.format_detection",
     "io.format_readers",

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.analysis.readable_tokens import text_of_bytes
+from piecework.analysis.readable import text_of_bytes
 from piecework.reference import wordpiece
 from tests import data
 

@@ -142,4 +142,4 @@ def test_special_tokens_are_added_to_texts_and_not_to_segments_and_prompts() -> 
     }
     assert len(defaults) > 10
     without = [name for name, default in defaults.items() if default is not True]
-    assert without == ["piecework.generation.heal", "Tokenizer.encode_segments"]
+    assert without == ["piecework.chat.heal", "Tokenizer.encode_segments"]

@@ -16,7 +16,9 @@ import numpy as np
 import pytest
 
 import piecework as pw
+from piecework.analysis.training.trace import TrainingTrace
 from piecework.errors import ArgumentError, PieceworkError
+from piecework.export.encoded_files import EncodedFiles
 from piecework.normalization_rules import NormalizationRules
 from tests.tokenizer.test_batch_spans import KINDS, texts
 
@@ -40,12 +42,12 @@ def unigram() -> pw.Tokenizer:
     return pw.Tokenizer(pw.spec.Unigram(pieces))
 
 
-def encoded_files(folder: Path) -> pw.export.EncodedFiles:
+def encoded_files(folder: Path) -> EncodedFiles:
     (folder / "in.txt").write_text("hug\n\nhugs\n")
     return pw.encode_files(bert(), folder / "in.txt", folder / "out.txt")
 
 
-def trace(trainer: pw.train.Trainer) -> pw.analysis.TrainingTrace:
+def trace(trainer: pw.train.Trainer) -> TrainingTrace:
     counts = pw.analysis.training_example("hugs").counts
     return pw.analysis.explain_training(counts, trainer, steps="all")
 

@@ -12,6 +12,7 @@ from safetensors.numpy import load_file, save_file
 import piecework as pw
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.vocabulary import decoded_bytes, donor_rows, map_between, resize_embeddings
+from piecework.vocabulary.changed_vocabulary import ChangedVocabulary
 
 SIZES = {"byte-bpe": 275, "unigram": 30, "sentencepiece": 40, "wordpiece": 55}
 TEXTS = ["hug hugs pug pun bun hugging", "the hugs of the pug, and a bug"] * 5
@@ -121,12 +122,12 @@ def test_an_unusable_table_is_named(
 
 
 @pytest.fixture
-def larger(old: pw.Tokenizer) -> pw.vocabulary.ChangedVocabulary:
+def larger(old: pw.Tokenizer) -> ChangedVocabulary:
     return pw.vocabulary.add_words(old, ["hughug", "pugnug", "bunbun"])
 
 
 def planted(
-    larger: pw.vocabulary.ChangedVocabulary, width: int = 30
+    larger: ChangedVocabulary, width: int = 30
 ) -> tuple[np.ndarray, dict[int, dict[int, float]]]:
     """Return donor rows, and added ids with the old ids and numbers that their rows are sums of."""
     donor = normal(len(larger.tokenizer), width, seed=1)
@@ -139,7 +140,7 @@ def planted(
 
 
 def test_rows_planted_in_the_donor_are_found_in_every_table(
-    old: pw.Tokenizer, larger: pw.vocabulary.ChangedVocabulary, tmp_path: Path
+    old: pw.Tokenizer, larger: ChangedVocabulary, tmp_path: Path
 ) -> None:
     donor, sums = planted(larger)
     tables = {"wte.weight": normal(len(old), 6), "lm_head.weight": normal(len(old), 6, 2)}
@@ -156,7 +157,7 @@ def test_rows_planted_in_the_donor_are_found_in_every_table(
 
 
 def test_a_token_that_the_donor_lacks_has_the_mean_of_its_pieces(
-    old: pw.Tokenizer, larger: pw.vocabulary.ChangedVocabulary, tmp_path: Path
+    old: pw.Tokenizer, larger: ChangedVocabulary, tmp_path: Path
 ) -> None:
     donor, _ = planted(larger)
     lacking = larger.tokenizer.token_to_id("pugnug")
@@ -200,7 +201,7 @@ def refused(
 
 
 def test_unusable_donors_are_named(
-    old: pw.Tokenizer, larger: pw.vocabulary.ChangedVocabulary, tmp_path: Path
+    old: pw.Tokenizer, larger: ChangedVocabulary, tmp_path: Path
 ) -> None:
     size, id_map = len(larger.tokenizer), larger.id_map
     nothing = np.full((size, 4), np.nan)

@@ -18,14 +18,12 @@ import sys
 from pathlib import Path
 
 from api_pages import write_api_pages
-from charts import with_charts
+from charts import chart_scripts, with_charts
 from checks import faults
 from navigation import Nav, navigation
 from notebooks import notebook_page
 from sources import ROOT, write_pages
 from steppers import bundle, theme, with_steps
-
-from piecework.analysis.report import chart_scripts
 
 HERE = Path(__file__).resolve().parent
 PLAYGROUND = ROOT / "build" / "playground"

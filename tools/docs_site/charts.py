@@ -12,6 +12,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+import altair
+import vl_convert
 from sources import ROOT
 
 sys.path.insert(0, str(ROOT / "benchmarks"))
@@ -60,6 +62,15 @@ TASKS = {
 }
 
 Row = dict[str, Any]
+
+
+def chart_scripts() -> str:
+    """Return Vega, Vega-Lite and vega-embed as one script, which sets `vegaEmbed` of the page."""
+    version = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
+    script: str = vl_convert.javascript_bundle(
+        "globalThis.vegaEmbed = vegaEmbed;", vl_version=version
+    )
+    return script
 
 
 def with_charts(markdown: str) -> str:

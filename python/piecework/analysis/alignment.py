@@ -8,16 +8,14 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from rich.cells import cell_len
 
-from piecework.analysis.block_html import safe
-from piecework.analysis.readable_tokens import show_whitespace
+from piecework.analysis.displayed import safe
+from piecework.analysis.readable import show_whitespace
 
 Kind: TypeAlias = Literal["plain", "name", "even", "odd", "unknown"]
 
 UNKNOWN = "✗"
 _LEAST_WIDTH = 30
 _LONGEST_NAME = 24
-_LONGEST_TITLE = 200
-_COLUMNS_IN_HTML = 60
 
 
 class Group(NamedTuple):
@@ -27,7 +25,6 @@ class Group(NamedTuple):
     end: int
     tokens: int
     is_unknown: bool
-    title: str
 
 
 class Row(NamedTuple):
@@ -46,6 +43,20 @@ class Part(NamedTuple):
 
 
 Line: TypeAlias = list[Part]
+
+
+def line_html(line: Line) -> str:
+    """Return a line as HTML, with the kinds of its parts as classes.
+
+    >>> line_html([Part("<b>", "even"), Part("|", "plain")])
+    '<span class="even">&lt;b&gt;</span>|'
+    """
+    return "".join(
+        safe(part.text)
+        if part.kind in ("plain", "name")
+        else f'<span class="{part.kind}">{safe(part.text)}</span>'
+        for part in line
+    )
 
 
 def line_text(line: Line) -> str:
@@ -68,7 +79,7 @@ class _Cell(NamedTuple):
 def aligned_lines(text: str, rows: Sequence[Row], width: int) -> list[Line]:
     """Return a line for the text and one for each row, wrapped together at `width` columns.
 
-    >>> rows = [Row("a", 1, [Group(0, 3, 1, False, "hug")])]
+    >>> rows = [Row("a", 1, [Group(0, 3, 1, False)])]
     >>> [line_text(line) for line in aligned_lines("hug", rows, 80)]
     ['text     hug', 'a     1 |hug|']
     """
@@ -152,54 +163,3 @@ def _short(name: str) -> str:
     """Return a name of limited length, safe to print."""
     shown = show_whitespace(name)
     return shown if len(shown) <= _LONGEST_NAME else "…" + shown[1 - _LONGEST_NAME :]
-
-
-# ---- HTML
-
-
-def aligned_html(text: str, rows: Sequence[Row], most: int) -> str:
-    """Return tables whose columns are the parts of the text between two boundaries; at most `most` tables.
-
-    >>> "colspan" in aligned_html("hug", [Row("a", 1, [Group(0, 3, 1, False, "hug")])], 1)
-    True
-    """
-    cuts = _cuts(text, rows)
-    cells = [_row_cells(text, cuts, row) for row in rows]
-    sizes = [cut - before for before, cut in pairwise(cuts)]
-    chunks = list(_chunks(sizes, cells, _COLUMNS_IN_HTML)) if rows else []
-    tables = [_html_table(text, cuts, rows, first, last) for first, last in chunks[:most]]
-    more = f"<p>... and {len(chunks) - most:,} more lines</p>" if len(chunks) > most else ""
-    return "\n".join(tables) + more
-
-
-def _html_table(text: str, cuts: Sequence[int], rows: Sequence[Row], first: int, last: int) -> str:
-    lines = "\n".join(_html_row(text, cuts, row, first, last) for row in rows)
-    return f'<table class="aligned"><tbody>{lines}</tbody></table>'
-
-
-def _html_row(text: str, cuts: Sequence[int], row: Row, first: int, last: int) -> str:
-    where = {cut: at for at, cut in enumerate(cuts)}
-    head = f'<th scope="row">{safe(row.name)}</th><td class="number">{row.total:,}</td>'
-    at, fields = first, []
-    groups = [group for group in row.groups if group.start < group.end]
-    for number, group in enumerate(groups):
-        start, end = max(where[group.start], first), min(where[group.end], last)
-        if start >= end:
-            continue
-        if start > at:
-            fields.append(_html_cell(text[cuts[at] : cuts[start]], start - at, "", ""))
-        kind = "unknown" if group.is_unknown else "odd" if number % 2 else "even"
-        shown = text[cuts[start] : cuts[end]]
-        marks = f"<sub>x{group.tokens}</sub>" if group.tokens > 1 else ""
-        fields.append(_html_cell(shown, end - start, kind, group.title, marks))
-        at = end
-    if at < last:
-        fields.append(_html_cell(text[cuts[at] : cuts[last]], last - at, "", ""))
-    return f"<tr>{head}{''.join(fields)}</tr>"
-
-
-def _html_cell(text: str, columns: int, kind: str, title: str, marks: str = "") -> str:
-    shown = safe(show_whitespace(text)) + marks
-    named = f' title="{safe(title[:_LONGEST_TITLE])}"' if title else ""
-    style = f' class="{kind}"' if kind else ' class="gap"'
-    return f'<td colspan="{columns}"{style}{named}>{shown}</td>'

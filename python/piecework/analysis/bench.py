@@ -8,9 +8,8 @@ alternately with piecework on the same parts. Times are medians over the repetit
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
 from statistics import median
@@ -20,15 +19,125 @@ from typing import TypeAlias, TypeVar
 from piecework import Batch, Tokenizer
 from piecework._internal.counted import counted
 from piecework._internal.progress import progress_bar
+from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike, check_positive, check_type, listed
-from piecework.analysis.documents import DOCUMENT_CHARS, documents_of
+from piecework.analysis.blocks import Grid, PlainData
+from piecework.analysis.corpus_texts import DOCUMENT_CHARS, documents_of
 from piecework.analysis.peers import Peer, read_peer
-from piecework.analysis.speed import Benchmark, PeerSpeeds, Speed
 from piecework.corpus import read_corpus
 from piecework.corpus.rows import Utf8Errors
 from piecework.errors import CorpusError
 from piecework.spec import BPE, TokenizerSpec
+
+
+@dataclass(frozen=True)
+class Speed(PlainData):
+    """One measurement: median seconds, bytes of text as UTF-8, and tokens.
+
+    >>> speed = Speed("cold", threads=1, seconds=0.5, text_bytes=2_000_000, tokens=500_000)
+    >>> speed.megabytes_per_second, speed.tokens_per_second
+    (4.0, 1000000.0)
+
+    `what` is "cold", "steady", "offsets" or "decode".
+    """
+
+    _computed = ("megabytes_per_second", "tokens_per_second")
+
+    what: str
+    threads: int
+    seconds: float
+    text_bytes: int
+    tokens: int
+
+    @property
+    def megabytes_per_second(self) -> float:
+        """Millions of bytes of text per second."""
+        return self.text_bytes / self.seconds / 1e6
+
+    @property
+    def tokens_per_second(self) -> float:
+        """Tokens per second."""
+        return self.tokens / self.seconds
+
+
+@dataclass(frozen=True)
+class PeerSpeeds(PlainData):
+    """The speeds of another library on the same texts, and the number of texts with different ids.
+
+    >>> same = PeerSpeeds("tokenizers", "0.23", (), texts_compared=8, texts_different=0, first_different=None)
+    >>> same.to_dict()["texts_different"]
+    0
+
+    `first_different` is the index of the first text whose ids differ, None if all ids are equal.
+    """
+
+    name: str
+    version: str
+    speeds: tuple[Speed, ...]
+    texts_compared: int
+    texts_different: int
+    first_different: int | None
+
+
+@dataclass(frozen=True)
+class Benchmark(PlainData):
+    """The result of `bench`: figures of the texts, speeds of piecework, and speeds of peers.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> found = pw.analysis.bench(tok, ["abba", "ab", "b", "aa"], num_threads=1)
+    >>> found.texts, found.text_bytes, found.repetitions
+    (4, 9, 3)
+    """
+
+    texts: int
+    text_bytes: int
+    repetitions: int
+    speeds: tuple[Speed, ...]
+    peers: tuple[PeerSpeeds, ...]
+
+
+def speed_table(benchmark: Benchmark) -> Grid:
+    """Return the speeds as a table, piecework first.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> table = speed_table(pw.analysis.bench(tok, ["abba", "ab", "b", "aa"], num_threads=1))
+    >>> [row[0] for row in table.rows]
+    ['encode, cold', 'encode, steady', 'offsets and word ids', 'decode']
+    """
+    title = (
+        f"{counted(benchmark.texts, 'text')}, {counted(benchmark.text_bytes, 'byte')}; "
+        f"medians of {counted(benchmark.repetitions, 'repetition')}; "
+        "cold: empty word cache, steady: filled word cache, new texts"
+    )
+    header = ("", "threads", "MB/s", "million tokens/s", "ids")
+    rows = [_row(_NAMES[speed.what], speed) for speed in benchmark.speeds]
+    return Grid(header, (*rows, *_peer_rows(benchmark)), numbers=header[1:], title=title)
+
+
+_NAMES = {
+    "cold": "encode, cold",
+    "steady": "encode, steady",
+    "offsets": "offsets and word ids",
+    "decode": "decode",
+}
+
+
+def _peer_rows(benchmark: Benchmark) -> Iterator[tuple[str, ...]]:
+    for peer in benchmark.peers:
+        ids = "equal"
+        if peer.texts_different:
+            ids = f"{peer.texts_different:,} of {peer.texts_compared:,} texts differ"
+        for speed in peer.speeds:
+            yield _row(f"{peer.name} {peer.version}, {speed.what}", speed, ids)
+
+
+def _row(name: str, speed: Speed, ids: str = "") -> tuple[str, ...]:
+    millions = speed.tokens_per_second / 1e6
+    return name, str(speed.threads), f"{speed.megabytes_per_second:.1f}", f"{millions:.2f}", ids
+
 
 _MIN_TEXTS = 4
 
@@ -147,7 +256,7 @@ class _Run:
         self._cold, self._steady = texts[:quarter], texts[quarter : 3 * quarter]
         self._last = texts[3 * quarter :]
         self._peers = peers
-        self._num_threads = _cpu_count() if num_threads is None else num_threads
+        self._num_threads = thread_count(num_threads)
         self._seconds: dict[_Key, list[float]] = {}
         self._tokens: dict[_Key, int] = {}
         self._ids: dict[str, list[list[int]]] = {}
@@ -269,9 +378,3 @@ def _limit_bytes(size: float, texts: Iterator[str]) -> Iterator[str]:
 
 def _text_bytes(texts: Iterable[str]) -> int:
     return sum(len(text.encode(errors="surrogatepass")) for text in texts)
-
-
-def _cpu_count() -> int:
-    if hasattr(os, "sched_getaffinity"):
-        return len(os.sched_getaffinity(0))
-    return os.cpu_count() or 1

@@ -12,7 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from piecework.analysis.blocks import Block, Colors, Grid, Heading, Paragraph, Tokens
-from piecework.analysis.readable_tokens import escape_controls
+from piecework.analysis.readable import escape_controls
 
 TOKEN_STYLES = ("black on bright_cyan", "black on bright_yellow", "black on bright_green")
 """The colors of tokens, in turns."""

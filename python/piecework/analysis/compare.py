@@ -22,14 +22,13 @@ from piecework._internal.validation import check_type
 from piecework.analysis import metrics
 from piecework.analysis.blocks import Block
 from piecework.analysis.corpus_counts import CorpusCounts, FrequentWords
-from piecework.analysis.corpus_texts import Texts, reading
+from piecework.analysis.corpus_texts import Texts, TextSample, reading
 from piecework.analysis.displayed import Displayed
 from piecework.analysis.entry_bytes import family
 from piecework.analysis.gold import Gold, boundary_scores
 from piecework.analysis.measures import ComparedFigures, ComparedSource, Measures, SourceMeasures
-from piecework.analysis.ranking import TokenSums
+from piecework.analysis.metrics import TokenSums
 from piecework.analysis.round_trip import measure_round_trip
-from piecework.analysis.text_samples import TextSample
 from piecework.analysis.text_tables import blocks
 from piecework.analysis.vocabulary_report import entry_lengths, is_numeric
 from piecework.analysis.word_differences import single_token_rate, word_differences

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from piecework import Sampling, Tokenizer
-from piecework.analysis.readable_tokens import bytes_of, is_byte_level
+from piecework.analysis.readable import bytes_of, is_byte_level
 from piecework.spec import (
     BPE,
     ByteFallback,
@@ -112,14 +112,9 @@ def vocabulary_entries(tokenizer: Tokenizer) -> list[Entry]:
     ]
 
 
-def continuation_prefix(model: Model) -> str:
-    """Return the continuation prefix of a model, "" if it has none."""
-    return getattr(model, "continuing_subword_prefix", None) or ""
-
-
 def _entry_decoder(spec: TokenizerSpec) -> Callable[[int, str], Entry]:
     """Return a function that decodes one token of this tokenizer to an entry."""
-    prefix = continuation_prefix(spec.model)
+    prefix = getattr(spec.model, "continuing_subword_prefix", None) or ""
     suffix = getattr(spec.model, "end_of_word_suffix", None) or ""
     marker = space_marker(spec.decoder)
     has_byte_entries = _has_byte_entries(spec)

@@ -4,18 +4,239 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import lru_cache, partial
+from typing import TypeAlias
 
 from piecework import Tokenizer
+from piecework._internal.step_selection import Selection
 from piecework._internal.validation import check_tokenizer
-from piecework.analysis.explanation import ExplainedToken, ExplainedWord, Explanation, Span
-from piecework.analysis.merge_steps import MergeTable, ScoredMerges
-from piecework.analysis.readable_tokens import is_byte_level, text_of_bytes
-from piecework.analysis.unigram_lattice import ScoredPieces
-from piecework.analysis.word_search import search_word
+from piecework.analysis.blocks import Block, Grid, Heading, Paragraph, Tokens
+from piecework.analysis.displayed import WIDTH, Displayed, as_text
+from piecework.analysis.readable import is_byte_level, show_whitespace, text_of_bytes
+from piecework.analysis.word_steps import (
+    MergeStep,
+    MergeTable,
+    ScoredMerges,
+    ScoredPieces,
+    WordLattice,
+    WordSearch,
+    search_word,
+)
 from piecework.encoding import Encoding
 from piecework.spec import BPE, Model, SentencePiece, Unigram, WordPiece
+
+Span: TypeAlias = tuple[int, int]
+
+LINES = 20
+"""The default number of lines of each list."""
+
+
+@dataclass(frozen=True)
+class ExplainedWord:
+    """A pre-token as the model receives it, with its span in characters of the text.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(
+    ...     pw.spec.BPE({"h": 0, "u": 1, "g": 2, "ug": 3, "hug": 4}, (("u", "g"), ("h", "ug")))
+    ... )
+    >>> [word] = pw.analysis.explain(tok, "hug").words
+    >>> word.span, word.symbols, [step.token for step in word.merges]
+    ((0, 3), ('h', 'u', 'g'), ['ug', 'hug'])
+
+    - For BPE, `symbols` are the initial symbols and `merges` the merges applied to them, in order. `merges`
+      is None for a word of more than 500 symbols. Both are empty for other models.
+    - `search` is the segmentation by WordPiece, `lattice` that by Unigram; None for other models and for
+      words of more than 500 characters.
+    - `note` says that a word is an entry and taken whole, without the merges that build it; None otherwise.
+    """
+
+    word: str
+    span: Span
+    symbols: tuple[str, ...] = ()
+    merges: tuple[MergeStep, ...] | None = ()
+    search: WordSearch | None = None
+    lattice: WordLattice | None = None
+    note: str | None = None
+
+    def blocks(self, lines: int, steps: Selection, shown: Callable[[str], str]) -> Iterator[Block]:
+        """Yield the segmentation of the word; `shown` makes tokens readable."""
+        if self.search is not None:
+            yield from _search_blocks(self.word, self.search, lines)
+        if self.lattice is not None:
+            yield from _lattice_blocks(self.word, self.lattice, lines)
+        if self.merges is None:
+            yield Heading(f"merges of a word of {len(self.symbols):,} symbols")
+            yield Paragraph("not shown for more than 500 symbols")
+        elif len(self.symbols) > 1 or self.note:
+            yield Heading(f"merges of {shown(self.word)} ({len(self.merges):,})")
+            if self.note:
+                yield Paragraph(self.note)
+            yield self._merge_grid(lines, steps, shown)
+
+    def _merge_grid(self, lines: int, steps: Selection, shown: Callable[[str], str]) -> Grid:
+        rows = [("", "", Tokens.of(map(shown, self.symbols)))]
+        left, merges = list(self.symbols), self.merges or ()
+        for number, step in enumerate(merges, 1):
+            left = step.apply_to(left)
+            if number in steps and len(rows) <= lines:
+                merge = f"{shown(step.left)} {shown(step.right)} -> {shown(step.token)}"
+                rows.append((f"{step.rank:,}", merge, Tokens.of(map(shown, left))))
+        omitted = len(merges) + 1 - len(rows)
+        return Grid(("rank", "merge", "symbols"), tuple(rows), ("rank",), omitted=omitted)
+
+
+@dataclass(frozen=True)
+class ExplainedToken:
+    """A token with its span in characters of the text.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Unigram((("<unk>", 0.0), ("a", -1.5))))
+    >>> pw.analysis.explain(tok, "a").tokens
+    (ExplainedToken(id=1, token='a', span=(0, 1), text='a', word=0, score=-1.5),)
+
+    `text` is the token decoded from byte-level characters. `word` is the index of its word, None outside
+    words. `score` is its log probability in a Unigram model, or its score in a SentencePiece model. It is
+    None for unknown, added and byte tokens, and for other models.
+    """
+
+    id: int
+    token: str
+    span: Span
+    text: str
+    word: int | None = None
+    score: float | None = None
+
+
+@dataclass(frozen=True)
+class Explanation(Displayed):
+    """The result of each stage, in the order in which the stages run.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(
+    ...     pw.spec.BPE({"h": 0, "u": 1, "g": 2, "ug": 3, "hug": 4}, (("u", "g"), ("h", "ug")))
+    ... )
+    >>> found = pw.analysis.explain(tok, "hug")
+    >>> found.normalized, [token.token for token in found.tokens]
+    ('hug', ['hug'])
+
+    `added_tokens` are the spans of added tokens in the text, without those of the post-processor.
+    `is_byte_level` tells whether tokens are written in the byte-level alphabet. `str` returns the explanation
+    as text, and `to_dict` as JSON data.
+    """
+
+    text: str
+    added_tokens: tuple[Span, ...]
+    normalized: str
+    words: tuple[ExplainedWord, ...]
+    tokens: tuple[ExplainedToken, ...]
+    is_byte_level: bool = False
+
+    def to_text(
+        self, lines: int = LINES, width: int = WIDTH, steps: Selection | None = None
+    ) -> str:
+        """Return the explanation as text: at most `lines` lines of each list, wrapped at `width` columns.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
+        >>> print(pw.analysis.explain(tok, "hugs").to_text().split("search of hugs")[1])
+        <BLANKLINE>
+          at  match  prefixes tried, longest first
+           0  hug    hugs hug
+           3  ##s    ##s
+          tokens: hug ##s
+        tokens (2)
+          id  token  span  text
+           1  hug     0:3  hug
+           2  ##s     3:4  s
+        <BLANKLINE>
+        """
+        return as_text(self.blocks(lines, steps), width)
+
+    def blocks(self, lines: int = LINES, steps: Selection | None = None) -> Iterator[Block]:
+        """Yield what the explanation shows, at most `lines` lines of each list."""
+        shown = _show_byte_level if self.is_byte_level else show_whitespace
+        yield Heading("text")
+        yield Paragraph(repr(self.text))
+        if self.added_tokens:
+            yield Heading("special tokens")
+            rows = tuple((self.text[a:b], f"{a}:{b}") for a, b in self.added_tokens)
+            yield _limited(Grid(("token", "span"), rows, ("span",)), lines)
+        yield Heading("normalized")
+        yield Paragraph(repr(self.normalized))
+        yield Heading(f"words ({len(self.words):,})")
+        words = tuple((show_whitespace(one.word), _span(one.span)) for one in self.words)
+        yield _limited(Grid(("word", "span"), words, ("span",)), lines)
+        for word in self.words[:lines]:
+            yield from word.blocks(lines, steps or Selection.of("all"), shown)
+        if len(self.words) > lines:
+            yield Paragraph(f"... and {len(self.words) - lines:,} more words")
+        yield Heading(f"tokens ({len(self.tokens):,})")
+        yield _limited(self._token_grid(), lines)
+
+    def _token_grid(self) -> Grid:
+        scored = any(token.score is not None for token in self.tokens)
+        rows: list[tuple[str, ...]] = []
+        for one in self.tokens:
+            start, end = one.span
+            score = "" if one.score is None else f"{one.score:.4f}"
+            row = (f"{one.id}", show_whitespace(one.token), _span(one.span))
+            text = show_whitespace(self.text[start:end])
+            rows.append((*row, score, text) if scored else (*row, text))
+        header = ("id", "token", "span", *(("score",) if scored else ()), "text")
+        return Grid(header, tuple(rows), ("id", "span", "score"))
+
+
+# ---- blocks of one word
+
+
+def _search_blocks(word: str, search: WordSearch, lines: int) -> Iterator[Block]:
+    yield Heading(f"search of {word}")
+    if search.positions:
+        rows = tuple(
+            (f"{found.start}", found.match or "none", " ".join(found.tried))
+            for found in search.positions
+        )
+        header = ("at", "match", "prefixes tried, longest first")
+        yield _limited(Grid(header, rows, ("at",)), lines)
+    because = f", because {search.unknown_because}" if search.unknown_because else ""
+    yield Paragraph(f"tokens: {' '.join(search.tokens)}{because}")
+    if search.shortest is not None and search.shortest != search.greedy:
+        longest = "none" if search.greedy is None else " ".join(search.greedy)
+        yield Paragraph(f"longest match: {longest}; fewest tokens: {' '.join(search.shortest)}")
+
+
+def _lattice_blocks(word: str, lattice: WordLattice, lines: int) -> Iterator[Block]:
+    yield Heading(f"lattice of {word}")
+    rows = tuple(
+        (
+            f"{edge.start}:{edge.end}",
+            edge.piece,
+            f"{edge.score:.4f}{'' if edge.is_known else ' unknown'}",
+        )
+        for edge in lattice.edges
+    )
+    best = tuple(at for at, edge in enumerate(lattice.edges) if edge.is_best)
+    yield _limited(Grid(("span", "piece", "score"), rows, (), best), lines)
+    yield Heading(f"best segmentations of {word}")
+    ranked = tuple((" ".join(pieces), f"{score:.4f}") for pieces, score in lattice.segmentations)
+    yield Grid(("pieces", "score"), ranked, ("score",), (0,))
+
+
+def _limited(grid: Grid, lines: int) -> Grid:
+    """Return the first rows of a table."""
+    kept = grid.rows[:lines]
+    marked = tuple(at for at in grid.marked if at < lines)
+    return Grid(grid.header, kept, grid.numbers, marked, len(grid.rows) - len(kept))
+
+
+def _span(span: Span) -> str:
+    return f"{span[0]}:{span[1]}"
+
+
+def _show_byte_level(token: str) -> str:
+    return show_whitespace(text_of_bytes(token))
+
 
 MAX_CHARS = 100_000
 """The words of a text are explained up to this number of characters."""

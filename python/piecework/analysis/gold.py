@@ -14,8 +14,8 @@ from itertools import accumulate, pairwise
 
 from piecework import Tokenizer
 from piecework._internal.validation import PathLike, check_tokenizer, check_type
+from piecework.analysis.blocks import PlainData
 from piecework.analysis.entry_bytes import PLAIN_TEXT
-from piecework.analysis.plain_data import PlainData
 from piecework.corpus import corpus_files
 from piecework.corpus.reader import CorpusReader
 from piecework.corpus.rows import ReadOptions

@@ -9,7 +9,7 @@ from piecework import Tokenizer
 from piecework._internal.close_names import close_names
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
 from piecework.analysis.displayed import Displayed
-from piecework.analysis.readable_tokens import text_of_bytes
+from piecework.analysis.readable import text_of_bytes
 from piecework.errors import ArgumentError
 from piecework.spec import BPE, Char
 from piecework.train import LearnedVocabulary

@@ -6,10 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from piecework.analysis.blocks import PlainData
 from piecework.analysis.gold import BoundaryScores
-from piecework.analysis.metrics import SequenceLengths, gini, parity, ratio
-from piecework.analysis.plain_data import PlainData
-from piecework.analysis.ranking import TokenRank
+from piecework.analysis.metrics import SequenceLengths, TokenRank, gini, parity, ratio
 from piecework.analysis.round_trip import RoundTrip
 from piecework.analysis.word_differences import WordDifferences
 

@@ -1,32 +1,40 @@
-"""A comparison as one self-contained HTML page with interactive charts. Requires `piecework[charts]`.
+"""The report of a comparison: what it says, as plain data, and one self-contained HTML page.
 
-The page has its style, its data, the scripts of Vega-Lite and no address of anything else. Its policy allows
-the two scripts of the page by their checksums, and neither `eval` nor requests.
+The template is `page_files/report.html`. The page has its style, its script and no address of anything else;
+its policy allows both by their checksums, and neither `eval` nor requests.
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
-import json
-import re
 from collections.abc import Iterable, Iterator
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 from piecework._internal.extras import import_extra
-from piecework.analysis.block_html import safe
-from piecework.analysis.charts import page_charts
+from piecework._internal.validation import check_type
+from piecework.analysis.charts import Chart, charts, spread
 from piecework.analysis.compare import Comparison
-from piecework.analysis.report_content import report_content
+from piecework.analysis.drawing import PAGE_FILES, SERIES_COLORS
+from piecework.analysis.measures import Measures, SourceMeasures
+from piecework.analysis.metrics import ratio
+from piecework.analysis.readable import escape_controls, percent, show_whitespace
+from piecework.analysis.text_tables import (
+    group_figures,
+    headline,
+    more_tokens,
+    rank_text,
+    set_names,
+    tables,
+    verdict,
+)
+from piecework.analysis.word_differences import DifferingWord, WordBand, WordGroup, pieces
 
-PAGE_FILES = Path(__file__).parent / "page_files"
-"""The style and the script that this page and the playground share."""
-_COLORS = 8
+FEWEST_WORDS = 20
+"""Words of a comparison that a page draws: of fewer, one word is more than 5 % of each distribution."""
 _PIECE_COLORS = 5
 _WORDS_OPEN, _WORDS_OF_GROUP, _GROUPS_OPEN = 18, 3, 6
-_START = "\nstart(document);\n"
+_FIRST_CHARTS = ("measures", "sources")
 
 
 def html_report(comparison: Comparison) -> str:
@@ -37,63 +45,58 @@ def html_report(comparison: Comparison) -> str:
     >>> found = pw.analysis.compare({"characters": tok}, ["abba", "abc"])
     >>> try:
     ...     page = html_report(found)
-    ... except pw.errors.MissingExtraError:  # Altair and vl-convert are optional dependencies
+    ... except pw.errors.MissingExtraError:  # Jinja is an optional dependency
     ...     page = "<td>character</td>"
     >>> "<td>character</td>" in page
     True
 
-    The page needs no network. Without scripts it shows everything but the charts.
+    The page needs no network. Without scripts it shows everything; a script shows figures in a box and
+    emphasizes one tokenizer in all charts.
 
-    Raises `MissingExtraError` if Altair or vl-convert is not installed.
+    Raises `MissingExtraError` if Jinja is not installed.
     """
+    check_type("comparison", comparison, Comparison, "a Comparison")
+    check_report()
+    jinja2 = import_extra("jinja2", "report", "html")
     content = report_content(comparison, page_charts(comparison))
-    specs = {chart["name"]: chart["spec"] for chart in content["charts"]}
-    styles = (PAGE_FILES / "theme.css").read_text() + (PAGE_FILES / "report.css").read_text()
-    scripts = [chart_scripts(), (PAGE_FILES / "charts.js").read_text() + _START]
-    return _page("Tokenizers compared", styles, scripts, _json(specs), "\n".join(_parts(content)))
+    groups = content["groups"]
+    shown = max(_WORDS_OPEN // (len(groups) or 1), _WORDS_OF_GROUP)
+    opened = sum(len(group["most"][:shown]) for group in groups[:_GROUPS_OPEN])
+    styles = ("theme.css", "chart.css", "report.css")
+    environment = jinja2.Environment(
+        autoescape=True,
+        finalize=lambda value: escape_controls(value) if type(value) is str else value,
+        trim_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    template = environment.from_string(_page_file("report.html"))
+    page: str = template.render(
+        content,
+        checksum=_checksum,
+        colors=SERIES_COLORS,
+        first_charts=_FIRST_CHARTS,
+        groups_open=_GROUPS_OPEN,
+        more=sum(len(group["most"]) for group in groups) - opened,
+        piece_colors=_PIECE_COLORS,
+        script=f"{_page_file('charts.js')}\nstart(document.body);\n",
+        shown=shown,
+        style="".join(map(_page_file, styles)),
+    )
+    return page
 
 
 def check_report() -> None:
     """Raise `MissingExtraError` if what the page needs is not installed."""
-    import_extra("altair", "charts", "html")
-    import_extra("vl_convert", "charts", "html")
+    import_extra("jinja2", "report", "html")
 
 
-@cache
-def chart_scripts() -> str:
-    """Return Vega, Vega-Lite and vega-embed as one script, 0.9 MB, that sets `vegaEmbed` of the page."""
-    altair = import_extra("altair", "charts", "html")
-    vl_convert = import_extra("vl_convert", "charts", "html")
-    version = ".".join(altair.SCHEMA_VERSION.lstrip("v").split(".")[:2])
-    script = vl_convert.javascript_bundle("globalThis.vegaEmbed = vegaEmbed;", vl_version=version)
-    # In strings and regular expressions of JavaScript this is the same, and it does not end the element.
-    return re.sub("<(?=/?script|!--)", r"\\x3c", script)
+def page_charts(comparison: Comparison) -> list[Chart]:
+    """Return the charts of a page; a comparison of fewer than `FEWEST_WORDS` words has none."""
+    return [] if comparison.words < FEWEST_WORDS else charts(comparison)
 
 
-# ---- the page
-
-
-def _page(title: str, styles: str, scripts: Iterable[str], data: str, body: str) -> str:
-    scripts = list(scripts)
-    policy = "; ".join(
-        [
-            "default-src 'none'",
-            f"script-src {' '.join(map(_checksum, scripts))}",
-            f"style-src {_checksum(styles)}",
-            "base-uri 'none'",
-            "form-action 'none'",
-        ]
-    )
-    elements = "\n".join(f'<script type="module">{script}</script>' for script in scripts)
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">\n'
-        f'<meta http-equiv="Content-Security-Policy" content="{policy}">\n'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-        '<meta name="color-scheme" content="light dark">\n'
-        f"<title>{safe(title)}</title>\n<style>{styles}</style></head>\n"
-        f'<body class="report">\n<main>\n<h1>{safe(title)}</h1>\n{body}\n</main>\n'
-        f'<script type="application/json" id="charts">{data}</script>\n{elements}\n</body></html>\n'
-    )
+def _page_file(name: str) -> str:
+    return (PAGE_FILES / name).read_text(encoding="utf-8")
 
 
 def _checksum(text: str) -> str:
@@ -101,142 +104,180 @@ def _checksum(text: str) -> str:
     return f"'sha256-{base64.b64encode(digest).decode()}'"
 
 
-def _json(data: object) -> str:
-    """Return JSON that contains no markup: `<` and `&` are escape sequences."""
-    text = json.dumps(data)
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+# ---- what the page says
 
 
-def _parts(content: dict[str, Any]) -> Iterator[str]:
-    yield f'<p class="quiet">{safe(content["headline"])}</p>'
-    yield '<ul class="findings">'
-    yield from (f"<li>{safe(finding)}</li>" for finding in content["findings"])
-    yield "</ul>"
-    yield from _cards(content["tokenizers"])
-    if content["charts"]:
-        yield from _legend(content["tokenizers"])
-    charts = {chart["name"]: chart for chart in content["charts"]}
-    if content["missing"]:
-        yield f'<p class="panel note">{safe(content["missing"])}</p>'
-    yield from _figures([charts.pop(name) for name in ("measures", "sources") if name in charts])
-    yield from _words(content)
-    yield from _figures(list(charts.values()))
-    yield from _tables(content["tables"])
+def report_content(comparison: Comparison, charts: Iterable[Chart]) -> dict[str, Any]:
+    """Return the parts of a report as JSON data.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> found = report_content(pw.analysis.compare({"characters": tok}, ["abba", "ab"]), [])
+    >>> found["headline"], found["tokenizers"][0]["fertility"]
+    ('2 texts, 2 words, 6 characters, 6 bytes', '3.000')
+
+    - `headline` and `findings` are sentences.
+    - `tokenizers` have the figures of the cards, `tables` the strings of all tables.
+    - `groups` are the words that are split differently, by which tokenizers agree. For each set of
+      tokenizers that split a word alike: its name, the indices of the tokenizers, the number of tokens, and
+      the pieces, each with its text, its number of tokens and whether one of them is unknown.
+    - `charts` have `name`, `title`, `about` and a `drawing`; `missing` says why there are none.
+    """
+    return {
+        "headline": headline(comparison),
+        "findings": list(findings(comparison)),
+        "tokenizers": [_card(one, comparison) for one in comparison.measures],
+        "charts": [
+            {"name": one.name, "title": one.title, "about": one.about, "drawing": one.drawing}
+            for one in charts
+        ],
+        "missing": _why_no_charts(comparison),
+        "groups": [_group(one, comparison) for one in comparison.word_differences.groups],
+        "tables": [
+            {
+                "title": table.title,
+                "header": list(table.header),
+                "rows": list(map(list, table.rows)),
+            }
+            for table in tables(comparison)
+        ],
+    }
 
 
-def _cards(tokenizers: list[dict[str, Any]]) -> Iterator[str]:
-    yield '<ul class="cards" aria-label="Tokenizers">'
-    for at, one in enumerate(tokenizers):
-        figures = "".join(
-            f"<div><dt>{safe(name)}</dt><dd>{safe(value)}</dd></div>"
-            for name, value in one["figures"]
-        )
-        kind = "comparison fewest" if one["is_fewest"] else "comparison"
-        yield (
-            f'<li class="panel"><h2>{_swatch(at)}<bdi>{safe(one["name"])}</bdi> '
-            f'<span class="quiet">{safe(one["family"])}</span></h2>'
-            f'<p class="main-figure"><strong>{safe(one["fertility"])}</strong> tokens per word '
-            f'<span class="{kind}">{safe(one["comparison"])}</span></p>'
-            f'<dl class="counts">{figures}</dl></li>'
-        )
-    yield "</ul>"
+def _why_no_charts(comparison: Comparison) -> str | None:
+    if comparison.words >= FEWEST_WORDS:
+        return None
+    return f"Charts are drawn for {FEWEST_WORDS} words or more; this text has {comparison.words:,}."
 
 
-def _legend(tokenizers: list[dict[str, Any]]) -> Iterator[str]:
-    if len(tokenizers) > 1:
-        yield '<div class="legend with-script" role="group" aria-label="Emphasize a tokenizer">'
-        for at, one in enumerate(tokenizers):
+def findings(comparison: Comparison) -> Iterator[str]:
+    """Yield sentences: what differs, by how much, and where.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> list(findings(pw.analysis.compare({"characters": tok}, ["abba", "ab"])))
+    ['characters needs 6 tokens: 3.000 per word.', 'No case, accents or characters are lost in the texts.']
+    """
+    yield from verdict(comparison)
+    if len(comparison.measures) > 1:
+        yield from _differing_words(comparison)
+        yield from _where(comparison)
+    yield from _costs(comparison)
+
+
+def _differing_words(comparison: Comparison) -> Iterator[str]:
+    words = comparison.word_differences
+    if not words.words:
+        return
+    if not words.differing_words:
+        yield "All words are split alike."
+        return
+    share = ratio(words.differing_occurrences, words.occurrences)
+    distinct = f"{words.differing_words:,} of {words.words:,} distinct words"
+    yield f"{percent(share)} of the words of the text are not split alike by all: {distinct}."
+
+
+def _where(comparison: Comparison) -> Iterator[str]:
+    """Yield where the most of the difference between the fewest and the most tokens is."""
+    if len(comparison.sources) > 1:
+        source = max(comparison.sources, key=spread)
+        by_tokens = sorted(source.measures, key=lambda one: one.charged_tokens)
+        if spread(source):
             yield (
-                f'<button type="button" class="pick" data-focus="{at}" aria-pressed="false">'
-                f"{_swatch(at)}<bdi>{safe(one['name'])}</bdi></button>"
+                f"The difference is largest in {escape_controls(source.name)}: "
+                f"{_name(by_tokens[-1])} needs {percent(spread(source))} more tokens than "
+                f"{_name(by_tokens[0])}."
             )
-        yield "</div>"
+    names = [one.name for one in comparison.measures]
+    least, most = (names.index(comparison.ranks[at].name) for at in (0, -1))
 
+    def extra(band: WordBand) -> int:
+        return band.tokens[most] - band.tokens[least]
 
-def _figures(charts: list[dict[str, Any]]) -> Iterator[str]:
-    if not charts:
-        return
-    yield '<div class="charts with-script">'
-    for chart in charts:
-        name, title, about = (safe(chart[key]) for key in ("name", "title", "about"))
+    words = comparison.word_differences
+    total = sum(max(0, extra(band)) for band in words.by_frequency)
+    rare = [band for band in words.by_frequency if band.high is not None and band.high < 10]
+    if total and rare:
+        share = sum(max(0, extra(band)) for band in rare) / total
+        occurrences = sum(band.occurrences for band in rare) / words.occurrences
         yield (
-            f'<figure class="panel" aria-labelledby="{name}-title">'
-            f'<figcaption><h2 id="{name}-title">{title}</h2><p class="note">{about}</p></figcaption>'
-            f'<div class="plot" data-chart="{name}"></div></figure>'
+            f"Words that occur less than 10 times are {percent(occurrences)} of the text and "
+            f"{percent(share)} of the additional tokens of {escape_controls(names[most])}."
         )
-    yield "</div>"
 
 
-def _words(content: dict[str, Any]) -> Iterator[str]:
-    groups = content["groups"]
-    if not groups:
-        return
-    yield '<section aria-labelledby="words-title"><h2 id="words-title">Words that are split differently</h2>'
-    yield (
-        '<p class="note">Grouped by which tokenizers agree, and ordered by occurrences times boundaries '
-        "that not all tokenizers have. The number is that of the tokens.</p>"
-    )
-    shown = max(_WORDS_OPEN // len(groups), _WORDS_OF_GROUP)
-    for group in groups[:_GROUPS_OPEN]:
-        yield from _group(group, group["most"][:shown])
-    rest = [(group, group["most"][shown:]) for group in groups[:_GROUPS_OPEN]]
-    rest += [(group, group["most"]) for group in groups[_GROUPS_OPEN:]]
-    more = sum(len(words) for _, words in rest)
-    if more:
-        yield f"<details><summary>{more:,} more words</summary>"
-        for group, words in rest:
-            yield from _group(group, words)
-        yield "</details>"
-    yield "</section>"
+def _costs(comparison: Comparison) -> Iterator[str]:
+    """Yield how evenly tokens are spread over the sources, if these can be translations of each other."""
+    names = [escape_controls(source.name) for source in comparison.sources]
+    for one in comparison.token_costs:
+        if one.gini:
+            cheapest = names[one.premiums.index(min(one.premiums))]
+            costliest = names[one.premiums.index(max(one.premiums))]
+            yield (
+                f"If the sources are translations, {costliest} costs {one.parity:.2f} times the tokens of "
+                f"{cheapest} with {escape_controls(one.name)} (Gini {one.gini:.3f})."
+            )
 
 
-def _group(group: dict[str, Any], words: list[dict[str, Any]]) -> Iterator[str]:
-    if words:
-        title, figures = safe(group["title"]), safe(group["figures"])
-        yield f'<h3><bdi>{title}</bdi> <span class="quiet">{figures}</span></h3>'
-        yield f'<ol class="words">{"".join(map(_word, words))}</ol>'
+def _card(one: Measures, comparison: Comparison) -> dict[str, Any]:
+    [rank] = [rank for rank in comparison.ranks if rank.name == one.name]
+    unknown = f"{one.unknown_tokens:,} ({percent(one.unknown_rate)})" if one.unknown_tokens else "0"
+    figures = [
+        ["vocabulary", f"{one.vocab_size:,}"],
+        ["tokens", f"{one.tokens:,}"],
+        ["characters per token", f"{one.chars_per_token:.2f}"],
+        ["unknown", unknown],
+    ]
+    if one.unknown_bytes:
+        figures.append(["charged tokens", f"{one.charged_tokens:,}"])
+    if len(comparison.measures) > 1:
+        figures.append(["rank", rank_text(rank)])
+    return {
+        "name": escape_controls(one.name),
+        "family": one.family,
+        "fertility": f"{ratio(one.charged_tokens, comparison.words):.3f}",
+        "comparison": more_tokens(rank) if rank.more else "fewest tokens",
+        "is_fewest": rank.charged_tokens == comparison.ranks[0].charged_tokens,
+        "figures": figures + _losses(one),
+    }
 
 
-def _word(word: dict[str, Any]) -> str:
-    rows = "".join(
-        f"<div><dt>{''.join(map(_swatch, side['tokenizers']))}<bdi>{safe(side['name'])}</bdi></dt><dd>"
-        f'<span class="chips">{_chips(side["pieces"])}</span> '
-        f'<span class="number">{side["tokens"]:,}</span></dd></div>'
-        for side in word["sides"]
-    )
-    times = f"{word['count']:,} time{'' if word['count'] == 1 else 's'}"
-    return (
-        f'<li class="panel"><h4><bdi>{safe(word["word"])}</bdi> '
-        f'<span class="quiet">{times}</span></h4><dl>{rows}</dl></li>'
-    )
+def _losses(one: Measures) -> list[list[str]]:
+    """Return the figures of what the round trip of the first texts changes, if it does."""
+    found = one.round_trip
+    losses = [
+        [f"words that lose {kind}", percent(ratio(words, found.words))]
+        for kind, words in found.changes.items()
+    ]
+    if found.lost_chars:
+        losses.append(["characters lost", f"{found.lost_chars:,} ({percent(found.lost_share)})"])
+    return losses
 
 
-def _chips(pieces: list[tuple[str, int, bool]]) -> str:
-    chips = []
-    for at, (text, tokens, is_unknown) in enumerate(pieces):
-        kind = "unknown" if is_unknown else f"c{at % _PIECE_COLORS}" if tokens else "gap"
-        several = f"<sub>×{tokens}</sub>" if tokens > 1 else ""
-        chips.append(f'<bdi class="chip {kind}">{safe(text)}{several}</bdi>')
-    return "".join(chips)
+def _group(group: WordGroup, comparison: Comparison) -> dict[str, Any]:
+    names = set_names(group, comparison)
+    return {
+        "title": " / ".join(map(escape_controls, names)),
+        "figures": group_figures(group, comparison),
+        "most": [_word(word, group, names) for word in group.most],
+    }
 
 
-def _tables(tables: list[dict[str, Any]]) -> Iterator[str]:
-    yield '<section class="report-tables" aria-label="Tables">'
-    for at, table in enumerate(tables):
-        title = safe(table["title"])
-        head = "".join(f'<th scope="col">{safe(cell)}</th>' for cell in table["header"][1:])
-        rows = "\n".join(
-            f'<tr><th scope="row">{safe(label)}</th>'
-            f"{''.join(f'<td>{safe(cell)}</td>' for cell in cells)}</tr>"
-            for label, *cells in table["rows"]
-        )
-        yield (
-            f'<details class="panel"{" open" if not at else ""}><summary>{title[:1].upper()}{title[1:]}'
-            f'</summary><div class="scrolled" tabindex="0" role="region" aria-label="{title}"><table>'
-            f"<thead><tr><td></td>{head}</tr></thead>\n<tbody>{rows}</tbody></table></div></details>"
-        )
-    yield "</section>"
+def _word(word: DifferingWord, group: WordGroup, names: list[str]) -> dict[str, Any]:
+    return {
+        "word": show_whitespace(word.word),
+        "count": word.count,
+        "sides": [
+            {
+                "name": escape_controls(name),
+                "tokenizers": list(some),
+                "tokens": len(word.tokens[some[0]]),
+                "pieces": list(map(list, pieces(word.word, word.tokens[some[0]]))),
+            }
+            for name, some in zip(names, group.alike, strict=True)
+        ],
+    }
 
 
-def _swatch(at: int) -> str:
-    return f'<span class="swatch s{at % _COLORS}" aria-hidden="true"></span>'
+def _name(one: Measures | SourceMeasures) -> str:
+    return escape_controls(one.name)

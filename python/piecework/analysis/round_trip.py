@@ -16,11 +16,10 @@ import numpy as np
 
 from piecework import Tokenizer
 from piecework._internal.validation import check_tokenizer, listed
+from piecework.analysis.blocks import PlainData
 from piecework.analysis.entry_bytes import PLAIN_TEXT, space_marker
-from piecework.analysis.figures import joined, percent
 from piecework.analysis.metrics import ratio
-from piecework.analysis.plain_data import PlainData
-from piecework.analysis.readable_tokens import bytes_of, show_whitespace
+from piecework.analysis.readable import bytes_of, joined, percent, show_whitespace
 from piecework.errors import InputTypeError
 from piecework.spec import ByteLevelNormalizer, SequenceNormalizer
 

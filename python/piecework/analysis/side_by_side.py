@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from piecework import Tokenizer
@@ -12,15 +12,13 @@ from piecework.analysis.alignment import (
     Line,
     Part,
     Row,
-    aligned_html,
     aligned_lines,
+    line_html,
     line_text,
 )
-from piecework.analysis.block_html import fragment, html_of
-from piecework.analysis.block_text import WIDTH, as_text
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
-from piecework.analysis.displayed import Displayed
-from piecework.analysis.readable_tokens import is_byte_level, show_whitespace, text_of_bytes
+from piecework.analysis.displayed import WIDTH, Displayed, as_text, fragment, html_of
+from piecework.analysis.readable import is_byte_level, show_whitespace, text_of_bytes
 from piecework.errors import ArgumentError
 
 LINES = 20
@@ -150,13 +148,12 @@ class SideBySide(Displayed):
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
-        >>> "<table" in pw.analysis.side_by_side({"characters": tok}, "ab").to_html()
+        >>> "<pre" in pw.analysis.side_by_side({"characters": tok}, "ab").to_html()
         True
         """
-        text, rows = self._beginning(lines * WIDTH)
-        drawn = aligned_html(text, rows, most=lines)
-        drawn += "<p>... and more lines</p>" if len(text) < len(self.text) else ""
-        return fragment(drawn + "".join(map(html_of, self.blocks(lines))))
+        aligned = "\n".join(map(line_html, self.colored(lines, WIDTH)))
+        body = "".join(map(html_of, self.blocks(lines)))
+        return fragment(f'<pre class="aligned">{aligned}</pre>{body}')
 
     def __str__(self) -> str:
         return self.to_text()
@@ -174,7 +171,7 @@ class SideBySide(Displayed):
         return self.text[: max([length, *ends])], rows
 
     def _rows(self) -> list[Row]:
-        return [Row(side.name, len(side.tokens), _groups(side)) for side in self.sides]
+        return [Row(side.name, len(side.tokens), groups_of(side.tokens)) for side in self.sides]
 
 
 def side_by_side(tokenizers: Mapping[str, Tokenizer], text: str) -> SideBySide:
@@ -226,22 +223,16 @@ def _shown(token: SideToken, side: Side) -> str:
     return show_whitespace(text_of_bytes(token.token) if side.is_byte_level else token.token)
 
 
-def _groups(side: Side) -> list[Group]:
+def groups_of(tokens: Iterable[SideToken]) -> list[Group]:
     """Return the tokens in groups that share characters; tokens without characters join their successor."""
     groups: list[Group] = []
-    for token in side.tokens:
+    for token in tokens:
         start, end = token.span
-        title = f"{token.id} {_shown(token, side)}"
-        group = Group(start, end, 1, token.is_unknown, title)
-        if groups and _shares(groups[-1], start):
+        group = Group(start, end, 1, token.is_unknown)
+        if groups and (start < groups[-1].end or groups[-1].start == groups[-1].end):
             group = _joined(groups.pop(), group)
         groups.append(group)
     return groups
-
-
-def _shares(last: Group, start: int) -> bool:
-    """Return whether a token belongs to the group before it."""
-    return start < last.end or last.start == last.end
 
 
 def _joined(left: Group, right: Group) -> Group:
@@ -251,5 +242,4 @@ def _joined(left: Group, right: Group) -> Group:
         max(left.end, right.end),
         left.tokens + right.tokens,
         left.is_unknown or right.is_unknown,
-        f"{left.title} + {right.title}",
     )

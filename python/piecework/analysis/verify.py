@@ -7,24 +7,121 @@ kept; at the end this text is shortened while the difference stays.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from piecework import Sampling, Tokenizer
-from piecework._internal.progress import progress_bar, show_source
+from piecework._internal.counted import counted
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike, check_tokenizer, check_type, listed
-from piecework.analysis.documents import documents_of
+from piecework.analysis.blocks import Block, Grid, Paragraph
+from piecework.analysis.corpus_texts import Texts, documents_of, reading
+from piecework.analysis.displayed import Displayed
 from piecework.analysis.entry_bytes import vocabulary_entries
 from piecework.analysis.peers import Peer, read_peer
+from piecework.analysis.readable import show_whitespace
 from piecework.analysis.round_trip import unknown_id_of, without_truncation_and_padding
-from piecework.analysis.verification import EncodedText, IdDifference, Verification
-from piecework.corpus import corpus_files, read_corpus
-from piecework.corpus.iterables import rows_of_texts, text_total
-from piecework.corpus.paths import corpus_bytes
+from piecework.corpus import Corpus, read_corpus
 from piecework.corpus.rows import Utf8Errors
 from piecework.corpus.skipped import OnError
 from piecework.errors import ArgumentError, CorpusError
+
+_SHOWN_TOKENS = 20
+
+
+@dataclass(frozen=True)
+class EncodedText:
+    """What one library makes of a text: ids with their tokens, or the error that it raises.
+
+    >>> EncodedText("tokenizers", ids=(1, 2), tokens=("hug", "##s")).error
+    """
+
+    name: str
+    ids: tuple[int, ...] = ()
+    tokens: tuple[str, ...] = ()
+    error: str | None = None
+
+
+@dataclass(frozen=True)
+class IdDifference:
+    """A kind of difference, the number of texts that have it, and the smallest text found that has it.
+
+    >>> IdDifference("unknown tokens", 3, "x", ()).texts
+    3
+
+    `kind` is the first of these that applies:
+
+    - "error": one library raises an error.
+    - "special tokens": the ids are equal without those of special tokens.
+    - "unassigned ids": the other library has ids that this vocabulary lacks.
+    - "unknown tokens": the libraries have other numbers of unknown tokens.
+    - "split": the tokens have the same text, split at other places.
+    - "text": the tokens have another text.
+
+    `sides` has piecework and the other library.
+    """
+
+    kind: str
+    texts: int
+    text: str
+    sides: tuple[EncodedText, ...]
+
+
+@dataclass(frozen=True)
+class Verification(Displayed):
+    """The result of `verify`: texts and ids compared with another library, and what differs.
+
+    >>> found = Verification("tokenizers", "0.23.3", texts=8, ids=95, differing_texts=0, differences=())
+    >>> found.is_equal, str(found).strip()
+    (True, 'tokenizers 0.23.3: 8 texts, 95 ids: all ids are equal')
+
+    `ids` counts the ids of piecework. `differences` has one for each kind, the most frequent first.
+    """
+
+    _computed = ("is_equal",)
+
+    name: str
+    version: str
+    texts: int
+    ids: int
+    differing_texts: int
+    differences: tuple[IdDifference, ...]
+
+    @property
+    def is_equal(self) -> bool:
+        """Whether the ids of all texts are equal."""
+        return not self.differing_texts
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the verdict, and a table for each kind of difference."""
+        yield Paragraph(self._verdict())
+        for one in self.differences:
+            title = f"{one.kind}: {counted(one.texts, 'text')}, such as {show_whitespace(one.text)}"
+            rows = tuple((side.name, _tokens(side), _ids(side)) for side in one.sides)
+            yield Grid(("", "tokens", "ids"), rows, title=title)
+
+    def _verdict(self) -> str:
+        compared = f"{counted(self.texts, 'text')}, {counted(self.ids, 'id')}"
+        equal = "all ids are equal"
+        if not self.is_equal:
+            equal = f"the ids of {counted(self.differing_texts, 'text')} differ"
+        return f"{self.name} {self.version}: {compared}: {equal}"
+
+
+def _tokens(side: EncodedText) -> str:
+    if side.error is not None:
+        return f"error: {side.error}"
+    return _beginning(tuple(map(show_whitespace, side.tokens)))
+
+
+def _ids(side: EncodedText) -> str:
+    return "" if side.error is not None else _beginning(tuple(map(str, side.ids)))
+
+
+def _beginning(words: tuple[str, ...]) -> str:
+    return " ".join(words[:_SHOWN_TOKENS]) + (" ..." if len(words) > _SHOWN_TOKENS else "")
+
 
 _SHORTENING_CHARS = 2_000_000
 """The most characters that are encoded to shorten one text; an encoding counts for 100 more."""
@@ -35,7 +132,7 @@ _Encode: TypeAlias = Callable[[list[str]], list[list[int]]]
 
 def verify(
     tokenizer: Tokenizer,
-    texts: Iterable[str],
+    texts: Texts,
     peers: Sequence[Peer],
     *,
     num_threads: int | None = None,
@@ -59,20 +156,25 @@ def verify(
       letters    [UNK]   0
     <BLANKLINE>
 
-    `peers` come from `analysis.peers.read_peer`. Nothing is truncated, padded or sampled. `progress=True`
-    shows a bar; a function receives numbers of texts, the total is 0 if it is unknown.
+    `peers` come from `analysis.peers.read_peer`. Nothing is truncated, padded or sampled. `compare` describes
+    texts and progress; lines of `corpus.read_corpus` are joined to texts of about 2,000 characters.
 
     Raises `ArgumentError` without a peer, `InputTypeError`, and `CorpusError` if there is no text.
     """
     check_tokenizer(tokenizer)
-    comparisons = _comparisons(tokenizer, peers, num_threads)
-    total, done = text_total(texts), 0
-    with progress_bar("verifying", progress) as update:
-        for rows in rows_of_texts(texts):
-            _add(comparisons, rows.to_list())
-            done += len(rows)
-            update(done, total)
-    return _results(comparisons)
+    if not peers:
+        raise ArgumentError("peers", "must have at least one library to compare with")
+    for peer in listed(peers, "peers", "Peer"):
+        check_type("peers", peer, Peer, "a list of Peer")
+    comparisons = [_Comparison(tokenizer, peer, num_threads) for peer in peers]
+    with reading("verifying", [texts], progress) as rows_of:
+        for rows in rows_of(texts):
+            batch = list(documents_of(rows)) if isinstance(texts, Corpus) else rows.to_list()
+            for comparison in comparisons:
+                comparison.add(batch)
+    if not comparisons[0].texts:
+        raise CorpusError("corpus", "has no texts")
+    return tuple(one.result() for one in comparisons)
 
 
 def verify_files(
@@ -116,38 +218,8 @@ def verify_files(
         read_peer(name, path, loaded, add_special_tokens=True)
         for name in listed(against, "against", "names")
     ]
-    comparisons = _comparisons(loaded, peers, num_threads)
-    files = corpus_files(corpus)
-    total = corpus_bytes(files)
-    with progress_bar("verifying", progress, in_bytes=True) as update:
-        for rows in read_corpus(
-            files, field=field, encoding_errors=encoding_errors, on_error=on_error
-        ):
-            _add(comparisons, list(documents_of(rows)))
-            show_source(update, rows.name)
-            update(rows.file_bytes_read, total)
-    return _results(comparisons)
-
-
-def _comparisons(
-    tokenizer: Tokenizer, peers: Sequence[Peer], num_threads: int | None
-) -> list[_Comparison]:
-    if not peers:
-        raise ArgumentError("peers", "must have at least one library to compare with")
-    for peer in listed(peers, "peers", "Peer"):
-        check_type("peers", peer, Peer, "a list of Peer")
-    return [_Comparison(tokenizer, peer, num_threads) for peer in peers]
-
-
-def _add(comparisons: Sequence[_Comparison], texts: list[str]) -> None:
-    for comparison in comparisons:
-        comparison.add(texts)
-
-
-def _results(comparisons: Sequence[_Comparison]) -> tuple[Verification, ...]:
-    if not comparisons[0].texts:
-        raise CorpusError("corpus", "has no texts")
-    return tuple(one.result() for one in comparisons)
+    texts = read_corpus(corpus, field=field, encoding_errors=encoding_errors, on_error=on_error)
+    return verify(loaded, texts, peers, num_threads=num_threads, progress=progress)
 
 
 class _Comparison:

@@ -10,10 +10,10 @@ import numpy as np
 
 from piecework import Tokenizer
 from piecework._internal.validation import check_tokenizer
+from piecework.analysis.blocks import PlainData
+from piecework.analysis.corpus_texts import SCRIPT_TEXTS
 from piecework.analysis.entry_bytes import PLAIN_TEXT, Entry, family, vocabulary_entries
-from piecework.analysis.plain_data import PlainData
 from piecework.analysis.round_trip import RoundTrip, measure_round_trip
-from piecework.analysis.text_samples import SCRIPT_TEXTS
 from piecework.spec import BPE
 
 _LETTERS, _OTHERS = 40, 24

@@ -14,14 +14,13 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework import Batch, Tokenizer
-from piecework.analysis.corpus_counts import LONGEST_WORD
+from piecework.analysis.blocks import PlainData
+from piecework.analysis.corpus_counts import LONGEST_WORD, UnknownBytes
 from piecework.analysis.entry_bytes import PLAIN_TEXT
 from piecework.analysis.metrics import ratio
-from piecework.analysis.plain_data import PlainData
-from piecework.analysis.readable_tokens import show_whitespace
+from piecework.analysis.readable import show_whitespace
 from piecework.analysis.round_trip import unknown_id_of
-from piecework.analysis.side_by_side import SideToken
-from piecework.analysis.unknown_bytes import UnknownBytes
+from piecework.analysis.side_by_side import SideToken, groups_of
 
 Numbers = npt.NDArray[np.int64]
 
@@ -148,20 +147,12 @@ def pieces(word: str, tokens: Sequence[SideToken]) -> Iterator[Piece]:
     >>> [one.text for one in pieces("hugs", [SideToken(1, "hug", (0, 3), False)])]
     ['hug', 's']
     """
-    groups: list[tuple[int, int, int, bool]] = []
-    for token in tokens:
-        start, end = token.span
-        if groups and start < groups[-1][1]:
-            first, last, many, is_unknown = groups.pop()
-            groups.append((first, max(last, end), many + 1, is_unknown or token.is_unknown))
-        else:
-            groups.append((start, end, 1, token.is_unknown))
     at = 0
-    for start, end, many, is_unknown in groups:
-        if start > at:
-            yield Piece(show_whitespace(word[at:start]), 0, False)
-        yield Piece(show_whitespace(word[start:end]), many, is_unknown)
-        at = end
+    for group in groups_of(tokens):
+        if group.start > at:
+            yield Piece(show_whitespace(word[at : group.start]), 0, False)
+        yield Piece(show_whitespace(word[group.start : group.end]), group.tokens, group.is_unknown)
+        at = group.end
     if at < len(word):
         yield Piece(show_whitespace(word[at:]), 0, False)
 

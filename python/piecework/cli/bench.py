@@ -82,6 +82,6 @@ def bench(
     if as_json:
         click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
     else:
-        from piecework.analysis.speed import speed_table
+        from piecework.analysis.bench import speed_table
 
         print_blocks([speed_table(found)], terminal_width())

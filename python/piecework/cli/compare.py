@@ -72,13 +72,13 @@ Example:
     "--html",
     "html_path",
     type=OutputFile(),
-    help="Write a self-contained HTML report with charts. Needs the extra charts.",
+    help="Write a self-contained HTML report with charts. Needs the extra report.",
 )
 @in_output(
     "--plot",
     "plot_directory",
     metavar="DIR",
-    help="Write the charts as PNG to this directory. Needs the extra charts.",
+    help="Write the charts as SVG files to this directory.",
 )
 @quiet_option
 def compare(
@@ -101,15 +101,12 @@ def compare(
     translations, also have the costs of each relative to the first. docs/explanation/analysis-measures.md
     defines them.
     """
-    from piecework.analysis.plots import check_plots
     from piecework.analysis.report import check_report
     from piecework.analysis.text_tables import blocks
 
     check_html(html_path, as_json)
     if html_path:
         check_report()
-    if plot_directory:
-        check_plots()
     named = load_each(names_of_files(tokenizers), hints)
     standard = pw.analysis.read_gold(gold) if gold else None
     found = pw.analysis.compare(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -40,6 +40,9 @@ from piecework.cli.summaries import (
 )
 from piecework.io.atomic_files import atomic_stream
 from piecework.train.plan import Plan
+
+if TYPE_CHECKING:
+    from piecework.analysis.round_trip import RoundTrip
 
 _EXAMPLE = """\b
 Example:
@@ -117,7 +120,7 @@ def count(
 def _print_summary(
     counts: pw.train.CountsSummary,
     plan: Plan,
-    found: pw.analysis.RoundTrip,
+    found: RoundTrip,
     timing: Timing,
     path: str,
     as_json: bool,

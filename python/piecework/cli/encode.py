@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from shlex import quote
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -41,6 +41,9 @@ from piecework.cli.summaries import (
     tokenizer_text,
 )
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
+
+if TYPE_CHECKING:
+    from piecework.export.encoded_files import EncodedFiles
 
 _EXAMPLE = """\b
 Example:
@@ -176,7 +179,7 @@ def _next(tokenizer: str, outputs: Sequence[str], format: str) -> str | None:
 
 
 def _report(
-    done: pw.export.EncodedFiles,
+    done: EncodedFiles,
     document: str,
     outputs: Sequence[str],
     tokenizer: pw.Tokenizer,

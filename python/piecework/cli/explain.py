@@ -78,7 +78,7 @@ def explain(
         show(pw.analysis.side_by_side(named, text), as_json, html_path, lines)
         return
     loaded = _whole(load_one(arguments[0], hints)).with_parse_special(True)
-    from piecework.analysis.readable_tokens import show_whitespace
+    from piecework.analysis.readable import show_whitespace
 
     explained = pw.analysis.explain(loaded, text)
     show(explained, as_json, html_path, lines, steps=wanted)

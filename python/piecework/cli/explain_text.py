@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import cycle
+from typing import TYPE_CHECKING
 
 import click
 
-import piecework as pw
 from piecework.cli.terminal import color_console, print_blocks
+
+if TYPE_CHECKING:
+    from piecework.analysis.side_by_side import SideBySide
 
 _KINDS = {
     "plain": "",
@@ -34,7 +37,7 @@ def print_tokens(tokens: Sequence[str]) -> None:
     console.print(Text("  ").append_text(Text().join(parts)))
 
 
-def print_aligned(found: pw.analysis.SideBySide, width: int, lines: int) -> None:
+def print_aligned(found: SideBySide, width: int, lines: int) -> None:
     """Print the tokens of several tokenizers below each other, and a table of their counts."""
     console = color_console()
     if console is None:

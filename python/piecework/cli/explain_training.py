@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -21,6 +21,9 @@ from piecework.cli.training_options import (
     model_option,
 )
 from piecework.train.plan import Plan
+
+if TYPE_CHECKING:
+    from piecework.analysis.training.trace import TrainingTrace
 
 _MODELS = (*PRESET_MODELS, SENTENCEPIECE)
 _EXAMPLE = """\b
@@ -81,7 +84,7 @@ def explain_training(
 
 def _trace_example(
     name: str, model: str | None, preset: str | None, given: Mapping[str, Any], **how: Any
-) -> pw.analysis.TrainingTrace:
+) -> TrainingTrace:
     """Train on a built-in example with its settings; given ones replace them."""
     example = pw.analysis.training_example(name)
     trainer: pw.train.Trainer = example.trainer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -14,6 +14,12 @@ from piecework.cli.outputs import check_output
 from piecework.cli.parameters import OutputFile, apply, in_explanation, in_output
 from piecework.cli.terminal import print_blocks, terminal_width
 from piecework.io.atomic_files import atomic_stream
+
+if TYPE_CHECKING:
+    from piecework.analysis.explain import Explanation
+    from piecework.analysis.lineage import Lineage
+    from piecework.analysis.side_by_side import SideBySide
+    from piecework.analysis.training.trace import TrainingTrace
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -56,20 +62,17 @@ def check_html(html_path: str | None, as_json: bool) -> None:
 
 
 def show(
-    found: pw.analysis.TrainingTrace
-    | pw.analysis.Explanation
-    | pw.analysis.Lineage
-    | pw.analysis.SideBySide,
+    found: TrainingTrace | Explanation | Lineage | SideBySide,
     as_json: bool,
     html_path: str | None,
     lines: int,
     **how: Any,
 ) -> None:
     """Print a result as text or JSON, and write it as HTML."""
-    from piecework.analysis.block_html import as_html, page
-    from piecework.analysis.block_text import WIDTH
+    from piecework.analysis.displayed import WIDTH, as_html, page
+    from piecework.analysis.side_by_side import SideBySide
 
-    sides = found if isinstance(found, pw.analysis.SideBySide) else None
+    sides = found if isinstance(found, SideBySide) else None
     if html_path:
         with atomic_stream(html_path) as stream:
             html = sides.to_html(lines) if sides else as_html(found.blocks(lines, **how))

@@ -103,13 +103,13 @@ class _Summary:
 
 
 def _cells(row: int, span: DriftSpan) -> tuple[str, ...]:
-    from piecework.analysis.readable_tokens import show_whitespace
+    from piecework.analysis.readable import show_whitespace
 
     tokens = (_shown(span.tokens), _shown(span.new_tokens))
     return str(row), str(span.start), show_whitespace(span.text), *tokens
 
 
 def _shown(tokens: Iterable[str]) -> str:
-    from piecework.analysis.readable_tokens import show_whitespace
+    from piecework.analysis.readable import show_whitespace
 
     return " ".join(map(show_whitespace, tokens))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ import piecework as pw
 from piecework._internal.counted import counted
 from piecework.cli.parameters import InputFile, command, option
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
+
+if TYPE_CHECKING:
+    from piecework.analysis.round_trip import RoundTrip
 
 _EXAMPLE = """\b
 Example:
@@ -59,7 +63,7 @@ def inspect(
     what the normalizer changes, and spaces.
     """
     loaded = load_one(tokenizer, hints)
-    from piecework.analysis.text_samples import sample_of_files
+    from piecework.analysis.corpus_texts import sample_of_files
 
     texts = sample_of_files(corpus, field=field) if corpus else None
     found = pw.analysis.inspect(loaded, texts)
@@ -91,12 +95,12 @@ def inspect(
 
 
 def _print_field(name: str, value: str) -> None:
-    from piecework.analysis.readable_tokens import escape_controls
+    from piecework.analysis.readable import escape_controls
 
     click.echo(f"{name:<16}{escape_controls(value)}")
 
 
-def _round_trip_lines(found: pw.analysis.RoundTrip, *, is_built_in: bool) -> Iterator[str]:
+def _round_trip_lines(found: RoundTrip, *, is_built_in: bool) -> Iterator[str]:
     """Yield what texts lose, with the name of the texts."""
     if not found.texts:
         yield "--corpus has no texts that are not empty; a pipe or a URL is not read"

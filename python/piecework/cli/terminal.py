@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 def print_blocks(blocks: Iterable[Block], width: int | None) -> None:
     """Print blocks of at most `width` columns, None for any width."""
-    from piecework.analysis.block_text import as_text
+    from piecework.analysis.displayed import as_text
 
     console = color_console()
     colors: Colors | None = console.color_system if console else None  # type: ignore[assignment]
@@ -26,7 +26,7 @@ def print_blocks(blocks: Iterable[Block], width: int | None) -> None:
 
 def terminal_width() -> int | None:
     """Return the number of columns of the terminal, None for another stdout."""
-    from piecework.analysis.block_text import WIDTH
+    from piecework.analysis.displayed import WIDTH
 
     if sys.stdout is not None and sys.stdout.isatty():
         return shutil.get_terminal_size((WIDTH, 24)).columns

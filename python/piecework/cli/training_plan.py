@@ -66,7 +66,7 @@ def _described(files: Sequence[str]) -> str:
 
 
 def _print_beginning(path: str, plan: Plan, reading: Reading) -> None:
-    from piecework.analysis.readable_tokens import show_whitespace, text_of_bytes
+    from piecework.analysis.readable import show_whitespace, text_of_bytes
 
     rows = next(iter(pw.corpus.read_corpus(path, **in_one_thread(reading))), None)
     text = next((text for text in rows.texts if text.strip()), None) if rows else None

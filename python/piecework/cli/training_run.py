@@ -55,6 +55,7 @@ from piecework.train.count_checkpoint import delete_count_checkpoint
 from piecework.train.source_balance import delete_balance_checkpoint
 
 if TYPE_CHECKING:
+    from piecework.analysis.round_trip import RoundTrip
     from piecework.train.plan import Plan
     from piecework.train.source_costs import SourceCosts
 
@@ -287,7 +288,7 @@ class _Summary:
         self._timing = timing
         self._texts = texts
         self._as_json = as_json
-        self._found: pw.analysis.RoundTrip | None = None
+        self._found: RoundTrip | None = None
         self._path = "-"
 
     def add(

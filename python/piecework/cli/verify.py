@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Sequence
 from itertools import chain
+from typing import TYPE_CHECKING
 
 import click
 
@@ -17,6 +18,9 @@ from piecework.cli.terminal import print_blocks, terminal_width
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 from piecework.io.names import tokenizer_path
 from piecework.io.read_file import file_bytes
+
+if TYPE_CHECKING:
+    from piecework.analysis.verify import Verification
 
 _DIFFERENT = 1  # the exit code
 # In lock files: a fingerprint, two spaces and a name a line, as of sha256sum.
@@ -72,7 +76,7 @@ def verify(
     _check_arguments(corpus, against)
     recorded = None if fingerprint is None else recorded_fingerprint(fingerprint, tokenizer)
     loaded = load_one(tokenizer, hints)
-    verifications: tuple[pw.analysis.Verification, ...] = ()
+    verifications: tuple[Verification, ...] = ()
     if against:
         revision, encoding_name = hints["revision"], hints["encoding_name"]
         verifications = pw.analysis.verify_files(

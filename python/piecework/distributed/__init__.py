@@ -21,10 +21,9 @@ from piecework.distributed.arrow_counts import (
     counts_table,
     merge_counts,
 )
-from piecework.distributed.tasks import EncodedFile, encode_batch_column
+from piecework.distributed.tasks import encode_batch_column
 
 __all__ = [
-    "EncodedFile",
     "count_batch",
     "counts_of_table",
     "counts_table",

@@ -11,9 +11,9 @@ write its module and add it to `file_arguments` and `ids_reader`.
 are in `shard_formats`.
 """
 
-from piecework.export.chats import EncodedChats, encode_chats
-from piecework.export.corpus_encoding import EncodedCorpus, encode_corpus
-from piecework.export.encoded_files import EncodedFiles, encode_files
+from piecework.export.chats import encode_chats
+from piecework.export.corpus_encoding import encode_corpus
+from piecework.export.encoded_files import encode_files
 from piecework.export.file_arguments import FORMATS
 from piecework.export.ids_reader import read_ids
 from piecework.export.lines_in_memory import encode_lines
@@ -25,9 +25,6 @@ __all__ = [
     "FORMATS",
     "SHARD_FORMATS",
     "STRATEGIES",
-    "EncodedChats",
-    "EncodedCorpus",
-    "EncodedFiles",
     "concat_megatron",
     "encode_chats",
     "encode_corpus",

@@ -8,10 +8,9 @@ from typing import Any, TypeVar
 
 import piecework as pw
 from piecework._internal.extras import import_extra
-from piecework.analysis.charts import Chart, page_charts
-from piecework.analysis.report import PAGE_FILES, chart_scripts, check_report
-from piecework.analysis.report_content import report_content
-from piecework.errors import ArgumentError, MissingExtraError, PieceworkError
+from piecework.analysis.drawing import PAGE_FILES
+from piecework.analysis.report import page_charts, report_content
+from piecework.errors import ArgumentError, PieceworkError
 from piecework.playground.encoded_text import encoded_text
 from piecework.playground.guards import LOOPBACK, App, Guard
 from piecework.playground.limits import (
@@ -74,7 +73,6 @@ def create_app(
             ),
             routing.Route("/api/training", answers.to_text(answers.training), methods=["POST"]),
             routing.Route("/api/compare", answers.to_text(answers.compare), methods=["POST"]),
-            routing.Route("/vega.js", answers.chart_scripts),
             routing.Mount("/page", files.StaticFiles(directory=PAGE_FILES)),
             routing.Mount("/static", files.StaticFiles(directory=STATIC)),
         ]
@@ -125,14 +123,6 @@ class _Answers:
     def compare(self, request: Any, text: str) -> dict[str, Any]:
         """Return the comparison of the tokenizers of `tokenizers=0,2` on the text, as JSON data."""
         return comparison([self._tokenizers[index] for index in self._indices(request)], text)
-
-    async def chart_scripts(self, request: Any) -> Any:
-        """Return the scripts that draw charts."""
-        try:
-            script = await self._run(chart_scripts)
-        except MissingExtraError as error:
-            return self._responses.PlainTextResponse(str(error), status_code=404)
-        return self._responses.Response(script, media_type="text/javascript")
 
     def training(self, request: Any, text: str) -> dict[str, Any]:
         """Return the steps of a learner."""
@@ -219,23 +209,17 @@ def _decimal(request: Any, name: str, default: float) -> float:
 
 
 def comparison(tokenizers: Sequence[ServedTokenizer], text: str) -> dict[str, Any]:
-    """Return the report of tokenizers on the lines of a text, without charts if they cannot be drawn.
+    """Return the report of tokenizers on the lines of a text.
 
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
     >>> found = comparison([ServedTokenizer("characters", tok)], "a aa")
     >>> found["headline"]
     '1 text, 2 words, 4 characters, 4 bytes'
 
-    `missing` says why there are no charts: which extra they need, or that the text is too short.
+    `missing` says why there are no charts: the text is too short.
 
     Raises `CorpusError` for a text without characters.
     """
     named = {one.name: one.tokenizer for one in tokenizers}
     found = pw.analysis.compare(named, text.splitlines(), num_threads=_THREADS_OF_A_COMPARISON)
-    charts: list[Chart] = []
-    try:
-        check_report()
-        charts = page_charts(found)
-    except MissingExtraError as error:
-        return {**report_content(found, charts), "missing": f"No charts: {error}"}
-    return report_content(found, charts)
+    return report_content(found, page_charts(found))

@@ -7,7 +7,7 @@ from html import escape
 from pathlib import Path
 from string import Template
 
-from piecework.analysis.readable_tokens import escape_controls, show_whitespace
+from piecework.analysis.readable import escape_controls, show_whitespace
 from piecework.errors import PieceworkError
 from piecework.playground.limits import PAGE_CHARS, PAGE_TOKENS, check_length
 from piecework.playground.served_tokenizer import ServedTokenizer

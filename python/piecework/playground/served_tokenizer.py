@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 import piecework as pw
 from piecework.analysis.explain import Explainer
-from piecework.analysis.readable_tokens import bytes_of, is_byte_level, text_of_bytes
+from piecework.analysis.readable import bytes_of, is_byte_level, text_of_bytes
 from piecework.errors import ArgumentError, PieceworkError
 from piecework.playground.limits import SEGMENTATIONS, WORD_CHARS, check_length
 

@@ -25,12 +25,10 @@ from typing import TYPE_CHECKING
 from piecework._internal.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from piecework.vocabulary.changed_vocabulary import ChangedVocabulary as ChangedVocabulary
     from piecework.vocabulary.components import as_components as as_components
     from piecework.vocabulary.components import as_sentencepiece as as_sentencepiece
     from piecework.vocabulary.decoding import decoded_bytes as decoded_bytes
     from piecework.vocabulary.decoding import vocab_bytes as vocab_bytes
-    from piecework.vocabulary.embeddings import ResizedTable as ResizedTable
     from piecework.vocabulary.embeddings import resize_embeddings as resize_embeddings
     from piecework.vocabulary.extension import extend as extend
     from piecework.vocabulary.id_map import IdMap as IdMap
@@ -49,9 +47,7 @@ if TYPE_CHECKING:
 
 # Each is imported when it is first read: `Tokenizer.with_added_tokens` needs neither training nor embeddings.
 _HOMES = {
-    "ChangedVocabulary": "changed_vocabulary",
     "IdMap": "id_map",
-    "ResizedTable": "embeddings",
     "add_pieces": "pieces",
     "add_words": "words",
     "as_components": "components",

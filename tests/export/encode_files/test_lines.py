@@ -13,6 +13,7 @@ import piecework as pw
 from piecework.corpus import text_stream
 from piecework.corpus.rows import ReadOptions
 from piecework.export import input_lines as lines_module
+from piecework.export.encoded_files import EncodedFiles
 from tests.export.encode_files.ids_files import READERS, ids_in, write
 
 # ---- lines
@@ -125,7 +126,7 @@ def test_a_line_empty_on_one_side_is_dropped_on_all(tok: pw.Tokenizer, tmp_path:
     outputs = [tmp_path / "l.ids", tmp_path / "r.ids"]
     done = pw.encode_files(tok, [left, right], outputs, parallel=True, add_special_tokens=False)
     assert [ids_in(path) for path in outputs] == [[[8], [12]], [[11], [8, 12]]]
-    assert done == pw.export.EncodedFiles(6, 2, 4, 0, (2, 3))
+    assert done == EncodedFiles(6, 2, 4, 0, (2, 3))
 
 
 def test_empty_lines_can_be_kept(tok: pw.Tokenizer, tmp_path: Path) -> None:
@@ -185,7 +186,7 @@ def test_independent_files_of_equal_length_lose_no_line(tok: pw.Tokenizer, tmp_p
     outputs = [tmp_path / "l.ids", tmp_path / "r.ids"]
     done = pw.encode_files(tok, [left, right], outputs, add_special_tokens=False)
     assert [ids_in(path) for path in outputs] == [[[8], [11]], [[11], [12]]]
-    assert done == pw.export.EncodedFiles(6, 4, 2, 0, (2, 2))
+    assert done == EncodedFiles(6, 4, 2, 0, (2, 2))
 
 
 @pytest.mark.usefixtures("small_blocks")

@@ -14,6 +14,7 @@ import pytest
 
 import piecework as pw
 from piecework.export import arrow_files
+from piecework.export.encoded_files import EncodedFiles
 from tests.export.encode_files.ids_files import (
     ARRAY_FORMATS,
     LINE_FORMATS,
@@ -306,7 +307,7 @@ def test_each_row_can_end_with_a_token(tok: pw.Tokenizer, tmp_path: Path, form: 
 def test_no_input_gives_files_without_rows(tok: pw.Tokenizer, tmp_path: Path, form: str) -> None:
     out = tmp_path / "out"
     done = pw.encode_files(tok, write(tmp_path / "in", ""), out, format=form)
-    assert done == pw.export.EncodedFiles(0, 0, 0, 0, (0,))
+    assert done == EncodedFiles(0, 0, 0, 0, (0,))
     assert READERS.get(form, ids_in)(out) == []
 
 

@@ -7,56 +7,88 @@ remove entries are repeated by the reference; a result that differs from the tra
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from piecework._internal import validation as checks
 from piecework._internal.step_selection import Selection
-from piecework.analysis.training.examples import EXAMPLES, TrainingExample, training_example
-from piecework.analysis.training.merges import settings_of, trace_bpe, trace_wordpiece
-from piecework.analysis.training.pruning import trace_pruning
-from piecework.analysis.training.sentencepiece import is_replayed, trace_sentencepiece
-from piecework.analysis.training.steps import (
-    EntryLoss,
-    LengthCount,
-    PairScore,
-    PieceEstimate,
-    PieceLoss,
-    SplitChange,
-    TrainingEstimate,
-    TrainingLattice,
-    TrainingMerge,
-    TrainingPruning,
-    TrainingRemoval,
-    TrainingThreshold,
-)
-from piecework.analysis.training.top_down import trace_top_down
-from piecework.analysis.training.trace import TrainingTrace, nothing_to_prune
+from piecework._internal.validation import check_choice
+from piecework.analysis.training.merges import trace_bpe, trace_wordpiece
+from piecework.analysis.training.removals import trace_pruning, trace_top_down
+from piecework.analysis.training.steps import TrainingEstimate
+from piecework.analysis.training.trace import TrainingTrace, check_one_stage, nothing_to_prune
 from piecework.analysis.training.unigram import trace_unigram
 from piecework.errors import ArgumentError
-from piecework.reference.wordpiece_training import Settings, alphabet_entries
-from piecework.train import Counts, Trainer, count_texts
+from piecework.train import (
+    PRESETS,
+    ByteUnigramTrainer,
+    Counts,
+    Merges,
+    SentencePieceTrainer,
+    Trainer,
+    UnigramTrainer,
+    WordPieceTrainer,
+    count_texts,
+)
 from piecework.train.plan import Plan
+from piecework.train.trainers.meta_pieces import with_learned
 
-__all__ = [
-    "EXAMPLES",
-    "EntryLoss",
-    "LengthCount",
-    "PairScore",
-    "PieceEstimate",
-    "PieceLoss",
-    "SplitChange",
-    "TrainingEstimate",
-    "TrainingExample",
-    "TrainingLattice",
-    "TrainingMerge",
-    "TrainingPruning",
-    "TrainingRemoval",
-    "TrainingThreshold",
-    "TrainingTrace",
-    "explain_training",
-    "training_example",
-]
+EXAMPLES = ("course", "hugs")
+"""The names of the examples."""
+
+_COURSE = (
+    "This is the Hugging Face Course.",
+    "This chapter is about tokenization.",
+    "This section shows several tokenizer algorithms.",
+    "Hopefully, you will be able to understand how they are trained and generate tokens.",
+)
+_HUGS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
+
+
+@dataclass(frozen=True)
+class TrainingExample:
+    """The word counts of a published example, and the trainer whose steps it shows.
+
+    >>> training_example("hugs").trainer.learner
+    Merges(score='pmi', ties=None)
+
+    `texts` are empty for an example that has counts only. `preset` is the name of the pipeline for them.
+    """
+
+    name: str
+    counts: Counts
+    trainer: WordPieceTrainer
+    texts: tuple[str, ...] = ()
+    preset: str = "bert-cased"
+
+
+def training_example(name: str) -> TrainingExample:
+    """Return a published example of WordPiece training: "course", four sentences, or "hugs", five words.
+
+    >>> import piecework as pw
+    >>> example = training_example("course")
+    >>> trace = pw.analysis.explain_training(example.counts, example.trainer, steps="1")
+    >>> [merge] = trace.steps
+    >>> merge.winner.left, merge.winner.right, float(merge.winner.score)
+    ('a', '##b', 0.2)
+    >>> [change.after for change in merge.changes if "##o" in change.after]
+    [('ab', '##o', '##u', '##t')]
+    >>> len(trace.vocab), trace.vocab[45:50]
+    (70, ('ab', '##fu', 'Fa', 'Fac', '##ct'))
+
+    Source: the WordPiece chapter of the Hugging Face course. Raises `ArgumentError` for another name.
+    """
+    check_choice("example", name, EXAMPLES)
+    if name == "course":
+        counts = count_texts(_COURSE, preset=PRESETS["bert-cased"].pipeline)
+        trainer = WordPieceTrainer(70, Merges("pmi"), min_frequency=1, alphabet_forms="seen")
+        return TrainingExample(name, counts, trainer, _COURSE)
+    counts = Counts(list(_HUGS), list(_HUGS.values()))
+    trainer = WordPieceTrainer(
+        12, Merges("pmi"), min_frequency=1, special_tokens=("[UNK]",), alphabet_forms="seen"
+    )
+    return TrainingExample(name, counts, trainer)
+
 
 DEFAULT_STEPS = "1-10"
 
@@ -86,9 +118,8 @@ def explain_training(
     Unigram learners have its lattice at each step and at the end.
 
     A step takes time proportional to the corpus, whose distinct words may have at most 2,000,000 characters
-    together. Learners that remove entries, and those of SentencePiece, are repeated in plain Python: at most
-    20,000 characters, 3,000 for `Pruning`. SentencePiece's Unigram with a delimiter, a file of seeds or a
-    learner has only the log-likelihood of each EM iteration.
+    together. Learners that remove entries are repeated in plain Python: at most 20,000 characters, 3,000 for
+    `Pruning`. SentencePiece's Unigram has the log-likelihood of each EM iteration, and its BPE no steps.
 
     Raises `ArgumentError` for steps that do not exist and for a corpus that is too large, `CorpusError` for
     one without words, and the errors of the trainer.
@@ -97,23 +128,11 @@ def explain_training(
     top = checks.whole_number("top", top, 1)
     checks.check_type("trainer", trainer, Trainer, "a trainer")
     counts = _counts(corpus, trainer)
-    if word is not None and not has_lattices(trainer):
+    if word is not None and not isinstance(trainer, UnigramTrainer | ByteUnigramTrainer):
         raise ArgumentError("word", f"needs a Unigram learner, not {type(trainer).__name__}")
     trace = _trace(counts, trainer, wanted, top, word)
     wanted.check(trace.step_count)
     return replace(trace, note=nothing_to_prune(trace, trainer.vocab_size))
-
-
-def has_lattices(trainer: Trainer) -> bool:
-    """Return whether the trace of a learner can have the lattices of a word.
-
-    >>> from piecework.train import BPETrainer, UnigramTrainer
-    >>> has_lattices(UnigramTrainer()), has_lattices(BPETrainer())
-    (True, False)
-    """
-    if trainer.kind == "sentencepiece":
-        return is_replayed(trainer)
-    return trainer.kind in ("unigram", "byte-unigram")
 
 
 _TRACES: dict[str, Callable[[Counts, Any, Selection, int], TrainingTrace]] = {
@@ -125,23 +144,25 @@ _TRACES: dict[str, Callable[[Counts, Any, Selection, int], TrainingTrace]] = {
 }
 """The traces by kind of trainer, and learner; other trainers have no steps."""
 
-_TRACES_OF_WORDS: dict[str, Callable[[Counts, Any, Selection, int, str | None], TrainingTrace]] = {
-    "unigram": trace_unigram,
-    "byte-unigram": trace_unigram,
-    "sentencepiece": trace_sentencepiece,
-}
-
 
 def _trace(
     counts: Counts, trainer: Trainer, wanted: Selection, top: int, word: str | None
 ) -> TrainingTrace:
-    if trainer.kind in _TRACES_OF_WORDS:
-        return _TRACES_OF_WORDS[trainer.kind](counts, trainer, wanted, top, word)
+    if isinstance(trainer, SentencePieceTrainer):
+        return _trace_sentencepiece(counts, trainer, wanted)
+    if isinstance(trainer, UnigramTrainer | ByteUnigramTrainer):
+        return trace_unigram(counts, trainer, wanted, top, word)
     trace = _TRACES.get(f"{trainer.kind} {trainer.detail}".rstrip())
-    return (
-        trace_without_steps(counts, trainer)
-        if trace is None
-        else trace(counts, trainer, wanted, top)
+    if trace is not None:
+        return trace(counts, trainer, wanted, top)
+    return TrainingTrace(
+        learner=f"the most frequent {getattr(trainer, 'unit', 'entries')}",
+        words=tuple(counts.most_common()),
+        special_tokens=trainer.fixed_tokens,
+        alphabet=(),
+        steps=(),
+        step_count=0,
+        vocab=tuple(trainer.learn(counts).vocab),
     )
 
 
@@ -160,22 +181,32 @@ def _counts(
     return count_texts(corpus, preset=plan.pipeline, sentences=plan.sentences)
 
 
-def trace_without_steps(counts: Counts, trainer: Trainer) -> TrainingTrace:
-    """Return the vocabulary that a trainer learns, and the alphabet of WordPiece."""
-    unit = getattr(trainer, "unit", None)
+def _trace_sentencepiece(
+    counts: Counts, trainer: SentencePieceTrainer, wanted: Selection
+) -> TrainingTrace:
+    """Return the pieces of a SentencePiece trainer, and the likelihoods of Unigram."""
+    check_one_stage(trainer.transition, "llama")
+    learned = trainer.learn_pieces(counts)
+    entries = with_learned(trainer.meta_pieces, learned.pieces)
+    steps = [
+        TrainingEstimate(
+            number=number,
+            round=(number - 1) // trainer.num_sub_iterations + 1,
+            iteration=(number - 1) % trainer.num_sub_iterations + 1,
+            pieces=step.pieces,
+            log_likelihood=step.log_likelihood,
+            estimates=(),
+            dropped=(),
+        )
+        for number, step in enumerate(learned.steps, 1)
+    ]
     return TrainingTrace(
-        learner=f"the most frequent {unit}" if unit else f"{trainer.title} {trainer.detail}",
-        words=tuple(counts.most_common()),
-        special_tokens=trainer.fixed_tokens,
-        alphabet=_alphabet(counts, trainer),
-        steps=(),
-        step_count=0,
-        vocab=tuple(trainer.learn(counts).vocab),
+        learner=f"SentencePiece, model type {trainer.model_type!r}",
+        words=tuple(counts),
+        special_tokens=tuple(piece.text for piece in trainer.meta_pieces.values()),
+        alphabet=tuple(sorted(piece for piece, _ in learned.pieces if len(piece) == 1)),
+        steps=tuple(step for step in steps if step.number in wanted),
+        step_count=len(steps),
+        vocab=tuple(piece.text for piece in entries),
+        scores=tuple(piece.score for piece in entries),
     )
-
-
-def _alphabet(counts: Counts, trainer: Trainer) -> tuple[str, ...]:
-    """Return the entries of single characters that come before the learned ones."""
-    if trainer.kind != "wordpiece":
-        return ()
-    return tuple(alphabet_entries(list(counts), settings_of(Settings, trainer, counts)))

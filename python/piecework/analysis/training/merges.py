@@ -12,7 +12,6 @@ from itertools import islice
 from typing import Any, TypeVar
 
 from piecework._internal.step_selection import Selection
-from piecework.analysis.training.limits import check_one_stage, check_small
 from piecework.analysis.training.steps import (
     PairScore,
     SplitChange,
@@ -20,7 +19,7 @@ from piecework.analysis.training.steps import (
     apply_merge,
     in_corpus_order,
 )
-from piecework.analysis.training.trace import TrainingTrace
+from piecework.analysis.training.trace import TrainingTrace, check_one_stage, check_small
 from piecework.errors import ArgumentError, InternalError
 from piecework.reference import bpe_training as bpe
 from piecework.reference import wordpiece_training as wordpiece
@@ -127,52 +126,6 @@ def settings_of(kind: type[Settings], trainer: Any, counts: Counts | None = None
     return kind(**{name: value for name, value in given.items() if name in known})
 
 
-class Replay:
-    """The symbols of each word while merges are applied."""
-
-    def __init__(self, splits: Sequence[tuple[Sequence[str], int]]) -> None:
-        self.splits = [(list(symbols), count) for symbols, count in splits]
-        self._words_with: defaultdict[str, set[int]] = defaultdict(set)
-        for at, (symbols, _) in enumerate(self.splits):
-            for symbol in symbols:
-                self._words_with[symbol].add(at)
-
-    def step(
-        self, number: int, pairs: Sequence[PairScore], top: int, **fields: Any
-    ) -> TrainingMerge:
-        """Apply the first of `pairs`, and return the step; `fields` are the other fields of it."""
-        first_pairs = tuple(islice(in_corpus_order(self.splits, pairs), top))
-        changes = self.apply(pairs[0])
-        return TrainingMerge(
-            number=number,
-            winner=pairs[0],
-            candidates=tuple(pairs[:top]),
-            first_pairs=first_pairs,
-            pairs=len(pairs),
-            tied=tied_pairs(pairs),
-            changes=tuple(changes[:top]),
-            changed_words=len(changes),
-            **fields,
-        )
-
-    def apply(self, merge: Merge | PairScore) -> list[SplitChange]:
-        """Apply a merge to the words that contain its pair, and return the changes."""
-        changes = []
-        for at in sorted(self._words_with[merge.left] & self._words_with[merge.right]):
-            before, count = self.splits[at]
-            after = apply_merge(before, merge)
-            if len(after) < len(before):
-                self.splits[at] = (after, count)
-                self._words_with[merge.token].add(at)
-                changes.append(SplitChange(count, tuple(before), tuple(after)))
-        return changes
-
-
-def tied_pairs(pairs: Sequence[PairScore]) -> int:
-    """Return how many pairs have the score of the first one."""
-    return sum(pair.score == pairs[0].score for pair in pairs)
-
-
 def _steps(
     learned: LearnedVocabulary,
     splits: Sequence[tuple[list[str], int]],
@@ -183,7 +136,24 @@ def _steps(
     words: Sequence[tuple[str, int]] = (),
 ) -> Iterator[TrainingMerge]:
     """Yield the wanted merges; the others are applied without scores."""
-    replay = Replay(splits)
+    words_with: defaultdict[str, set[int]] = defaultdict(set)
+    for at, (symbols, _) in enumerate(splits):
+        for symbol in symbols:
+            words_with[symbol].add(at)
+    now = list(splits)
+
+    def apply(merge: Merge) -> list[SplitChange]:
+        """Apply a merge to the words that contain its pair, and return the changes."""
+        changes = []
+        for at in sorted(words_with[merge.left] & words_with[merge.right]):
+            before, count = now[at]
+            after = apply_merge(before, merge)
+            if len(after) < len(before):
+                now[at] = (after, count)
+                words_with[merge.token].add(at)
+                changes.append(SplitChange(count, tuple(before), tuple(after)))
+        return changes
+
     size = learned._first_size()
     known = set(learned.entries[:size])
     for number, merge in enumerate(learned.merges, 1):
@@ -191,23 +161,40 @@ def _steps(
         known.add(merge.token)
         size += is_new
         if number not in wanted:
-            replay.apply(merge)
+            apply(merge)
             continue
-        pairs = ranked(replay.splits, learned.entries[: size - is_new])
-        if not pairs or (pairs[0].left, pairs[0].right) != (merge.left, merge.right):
-            found = (
+        pairs = ranked(now, learned.entries[: size - is_new])
+        found = pairs[0] if pairs else None
+        if found is None or (found.left, found.right) != (merge.left, merge.right):
+            other = (
                 f"{merge.left!r} {merge.right!r} as merge {number}, but another pair scores higher"
             )
-            raise InternalError("trace", f"the trainer made {found}")
-        note = erratum_of(words, number)
-        reason = _reason(pairs, ties)
-        yield replay.step(
-            number, pairs, top, reason=reason, vocab_size=size, is_new=is_new, note=note
+            raise InternalError("trace", f"the trainer made {other}")
+        first_pairs = tuple(islice(in_corpus_order(now, pairs), top))
+        changes = apply(merge)
+        yield TrainingMerge(
+            number=number,
+            winner=pairs[0],
+            reason=_reason(pairs, ties),
+            candidates=tuple(pairs[:top]),
+            first_pairs=first_pairs,
+            pairs=len(pairs),
+            tied=_tied(pairs),
+            changes=tuple(changes[:top]),
+            changed_words=len(changes),
+            vocab_size=size,
+            is_new=is_new,
+            note=erratum_of(words, number),
         )
 
 
+def _tied(pairs: Sequence[PairScore]) -> int:
+    """Return how many pairs have the score of the first one."""
+    return sum(pair.score == pairs[0].score for pair in pairs)
+
+
 def _reason(pairs: list[PairScore], ties: str) -> str:
-    best, tied = pairs[0], tied_pairs(pairs)
+    best, tied = pairs[0], _tied(pairs)
     if tied > 1:
         return f"{tied:,} pairs share the best score, {best.formula}; {_RULES[ties]}"
     if len(pairs) == 1:

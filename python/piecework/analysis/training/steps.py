@@ -9,7 +9,7 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph, Tokens
-from piecework.analysis.unigram_lattice import WordLattice
+from piecework.analysis.word_steps import WordLattice
 from piecework.reference import bpe
 from piecework.train.learned import Merge
 

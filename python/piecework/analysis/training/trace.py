@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from typing import Any
 
 from piecework._internal.counted import counted
-from piecework.analysis.block_text import WIDTH, as_text
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph, Tokens
-from piecework.analysis.displayed import Displayed
+from piecework.analysis.displayed import WIDTH, Displayed, as_text
 from piecework.analysis.training.steps import (
     TrainingLattice,
     TrainingMerge,
     TrainingStep,
     apply_merge,
 )
-from piecework.errors import ArgumentError
+from piecework.errors import ArgumentError, InternalError
+from piecework.train import Counts
 
 LINES = 20
 """The default number of lines of each list."""
@@ -223,3 +223,36 @@ def _scored(rows: tuple[tuple[str, float], ...], lines: int) -> Grid:
         (text, f"{score:,}" if kind == "count" else f"{score:.4f}") for text, score in rows[:lines]
     )
     return Grid(("entry", kind), shown, (kind,), omitted=len(rows) - len(shown))
+
+
+def check_small(counts: Counts, most: int, learner: str) -> None:
+    """Raise `ArgumentError` for distinct words of more than `most` characters together.
+
+    >>> check_small(Counts(["hug"], [1]), 3, "the pruning learner")
+    """
+    found = sum(map(len, counts.words))
+    if found > most:
+        problem = (
+            f"has distinct words of {found:,} characters; a trace of {learner} "
+            f"takes at most {most:,}: give a part of the corpus"
+        )
+        raise ArgumentError("corpus", problem)
+
+
+def check_one_stage(transition: float | None, preset: str) -> None:
+    """Raise `ArgumentError` for a trainer with superwords; `preset` has none.
+
+    >>> check_one_stage(None, "o200k")
+    """
+    if transition is not None:
+        problem = f"cannot be traced: its two stages have different words; use preset {preset}"
+        raise ArgumentError("transition", problem)
+
+
+def check_same(traced: object, learned: object, what: str) -> None:
+    """Raise `InternalError` unless the traced result is that of the trainer.
+
+    >>> check_same(["hug"], ["hug"], "the vocabulary")
+    """
+    if traced != learned:
+        raise InternalError("trace", f"{what} differs from that of the trainer")

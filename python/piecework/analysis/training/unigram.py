@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 
 from piecework._internal.step_selection import Selection
 from piecework.analysis.metrics import ratio
-from piecework.analysis.training.limits import check_same, check_small
 from piecework.analysis.training.merges import settings_of
 from piecework.analysis.training.steps import (
     PieceEstimate,
@@ -17,8 +15,8 @@ from piecework.analysis.training.steps import (
     TrainingLattice,
     TrainingPruning,
 )
-from piecework.analysis.training.trace import TrainingTrace
-from piecework.analysis.unigram_lattice import MAX_CHARS, ScoredPieces
+from piecework.analysis.training.trace import TrainingTrace, check_same, check_small
+from piecework.analysis.word_steps import MAX_CHARS, ScoredPieces
 from piecework.errors import ArgumentError
 from piecework.reference import unigram_pruning
 from piecework.reference import unigram_training as reference
@@ -48,14 +46,25 @@ def trace_unigram(
         settings = settings_of(PrunedSettings, trainer)
     learned = trainer.learn_pieces(counts)
     words = list(counts)
-    check_word(word, words)
-    run = UnigramReplay(ReplayStart.of(words, settings), learned, word)
+    _check_word(word, words)
+    run = _Replay(words, settings, learned, word)
     steps = [step for step in run.steps(top) if step.number in wanted]
     check_same(run.chosen(), learned.pieces, "the pieces")
-    return run.trace(name, words, steps, trainer.special_tokens, learned.pieces)
+    return TrainingTrace(
+        learner=name,
+        words=tuple(words),
+        special_tokens=trainer.special_tokens,
+        alphabet=tuple(run.required),
+        seeds=tuple(sorted(run.seeds.items(), key=lambda seed: (-seed[1], seed[0]))),
+        steps=tuple(steps),
+        step_count=run.step_count,
+        vocab=tuple(entry for entry, _ in learned.pieces),
+        scores=tuple(score for _, score in learned.pieces),
+        lattice=word_lattice(word, dict(run.best_pieces())),
+    )
 
 
-def check_word(word: str | None, words: Sequence[tuple[str, int]]) -> None:
+def _check_word(word: str | None, words: Sequence[tuple[str, int]]) -> None:
     """Raise `ArgumentError` unless a word is one of the corpus that has a lattice."""
     if word is None:
         return
@@ -89,112 +98,63 @@ def word_lattice(word: str | None, scores: Mapping[str, float]) -> TrainingLatti
     return TrainingLattice(word, lattice, probabilities)
 
 
-@dataclass(frozen=True)
-class ReplayStart:
-    """Where a Unigram learner begins: parts of words, seeds, characters that stay, and its settings.
-
-    `wanted` is the number of learned pieces, and `least` the number that EM and pruning keep at least.
-    """
-
-    segments: Sequence[tuple[str, int]]
-    seeds: Mapping[str, float]
-    required: Sequence[str]
-    reserved: Sequence[str]
-    wanted: int
-    least: int
-    shrinking_factor: float
-    num_sub_iterations: int
-    count_exponent: float = 1.0
-    token_cost: float = 0.0
-
-    @classmethod
-    def of(cls, words: list[tuple[str, int]], settings: reference.Settings) -> ReplayStart:
-        """Return the start of the learner of the reference."""
-        segments, reserved, required = reference.segmented(words, settings)
-        token_cost = 0.0
-        if isinstance(settings, PrunedSettings):
-            seeds = unigram_pruning.seeds(segments, reserved, required, settings)
-            token_cost = unigram_pruning.token_cost(settings)
-        else:
-            seeds = reference.seeds(segments, reserved, settings)
-        wanted = reference.size_within(settings.vocab_size, len(reserved), required, seeds)
-        wanted -= len(reserved)
-        return cls(
-            segments,
-            seeds,
-            required,
-            reserved,
-            wanted,
-            wanted,
-            settings.shrinking_factor,
-            settings.num_sub_iterations,
-            settings.count_exponent,
-            token_cost,
-        )
-
-
-class UnigramReplay:
+class _Replay:
     """The learner of the reference, step by step."""
 
-    def __init__(self, start: ReplayStart, learned: LearnedPieces, word: str | None) -> None:
-        self.start, self.learned, self.word = start, learned, word
-        self.scores = start.seeds
+    def __init__(
+        self,
+        words: list[tuple[str, int]],
+        settings: reference.Settings,
+        learned: LearnedPieces,
+        word: str | None,
+    ) -> None:
+        self.settings, self.learned, self.word = settings, learned, word
+        self.segments, self.reserved, self.required = reference.segmented(words, settings)
+        self.token_cost = 0.0
+        if isinstance(settings, PrunedSettings):
+            self.seeds = unigram_pruning.seeds(
+                self.segments, self.reserved, self.required, settings
+            )
+            self.token_cost = unigram_pruning.token_cost(settings)
+        else:
+            self.seeds = reference.seeds(self.segments, self.reserved, settings)
+        size = reference.size_within(
+            settings.vocab_size, len(self.reserved), self.required, self.seeds
+        )
+        self.wanted = size - len(self.reserved)
+        self.scores = self.seeds
         self.step_count = 0
 
     def steps(self, top: int) -> Iterator[TrainingEstimate | TrainingPruning]:
         """Yield every step."""
-        start = self.start
-        target = int((len(start.reserved) + start.wanted) * reference.SURPLUS)
+        target = int((len(self.reserved) + self.wanted) * reference.SURPLUS)
         estimates = iter(self.learned.steps)
         for round in range(1, len(self.learned.steps) + 1):
-            for iteration in range(1, start.num_sub_iterations + 1):
+            for iteration in range(1, self.settings.num_sub_iterations + 1):
                 found = next(estimates)
                 check_same(len(self.scores), found.pieces, "the number of pieces")
                 yield self._estimate(round, iteration, found.log_likelihood, top)
             if len(self.scores) <= target:
                 return
-            size = max(int(start.shrinking_factor * len(self.scores)), target)
+            size = max(int(self.settings.shrinking_factor * len(self.scores)), target)
             yield self._prune(round, size, top)
-
-    def trace(
-        self,
-        learner: str,
-        words: Sequence[tuple[str, int]],
-        steps: Sequence[TrainingEstimate | TrainingPruning],
-        special_tokens: Sequence[str],
-        entries: Sequence[tuple[str, float]],
-    ) -> TrainingTrace:
-        """Return the trace of a run whose steps were all taken; `entries` is the learned vocabulary."""
-        return TrainingTrace(
-            learner=learner,
-            words=tuple(words),
-            special_tokens=tuple(special_tokens),
-            alphabet=tuple(self.start.required),
-            seeds=tuple(sorted(self.start.seeds.items(), key=lambda seed: (-seed[1], seed[0]))),
-            steps=tuple(steps),
-            step_count=self.step_count,
-            vocab=tuple(entry for entry, _ in entries),
-            scores=tuple(score for _, score in entries),
-            lattice=word_lattice(self.word, dict(self.chosen_pieces())),
-        )
 
     def chosen(self) -> tuple[tuple[str, float], ...]:
         """Return the reserved entries and the best pieces."""
-        reserved = tuple((entry, 0.0) for entry in self.start.reserved)
-        pieces = ((piece, score - self.start.token_cost) for piece, score in self.chosen_pieces())
+        reserved = tuple((entry, 0.0) for entry in self.reserved)
+        pieces = ((piece, score - self.token_cost) for piece, score in self.best_pieces())
         return (*reserved, *pieces)
 
-    def chosen_pieces(self) -> list[tuple[str, float]]:
+    def best_pieces(self) -> list[tuple[str, float]]:
         """Return the best pieces with their scores."""
-        return reference.choose(self.scores, self.start.required, self.start.wanted)
+        return reference.choose(self.scores, self.required, self.wanted)
 
     def _estimate(
         self, round: int, iteration: int, log_likelihood: float, top: int
     ) -> TrainingEstimate:
-        start = self.start
-        unit = reference.unit(start.segments)
-        expected = reference.expect(start.segments, self.scores, start.count_exponent)
-        before, self.scores = self.scores, reference.maximize(expected, unit, start.least)
+        unit = reference.unit(self.segments)
+        expected = reference.expect(self.segments, self.scores, self.settings.count_exponent)
+        before, self.scores = self.scores, reference.maximize(expected, unit, self.wanted)
         order = sorted(expected, key=lambda piece: (-expected[piece], piece))
         self.step_count += 1
         return TrainingEstimate(
@@ -212,10 +172,9 @@ class UnigramReplay:
         )
 
     def _prune(self, round: int, size: int, top: int) -> TrainingPruning:
-        before, start = self.scores, self.start
-        exponent = start.count_exponent
-        self.scores = reference.prune(start.segments, before, size, start.least, exponent)
-        counts = reference.best_uses(start.segments, before, exponent)
+        before, exponent = self.scores, self.settings.count_exponent
+        self.scores = reference.prune(self.segments, before, size, self.wanted, exponent)
+        counts = reference.best_uses(self.segments, before, exponent)
         total = math.fsum(counts.values())
         losses = {piece: reference.loss(piece, before, counts, total) for piece in before}
         order = sorted(before, key=lambda piece: (losses[piece], before[piece], piece))

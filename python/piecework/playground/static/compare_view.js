@@ -1,5 +1,6 @@
 // The view of a comparison: what differs, by how much and where, as findings, charts, words and tables.
 
+import { drawn, start } from "../page/charts.js";
 import { element, grouped } from "./dom.js";
 import { compare } from "./requests.js";
 
@@ -56,7 +57,7 @@ export class CompareView {
       this.remove = () => {};
       this.fill(...parts(content));
       this.changed();
-      if (content.charts.length) await this.draw(content.charts, request);
+      this.remove = start(this.body);
     } catch (error) {
       if (request !== this.latest) return;
       this.remove();
@@ -71,15 +72,6 @@ export class CompareView {
   fill(...children) {
     this.body.classList.remove("stale");
     this.body.replaceChildren(...children);
-  }
-
-  /** Draw the charts; the libraries are loaded the first time. */
-  async draw(charts, request) {
-    const [{ showCharts }] = await Promise.all([import("/page/charts.js"), import("/vega.js")]);
-    if (request !== this.latest) return;
-    const remove = await showCharts(this.body, Object.fromEntries(charts.map((chart) => [chart.name, chart.spec])));
-    if (request === this.latest) this.remove = remove;
-    else remove();
   }
 }
 
@@ -134,12 +126,12 @@ function legend(tokenizers) {
 }
 
 function figures(charts) {
-  const made = charts.map(({ name, title, about }) =>
+  const made = charts.map(({ name, title, about, drawing }) =>
     element(
       "figure",
       { class: "panel", "aria-labelledby": `${name}-title` },
       element("figcaption", {}, element("h2", { id: `${name}-title` }, title), element("p", { class: "note" }, about)),
-      element("div", { class: "plot", "data-chart": name }),
+      element("div", { class: "plot", "data-chart": name }, drawn(drawing)),
     ),
   );
   return element("div", { class: "charts" }, ...made);
