@@ -305,7 +305,7 @@ def test_another_merge_than_the_reference_makes_is_an_error(
 
 @pytest.mark.parametrize(
     "trainer",
-    [pw.WordTrainer(), pw.CharTrainer(), pw.ByteBPETrainer(270, min_frequency=1)],
+    [pw.WordLevelTrainer(), pw.CharTrainer(), pw.ByteBPETrainer(270, min_frequency=1)],
     ids=["word", "char", "byte-bpe"],
 )
 def test_other_trainers_have_a_trace(trainer: Any) -> None:
@@ -454,7 +454,7 @@ def test_an_empty_corpus_is_rejected() -> None:
 
 def test_a_string_is_no_corpus() -> None:
     with pytest.raises(ArgumentError, match="corpus: must be Counts, or a list.*, not str"):
-        explain_training("hug", pw.WordTrainer())
+        explain_training("hug", pw.WordLevelTrainer())
 
 
 @pytest.mark.parametrize(
@@ -547,7 +547,7 @@ def test_hostile_words_are_escaped() -> None:
         pw.BPETrainer(60, min_frequency=1),
         pw.WordPieceTrainer(80, pw.train.Pruning(), min_frequency=1),
         pw.UnigramTrainer(40),
-        pw.WordTrainer(),
+        pw.WordLevelTrainer(),
     ):
         trace = explain_training(counts, trainer, steps="all")
         html = trace._repr_html_()

@@ -101,7 +101,7 @@ def test_learning_does_not_depend_on_threads_or_positions(counts: SourceCounts) 
 
 
 def test_other_trainers_learn_from_the_sum(counts: SourceCounts) -> None:
-    for trainer in (ByteBPETrainer(vocab_size=300), pw.train.WordTrainer(vocab_size=9)):
+    for trainer in (ByteBPETrainer(vocab_size=300), pw.train.WordLevelTrainer(vocab_size=9)):
         sources = counts if isinstance(trainer, ByteBPETrainer) else words_by_source()
         assert learn_spec(sources, trainer) == learn_spec(sources.merged(), trainer)
 

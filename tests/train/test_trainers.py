@@ -90,7 +90,7 @@ def test_runs_continue_from_what_restores_them() -> None:
 def test_ranking_says_that_it_has_no_checkpoint(tmp_path: Path) -> None:
     counts = pw.count_texts(["hug pug"], preset="whitespace")
     with pytest.warns(pw.errors.TrainingWarning, match="no checkpoint: a word run"):
-        pw.WordTrainer().learn(counts, checkpoint=tmp_path)
+        pw.WordLevelTrainer().learn(counts, checkpoint=tmp_path)
 
 
 def test_nothing_else_asks_for_the_type_of_a_trainer() -> None:

@@ -24,7 +24,7 @@ TRAINERS = (
     pw.UnigramTrainer(vocab_size=14),
     pw.ByteUnigramTrainer(vocab_size=260),
     pw.SentencePieceTrainer(vocab_size=13),
-    pw.WordTrainer(),
+    pw.WordLevelTrainer(),
     pw.CharTrainer(),
 )
 CALLS: dict[str, Callable[[Any], object]] = {
@@ -34,9 +34,9 @@ CALLS: dict[str, Callable[[Any], object]] = {
         words, pw.BPETrainer(vocab_size=11)
     ),
     "learn_spec": lambda words: pw.train.learn_spec(words, pw.BPETrainer(vocab_size=11)),
-    "learn_specs": lambda words: pw.train.learn_specs(words, pw.WordTrainer(), [3, 4]),
-    "estimated_memory": lambda words: pw.train.estimated_memory(words, pw.WordTrainer()),
-    "fit_to_memory": lambda words: pw.train.fit_to_memory(words, pw.WordTrainer(), "1GB"),
+    "learn_specs": lambda words: pw.train.learn_specs(words, pw.WordLevelTrainer(), [3, 4]),
+    "estimated_memory": lambda words: pw.train.estimated_memory(words, pw.WordLevelTrainer()),
+    "fit_to_memory": lambda words: pw.train.fit_to_memory(words, pw.WordLevelTrainer(), "1GB"),
     "SourceCounts": lambda words: pw.train.SourceCounts({"en": words, "cs": {"ahoj": 2}}),
 }
 

@@ -33,8 +33,8 @@ from piecework.train.trainers import (
     CharTrainer,
     SentencePieceTrainer,
     UnigramTrainer,
+    WordLevelTrainer,
     WordPieceTrainer,
-    WordTrainer,
 )
 from piecework.train.trainers.unigram import LearnedPieces
 
@@ -66,8 +66,8 @@ __all__ = [
     "TrainOptions",
     "Trainer",
     "UnigramTrainer",
+    "WordLevelTrainer",
     "WordPieceTrainer",
-    "WordTrainer",
     "balance_sources",
     "count_files",
     "count_files_to",

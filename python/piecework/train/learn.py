@@ -47,9 +47,9 @@ def learn_spec(
 ) -> TokenizerSpec:
     """Learn a model from counts and return it with the pipeline of the preset.
 
-    >>> from piecework.train import WordTrainer, count_texts
+    >>> from piecework.train import WordLevelTrainer, count_texts
     >>> counts = count_texts(["hug pug"], preset="whitespace")
-    >>> learn_spec(counts, WordTrainer(), "whitespace").model.vocab
+    >>> learn_spec(counts, WordLevelTrainer(), "whitespace").model.vocab
     {'[UNK]': 0, 'hug': 1, 'pug': 2}
 
     Special tokens and user-defined symbols become added tokens. The template of the preset becomes the
@@ -125,9 +125,9 @@ def learn_specs(
 ) -> dict[int, TokenizerSpec]:
     """Learn one specification for each vocabulary size.
 
-    >>> from piecework.train import WordTrainer, count_texts
+    >>> from piecework.train import WordLevelTrainer, count_texts
     >>> counts = count_texts(["hug pug hug"], preset="whitespace")
-    >>> specs = learn_specs(counts, WordTrainer(), [2, 3], "whitespace")
+    >>> specs = learn_specs(counts, WordLevelTrainer(), [2, 3], "whitespace")
     >>> [list(spec.model.vocab) for spec in specs.values()]
     [['[UNK]', 'hug'], ['[UNK]', 'hug', 'pug']]
 
@@ -154,8 +154,8 @@ def learn_specs(
 def smallest_spec(trainer: Trainer, preset: AnyPreset | None = None) -> TokenizerSpec:
     """Return what `learn_spec` returns, with the smallest vocabulary that the trainer can have.
 
-    >>> from piecework.train import WordTrainer
-    >>> smallest_spec(WordTrainer()).model.vocab
+    >>> from piecework.train import WordLevelTrainer
+    >>> smallest_spec(WordLevelTrainer()).model.vocab
     {'[UNK]': 0, 'a': 1}
 
     It needs no counts, and shows before a training what a file format can store.

@@ -48,8 +48,8 @@ def relearn_spec(
 ) -> TokenizerSpec:
     """Learn a new vocabulary for the pipeline, kind of model, options and added tokens of `spec`.
 
-    >>> from piecework.train import WordTrainer, count_texts, learn_spec
-    >>> spec = learn_spec(count_texts(["hug"], preset="whitespace"), WordTrainer(), "whitespace")
+    >>> from piecework.train import WordLevelTrainer, count_texts, learn_spec
+    >>> spec = learn_spec(count_texts(["hug"], preset="whitespace"), WordLevelTrainer(), "whitespace")
     >>> relearn_spec(spec, count_texts(["bug"], preset="whitespace"), 2).model.vocab
     {'[UNK]': 0, 'bug': 1}
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from piecework.train.trainer import Trainer
 from piecework.train.trainers.bpe import BPETrainer, ByteBPETrainer
-from piecework.train.trainers.ranking import CharTrainer, WordTrainer
+from piecework.train.trainers.ranking import CharTrainer, WordLevelTrainer
 from piecework.train.trainers.sentencepiece import SentencePieceTrainer
 from piecework.train.trainers.unigram import ByteUnigramTrainer, UnigramTrainer
 from piecework.train.trainers.wordpiece import WordPieceTrainer
@@ -22,8 +22,8 @@ __all__ = [
     "CharTrainer",
     "SentencePieceTrainer",
     "UnigramTrainer",
+    "WordLevelTrainer",
     "WordPieceTrainer",
-    "WordTrainer",
 ]
 
 TRAINERS: dict[str, type[Trainer]] = {
@@ -35,7 +35,7 @@ TRAINERS: dict[str, type[Trainer]] = {
         UnigramTrainer,
         ByteUnigramTrainer,
         SentencePieceTrainer,
-        WordTrainer,
+        WordLevelTrainer,
         CharTrainer,
     )
 }

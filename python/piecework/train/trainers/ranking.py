@@ -93,11 +93,11 @@ class RankingTrainer(PresetTrainer):
 
 @documented
 @dataclass(frozen=True)
-class WordTrainer(RankingTrainer):
+class WordLevelTrainer(RankingTrainer):
     """Make an entry of each word, the most frequent first.
 
     >>> from piecework.train import count_texts
-    >>> list(WordTrainer(vocab_size=2).learn(count_texts(["pug hug hug"])).vocab)
+    >>> list(WordLevelTrainer(vocab_size=2).learn(count_texts(["pug hug hug"])).vocab)
     ['[UNK]', 'hug']
     """
 
