@@ -28,6 +28,8 @@ cannot make them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import Literal, TypedDict
 
 from piecework._internal.types import Progress
@@ -37,7 +39,6 @@ from piecework.train.learners import Learner
 from piecework.train.presets import Preset
 from piecework.train.sentencepiece_presets import SentencePiecePreset
 from piecework.train.sentences import Sentences
-from piecework.train.source_weights import Weight
 
 
 class RetrainSettings(TypedDict, total=False):

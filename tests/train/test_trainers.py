@@ -16,9 +16,8 @@ from piecework.errors import ArgumentError
 from piecework.train import Pruning, count_texts
 from piecework.train.learned import merging_trainer
 from piecework.train.learners import LEARNERS, Learner
-from piecework.train.trainer import Trainer
+from piecework.train.trainer import Trainer, WordSizes
 from piecework.train.trainers import TRAINERS
-from piecework.train.word_sizes import WordSizes
 
 PACKAGE = Path(pw.__file__).parent
 WORDPIECE = [pw.WordPieceTrainer(learner=learner()) for learner in LEARNERS.values()]

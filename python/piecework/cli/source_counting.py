@@ -14,7 +14,7 @@ from piecework.cli.parameters import InputFile, option
 from piecework.cli.reading import given_options
 from piecework.train.count_checkpoint import source_folder
 from piecework.train.plan import Plan
-from piecework.train.source_costs import SourceCosts, costs_of_parity, plain_models
+from piecework.train.source_balance import SourceCosts, costs_of_parity, plain_models
 
 CountCorpus = Callable[[Sequence[str], Mapping[str, Any]], pw.Counts]
 """Counts a corpus with the options of `counting_options`, or loads counts files."""

@@ -56,7 +56,7 @@ from piecework.train.source_balance import delete_balance_checkpoint
 
 if TYPE_CHECKING:
     from piecework.train.plan import Plan
-    from piecework.train.source_costs import SourceCosts
+    from piecework.train.source_balance import SourceCosts
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 

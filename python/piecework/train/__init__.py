@@ -17,13 +17,11 @@ from piecework.train.learn import (
 )
 from piecework.train.learned import LearnedVocabulary
 from piecework.train.learners import LEARNERS, Learner, Merges, Pruning, TopDown
-from piecework.train.pipeline import Pipeline
-from piecework.train.presets import PRESETS, Preset
+from piecework.train.presets import PRESETS, Pipeline, Preset
 from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS, SentencePiecePreset
 from piecework.train.sentences import Sentences
 from piecework.train.settings import RetrainSettings, TrainOptions
-from piecework.train.source_balance import BalancedCounts, balance_sources
-from piecework.train.source_counting import count_sources
+from piecework.train.source_balance import BalancedCounts, balance_sources, count_sources
 from piecework.train.source_counts import SourceCounts
 from piecework.train.trainer import Trainer
 from piecework.train.trainers import (

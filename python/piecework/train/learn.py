@@ -22,13 +22,11 @@ from piecework.spec.patterns import Behavior
 from piecework.spec.tokenizer_spec import checked_spec
 from piecework.train.counts import Counts
 from piecework.train.learned import merging_trainer
-from piecework.train.pipeline import Pipeline
-from piecework.train.presets import AnyPreset, preset_of_pipeline
+from piecework.train.presets import AnyPreset, Pipeline, preset_of_pipeline
 from piecework.train.sentencepiece_presets import sentencepiece_preset_of
 from piecework.train.source_counts import SourceCounts
-from piecework.train.trainer import Trainer
+from piecework.train.trainer import Amount, Trainer, WordSizes
 from piecework.train.trainers.common import checked_counts
-from piecework.train.word_sizes import Amount, WordSizes
 
 _CONSTANT = 48_000_000  # buckets of a small corpus, freed memory that is not reused, Python objects
 _ENTRY = 700  # an entry and its merge: in the trainer, and as Python objects of the result

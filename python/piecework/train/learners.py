@@ -23,7 +23,7 @@ from piecework.train.setting_fields import (
     documented,
     setting,
 )
-from piecework.train.word_sizes import FREQUENCY_POSITIONS, Amount, WordSizes, memory_of_merges
+from piecework.train.trainer import FREQUENCY_POSITIONS, Amount, WordSizes, memory_of_merges
 
 Segmentation: TypeAlias = Literal["greedy", "shortest"]
 

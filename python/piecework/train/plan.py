@@ -31,10 +31,10 @@ from piecework.train.counting import (
 from piecework.train.counts import Counts, word_counts
 from piecework.train.learn import check_words, learn, smallest_spec
 from piecework.train.learners import LEARNERS
-from piecework.train.pipeline import Pipeline
 from piecework.train.presets import (
     PRESETS,
     AnyPreset,
+    Pipeline,
     Preset,
     has_sequences,
     named_preset,
@@ -50,10 +50,10 @@ from piecework.train.sentencepiece_presets import (
 from piecework.train.sentences import Reservoir, RowsToCount, Sentences, rows_of_corpus
 from piecework.train.setting_fields import settings_of
 from piecework.train.settings import TrainOptions
-from piecework.train.source_counting import count_paths
+from piecework.train.source_balance import count_paths
 from piecework.train.trainer import Trainer
 from piecework.train.trainers import TRAINERS, SentencePieceTrainer
-from piecework.train.trainers.superwords import DEFAULT_TRANSITION
+from piecework.train.trainers.common import DEFAULT_TRANSITION
 
 if TYPE_CHECKING:
     from piecework._internal.array_types import Texts

@@ -7,6 +7,8 @@ cannot make them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import Literal, TypedDict
 
 from piecework._internal.types import Progress
@@ -16,7 +18,6 @@ from piecework.train.learners import Learner
 from piecework.train.presets import Preset
 from piecework.train.sentencepiece_presets import SentencePiecePreset
 from piecework.train.sentences import Sentences
-from piecework.train.source_weights import Weight
 
 
 class RetrainSettings(TypedDict, total=False):
@@ -138,7 +139,7 @@ class CountFilesOptions(CountPartOptions, total=False):
 
     on_error: Literal["fail", "skip"]
     first_source: int
-    source_weights: Sequence[Weight] | None
+    source_weights: Sequence[float | str | Fraction | Decimal] | None
     temperature: float | None
     checkpoint: PathLike | None
     checkpoint_seconds: float

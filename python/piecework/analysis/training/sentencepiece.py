@@ -18,7 +18,7 @@ from piecework.reference.sentencepiece_training import Shape, allows, unigram_se
 from piecework.reference.unigram_training import around_symbols, within_alphabet
 from piecework.reference.words import count_parts
 from piecework.train import Counts, LearnedPieces, SentencePieceTrainer
-from piecework.train.trainers.meta_pieces import with_learned
+from piecework.train.trainers.sentencepiece_settings import with_learned
 
 MAX_CHARACTERS = 20_000
 

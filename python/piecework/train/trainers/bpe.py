@@ -15,10 +15,10 @@ from piecework.spec import BPE, BPEDecoder, Decoder, Model, WordPieceDecoder
 from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 from piecework.train.counts import AnyCounts, Counts
 from piecework.train.learned import LearnedVocabulary, Merge, VocabularyTrainer
-from piecework.train.pipeline import Pipeline
 from piecework.train.presets import (
     PRESETS,
     AnyPreset,
+    Pipeline,
     Preset,
     has_sequences,
     pipeline_within_punctuation,
@@ -39,13 +39,16 @@ from piecework.train.source_counts import measured_sources
 from piecework.train.trainer import (
     BYTE_LEVEL,
     SPLIT_AT_SPACES,
+    Amount,
     LearnOptions,
     PresetTrainer,
     Resumption,
     Trainer,
+    WordSizes,
+    memory_of_bpe,
+    memory_of_parity,
 )
-from piecework.train.trainers import common, superwords
-from piecework.train.word_sizes import Amount, WordSizes, memory_of_bpe, memory_of_parity
+from piecework.train.trainers import common
 
 BYTE_ALPHABET: Final[tuple[str, ...]] = tuple(sorted(BYTE_OF_CHARACTER))
 """The 256 characters of the byte-level alphabet in code point order (GPT-2, Radford et al. 2019)."""
@@ -63,7 +66,7 @@ _TIE_CHOICE = Choice(
     "Which of several equally frequent pairs to merge first; first-seen needs counts with positions.",
     names=_TIES,
 )
-_TRANSITION = superwords.transition("preset o200k-superwords")
+_TRANSITION = common.transition_setting("preset o200k-superwords")
 _SEQUENCES: Final = tuple(name for name in BYTE_LEVEL if has_sequences(PRESETS[name]))
 
 
@@ -130,7 +133,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
     def memory(self, words: WordSizes) -> Amount:
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""
         if self.transition is not None:
-            words = superwords.sizes_of_sequences(words)
+            words = common.sizes_of_sequences(words)
         return memory_of_parity(words) if self.parity else memory_of_bpe(words)
 
     @abstractmethod
@@ -169,7 +172,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
             raise ArgumentError("parity", problem)
 
     def _check_transition(self) -> None:
-        superwords.check_transition(self.transition, self.vocab_size)
+        common.check_transition(self.transition, self.vocab_size)
         if self.transition is not None and self.parity:
             raise ArgumentError("transition", "cannot be combined", also=["parity"])
 
@@ -238,8 +241,8 @@ class BPETrainer(_AnyBPETrainer):
     parity_window: int | None = setting(None, _PARITY_WINDOW)
     global_merges: int = setting(0, _GLOBAL_MERGES)
     transition: int | float | None = setting(None, _TRANSITION)
-    max_words: int | None = setting(4, superwords.MAX_WORDS)
-    cross_punctuation: bool = setting(True, superwords.CROSS_PUNCTUATION)
+    max_words: int | None = setting(4, common.MAX_WORDS)
+    cross_punctuation: bool = setting(True, common.CROSS_PUNCTUATION)
 
     def __post_init__(self) -> None:
         check_settings(self)
@@ -333,7 +336,7 @@ class BPETrainer(_AnyBPETrainer):
         settings = common.core_settings(self, without=_NOT_OF_MERGES)
         if self.transition is not None:
             fixed = len({*BYTE_ALPHABET, *self.special_tokens})
-            transition = superwords.core_settings(self.transition, self.vocab_size, fixed)
+            transition = common.core_transition(self.transition, self.vocab_size, fixed)
             settings["superwords"] = {**transition, "max_words": self.max_words}
         if not self.parity:
             words, sequences = self._words_and_sequences(counts)
@@ -398,8 +401,8 @@ class ByteBPETrainer(_AnyBPETrainer):
     parity_window: int | None = setting(None, _PARITY_WINDOW)
     global_merges: int = setting(0, _GLOBAL_MERGES)
     transition: int | float | None = setting(None, _TRANSITION)
-    max_words: int | None = setting(4, superwords.MAX_WORDS)
-    cross_punctuation: bool = setting(True, superwords.CROSS_PUNCTUATION)
+    max_words: int | None = setting(4, common.MAX_WORDS)
+    cross_punctuation: bool = setting(True, common.CROSS_PUNCTUATION)
 
     def __post_init__(self) -> None:
         check_settings(self)

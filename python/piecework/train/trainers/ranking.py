@@ -13,12 +13,16 @@ from piecework._internal.types import Progress, Unpack
 from piecework.errors import TrainingError
 from piecework.spec import Char, Decoder, Fuse, Model, WordLevel
 from piecework.train.counts import AnyCounts, Counts
-from piecework.train.pipeline import Pipeline
-from piecework.train.presets import PRESETS
+from piecework.train.presets import PRESETS, Pipeline
 from piecework.train.setting_fields import check_settings, documented, setting
-from piecework.train.trainer import LearnOptions, PresetTrainer
+from piecework.train.trainer import (
+    Amount,
+    LearnOptions,
+    PresetTrainer,
+    WordSizes,
+    memory_of_ranking,
+)
 from piecework.train.trainers import common
-from piecework.train.word_sizes import Amount, WordSizes, memory_of_ranking
 
 
 @dataclass(frozen=True)

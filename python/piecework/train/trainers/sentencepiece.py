@@ -30,8 +30,7 @@ from piecework.spec import (
 )
 from piecework.train.counts import AnyCounts, Counts
 from piecework.train.learners import Pruning
-from piecework.train.pipeline import Pipeline
-from piecework.train.presets import AnyPreset, Preset
+from piecework.train.presets import AnyPreset, Pipeline, Preset
 from piecework.train.sentences import Sentences
 from piecework.train.setting_fields import (
     Choice,
@@ -45,29 +44,34 @@ from piecework.train.setting_fields import (
     documented,
     setting,
 )
-from piecework.train.trainer import LearnOptions, Resumption, Trainer
-from piecework.train.trainers import common, superwords
-from piecework.train.trainers.meta_pieces import Role, Symbols, pieces_by_id, with_learned
-from piecework.train.trainers.sentencepiece_settings import (
-    ROLES,
-    SENTENCEPIECE_TYPES,
-    Rules,
-    check_contradictions,
-    denormalizer_of,
-    read_files,
-    read_seeds,
-    resolve_rules,
-    settings_as_bytes,
-    with_tab_for,
-)
-from piecework.train.trainers.unigram import LEARNER, LearnedPieces
-from piecework.train.word_sizes import (
+from piecework.train.trainer import (
     Amount,
+    LearnOptions,
+    Resumption,
+    Trainer,
     WordSizes,
     memory_of_bpe,
     memory_of_ranking,
     memory_of_unigram,
 )
+from piecework.train.trainers import common
+from piecework.train.trainers.sentencepiece_settings import (
+    ROLES,
+    SENTENCEPIECE_TYPES,
+    Role,
+    Rules,
+    Symbols,
+    check_contradictions,
+    denormalizer_of,
+    pieces_by_id,
+    read_files,
+    read_seeds,
+    resolve_rules,
+    settings_as_bytes,
+    with_learned,
+    with_tab_for,
+)
+from piecework.train.trainers.unigram import LEARNER, LearnedPieces
 
 _RESERVED = "▅"
 _FILLERS = 0x4E00  # characters that no symbol of a model has
@@ -200,10 +204,10 @@ class SentencePieceTrainer(Trainer):
     allow_whitespace_only_pieces: bool = setting(False, Switch("Allow pieces of several spaces."))
     pretokenization_delimiter: str = setting("", Text("String that no learned piece crosses."))
     transition: int | float | None = setting(
-        None, superwords.transition("preset llama-superwords or of trainer.pipeline (bpe)")
+        None, common.transition_setting("preset llama-superwords or of trainer.pipeline (bpe)")
     )
-    max_words: int | None = setting(4, superwords.MAX_WORDS)
-    cross_punctuation: bool = setting(True, superwords.CROSS_PUNCTUATION)
+    max_words: int | None = setting(4, common.MAX_WORDS)
+    cross_punctuation: bool = setting(True, common.CROSS_PUNCTUATION)
 
     unk_id: int = setting(
         0, Integer("Id of the unknown piece, which is required.", least=0, most=_MAX_SIZE)
@@ -271,7 +275,7 @@ class SentencePieceTrainer(Trainer):
         check_settings(self)
         read_files(self)
         check_contradictions(self)
-        superwords.check_transition(self.transition, self.vocab_size)
+        common.check_transition(self.transition, self.vocab_size)
 
     # ---- stages and pieces that follow from the settings
 
@@ -430,7 +434,7 @@ class SentencePieceTrainer(Trainer):
 
         kinds = {"unigram": memory_of_unigram, "bpe": memory_of_bpe}
         if self.transition is not None:
-            words = superwords.sizes_of_sequences(words)
+            words = common.sizes_of_sequences(words)
         needed = kinds.get(self.model_type, memory_of_ranking)(words)
         if self.learner is None:
             return needed
@@ -507,7 +511,7 @@ class SentencePieceTrainer(Trainer):
             return None
         several = {"max_words": self.max_words, "join_punctuation": self.cross_punctuation}
         fixed = len(self.meta_pieces)
-        transition = superwords.core_settings(self.transition, self.vocab_size, fixed)
+        transition = common.core_transition(self.transition, self.vocab_size, fixed)
         return {**transition, "piece_rules": {**rules, "several_words": several}}
 
     def _words_and_sequences(self, counts: Counts) -> tuple[RawCounts, RawCounts | None]:
@@ -573,9 +577,7 @@ class SentencePieceTrainer(Trainer):
 
     def _split_sequences(self, *, punctuation: bool = True) -> PreTokenizer:
         runs = self.allow_whitespace_only_pieces
-        return self._split_at(
-            Regex(superwords.ends_of_sequences(runs=runs, punctuation=punctuation))
-        )
+        return self._split_at(Regex(common.ends_of_sequences(runs=runs, punctuation=punctuation)))
 
     def _split_at(self, spaces: str | Regex) -> PreTokenizer:
         ends = self.treat_whitespace_as_suffix

@@ -23,10 +23,17 @@ from piecework.train.setting_fields import (
     documented,
     setting,
 )
-from piecework.train.trainer import BYTE_LEVEL, LearnOptions, PresetTrainer, Resumption
+from piecework.train.trainer import (
+    BYTE_LEVEL,
+    Amount,
+    LearnOptions,
+    PresetTrainer,
+    Resumption,
+    WordSizes,
+    memory_of_unigram,
+)
 from piecework.train.trainers import common
 from piecework.train.trainers.bpe import BYTE_ALPHABET
-from piecework.train.word_sizes import Amount, WordSizes, memory_of_unigram
 
 SEEDS_PER_ENTRY = 16
 """The seeds for each entry of the vocabulary."""

@@ -21,7 +21,7 @@ from piecework.train.learners import (
     check_learner,
     one_of,
 )
-from piecework.train.pipeline import Pipeline
+from piecework.train.presets import Pipeline
 from piecework.train.setting_fields import (
     Choice,
     Text,
@@ -30,9 +30,15 @@ from piecework.train.setting_fields import (
     documented,
     setting,
 )
-from piecework.train.trainer import SPLIT_AT_SPACES, LearnOptions, PresetTrainer, Resumption
+from piecework.train.trainer import (
+    SPLIT_AT_SPACES,
+    Amount,
+    LearnOptions,
+    PresetTrainer,
+    Resumption,
+    WordSizes,
+)
 from piecework.train.trainers import common
-from piecework.train.word_sizes import Amount, WordSizes
 
 BERT_SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
