@@ -9,6 +9,7 @@ import pytest
 import piecework as pw
 from piecework.analysis import measure_round_trip
 from piecework.train import PRESETS, SENTENCEPIECE_PRESETS
+from piecework.train.trainer import by_characters
 from piecework.train.trainers import TRAINERS
 
 TEXTS = [
@@ -100,7 +101,7 @@ def test_a_byte_level_preset_names_the_model_that_it_needs(preset: str) -> None:
 
 
 def test_a_trainer_with_all_bytes_can_have_a_byte_level_preset() -> None:
-    trainer = pw.ByteBPETrainer(300).by_characters()
+    trainer = by_characters(pw.ByteBPETrainer(300))
     tokenizer = pw.Tokenizer.train_from_iterator(TEXTS, trainer, preset="gpt2")
     assert measure_round_trip(tokenizer, ["naïve 日 ~\n"]).is_exact
 

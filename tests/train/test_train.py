@@ -357,7 +357,7 @@ def test_an_unknown_model_lists_the_known_ones() -> None:
 
 def test_each_model_has_a_usual_preset() -> None:
     kinds = ("wordpiece", "bpe", "byte-bpe", "unigram", "byte-unigram", "word", "char")
-    assert [TRAINERS[kind]().preset_for(None, None).name for kind in kinds] == [
+    assert [TRAINERS[kind]()._preset_for(None, None).name for kind in kinds] == [
         "bert-uncased",
         "metaspace",
         "gpt2",
@@ -366,14 +366,14 @@ def test_each_model_has_a_usual_preset() -> None:
         "punctuation",
         "characters",
     ]
-    assert WordLevelTrainer().preset_for("whitespace") is PRESETS["whitespace"]
+    assert WordLevelTrainer()._preset_for("whitespace") is PRESETS["whitespace"]
 
 
 def test_an_unknown_preset_lists_the_known_ones() -> None:
     with pytest.raises(
         pw.errors.ArgumentError, match="preset: must be one of bert-uncased.*, not 'gpt9'"
     ):
-        WordPieceTrainer().preset_for("gpt9")
+        WordPieceTrainer()._preset_for("gpt9")
 
 
 # ---- specifications

@@ -6,11 +6,9 @@ Counts of shards can be made on many machines, merged, saved, and used again wit
 
 from piecework.train.counting import count_files, count_files_to, count_texts
 from piecework.train.counts import Counts
-from piecework.train.counts_files import CountsSummary, recorded_pipeline
+from piecework.train.counts_files import recorded_pipeline
 from piecework.train.learn import (
-    DroppedWords,
     estimated_memory,
-    fit_to_memory,
     learn_spec,
     learn_specs,
     pipeline_of,
@@ -21,7 +19,7 @@ from piecework.train.presets import PRESETS, Pipeline, Preset
 from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS, SentencePiecePreset
 from piecework.train.sentences import Sentences
 from piecework.train.settings import RetrainSettings, TrainOptions
-from piecework.train.source_balance import BalancedCounts, balance_sources, count_sources
+from piecework.train.source_balance import balance_sources, count_sources
 from piecework.train.source_counts import SourceCounts
 from piecework.train.trainer import Trainer
 from piecework.train.trainers import (
@@ -34,21 +32,16 @@ from piecework.train.trainers import (
     WordLevelTrainer,
     WordPieceTrainer,
 )
-from piecework.train.trainers.unigram import LearnedPieces
 
 __all__ = [
     "LEARNERS",
     "PRESETS",
     "SENTENCEPIECE_PRESETS",
     "BPETrainer",
-    "BalancedCounts",
     "ByteBPETrainer",
     "ByteUnigramTrainer",
     "CharTrainer",
     "Counts",
-    "CountsSummary",
-    "DroppedWords",
-    "LearnedPieces",
     "LearnedVocabulary",
     "Learner",
     "Merges",
@@ -72,7 +65,6 @@ __all__ = [
     "count_sources",
     "count_texts",
     "estimated_memory",
-    "fit_to_memory",
     "learn_spec",
     "learn_specs",
     "pipeline_of",

@@ -58,8 +58,9 @@ class LearningCheckpoint:
     def __init__(
         self, folder: PathLike, counts: Counts, trainer: Trainer, sizes: Sequence[int] = ()
     ) -> None:
-        assert trainer.resumption is not None, trainer
-        self._resumption = trainer.resumption
+        resumption = trainer._traits().resumption
+        assert resumption is not None, trainer
+        self._resumption = resumption
         name = f"learning-{trainer.kind}-{trainer.vocab_size}.bin"
         path = Path(path_text(folder, "checkpoint")) / name
         self.file = CheckpointFile(path, counts, trainer, sizes)
@@ -258,7 +259,7 @@ class CheckpointFile:
 
 def _settings_of(trainer: Trainer, sizes: Sequence[int]) -> dict[str, Any]:
     """Return the settings that a checkpoint must agree with."""
-    settings: dict[str, Any] = {"model": trainer.kind, **trainer.checkpoint_settings}
+    settings: dict[str, Any] = {"model": trainer.kind, **trainer._checkpoint_settings}
     if sizes:
         settings["sizes"] = sorted(sizes)
     restored: dict[str, Any] = json.loads(json.dumps(settings))

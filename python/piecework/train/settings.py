@@ -95,7 +95,6 @@ class TrainSettings(RetrainSettings, total=False):
     input_sentence_size: int
     shuffle_input_sentence: bool
     seed: int
-    self_test_sample_size: int
     seed_sentencepiece_size: int
     seed_sentencepieces_file: PathLike | None
     vocabulary_output_piece_score: bool

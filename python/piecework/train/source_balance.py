@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from pathlib import Path
+from typing import Any
 
 from piecework._internal.progress import progress_bar
 from piecework._internal.types import Progress, Unpack
@@ -138,7 +139,7 @@ class SourceCosts:
 
 def plain_models(
     counts: SourceCounts,
-    trainer: Trainer,
+    trainer: Any,
     sizes: Sequence[int],
     *,
     num_threads: int | None = None,
@@ -151,14 +152,16 @@ def plain_models(
     >>> list(plain_models(SourceCounts(counted), BPETrainer(parity=True, parity_unit="bytes"), [9, 10]))
     [9, 10]
     """
-    plain = trainer._without_sources()
-    merged, _ = fit_to_memory(counts.merged(), plain, memory)
-    return plain.learn_models(merged, sizes, num_threads=num_threads)
+    parity = dict.fromkeys(("parity_unit", "parity_window"))
+    plain = replace(trainer, parity=False, global_merges=0, **parity)
+    merged = fit_to_memory(counts.merged(), plain, memory)
+    models: dict[int, Model] = plain._learn_models(merged, sizes, num_threads=num_threads)
+    return models
 
 
 def costs_of_parity(
     counts: SourceCounts,
-    trainer: Trainer,
+    trainer: Any,
     before: Model,
     after: Model,
     *,
@@ -166,8 +169,8 @@ def costs_of_parity(
 ) -> SourceCosts:
     """Return the tokens of each source under the models of plain BPE and of parity."""
     texts = counts.parallel or counts.sources
-    unit = trainer._source_unit
-    byte_level = getattr(trainer, "is_byte_level", False)
+    unit = trainer.parity_unit
+    byte_level = trainer._is_byte_level
     sizes = {name: _size(text, unit, byte_level=byte_level) for name, text in texts.items()}
     return SourceCosts(
         tokens_of_texts(before, texts, num_threads),
@@ -299,11 +302,11 @@ def balance_sources(
         file = CheckpointFile(_checkpoint_path(checkpoint, trainer), counts, trainer)
     earlier = file and file.read(lambda _, body: _rounds_of(body, counts.sources))
     done = (earlier or [])[: rounds + 1]
-    folder = None if trainer.resumption is None else checkpoint
+    folder = None if trainer._traits().resumption is None else checkpoint
     with progress_bar("balancing", progress) as update:
         while len(done) <= rounds:
             weights = _next_weights(done, counts)
-            reduced, _ = fit_to_memory(weighted_sum(counts, weights), trainer, memory)
+            reduced = fit_to_memory(weighted_sum(counts, weights), trainer, memory)
             model = trainer.learn(reduced, num_threads=num_threads, checkpoint=folder)
             done.append(_Round(weights, tokens_of_texts(model, counts.parallel, num_threads)))
             if file is not None:
@@ -341,7 +344,7 @@ def _check(counts: Counts, trainer: Trainer) -> None:
     if not isinstance(counts, SourceCounts) or not counts.parallel:
         problem = "need sources and a parallel text for each: SourceCounts(sources, parallel=texts)"
         raise ArgumentError("counts", problem)
-    if trainer.learns_by_source:
+    if trainer._traits().learns_by_source:
         raise ArgumentError("trainer", "learns with parity, which evens out costs by itself")
 
 

@@ -37,6 +37,7 @@ from piecework.errors import ArgumentError
 from piecework.reference.wordpiece_training import Settings, alphabet_entries
 from piecework.train import Counts, Trainer, count_texts
 from piecework.train.plan import Plan
+from piecework.train.trainer import traits_of
 
 __all__ = [
     "EXAMPLES",
@@ -137,7 +138,7 @@ def _trace(
 ) -> TrainingTrace:
     if trainer.kind in _TRACES_OF_WORDS:
         return _TRACES_OF_WORDS[trainer.kind](counts, trainer, wanted, top, word)
-    trace = _TRACES.get(f"{trainer.kind} {trainer.detail}".rstrip())
+    trace = _TRACES.get(f"{trainer.kind} {traits_of(trainer).detail}".rstrip())
     return (
         trace_without_steps(counts, trainer)
         if trace is None
@@ -162,11 +163,12 @@ def _counts(
 
 def trace_without_steps(counts: Counts, trainer: Trainer) -> TrainingTrace:
     """Return the vocabulary that a trainer learns, and the alphabet of WordPiece."""
-    unit = getattr(trainer, "unit", None)
+    traits = traits_of(trainer)
+    unit = {"word": "words", "char": "characters"}.get(trainer.kind)
     return TrainingTrace(
-        learner=f"the most frequent {unit}" if unit else f"{trainer.title} {trainer.detail}",
+        learner=f"the most frequent {unit}" if unit else f"{traits.title} {traits.detail}",
         words=tuple(counts.most_common()),
-        special_tokens=trainer.fixed_tokens,
+        special_tokens=traits.fixed_tokens,
         alphabet=_alphabet(counts, trainer),
         steps=(),
         step_count=0,

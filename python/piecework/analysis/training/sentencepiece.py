@@ -17,7 +17,8 @@ from piecework.analysis.training.unigram import ReplayStart, UnigramReplay, chec
 from piecework.reference.sentencepiece_training import Shape, allows, unigram_seeds
 from piecework.reference.unigram_training import around_symbols, within_alphabet
 from piecework.reference.words import count_parts
-from piecework.train import Counts, LearnedPieces, SentencePieceTrainer
+from piecework.train import Counts, SentencePieceTrainer
+from piecework.train.learned import LearnedPieces
 from piecework.train.trainers.sentencepiece_settings import with_learned
 
 MAX_CHARACTERS = 20_000

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from piecework._core import RawCounts, learn_bpe, learn_bpe_by_source
 from piecework._internal.types import Progress, Self, Unpack
@@ -42,8 +42,7 @@ from piecework.train.trainer import (
     Amount,
     LearnOptions,
     PresetTrainer,
-    Resumption,
-    Trainer,
+    Traits,
     WordSizes,
     memory_of_bpe,
     memory_of_parity,
@@ -102,17 +101,13 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
     max_words: int | None
 
     @property
-    def learns_by_source(self) -> bool:
-        """Whether sources choose the merges in turns."""
-        return self.parity
+    def _nests(self) -> bool:
+        """Whether a smaller vocabulary is the beginning of a larger one: not with a share of each size."""
+        return not isinstance(self.transition, float)
 
-    @property
-    def _source_unit(self) -> str | None:
-        return self.parity_unit
-
-    def _without_sources(self) -> Trainer:
-        defaults = dict.fromkeys(("parity_unit", "parity_window"))
-        return replace(self, parity=False, global_merges=0, **defaults)  # type: ignore[type-var]
+    def _traits(self) -> Traits:
+        traits = super()._traits()
+        return replace(traits, learns_together=self._nests, learns_by_source=self.parity)
 
     def _check_parity(self) -> None:
         """Raise `ArgumentError` for settings of parity without it."""
@@ -120,44 +115,36 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
             if name in _PARITY_SETTINGS and not self.parity and getattr(self, name) != default:
                 raise ArgumentError(name, f"{getattr(self, name)!r} needs parity")
 
-    @property
-    def nests(self) -> bool:
-        """Whether a smaller vocabulary is the beginning of a larger one: not with a share of each size."""
-        return not isinstance(self.transition, float)
-
-    @property
-    def resumption(self) -> Resumption:
-        """What a checkpoint stores: the merges."""
-        return "merges"
-
-    def memory(self, words: WordSizes) -> Amount:
+    def _memory(self, words: WordSizes) -> Amount:
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""
         if self.transition is not None:
             words = common.sizes_of_sequences(words)
         return memory_of_parity(words) if self.parity else memory_of_bpe(words)
 
     @abstractmethod
-    def by_characters(self) -> BPETrainer:
+    def _by_characters(self) -> BPETrainer:
         """Return the trainer over characters that learns the same merges."""
 
-    def sized(self, vocab_size: int) -> Self:
+    def _sized(self, vocab_size: int) -> Self:
         """Return the trainer with another size; without a transition that it does not reach."""
         if isinstance(self.transition, int) and self.transition >= vocab_size:
             return replace(self, vocab_size=vocab_size, transition=None)  # type: ignore[type-var]
-        return super().sized(vocab_size)
+        return super()._sized(vocab_size)
 
-    def preset_for(self, preset: str | AnyPreset | None, counted: Pipeline | None = None) -> Preset:
+    def _preset_for(
+        self, preset: str | AnyPreset | None, counted: Pipeline | None = None
+    ) -> Preset:
         """Return the preset to train with; raise `ArgumentError` for counts without sequences of words."""
         if self.transition is not None and counted is not None:
             _preset_of_words(counted)
-        return super().preset_for(preset, counted)
+        return super()._preset_for(preset, counted)
 
-    def check_before_counting(self, files: int | None = None) -> None:
+    def _check_before_counting(self, files: int | None = None) -> None:
         """Raise for settings with which learning fails whatever the corpus is."""
-        if self.is_byte_level:
-            self.by_characters().check_before_counting(files)
+        if self._is_byte_level:
+            self._by_characters()._check_before_counting(files)
             return
-        super().check_before_counting(files)
+        super()._check_before_counting(files)
         if self.parity and files is not None:
             self._check_sources(files)
 
@@ -176,14 +163,14 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
         if self.transition is not None and self.parity:
             raise ArgumentError("transition", "cannot be combined", also=["parity"])
 
-    def smallest_model(self) -> Model:
+    def _smallest_model(self) -> Model:
         """Return a model with the special tokens, the smallest alphabet and one merge."""
-        settings = self.by_characters()
+        settings = self._by_characters()
         last = "a" + settings.end_of_word_suffix
         merge = Merge("a", settings.continuing_subword_prefix + last, "a" + last, 1, 1.0)
-        alphabet = settings.initial_alphabet if self.is_byte_level else ("a",)
+        alphabet = settings.initial_alphabet if self._is_byte_level else ("a",)
         entries = dict.fromkeys((*self.special_tokens, *alphabet, merge.right, merge.token))
-        return self.model_of(LearnedVocabulary(tuple(entries), (merge,), None))
+        return self._model_of(LearnedVocabulary(tuple(entries), (merge,), None))
 
 
 @documented
@@ -206,11 +193,8 @@ class BPETrainer(_AnyBPETrainer):
     """
 
     kind = "bpe"
-    model_class = BPE
-    title = "BPE"
-
-    TIES: ClassVar[tuple[str, ...]] = _TIES
-    ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = common.ALPHABET_ORDERS
+    _model_class = BPE
+    _title = "BPE"
 
     vocab_size: int = setting(30_000, common.VOCAB_SIZE)
     min_frequency: int = setting(2, common.MIN_FREQUENCY)
@@ -233,7 +217,7 @@ class BPETrainer(_AnyBPETrainer):
         Choice(
             "Order of the alphabet in the vocabulary: by code points, by first occurrence in the corpus, or "
             "that of the initial alphabet.",
-            names=ALPHABET_ORDERS,
+            names=common.ALPHABET_ORDERS,
         ),
     )
     parity: bool = setting(False, _PARITY)
@@ -253,7 +237,7 @@ class BPETrainer(_AnyBPETrainer):
             problem = "cannot be combined with a prefix or suffix: entries begin inside words"
             raise ArgumentError("transition", problem)
 
-    def model_of(self, learned: LearnedVocabulary) -> BPE:
+    def _model_of(self, learned: LearnedVocabulary) -> BPE:
         """Return the model of a learned vocabulary, with the warning of `learn`."""
         return _model(
             learned,
@@ -263,7 +247,7 @@ class BPETrainer(_AnyBPETrainer):
         )
 
     @property
-    def presets(self) -> tuple[str, ...]:
+    def _presets(self) -> tuple[str, ...]:
         """The names of the presets with which the model decodes to the same text.
 
         Without a prefix or a suffix, tokens do not show where words begin, so spaces must be characters.
@@ -276,9 +260,9 @@ class BPETrainer(_AnyBPETrainer):
         return ("metaspace", "sentencepiece", "whitespace", "characters")
 
     @property
-    def default_preset(self) -> str:
+    def _default_preset(self) -> str:
         """The name of the preset to train with if the caller names none."""
-        return "whitespace" if self._marks_words else self.presets[0]
+        return "whitespace" if self._marks_words else self._presets[0]
 
     def _words_and_sequences(self, counts: Counts) -> tuple[RawCounts, RawCounts | None]:
         """Return the counts of single words, and of the sequences that entries may cross."""
@@ -293,15 +277,15 @@ class BPETrainer(_AnyBPETrainer):
     def _marks_words(self) -> bool:
         return bool(self.end_of_word_suffix or self.continuing_subword_prefix)
 
-    def decoder_for(self, pipeline: Pipeline) -> Decoder | None:
+    def _decoder_for(self, pipeline: Pipeline) -> Decoder | None:
         """Return the decoder for the words of a pipeline, None where tokens are joined by spaces."""
         if self._marks_words and not pipeline.is_byte_level:
             if self.end_of_word_suffix:
                 return BPEDecoder(suffix=self.end_of_word_suffix)
             return WordPieceDecoder(self.continuing_subword_prefix, cleanup=False)
-        return super().decoder_for(pipeline)
+        return super()._decoder_for(pipeline)
 
-    def by_characters(self) -> BPETrainer:
+    def _by_characters(self) -> BPETrainer:
         """Return this trainer, whose alphabet already is characters."""
         return self
 
@@ -375,11 +359,8 @@ class ByteBPETrainer(_AnyBPETrainer):
     """
 
     kind = "byte-bpe"
-    title = "byte-level BPE"
-    is_byte_level = True
-
-    TIES: ClassVar[tuple[str, ...]] = _TIES
-    ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = ("sorted", "byte-values")
+    _title = "byte-level BPE"
+    _is_byte_level = True
 
     vocab_size: int = setting(50_257, common.VOCAB_SIZE)
     min_frequency: int = setting(2, common.MIN_FREQUENCY)
@@ -393,7 +374,7 @@ class ByteBPETrainer(_AnyBPETrainer):
         Choice(
             "Order of the bytes in the vocabulary: by the characters that stand for them, as in GPT-2, or by "
             "value.",
-            names=ALPHABET_ORDERS,
+            names=("sorted", "byte-values"),
         ),
     )
     parity: bool = setting(False, _PARITY)
@@ -414,7 +395,7 @@ class ByteBPETrainer(_AnyBPETrainer):
         """None, because every byte is an entry."""
         return None
 
-    def model_of(self, learned: LearnedVocabulary) -> BPE:
+    def _model_of(self, learned: LearnedVocabulary) -> BPE:
         """Return the model of a learned vocabulary, as `BPETrainer.model_of` does."""
         return _model(learned)
 
@@ -423,10 +404,10 @@ class ByteBPETrainer(_AnyBPETrainer):
     ) -> LearnedVocabulary:
         """Return the vocabulary and every merge, as `BPETrainer.learn_vocabulary` does."""
         checkpoint = how.get("checkpoint")
-        return self.by_characters()._learn(counts, progress, checkpoint, byte_level=True)
+        return self._by_characters()._learn(counts, progress, checkpoint, byte_level=True)
 
     @property
-    def presets(self) -> tuple[str, ...]:
+    def _presets(self) -> tuple[str, ...]:
         """The names of the presets whose words are bytes."""
         if self.transition is not None:
             return _SEQUENCES
@@ -437,7 +418,7 @@ class ByteBPETrainer(_AnyBPETrainer):
             return ", or transition=, the number of entries before those that cross spaces"
         return ""
 
-    def by_characters(self) -> BPETrainer:
+    def _by_characters(self) -> BPETrainer:
         """Return the trainer over the byte-level alphabet that learns the same merges."""
         by_value = self.alphabet_order == "byte-values"
         characters: dict[str, Any] = {

@@ -23,6 +23,7 @@ from piecework.train.setting_fields import (
     Switch,
     Text,
     Tokens,
+    settings_of,
 )
 from piecework.train.trainer import Trainer, WordSizes
 
@@ -75,7 +76,7 @@ def resumable(
     sizes: Sequence[int] = (),
 ) -> Iterator[dict[str, Any]]:
     """Yield the arguments of the core for a run that continues the one in a checkpoint folder."""
-    if checkpoint is not None and trainer.resumption is None:
+    if checkpoint is not None and trainer._traits().resumption is None:
         warn_without_checkpoints(trainer)
         checkpoint = None
     with progress_bar("learning", progress) as update:
@@ -151,8 +152,8 @@ def checked_counts(counts: Counts | Mapping[str, int]) -> Counts:
 
 def core_settings(trainer: Trainer, without: Collection[str]) -> dict[str, Any]:
     """Return the settings that the core takes as they are; the initial alphabet is one string."""
-    names = trainer.setting_names()
-    settings = {name: getattr(trainer, name) for name in names if name not in without}
+    settings = {name: getattr(trainer, name) for name in settings_of(type(trainer))}
+    settings = {name: value for name, value in settings.items() if name not in without}
     return {**settings, "initial_alphabet": "".join(settings["initial_alphabet"])}
 
 

@@ -29,6 +29,7 @@ from piecework.spec import (
     TokenizerSpec,
 )
 from piecework.train.counts import AnyCounts, Counts
+from piecework.train.learned import LearnedPieces
 from piecework.train.learners import Pruning
 from piecework.train.presets import AnyPreset, Pipeline, Preset
 from piecework.train.sentences import Sentences
@@ -49,6 +50,7 @@ from piecework.train.trainer import (
     LearnOptions,
     Resumption,
     Trainer,
+    Traits,
     WordSizes,
     memory_of_bpe,
     memory_of_ranking,
@@ -71,7 +73,7 @@ from piecework.train.trainers.sentencepiece_settings import (
     with_learned,
     with_tab_for,
 )
-from piecework.train.trainers.unigram import LEARNER, LearnedPieces
+from piecework.train.trainers.unigram import LEARNER
 
 _RESERVED = "▅"
 _FILLERS = 0x4E00  # characters that no symbol of a model has
@@ -88,7 +90,7 @@ def _role_piece(role: str) -> Text:
 
 _LEARNER = replace(
     LEARNER,
-    help=f"How to choose pieces other than by loss of likelihood (unigram): {Pruning.summary}.",
+    help=f"How to choose pieces other than by loss of likelihood (unigram): {Pruning._summary}.",
     without=("segmentation",),
 )
 
@@ -130,12 +132,9 @@ class SentencePieceTrainer(Trainer):
     """
 
     kind = "sentencepiece"
-    title = "SentencePiece"
-    has_own_pipeline = True
+    _title = "SentencePiece"
 
-    TYPES: ClassVar[tuple[str, ...]] = SENTENCEPIECE_TYPES
-
-    sections: ClassVar[Mapping[str, str]] = {
+    _sections: ClassVar[Mapping[str, str]] = {
         "normalization_rule_name": "Normalization",
         "character_coverage": "Alphabet",
         "max_sentencepiece_length": "Limits on learned pieces",
@@ -245,14 +244,6 @@ class SentencePieceTrainer(Trainer):
         True, Switch("Draw that number of sentences at random, or take the first.")
     )
     seed: int = setting(0, Integer("Seed of the random sentences.", least=0))
-    self_test_sample_size: int = setting(
-        0,
-        Integer(
-            "Number of sentences to store in the model with their pieces, for self-tests.",
-            least=0,
-            most=1000,
-        ),
-    )
 
     learner: Pruning | None = setting(None, _LEARNER)
     seed_sentencepiece_size: int = setting(
@@ -294,7 +285,7 @@ class SentencePieceTrainer(Trainer):
         return pieces_by_id(roles, symbols)
 
     @property
-    def normalizer(self) -> SentencePieceNormalizer:
+    def _normalizer(self) -> SentencePieceNormalizer:
         """The normalizer of the model."""
         return SentencePieceNormalizer(
             charsmap=self._rules.charsmap,
@@ -305,7 +296,7 @@ class SentencePieceTrainer(Trainer):
         )
 
     @property
-    def decoder(self) -> SentencePieceDecoder:
+    def _decoder(self) -> SentencePieceDecoder:
         """The decoder of the model."""
         rules = resolve_rules(self.denormalization_rule_tsv)
         return SentencePieceDecoder(
@@ -380,16 +371,18 @@ class SentencePieceTrainer(Trainer):
                 return LearnedPieces._of(common.learn_at_most(self.vocab_size, learn))
             return LearnedPieces._of(learn(self.vocab_size))
 
-    def specification(self, model: SentencePiece, preset: AnyPreset | None = None) -> TokenizerSpec:
+    def _specification(
+        self, model: SentencePiece, preset: AnyPreset | None = None
+    ) -> TokenizerSpec:
         """Return the specification of a learned model, with its stages and the template of a preset."""
         template = None if preset is None else preset.template(model.vocab)
         return TokenizerSpec(
-            model, normalizer=self.normalizer, decoder=self.decoder, post_processor=template
+            model, normalizer=self._normalizer, decoder=self._decoder, post_processor=template
         )
 
     # ---- what a trainer says of itself
 
-    def preset_for(
+    def _preset_for(
         self, preset: str | AnyPreset | None, counted: Pipeline | None = None
     ) -> AnyPreset | None:
         """Return the preset, which has only the template; raise `ArgumentError` for a pipeline."""
@@ -401,34 +394,22 @@ class SentencePieceTrainer(Trainer):
             )
         return preset
 
-    def pipeline_with(self, preset: AnyPreset | None) -> Pipeline:
+    def _pipeline_with(self, preset: AnyPreset | None) -> Pipeline:
         """Return the stages that split texts into the words to learn from."""
         return self.pipeline
 
-    @property
-    def detail(self) -> str:
-        """The type of the model, and the name of the learner if there is one."""
-        return f"{self.model_type} {self.learner.name}" if self.learner else self.model_type
-
-    @property
-    def self_tests(self) -> int:
-        """The number of sentences to store in the model with their tokens."""
-        return self.self_test_sample_size
-
-    @property
-    def fixed_tokens(self) -> tuple[str, ...]:
-        """The pieces that are not learned from the corpus."""
-        return tuple(piece.text for piece in self.meta_pieces.values())
-
-    @property
-    def resumption(self) -> Resumption | None:
-        """What a checkpoint stores: a round, choices, merges, or nothing for models that rank units."""
-        if self.learner is not None:
-            return "choices"
+    def _traits(self) -> Traits:
         resumptions: dict[str, Resumption] = {"unigram": "round", "bpe": "merges"}
-        return resumptions.get(self.model_type)
+        return replace(
+            super()._traits(),
+            detail=f"{self.model_type} {self.learner.name}" if self.learner else self.model_type,
+            fixed_tokens=tuple(piece.text for piece in self.meta_pieces.values()),
+            sentences=self.sentences,
+            resumption="choices" if self.learner else resumptions.get(self.model_type),
+            has_own_pipeline=True,
+        )
 
-    def memory(self, words: WordSizes) -> Amount:
+    def _memory(self, words: WordSizes) -> Amount:
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""
         import numpy as np
 
@@ -438,15 +419,15 @@ class SentencePieceTrainer(Trainer):
         needed = kinds.get(self.model_type, memory_of_ranking)(words)
         if self.learner is None:
             return needed
-        return np.maximum(needed, self.learner.memory(words, self.vocab_size))
+        return np.maximum(needed, self.learner._memory(words, self.vocab_size))
 
-    def check_before_counting(self, files: int | None = None) -> None:
+    def _check_before_counting(self, files: int | None = None) -> None:
         """Read the seeds, which raises for a file that has none; other settings were checked before."""
         _ = self._seeds
 
-    def smallest_model(self) -> SentencePiece:
+    def _smallest_model(self) -> SentencePiece:
         """Return a model with the characters of its symbols as pieces, as a large corpus gives."""
-        symbols = set(self.fixed_tokens)
+        symbols = {piece.text for piece in self.meta_pieces.values()}
         characters = dict.fromkeys(("▁", "a", *(c for symbol in symbols for c in symbol)))
         learned = [character for character in characters if character not in symbols]
         gaps = max(self.meta_pieces) + 1 - len(self.meta_pieces) - len(learned)
@@ -547,7 +528,7 @@ class SentencePieceTrainer(Trainer):
         return None if path is None else read_seeds(path)
 
     @property
-    def checkpoint_settings(self) -> dict[str, Any]:
+    def _checkpoint_settings(self) -> dict[str, Any]:
         """The settings that a checkpoint must agree with; seeds are compared by their content.
 
         Normalization rules act through the counts.

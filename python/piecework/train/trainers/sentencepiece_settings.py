@@ -125,7 +125,7 @@ def _check_learner(trainer: Any) -> None:
         if value != defaults[name]:
             shown = f"{value:g}" if isinstance(value, float) else repr(value)
             raise ArgumentError(name, f"{shown} does not apply with Pruning(){instead}")
-    learner.check(trainer.vocab_size)
+    learner._check(trainer.vocab_size)
 
 
 def resolve_rules(rules: Rules | None) -> NormalizationRules | None:
@@ -159,6 +159,7 @@ def settings_as_bytes(trainer: Any, vocab_size: int) -> bytes:
     written |= {
         "model_type": SENTENCEPIECE_TYPES.index(trainer.model_type) + 1,
         "vocab_size": vocab_size,
+        "self_test_sample_size": 0,
         "hard_vocab_limit": trainer.hard_vocab_limit is not False,
         "split_by_whitespace": trainer.split_by_whitespace and trainer.transition is None,
     }
@@ -168,10 +169,10 @@ def settings_as_bytes(trainer: Any, vocab_size: int) -> bytes:
     ]
     is_custom = trainer.normalization_rule_tsv is not None
     name = "user_defined" if is_custom else trainer.normalization_rule_name
-    denormalizer = trainer.decoder.denormalizer
+    denormalizer = trainer._decoder.denormalizer
     return sentencepiece_settings(
         settings,
-        _normalizer_settings(name, trainer.normalizer),
+        _normalizer_settings(name, trainer._normalizer),
         denormalizer and _normalizer_settings("user_defined", denormalizer),
     )
 
