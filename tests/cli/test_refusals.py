@@ -325,12 +325,6 @@ ROWS = [
         "train-sentencepiece",
     ),
     Row(
-        "vocab_size",
-        "en.txt --vocab-size 30,40 --self-test-sample-size 3",
-        "several sizes do not support --self-test-sample-size",
-        "train-sentencepiece",
-    ),
-    Row(
         "seed_sentencepieces_file",
         "en.txt --seed-sentencepieces-file en-dev.txt",
         "en-dev.txt line 1",
