@@ -93,7 +93,7 @@ def test_sentencepiece_presets_take_the_types_of_sentencepiece(model: str, prese
 @pytest.mark.parametrize("preset", sorted(BYTE_LEVEL))
 def test_a_byte_level_preset_names_the_model_that_it_needs(preset: str) -> None:
     trainer = pw.BPETrainer(5000)
-    with pytest.raises(pw.errors.ArgumentError, match=r"model 'byte-bpe' \(ByteBPETrainer\)"):
+    with pytest.raises(pw.errors.ArgumentError, match="use model 'byte-bpe', or one of"):
         pw.Tokenizer.train_from_iterator(TEXTS, trainer, preset=preset)
     counts = pw.count_texts(TEXTS, preset=preset)
     with pytest.raises(pw.errors.ArgumentError, match="model 'byte-bpe'"):

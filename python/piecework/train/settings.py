@@ -36,7 +36,6 @@ class RetrainSettings(TypedDict, total=False):
     unk_token: str | None
     alphabet_order: Literal["sorted", "first-seen", "given", "word-starts-first", "byte-values"]
     alphabet_forms: Literal["possible", "start-and-seen", "seen"]
-    end_of_word_suffix: str
     ties: Literal["lowest-ids", "greatest-strings", "first-seen"]
     parity: bool
     parity_unit: Literal["bytes", "characters", "words"] | None
@@ -45,14 +44,15 @@ class RetrainSettings(TypedDict, total=False):
     transition: float | None
     max_words: int | None
     cross_punctuation: bool
-    user_defined_symbols: Sequence[str]
-    byte_fallback: bool
-    character_coverage: float
+    end_of_word_suffix: str
     seed_vocab_size: int | None
     max_piece_length: int
     shrinking_factor: float
     num_sub_iterations: int
     count_exponent: float
+    user_defined_symbols: Sequence[str]
+    byte_fallback: bool
+    character_coverage: float
 
 
 class TrainSettings(RetrainSettings, total=False):

@@ -379,7 +379,8 @@ class PresetTrainer(Trainer):
             return self._preset_of_counts(counted)
         chosen = named_preset(self._default_preset if preset is None else preset)
         if chosen.pipeline.is_byte_level != self._is_byte_level:
-            self._check_bytes(chosen)
+            if self._is_byte_level or not self._knows_all_bytes:
+                raise self._unusable(chosen)
         elif PRESETS.get(chosen.name) == chosen and chosen.name not in self._presets:
             raise self._unusable(chosen)
         return chosen
@@ -427,22 +428,13 @@ class PresetTrainer(Trainer):
         problem = f"{self.kind!r} does not support counts of {source}{why}; use {expected}{hint}"
         return ArgumentError("model", problem)
 
-    def _check_bytes(self, preset: Preset) -> None:
-        """Raise if only one of model and preset is byte-level, and bytes can then be unknown."""
-        if self._is_byte_level:
-            raise self._unusable(preset)
-        if self._knows_all_bytes:
-            return
-        problem = (
-            f"{preset.name!r} does not support model {self.kind!r}: its words are bytes; "
-            f"use {_byte_level_trainer(self.kind)}, or one of the presets "
-            f"{', '.join(self._presets)}"
-        )
-        raise ArgumentError("preset", problem)
-
     def _unusable(self, preset: Preset) -> ArgumentError:
-        expected = f"one of {', '.join(self._presets)}{self._hint_for(preset)}"
-        problem = f"{preset.name!r} does not support model {self.kind!r}; use {expected}"
+        """Return the error for a preset that does not suit the model."""
+        are_bytes = preset.pipeline.is_byte_level and not self._is_byte_level
+        why = ": its words are bytes" if are_bytes else ""
+        other = f"model {_byte_level_kind(self.kind)!r}, or " if are_bytes else ""
+        expected = f"{other}one of {', '.join(self._presets)}{self._hint_for(preset)}"
+        problem = f"{preset.name!r} does not support model {self.kind!r}{why}; use {expected}"
         return ArgumentError("preset", problem)
 
     def _hint_for(self, preset: Preset) -> str:
@@ -488,11 +480,6 @@ class PresetTrainer(Trainer):
 def _byte_level_kind(kind: str) -> str:
     """Return the kind of model over bytes to use in place of one over characters."""
     return "byte-unigram" if kind == "unigram" else "byte-bpe"
-
-
-def _byte_level_trainer(kind: str) -> str:
-    name = "ByteUnigramTrainer" if kind == "unigram" else "ByteBPETrainer"
-    return f"model {_byte_level_kind(kind)!r} ({name})"
 
 
 def _post_processor(model: spec.Model, preset: Preset) -> spec.PostProcessor | None:

@@ -60,45 +60,77 @@ _PARITY_SETTINGS = ("parity_unit", "parity_window", "global_merges")
 _NOT_OF_MERGES = frozenset(
     ("unk_token", "parity", *_PARITY_SETTINGS, "transition", "max_words", "cross_punctuation")
 )
-_TIES = ("lowest-ids", "greatest-strings", "first-seen")
-_TIE_CHOICE = Choice(
-    "Which of several equally frequent pairs to merge first; first-seen needs counts with positions.",
-    names=_TIES,
-)
-_TRANSITION = common.transition_setting("preset o200k-superwords")
 _SEQUENCES: Final = tuple(name for name in BYTE_LEVEL if has_sequences(PRESETS[name]))
 
 
-_PARITY = Switch(
-    "Choose each merge for the source, such as a language, whose text takes the most tokens; counts need "
-    "sources."
-)
-_PARITY_UNIT = Choice(
-    "Unit of text by which the tokens of sources of one script are compared; parallel texts need none.",
-    names=("bytes", "characters", "words"),
-    none="the tokens of parallel texts are compared",
-)
-_PARITY_WINDOW = Integer(
-    "Number of recent merges of which a source chooses at most twice its equal share.",
-    least=1,
-    none="no limit",
-)
-_GLOBAL_MERGES = Integer(
-    "Number of merges that the counts of all sources choose before sources choose in turns.",
-    least=0,
-)
-
-
+@dataclass(frozen=True)
 class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
     """What the trainers over characters and over bytes share."""
 
-    vocab_size: int
-    parity: bool
-    parity_unit: str | None
-    parity_window: int | None
-    global_merges: int
-    transition: int | float | None
-    max_words: int | None
+    vocab_size: int = setting(30_000, common.VOCAB_SIZE)
+    min_frequency: int = setting(2, common.MIN_FREQUENCY)
+    special_tokens: tuple[str, ...] = setting(("<unk>",), common.SPECIAL_TOKENS)
+    max_token_length: int | None = setting(None, common.MAX_TOKEN_LENGTH)
+    ties: str = setting(
+        "lowest-ids",
+        Choice(
+            "Which of several equally frequent pairs to merge first; first-seen needs counts with positions.",
+            names=("lowest-ids", "greatest-strings", "first-seen"),
+        ),
+    )
+    alphabet_order: str = setting(
+        "sorted",
+        Choice(
+            "Order of the alphabet in the vocabulary: by code points, by first occurrence in the corpus, or "
+            "that of the initial alphabet.",
+            names=common.ALPHABET_ORDERS,
+        ),
+    )
+    parity: bool = setting(
+        False,
+        Switch(
+            "Choose each merge for the source, such as a language, whose text takes the most tokens; counts "
+            "need sources."
+        ),
+    )
+    parity_unit: str | None = setting(
+        None,
+        Choice(
+            "Unit of text by which the tokens of sources of one script are compared; parallel texts need "
+            "none.",
+            names=("bytes", "characters", "words"),
+            none="the tokens of parallel texts are compared",
+        ),
+    )
+    parity_window: int | None = setting(
+        None,
+        Integer(
+            "Number of recent merges of which a source chooses at most twice its equal share.",
+            least=1,
+            none="no limit",
+        ),
+    )
+    global_merges: int = setting(
+        0,
+        Integer(
+            "Number of merges that the counts of all sources choose before sources choose in turns.",
+            least=0,
+        ),
+    )
+    transition: int | float | None = setting(
+        None, common.transition_setting("preset o200k-superwords")
+    )
+    max_words: int | None = setting(4, common.MAX_WORDS)
+    cross_punctuation: bool = setting(True, common.CROSS_PUNCTUATION)
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        for name, (_, default) in settings_of(type(self)).items():
+            if name in _PARITY_SETTINGS and not self.parity and getattr(self, name) != default:
+                raise ArgumentError(name, f"{getattr(self, name)!r} needs parity")
+        common.check_transition(self.transition, self.vocab_size)
+        if self.transition is not None and self.parity:
+            raise ArgumentError("transition", "cannot be combined", also=["parity"])
 
     @property
     def _nests(self) -> bool:
@@ -109,17 +141,35 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
         traits = super()._traits()
         return replace(traits, learns_together=self._nests, learns_by_source=self.parity)
 
-    def _check_parity(self) -> None:
-        """Raise `ArgumentError` for settings of parity without it."""
-        for name, (_, default) in settings_of(type(self)).items():
-            if name in _PARITY_SETTINGS and not self.parity and getattr(self, name) != default:
-                raise ArgumentError(name, f"{getattr(self, name)!r} needs parity")
-
     def _memory(self, words: WordSizes) -> Amount:
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""
         if self.transition is not None:
             words = common.sizes_of_sequences(words)
         return memory_of_parity(words) if self.parity else memory_of_bpe(words)
+
+    def learn_vocabulary(
+        self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
+    ) -> LearnedVocabulary:
+        """Return the vocabulary and every merge with its count; learns on one thread.
+
+        With `parity`, the score of a merge is its count in the source that chose it.
+        """
+        over_characters, checkpoint = self._by_characters(), how.get("checkpoint")
+        return over_characters._learn(counts, progress, checkpoint, byte_level=self._is_byte_level)
+
+    def _model_of(self, learned: LearnedVocabulary) -> BPE:
+        """Return the model of a learned vocabulary, with the warning of `learn`."""
+        if learned.stopped_early:
+            warn(f"stopped early: {learned.stopped_early}", TrainingWarning)
+        settings = self._by_characters()
+        return BPE(
+            vocab=common.vocabulary_of(learned.entries),
+            # A learner can merge one pair twice; the first merge decides the rank.
+            merges=tuple(dict.fromkeys((merge.left, merge.right) for merge in learned.merges)),
+            unk_token=settings.unk_token,
+            continuing_subword_prefix=settings.continuing_subword_prefix or None,
+            end_of_word_suffix=settings.end_of_word_suffix or None,
+        )
 
     @abstractmethod
     def _by_characters(self) -> BPETrainer:
@@ -128,7 +178,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
     def _sized(self, vocab_size: int) -> Self:
         """Return the trainer with another size; without a transition that it does not reach."""
         if isinstance(self.transition, int) and self.transition >= vocab_size:
-            return replace(self, vocab_size=vocab_size, transition=None)  # type: ignore[type-var]
+            return replace(self, vocab_size=vocab_size, transition=None)
         return super()._sized(vocab_size)
 
     def _preset_for(
@@ -157,11 +207,6 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
             otherwise = "or, for languages of one script, pass a parity_unit"
             problem = f"needs a parallel text for each file: {_COUNT_SOURCES}, {otherwise}"
             raise ArgumentError("parity", problem)
-
-    def _check_transition(self) -> None:
-        common.check_transition(self.transition, self.vocab_size)
-        if self.transition is not None and self.parity:
-            raise ArgumentError("transition", "cannot be combined", also=["parity"])
 
     def _smallest_model(self) -> Model:
         """Return a model with the special tokens, the smallest alphabet and one merge."""
@@ -196,55 +241,24 @@ class BPETrainer(_AnyBPETrainer):
     _model_class = BPE
     _title = "BPE"
 
-    vocab_size: int = setting(30_000, common.VOCAB_SIZE)
-    min_frequency: int = setting(2, common.MIN_FREQUENCY)
     limit_alphabet: int | None = setting(None, common.LIMIT_ALPHABET)
     initial_alphabet: tuple[str, ...] = setting((), common.INITIAL_ALPHABET)
-    special_tokens: tuple[str, ...] = setting(("<unk>",), common.SPECIAL_TOKENS)
     continuing_subword_prefix: str = setting(
         "", Text("Prefix of each character except the first of a word.", metavar="PREFIX")
     )
     end_of_word_suffix: str = setting(
         "", Text("Suffix of the last character of a word, such as </w>.", metavar="SUFFIX")
     )
-    max_token_length: int | None = setting(None, common.MAX_TOKEN_LENGTH)
-    ties: str = setting("lowest-ids", _TIE_CHOICE)
     unk_token: str | None = setting(
         "<unk>", replace(common.UNK_TOKEN, none="unknown characters are dropped")
     )
-    alphabet_order: str = setting(
-        "sorted",
-        Choice(
-            "Order of the alphabet in the vocabulary: by code points, by first occurrence in the corpus, or "
-            "that of the initial alphabet.",
-            names=common.ALPHABET_ORDERS,
-        ),
-    )
-    parity: bool = setting(False, _PARITY)
-    parity_unit: str | None = setting(None, _PARITY_UNIT)
-    parity_window: int | None = setting(None, _PARITY_WINDOW)
-    global_merges: int = setting(0, _GLOBAL_MERGES)
-    transition: int | float | None = setting(None, _TRANSITION)
-    max_words: int | None = setting(4, common.MAX_WORDS)
-    cross_punctuation: bool = setting(True, common.CROSS_PUNCTUATION)
 
     def __post_init__(self) -> None:
-        check_settings(self)
-        self._check_parity()
+        super().__post_init__()
         common.add_unknown_token(self)
-        self._check_transition()
         if self.transition is not None and self._marks_words:
             problem = "cannot be combined with a prefix or suffix: entries begin inside words"
             raise ArgumentError("transition", problem)
-
-    def _model_of(self, learned: LearnedVocabulary) -> BPE:
-        """Return the model of a learned vocabulary, with the warning of `learn`."""
-        return _model(
-            learned,
-            unk_token=self.unk_token,
-            prefix=self.continuing_subword_prefix,
-            suffix=self.end_of_word_suffix,
-        )
 
     @property
     def _presets(self) -> tuple[str, ...]:
@@ -298,15 +312,6 @@ class BPETrainer(_AnyBPETrainer):
         if preset.name in SPLIT_AT_SPACES:
             return ', or end_of_word_suffix="</w>", to decode the spaces between words'
         return ""
-
-    def learn_vocabulary(
-        self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
-    ) -> LearnedVocabulary:
-        """Return the vocabulary and every merge with its count; learns on one thread.
-
-        With `parity`, the score of a merge is its count in the source that chose it.
-        """
-        return self._learn(counts, progress, how.get("checkpoint"), byte_level=False)
 
     def _learn(
         self,
@@ -363,12 +368,10 @@ class ByteBPETrainer(_AnyBPETrainer):
     _is_byte_level = True
 
     vocab_size: int = setting(50_257, common.VOCAB_SIZE)
-    min_frequency: int = setting(2, common.MIN_FREQUENCY)
     special_tokens: tuple[str, ...] = setting(("<|endoftext|>",), common.SPECIAL_TOKENS)
     max_token_length: int | None = setting(
         None, Integer("Longest entry to learn, in bytes.", least=1, none="no limit")
     )
-    ties: str = setting("lowest-ids", _TIE_CHOICE)
     alphabet_order: str = setting(
         "sorted",
         Choice(
@@ -377,34 +380,11 @@ class ByteBPETrainer(_AnyBPETrainer):
             names=("sorted", "byte-values"),
         ),
     )
-    parity: bool = setting(False, _PARITY)
-    parity_unit: str | None = setting(None, _PARITY_UNIT)
-    parity_window: int | None = setting(None, _PARITY_WINDOW)
-    global_merges: int = setting(0, _GLOBAL_MERGES)
-    transition: int | float | None = setting(None, _TRANSITION)
-    max_words: int | None = setting(4, common.MAX_WORDS)
-    cross_punctuation: bool = setting(True, common.CROSS_PUNCTUATION)
-
-    def __post_init__(self) -> None:
-        check_settings(self)
-        self._check_parity()
-        self._check_transition()
 
     @property
     def unk_token(self) -> None:
         """None, because every byte is an entry."""
         return None
-
-    def _model_of(self, learned: LearnedVocabulary) -> BPE:
-        """Return the model of a learned vocabulary, as `BPETrainer.model_of` does."""
-        return _model(learned)
-
-    def learn_vocabulary(
-        self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
-    ) -> LearnedVocabulary:
-        """Return the vocabulary and every merge, as `BPETrainer.learn_vocabulary` does."""
-        checkpoint = how.get("checkpoint")
-        return self._by_characters()._learn(counts, progress, checkpoint, byte_level=True)
 
     @property
     def _presets(self) -> tuple[str, ...]:
@@ -445,19 +425,3 @@ def _preset_of_words(sequences: Pipeline | None) -> Preset:
         )
         raise ArgumentError("counts", problem)
     return words
-
-
-def _model(
-    learned: LearnedVocabulary, unk_token: str | None = None, prefix: str = "", suffix: str = ""
-) -> BPE:
-    if learned.stopped_early:
-        message = f"stopped early: {learned.stopped_early}"
-        warn(message, TrainingWarning)
-    return BPE(
-        vocab=common.vocabulary_of(learned.entries),
-        # A learner can merge one pair twice; the first merge decides the rank.
-        merges=tuple(dict.fromkeys((merge.left, merge.right) for merge in learned.merges)),
-        unk_token=unk_token,
-        continuing_subword_prefix=prefix or None,
-        end_of_word_suffix=suffix or None,
-    )

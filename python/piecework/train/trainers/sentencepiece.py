@@ -315,12 +315,7 @@ class SentencePieceTrainer(Trainer):
 
         Unlike the normalizer of the model, this one applies the rules to user-defined symbols too.
         """
-        normalizer = SentencePieceNormalizer(
-            charsmap=self._rules.charsmap,
-            add_dummy_prefix=self.add_dummy_prefix,
-            remove_extra_whitespaces=self.remove_extra_whitespaces,
-            treat_whitespace_as_suffix=self.treat_whitespace_as_suffix,
-        )
+        normalizer = replace(self._normalizer, user_defined_symbols=())
         return Pipeline(with_tab_for(self._symbols_across_words, normalizer), self._pre_tokenizer)
 
     @property

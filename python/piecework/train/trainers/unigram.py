@@ -49,28 +49,44 @@ LEARNER = Variant(
     without=("seed_vocab_size",),
     none="by loss of likelihood",
 )
-_SEED_VOCAB_SIZE = Integer(
-    "Number of substrings to start from.",
-    least=1,
-    none="16 for each entry; 8 with a learner",
-)
-_NUM_SUB_ITERATIONS = Integer(
-    "EM iterations before each pruning step, or of the pieces of a learner.", least=1
-)
-_COUNT_EXPONENT = Number(
-    "EM weights a word by its count to this power; 0.8 gives boundaries nearer to those of "
-    "morphemes, and more tokens.",
-    above=0,
-    most=1,
-)
 
 
+@dataclass(frozen=True)
 class _AnyUnigramTrainer(PresetTrainer):
     """What the trainers over characters and over bytes share."""
 
-    learner: Pruning | None
-    seed_vocab_size: int | None
-    shrinking_factor: float
+    vocab_size: int = setting(8_000, common.VOCAB_SIZE)
+    special_tokens: tuple[str, ...] = setting(("<unk>", "<s>", "</s>"), common.SPECIAL_TOKENS)
+    seed_vocab_size: int | None = setting(
+        None,
+        Integer(
+            "Number of substrings to start from.",
+            least=1,
+            none="16 for each entry; 8 with a learner",
+        ),
+    )
+    max_piece_length: int = setting(
+        16, Integer("Longest piece to learn, in characters.", least=1, most=512)
+    )
+    shrinking_factor: float = setting(_KEPT_SHARE, common.SHRINKING_FACTOR)
+    num_sub_iterations: int = setting(
+        2,
+        Integer("EM iterations before each pruning step, or of the pieces of a learner.", least=1),
+    )
+    count_exponent: float = setting(
+        1.0,
+        Number(
+            "EM weights a word by its count to this power; 0.8 gives boundaries nearer to those of "
+            "morphemes, and more tokens.",
+            above=0,
+            most=1,
+        ),
+    )
+    learner: Pruning | None = setting(None, LEARNER)
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        self._check_learner()
 
     @abstractmethod
     def _by_characters(self) -> UnigramTrainer:
@@ -182,27 +198,16 @@ class UnigramTrainer(_AnyUnigramTrainer):
     _model_class = Unigram
     _title = "Unigram"
 
-    vocab_size: int = setting(8_000, common.VOCAB_SIZE)
-    special_tokens: tuple[str, ...] = setting(("<unk>", "<s>", "</s>"), common.SPECIAL_TOKENS)
     user_defined_symbols: tuple[str, ...] = setting((), common.USER_DEFINED_SYMBOLS)
     byte_fallback: bool = setting(False, common.BYTE_FALLBACK)
     character_coverage: float = setting(0.9995, common.CHARACTER_COVERAGE)
     initial_alphabet: tuple[str, ...] = setting((), common.INITIAL_ALPHABET)
-    seed_vocab_size: int | None = setting(None, _SEED_VOCAB_SIZE)
-    max_piece_length: int = setting(
-        16, Integer("Longest piece to learn, in characters.", least=1, most=512)
-    )
-    shrinking_factor: float = setting(_KEPT_SHARE, common.SHRINKING_FACTOR)
-    num_sub_iterations: int = setting(2, _NUM_SUB_ITERATIONS)
     unk_token: str | None = setting(
         "<unk>", replace(common.UNK_TOKEN, none="unknown characters have no token")
     )
-    count_exponent: float = setting(1.0, _COUNT_EXPONENT)
-    learner: Pruning | None = setting(None, LEARNER)
 
     def __post_init__(self) -> None:
-        check_settings(self)
-        self._check_learner()
+        super().__post_init__()
         common.add_unknown_token(self)
 
     def _by_characters(self) -> UnigramTrainer:
@@ -281,18 +286,9 @@ class ByteUnigramTrainer(_AnyUnigramTrainer):
 
     vocab_size: int = setting(50_257, common.VOCAB_SIZE)
     special_tokens: tuple[str, ...] = setting(("<|endoftext|>",), common.SPECIAL_TOKENS)
-    seed_vocab_size: int | None = setting(None, _SEED_VOCAB_SIZE)
     max_piece_length: int = setting(
         50, Integer("Longest piece to learn, in bytes.", least=1, most=512)
     )
-    shrinking_factor: float = setting(_KEPT_SHARE, common.SHRINKING_FACTOR)
-    num_sub_iterations: int = setting(2, _NUM_SUB_ITERATIONS)
-    count_exponent: float = setting(1.0, _COUNT_EXPONENT)
-    learner: Pruning | None = setting(None, LEARNER)
-
-    def __post_init__(self) -> None:
-        check_settings(self)
-        self._check_learner()
 
     @property
     def unk_token(self) -> None:
