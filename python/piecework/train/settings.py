@@ -55,9 +55,18 @@ class RetrainSettings(TypedDict, total=False):
     character_coverage: float
 
 
-class TrainSettings(RetrainSettings, total=False):
-    """Settings that `Tokenizer.train` and its variants pass to the trainer."""
+class TrainOptions(RetrainSettings, total=False):
+    """Keyword arguments of `Tokenizer.train` and its variants: fields of `Plan`, and settings of a trainer.
 
+    >>> options: TrainOptions = {"vocab_size": 8_000, "memory": "2GB"}
+    """
+
+    model: str | None
+    preset: str | Preset | SentencePiecePreset | None
+    num_threads: int | None
+    progress: Progress
+    memory: int | str | None
+    checkpoint: PathLike | None
     vocab_size: int | None
     model_type: Literal["unigram", "bpe", "word", "char"]
     hard_vocab_limit: bool | None
@@ -99,20 +108,6 @@ class TrainSettings(RetrainSettings, total=False):
     seed_sentencepieces_file: PathLike | None
     vocabulary_output_piece_score: bool
     accept_language: Sequence[str]
-
-
-class TrainOptions(TrainSettings, total=False):
-    """Keyword arguments of `Tokenizer.train` and its variants: fields of `Plan`, and settings of a trainer.
-
-    >>> options: TrainOptions = {"vocab_size": 8_000, "memory": "2GB"}
-    """
-
-    model: str | None
-    preset: str | Preset | SentencePiecePreset | None
-    num_threads: int | None
-    progress: Progress
-    memory: int | str | None
-    checkpoint: PathLike | None
 
 
 class CountTextsOptions(TypedDict, total=False):

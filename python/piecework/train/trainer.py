@@ -337,12 +337,7 @@ class PresetTrainer(Trainer):
     @property
     @abstractmethod
     def _presets(self) -> tuple[str, ...]:
-        """The names of the presets with which the model decodes to the same text."""
-
-    @property
-    def _default_preset(self) -> str:
-        """The name of the preset to train with if the caller names none."""
-        return self._presets[0]
+        """The names of the presets with which the model decodes to the same text, the default one first."""
 
     @property
     def _takes_any_words(self) -> bool:
@@ -377,7 +372,7 @@ class PresetTrainer(Trainer):
         """
         if preset is None and counted is not None:
             return self._preset_of_counts(counted)
-        chosen = named_preset(self._default_preset if preset is None else preset)
+        chosen = named_preset(self._presets[0] if preset is None else preset)
         if chosen.pipeline.is_byte_level != self._is_byte_level:
             if self._is_byte_level or not self._knows_all_bytes:
                 raise self._unusable(chosen)
@@ -396,7 +391,7 @@ class PresetTrainer(Trainer):
 
     def _preset_of_counts(self, counted: Pipeline) -> Preset:
         """Return the default preset if it made counts, else that of their pipeline, or one for them alone."""
-        default = PRESETS[self._default_preset]
+        default = PRESETS[self._presets[0]]
         if default.pipeline.agrees_with(counted):
             return default
         if counted.lacks_functions:
@@ -423,7 +418,7 @@ class PresetTrainer(Trainer):
         else:
             why = ", whose words it cannot decode"
             others = "" if self.kind == "bpe" else "model 'bpe' or 'unigram', or "
-            expected = f"{others}counts made with preset {self._default_preset!r}"
+            expected = f"{others}counts made with preset {self._presets[0]!r}"
         hint = self._hint_for(preset)
         problem = f"{self.kind!r} does not support counts of {source}{why}; use {expected}{hint}"
         return ArgumentError("model", problem)

@@ -268,15 +268,10 @@ class BPETrainer(_AnyBPETrainer):
         "whitespace" is an exception for published examples: it decodes with spaces inside words.
         """
         if self._marks_words:
-            return SPLIT_AT_SPACES
+            return tuple(dict.fromkeys(("whitespace", *SPLIT_AT_SPACES)))
         if self.transition is not None:
             return _SEQUENCES
         return ("metaspace", "sentencepiece", "whitespace", "characters")
-
-    @property
-    def _default_preset(self) -> str:
-        """The name of the preset to train with if the caller names none."""
-        return "whitespace" if self._marks_words else self._presets[0]
 
     def _words_and_sequences(self, counts: Counts) -> tuple[RawCounts, RawCounts | None]:
         """Return the counts of single words, and of the sequences that entries may cross."""
@@ -381,10 +376,7 @@ class ByteBPETrainer(_AnyBPETrainer):
         ),
     )
 
-    @property
-    def unk_token(self) -> None:
-        """None, because every byte is an entry."""
-        return None
+    unk_token = None  # every byte is an entry
 
     @property
     def _presets(self) -> tuple[str, ...]:

@@ -107,12 +107,7 @@ class WordLevelTrainer(RankingTrainer):
     @property
     def _presets(self) -> tuple[str, ...]:
         """The names of the presets with which the model decodes to the same text."""
-        return tuple(PRESETS)
-
-    @property
-    def _default_preset(self) -> str:
-        """The name of the preset to train with if the caller names none."""
-        return "punctuation"
+        return tuple(dict.fromkeys(("punctuation", *PRESETS)))
 
     @property
     def _knows_all_bytes(self) -> bool:

@@ -18,6 +18,7 @@ from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError
 from piecework.normalization_rules import NormalizationRules
 from piecework.spec import (
+    PieceType,
     PreTokenizer,
     Regex,
     ScoredPiece,
@@ -62,7 +63,6 @@ from piecework.train.trainers.sentencepiece_settings import (
     SENTENCEPIECE_TYPES,
     Role,
     Rules,
-    Symbols,
     check_contradictions,
     denormalizer_of,
     pieces_by_id,
@@ -281,7 +281,12 @@ class SentencePieceTrainer(Trainer):
             Role(name, getattr(self, f"{name}_id"), getattr(self, f"{name}_piece"))
             for name in ROLES
         ]
-        symbols = Symbols(self.control_symbols, self._user_defined, self.byte_fallback)
+        bytes_ = (f"<0x{byte:02X}>" for byte in range(256 if self.byte_fallback else 0))
+        symbols: list[tuple[str, str, PieceType]] = [
+            *(("control_symbols", text, "control") for text in self.control_symbols),
+            *(("user_defined_symbols", text, "user_defined") for text in self._user_defined),
+            *(("byte_fallback", text, "byte") for text in bytes_),
+        ]
         return pieces_by_id(roles, symbols)
 
     @property

@@ -8,7 +8,7 @@ the text of bos, eos or pad keeps the id of the role and gets the type of the sy
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
 from itertools import count
 from typing import Any, NamedTuple, TypeAlias
@@ -217,19 +217,16 @@ class Role(NamedTuple):
     piece: str
 
 
-class Symbols(NamedTuple):
-    """The pieces without roles."""
-
-    control: tuple[str, ...] = ()
-    user_defined: tuple[str, ...] = ()
-    byte_fallback: bool = False
-
-
-def pieces_by_id(roles: Sequence[Role], symbols: Symbols) -> dict[int, ScoredPiece]:
+def pieces_by_id(
+    roles: Sequence[Role], symbols: Iterable[tuple[str, str, PieceType]]
+) -> dict[int, ScoredPiece]:
     """Return the pieces by id, in increasing order; the first role is the unknown piece.
 
+    `symbols` are settings, texts and types.
+
     >>> roles = Role("unk", 0, "<unk>"), Role("eos", 2, "</s>")
-    >>> [(id, piece.text) for id, piece in pieces_by_id(roles, Symbols(("<a>", "<b>"))).items()]
+    >>> symbols = [("control_symbols", text, "control") for text in ("<a>", "<b>")]
+    >>> [(id, piece.text) for id, piece in pieces_by_id(roles, symbols).items()]
     [(0, '<unk>'), (1, '<a>'), (2, '</s>'), (3, '<b>')]
 
     Raises `ArgumentError` for an id or a text that is used twice.
@@ -238,7 +235,7 @@ def pieces_by_id(roles: Sequence[Role], symbols: Symbols) -> dict[int, ScoredPie
     role_ids = {piece.text: id for id, piece in pieces.items()}
     free_ids = (id for id in count() if id not in pieces)
     seen = {roles[0].piece}
-    for field, text, type in _typed_symbols(symbols):
+    for field, text, type in symbols:
         if text in seen:
             raise ArgumentError(field, f"contains {text!r} twice, or as another symbol")
         seen.add(text)
@@ -287,10 +284,3 @@ def _pieces_of_roles(roles: Sequence[Role]) -> dict[int, ScoredPiece]:
         id: ScoredPiece(role.piece, 0.0, types.get(role.piece, "control"))
         for id, role in role_of.items()
     }
-
-
-def _typed_symbols(symbols: Symbols) -> Iterator[tuple[str, str, PieceType]]:
-    yield from (("control_symbols", text, "control") for text in symbols.control)
-    yield from (("user_defined_symbols", text, "user_defined") for text in symbols.user_defined)
-    if symbols.byte_fallback:
-        yield from (("byte_fallback", f"<0x{byte:02X}>", "byte") for byte in range(256))

@@ -290,10 +290,7 @@ class ByteUnigramTrainer(_AnyUnigramTrainer):
         50, Integer("Longest piece to learn, in bytes.", least=1, most=512)
     )
 
-    @property
-    def unk_token(self) -> None:
-        """None, because every byte is an entry."""
-        return None
+    unk_token = None  # every byte is an entry
 
     @property
     def _presets(self) -> tuple[str, ...]:
