@@ -22,16 +22,11 @@ from piecework.train.settings import RetrainSettings, TrainOptions
 from piecework.train.source_balance import balance_sources, count_sources
 from piecework.train.source_counts import SourceCounts
 from piecework.train.trainer import Trainer
-from piecework.train.trainers import (
-    BPETrainer,
-    ByteBPETrainer,
-    ByteUnigramTrainer,
-    CharTrainer,
-    SentencePieceTrainer,
-    UnigramTrainer,
-    WordLevelTrainer,
-    WordPieceTrainer,
-)
+from piecework.train.trainers.bpe import BPETrainer, ByteBPETrainer
+from piecework.train.trainers.ranking import CharTrainer, WordLevelTrainer
+from piecework.train.trainers.sentencepiece import SentencePieceTrainer
+from piecework.train.trainers.unigram import ByteUnigramTrainer, UnigramTrainer
+from piecework.train.trainers.wordpiece import WordPieceTrainer
 
 __all__ = [
     "LEARNERS",

@@ -113,7 +113,7 @@ def learn_specs(
     >>> [list(spec.model.vocab) for spec in specs.values()]
     [['[UNK]', 'hug'], ['[UNK]', 'hug', 'pug']]
 
-    Where smaller vocabularies are prefixes of larger ones , one run learns all sizes, and so
+    Where smaller vocabularies are prefixes of larger ones, one run learns all sizes, and so
     does pruning, whose sizes share the seeds of the largest one. The other models are learned once for each
     size. Each specification equals that of `learn_spec` with its size; for pruning, with its size and the
     `seed_vocab_size` of the largest. The other arguments are those of `learn_spec`.

@@ -14,18 +14,6 @@ from piecework.train.trainers.sentencepiece import SentencePieceTrainer
 from piecework.train.trainers.unigram import ByteUnigramTrainer, UnigramTrainer
 from piecework.train.trainers.wordpiece import WordPieceTrainer
 
-__all__ = [
-    "TRAINERS",
-    "BPETrainer",
-    "ByteBPETrainer",
-    "ByteUnigramTrainer",
-    "CharTrainer",
-    "SentencePieceTrainer",
-    "UnigramTrainer",
-    "WordLevelTrainer",
-    "WordPieceTrainer",
-]
-
 TRAINERS: dict[str, type[Trainer]] = {
     trainer.kind: trainer
     for trainer in (
