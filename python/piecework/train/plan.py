@@ -168,8 +168,9 @@ class Plan:
         self._check(0)
         if isinstance(texts, Mapping):
             return self.learn_from_counts(word_counts(texts, "texts"))
+        counting = CountSettings(self.num_threads, self.sentences, self.memory)
         return self.learn_from_counts(
-            counts_of_texts(texts, self.pipeline, self._counting, self.progress)
+            counts_of_texts(texts, self.pipeline, counting, self.progress)
         )
 
     def learn_from_counts(
@@ -182,10 +183,6 @@ class Plan:
             "checkpoint": self.checkpoint,
         }
         return learn(counts, self.trainer, self.preset, training_log, self.memory, **how)
-
-    @property
-    def _counting(self) -> CountSettings:
-        return CountSettings(self.num_threads, self.sentences, self.memory)
 
     def _check(self, files: int) -> None:
         """Raise for settings that this number of files, or none, cannot be learned with."""
