@@ -128,7 +128,7 @@ def learn_specs(
     chosen = preset_for_counts(counts.pipeline, largest, preset)
     counts = counts._of_pipeline(largest._pipeline_with(chosen))
     models = largest._learn_models(
-        counts, list(sized), progress, num_threads=num_threads, checkpoint=checkpoint
+        counts, list(sized), progress=progress, num_threads=num_threads, checkpoint=checkpoint
     )
     return {size: largest._specification(model, chosen) for size, model in models.items()}
 

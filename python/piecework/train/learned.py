@@ -218,17 +218,13 @@ class VocabularyTrainer(Trainer, Generic[ModelT]):
         )
 
     def _learn_models(
-        self,
-        counts: AnyCounts,
-        sizes: Sequence[int],
-        progress: Progress = None,
-        **how: Unpack[LearnOptions],
+        self, counts: AnyCounts, sizes: Sequence[int], **how: Any
     ) -> dict[int, Model]:
         """Return the model of each size, learned in one run if `learns_together`."""
         if not self._nests:
-            return super()._learn_models(counts, sizes, progress, **how)
+            return super()._learn_models(counts, sizes, **how)
         largest = self._sized(max(sizes))
-        learned = largest.learn_vocabulary(counts, progress, **how)
+        learned = largest.learn_vocabulary(counts, **how)
         return {size: self._model_of_prefix(learned, size) for size in sizes}
 
     def _model_of_prefix(self, learned: LearnedVocabulary, size: int) -> Model:

@@ -173,14 +173,10 @@ class Trainer(ABC):
         """Return the model."""
 
     def _learn_models(
-        self,
-        counts: AnyCounts,
-        sizes: Sequence[int],
-        progress: Progress = None,
-        **how: Unpack[LearnOptions],
+        self, counts: AnyCounts, sizes: Sequence[int], **how: Any
     ) -> dict[int, Model]:
         """Return the model of each size, learned in one run if `Traits.learns_together`."""
-        return {size: self._sized(size).learn(counts, progress, **how) for size in sizes}
+        return {size: self._sized(size).learn(counts, **how) for size in sizes}
 
     def _traits(self) -> Traits:
         """Return what others ask of the trainer."""

@@ -207,16 +207,12 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         return self._learn(counts, progress, **how)[0]
 
     def _learn_models(
-        self,
-        counts: AnyCounts,
-        sizes: Sequence[int],
-        progress: Progress = None,
-        **how: Unpack[LearnOptions],
+        self, counts: AnyCounts, sizes: Sequence[int], **how: Any
     ) -> dict[int, Model]:
         """Return the model of each size, learned in one run if `learns_together`."""
         if not self.learner._learns_sizes:
-            return super()._learn_models(counts, sizes, progress, **how)
-        learned = replace(self, vocab_size=max(sizes))._learn(counts, progress, list(sizes), **how)
+            return super()._learn_models(counts, sizes, **how)
+        learned = replace(self, vocab_size=max(sizes))._learn(counts, sizes=list(sizes), **how)
         models = (
             self._sized(size)._model_of(one) for size, one in zip(sizes, learned, strict=True)
         )
@@ -237,7 +233,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     def _learn(
         self,
         counts: AnyCounts,
-        progress: Progress,
+        progress: Progress = None,
         sizes: list[int] | None = None,
         further: Mapping[str, object] | None = None,
         **how: Unpack[LearnOptions],
