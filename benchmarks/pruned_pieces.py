@@ -39,6 +39,7 @@ import numpy as np
 import piecework as pw
 from piecework.spec import BertNormalizer, BertPreTokenizer, SentencePiece, Unigram
 from piecework.train import BPETrainer, Pipeline, Pruning, SentencePieceTrainer, UnigramTrainer
+from piecework.train.trainers.bpe import BYTE_ALPHABET
 
 COVERAGE = 0.9995
 WORD_MARK = "▁"
@@ -199,7 +200,7 @@ def read_words(corpus: Path, units: str) -> tuple[pw.Counts, pw.Counts, Alphabet
     if units == "bytes":
         texts = ([line + "\n" for line in part] for part in parts)
         training, held_out = (pw.count_texts(part, preset="gpt2") for part in texts)
-        alphabet = pw.ByteBPETrainer().by_characters().initial_alphabet
+        alphabet = BYTE_ALPHABET
         return without_pipeline(training), without_pipeline(held_out), alphabet
     if units == "sentencepiece":
         pipeline = SentencePieceTrainer().pipeline

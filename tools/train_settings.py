@@ -28,6 +28,8 @@ cannot make them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import Literal, TypedDict
 
 from piecework._internal.types import Progress
@@ -37,7 +39,6 @@ from piecework.train.learners import Learner
 from piecework.train.presets import Preset
 from piecework.train.sentencepiece_presets import SentencePiecePreset
 from piecework.train.sentences import Sentences
-from piecework.train.source_weights import Weight
 
 
 class RetrainSettings(TypedDict, total=False):
@@ -47,15 +48,9 @@ class RetrainSettings(TypedDict, total=False):
     """
 
 '''
-MIDDLE = '''
-
-class TrainSettings(RetrainSettings, total=False):
-    """Settings that `Tokenizer.train` and its variants pass to the trainer."""
-
-'''
 OPTIONS = '''
 
-class TrainOptions(TrainSettings, total=False):
+class TrainOptions(RetrainSettings, total=False):
     """Keyword arguments of `Tokenizer.train` and its variants: fields of `Plan`, and settings of a trainer.
 
     >>> options: TrainOptions = {"vocab_size": 8_000, "memory": "2GB"}
@@ -100,7 +95,7 @@ def settings_module() -> str:
         line for name, abouts in found.items() if name not in kept for line in lines(name, abouts)
     )
     run = [f"    {one.name}: {one.type}\n" for one in fields(Plan) if one.default is None]
-    return "".join([HEAD, *retrain, MIDDLE, *train, OPTIONS, *run, count_options()])
+    return "".join([HEAD, *retrain, OPTIONS, *run, *train, count_options()])
 
 
 def count_options() -> str:

@@ -47,8 +47,8 @@ if TYPE_CHECKING:
     from piecework.train import Counts as Counts
     from piecework.train import SentencePieceTrainer as SentencePieceTrainer
     from piecework.train import UnigramTrainer as UnigramTrainer
+    from piecework.train import WordLevelTrainer as WordLevelTrainer
     from piecework.train import WordPieceTrainer as WordPieceTrainer
-    from piecework.train import WordTrainer as WordTrainer
     from piecework.train import count_files as count_files
     from piecework.train import count_texts as count_texts
     from piecework.vocabulary import IdMap as IdMap
@@ -77,7 +77,7 @@ _HOMES = {
     "TokenizerSpec": "spec",
     "UnigramTrainer": "train",
     "WordPieceTrainer": "train",
-    "WordTrainer": "train",
+    "WordLevelTrainer": "train",
     "count_files": "train",
     "count_texts": "train",
     "encode_files": "export",

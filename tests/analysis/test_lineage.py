@@ -74,7 +74,7 @@ def test_the_merges_join_the_characters_of_the_token(words: Words) -> None:
     counts = pw.Counts([word for word, _ in words], [count for _, count in words])
     trainer = pw.BPETrainer(30, min_frequency=1)
     learned = trainer.learn_vocabulary(counts)
-    tok = pw.Tokenizer(trainer.model_of(learned))
+    tok = pw.Tokenizer(trainer._model_of(learned))
     for token in learned.entries[1:]:
         from_run, from_tokenizer = lineage(learned, token), lineage(tok, token)
         assert "".join(leaves(from_run)) == token

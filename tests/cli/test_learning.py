@@ -205,7 +205,7 @@ def test_every_size_and_model_gets_the_length(corpus: Path) -> None:
     options = ("--min-frequency", 1, "--vocab-size", "24,25", "--model-max-length", 7)
     done = run("train", corpus, *options, "-o", "out-{size}/", cwd=corpus.parent)
     assert done.returncode == 0, done.stderr
-    options = ("--vocab-size", 30, "--self-test-sample-size", 2, "--model-max-length", 7)
+    options = ("--vocab-size", 30, "--model-max-length", 7)
     done = run("train-sentencepiece", corpus, *options, "-o", "spm/", cwd=corpus.parent)
     assert done.returncode == 0, done.stderr
     for name in ("out-24", "out-25", "spm"):

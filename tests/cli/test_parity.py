@@ -98,16 +98,6 @@ def test_rounds_of_sentencepiece_equal_those_of_the_library(folder: Path) -> Non
     assert pw.Tokenizer.load(folder / "out.model").get_vocab() == expected.get_vocab()
 
 
-def test_rounds_and_self_tests_are_refused_together(folder: Path) -> None:
-    settings = (*PARALLEL, "--balance-rounds", "2", "--self-test-sample-size", "3")
-    done = run("train-sentencepiece", "en.txt", "cs.txt", *settings, "-o", "out.model", cwd=folder)
-    assert done.returncode != 0
-    expected = (
-        "--self-test-sample-size: does not support --balance-rounds, which learns from counts"
-    )
-    assert expected in " ".join(done.stderr.split())
-
-
 def test_several_sizes_are_not_weighed(folder: Path) -> None:
     arguments = [*TRAIN[:-1], "300,330", *PARALLEL, "--balance-rounds", "2"]
     done = run(*arguments, "-o", "t-{size}.json", cwd=folder)

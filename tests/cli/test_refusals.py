@@ -325,30 +325,6 @@ ROWS = [
         "train-sentencepiece",
     ),
     Row(
-        "self_test_sample_size",
-        f"{LANGUAGES} --self-test-sample-size 3 --balance-rounds 2 {PARALLEL}",
-        "--self-test-sample-size: does not support --balance-rounds, which learns from counts",
-        "train-sentencepiece",
-    ),
-    Row(
-        "self_test_sample_size",
-        "en.txt --self-test-sample-size 3 --sample 0.5",
-        "--sample: does not support --self-test-sample-size",
-        "train-sentencepiece",
-    ),
-    Row(
-        "self_test_sample_size",
-        "t5.tsv --self-test-sample-size 3",
-        "--self-test-sample-size: does not support counts files, which have no sentences",
-        "train-sentencepiece",
-    ),
-    Row(
-        "vocab_size",
-        "en.txt --vocab-size 30,40 --self-test-sample-size 3",
-        "several sizes do not support --self-test-sample-size",
-        "train-sentencepiece",
-    ),
-    Row(
         "seed_sentencepieces_file",
         "en.txt --seed-sentencepieces-file en-dev.txt",
         "en-dev.txt line 1",

@@ -327,7 +327,7 @@ def test_a_chat_as_a_list_names_its_ids() -> None:
         assert pickle.loads(pickle.dumps(result)) == result
 
 
-@pytest.mark.parametrize("trainer", [pw.WordPieceTrainer, pw.UnigramTrainer, pw.WordTrainer])
+@pytest.mark.parametrize("trainer", [pw.WordPieceTrainer, pw.UnigramTrainer, pw.WordLevelTrainer])
 def test_settings_of_other_trainers_name_the_argument_here(trainer: type) -> None:
     name = trainer.__name__
     with pytest.raises(

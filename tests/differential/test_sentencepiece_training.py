@@ -245,12 +245,6 @@ def varint(stream: io.BytesIO) -> int:
     return value
 
 
-def test_self_tests_are_kept_and_pass(tmp_path: Path) -> None:
-    ours = learned(CORPUS, options("unigram", "nmt_nfkc", 0) | {"self_test_sample_size": 5})
-    assert len(ours.spec.model.self_test) == 5  # type: ignore[union-attr]
-    assert len(loaded(ours, tmp_path)) == 120
-
-
 def test_the_vocab_file_equals_that_of_sentencepiece(tmp_path: Path) -> None:
     for scores in (True, False):
         settings = options("bpe", "nmt_nfkc", 0) | {"vocabulary_output_piece_score": scores}

@@ -14,6 +14,7 @@ from piecework.errors import TrainingError
 from piecework.reference import bpe_model
 from piecework.reference import bpe_training as reference
 from piecework.train import BPETrainer, ByteBPETrainer
+from piecework.train.trainer import by_characters
 from piecework.train.trainers.bpe import BYTE_ALPHABET
 from tests.laws.counting import compared, compares_some
 
@@ -96,7 +97,7 @@ def test_a_byte_level_tokenizer_decodes_every_text_to_itself(texts: list[str], m
 
 def test_byte_trainer_is_the_character_trainer_over_the_byte_alphabet() -> None:
     trainer = ByteBPETrainer(vocab_size=300, max_token_length=4, special_tokens=("<s>",))
-    same = asdict(trainer.by_characters())
+    same = asdict(by_characters(trainer))
     assert {name: same[name] for name in asdict(trainer)} == asdict(trainer)
     assert same["initial_alphabet"] == BYTE_ALPHABET
     assert same["unk_token"] is None

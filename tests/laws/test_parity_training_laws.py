@@ -16,6 +16,7 @@ from piecework.errors import TrainingError
 from piecework.reference import bpe_training
 from piecework.reference import parity_training as reference
 from piecework.train import BPETrainer, ByteBPETrainer, Counts, SourceCounts, count_texts
+from piecework.train.trainer import by_characters
 from tests.laws.counting import compared, compares_some
 from tests.laws.test_bpe_training_laws import Words, train_settings, word_counts
 from tests.laws.test_resumed_learning_laws import assert_it_continues
@@ -104,7 +105,7 @@ def test_byte_level_text_is_measured_in_the_units_of_its_text(
     trainer = ByteBPETrainer(vocab_size=290, min_frequency=1, parity=True, **parity)
     learned = trainer.learn_vocabulary(counts)
     known = {field.name for field in fields(bpe_training.Settings)}
-    how = {name: value for name, value in vars(trainer.by_characters()).items() if name in known}
+    how = {name: value for name, value in vars(by_characters(trainer)).items() if name in known}
     expected = reference.learn(
         [list(one) for one in counts.sources.values()],
         bpe_training.Settings(**how),

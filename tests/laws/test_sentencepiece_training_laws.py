@@ -17,6 +17,8 @@ from piecework.reference import sentencepiece_training as reference
 from piecework.reference import unigram_pruning
 from piecework.reference.unigram_training import around_symbols
 from piecework.train import Pruning, SentencePieceTrainer
+from piecework.train.trainer import traits_of
+from piecework.train.trainers.sentencepiece_settings import SENTENCEPIECE_TYPES
 from tests.laws.counting import compared, compares_some
 
 # Several scripts, ASCII and full-width digits, an inherited script, the long vowel, spaces.
@@ -174,10 +176,10 @@ def test_pruning_continues_after_any_choice(
 @pytest.mark.parametrize(
     "trainer",
     [
-        *(SentencePieceTrainer(kind, 60, False) for kind in SentencePieceTrainer.TYPES),  # type: ignore[arg-type]
+        *(SentencePieceTrainer(kind, 60, False) for kind in SENTENCEPIECE_TYPES),  # type: ignore[arg-type]
         SentencePieceTrainer("unigram", 60, False, learner=Pruning()),
     ],
-    ids=lambda trainer: trainer.detail,
+    ids=lambda trainer: traits_of(trainer).detail,
 )
 @given(TEXTS)
 def test_threads_change_nothing(trainer: SentencePieceTrainer, texts: list[str]) -> None:

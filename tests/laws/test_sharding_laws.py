@@ -58,7 +58,7 @@ TRAINERS: dict[str, tuple[str, Any]] = {
     "unigram-pruning": ("sentencepiece", pw.UnigramTrainer(vocab_size=24, learner=Pruning())),
     "byte-unigram": ("gpt2", pw.ByteUnigramTrainer(vocab_size=280)),
     "byte-unigram-pruning": ("gpt2", pw.ByteUnigramTrainer(vocab_size=280, learner=Pruning())),
-    "word": ("punctuation", pw.train.WordTrainer(vocab_size=9)),
+    "word": ("punctuation", pw.train.WordLevelTrainer(vocab_size=9)),
     "char": ("characters", pw.train.CharTrainer(vocab_size=6)),
     "sentencepiece-pruning": (
         "",

@@ -18,6 +18,7 @@ from piecework.reference import superwords as reference
 from piecework.reference.bpe_training import Settings
 from piecework.spec import named_pre_tokenizer
 from piecework.train import PRESETS, ByteBPETrainer
+from piecework.train.trainer import by_characters
 from piecework.train.trainers.bpe import BYTE_ALPHABET
 from tests.component_engines import CORE, REFERENCE
 from tests.laws.counting import compared, compares_some
@@ -152,7 +153,7 @@ def test_a_run_interrupted_at_any_merge_continues_to_the_same_result(
     expected = trainer.learn_vocabulary(counts)
     folder = tmp_path_factory.mktemp("checkpoint")
     merges = data.draw(st.integers(0, len(expected.merges)))
-    interrupted_after(merges, folder, counts, trainer.by_characters(), expected)
+    interrupted_after(merges, folder, counts, by_characters(trainer), expected)
     assert trainer.learn_vocabulary(counts, checkpoint=folder) == expected
     assert not list(folder.iterdir()), "a finished run leaves no checkpoint"
 
@@ -165,10 +166,10 @@ def test_each_size_equals_a_run_of_its_own(corpus: list[str]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         sizes = list(range(256, 267))
-        together = trainer.learn_models(counts, sizes)
+        together = trainer._learn_models(counts, sizes)
         for size in sizes:
             if size > 260:
-                assert together[size] == trainer.sized(size).learn(counts)
+                assert together[size] == trainer._sized(size).learn(counts)
         words = pw.count_texts(["of the of the", *corpus], preset="o200k")
         plain = ByteBPETrainer(260, min_frequency=1, special_tokens=())
         assert together[260] == plain.learn(words)

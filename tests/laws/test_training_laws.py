@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 import piecework as pw
 from piecework.errors import TrainingError
 from piecework.train import LEARNERS, Merges
+from piecework.train.learners import SCORES
 from tests.engines import CORE, REFERENCE, Outcome
 from tests.laws.counting import compared, compares_some
 from tests.laws.strategies import Words, train_settings, word_counts
 
-NAMES = [*Merges.SCORES, *(name for name in LEARNERS if name != Merges.name)]
+NAMES = [*SCORES, *(name for name in LEARNERS if name != Merges.name)]
 
 patiently = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=300)
 

@@ -14,6 +14,7 @@ from piecework._core import LearningLog
 from piecework.errors import TrainingError
 from piecework.reference import unigram_pruning as reference
 from piecework.train import ByteUnigramTrainer, Pruning, UnigramTrainer
+from piecework.train.trainer import by_characters
 from tests.laws.counting import compared, compares_some
 from tests.laws.strategies import Words, word_counts
 
@@ -131,6 +132,6 @@ def test_pieces_of_bytes_are_those_over_the_byte_level_alphabet(words: Words) ->
     texts = [word for word, count in words for _ in range(min(count, 3))]
     counts = pw.count_texts(texts, preset="gpt2")
     trainer = ByteUnigramTrainer(vocab_size=262, learner=Pruning())
-    assert trainer.learn_pieces(counts) == trainer.by_characters().learn_pieces(counts)
-    found = learned_by_reference(list(counts), trainer.by_characters())
+    assert trainer.learn_pieces(counts) == by_characters(trainer).learn_pieces(counts)
+    found = learned_by_reference(list(counts), by_characters(trainer))
     assert list(trainer.learn_pieces(counts).pieces) == found

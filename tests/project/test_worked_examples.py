@@ -189,7 +189,7 @@ def test_bytes_that_are_not_text_decode_to_the_replacement_character() -> None:
 
 def test_a_word_model_can_have_the_vocabulary_of_transformer_xl() -> None:
     counts = pw.Counts([f"w{number}" for number in range(267_734)], [1] * 267_734)
-    model = pw.train.WordTrainer(vocab_size=267_735, min_frequency=1).learn(counts)
+    model = pw.train.WordLevelTrainer(vocab_size=267_735, min_frequency=1).learn(counts)
     tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
     assert len(tok) == 267_735
     assert tok.encode("w267733 w0 absent").tokens == ["w267733", "w0", "[UNK]"]

@@ -14,9 +14,10 @@ from piecework.reference.tokenizer import ReferenceTokenizer
 from piecework.reference.wordpiece_training import isolated_characters
 from piecework.spec import Split, TokenizerSpec, WhitespaceSplit, WordLevel
 from piecework.train import LEARNERS, PRESETS, Learner, Merges, Pipeline, Preset
+from piecework.train.learners import SCORES
 
 LEARNERS_BY_NAME: dict[str, Learner] = {
-    **{score: Merges(score) for score in Merges.SCORES},  # type: ignore[arg-type]
+    **{score: Merges(score) for score in SCORES},  # type: ignore[arg-type]
     **{name: kind() for name, kind in LEARNERS.items() if name != Merges.name},
 }
 BERT_PRESETS = [name for name in PRESETS if name.startswith("bert-")]
@@ -100,7 +101,7 @@ def test_a_retrained_vocabulary_isolates_as_its_pipeline_does() -> None:
 
 def test_several_sizes_have_the_same_alphabet() -> None:
     counts = pw.count_texts(["aqua squad unique 漢"] * 20)
-    sizes = pw.WordPieceTrainer().learn_models(counts, [25, 40])
+    sizes = pw.WordPieceTrainer()._learn_models(counts, [25, 40])
     for model in sizes.values():
         entries = {"q", "##q", "漢"}
         assert entries <= model.vocab.keys()

@@ -30,6 +30,7 @@ from piecework.train import (
     learn_spec,
 )
 from piecework.train.source_balance import weighted_sum
+from piecework.train.trainer import check_size, traits_of
 
 FILES = ["missing-en.txt", "missing-cs.txt"]
 SEEDS = "missing-seeds.tsv"
@@ -120,7 +121,7 @@ def test_a_preset_is_compared_with_the_counts_before_rare_words_are_dropped() ->
     ],
 )
 def test_a_trainer_says_whether_it_needs_positions(trainer: Trainer, name: str | None) -> None:
-    assert trainer.needs_positions == name
+    assert traits_of(trainer).needs_positions == name
     sources = SourceCounts({"en": pw.Counts(["hug"], [9]), "cs": pw.Counts(["pug"], [8])})
     words = weighted_sum(sources, dict.fromkeys(sources.sources, Fraction(1)))
     if name is None:
@@ -132,7 +133,7 @@ def test_a_trainer_says_whether_it_needs_positions(trainer: Trainer, name: str |
 
 @pytest.mark.parametrize("trainer", [CharTrainer(), UnigramTrainer(vocab_size=4)])
 def test_settings_that_fit_some_corpus_are_not_rejected_early(trainer: Trainer) -> None:
-    trainer.check_before_counting()
+    check_size(trainer, None)
     assert pw.Tokenizer.train_from_iterator(["a"] * 9, trainer, preset="characters")
 
 

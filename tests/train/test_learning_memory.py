@@ -20,8 +20,9 @@ from piecework.train import (
     UnigramTrainer,
     WordPieceTrainer,
     estimated_memory,
-    fit_to_memory,
 )
+from piecework.train.learn import fit_to_memory
+from piecework.train.learners import SCORES
 from tests.processes import LINUX
 
 # Makes counts of the first words of a file, as many as in a corpus.
@@ -30,6 +31,7 @@ import sys
 import numpy as np
 import piecework as pw
 from piecework.train import *
+from piecework.train.trainer import traits_of
 
 def make_counts(number):
     words = open(sys.argv[1]).read().split()[:number]
@@ -37,7 +39,7 @@ def make_counts(number):
     return pw.Counts(words, 1 + 20 * number // (ranks + 20), first=ranks)
 
 def for_trainer(counts, trainer):
-    if not trainer.learns_by_source:
+    if not traits_of(trainer).learns_by_source:
         return counts
     halves = [pw.Counts(counts.words[part::2], counts.counts[part::2]) for part in (0, 1)]
     return SourceCounts(dict(zip("ab", halves)))
@@ -150,14 +152,14 @@ def many_words(number: int = 20_000) -> pw.Counts:
 TRAINER = WordPieceTrainer(vocab_size=400, learner=Merges())
 
 
-def within(budget: int, counts: pw.Counts, trainer: Trainer = TRAINER) -> tuple[Any, Any]:
+def within(budget: int, counts: pw.Counts, trainer: Trainer = TRAINER) -> pw.Counts:
     """Fit counts to a budget below the least that the public functions accept."""
     from piecework.train import learn as memory
 
     original = memory.memory_budget
     memory.memory_budget = lambda _: budget  # type: ignore[assignment]
     try:
-        return fit_to_memory(counts, trainer)
+        return fit_to_memory(counts, trainer, None)
     finally:
         memory.memory_budget = original
 
@@ -165,15 +167,13 @@ def within(budget: int, counts: pw.Counts, trainer: Trainer = TRAINER) -> tuple[
 def test_rare_words_are_dropped_by_the_smallest_count_that_fits() -> None:
     counts = many_words()
     needed = estimated_memory(counts, TRAINER)
-    assert within(needed, counts) == (counts, None)
+    assert within(needed, counts) is counts
     with pytest.warns(
         TrainingWarning, match="occur less than 3 times were dropped: 8,000 of 20,000"
     ):
-        kept, dropped = within(int(0.9 * needed), counts)
-    assert dropped is not None
-    assert kept.counts.min() == dropped.min_count == 3
-    assert len(kept) == 20_000 - dropped.words
-    assert kept.total == counts.total - dropped.occurrences
+        kept = within(int(0.9 * needed), counts)
+    assert kept.counts.min() == 3
+    assert len(kept) == 12_000
     assert kept == pw.Counts(*zip(*((w, c) for w, c in counts if c >= 3), strict=True))
 
 
@@ -201,9 +201,7 @@ def test_the_budget_is_an_argument_of_every_way_to_train(tmp_path: Path) -> None
 
 # ---- counts beyond 32 bits
 
-LEARNERS = dict.fromkeys(
-    [*map(Merges, Merges.SCORES), *(kind() for kind in pw.train.LEARNERS.values())]
-)
+LEARNERS = dict.fromkeys([*map(Merges, SCORES), *(kind() for kind in pw.train.LEARNERS.values())])
 
 
 @pytest.mark.parametrize(

@@ -24,6 +24,7 @@ from piecework.train import (
     learn_specs,
 )
 from piecework.train.plan import trainer_for
+from piecework.train.setting_fields import settings_of
 from piecework.train.trainers import TRAINERS
 
 Run = Callable[..., tuple[int, str, str]]
@@ -161,7 +162,7 @@ def test_learners_are_values() -> None:
 
 @pytest.mark.parametrize(
     "trainer",
-    [kind for name, kind in TRAINERS.items() if "learner" not in kind.setting_names()],
+    [kind for name, kind in TRAINERS.items() if "learner" not in settings_of(kind)],
 )
 @pytest.mark.parametrize("learner", [Merges(), "merges"])
 def test_a_trainer_without_learners_names_its_settings(trainer: Any, learner: object) -> None:
@@ -180,11 +181,6 @@ def test_several_sizes_share_the_seeds_of_the_largest(counts: pw.Counts) -> None
     )
     assert specs[300] == alone
     assert specs[1000] == learn_spec(counts, replace(trainer, vocab_size=1000))
-    with pytest.raises(
-        pw.errors.ArgumentError,
-        match=r"sizes: needs Pruning\(\), not Merges\(score='likelihood', ties=None\)",
-    ):
-        pw.WordPieceTrainer(learner=Merges()).learn_sizes(counts, [300, 1000])
 
 
 def test_removals_end_with_the_learned_vocabulary(counts: pw.Counts) -> None:

@@ -83,7 +83,7 @@ def test_settings_override_those_of_the_preset() -> None:
     preset = SENTENCEPIECE_PRESETS["albert"]
     trainer = preset.trainer(pad_id=-1, unk_id=0, normalization_rule_name="identity")
     assert trainer.meta_pieces[0].text == "<unk>"
-    assert trainer.normalizer.charsmap == b""
+    assert trainer._normalizer.charsmap == b""
 
 
 def test_a_trainer_takes_no_preset_beside_it() -> None:
@@ -111,14 +111,3 @@ def test_the_command_line_takes_the_kind_from_the_preset(tmp_path: Path) -> None
     options = ["--model-type", "bpe", "--preset", "t5", "--vocab-size", "60", "-o"]
     assert run(["train-sentencepiece", str(corpus), *options, f"{tmp_path}/t.model"]) == 0
     assert pw.Tokenizer.load(tmp_path / "t.model").spec.model.kind == "bpe"  # type: ignore[union-attr]
-
-
-def test_a_self_test_has_the_pieces_of_the_model_without_those_of_the_template() -> None:
-    tok = pw.Tokenizer.train_from_iterator(
-        ["hug pug", "hugs bug"] * 9, preset="llama", vocab_size=290, self_test_sample_size=2
-    )
-    assert isinstance(tok.spec.model, pw.spec.SentencePiece)
-    assert len(tok.spec.model.self_test) == 2
-    assert tok.encode("hug").tokens[0] == "<s>"
-    for text, pieces in tok.spec.model.self_test:
-        assert pieces.split(" ") == tok.encode(text, add_special_tokens=False).tokens

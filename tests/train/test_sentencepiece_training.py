@@ -308,14 +308,6 @@ def test_a_sentence_is_drawn_with_its_count(tmp_path: Path) -> None:
     assert dict(counts) == {"▁hug": 4, "▁pug": 4}
 
 
-def test_samples_for_the_self_test_have_no_counts(tmp_path: Path) -> None:
-    trainer = SentencePieceTrainer(
-        model_type="char", input_format="tsv", vocab_size=20, self_test_sample_size=2
-    )
-    ours = pw.Tokenizer.train(write_tsv(tmp_path / "c.tsv"), trainer)
-    assert {text for text, _ in ours.spec.model.self_test} <= {"hug pug", "abc", "hugs"}  # type: ignore[union-attr]
-
-
 def test_the_command_line_takes_counts(tmp_path: Path) -> None:
     corpus, model = write_tsv(tmp_path / "c.tsv"), tmp_path / "x.model"
     arguments = [
@@ -381,12 +373,3 @@ def test_seeds_without_a_count_are_refused(line: str, tmp_path: Path) -> None:
     seeds = write_seeds(tmp_path / "seeds.tsv", ["the\t9", line, "do\t3"])
     with pytest.raises(pw.errors.FormatError, match=r"seeds\.tsv line 2: found .*a piece, a tab"):
         train(seed_sentencepieces_file=seeds)
-
-
-def test_the_command_line_keeps_sentences_for_a_self_test(tmp_path: Path) -> None:
-    model = tmp_path / "x.model"
-    arguments = command_for(model)
-    assert run([*arguments, "--self-test-sample-size", "2"]) == 0
-    tests = pw.Tokenizer.load(model).spec.model.self_test  # type: ignore[union-attr]
-    assert len(tests) == 2
-    assert {text for text, _ in tests} <= set(TEXTS)

@@ -25,8 +25,8 @@ from piecework.train import (
     SourceCounts,
     Trainer,
     UnigramTrainer,
+    WordLevelTrainer,
     WordPieceTrainer,
-    WordTrainer,
     balance_sources,
     learn_spec,
 )
@@ -213,7 +213,7 @@ def test_checkpoints_of_other_runs_are_refused(tmp_path: Path) -> None:
         balance_sources(counts_of("sentencepiece"), trainer, **options)
 
 
-@pytest.mark.parametrize("trainer", [CharTrainer(), WordTrainer(vocab_size=200)])
+@pytest.mark.parametrize("trainer", [CharTrainer(), WordLevelTrainer(vocab_size=200)])
 def test_models_that_rank_units_have_checkpoints_of_rounds(
     trainer: Trainer, tmp_path: Path
 ) -> None:

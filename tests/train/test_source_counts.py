@@ -25,9 +25,10 @@ from piecework.train import (
     Counts,
     SourceCounts,
     count_sources,
-    fit_to_memory,
     learn_spec,
 )
+from piecework.train.learn import fit_to_memory
+from piecework.train.trainer import by_characters
 from tests.laws.test_resumed_learning_laws import interrupted_after
 
 # Much English, little Czech; the Czech text says the same as the English one.
@@ -101,7 +102,7 @@ def test_learning_does_not_depend_on_threads_or_positions(counts: SourceCounts) 
 
 
 def test_other_trainers_learn_from_the_sum(counts: SourceCounts) -> None:
-    for trainer in (ByteBPETrainer(vocab_size=300), pw.train.WordTrainer(vocab_size=9)):
+    for trainer in (ByteBPETrainer(vocab_size=300), pw.train.WordLevelTrainer(vocab_size=9)):
         sources = counts if isinstance(trainer, ByteBPETrainer) else words_by_source()
         assert learn_spec(sources, trainer) == learn_spec(sources.merged(), trainer)
 
@@ -160,7 +161,7 @@ def test_rare_words_are_dropped_from_each_source_and_kept_in_parallel_texts() ->
     trainer = pw.BPETrainer(40, parity=True)
     needed = pw.train.estimated_memory(counts, trainer)
     with pytest.warns(TrainingWarning, match="less than 9 times were dropped"):
-        reduced, _ = fit_to_memory(counts, trainer, needed - 10_000_000)
+        reduced = fit_to_memory(counts, trainer, needed - 10_000_000)
     assert isinstance(reduced, SourceCounts)
     assert [one.words for one in reduced.sources.values()] == [["frequent"], ["frequent"]]
     assert reduced.parallel == counts.parallel
@@ -274,7 +275,7 @@ def test_settings_of_parity_need_parity() -> None:
 def test_a_checkpoint_of_another_language_is_refused(
     counts: SourceCounts, tmp_path: Path, changed: str
 ) -> None:
-    trainer = PARITY.by_characters()
+    trainer = by_characters(PARITY)
     interrupted_after(3, tmp_path, counts, trainer, trainer.learn_vocabulary(counts))
     groups = {"sources": dict(counts.sources), "parallel": dict(counts.parallel)}
     groups[changed]["cs"] = counted([*CZECH, "a jezera"])

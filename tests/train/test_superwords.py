@@ -12,6 +12,7 @@ import tokenizers
 import piecework as pw
 from piecework.errors import ArgumentError, TrainingError, TrainingWarning
 from piecework.train import BPETrainer, ByteBPETrainer
+from piecework.train.trainer import by_characters, traits_of
 from tests.processes import run_command
 
 NAME = "o200k-superwords"
@@ -103,8 +104,8 @@ def test_a_share_is_between_0_and_1(share: float) -> None:
 def test_each_size_has_its_own_share() -> None:
     counts = pw.count_texts(TEXTS, preset=NAME)
     trainer = ByteBPETrainer(360, transition=0.75)
-    assert not trainer.nests
-    models = trainer.learn_models(counts, [300, 360])
+    assert not traits_of(trainer).learns_together
+    models = trainer._learn_models(counts, [300, 360])
     assert models[300] == replace(trainer, vocab_size=300).learn(counts)
     assert "ĠtheĠ" in models[300].vocab
 
@@ -189,11 +190,11 @@ def test_retraining_keeps_the_share_of_superwords(tok: pw.Tokenizer) -> None:
 
 def test_a_trainer_says_what_it_learns() -> None:
     trainer = ByteBPETrainer(400, transition=340, max_words=2)
-    assert trainer.by_characters().transition == 340
-    assert not replace(trainer, cross_punctuation=False).by_characters().cross_punctuation
-    assert trainer.sized(340).transition is None
-    assert trainer.sized(341).transition == 340
-    assert replace(trainer, transition=None).presets[0] == "gpt2"
+    assert by_characters(trainer).transition == 340
+    assert not by_characters(replace(trainer, cross_punctuation=False)).cross_punctuation
+    assert trainer._sized(340).transition is None
+    assert trainer._sized(341).transition == 340
+    assert replace(trainer, transition=None)._presets[0] == "gpt2"
 
 
 def test_the_command_line_learns_from_counts_and_from_text(tmp_path: Path) -> None:

@@ -33,8 +33,8 @@ from piecework.train import (
     CharTrainer,
     Merges,
     Preset,
+    WordLevelTrainer,
     WordPieceTrainer,
-    WordTrainer,
     count_texts,
     learn_spec,
     pipeline_of,
@@ -164,7 +164,7 @@ def test_a_vocabulary_too_small_for_its_alphabet_is_refused() -> None:
         WordPieceTrainer(vocab_size=18).learn(HUGS)
 
 
-@pytest.mark.parametrize("trainer", [WordPieceTrainer(), WordTrainer(), CharTrainer()])
+@pytest.mark.parametrize("trainer", [WordPieceTrainer(), WordLevelTrainer(), CharTrainer()])
 def test_an_empty_corpus_is_refused(trainer: pw.train.Trainer) -> None:
     with pytest.raises(
         pw.errors.CorpusError, match="corpus: has no words; it needs text to learn from"
@@ -172,7 +172,7 @@ def test_an_empty_corpus_is_refused(trainer: pw.train.Trainer) -> None:
         trainer.learn(count_texts(["", " \n"]))
 
 
-@pytest.mark.parametrize("trainer", [WordPieceTrainer(), WordTrainer(), CharTrainer()])
+@pytest.mark.parametrize("trainer", [WordPieceTrainer(), WordLevelTrainer(), CharTrainer()])
 @pytest.mark.parametrize("counts", [[("hug", 1)], ["hug"], None])
 def test_inputs_that_are_not_counts_are_rejected(trainer: pw.train.Trainer, counts: object) -> None:
     found = type(counts).__name__
@@ -237,9 +237,9 @@ def test_workers_do_not_change_what_is_learned() -> None:
 
 def test_words_are_taken_by_count_then_code_points() -> None:
     counts = count_texts(["pug hug bug bug"], preset="whitespace")
-    assert list(WordTrainer().learn(counts).vocab) == ["[UNK]", "bug", "hug", "pug"]
-    assert list(WordTrainer(vocab_size=3).learn(counts).vocab) == ["[UNK]", "bug", "hug"]
-    assert list(WordTrainer(min_frequency=2).learn(counts).vocab) == ["[UNK]", "bug"]
+    assert list(WordLevelTrainer().learn(counts).vocab) == ["[UNK]", "bug", "hug", "pug"]
+    assert list(WordLevelTrainer(vocab_size=3).learn(counts).vocab) == ["[UNK]", "bug", "hug"]
+    assert list(WordLevelTrainer(min_frequency=2).learn(counts).vocab) == ["[UNK]", "bug"]
 
 
 def test_characters_are_taken_by_count_then_code_point() -> None:
@@ -251,10 +251,12 @@ def test_characters_are_taken_by_count_then_code_point() -> None:
 
 def test_a_word_spelled_like_a_special_token_is_one_entry() -> None:
     counts = pw.Counts(["[UNK]", "hug"], [5, 1])
-    assert WordTrainer().learn(counts).vocab == {"[UNK]": 0, "hug": 1}
+    assert WordLevelTrainer().learn(counts).vocab == {"[UNK]": 0, "hug": 1}
 
 
-@pytest.mark.parametrize("trainer", [WordTrainer(min_frequency=99), CharTrainer(min_frequency=99)])
+@pytest.mark.parametrize(
+    "trainer", [WordLevelTrainer(min_frequency=99), CharTrainer(min_frequency=99)]
+)
 def test_a_frequency_that_nothing_reaches_is_refused(trainer: pw.train.Trainer) -> None:
     with pytest.raises(
         pw.errors.TrainingError,
@@ -355,7 +357,7 @@ def test_an_unknown_model_lists_the_known_ones() -> None:
 
 def test_each_model_has_a_usual_preset() -> None:
     kinds = ("wordpiece", "bpe", "byte-bpe", "unigram", "byte-unigram", "word", "char")
-    assert [TRAINERS[kind]().preset_for(None, None).name for kind in kinds] == [
+    assert [TRAINERS[kind]()._preset_for(None, None).name for kind in kinds] == [
         "bert-uncased",
         "metaspace",
         "gpt2",
@@ -364,14 +366,14 @@ def test_each_model_has_a_usual_preset() -> None:
         "punctuation",
         "characters",
     ]
-    assert WordTrainer().preset_for("whitespace") is PRESETS["whitespace"]
+    assert WordLevelTrainer()._preset_for("whitespace") is PRESETS["whitespace"]
 
 
 def test_an_unknown_preset_lists_the_known_ones() -> None:
     with pytest.raises(
         pw.errors.ArgumentError, match="preset: must be one of bert-uncased.*, not 'gpt9'"
     ):
-        WordPieceTrainer().preset_for("gpt9")
+        WordPieceTrainer()._preset_for("gpt9")
 
 
 # ---- specifications
@@ -417,7 +419,9 @@ def test_teaching_pipelines_have_no_template() -> None:
 
 
 def test_words_and_characters_get_their_models_and_decoders() -> None:
-    words = learn_spec(count_texts(["Hi!"], preset="punctuation"), WordTrainer(), "punctuation")
+    words = learn_spec(
+        count_texts(["Hi!"], preset="punctuation"), WordLevelTrainer(), "punctuation"
+    )
     assert (words.model, words.decoder) == (WordLevel({"[UNK]": 0, "!": 1, "Hi": 2}), None)
     chars = learn_spec(count_texts(["a b"], preset="characters"), CharTrainer(), "characters")
     assert chars.model == Char({"[UNK]": 0, " ": 1, "a": 2, "b": 3})
@@ -430,11 +434,11 @@ def test_counts_of_another_pipeline_are_refused_and_those_of_none_accepted() -> 
         match="preset: 'whitespace' does not fit counts of preset 'bert-cased'; pass no preset, or",
     ):
         learn_spec(bert_counts(), wordpiece(), "whitespace")
-    assert learn_spec(HUGS, WordTrainer(), "whitespace").model.vocab["pun"] == 1
+    assert learn_spec(HUGS, WordLevelTrainer(), "whitespace").model.vocab["pun"] == 1
 
 
 def test_pipeline_of_a_specification_counts_its_words() -> None:
-    spec = learn_spec(bert_counts(), WordTrainer(), "bert-cased")
+    spec = learn_spec(bert_counts(), WordLevelTrainer(), "bert-cased")
     assert count_texts(SENTENCES, preset=pipeline_of(spec)) == bert_counts()
 
 
@@ -488,7 +492,9 @@ def test_relearning_reserves_tokens_that_only_post_processor_and_padding_insert(
     assert new.padding == Padding(pad_id=vocab["[PAD]"])
 
 
-@pytest.mark.parametrize(("trainer", "kind"), [(WordTrainer(), WordLevel), (CharTrainer(), Char)])
+@pytest.mark.parametrize(
+    ("trainer", "kind"), [(WordLevelTrainer(), WordLevel), (CharTrainer(), Char)]
+)
 def test_relearning_keeps_the_kind_of_model(trainer: pw.train.Trainer, kind: type) -> None:
     preset = Preset("words", PRESETS["bert-cased"].pipeline)
     new = relearn_spec(learn_spec(bert_counts(), trainer, preset), bert_counts(), 10)

@@ -15,59 +15,59 @@ from piecework.errors import ArgumentError
 from piecework.train import Pruning, count_texts
 from piecework.train.learned import merging_trainer
 from piecework.train.learners import LEARNERS, Learner
-from piecework.train.trainer import Trainer
+from piecework.train.trainer import Trainer, WordSizes, traits_of
 from piecework.train.trainers import TRAINERS
-from piecework.train.word_sizes import WordSizes
+from piecework.train.trainers.sentencepiece_settings import SENTENCEPIECE_TYPES
 
 PACKAGE = Path(pw.__file__).parent
 WORDPIECE = [pw.WordPieceTrainer(learner=learner()) for learner in LEARNERS.values()]
-SENTENCEPIECE = [pw.SentencePieceTrainer(model_type=kind) for kind in pw.SentencePieceTrainer.TYPES]
+SENTENCEPIECE = [pw.SentencePieceTrainer(model_type=kind) for kind in SENTENCEPIECE_TYPES]
 OTHERS = [kind() for name, kind in TRAINERS.items() if name not in ("wordpiece", "sentencepiece")]
 WITH_LEARNER = (pw.UnigramTrainer, pw.ByteUnigramTrainer, pw.SentencePieceTrainer)
 UNIGRAM = [kind(learner=Pruning()) for kind in WITH_LEARNER]
 EVERY: list[Any] = [*WORDPIECE, *SENTENCEPIECE, *OTHERS, *UNIGRAM]
 
 every_trainer = pytest.mark.parametrize(
-    "trainer", EVERY, ids=lambda one: f"{one.kind} {one.detail}"
+    "trainer", EVERY, ids=lambda one: f"{one.kind} {traits_of(one).detail}"
 )
 
 
 @every_trainer
 def test_the_smallest_model_equals_that_of_a_tokenizer_with_the_fixed_tokens(trainer: Any) -> None:
-    spec = trainer.specification(trainer.smallest_model())
-    assert {*trainer.fixed_tokens} <= {*pw.Tokenizer.from_spec(spec).get_vocab()}
-    assert trainer.pipeline_with(trainer.preset_for(None, None)) is not None
+    spec = trainer._specification(trainer._smallest_model())
+    assert {*traits_of(trainer).fixed_tokens} <= {*pw.Tokenizer.from_spec(spec).get_vocab()}
+    assert trainer._pipeline_with(trainer._preset_for(None, None)) is not None
 
 
 @every_trainer
 def test_the_memory_grows_with_the_words(trainer: Any) -> None:
     sizes = WordSizes(*(np.array([10.0**3, 10.0**6, 10.0**9]) for _ in range(3)))
-    small, medium, large = trainer.memory(sizes)
+    small, medium, large = trainer._memory(sizes)
     assert 0 < small < medium < large
 
 
 @every_trainer
 def test_trainers_pickle_and_compare(trainer: Any) -> None:
     assert pickle.loads(pickle.dumps(trainer)) == trainer
-    assert trainer.sized(8_765).vocab_size == 8_765
+    assert trainer._sized(8_765).vocab_size == 8_765
 
 
 @every_trainer
 def test_sizes_that_nest_are_learned_together_and_only_merges_are_logged(trainer: Any) -> None:
-    assert trainer.learns_together or not trainer.nests
-    if trainer.merges_pairs:
+    traits = traits_of(trainer)
+    if traits.merges_pairs:
         assert merging_trainer(trainer) is trainer
-        assert trainer.nests
+        assert traits.learns_together
     else:
         with pytest.raises(pw.errors.ArgumentError, match=f"the {trainer.kind} trainer"):
             merging_trainer(trainer)
 
 
 def test_runs_continue_from_what_restores_them() -> None:
-    found = {(one.kind, one.detail): one.resumption for one in EVERY}
+    found = {(one.kind, traits_of(one).detail): traits_of(one).resumption for one in EVERY}
     assert found == {
         **{
-            ("wordpiece", name): "merges" if learner.merges_pairs else "choices"
+            ("wordpiece", name): "merges" if learner._merges_pairs else "choices"
             for name, learner in LEARNERS.items()
         },
         ("bpe", ""): "merges",
@@ -89,7 +89,7 @@ def test_runs_continue_from_what_restores_them() -> None:
 def test_ranking_says_that_it_has_no_checkpoint(tmp_path: Path) -> None:
     counts = pw.count_texts(["hug pug"], preset="whitespace")
     with pytest.warns(pw.errors.TrainingWarning, match="no checkpoint: a word run"):
-        pw.WordTrainer().learn(counts, checkpoint=tmp_path)
+        pw.WordLevelTrainer().learn(counts, checkpoint=tmp_path)
 
 
 def test_trainers_implement_the_trainer_protocol() -> None:

@@ -266,7 +266,7 @@ def test_settings_of_sentencepiece_that_do_not_fit_together_are_errors(
 
 
 def test_presets_of_characters_and_bytes_are_told_apart() -> None:
-    with pytest.raises(pw.errors.ArgumentError, match=r"use model 'byte-unigram' \(ByteUnigram"):
+    with pytest.raises(pw.errors.ArgumentError, match="use model 'byte-unigram', or"):
         pw.Tokenizer.train_from_iterator(WORDS, model="unigram", preset="gpt2")
     with pytest.raises(pw.errors.ArgumentError, match="does not support model 'byte-unigram'"):
         pw.Tokenizer.train_from_iterator(WORDS, model="byte-unigram", preset="metaspace")

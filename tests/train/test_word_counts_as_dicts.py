@@ -10,6 +10,7 @@ import pytest
 
 import piecework as pw
 from piecework.errors import ArgumentError, InputTypeError
+from piecework.train.trainer import traits_of
 
 WORDS = {"hug": 10, "pug": 5, "pun": 12, "bun": 4, "hugs": 5}
 COUNTS = pw.Counts(list(WORDS), list(WORDS.values()))
@@ -24,7 +25,7 @@ TRAINERS = (
     pw.UnigramTrainer(vocab_size=14),
     pw.ByteUnigramTrainer(vocab_size=260),
     pw.SentencePieceTrainer(vocab_size=13),
-    pw.WordTrainer(),
+    pw.WordLevelTrainer(),
     pw.CharTrainer(),
 )
 CALLS: dict[str, Callable[[Any], object]] = {
@@ -34,9 +35,8 @@ CALLS: dict[str, Callable[[Any], object]] = {
         words, pw.BPETrainer(vocab_size=11)
     ),
     "learn_spec": lambda words: pw.train.learn_spec(words, pw.BPETrainer(vocab_size=11)),
-    "learn_specs": lambda words: pw.train.learn_specs(words, pw.WordTrainer(), [3, 4]),
-    "estimated_memory": lambda words: pw.train.estimated_memory(words, pw.WordTrainer()),
-    "fit_to_memory": lambda words: pw.train.fit_to_memory(words, pw.WordTrainer(), "1GB"),
+    "learn_specs": lambda words: pw.train.learn_specs(words, pw.WordLevelTrainer(), [3, 4]),
+    "estimated_memory": lambda words: pw.train.estimated_memory(words, pw.WordLevelTrainer()),
     "SourceCounts": lambda words: pw.train.SourceCounts({"en": words, "cs": {"ahoj": 2}}),
 }
 
@@ -57,7 +57,9 @@ def test_a_mapping_gives_what_its_counts_give(name: str) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::piecework.errors.TrainingWarning")
-@pytest.mark.parametrize("trainer", TRAINERS, ids=lambda one: f"{one.kind} {one.detail}".strip())
+@pytest.mark.parametrize(
+    "trainer", TRAINERS, ids=lambda one: f"{one.kind} {traits_of(one).detail}".strip()
+)
 def test_every_trainer_learns_from_a_mapping(trainer: pw.train.Trainer) -> None:
     assert trainer.learn(WORDS) == trainer.learn(COUNTS)
     if hasattr(trainer, "learn_vocabulary"):

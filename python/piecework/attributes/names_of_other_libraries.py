@@ -101,7 +101,6 @@ _OF_MODULE = {
     "Regex": "strings, as in piecework.spec.Split",
     "SentencePieceBPETokenizer": "piecework.Tokenizer.train(files, model='bpe')",
     "SentencePieceUnigramTokenizer": "piecework.Tokenizer.train(files, model='unigram')",
-    "WordLevelTrainer": "piecework.WordTrainer",
     "decoders": "piecework.spec, such as spec.WordPieceDecoder",
     "models": "piecework.spec, such as spec.WordPiece",
     "normalizers": "piecework.spec, such as spec.BertNormalizer",
@@ -241,9 +240,9 @@ def hides_keywords(method: Method) -> Method:
 def unknown_setting(owner: str, name: str, known: Iterable[str], hint: str = "") -> InputTypeError:
     """Return the error for a setting that a trainer does not have.
 
-    >>> raise unknown_setting("WordTrainer", "show_progress", ["vocab_size"])
+    >>> raise unknown_setting("CharTrainer", "show_progress", ["vocab_size"])
     Traceback (most recent call last):
-    piecework.errors.InputTypeError: show_progress: is not a setting of WordTrainer; use progress=True of ...
+    piecework.errors.InputTypeError: show_progress: is not a setting of CharTrainer; use progress=True of ...
     """
     settings = list(known)
     problem = f"is not a setting of {owner}"

@@ -39,7 +39,9 @@ from piecework.cli.summaries import (
     summary_option,
 )
 from piecework.io.atomic_files import atomic_stream
+from piecework.train.counts_files import CountsSummary
 from piecework.train.plan import Plan
+from piecework.train.trainer import traits_of
 
 if TYPE_CHECKING:
     from piecework.analysis.round_trip import RoundTrip
@@ -97,7 +99,7 @@ def count(
     counting["first_source"] = first_source
     if path == "-" or merges or plan.sentences.size:
         counts = count_or_load(corpus, plan.pipeline, reading, plan.sentences, counting)
-        summary = pw.train.CountsSummary(counts.total, len(counts))
+        summary = CountsSummary(counts.total, len(counts))
         if path == "-":
             with atomic_stream(path) as stream:
                 counts.write_tsv(stream)
@@ -118,7 +120,7 @@ def count(
 
 
 def _print_summary(
-    counts: pw.train.CountsSummary,
+    counts: CountsSummary,
     plan: Plan,
     found: RoundTrip,
     timing: Timing,
@@ -128,7 +130,7 @@ def _print_summary(
     """Print how many words were counted, what the preset does to them, and the next command."""
     assert plan.preset is not None
     name, normalizer = plan.preset.name, plan.pipeline.normalizer
-    is_sentencepiece = plan.trainer.has_own_pipeline
+    is_sentencepiece = traits_of(plan.trainer).has_own_pipeline
     train = "train-sentencepiece" if is_sentencepiece else "train"
     output = "spm.model" if is_sentencepiece else "tokenizer.json"
     given = click.get_current_context().params["preset"]

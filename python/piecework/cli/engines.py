@@ -60,9 +60,6 @@ def check_engine(
     for name, value in given_options(dict(counting)).items():
         if name not in ("memory", "checkpoint"):
             raise pw.errors.ArgumentError(name, f"{value!r} does not support --engine {engine}")
-    if plan.tests:
-        problem = f"must be 0 with --engine, not {plan.tests}: counts have no sentences"
-        raise pw.errors.ArgumentError("self_test_sample_size", problem)
     if are_counts_files(corpus, reading["field"], plan.sentences):
         message = "counts text files; counts files need no engine"
         raise pw.errors.ArgumentError("engine", message)

@@ -13,6 +13,7 @@ from piecework.cli.reading import Reading, given_options, reading_options
 from piecework.cli.resizing import check_outputs, resizing_outputs, save_resized
 from piecework.cli.setting_options import setting_options
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
+from piecework.train.learners import SCORES
 
 _EXAMPLE = """\b
 Example:
@@ -32,7 +33,7 @@ Example:
 )
 @in_vocabulary(
     "--score",
-    type=click.Choice(pw.train.Merges.SCORES),
+    type=click.Choice(tuple(SCORES)),
     help="Score that selects the next pair.  [default: likelihood; BPE: frequency]",
 )
 @setting_options(pw.BPETrainer, "min_frequency", "max_token_length")

@@ -18,6 +18,7 @@ from piecework.train.counts_files import is_counts_file
 from piecework.train.learn import preset_for_counts, source_of
 from piecework.train.plan import Plan
 from piecework.train.setting_fields import settings_of
+from piecework.train.trainer import traits_of
 
 Command = TypeVar("Command", bound=Callable[..., Any])
 
@@ -100,7 +101,7 @@ def check_words(corpus: Sequence[str], plan: Plan, reading: Reading, preset: str
         if counted is None or counted.agrees_with(plan.pipeline):
             continue
         with naming_counts(path):
-            if preset is not None or plan.trainer.has_own_pipeline:
+            if preset is not None or traits_of(plan.trainer).has_own_pipeline:
                 preset_for_counts(counted, plan.trainer, plan.preset)
             problem = (
                 f"have words of {source_of(counted)}, and others of {source_of(plan.pipeline)}"

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import piecework as pw
 from piecework.io.saving import is_folder_path
+from piecework.train.trainer import traits_of
 
 ROLES = ("unk", "bos", "eos", "sep", "pad", "cls", "mask")
 
@@ -33,7 +34,7 @@ def token_roles(given: Sequence[str], trainer: pw.train.Trainer, path: str) -> d
         if name not in ROLES or not token:
             problem = f"must be {'|'.join(ROLES)}=TOKEN, not {option!r}"
             raise pw.errors.ArgumentError("roles", problem)
-        if token not in trainer.fixed_tokens:
+        if token not in traits_of(trainer).fixed_tokens:
             problem = (
                 f"must be a special token, not {option!r}: also pass --special-token {token!r}"
             )

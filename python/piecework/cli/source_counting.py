@@ -14,7 +14,8 @@ from piecework.cli.parameters import InputFile, option
 from piecework.cli.reading import given_options
 from piecework.train.count_checkpoint import source_folder
 from piecework.train.plan import Plan
-from piecework.train.source_costs import SourceCosts, costs_of_parity, plain_models
+from piecework.train.source_balance import SourceCosts, costs_of_parity, plain_models
+from piecework.train.trainer import traits_of
 
 CountCorpus = Callable[[Sequence[str], Mapping[str, Any]], pw.Counts]
 """Counts a corpus with the options of `counting_options`, or loads counts files."""
@@ -156,7 +157,7 @@ def source_option(
     if rounds is not None:
         _check_rounds(trainer, sizes)
         return "--balance-rounds"
-    if trainer.learns_by_source:
+    if traits_of(trainer).learns_by_source:
         return "--parity"
     if parallel:
         problem = f"{parallel[0]!r} needs --balance-rounds, or --parity for BPE"
@@ -165,11 +166,11 @@ def source_option(
 
 
 def _check_rounds(trainer: pw.train.Trainer, sizes: Sequence[int]) -> None:
-    if trainer.learns_by_source:
+    if traits_of(trainer).learns_by_source:
         raise pw.errors.ArgumentError("balance_rounds", "cannot be combined", also=["parity"])
     if sizes:
         raise pw.errors.ArgumentError("balance_rounds", "needs one size of the vocabulary")
-    if name := trainer.needs_positions:
+    if name := traits_of(trainer).needs_positions:
         flag = f"--{name.replace('_', '-')}"
         problem = f"does not support {flag} first-seen: weighted counts have no first positions"
         raise pw.errors.ArgumentError("balance_rounds", problem, hint=f"choose another {flag}")
@@ -215,5 +216,5 @@ def _check_parallel(parallel: Sequence[str], trainer: pw.train.Trainer, needed_b
             "--parallel FILE for each CORPUS argument, a text that says the same in each language"
         )
         unit_advice = "for languages of one script, --parity-unit compares their own texts"
-        advice = unit_advice if trainer.learns_by_source else ""
+        advice = unit_advice if traits_of(trainer).learns_by_source else ""
         raise pw.errors.ArgumentError(needed_by, f"needs {needs}", hint=advice)

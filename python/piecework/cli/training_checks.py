@@ -11,15 +11,14 @@ import piecework as pw
 from piecework.cli.engines import check_engine
 from piecework.cli.options import are_counts_files, check_counting, check_words
 from piecework.cli.outputs import check_tokenizer_output, check_trained_format, training_log_of
-from piecework.cli.reading import Reading, given_options
+from piecework.cli.reading import Reading
 from piecework.cli.source_counting import check_sources, groups_of, source_option
 from piecework.cli.training_options import SENTENCEPIECE
 from piecework.io.atomic_files import check_writable
+from piecework.train.trainer import check_size, traits_of
 
 if TYPE_CHECKING:
     from piecework.train.plan import Plan
-
-_WITH_SELF_TESTS = {"memory", "checkpoint"}
 
 
 @dataclass(frozen=True)
@@ -63,8 +62,6 @@ class Job:
         """
         _check_trainer(self)
         by_source = self.by_source
-        if self.plan.tests:
-            _check_self_tests(self, by_source)
         for output in self.outputs.values():
             check_trained_format(self.plan, output)
             check_tokenizer_output(output)
@@ -74,12 +71,12 @@ class Job:
 def _check_trainer(job: Job) -> None:
     """Raise for counts that another command learns from, and for sizes that no corpus can have."""
     trainer, preset = job.plan.trainer, job.plan.preset
-    if job.model != SENTENCEPIECE and trainer.has_own_pipeline:
+    if job.model != SENTENCEPIECE and traits_of(trainer).has_own_pipeline:
         found = f"counts of preset {preset.name if preset else SENTENCEPIECE}"
         problem = f"has {found}; piecework train-sentencepiece learns from them"
         raise pw.errors.ArgumentError("CORPUS", problem)
     for size in job.sizes or (trainer.vocab_size,):
-        trainer.sized(size).check_before_counting()
+        check_size(trainer, size)
 
 
 def _check_corpus(job: Job, by_source: str | None) -> None:
@@ -102,33 +99,16 @@ def _check_corpus(job: Job, by_source: str | None) -> None:
         check_words(paths, plan, reading, job.preset)
 
 
-def _check_self_tests(job: Job, by_source: str | None) -> None:
-    """Raise for sentences that the model shall store where there are none, or several sizes."""
-    if job.sizes:
-        message = (
-            "several sizes do not support --self-test-sample-size; give one size, or leave it out"
-        )
-        raise pw.errors.ArgumentError("vocab_size", message)
-    if by_source is not None:
-        problem = f"does not support {by_source}, which learns from counts; leave one of them out"
-        raise pw.errors.ArgumentError("self_test_sample_size", problem)
-    if job.are_counts:
-        problem = "does not support counts files, which have no sentences"
-        raise pw.errors.ArgumentError("self_test_sample_size", problem)
-    for name in given_options(dict(job.counting)).keys() - _WITH_SELF_TESTS:
-        problem = "does not support --self-test-sample-size, which keeps sentences of all texts"
-        raise pw.errors.ArgumentError(name, problem)
-
-
 def training_log(job: Job, path: str) -> str:
     """Return the file for the merges; raise if there will be none, or if it cannot be written."""
     plan = job.plan
-    if not plan.trainer.merges_pairs:
-        learner = plan.trainer.detail or plan.trainer.kind
+    traits = traits_of(plan.trainer)
+    if not traits.merges_pairs:
+        learner = traits.detail or plan.trainer.kind
         problem = f"needs merges, which --learner merges and --model bpe make; {learner} makes none"
         raise pw.errors.ArgumentError("training_log", problem)
-    if path == "-" or job.sizes or plan.tests:
-        found = "- as output" if path == "-" else "several sizes" if job.sizes else "a self-test"
+    if path == "-" or job.sizes:
+        found = "- as output" if path == "-" else "several sizes"
         message = f"needs one tokenizer in a file or folder, not {found}"
         raise pw.errors.ArgumentError("training_log", message)
     log = training_log_of(path)

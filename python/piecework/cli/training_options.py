@@ -18,6 +18,7 @@ from piecework.cli.reading import given_options
 from piecework.cli.setting_options import SECTION, declared_options
 from piecework.train.plan import model_of
 from piecework.train.setting_fields import Variant, settings_of
+from piecework.train.trainer import sections_of
 from piecework.train.trainers import TRAINERS
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -151,7 +152,7 @@ def _typed_value(flag: str, args: Sequence[str]) -> str | None:
 def options_of(model: str, several_sizes: bool = False) -> tuple[Option, ...]:
     """Return the options of the settings of a model; with `several_sizes`, of more than one vocabulary."""
     trainer = TRAINERS[model]
-    declared = declared_options(settings_of(trainer), SECTION, several_sizes, trainer.sections)
+    declared = declared_options(settings_of(trainer), SECTION, several_sizes, sections_of(trainer))
     return tuple(Option(names, **how) for names, how in declared)
 
 

@@ -24,7 +24,7 @@ from piecework.cli.parameters import (
     output_option,
     quiet_option,
 )
-from piecework.cli.reading import Reading, in_one_thread
+from piecework.cli.reading import Reading
 from piecework.cli.roles import check_folder, token_roles
 from piecework.cli.source_counting import (
     balanced,
@@ -53,11 +53,12 @@ from piecework.cli.training_plan import print_plan
 from piecework.io.saving import is_folder_path
 from piecework.train.count_checkpoint import delete_count_checkpoint
 from piecework.train.source_balance import delete_balance_checkpoint
+from piecework.train.trainer import traits_of
 
 if TYPE_CHECKING:
     from piecework.analysis.round_trip import RoundTrip
     from piecework.train.plan import Plan
-    from piecework.train.source_costs import SourceCosts
+    from piecework.train.source_balance import SourceCosts
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -182,20 +183,12 @@ def _run(
     if hint := preset_hint(plan, normalized(plan, texts)):
         note(hint)
     summary = _Summary(plan, timing, texts, as_json)
-    if plan.tests:
-        # The model stores sentences for self-tests, and counts have no sentences.
-        learned = finished(plan.learn_from_files(job.corpus, **in_one_thread(job.reading)))
-        [path] = job.outputs.values()
-        save_trained(learned, path)
-        summary.add(learned, path)
-        summary.finish()
-        return
     sources, counts, costs = _counts(job)
     trained = {size: finished(spec) for size, spec in _learned(job, counts, log).items()}
     for size, learned in trained.items():
         save_trained(learned, job.outputs[size])
     measure = None
-    if sources is not None and plan.trainer.learns_by_source:
+    if sources is not None and traits_of(plan.trainer).learns_by_source:
         timing.stop()
         measure = parity_costs(sources, plan, job.sizes)
     for size, learned in trained.items():
@@ -245,7 +238,7 @@ def _learned(
     }
     if not job.sizes:
         return {None: plan.learn_from_counts(counts, training_log)}
-    if not plan.trainer.learns_together:
+    if not traits_of(plan.trainer).learns_together:
         note("these vocabularies do not nest: each size is learned separately")
     specs = pw.train.learn_specs(counts, plan.trainer, job.sizes, plan.preset, **options)
     return {size: specs[size] for size in job.sizes}
@@ -320,7 +313,7 @@ class _Summary:
         line = f"trained {counted(entries, 'entry')} from {words} {self._timing}{saved}"
         lines = [line]
         if costs is not None:
-            by_rounds = not self._plan.trainer.learns_by_source
+            by_rounds = not traits_of(self._plan.trainer).learns_by_source
             lines += costs_lines(costs, by_rounds=by_rounds)
         summarize(lines, data, as_json=self._as_json, err=path == "-")
         if self._found is not None:

@@ -7,51 +7,37 @@ and is tested without a compiled one.
 
 from piecework.train.counting import count_files, count_files_to, count_texts
 from piecework.train.counts import Counts
-from piecework.train.counts_files import CountsSummary, recorded_pipeline
+from piecework.train.counts_files import recorded_pipeline
 from piecework.train.learn import (
-    DroppedWords,
     estimated_memory,
-    fit_to_memory,
     learn_spec,
     learn_specs,
     pipeline_of,
 )
 from piecework.train.learned import LearnedVocabulary
 from piecework.train.learners import LEARNERS, Learner, Merges, Pruning, TopDown
-from piecework.train.pipeline import Pipeline
-from piecework.train.presets import PRESETS, Preset
+from piecework.train.presets import PRESETS, Pipeline, Preset
 from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS, SentencePiecePreset
 from piecework.train.sentences import Sentences
 from piecework.train.settings import RetrainSettings, TrainOptions
-from piecework.train.source_balance import BalancedCounts, balance_sources
-from piecework.train.source_counting import count_sources
+from piecework.train.source_balance import balance_sources, count_sources
 from piecework.train.source_counts import SourceCounts
 from piecework.train.trainer import Trainer
-from piecework.train.trainers import (
-    BPETrainer,
-    ByteBPETrainer,
-    ByteUnigramTrainer,
-    CharTrainer,
-    SentencePieceTrainer,
-    UnigramTrainer,
-    WordPieceTrainer,
-    WordTrainer,
-)
-from piecework.train.trainers.unigram import LearnedPieces
+from piecework.train.trainers.bpe import BPETrainer, ByteBPETrainer
+from piecework.train.trainers.ranking import CharTrainer, WordLevelTrainer
+from piecework.train.trainers.sentencepiece import SentencePieceTrainer
+from piecework.train.trainers.unigram import ByteUnigramTrainer, UnigramTrainer
+from piecework.train.trainers.wordpiece import WordPieceTrainer
 
 __all__ = [
     "LEARNERS",
     "PRESETS",
     "SENTENCEPIECE_PRESETS",
     "BPETrainer",
-    "BalancedCounts",
     "ByteBPETrainer",
     "ByteUnigramTrainer",
     "CharTrainer",
     "Counts",
-    "CountsSummary",
-    "DroppedWords",
-    "LearnedPieces",
     "LearnedVocabulary",
     "Learner",
     "Merges",
@@ -67,15 +53,14 @@ __all__ = [
     "TrainOptions",
     "Trainer",
     "UnigramTrainer",
+    "WordLevelTrainer",
     "WordPieceTrainer",
-    "WordTrainer",
     "balance_sources",
     "count_files",
     "count_files_to",
     "count_sources",
     "count_texts",
     "estimated_memory",
-    "fit_to_memory",
     "learn_spec",
     "learn_specs",
     "pipeline_of",

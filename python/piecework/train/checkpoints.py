@@ -28,8 +28,7 @@ from piecework.train.counts import Counts
 from piecework.train.trainer import Trainer
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
+    pass
 
 
 SECONDS_BETWEEN_WRITES: float = 60.0
@@ -38,13 +37,8 @@ _FORMAT: Final = "piecework learning checkpoint 2"
 
 State = TypeVar("State")
 
-_COLUMNS: Final = (
-    ("left", "<u4"),
-    ("right", "<u4"),
-    ("merged", "<u4"),
-    ("count", "<u8"),
-    ("score", "<f8"),
-)
+_COLUMNS: Final = {"merges": ("<u4", "<u4", "<u4", "<u8", "<f8"), "choices": ("<u8",)}
+"""The types of the columns of merges: left, right, merged, count, score; and of choices."""
 
 
 class LearningCheckpoint:
@@ -58,8 +52,9 @@ class LearningCheckpoint:
     def __init__(
         self, folder: PathLike, counts: Counts, trainer: Trainer, sizes: Sequence[int] = ()
     ) -> None:
-        assert trainer.resumption is not None, trainer
-        self._resumption = trainer.resumption
+        resumption = trainer._traits().resumption
+        assert resumption is not None, trainer
+        self._resumption = resumption
         name = f"learning-{trainer.kind}-{trainer.vocab_size}.bin"
         path = Path(path_text(folder, "checkpoint")) / name
         self.file = CheckpointFile(path, counts, trainer, sizes)
@@ -71,7 +66,23 @@ class LearningCheckpoint:
         self._log = earlier or LearningLog(**{self._resumption: None})
 
     def _log_of(self, header: dict[str, Any], body: bytes) -> LearningLog:
-        return LearningLog(**{self._resumption: _READERS[self._resumption](header, body)})
+        """Return the state of an earlier run."""
+        import numpy as np
+
+        if self._resumption == "round":
+            pieces, steps = json.loads(body)
+            scored = [(str(name), float(score)) for name, score in pieces]
+            return LearningLog(round=(scored, [(int(count), float(of)) for count, of in steps]))
+        columns: Any = []
+        offset = 0
+        for kind in _COLUMNS[self._resumption]:
+            column = np.frombuffer(body, kind, int(header["rows"]), offset)
+            offset += column.nbytes
+            # A copy is aligned, which the core needs; a view of the body at an odd offset is not.
+            columns.append(np.array(column, np.dtype(kind).newbyteorder("=")))
+        if self._resumption == "choices":
+            return LearningLog(choices=columns[0])
+        return LearningLog(merges=tuple(columns))
 
     @property
     def arguments(self) -> dict[str, Any]:
@@ -107,76 +118,16 @@ class LearningCheckpoint:
 
     def _parts(self) -> tuple[dict[str, Any], bytes] | None:
         """Return fields of the header and the body; None if nothing has been learned."""
-        parts = {
-            "merges": self._merge_parts,
-            "choices": self._choice_parts,
-            "round": self._round_parts,
-        }
-        return parts[self._resumption]()
-
-    def _choice_parts(self) -> tuple[dict[str, Any], bytes] | None:
-        choices = self._log.choices()
-        return (
-            ({"choices": len(choices)}, choices.astype("<u8").tobytes()) if len(choices) else None
-        )
-
-    def _merge_parts(self) -> tuple[dict[str, Any], bytes] | None:
-        columns: tuple[npt.NDArray[Any], ...] = self._log.merges()
-        if not len(columns[0]):
-            return None
-        kinds = (kind for _, kind in _COLUMNS)
-        body = b"".join(
-            column.astype(kind).tobytes() for column, kind in zip(columns, kinds, strict=True)
-        )
-        return {"merges": len(columns[0])}, body
-
-    def _round_parts(self) -> tuple[dict[str, Any], bytes] | None:
-        import numpy as np
-
-        self._round = self._log.take_round() or self._round
-        if self._round is None:
-            return None
-        pieces, steps = self._round
-        scores = np.array([score for _, score in pieces], "<f8").tobytes()
-        names = json.dumps([name for name, _ in pieces], ensure_ascii=False).encode()
-        fields = {"pieces": len(pieces), "steps": [[count, value.hex()] for count, value in steps]}
-        return fields, scores + names
-
-
-def _choices_of(header: dict[str, Any], body: bytes) -> npt.NDArray[np.uint64]:
-    import numpy as np
-
-    choices = np.frombuffer(body, "<u8", int(header["choices"]))
-    return np.array(choices, np.uint64)
-
-
-def _merges_of(header: dict[str, Any], body: bytes) -> tuple[Any, ...]:
-    import numpy as np
-
-    columns, offset, rows = [], 0, int(header["merges"])
-    for _, kind in _COLUMNS:
-        column = np.frombuffer(body, kind, rows, offset)
-        offset += column.nbytes
-        # A copy is aligned, which the core needs; a view of the body at an odd offset is not.
-        columns.append(np.array(column, np.dtype(kind).newbyteorder("=")))
-    return tuple(columns)
-
-
-def _round_of(header: dict[str, Any], body: bytes) -> tuple[list[Any], list[Any]]:
-    import numpy as np
-
-    number = int(header["pieces"])
-    scores = np.frombuffer(body, "<f8", number).tolist()
-    names = json.loads(body[8 * number :])
-    steps = [(int(count), float.fromhex(value)) for count, value in header["steps"]]
-    return list(zip(names, scores, strict=True)), steps
-
-
-_READERS: Final[dict[str, Callable[[dict[str, Any], bytes], Any]]] = {
-    "merges": _merges_of,
-    "choices": _choices_of,
-    "round": _round_of,
-}
+        if self._resumption == "round":
+            self._round = self._log.take_round() or self._round
+            text = json.dumps(self._round, ensure_ascii=False)
+            return None if self._round is None else ({}, text.encode())
+        is_merges = self._resumption == "merges"
+        columns: Any = self._log.merges() if is_merges else (self._log.choices(),)
+        kinds = _COLUMNS[self._resumption]
+        arrays = (column.astype(kind) for column, kind in zip(columns, kinds, strict=True))
+        body = b"".join(array.tobytes() for array in arrays)
+        return ({"rows": len(columns[0])}, body) if body else None
 
 
 # ---- files
@@ -258,7 +209,7 @@ class CheckpointFile:
 
 def _settings_of(trainer: Trainer, sizes: Sequence[int]) -> dict[str, Any]:
     """Return the settings that a checkpoint must agree with."""
-    settings: dict[str, Any] = {"model": trainer.kind, **trainer.checkpoint_settings}
+    settings: dict[str, Any] = {"model": trainer.kind, **trainer._checkpoint_settings}
     if sizes:
         settings["sizes"] = sorted(sizes)
     restored: dict[str, Any] = json.loads(json.dumps(settings))

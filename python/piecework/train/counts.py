@@ -19,7 +19,7 @@ from piecework._core import RawCounts
 from piecework._internal.validation import optional_number
 from piecework.errors import ArgumentError, FormatError, InputTypeError
 from piecework.train.counts_files import CountsTable, read_counts, write_counts, write_tsv
-from piecework.train.pipeline import Pipeline
+from piecework.train.presets import Pipeline
 
 if TYPE_CHECKING:
     import numpy as np

@@ -27,7 +27,7 @@ from piecework.errors import (
 )
 from piecework.io.atomic_files import atomic_file
 from piecework.io.read_file import is_device, too_large
-from piecework.train.pipeline import Pipeline
+from piecework.train.presets import Pipeline
 
 if TYPE_CHECKING:
     import numpy as np

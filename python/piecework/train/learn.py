@@ -8,7 +8,6 @@ MB more. They count what learning adds to the counts themselves.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from piecework._core import check_memory
@@ -22,13 +21,11 @@ from piecework.spec.patterns import Behavior
 from piecework.spec.tokenizer_spec import checked_spec
 from piecework.train.counts import Counts
 from piecework.train.learned import merging_trainer
-from piecework.train.pipeline import Pipeline
-from piecework.train.presets import AnyPreset, preset_of_pipeline
+from piecework.train.presets import AnyPreset, Pipeline, preset_of_pipeline
 from piecework.train.sentencepiece_presets import sentencepiece_preset_of
 from piecework.train.source_counts import SourceCounts
-from piecework.train.trainer import Trainer
+from piecework.train.trainer import Amount, Trainer, WordSizes
 from piecework.train.trainers.common import checked_counts
-from piecework.train.word_sizes import Amount, WordSizes
 
 _CONSTANT = 48_000_000  # buckets of a small corpus, freed memory that is not reused, Python objects
 _ENTRY = 700  # an entry and its merge: in the trainer, and as Python objects of the result
@@ -47,9 +44,9 @@ def learn_spec(
 ) -> TokenizerSpec:
     """Learn a model from counts and return it with the pipeline of the preset.
 
-    >>> from piecework.train import WordTrainer, count_texts
+    >>> from piecework.train import WordLevelTrainer, count_texts
     >>> counts = count_texts(["hug pug"], preset="whitespace")
-    >>> learn_spec(counts, WordTrainer(), "whitespace").model.vocab
+    >>> learn_spec(counts, WordLevelTrainer(), "whitespace").model.vocab
     {'[UNK]': 0, 'hug': 1, 'pug': 2}
 
     Special tokens and user-defined symbols become added tokens. The template of the preset becomes the
@@ -58,7 +55,7 @@ def learn_spec(
 
     `memory` is the budget of learning besides the counts, a size in bytes or a text such as "2GB"; None
     means a quarter of the memory of the machine. If the estimate exceeds it, rare words are dropped with a
-    `TrainingWarning` (see `fit_to_memory`). `checkpoint` is a folder: WordPiece, BPE, Unigram and the
+    `TrainingWarning`. `checkpoint` is a folder: WordPiece, BPE, Unigram and the
     SentencePiece models of these types write what they have learned there once a minute and when they are
     interrupted, continue from it in the next run, and delete it at the end. The result is that of an
     undisturbed run.
@@ -70,46 +67,31 @@ def learn_spec(
     settings, and `MemoryLimitError` if the budget or the memory of the system is too small.
     """
     check_type("trainer", trainer, Trainer, "a trainer")
-    pipeline = getattr(counts, "pipeline", None)
-    trainer.check_can_encode()
-    return learn(
-        counts,
-        trainer,
-        preset_for_counts(pipeline, trainer, preset),
-        progress=progress,
-        num_threads=num_threads,
-        memory=memory,
-        checkpoint=checkpoint,
-        training_log=training_log,
-    )
+    trainer._check_can_encode()
+    chosen = preset_for_counts(getattr(counts, "pipeline", None), trainer, preset)
+    how = {"progress": progress, "num_threads": num_threads, "checkpoint": checkpoint}
+    return learn(counts, trainer, chosen, training_log, memory, **how)
 
 
 def learn(
     counts: Counts | Mapping[str, int],
     trainer: Trainer,
     preset: Any,
-    *,
-    progress: Progress,
-    num_threads: int | None,
+    training_log: PathLike | None,
     memory: int | str | None,
-    checkpoint: PathLike | None,
-    training_log: PathLike | None = None,
+    **how: Any,
 ) -> TokenizerSpec:
-    """Do what `learn_spec` does with a preset of `preset_for`."""
-    trainer.check_can_encode()
+    """Do what `learn_spec` does with a preset of `_preset_for`; `how` has the arguments of `learn`."""
+    trainer._check_can_encode()
     counts = _read_by(trainer, checked_counts(counts))
     logging = None if training_log is None else merging_trainer(trainer)
-    counts, _ = fit_to_memory(counts, trainer, memory)
-    counts = counts._of_pipeline(trainer.pipeline_with(preset))
+    counts = fit_to_memory(counts, trainer, memory)
+    counts = counts._of_pipeline(trainer._pipeline_with(preset))
     if logging is None or training_log is None:
-        model = trainer.learn(counts, progress, num_threads=num_threads, checkpoint=checkpoint)
-    else:
-        learned = logging.learn_vocabulary(
-            counts, progress, num_threads=num_threads, checkpoint=checkpoint
-        )
-        learned.save(training_log)
-        model = logging.model_of(learned)
-    return trainer.specification(model, preset)
+        return trainer._specification(trainer.learn(counts, **how), preset)
+    learned = logging.learn_vocabulary(counts, **how)
+    learned.save(training_log)
+    return trainer._specification(logging._model_of(learned), preset)
 
 
 def learn_specs(
@@ -125,47 +107,47 @@ def learn_specs(
 ) -> dict[int, TokenizerSpec]:
     """Learn one specification for each vocabulary size.
 
-    >>> from piecework.train import WordTrainer, count_texts
+    >>> from piecework.train import WordLevelTrainer, count_texts
     >>> counts = count_texts(["hug pug hug"], preset="whitespace")
-    >>> specs = learn_specs(counts, WordTrainer(), [2, 3], "whitespace")
+    >>> specs = learn_specs(counts, WordLevelTrainer(), [2, 3], "whitespace")
     >>> [list(spec.model.vocab) for spec in specs.values()]
     [['[UNK]', 'hug'], ['[UNK]', 'hug', 'pug']]
 
-    Where smaller vocabularies are prefixes of larger ones (`trainer.nests`), one run learns all sizes, and so
+    Where smaller vocabularies are prefixes of larger ones, one run learns all sizes, and so
     does pruning, whose sizes share the seeds of the largest one. The other models are learned once for each
     size. Each specification equals that of `learn_spec` with its size; for pruning, with its size and the
     `seed_vocab_size` of the largest. The other arguments are those of `learn_spec`.
     """
     check_type("trainer", trainer, Trainer, "a trainer")
-    trainer.check_can_encode()
+    trainer._check_can_encode()
     counts = _read_by(trainer, checked_counts(counts))
-    sized = {size: trainer.sized(size) for size in _checked_sizes(sizes)}
+    sized = {size: trainer._sized(size) for size in _checked_sizes(sizes)}
     largest = sized[max(sized)]
     # All sizes learn from the same words: those that the largest vocabulary has memory for.
-    counts, _ = fit_to_memory(counts, largest, memory)
+    counts = fit_to_memory(counts, largest, memory)
     chosen = preset_for_counts(counts.pipeline, largest, preset)
-    counts = counts._of_pipeline(largest.pipeline_with(chosen))
-    models = largest.learn_models(
-        counts, list(sized), progress, num_threads=num_threads, checkpoint=checkpoint
+    counts = counts._of_pipeline(largest._pipeline_with(chosen))
+    models = largest._learn_models(
+        counts, list(sized), progress=progress, num_threads=num_threads, checkpoint=checkpoint
     )
-    return {size: largest.specification(model, chosen) for size, model in models.items()}
+    return {size: largest._specification(model, chosen) for size, model in models.items()}
 
 
 def smallest_spec(trainer: Trainer, preset: AnyPreset | None = None) -> TokenizerSpec:
     """Return what `learn_spec` returns, with the smallest vocabulary that the trainer can have.
 
-    >>> from piecework.train import WordTrainer
-    >>> smallest_spec(WordTrainer()).model.vocab
+    >>> from piecework.train import WordLevelTrainer
+    >>> smallest_spec(WordLevelTrainer()).model.vocab
     {'[UNK]': 0, 'a': 1}
 
     It needs no counts, and shows before a training what a file format can store.
     """
-    return trainer.specification(trainer.smallest_model(), preset)
+    return trainer._specification(trainer._smallest_model(), preset)
 
 
 def _read_by(trainer: Trainer, counts: Counts) -> Counts:
     """Return the counts that a trainer reads: the sum of the sources, unless it learns by source."""
-    if isinstance(counts, SourceCounts) and not trainer.learns_by_source:
+    if isinstance(counts, SourceCounts) and not trainer._traits().learns_by_source:
         return counts.merged()
     return counts
 
@@ -190,7 +172,7 @@ def preset_for_counts(
     >>> preset_for_counts(PRESETS["metaspace"].pipeline, UnigramTrainer(), None).name
     'metaspace'
     """
-    chosen = trainer.preset_for(preset, counted)
+    chosen = trainer._preset_for(preset, counted)
     if counted is not None:
         check_words(counted, trainer, chosen)
     return chosen
@@ -198,11 +180,11 @@ def preset_for_counts(
 
 def check_words(counted: Pipeline, trainer: Trainer, chosen: Any) -> None:
     """Raise `ArgumentError` unless a trainer with a preset learns from words of this pipeline."""
-    pipeline = trainer.pipeline_with(chosen)
+    pipeline = trainer._pipeline_with(chosen)
     if counted.agrees_with(pipeline):
         return
     source = source_of(counted)
-    if not trainer.has_own_pipeline:
+    if not trainer._traits().has_own_pipeline:
         expected = f"no preset, or counts of preset {chosen.name!r}"
         problem = f"{chosen.name!r} does not fit counts of {source}; pass {expected}"
         raise ArgumentError("preset", problem)
@@ -250,32 +232,6 @@ def source_of(pipeline: Pipeline) -> str:
 # ---- memory
 
 
-@dataclass(frozen=True)
-class DroppedWords:
-    """The words that were dropped to learn within a budget.
-
-    >>> print(DroppedWords(3, words=70, distinct_words=100, occurrences=90, total=1000))
-    words that occur less than 3 times were dropped: 70 of 100 distinct words, 9% of all occurrences
-
-    Words that occur less than `min_count` times were dropped: `words` of `distinct_words`, which make up
-    `occurrences` of `total`.
-    """
-
-    min_count: int
-    words: int
-    distinct_words: int
-    occurrences: int
-    total: int
-
-    def __str__(self) -> str:
-        share = 100 * self.occurrences / self.total
-        return (
-            f"words that occur less than {self.min_count:,} times were dropped: "
-            f"{self.words:,} of {self.distinct_words:,} distinct words, "
-            f"{share:.2g}% of all occurrences"
-        )
-
-
 def estimated_memory(counts: Counts | Mapping[str, int], trainer: Trainer) -> int:
     """Return an upper bound of the memory in bytes that learning takes besides the counts.
 
@@ -296,14 +252,13 @@ def estimated_memory(counts: Counts | Mapping[str, int], trainer: Trainer) -> in
 
 
 def fit_to_memory(
-    counts: Counts | Mapping[str, int], trainer: Trainer, memory: int | str | None = None
-) -> tuple[Counts, DroppedWords | None]:
-    """Return the counts that a trainer can learn from within a budget, and what was dropped.
+    counts: Counts | Mapping[str, int], trainer: Trainer, memory: int | str | None
+) -> Counts:
+    """Return the counts that a trainer can learn from within a budget.
 
     >>> from piecework.train import WordPieceTrainer
-    >>> counts = Counts(["hug", "pug"], [10, 5])
-    >>> fit_to_memory(counts, WordPieceTrainer(), "1GB")
-    (Counts(2 words, 15 in total), None)
+    >>> fit_to_memory(Counts(["hug", "pug"], [10, 5]), WordPieceTrainer(), "1GB")
+    Counts(2 words, 15 in total)
 
     `memory` is a size in bytes or a text such as "512MB"; None means a quarter of the memory of the
     machine. If the estimate exceeds it, words that occur less than k times are dropped, with the smallest
@@ -314,8 +269,8 @@ def fit_to_memory(
     counts = checked_counts(counts)
     needed = estimated_memory(counts, trainer)
     if needed <= budget:
-        _check_available(needed)
-        return counts, None
+        check_memory(needed)
+        return counts
     try:
         least, kept = _least_count(counts, trainer, budget, needed)
         reduced = counts._at_least(least)
@@ -323,17 +278,16 @@ def fit_to_memory(
         raise
     except MemoryError as error:
         raise MemoryLimitError("counts", "do not fit into memory: an allocation failed") from error
-    _check_available(kept)
-    total, rest = counts.total, reduced.total
-    dropped = DroppedWords(least, len(counts) - len(reduced), len(counts), total - rest, total)
-    message = f"{dropped}, to learn within {format_size(budget)}; a larger memory budget keeps them"
+    check_memory(kept)
+    total = counts.total
+    message = (
+        f"words that occur less than {least:,} times were dropped: "
+        f"{len(counts) - len(reduced):,} of {len(counts):,} distinct words, "
+        f"{100 * (total - reduced.total) / total:.2g}% of all occurrences, "
+        f"to learn within {format_size(budget)}; a larger memory budget keeps them"
+    )
     warn(message, TrainingWarning)
-    return reduced, dropped
-
-
-def _check_available(needed: int) -> None:
-    """Raise `MemoryLimitError` if the system does not provide the memory, before learning starts."""
-    check_memory(needed)
+    return reduced
 
 
 def _least_count(counts: Counts, trainer: Trainer, budget: int, needed: int) -> tuple[int, int]:
@@ -365,4 +319,4 @@ def _estimate(trainer: Trainer, size: WordSizes) -> Amount:
 
     # A vocabulary has at most one entry for each character of the distinct words.
     entries = np.minimum(trainer.vocab_size or 0, size.chars)
-    return trainer.memory(size) + _ENTRY * entries + _CONSTANT
+    return trainer._memory(size) + _ENTRY * entries + _CONSTANT

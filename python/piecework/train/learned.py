@@ -6,10 +6,11 @@ import json
 import os
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, TypeAlias, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Generic, TypeVar
 
 from piecework._core import LearnedEntries
+from piecework._core import LearnedPieces as CorePieces
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, FormatError, TrainingError
@@ -17,7 +18,7 @@ from piecework.io.atomic_files import atomic_stream
 from piecework.io.read_file import file_bytes
 from piecework.spec import Model
 from piecework.train.counts import AnyCounts
-from piecework.train.trainer import LearnOptions, Trainer
+from piecework.train.trainer import LearnOptions, Trainer, Traits
 
 
 @dataclass(frozen=True)
@@ -86,14 +87,35 @@ class LearnedVocabulary:
         A tokenizer file has the result of training only, this one the count and score of each merge too.
         Raises `FileError` if the path is not writable.
         """
+        head = {"format": _FORMAT, "version": _VERSION, "stopped_early": self.stopped_early}
         rows = [(m.left, m.right, m.token, m.pair_count, m.score) for m in self.merges]
-        write_learned(path, self.entries, rows, self.stopped_early)
+        lines = ",\n".join(json.dumps(row, ensure_ascii=False) for row in rows)
+        parts = [
+            json.dumps(head, ensure_ascii=False)[:-1],
+            f'"entries": {json.dumps(self.entries, ensure_ascii=False)}',
+            f'"merges": [\n{lines}\n]' if rows else '"merges": []',
+        ]
+        with atomic_stream(path) as stream:
+            stream.write((",\n".join(parts) + "}\n").encode("utf-8", "surrogatepass"))
 
     @classmethod
     def load(cls, path: PathLike) -> LearnedVocabulary:
         """Read a file of `save`; raises `FileError`, and `FormatError` with the field."""
-        entries, rows, stopped_early = read_learned(path)
-        return cls(entries, tuple(Merge(*row) for row in rows), stopped_early)
+        name = os.fspath(path)
+        found = _parsed(name, file_bytes(path, "a file of merges that training wrote"))
+        if not isinstance(found, dict) or found.get("format") != _FORMAT:
+            raise FormatError(name, f'is another kind of file; it needs "format": "{_FORMAT}"')
+        if found.get("version") != _VERSION:
+            problem = f"found {found.get('version')!r}, expected {_VERSION}"
+            raise FormatError(f"{name}: version", problem)
+        entries = _texts(f"{name}: entries", found.get("entries"))
+        merges = _typed(f"{name}: merges", found.get("merges"), list, "a list of merges")
+        stopped = found.get("stopped_early")
+        if stopped is not None:
+            _typed(f"{name}: stopped_early", stopped, str, "a string or null")
+        known = set(entries)
+        rows = (_merge(f"{name}: merges[{at}]", row, known) for at, row in enumerate(merges))
+        return cls(entries, tuple(rows), stopped)
 
     def prefix(self, size: int) -> LearnedVocabulary:
         """Return what the same trainer learns with a smaller `vocab_size`, at least its alphabet.
@@ -128,6 +150,33 @@ class LearnedVocabulary:
         return len(self.entries)
 
 
+@dataclass(frozen=True)
+class LearningStep:
+    """One EM iteration: the number of pieces, and the log-likelihood of the corpus under them."""
+
+    pieces: int
+    log_likelihood: float
+
+
+@dataclass(frozen=True)
+class LearnedPieces:
+    """What a Unigram or SentencePiece trainer learned: scored pieces in id order, and the EM iterations.
+
+    >>> from piecework.train import UnigramTrainer, count_texts
+    >>> trainer = UnigramTrainer(vocab_size=4, special_tokens=("<unk>",))
+    >>> learned = trainer.learn_pieces(count_texts(["ab ab"], preset="whitespace"))
+    >>> [piece for piece, _ in learned.pieces]
+    ['<unk>', 'ab', 'a', 'b']
+    """
+
+    pieces: tuple[tuple[str, float], ...]
+    steps: tuple[LearningStep, ...]
+
+    @classmethod
+    def _of(cls, learned: CorePieces) -> LearnedPieces:
+        return cls(tuple(learned.pieces), tuple(LearningStep(*step) for step in learned.steps))
+
+
 # ---- the trainers
 
 
@@ -146,7 +195,7 @@ class VocabularyTrainer(Trainer, Generic[ModelT]):
         are no words, and `ArgumentError` for "first-seen" if counts lack first positions.
         """
         learned = self.learn_vocabulary(counts, progress, **how)
-        return self.model_of(learned)
+        return self._model_of(learned)
 
     @abstractmethod
     def learn_vocabulary(
@@ -155,31 +204,27 @@ class VocabularyTrainer(Trainer, Generic[ModelT]):
         """Return the entries and every merge."""
 
     @abstractmethod
-    def model_of(self, learned: LearnedVocabulary) -> ModelT:
+    def _model_of(self, learned: LearnedVocabulary) -> ModelT:
         """Return the model of a learned vocabulary, with the warnings of `learn`."""
 
     @property
-    def nests(self) -> bool:
+    def _nests(self) -> bool:
         """Whether a smaller vocabulary is the beginning of a larger one."""
-        return self.merges_pairs
-
-    @property
-    def merges_pairs(self) -> bool:
-        """Whether learning merges pairs, which a training log lists."""
         return True
 
-    def learn_models(
-        self,
-        counts: AnyCounts,
-        sizes: Sequence[int],
-        progress: Progress = None,
-        **how: Unpack[LearnOptions],
+    def _traits(self) -> Traits:
+        return replace(
+            super()._traits(), merges_pairs=True, learns_together=True, resumption="merges"
+        )
+
+    def _learn_models(
+        self, counts: AnyCounts, sizes: Sequence[int], **how: Any
     ) -> dict[int, Model]:
         """Return the model of each size, learned in one run if `learns_together`."""
-        if not self.nests:
-            return super().learn_models(counts, sizes, progress, **how)
-        largest = self.sized(max(sizes))
-        learned = largest.learn_vocabulary(counts, progress, **how)
+        if not self._nests:
+            return super()._learn_models(counts, sizes, **how)
+        largest = self._sized(max(sizes))
+        learned = largest.learn_vocabulary(counts, **how)
         return {size: self._model_of_prefix(learned, size) for size in sizes}
 
     def _model_of_prefix(self, learned: LearnedVocabulary, size: int) -> Model:
@@ -188,7 +233,7 @@ class VocabularyTrainer(Trainer, Generic[ModelT]):
         if size < needed:
             problem = f"must be at least {needed} (special tokens and alphabet), not {size}"
             raise TrainingError("vocab_size", problem)
-        return self.sized(size).model_of(learned.prefix(size))
+        return self._sized(size)._model_of(learned.prefix(size))
 
 
 def merging_trainer(trainer: Trainer) -> VocabularyTrainer[Any]:
@@ -198,7 +243,7 @@ def merging_trainer(trainer: Trainer) -> VocabularyTrainer[Any]:
     >>> merging_trainer(BPETrainer()).kind
     'bpe'
     """
-    if isinstance(trainer, VocabularyTrainer) and trainer.merges_pairs:
+    if isinstance(trainer, VocabularyTrainer) and trainer._traits().merges_pairs:
         return trainer
     expected = "a trainer that merges pairs: BPE, or WordPiece with learner=Merges()"
     raise ArgumentError("training_log", f"needs {expected}, not the {trainer.kind} trainer")
@@ -206,56 +251,8 @@ def merging_trainer(trainer: Trainer) -> VocabularyTrainer[Any]:
 
 # ---- files with the merges of a training run, such as `tokenizer.training.json`: JSON, one merge a line
 
-
-Row: TypeAlias = tuple[str, str, str, int, float]
-"""The left symbol, the right symbol, the token, the count of the pair, and its score."""
-
 _FORMAT = "piecework training"
 _VERSION = 1
-
-
-def write_learned(
-    path: str | os.PathLike[str],
-    entries: Sequence[str],
-    merges: Sequence[Row],
-    stopped_early: str | None,
-) -> None:
-    """Write entries in id order and merges in the order of learning, atomically."""
-    head = {"format": _FORMAT, "version": _VERSION, "stopped_early": stopped_early}
-    parts = [json.dumps(head, ensure_ascii=False)[:-1]]
-    parts.append(f'"entries": {json.dumps(list(entries), ensure_ascii=False)}')
-    rows = ",\n".join(json.dumps(row, ensure_ascii=False) for row in merges)
-    parts.append(f'"merges": [\n{rows}\n]' if merges else '"merges": []')
-    with atomic_stream(path) as stream:
-        stream.write((",\n".join(parts) + "}\n").encode("utf-8", "surrogatepass"))
-
-
-def read_learned(
-    path: str | os.PathLike[str],
-) -> tuple[tuple[str, ...], tuple[Row, ...], str | None]:
-    """Return entries, merges and the reason for stopping early.
-
-    Raises `FileError`, and `FormatError` that names the field.
-    """
-    name = os.fspath(path)
-    found = _parsed(name, file_bytes(path, "a file of merges that training wrote"))
-    if not isinstance(found, dict) or found.get("format") != _FORMAT:
-        raise FormatError(name, f'is another kind of file; it needs "format": "{_FORMAT}"')
-    if found.get("version") != _VERSION:
-        problem = f"found {found.get('version')!r}, expected {_VERSION}"
-        raise FormatError(f"{name}: version", problem)
-    entries = _texts(f"{name}: entries", found.get("entries"))
-    merges = found.get("merges")
-    if not isinstance(merges, list):
-        problem = f"found {type(merges).__name__}, expected a list of merges"
-        raise FormatError(f"{name}: merges", problem)
-    known = set(entries)
-    rows = tuple(_row(f"{name}: merges[{at}]", row, known) for at, row in enumerate(merges))
-    stopped = found.get("stopped_early")
-    if stopped is not None and not isinstance(stopped, str):
-        problem = f"found {type(stopped).__name__}, expected a string or null"
-        raise FormatError(f"{name}: stopped_early", problem)
-    return entries, rows, stopped
 
 
 def _parsed(name: str, data: bytes) -> Any:
@@ -265,21 +262,26 @@ def _parsed(name: str, data: bytes) -> Any:
         raise FormatError(name, f"is not JSON in UTF-8: {' '.join(str(error).split())}") from error
 
 
+def _typed(place: str, found: Any, kind: type, expected: str) -> Any:
+    if not isinstance(found, kind):
+        raise FormatError(place, f"found {type(found).__name__}, expected {expected}")
+    return found
+
+
 def _texts(place: str, found: object) -> tuple[str, ...]:
     if not isinstance(found, list) or not all(isinstance(one, str) for one in found):
         raise FormatError(place, f"found {type(found).__name__}, expected a list of strings")
     return tuple(found)
 
 
-def _row(place: str, row: object, known: set[str]) -> Row:
+def _merge(place: str, row: object, known: set[str]) -> Merge:
     """Return a merge whose parts and token are entries; raise `FormatError` for any other row."""
     expected = "[left, right, token, count, score]"
     if not isinstance(row, list) or len(row) != 5:
         raise FormatError(place, f"found {type(row).__name__}, expected {expected}")
-    left, right, token, count, score = row
-    texts = all(isinstance(text, str) and text in known for text in (left, right, token))
-    numbers = type(count) is int and count >= 0 and type(score) in (int, float)
-    if not texts or not numbers:
+    *texts, count, score = row
+    are_known = all(isinstance(text, str) and text in known for text in texts)
+    if not are_known or type(count) is not int or count < 0 or type(score) not in (int, float):
         problem = f"found {json.dumps(row)[:200]}, expected {expected} of entries and numbers"
         raise FormatError(place, problem)
-    return left, right, token, count, score
+    return Merge(*row)

@@ -1,7 +1,7 @@
 """The learners of WordPiece entries: values that say how a `WordPieceTrainer` learns.
 
 To add a learner, write its class and add it to `LEARNERS`; to add a score of `Merges`, add its row to
-`_SCORES`. CONTRIBUTING.md lists the edits in Rust and in the reference. Options, messages, tables and the
+`SCORES`. CONTRIBUTING.md lists the edits in Rust and in the reference. Options, messages, tables and the
 tests of all learners come from the fields and rows.
 """
 
@@ -23,7 +23,7 @@ from piecework.train.setting_fields import (
     documented,
     setting,
 )
-from piecework.train.word_sizes import FREQUENCY_POSITIONS, Amount, WordSizes, memory_of_merges
+from piecework.train.trainer import FREQUENCY_POSITIONS, Amount, WordSizes, memory_of_merges
 
 Segmentation: TypeAlias = Literal["greedy", "shortest"]
 
@@ -39,39 +39,39 @@ class Learner(ABC):
     name: ClassVar[str]
     """The name in `LEARNERS`, which the command line shows."""
 
-    summary: ClassVar[str]
+    _summary: ClassVar[str]
     """What the learner does, in an imperative clause of the help of `--learner`."""
 
-    merges_pairs: ClassVar[bool] = False
+    _merges_pairs: ClassVar[bool] = False
     """Whether every learned entry comes from a merge of two entries.
 
     A checkpoint and a training log then store the merges, which are enough to repeat the run, and a smaller
     vocabulary is the beginning of a larger one.
     """
 
-    learns_sizes: ClassVar[bool] = False
+    _learns_sizes: ClassVar[bool] = False
     """Whether one run learns several sizes that do not nest."""
 
-    removes_entries: ClassVar[bool] = False
+    _removes_entries: ClassVar[bool] = False
     """Whether a run can list the entries that it removes: `core_settings` with `record_removals`."""
 
     @property
-    def model_segmentation(self) -> Segmentation:
+    def _model_segmentation(self) -> Segmentation:
         """The segmentation of the model that the entries are for."""
         return "greedy"
 
-    def check(self, vocab_size: int) -> None:  # noqa: B027 - most learners fit every size
+    def _check(self, vocab_size: int) -> None:  # noqa: B027 - most learners fit every size
         """Raise `ArgumentError` for settings that a vocabulary of this size cannot have."""
 
     @abstractmethod
-    def memory(self, words: WordSizes, vocab_size: int) -> Amount:
+    def _memory(self, words: WordSizes, vocab_size: int) -> Amount:
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""
 
-    def warnings(self, learned: LearnedVocabulary, min_frequency: int) -> list[str]:
+    def _warnings(self, learned: LearnedVocabulary, min_frequency: int) -> list[str]:
         """Return what a user should know about a learned vocabulary."""
         return []
 
-    def core_settings(self) -> dict[str, object]:
+    def _core_settings(self) -> dict[str, object]:
         """Return the settings of the learner of the compiled core, which has the same name and fields."""
         return {"name": self.name, **vars(self)}
 
@@ -89,7 +89,7 @@ class _Score(NamedTuple):
     position_bytes: float
 
 
-_SCORES: Final = {
+SCORES: Final = {
     "likelihood": _Score(
         "the gain in log-likelihood",
         ties="smallest-strings",
@@ -130,28 +130,25 @@ class Merges(Learner):
     - "first-seen": the pair that occurs first in the corpus; needs counts with first positions.
     """
 
-    SCORES: ClassVar[tuple[str, ...]] = tuple(_SCORES)
-    TIES: ClassVar[tuple[str, ...]] = ("smallest-strings", "lowest-ids", "first-seen")
-
     name = "merges"
-    summary = "merge pairs"
-    merges_pairs = True
+    _summary = "merge pairs"
+    _merges_pairs = True
 
     score: str = setting(
         "likelihood",
         Choice(
             "Score that selects the next pair: "
-            + "; ".join(f"{name}, {row.about}" for name, row in _SCORES.items())
+            + "; ".join(f"{name}, {row.about}" for name, row in SCORES.items())
             + ".",
-            names=SCORES,
+            names=tuple(SCORES),
         ),
     )
     ties: Ties | None = setting(
         None,
         Choice(
             "Which of several pairs with equal scores to merge; first-seen needs counts with positions.",
-            names=TIES,
-            none="; ".join(f"{name}: {row.ties}" for name, row in _SCORES.items()),
+            names=("smallest-strings", "lowest-ids", "first-seen"),
+            none="; ".join(f"{name}: {row.ties}" for name, row in SCORES.items()),
         ),
     )
 
@@ -159,19 +156,19 @@ class Merges(Learner):
         check_settings(self)
 
     @property
-    def chosen_ties(self) -> Ties:
+    def _chosen_ties(self) -> Ties:
         """The ties, or the default of the score.
 
-        >>> Merges("frequency").chosen_ties
+        >>> Merges("frequency")._chosen_ties
         'lowest-ids'
         """
-        return self.ties or _SCORES[self.score].ties
+        return self.ties or SCORES[self.score].ties
 
-    def memory(self, words: WordSizes, vocab_size: int) -> Amount:
+    def _memory(self, words: WordSizes, vocab_size: int) -> Amount:
         """Return the memory of words, and of tracked pairs or of the table that counts pairs before."""
-        return memory_of_merges(words, _SCORES[self.score].position_bytes)
+        return memory_of_merges(words, SCORES[self.score].position_bytes)
 
-    def warnings(self, learned: LearnedVocabulary, min_frequency: int) -> list[str]:
+    def _warnings(self, learned: LearnedVocabulary, min_frequency: int) -> list[str]:
         """Return a warning if "pmi" learned mostly rare pairs."""
         rare = sum(merge.pair_count < _RARE_PAIR_COUNT for merge in learned.merges)
         if self.score != "pmi" or 2 * rare <= len(learned.merges):
@@ -182,9 +179,9 @@ class Merges(Learner):
             'Merges("likelihood") or a higher min_frequency'
         ]
 
-    def core_settings(self) -> dict[str, object]:
+    def _core_settings(self) -> dict[str, object]:
         """Return the settings of the learner of the compiled core, with the ties of the score for None."""
-        return super().core_settings() | {"ties": self.chosen_ties}
+        return super()._core_settings() | {"ties": self._chosen_ties}
 
 
 # ---- by removing substrings
@@ -211,12 +208,10 @@ class Pruning(Learner):
     as `.piecework`. The Unigram trainers take this learner too; all libraries then take the fewest.
     """
 
-    SEGMENTATIONS: ClassVar[tuple[str, ...]] = ("greedy", "shortest")
-
     name = "pruning"
-    summary = "remove the least useful of many substrings"
-    learns_sizes = True
-    removes_entries = True
+    _summary = "remove the least useful of many substrings"
+    _learns_sizes = True
+    _removes_entries = True
 
     balance: float = setting(
         0.0,
@@ -245,7 +240,7 @@ class Pruning(Learner):
         Choice(
             "Learn for longest match, or for the fewest tokens, which WordPiece of other libraries "
             "does not have.",
-            names=SEGMENTATIONS,
+            names=("greedy", "shortest"),
         ),
     )
 
@@ -253,15 +248,15 @@ class Pruning(Learner):
         check_settings(self)
 
     @property
-    def model_segmentation(self) -> Segmentation:
+    def _model_segmentation(self) -> Segmentation:
         """The segmentation of the model that the entries are for."""
         return self.segmentation
 
-    def check(self, vocab_size: int) -> None:
+    def _check(self, vocab_size: int) -> None:
         """Raise `ArgumentError` for fewer seeds than entries."""
         checks.optional_number("seed_vocab_size", self.seed_vocab_size, vocab_size)
 
-    def memory(self, words: WordSizes, vocab_size: int) -> Amount:
+    def _memory(self, words: WordSizes, vocab_size: int) -> Amount:
         """Return the memory of the sorted text, the words by entry, sums by thread, and the seeds."""
         import numpy as np
 
@@ -291,9 +286,9 @@ class TopDown(Learner):
     """
 
     name = "top-down"
-    summary = "keep the longest frequent substrings"
+    _summary = "keep the longest frequent substrings"
 
-    def memory(self, words: WordSizes, vocab_size: int) -> Amount:
+    def _memory(self, words: WordSizes, vocab_size: int) -> Amount:
         """Return the memory of the text, and of the words."""
         return 12 * words.chars + 8.25 * words.words
 
@@ -336,6 +331,6 @@ def _meant_by(name: object) -> Learner | None:
     """Return the learner that a name stands for, None if it stands for none."""
     if not isinstance(name, str):
         return None
-    if name in Merges.SCORES:
+    if name in SCORES:
         return Merges(name)
     return LEARNERS[name]() if name in LEARNERS else None

@@ -7,56 +7,52 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from piecework._core import Core
 from piecework._internal import validation as checks
 from piecework._internal.memory_budget import memory_budget
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike
 from piecework.attributes.names_of_other_libraries import unknown_setting
-from piecework.corpus.iterables import rows_of_texts, text_total
-from piecework.corpus.rows import Rows
 from piecework.corpus.urls import is_url
 from piecework.errors import ArgumentError, FileError, InputTypeError
-from piecework.spec import SentencePiece, TokenizerSpec
+from piecework.spec import TokenizerSpec
 from piecework.train.count_checkpoint import delete_count_checkpoint
 from piecework.train.counting import (
     CorpusCount,
     CountSettings,
     FileCountSettings,
-    count_rows,
     counts_of_texts,
 )
 from piecework.train.counts import Counts, word_counts
 from piecework.train.learn import check_words, learn, smallest_spec
 from piecework.train.learners import LEARNERS
-from piecework.train.pipeline import Pipeline
 from piecework.train.presets import (
     PRESETS,
     AnyPreset,
+    Pipeline,
     Preset,
     has_sequences,
     named_preset,
     preset_of_pipeline,
 )
-from piecework.train.segmenter import segment
 from piecework.train.sentencepiece_presets import (
     SENTENCEPIECE_PRESETS,
     SentencePiecePreset,
     any_preset,
     sentencepiece_preset_of,
 )
-from piecework.train.sentences import Reservoir, RowsToCount, Sentences, rows_of_corpus
+from piecework.train.sentences import Sentences
 from piecework.train.setting_fields import settings_of
 from piecework.train.settings import TrainOptions
-from piecework.train.source_counting import count_paths
+from piecework.train.source_balance import count_paths
 from piecework.train.trainer import Trainer
-from piecework.train.trainers import TRAINERS, SentencePieceTrainer
-from piecework.train.trainers.superwords import DEFAULT_TRANSITION
+from piecework.train.trainers import TRAINERS
+from piecework.train.trainers.common import DEFAULT_TRANSITION
+from piecework.train.trainers.sentencepiece_settings import SENTENCEPIECE_TYPES
 
 if TYPE_CHECKING:
     from piecework._internal.array_types import Texts
@@ -110,7 +106,7 @@ class Plan:
             chosen = named if isinstance(named, SentencePiecePreset) else None
         if trainer is None:
             trainer = _trainer(model, named, settings)
-        chosen = trainer.preset_for(chosen, counted)
+        chosen = trainer._preset_for(chosen, counted)
         if counted is not None:
             check_words(counted, trainer, chosen)
         return cls(trainer, chosen, **how)
@@ -118,17 +114,12 @@ class Plan:
     @cached_property
     def pipeline(self) -> Pipeline:
         """The stages that split texts into words."""
-        return self.trainer.pipeline_with(self.preset)
+        return self.trainer._pipeline_with(self.preset)
 
     @property
     def sentences(self) -> Sentences:
         """The rules that select the sentences to count."""
-        return self.trainer.sentences
-
-    @property
-    def tests(self) -> int:
-        """The number of sentences to store in the model as a self-test."""
-        return self.trainer.self_tests
+        return self.trainer._traits().sentences
 
     def smallest_spec(self) -> TokenizerSpec:
         """Return a specification as the trainer learns it, with the smallest vocabulary.
@@ -156,9 +147,6 @@ class Plan:
     ) -> TokenizerSpec:
         """Count the words of files and learn from them."""
         self._check(len(_checked_paths(files)))
-        if self.tests:
-            with rows_of_corpus(files, self.sentences, **reading) as corpus:
-                return self._with_self_tests(corpus)
         settings = FileCountSettings(
             num_threads=self.num_threads,
             sentences=self.sentences,
@@ -167,7 +155,7 @@ class Plan:
             keep_checkpoint=True,
             **reading,
         )
-        if self.trainer.learns_by_source:
+        if self.trainer._traits().learns_by_source:
             counts: Counts = count_paths(files, self.pipeline, settings, self.progress)
         else:
             counts = CorpusCount(files, self.pipeline, settings).counts(self.progress)
@@ -183,58 +171,26 @@ class Plan:
         self._check(0)
         if isinstance(texts, Mapping):
             return self.learn_from_counts(word_counts(texts, "texts"))
-        if self.tests:
-            return self._with_self_tests(RowsToCount(rows_of_texts(texts), text_total(texts)))
+        counting = CountSettings(self.num_threads, self.sentences, self.memory)
         return self.learn_from_counts(
-            counts_of_texts(texts, self.pipeline, self._counting, self.progress)
+            counts_of_texts(texts, self.pipeline, counting, self.progress)
         )
 
     def learn_from_counts(
         self, counts: Counts | Mapping[str, int], training_log: PathLike | None = None
     ) -> TokenizerSpec:
         """Learn from word counts, whose pipeline `of` has checked."""
-        return learn(
-            counts,
-            self.trainer,
-            self.preset,
-            progress=self.progress,
-            num_threads=self.num_threads,
-            memory=self.memory,
-            checkpoint=self.checkpoint,
-            training_log=training_log,
-        )
-
-    @property
-    def _counting(self) -> CountSettings:
-        return CountSettings(self.num_threads, self.sentences, self.memory)
+        how = {
+            "progress": self.progress,
+            "num_threads": self.num_threads,
+            "checkpoint": self.checkpoint,
+        }
+        return learn(counts, self.trainer, self.preset, training_log, self.memory, **how)
 
     def _check(self, files: int) -> None:
         """Raise for settings that this number of files, or none, cannot be learned with."""
-        self.trainer.check_before_counting(files)
+        self.trainer._check_before_counting(files)
         memory_budget(self.memory)
-
-    def _with_self_tests(self, corpus: RowsToCount) -> TokenizerSpec:
-        """Count the words of rows, learn from them, and store sentences of them with their pieces.
-
-        Sentences with unknown pieces are skipped.
-        """
-        samples: Reservoir[str] = Reservoir(self.tests, self.sentences.seed)
-        sampled = replace(corpus, rows=_sampled(corpus.rows, samples, self.sentences))
-        spec = self.learn_from_counts(
-            count_rows(sampled, self.pipeline, self._counting, self.progress)
-        )
-        model = spec.model
-        assert isinstance(model, SentencePiece)
-        sentences = [self.sentences.text_of(line) for line in samples.drawn]
-        text, functions = spec.to_core()
-        ids = segment(Core.from_json(text.encode(), "", functions), sentences)
-        pieces = [[model.pieces[id].text for id in row] for row in ids]
-        known = tuple(
-            (sentence, " ".join(row))
-            for sentence, row in zip(sentences, pieces, strict=True)
-            if model.unk_token not in row
-        )
-        return replace(spec, model=replace(model, self_test=known))
 
 
 def _checked_paths(files: PathLike | Sequence[PathLike]) -> set[PathLike]:
@@ -257,13 +213,6 @@ def _checked_paths(files: PathLike | Sequence[PathLike]) -> set[PathLike]:
     return set(paths)
 
 
-def _sampled(rows: Iterable[Rows], samples: Reservoir[str], sentences: Sentences) -> Iterator[Rows]:
-    """Yield the rows, and add the sentences of them to the samples."""
-    for each in rows:
-        samples.add_all(filter(sentences.keep, each.texts))
-        yield each
-
-
 # ---- from arguments to a trainer and a preset
 
 
@@ -277,7 +226,7 @@ def trainer_for(model: str, settings: Mapping[str, Any], preset: Preset | None =
     an invalid value.
     """
     checks.check_choice("model", model, tuple(TRAINERS))
-    known = TRAINERS[model].setting_names()
+    known = settings_of(TRAINERS[model])
     for name, value in settings.items():
         if name not in known:
             raise _unknown_setting(name, value, model)
@@ -289,8 +238,8 @@ def trainer_for(model: str, settings: Mapping[str, Any], preset: Preset | None =
 
 def _unknown_setting(name: str, value: object, model: str) -> InputTypeError:
     """Return the error for an unknown setting; the hint says which models or learners have it."""
-    known = TRAINERS[model].setting_names()
-    kinds = [repr(kind) for kind, trainer in TRAINERS.items() if name in trainer.setting_names()]
+    known = settings_of(TRAINERS[model])
+    kinds = [repr(kind) for kind, trainer in TRAINERS.items() if name in settings_of(trainer)]
     learners = [kind.__name__ for kind in LEARNERS.values() if name in settings_of(kind)]
     if kinds:
         hint = f"model{'s' * (len(kinds) > 1)} {' and '.join(kinds)} {'have' if len(kinds) > 1 else 'has'} it"
@@ -316,7 +265,7 @@ def _check_trainer(
         expected = "one of the trainers of this library"
         raise ArgumentError("trainer", f"must be {expected}, not {type(trainer).__name__}")
     named = None if preset is None else any_preset(preset)
-    if named is not None and trainer.has_own_pipeline:
+    if named is not None and trainer._traits().has_own_pipeline:
         expected = "None: a SentencePieceTrainer has settings for the whole pipeline"
         raise ArgumentError("preset", f"must be {expected}, not {preset!r}")
     if isinstance(named, SentencePiecePreset):
@@ -337,7 +286,7 @@ def _sentencepiece_trainer(
     model: str | None, preset: SentencePiecePreset, settings: Mapping[str, Any]
 ) -> Trainer:
     """Return the trainer of a preset; raise `ArgumentError` for a model that does not suit it."""
-    if model in SentencePieceTrainer.TYPES:
+    if model in SENTENCEPIECE_TYPES:
         settings = {**settings, "model_type": model}
     elif model not in (None, "sentencepiece"):
         checks.check_choice("model", model, tuple(TRAINERS))
@@ -351,8 +300,10 @@ def _sentencepiece_trainer(
         )
         raise ArgumentError("preset", problem)
     trainer = trainer_for("sentencepiece", merged)
-    symbols = set(trainer.fixed_tokens) & set(preset.settings.get("user_defined_symbols", ()))
-    if trainer.detail == "word" and symbols:
+    symbols = set(trainer._traits().fixed_tokens) & set(
+        preset.settings.get("user_defined_symbols", ())
+    )
+    if trainer._traits().detail == "word" and symbols:
         expected = "another model, or preset 't5' or 'llama'"
         problem = (
             f"{preset.name!r} does not support model 'word': its symbols divide "
@@ -378,7 +329,7 @@ def model_of(preset: Preset | str | None) -> str:
 
 
 def _preset_of_other_model(preset: SentencePiecePreset, kind: str) -> ArgumentError:
-    types = ", ".join(SentencePieceTrainer.TYPES)
+    types = ", ".join(SENTENCEPIECE_TYPES)
     expected = f"no model or one of {types}, or another preset: {', '.join(PRESETS)}"
     return ArgumentError(
         "preset", f"{preset.name!r} does not support model {kind!r}; use {expected}"
@@ -403,4 +354,4 @@ def _model_and_preset_of(
 def _counts_with(counted: Pipeline, settings: Mapping[str, Any]) -> bool:
     """Return whether a `SentencePieceTrainer` with these settings counts with this pipeline."""
     trainer = trainer_for("sentencepiece", settings)
-    return trainer.pipeline_with(None).agrees_with(counted)
+    return trainer._pipeline_with(None).agrees_with(counted)

@@ -30,7 +30,7 @@ from piecework.train.trainers import TRAINERS
 from piecework.train.trainers.bpe import BYTE_ALPHABET
 
 _KIND_OF_MODEL = {
-    trainer.model_class: kind for kind, trainer in TRAINERS.items() if trainer.model_class
+    trainer._model_class: kind for kind, trainer in TRAINERS.items() if trainer._model_class
 }
 
 _LEAST_SHARE = 1e-6
@@ -48,8 +48,8 @@ def relearn_spec(
 ) -> TokenizerSpec:
     """Learn a new vocabulary for the pipeline, kind of model, options and added tokens of `spec`.
 
-    >>> from piecework.train import WordTrainer, count_texts, learn_spec
-    >>> spec = learn_spec(count_texts(["hug"], preset="whitespace"), WordTrainer(), "whitespace")
+    >>> from piecework.train import WordLevelTrainer, count_texts, learn_spec
+    >>> spec = learn_spec(count_texts(["hug"], preset="whitespace"), WordLevelTrainer(), "whitespace")
     >>> relearn_spec(spec, count_texts(["bug"], preset="whitespace"), 2).model.vocab
     {'[UNK]': 0, 'bug': 1}
 
@@ -62,7 +62,7 @@ def relearn_spec(
         expected = one_of(model.__name__ for model in _KIND_OF_MODEL)
         raise ArgumentError("model", f"must be {expected}, not {type(spec.model).__name__}")
     trainer = _trainer_for(spec, vocab_size, settings or {})
-    trainer.check_can_encode()
+    trainer._check_can_encode()
     learned = trainer.learn(
         counts._of_pipeline(pipeline_of(spec)), progress, num_threads=num_threads
     )

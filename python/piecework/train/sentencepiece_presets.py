@@ -16,10 +16,9 @@ from piecework import spec
 from piecework._core import Core
 from piecework._internal.validation import unknown_choice
 from piecework.normalization_rules import NormalizationRules
-from piecework.train.pipeline import Pipeline
-from piecework.train.presets import PRESETS, AnyPreset, Preset
-from piecework.train.trainers import SentencePieceTrainer
-from piecework.train.trainers.superwords import DEFAULT_TRANSITION
+from piecework.train.presets import PRESETS, AnyPreset, Pipeline, Preset
+from piecework.train.trainers.common import DEFAULT_TRANSITION
+from piecework.train.trainers.sentencepiece import SentencePieceTrainer
 
 _SYMBOLS = ("(", ")", '"', "-", ".", "–", "£", "€")
 _SEPARATOR = "\n"

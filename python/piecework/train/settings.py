@@ -7,6 +7,8 @@ cannot make them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
 from typing import Literal, TypedDict
 
 from piecework._internal.types import Progress
@@ -16,7 +18,6 @@ from piecework.train.learners import Learner
 from piecework.train.presets import Preset
 from piecework.train.sentencepiece_presets import SentencePiecePreset
 from piecework.train.sentences import Sentences
-from piecework.train.source_weights import Weight
 
 
 class RetrainSettings(TypedDict, total=False):
@@ -35,7 +36,6 @@ class RetrainSettings(TypedDict, total=False):
     unk_token: str | None
     alphabet_order: Literal["sorted", "first-seen", "given", "word-starts-first", "byte-values"]
     alphabet_forms: Literal["possible", "start-and-seen", "seen"]
-    end_of_word_suffix: str
     ties: Literal["lowest-ids", "greatest-strings", "first-seen"]
     parity: bool
     parity_unit: Literal["bytes", "characters", "words"] | None
@@ -44,19 +44,29 @@ class RetrainSettings(TypedDict, total=False):
     transition: float | None
     max_words: int | None
     cross_punctuation: bool
-    user_defined_symbols: Sequence[str]
-    byte_fallback: bool
-    character_coverage: float
+    end_of_word_suffix: str
     seed_vocab_size: int | None
     max_piece_length: int
     shrinking_factor: float
     num_sub_iterations: int
     count_exponent: float
+    user_defined_symbols: Sequence[str]
+    byte_fallback: bool
+    character_coverage: float
 
 
-class TrainSettings(RetrainSettings, total=False):
-    """Settings that `Tokenizer.train` and its variants pass to the trainer."""
+class TrainOptions(RetrainSettings, total=False):
+    """Keyword arguments of `Tokenizer.train` and its variants: fields of `Plan`, and settings of a trainer.
 
+    >>> options: TrainOptions = {"vocab_size": 8_000, "memory": "2GB"}
+    """
+
+    model: str | None
+    preset: str | Preset | SentencePiecePreset | None
+    num_threads: int | None
+    progress: Progress
+    memory: int | str | None
+    checkpoint: PathLike | None
     vocab_size: int | None
     model_type: Literal["unigram", "bpe", "word", "char"]
     hard_vocab_limit: bool | None
@@ -94,25 +104,10 @@ class TrainSettings(RetrainSettings, total=False):
     input_sentence_size: int
     shuffle_input_sentence: bool
     seed: int
-    self_test_sample_size: int
     seed_sentencepiece_size: int
     seed_sentencepieces_file: PathLike | None
     vocabulary_output_piece_score: bool
     accept_language: Sequence[str]
-
-
-class TrainOptions(TrainSettings, total=False):
-    """Keyword arguments of `Tokenizer.train` and its variants: fields of `Plan`, and settings of a trainer.
-
-    >>> options: TrainOptions = {"vocab_size": 8_000, "memory": "2GB"}
-    """
-
-    model: str | None
-    preset: str | Preset | SentencePiecePreset | None
-    num_threads: int | None
-    progress: Progress
-    memory: int | str | None
-    checkpoint: PathLike | None
 
 
 class CountTextsOptions(TypedDict, total=False):
@@ -138,7 +133,7 @@ class CountFilesOptions(CountPartOptions, total=False):
 
     on_error: Literal["fail", "skip"]
     first_source: int
-    source_weights: Sequence[Weight] | None
+    source_weights: Sequence[float | str | Fraction | Decimal] | None
     temperature: float | None
     checkpoint: PathLike | None
     checkpoint_seconds: float

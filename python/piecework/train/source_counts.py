@@ -15,7 +15,7 @@ from piecework._core import RawCounts
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, CorpusError, InputTypeError
 from piecework.train.counts import Counts, word_counts
-from piecework.train.pipeline import Pipeline
+from piecework.train.presets import Pipeline
 
 if TYPE_CHECKING:
     import numpy.typing as npt

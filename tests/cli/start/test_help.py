@@ -103,8 +103,8 @@ def test_the_settings_of_sentencepiece_are_in_sections(cli: Run) -> None:
     sections = sections_of(cli("train-sentencepiece", "--help")[1])
     trainer = pw.SentencePieceTrainer
     of_settings = [name for name in sections if name != "Learner pruning"]
-    assert [*trainer.sections.values()] == of_settings[1 : 1 + len(trainer.sections)]
-    assert trainer.sections.keys() <= trainer.__dataclass_fields__.keys()
+    assert [*trainer._sections.values()] == of_settings[1 : 1 + len(trainer._sections)]
+    assert trainer._sections.keys() <= trainer.__dataclass_fields__.keys()
     assert max(map(len, sections.values())) < 20
     assert "--unk-id" in sections["Pieces that are not learned"]
 

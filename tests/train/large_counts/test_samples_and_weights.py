@@ -17,7 +17,7 @@ from piecework.errors import (
     TrainingWarning,
 )
 from piecework.train import Counts, count_files, count_texts, counting
-from piecework.train.source_weights import weights_of_temperature
+from piecework.train.counting import weights_of_temperature
 from tests.train.large_counts.counted import COUNT, interrupted, rows
 
 # ---- samples and long words

@@ -31,7 +31,8 @@ from piecework.train import (
     count_texts,
 )
 from piecework.train.plan import Plan
-from piecework.train.trainers.meta_pieces import with_learned
+from piecework.train.trainer import traits_of
+from piecework.train.trainers.sentencepiece_settings import with_learned
 
 EXAMPLES = ("course", "hugs")
 """The names of the examples."""
@@ -152,13 +153,13 @@ def _trace(
         return _trace_sentencepiece(counts, trainer, wanted)
     if isinstance(trainer, UnigramTrainer | ByteUnigramTrainer):
         return trace_unigram(counts, trainer, wanted, top, word)
-    trace = _TRACES.get(f"{trainer.kind} {trainer.detail}".rstrip())
+    trace = _TRACES.get(f"{trainer.kind} {traits_of(trainer).detail}".rstrip())
     if trace is not None:
         return trace(counts, trainer, wanted, top)
     return TrainingTrace(
-        learner=f"the most frequent {getattr(trainer, 'unit', 'entries')}",
+        learner=f"the most frequent {'words' if trainer.kind == 'word' else 'characters'}",
         words=tuple(counts.most_common()),
-        special_tokens=trainer.fixed_tokens,
+        special_tokens=traits_of(trainer).fixed_tokens,
         alphabet=(),
         steps=(),
         step_count=0,

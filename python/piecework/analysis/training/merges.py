@@ -25,6 +25,7 @@ from piecework.reference import bpe_training as bpe
 from piecework.reference import wordpiece_training as wordpiece
 from piecework.train import BPETrainer, ByteBPETrainer, Counts, LearnedVocabulary, WordPieceTrainer
 from piecework.train.learned import Merge
+from piecework.train.trainer import by_characters, traits_of
 
 MAX_CHARACTERS = 2_000_000
 
@@ -76,7 +77,7 @@ def trace_bpe(
         raise ArgumentError("parity", problem)
     check_small(counts, MAX_CHARACTERS, "merges")
     check_one_stage(trainer.transition, "o200k")
-    name, trainer = trainer.title, trainer.by_characters()
+    name, trainer = traits_of(trainer).title, by_characters(trainer)
     learned = trainer.learn_vocabulary(counts)
     settings = settings_of(bpe.Settings, trainer)
     words = list(counts)

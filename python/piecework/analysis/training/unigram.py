@@ -21,7 +21,9 @@ from piecework.errors import ArgumentError
 from piecework.reference import unigram_pruning
 from piecework.reference import unigram_training as reference
 from piecework.reference.unigram_pruning import PrunedSettings
-from piecework.train import ByteUnigramTrainer, Counts, LearnedPieces, UnigramTrainer
+from piecework.train import ByteUnigramTrainer, Counts, UnigramTrainer
+from piecework.train.learned import LearnedPieces
+from piecework.train.trainer import by_characters, traits_of
 
 MAX_CHARACTERS = 20_000
 MAX_PRUNED_CHARACTERS = 3_000
@@ -36,7 +38,8 @@ def trace_unigram(
     word: str | None,
 ) -> TrainingTrace:
     """Trace the Unigram learner, and the lattice of one of its words."""
-    name, trainer = f"{trainer.title} {trainer.detail}".rstrip(), trainer.by_characters()
+    traits = traits_of(trainer)
+    name, trainer = f"{traits.title} {traits.detail}".rstrip(), by_characters(trainer)
     settings: reference.Settings
     if trainer.learner is None:
         check_small(counts, MAX_CHARACTERS, "the Unigram learner")

@@ -44,6 +44,7 @@ _UNSUPPORTED = {
     "min_freq_alpha": "a seed piece must occur at least twice",
     "seed_piece_length_power": "seed scores are proportional to the length",
     "pretokenizer": "use pretokenization_delimiter, or count words with a Pipeline",
+    "self_test_sample_size": "models store no self-tests",
     "allow_inconsistent_pretokenization": "it requires a pretokenizer",
 }
 _OTHER_DEFAULTS = {"seed_piece_length_power": ("1", "1.0")}

@@ -9,22 +9,10 @@ from __future__ import annotations
 
 from piecework.train.trainer import Trainer
 from piecework.train.trainers.bpe import BPETrainer, ByteBPETrainer
-from piecework.train.trainers.ranking import CharTrainer, WordTrainer
+from piecework.train.trainers.ranking import CharTrainer, WordLevelTrainer
 from piecework.train.trainers.sentencepiece import SentencePieceTrainer
 from piecework.train.trainers.unigram import ByteUnigramTrainer, UnigramTrainer
 from piecework.train.trainers.wordpiece import WordPieceTrainer
-
-__all__ = [
-    "TRAINERS",
-    "BPETrainer",
-    "ByteBPETrainer",
-    "ByteUnigramTrainer",
-    "CharTrainer",
-    "SentencePieceTrainer",
-    "UnigramTrainer",
-    "WordPieceTrainer",
-    "WordTrainer",
-]
 
 TRAINERS: dict[str, type[Trainer]] = {
     trainer.kind: trainer
@@ -35,7 +23,7 @@ TRAINERS: dict[str, type[Trainer]] = {
         UnigramTrainer,
         ByteUnigramTrainer,
         SentencePieceTrainer,
-        WordTrainer,
+        WordLevelTrainer,
         CharTrainer,
     )
 }

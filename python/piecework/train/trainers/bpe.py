@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar, Final
+from typing import Any, Final
 
 from piecework._core import RawCounts, learn_bpe, learn_bpe_by_source
 from piecework._internal.types import Progress, Self, Unpack
@@ -15,10 +15,10 @@ from piecework.spec import BPE, BPEDecoder, Decoder, Model, WordPieceDecoder
 from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 from piecework.train.counts import AnyCounts, Counts
 from piecework.train.learned import LearnedVocabulary, Merge, VocabularyTrainer
-from piecework.train.pipeline import Pipeline
 from piecework.train.presets import (
     PRESETS,
     AnyPreset,
+    Pipeline,
     Preset,
     has_sequences,
     pipeline_within_punctuation,
@@ -39,13 +39,15 @@ from piecework.train.source_counts import measured_sources
 from piecework.train.trainer import (
     BYTE_LEVEL,
     SPLIT_AT_SPACES,
+    Amount,
     LearnOptions,
     PresetTrainer,
-    Resumption,
-    Trainer,
+    Traits,
+    WordSizes,
+    memory_of_bpe,
+    memory_of_parity,
 )
-from piecework.train.trainers import common, superwords
-from piecework.train.word_sizes import Amount, WordSizes, memory_of_bpe, memory_of_parity
+from piecework.train.trainers import common
 
 BYTE_ALPHABET: Final[tuple[str, ...]] = tuple(sorted(BYTE_OF_CHARACTER))
 """The 256 characters of the byte-level alphabet in code point order (GPT-2, Radford et al. 2019)."""
@@ -58,103 +60,141 @@ _PARITY_SETTINGS = ("parity_unit", "parity_window", "global_merges")
 _NOT_OF_MERGES = frozenset(
     ("unk_token", "parity", *_PARITY_SETTINGS, "transition", "max_words", "cross_punctuation")
 )
-_TIES = ("lowest-ids", "greatest-strings", "first-seen")
-_TIE_CHOICE = Choice(
-    "Which of several equally frequent pairs to merge first; first-seen needs counts with positions.",
-    names=_TIES,
-)
-_TRANSITION = superwords.transition("preset o200k-superwords")
 _SEQUENCES: Final = tuple(name for name in BYTE_LEVEL if has_sequences(PRESETS[name]))
 
 
-_PARITY = Switch(
-    "Choose each merge for the source, such as a language, whose text takes the most tokens; counts need "
-    "sources."
-)
-_PARITY_UNIT = Choice(
-    "Unit of text by which the tokens of sources of one script are compared; parallel texts need none.",
-    names=("bytes", "characters", "words"),
-    none="the tokens of parallel texts are compared",
-)
-_PARITY_WINDOW = Integer(
-    "Number of recent merges of which a source chooses at most twice its equal share.",
-    least=1,
-    none="no limit",
-)
-_GLOBAL_MERGES = Integer(
-    "Number of merges that the counts of all sources choose before sources choose in turns.",
-    least=0,
-)
-
-
+@dataclass(frozen=True)
 class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
     """What the trainers over characters and over bytes share."""
 
-    vocab_size: int
-    parity: bool
-    parity_unit: str | None
-    parity_window: int | None
-    global_merges: int
-    transition: int | float | None
-    max_words: int | None
+    vocab_size: int = setting(30_000, common.VOCAB_SIZE)
+    min_frequency: int = setting(2, common.MIN_FREQUENCY)
+    special_tokens: tuple[str, ...] = setting(("<unk>",), common.SPECIAL_TOKENS)
+    max_token_length: int | None = setting(None, common.MAX_TOKEN_LENGTH)
+    ties: str = setting(
+        "lowest-ids",
+        Choice(
+            "Which of several equally frequent pairs to merge first; first-seen needs counts with positions.",
+            names=("lowest-ids", "greatest-strings", "first-seen"),
+        ),
+    )
+    alphabet_order: str = setting(
+        "sorted",
+        Choice(
+            "Order of the alphabet in the vocabulary: by code points, by first occurrence in the corpus, or "
+            "that of the initial alphabet.",
+            names=common.ALPHABET_ORDERS,
+        ),
+    )
+    parity: bool = setting(
+        False,
+        Switch(
+            "Choose each merge for the source, such as a language, whose text takes the most tokens; counts "
+            "need sources."
+        ),
+    )
+    parity_unit: str | None = setting(
+        None,
+        Choice(
+            "Unit of text by which the tokens of sources of one script are compared; parallel texts need "
+            "none.",
+            names=("bytes", "characters", "words"),
+            none="the tokens of parallel texts are compared",
+        ),
+    )
+    parity_window: int | None = setting(
+        None,
+        Integer(
+            "Number of recent merges of which a source chooses at most twice its equal share.",
+            least=1,
+            none="no limit",
+        ),
+    )
+    global_merges: int = setting(
+        0,
+        Integer(
+            "Number of merges that the counts of all sources choose before sources choose in turns.",
+            least=0,
+        ),
+    )
+    transition: int | float | None = setting(
+        None, common.transition_setting("preset o200k-superwords")
+    )
+    max_words: int | None = setting(4, common.MAX_WORDS)
+    cross_punctuation: bool = setting(True, common.CROSS_PUNCTUATION)
 
-    @property
-    def learns_by_source(self) -> bool:
-        """Whether sources choose the merges in turns."""
-        return self.parity
-
-    @property
-    def _source_unit(self) -> str | None:
-        return self.parity_unit
-
-    def _without_sources(self) -> Trainer:
-        defaults = dict.fromkeys(("parity_unit", "parity_window"))
-        return replace(self, parity=False, global_merges=0, **defaults)  # type: ignore[type-var]
-
-    def _check_parity(self) -> None:
-        """Raise `ArgumentError` for settings of parity without it."""
+    def __post_init__(self) -> None:
+        check_settings(self)
         for name, (_, default) in settings_of(type(self)).items():
             if name in _PARITY_SETTINGS and not self.parity and getattr(self, name) != default:
                 raise ArgumentError(name, f"{getattr(self, name)!r} needs parity")
+        common.check_transition(self.transition, self.vocab_size)
+        if self.transition is not None and self.parity:
+            raise ArgumentError("transition", "cannot be combined", also=["parity"])
 
     @property
-    def nests(self) -> bool:
+    def _nests(self) -> bool:
         """Whether a smaller vocabulary is the beginning of a larger one: not with a share of each size."""
         return not isinstance(self.transition, float)
 
-    @property
-    def resumption(self) -> Resumption:
-        """What a checkpoint stores: the merges."""
-        return "merges"
+    def _traits(self) -> Traits:
+        traits = super()._traits()
+        return replace(traits, learns_together=self._nests, learns_by_source=self.parity)
 
-    def memory(self, words: WordSizes) -> Amount:
+    def _memory(self, words: WordSizes) -> Amount:
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""
         if self.transition is not None:
-            words = superwords.sizes_of_sequences(words)
+            words = common.sizes_of_sequences(words)
         return memory_of_parity(words) if self.parity else memory_of_bpe(words)
 
+    def learn_vocabulary(
+        self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
+    ) -> LearnedVocabulary:
+        """Return the vocabulary and every merge with its count; learns on one thread.
+
+        With `parity`, the score of a merge is its count in the source that chose it.
+        """
+        over_characters, checkpoint = self._by_characters(), how.get("checkpoint")
+        return over_characters._learn(counts, progress, checkpoint, byte_level=self._is_byte_level)
+
+    def _model_of(self, learned: LearnedVocabulary) -> BPE:
+        """Return the model of a learned vocabulary, with the warning of `learn`."""
+        if learned.stopped_early:
+            warn(f"stopped early: {learned.stopped_early}", TrainingWarning)
+        settings = self._by_characters()
+        return BPE(
+            vocab=common.vocabulary_of(learned.entries),
+            # A learner can merge one pair twice; the first merge decides the rank.
+            merges=tuple(dict.fromkeys((merge.left, merge.right) for merge in learned.merges)),
+            unk_token=settings.unk_token,
+            continuing_subword_prefix=settings.continuing_subword_prefix or None,
+            end_of_word_suffix=settings.end_of_word_suffix or None,
+        )
+
     @abstractmethod
-    def by_characters(self) -> BPETrainer:
+    def _by_characters(self) -> BPETrainer:
         """Return the trainer over characters that learns the same merges."""
 
-    def sized(self, vocab_size: int) -> Self:
+    def _sized(self, vocab_size: int) -> Self:
         """Return the trainer with another size; without a transition that it does not reach."""
         if isinstance(self.transition, int) and self.transition >= vocab_size:
-            return replace(self, vocab_size=vocab_size, transition=None)  # type: ignore[type-var]
-        return super().sized(vocab_size)
+            return replace(self, vocab_size=vocab_size, transition=None)
+        return super()._sized(vocab_size)
 
-    def preset_for(self, preset: str | AnyPreset | None, counted: Pipeline | None = None) -> Preset:
+    def _preset_for(
+        self, preset: str | AnyPreset | None, counted: Pipeline | None = None
+    ) -> Preset:
         """Return the preset to train with; raise `ArgumentError` for counts without sequences of words."""
         if self.transition is not None and counted is not None:
             _preset_of_words(counted)
-        return super().preset_for(preset, counted)
+        return super()._preset_for(preset, counted)
 
-    def check_before_counting(self, files: int | None = None) -> None:
+    def _check_before_counting(self, files: int | None = None) -> None:
         """Raise for settings with which learning fails whatever the corpus is."""
-        if self.is_byte_level:
-            self.by_characters().check_before_counting(files)
+        if self._is_byte_level:
+            self._by_characters()._check_before_counting(files)
             return
-        super().check_before_counting(files)
+        super()._check_before_counting(files)
         if self.parity and files is not None:
             self._check_sources(files)
 
@@ -168,19 +208,14 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
             problem = f"needs a parallel text for each file: {_COUNT_SOURCES}, {otherwise}"
             raise ArgumentError("parity", problem)
 
-    def _check_transition(self) -> None:
-        superwords.check_transition(self.transition, self.vocab_size)
-        if self.transition is not None and self.parity:
-            raise ArgumentError("transition", "cannot be combined", also=["parity"])
-
-    def smallest_model(self) -> Model:
+    def _smallest_model(self) -> Model:
         """Return a model with the special tokens, the smallest alphabet and one merge."""
-        settings = self.by_characters()
+        settings = self._by_characters()
         last = "a" + settings.end_of_word_suffix
         merge = Merge("a", settings.continuing_subword_prefix + last, "a" + last, 1, 1.0)
-        alphabet = settings.initial_alphabet if self.is_byte_level else ("a",)
+        alphabet = settings.initial_alphabet if self._is_byte_level else ("a",)
         entries = dict.fromkeys((*self.special_tokens, *alphabet, merge.right, merge.token))
-        return self.model_of(LearnedVocabulary(tuple(entries), (merge,), None))
+        return self._model_of(LearnedVocabulary(tuple(entries), (merge,), None))
 
 
 @documented
@@ -203,79 +238,40 @@ class BPETrainer(_AnyBPETrainer):
     """
 
     kind = "bpe"
-    model_class = BPE
-    title = "BPE"
+    _model_class = BPE
+    _title = "BPE"
 
-    TIES: ClassVar[tuple[str, ...]] = _TIES
-    ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = common.ALPHABET_ORDERS
-
-    vocab_size: int = setting(30_000, common.VOCAB_SIZE)
-    min_frequency: int = setting(2, common.MIN_FREQUENCY)
     limit_alphabet: int | None = setting(None, common.LIMIT_ALPHABET)
     initial_alphabet: tuple[str, ...] = setting((), common.INITIAL_ALPHABET)
-    special_tokens: tuple[str, ...] = setting(("<unk>",), common.SPECIAL_TOKENS)
     continuing_subword_prefix: str = setting(
         "", Text("Prefix of each character except the first of a word.", metavar="PREFIX")
     )
     end_of_word_suffix: str = setting(
         "", Text("Suffix of the last character of a word, such as </w>.", metavar="SUFFIX")
     )
-    max_token_length: int | None = setting(None, common.MAX_TOKEN_LENGTH)
-    ties: str = setting("lowest-ids", _TIE_CHOICE)
     unk_token: str | None = setting(
         "<unk>", replace(common.UNK_TOKEN, none="unknown characters are dropped")
     )
-    alphabet_order: str = setting(
-        "sorted",
-        Choice(
-            "Order of the alphabet in the vocabulary: by code points, by first occurrence in the corpus, or "
-            "that of the initial alphabet.",
-            names=ALPHABET_ORDERS,
-        ),
-    )
-    parity: bool = setting(False, _PARITY)
-    parity_unit: str | None = setting(None, _PARITY_UNIT)
-    parity_window: int | None = setting(None, _PARITY_WINDOW)
-    global_merges: int = setting(0, _GLOBAL_MERGES)
-    transition: int | float | None = setting(None, _TRANSITION)
-    max_words: int | None = setting(4, superwords.MAX_WORDS)
-    cross_punctuation: bool = setting(True, superwords.CROSS_PUNCTUATION)
 
     def __post_init__(self) -> None:
-        check_settings(self)
-        self._check_parity()
+        super().__post_init__()
         common.add_unknown_token(self)
-        self._check_transition()
         if self.transition is not None and self._marks_words:
             problem = "cannot be combined with a prefix or suffix: entries begin inside words"
             raise ArgumentError("transition", problem)
 
-    def model_of(self, learned: LearnedVocabulary) -> BPE:
-        """Return the model of a learned vocabulary, with the warning of `learn`."""
-        return _model(
-            learned,
-            unk_token=self.unk_token,
-            prefix=self.continuing_subword_prefix,
-            suffix=self.end_of_word_suffix,
-        )
-
     @property
-    def presets(self) -> tuple[str, ...]:
+    def _presets(self) -> tuple[str, ...]:
         """The names of the presets with which the model decodes to the same text.
 
         Without a prefix or a suffix, tokens do not show where words begin, so spaces must be characters.
         "whitespace" is an exception for published examples: it decodes with spaces inside words.
         """
         if self._marks_words:
-            return SPLIT_AT_SPACES
+            return tuple(dict.fromkeys(("whitespace", *SPLIT_AT_SPACES)))
         if self.transition is not None:
             return _SEQUENCES
         return ("metaspace", "sentencepiece", "whitespace", "characters")
-
-    @property
-    def default_preset(self) -> str:
-        """The name of the preset to train with if the caller names none."""
-        return "whitespace" if self._marks_words else self.presets[0]
 
     def _words_and_sequences(self, counts: Counts) -> tuple[RawCounts, RawCounts | None]:
         """Return the counts of single words, and of the sequences that entries may cross."""
@@ -290,15 +286,15 @@ class BPETrainer(_AnyBPETrainer):
     def _marks_words(self) -> bool:
         return bool(self.end_of_word_suffix or self.continuing_subword_prefix)
 
-    def decoder_for(self, pipeline: Pipeline) -> Decoder | None:
+    def _decoder_for(self, pipeline: Pipeline) -> Decoder | None:
         """Return the decoder for the words of a pipeline, None where tokens are joined by spaces."""
         if self._marks_words and not pipeline.is_byte_level:
             if self.end_of_word_suffix:
                 return BPEDecoder(suffix=self.end_of_word_suffix)
             return WordPieceDecoder(self.continuing_subword_prefix, cleanup=False)
-        return super().decoder_for(pipeline)
+        return super()._decoder_for(pipeline)
 
-    def by_characters(self) -> BPETrainer:
+    def _by_characters(self) -> BPETrainer:
         """Return this trainer, whose alphabet already is characters."""
         return self
 
@@ -312,15 +308,6 @@ class BPETrainer(_AnyBPETrainer):
             return ', or end_of_word_suffix="</w>", to decode the spaces between words'
         return ""
 
-    def learn_vocabulary(
-        self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
-    ) -> LearnedVocabulary:
-        """Return the vocabulary and every merge with its count; learns on one thread.
-
-        With `parity`, the score of a merge is its count in the source that chose it.
-        """
-        return self._learn(counts, progress, how.get("checkpoint"), byte_level=False)
-
     def _learn(
         self,
         counts: AnyCounts,
@@ -333,7 +320,7 @@ class BPETrainer(_AnyBPETrainer):
         settings = common.core_settings(self, without=_NOT_OF_MERGES)
         if self.transition is not None:
             fixed = len({*BYTE_ALPHABET, *self.special_tokens})
-            transition = superwords.core_settings(self.transition, self.vocab_size, fixed)
+            transition = common.core_transition(self.transition, self.vocab_size, fixed)
             settings["superwords"] = {**transition, "max_words": self.max_words}
         if not self.parity:
             words, sequences = self._words_and_sequences(counts)
@@ -372,58 +359,27 @@ class ByteBPETrainer(_AnyBPETrainer):
     """
 
     kind = "byte-bpe"
-    title = "byte-level BPE"
-    is_byte_level = True
-
-    TIES: ClassVar[tuple[str, ...]] = _TIES
-    ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = ("sorted", "byte-values")
+    _title = "byte-level BPE"
+    _is_byte_level = True
 
     vocab_size: int = setting(50_257, common.VOCAB_SIZE)
-    min_frequency: int = setting(2, common.MIN_FREQUENCY)
     special_tokens: tuple[str, ...] = setting(("<|endoftext|>",), common.SPECIAL_TOKENS)
     max_token_length: int | None = setting(
         None, Integer("Longest entry to learn, in bytes.", least=1, none="no limit")
     )
-    ties: str = setting("lowest-ids", _TIE_CHOICE)
     alphabet_order: str = setting(
         "sorted",
         Choice(
             "Order of the bytes in the vocabulary: by the characters that stand for them, as in GPT-2, or by "
             "value.",
-            names=ALPHABET_ORDERS,
+            names=("sorted", "byte-values"),
         ),
     )
-    parity: bool = setting(False, _PARITY)
-    parity_unit: str | None = setting(None, _PARITY_UNIT)
-    parity_window: int | None = setting(None, _PARITY_WINDOW)
-    global_merges: int = setting(0, _GLOBAL_MERGES)
-    transition: int | float | None = setting(None, _TRANSITION)
-    max_words: int | None = setting(4, superwords.MAX_WORDS)
-    cross_punctuation: bool = setting(True, superwords.CROSS_PUNCTUATION)
 
-    def __post_init__(self) -> None:
-        check_settings(self)
-        self._check_parity()
-        self._check_transition()
+    unk_token = None  # every byte is an entry
 
     @property
-    def unk_token(self) -> None:
-        """None, because every byte is an entry."""
-        return None
-
-    def model_of(self, learned: LearnedVocabulary) -> BPE:
-        """Return the model of a learned vocabulary, as `BPETrainer.model_of` does."""
-        return _model(learned)
-
-    def learn_vocabulary(
-        self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
-    ) -> LearnedVocabulary:
-        """Return the vocabulary and every merge, as `BPETrainer.learn_vocabulary` does."""
-        checkpoint = how.get("checkpoint")
-        return self.by_characters()._learn(counts, progress, checkpoint, byte_level=True)
-
-    @property
-    def presets(self) -> tuple[str, ...]:
+    def _presets(self) -> tuple[str, ...]:
         """The names of the presets whose words are bytes."""
         if self.transition is not None:
             return _SEQUENCES
@@ -434,7 +390,7 @@ class ByteBPETrainer(_AnyBPETrainer):
             return ", or transition=, the number of entries before those that cross spaces"
         return ""
 
-    def by_characters(self) -> BPETrainer:
+    def _by_characters(self) -> BPETrainer:
         """Return the trainer over the byte-level alphabet that learns the same merges."""
         by_value = self.alphabet_order == "byte-values"
         characters: dict[str, Any] = {
@@ -461,19 +417,3 @@ def _preset_of_words(sequences: Pipeline | None) -> Preset:
         )
         raise ArgumentError("counts", problem)
     return words
-
-
-def _model(
-    learned: LearnedVocabulary, unk_token: str | None = None, prefix: str = "", suffix: str = ""
-) -> BPE:
-    if learned.stopped_early:
-        message = f"stopped early: {learned.stopped_early}"
-        warn(message, TrainingWarning)
-    return BPE(
-        vocab=common.vocabulary_of(learned.entries),
-        # A learner can merge one pair twice; the first merge decides the rank.
-        merges=tuple(dict.fromkeys((merge.left, merge.right) for merge in learned.merges)),
-        unk_token=unk_token,
-        continuing_subword_prefix=prefix or None,
-        end_of_word_suffix=suffix or None,
-    )

@@ -1,10 +1,10 @@
-"""Code that several trainers use: checkpoints and checks of settings."""
+"""Code that several trainers use: settings, checks, checkpoints, and entries that cross spaces."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import Any, Final
 
 from piecework._core import LearnedPieces as CorePieces
 from piecework._internal import validation as checks
@@ -15,8 +15,17 @@ from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, CorpusError, TrainingError, TrainingWarning
 from piecework.train.checkpoints import LearningCheckpoint
 from piecework.train.counts import Counts, word_counts
-from piecework.train.setting_fields import Characters, Integer, Number, Switch, Text, Tokens
-from piecework.train.trainer import Trainer
+from piecework.train.setting_fields import (
+    Characters,
+    Integer,
+    IntegerOrShare,
+    Number,
+    Switch,
+    Text,
+    Tokens,
+    settings_of,
+)
+from piecework.train.trainer import Trainer, WordSizes
 
 # ---- settings that several trainers have
 
@@ -67,7 +76,7 @@ def resumable(
     sizes: Sequence[int] = (),
 ) -> Iterator[dict[str, Any]]:
     """Yield the arguments of the core for a run that continues the one in a checkpoint folder."""
-    if checkpoint is not None and trainer.resumption is None:
+    if checkpoint is not None and trainer._traits().resumption is None:
         warn_without_checkpoints(trainer)
         checkpoint = None
     with progress_bar("learning", progress) as update:
@@ -143,11 +152,81 @@ def checked_counts(counts: Counts | Mapping[str, int]) -> Counts:
 
 def core_settings(trainer: Trainer, without: Collection[str]) -> dict[str, Any]:
     """Return the settings that the core takes as they are; the initial alphabet is one string."""
-    names = trainer.setting_names()
-    settings = {name: getattr(trainer, name) for name in names if name not in without}
+    settings = {name: getattr(trainer, name) for name in settings_of(type(trainer))}
+    settings = {name: value for name, value in settings.items() if name not in without}
     return {**settings, "initial_alphabet": "".join(settings["initial_alphabet"])}
 
 
 def vocabulary_of(entries: Iterable[str]) -> dict[str, int]:
     """Return a vocabulary whose ids are the positions of the entries."""
     return {entry: id for id, entry in enumerate(entries)}
+
+
+# ---- entries that cross spaces
+
+DEFAULT_TRANSITION: Final = 0.75
+"""The share of the learned entries that are of single words, unless the caller gives one."""
+
+CROSS_PUNCTUATION = Switch("Let entries that cross spaces contain punctuation.")
+MAX_WORDS = Integer("Most words that an entry spans.", least=1, none="no limit")
+
+
+_ENDS: Final = r"▁(?!\p{L})|(?<![^\p{N}▁])▁"
+_ENDS_OF_LETTERS: Final = r"▁(?!\p{L})|(?<![\p{L}\p{M}])▁"
+
+
+def ends_of_sequences(*, runs: bool, punctuation: bool = True) -> str:
+    """Return the pattern of the spaces ▁ that are not between two words of a sequence.
+
+    >>> import re
+    >>> pattern = ends_of_sequences(runs=False).replace(r"\\p{L}", "[a-z]").replace(r"\\p{N}", "0-9")
+    >>> re.sub(pattern, "|▁", "▁of▁the,▁in▁12▁of▁▁a▁b")
+    '|▁of▁the,▁in|▁12|▁of|▁|▁a▁b'
+
+    A space is between two words if a letter follows it, and neither a number nor a space precedes it;
+    without `punctuation`, a letter must precede it. With `runs`, spaces in a row are one. Only the two
+    characters beside a space decide, so a piece that crosses a space crosses no end of a sequence anywhere.
+    """
+    ends = _ENDS if punctuation else _ENDS_OF_LETTERS
+    return f"▁▁+|{ends}" if runs else ends
+
+
+def transition_setting(counts: str) -> IntegerOrShare:
+    """Return the setting of the transition, which needs these counts."""
+    return IntegerOrShare(
+        "Number of entries of single words, or their share of the learned ones; the following ones may cross "
+        f"spaces. Needs counts of {counts}.",
+        least=1,
+        none="no entry crosses spaces",
+    )
+
+
+def check_transition(transition: int | float | None, vocab_size: int) -> None:
+    """Raise `ArgumentError` for a number of entries that is not below `vocab_size`."""
+    if isinstance(transition, int) and transition >= vocab_size:
+        problem = f"must be less than {vocab_size}, the vocab_size, not {transition}"
+        raise ArgumentError("transition", problem)
+
+
+def sizes_of_sequences(words: WordSizes) -> WordSizes:
+    """Return the sizes of sequences as tokens of the first stage, which have two bytes or more.
+
+    >>> sizes_of_sequences(WordSizes(10, 800, 400)).chars
+    200.0
+    """
+    return WordSizes(words.words, words.text, words.chars / 2)
+
+
+def core_transition(transition: int | float, vocab_size: int, fixed: int) -> dict[str, Any]:
+    """Return the transition as the core takes it; `fixed` entries are not learned.
+
+    >>> core_transition(0.75, 32_000, 256), core_transition(300, 32_000, 256)
+    ({'transition': 24064, 'is_exact': False}, {'transition': 300, 'is_exact': True})
+
+    A number of entries is exact: too few words are an error. With a share, entries that cross spaces follow
+    those that the words yield.
+    """
+    if isinstance(transition, int):
+        return {"transition": transition, "is_exact": True}
+    later = round((1 - transition) * max(0, vocab_size - fixed))
+    return {"transition": vocab_size - later, "is_exact": False}

@@ -6,27 +6,28 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import ClassVar
 
 from piecework._internal import validation as checks
 from piecework._internal.types import Progress, Unpack
 from piecework.errors import TrainingError
 from piecework.spec import Char, Decoder, Fuse, Model, WordLevel
 from piecework.train.counts import AnyCounts, Counts
-from piecework.train.pipeline import Pipeline
-from piecework.train.presets import PRESETS
+from piecework.train.presets import PRESETS, Pipeline
 from piecework.train.setting_fields import check_settings, documented, setting
-from piecework.train.trainer import LearnOptions, PresetTrainer
+from piecework.train.trainer import (
+    Amount,
+    LearnOptions,
+    PresetTrainer,
+    Traits,
+    WordSizes,
+    memory_of_ranking,
+)
 from piecework.train.trainers import common
-from piecework.train.word_sizes import Amount, WordSizes, memory_of_ranking
 
 
 @dataclass(frozen=True)
 class RankingTrainer(PresetTrainer):
     """The settings of a trainer that ranks units by frequency."""
-
-    unit: ClassVar[str]
-    """What becomes entries, in the plural."""
 
     vocab_size: int | None = setting(
         None,
@@ -57,28 +58,26 @@ class RankingTrainer(PresetTrainer):
         counts = common.checked_counts(counts)
         if how.get("checkpoint") is not None:
             common.warn_without_checkpoints(self)
-        return self.model_of(self._vocabulary(self.units(counts)))
+        return self._model_of(self._vocabulary(self._units(counts)))
 
     @abstractmethod
-    def units(self, counts: Counts) -> Iterable[tuple[str, int]]:
+    def _units(self, counts: Counts) -> Iterable[tuple[str, int]]:
         """Return what becomes entries, with the number of occurrences of each."""
 
     @abstractmethod
-    def model_of(self, vocab: dict[str, int]) -> Model:
+    def _model_of(self, vocab: dict[str, int]) -> Model:
         """Return the model with a vocabulary."""
 
-    @property
-    def nests(self) -> bool:
-        """Whether a smaller vocabulary is the beginning of a larger one."""
-        return True
+    def _traits(self) -> Traits:
+        return replace(super()._traits(), learns_together=True)
 
-    def memory(self, words: WordSizes) -> Amount:
+    def _memory(self, words: WordSizes) -> Amount:
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""
         return memory_of_ranking(words)
 
-    def smallest_model(self) -> Model:
+    def _smallest_model(self) -> Model:
         """Return a model with the special tokens and one entry."""
-        return self.model_of(common.vocabulary_of(dict.fromkeys((*self.special_tokens, "a"))))
+        return self._model_of(common.vocabulary_of(dict.fromkeys((*self.special_tokens, "a"))))
 
     def _vocabulary(self, counts: Iterable[tuple[str, int]]) -> dict[str, int]:
         """Return the special tokens, then the units by decreasing count and by code points."""
@@ -93,39 +92,33 @@ class RankingTrainer(PresetTrainer):
 
 @documented
 @dataclass(frozen=True)
-class WordTrainer(RankingTrainer):
+class WordLevelTrainer(RankingTrainer):
     """Make an entry of each word, the most frequent first.
 
     >>> from piecework.train import count_texts
-    >>> list(WordTrainer(vocab_size=2).learn(count_texts(["pug hug hug"])).vocab)
+    >>> list(WordLevelTrainer(vocab_size=2).learn(count_texts(["pug hug hug"])).vocab)
     ['[UNK]', 'hug']
     """
 
     kind = "word"
-    model_class = WordLevel
-    title = "word"
-    unit = "words"
+    _model_class = WordLevel
+    _title = "word"
 
     @property
-    def presets(self) -> tuple[str, ...]:
+    def _presets(self) -> tuple[str, ...]:
         """The names of the presets with which the model decodes to the same text."""
-        return tuple(PRESETS)
+        return tuple(dict.fromkeys(("punctuation", *PRESETS)))
 
     @property
-    def default_preset(self) -> str:
-        """The name of the preset to train with if the caller names none."""
-        return "punctuation"
-
-    @property
-    def knows_all_bytes(self) -> bool:
+    def _knows_all_bytes(self) -> bool:
         """True: whole words are known or unknown in any alphabet."""
         return True
 
-    def units(self, counts: Counts) -> Iterable[tuple[str, int]]:
+    def _units(self, counts: Counts) -> Iterable[tuple[str, int]]:
         """Return the words with the number of occurrences of each."""
         return counts
 
-    def model_of(self, vocab: dict[str, int]) -> WordLevel:
+    def _model_of(self, vocab: dict[str, int]) -> WordLevel:
         """Return the model with a vocabulary."""
         return WordLevel(vocab=vocab, unk_token=self.unk_token)
 
@@ -141,16 +134,15 @@ class CharTrainer(RankingTrainer):
     """
 
     kind = "char"
-    model_class = Char
-    title = "char"
-    unit = "characters"
+    _model_class = Char
+    _title = "char"
 
     @property
-    def presets(self) -> tuple[str, ...]:
+    def _presets(self) -> tuple[str, ...]:
         """The names of the presets with which the model decodes to the same text."""
         return ("characters", "sentencepiece", "metaspace")
 
-    def units(self, counts: Counts) -> Iterable[tuple[str, int]]:
+    def _units(self, counts: Counts) -> Iterable[tuple[str, int]]:
         """Return the characters with the number of occurrences of each."""
         totals: Counter[str] = Counter()
         for word, count in counts:
@@ -158,10 +150,10 @@ class CharTrainer(RankingTrainer):
                 totals[character] += count
         return totals.items()
 
-    def model_of(self, vocab: dict[str, int]) -> Char:
+    def _model_of(self, vocab: dict[str, int]) -> Char:
         """Return the model with a vocabulary."""
         return Char(vocab=vocab, unk_token=self.unk_token)
 
-    def decoder_for(self, pipeline: Pipeline) -> Decoder:
+    def _decoder_for(self, pipeline: Pipeline) -> Decoder:
         """Return the decoder for the words of a pipeline."""
-        return super().decoder_for(pipeline) or Fuse()
+        return super()._decoder_for(pipeline) or Fuse()

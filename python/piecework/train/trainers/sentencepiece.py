@@ -18,6 +18,7 @@ from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError
 from piecework.normalization_rules import NormalizationRules
 from piecework.spec import (
+    PieceType,
     PreTokenizer,
     Regex,
     ScoredPiece,
@@ -29,9 +30,9 @@ from piecework.spec import (
     TokenizerSpec,
 )
 from piecework.train.counts import AnyCounts, Counts
+from piecework.train.learned import LearnedPieces
 from piecework.train.learners import Pruning
-from piecework.train.pipeline import Pipeline
-from piecework.train.presets import AnyPreset, Preset
+from piecework.train.presets import AnyPreset, Pipeline, Preset
 from piecework.train.sentences import Sentences
 from piecework.train.setting_fields import (
     Choice,
@@ -45,29 +46,34 @@ from piecework.train.setting_fields import (
     documented,
     setting,
 )
-from piecework.train.trainer import LearnOptions, Resumption, Trainer
-from piecework.train.trainers import common, superwords
-from piecework.train.trainers.meta_pieces import Role, Symbols, pieces_by_id, with_learned
-from piecework.train.trainers.sentencepiece_settings import (
-    ROLES,
-    SENTENCEPIECE_TYPES,
-    Rules,
-    check_contradictions,
-    denormalizer_of,
-    read_files,
-    read_seeds,
-    resolve_rules,
-    settings_as_bytes,
-    with_tab_for,
-)
-from piecework.train.trainers.unigram import LEARNER, LearnedPieces
-from piecework.train.word_sizes import (
+from piecework.train.trainer import (
     Amount,
+    LearnOptions,
+    Resumption,
+    Trainer,
+    Traits,
     WordSizes,
     memory_of_bpe,
     memory_of_ranking,
     memory_of_unigram,
 )
+from piecework.train.trainers import common
+from piecework.train.trainers.sentencepiece_settings import (
+    ROLES,
+    SENTENCEPIECE_TYPES,
+    Role,
+    Rules,
+    check_contradictions,
+    denormalizer_of,
+    pieces_by_id,
+    read_files,
+    read_seeds,
+    resolve_rules,
+    settings_as_bytes,
+    with_learned,
+    with_tab_for,
+)
+from piecework.train.trainers.unigram import LEARNER
 
 _RESERVED = "▅"
 _FILLERS = 0x4E00  # characters that no symbol of a model has
@@ -84,7 +90,7 @@ def _role_piece(role: str) -> Text:
 
 _LEARNER = replace(
     LEARNER,
-    help=f"How to choose pieces other than by loss of likelihood (unigram): {Pruning.summary}.",
+    help=f"How to choose pieces other than by loss of likelihood (unigram): {Pruning._summary}.",
     without=("segmentation",),
 )
 
@@ -126,12 +132,9 @@ class SentencePieceTrainer(Trainer):
     """
 
     kind = "sentencepiece"
-    title = "SentencePiece"
-    has_own_pipeline = True
+    _title = "SentencePiece"
 
-    TYPES: ClassVar[tuple[str, ...]] = SENTENCEPIECE_TYPES
-
-    sections: ClassVar[Mapping[str, str]] = {
+    _sections: ClassVar[Mapping[str, str]] = {
         "normalization_rule_name": "Normalization",
         "character_coverage": "Alphabet",
         "max_sentencepiece_length": "Limits on learned pieces",
@@ -200,10 +203,10 @@ class SentencePieceTrainer(Trainer):
     allow_whitespace_only_pieces: bool = setting(False, Switch("Allow pieces of several spaces."))
     pretokenization_delimiter: str = setting("", Text("String that no learned piece crosses."))
     transition: int | float | None = setting(
-        None, superwords.transition("preset llama-superwords or of trainer.pipeline (bpe)")
+        None, common.transition_setting("preset llama-superwords or of trainer.pipeline (bpe)")
     )
-    max_words: int | None = setting(4, superwords.MAX_WORDS)
-    cross_punctuation: bool = setting(True, superwords.CROSS_PUNCTUATION)
+    max_words: int | None = setting(4, common.MAX_WORDS)
+    cross_punctuation: bool = setting(True, common.CROSS_PUNCTUATION)
 
     unk_id: int = setting(
         0, Integer("Id of the unknown piece, which is required.", least=0, most=_MAX_SIZE)
@@ -241,14 +244,6 @@ class SentencePieceTrainer(Trainer):
         True, Switch("Draw that number of sentences at random, or take the first.")
     )
     seed: int = setting(0, Integer("Seed of the random sentences.", least=0))
-    self_test_sample_size: int = setting(
-        0,
-        Integer(
-            "Number of sentences to store in the model with their pieces, for self-tests.",
-            least=0,
-            most=1000,
-        ),
-    )
 
     learner: Pruning | None = setting(None, _LEARNER)
     seed_sentencepiece_size: int = setting(
@@ -271,7 +266,7 @@ class SentencePieceTrainer(Trainer):
         check_settings(self)
         read_files(self)
         check_contradictions(self)
-        superwords.check_transition(self.transition, self.vocab_size)
+        common.check_transition(self.transition, self.vocab_size)
 
     # ---- stages and pieces that follow from the settings
 
@@ -286,11 +281,16 @@ class SentencePieceTrainer(Trainer):
             Role(name, getattr(self, f"{name}_id"), getattr(self, f"{name}_piece"))
             for name in ROLES
         ]
-        symbols = Symbols(self.control_symbols, self._user_defined, self.byte_fallback)
+        bytes_ = (f"<0x{byte:02X}>" for byte in range(256 if self.byte_fallback else 0))
+        symbols: list[tuple[str, str, PieceType]] = [
+            *(("control_symbols", text, "control") for text in self.control_symbols),
+            *(("user_defined_symbols", text, "user_defined") for text in self._user_defined),
+            *(("byte_fallback", text, "byte") for text in bytes_),
+        ]
         return pieces_by_id(roles, symbols)
 
     @property
-    def normalizer(self) -> SentencePieceNormalizer:
+    def _normalizer(self) -> SentencePieceNormalizer:
         """The normalizer of the model."""
         return SentencePieceNormalizer(
             charsmap=self._rules.charsmap,
@@ -301,7 +301,7 @@ class SentencePieceTrainer(Trainer):
         )
 
     @property
-    def decoder(self) -> SentencePieceDecoder:
+    def _decoder(self) -> SentencePieceDecoder:
         """The decoder of the model."""
         rules = resolve_rules(self.denormalization_rule_tsv)
         return SentencePieceDecoder(
@@ -320,12 +320,7 @@ class SentencePieceTrainer(Trainer):
 
         Unlike the normalizer of the model, this one applies the rules to user-defined symbols too.
         """
-        normalizer = SentencePieceNormalizer(
-            charsmap=self._rules.charsmap,
-            add_dummy_prefix=self.add_dummy_prefix,
-            remove_extra_whitespaces=self.remove_extra_whitespaces,
-            treat_whitespace_as_suffix=self.treat_whitespace_as_suffix,
-        )
+        normalizer = replace(self._normalizer, user_defined_symbols=())
         return Pipeline(with_tab_for(self._symbols_across_words, normalizer), self._pre_tokenizer)
 
     @property
@@ -376,16 +371,18 @@ class SentencePieceTrainer(Trainer):
                 return LearnedPieces._of(common.learn_at_most(self.vocab_size, learn))
             return LearnedPieces._of(learn(self.vocab_size))
 
-    def specification(self, model: SentencePiece, preset: AnyPreset | None = None) -> TokenizerSpec:
+    def _specification(
+        self, model: SentencePiece, preset: AnyPreset | None = None
+    ) -> TokenizerSpec:
         """Return the specification of a learned model, with its stages and the template of a preset."""
         template = None if preset is None else preset.template(model.vocab)
         return TokenizerSpec(
-            model, normalizer=self.normalizer, decoder=self.decoder, post_processor=template
+            model, normalizer=self._normalizer, decoder=self._decoder, post_processor=template
         )
 
     # ---- what a trainer says of itself
 
-    def preset_for(
+    def _preset_for(
         self, preset: str | AnyPreset | None, counted: Pipeline | None = None
     ) -> AnyPreset | None:
         """Return the preset, which has only the template; raise `ArgumentError` for a pipeline."""
@@ -397,52 +394,40 @@ class SentencePieceTrainer(Trainer):
             )
         return preset
 
-    def pipeline_with(self, preset: AnyPreset | None) -> Pipeline:
+    def _pipeline_with(self, preset: AnyPreset | None) -> Pipeline:
         """Return the stages that split texts into the words to learn from."""
         return self.pipeline
 
-    @property
-    def detail(self) -> str:
-        """The type of the model, and the name of the learner if there is one."""
-        return f"{self.model_type} {self.learner.name}" if self.learner else self.model_type
-
-    @property
-    def self_tests(self) -> int:
-        """The number of sentences to store in the model with their tokens."""
-        return self.self_test_sample_size
-
-    @property
-    def fixed_tokens(self) -> tuple[str, ...]:
-        """The pieces that are not learned from the corpus."""
-        return tuple(piece.text for piece in self.meta_pieces.values())
-
-    @property
-    def resumption(self) -> Resumption | None:
-        """What a checkpoint stores: a round, choices, merges, or nothing for models that rank units."""
-        if self.learner is not None:
-            return "choices"
+    def _traits(self) -> Traits:
         resumptions: dict[str, Resumption] = {"unigram": "round", "bpe": "merges"}
-        return resumptions.get(self.model_type)
+        return replace(
+            super()._traits(),
+            detail=f"{self.model_type} {self.learner.name}" if self.learner else self.model_type,
+            fixed_tokens=tuple(piece.text for piece in self.meta_pieces.values()),
+            sentences=self.sentences,
+            resumption="choices" if self.learner else resumptions.get(self.model_type),
+            has_own_pipeline=True,
+        )
 
-    def memory(self, words: WordSizes) -> Amount:
+    def _memory(self, words: WordSizes) -> Amount:
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""
         import numpy as np
 
         kinds = {"unigram": memory_of_unigram, "bpe": memory_of_bpe}
         if self.transition is not None:
-            words = superwords.sizes_of_sequences(words)
+            words = common.sizes_of_sequences(words)
         needed = kinds.get(self.model_type, memory_of_ranking)(words)
         if self.learner is None:
             return needed
-        return np.maximum(needed, self.learner.memory(words, self.vocab_size))
+        return np.maximum(needed, self.learner._memory(words, self.vocab_size))
 
-    def check_before_counting(self, files: int | None = None) -> None:
+    def _check_before_counting(self, files: int | None = None) -> None:
         """Read the seeds, which raises for a file that has none; other settings were checked before."""
         _ = self._seeds
 
-    def smallest_model(self) -> SentencePiece:
+    def _smallest_model(self) -> SentencePiece:
         """Return a model with the characters of its symbols as pieces, as a large corpus gives."""
-        symbols = set(self.fixed_tokens)
+        symbols = {piece.text for piece in self.meta_pieces.values()}
         characters = dict.fromkeys(("▁", "a", *(c for symbol in symbols for c in symbol)))
         learned = [character for character in characters if character not in symbols]
         gaps = max(self.meta_pieces) + 1 - len(self.meta_pieces) - len(learned)
@@ -507,7 +492,7 @@ class SentencePieceTrainer(Trainer):
             return None
         several = {"max_words": self.max_words, "join_punctuation": self.cross_punctuation}
         fixed = len(self.meta_pieces)
-        transition = superwords.core_settings(self.transition, self.vocab_size, fixed)
+        transition = common.core_transition(self.transition, self.vocab_size, fixed)
         return {**transition, "piece_rules": {**rules, "several_words": several}}
 
     def _words_and_sequences(self, counts: Counts) -> tuple[RawCounts, RawCounts | None]:
@@ -543,7 +528,7 @@ class SentencePieceTrainer(Trainer):
         return None if path is None else read_seeds(path)
 
     @property
-    def checkpoint_settings(self) -> dict[str, Any]:
+    def _checkpoint_settings(self) -> dict[str, Any]:
         """The settings that a checkpoint must agree with; seeds are compared by their content.
 
         Normalization rules act through the counts.
@@ -573,9 +558,7 @@ class SentencePieceTrainer(Trainer):
 
     def _split_sequences(self, *, punctuation: bool = True) -> PreTokenizer:
         runs = self.allow_whitespace_only_pieces
-        return self._split_at(
-            Regex(superwords.ends_of_sequences(runs=runs, punctuation=punctuation))
-        )
+        return self._split_at(Regex(common.ends_of_sequences(runs=runs, punctuation=punctuation)))
 
     def _split_at(self, spaces: str | Regex) -> PreTokenizer:
         ends = self.treat_whitespace_as_suffix

@@ -1,19 +1,33 @@
-"""Check the settings of `SentencePieceTrainer`, and serialize them for the `.model` file."""
+"""Check the settings of `SentencePieceTrainer`, serialize them, and assign the ids that they name.
+
+The four roles have the ids that the settings name; -1 omits one. Control symbols get the lowest free ids,
+then user-defined symbols, then the 256 bytes of byte fallback; learned pieces get the rest. A symbol with
+the text of bos, eos or pad keeps the id of the role and gets the type of the symbol.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import fields
-from typing import Any, TypeAlias
+from itertools import count
+from typing import Any, NamedTuple, TypeAlias
 
 from piecework._core import sentencepiece_settings
 from piecework._internal import validation as checks
 from piecework._internal.validation import PathLike
-from piecework.errors import ArgumentError, FormatError
+from piecework.errors import ArgumentError, FormatError, TrainingError
 from piecework.io.read_file import text_lines
 from piecework.normalization_rules import NormalizationRules
-from piecework.spec import Normalizer, Regex, Replace, SentencePieceNormalizer, SequenceNormalizer
+from piecework.spec import (
+    Normalizer,
+    PieceType,
+    Regex,
+    Replace,
+    ScoredPiece,
+    SentencePieceNormalizer,
+    SequenceNormalizer,
+)
 from piecework.train.trainers.common import set_field
 
 Rules: TypeAlias = PathLike | NormalizationRules
@@ -111,7 +125,7 @@ def _check_learner(trainer: Any) -> None:
         if value != defaults[name]:
             shown = f"{value:g}" if isinstance(value, float) else repr(value)
             raise ArgumentError(name, f"{shown} does not apply with Pruning(){instead}")
-    learner.check(trainer.vocab_size)
+    learner._check(trainer.vocab_size)
 
 
 def resolve_rules(rules: Rules | None) -> NormalizationRules | None:
@@ -145,6 +159,7 @@ def settings_as_bytes(trainer: Any, vocab_size: int) -> bytes:
     written |= {
         "model_type": SENTENCEPIECE_TYPES.index(trainer.model_type) + 1,
         "vocab_size": vocab_size,
+        "self_test_sample_size": 0,
         "hard_vocab_limit": trainer.hard_vocab_limit is not False,
         "split_by_whitespace": trainer.split_by_whitespace and trainer.transition is None,
     }
@@ -154,10 +169,10 @@ def settings_as_bytes(trainer: Any, vocab_size: int) -> bytes:
     ]
     is_custom = trainer.normalization_rule_tsv is not None
     name = "user_defined" if is_custom else trainer.normalization_rule_name
-    denormalizer = trainer.decoder.denormalizer
+    denormalizer = trainer._decoder.denormalizer
     return sentencepiece_settings(
         settings,
-        _normalizer_settings(name, trainer.normalizer),
+        _normalizer_settings(name, trainer._normalizer),
         denormalizer and _normalizer_settings("user_defined", denormalizer),
     )
 
@@ -189,3 +204,83 @@ def with_tab_for(texts: Sequence[str], normalizer: Normalizer) -> Normalizer:
         return normalizer
     pattern = Regex("|".join(map(re.escape, texts)))
     return SequenceNormalizer((normalizer, Replace(pattern, "\t")))
+
+
+# ---- ids of the pieces that are not learned
+
+
+class Role(NamedTuple):
+    """One of the four roles with its id, -1 to omit it, and its piece."""
+
+    name: str
+    id: int
+    piece: str
+
+
+def pieces_by_id(
+    roles: Sequence[Role], symbols: Iterable[tuple[str, str, PieceType]]
+) -> dict[int, ScoredPiece]:
+    """Return the pieces by id, in increasing order; the first role is the unknown piece.
+
+    `symbols` are settings, texts and types.
+
+    >>> roles = Role("unk", 0, "<unk>"), Role("eos", 2, "</s>")
+    >>> symbols = [("control_symbols", text, "control") for text in ("<a>", "<b>")]
+    >>> [(id, piece.text) for id, piece in pieces_by_id(roles, symbols).items()]
+    [(0, '<unk>'), (1, '<a>'), (2, '</s>'), (3, '<b>')]
+
+    Raises `ArgumentError` for an id or a text that is used twice.
+    """
+    pieces = _pieces_of_roles(roles)
+    role_ids = {piece.text: id for id, piece in pieces.items()}
+    free_ids = (id for id in count() if id not in pieces)
+    seen = {roles[0].piece}
+    for field, text, type in symbols:
+        if text in seen:
+            raise ArgumentError(field, f"contains {text!r} twice, or as another symbol")
+        seen.add(text)
+        id = role_ids[text] if text in role_ids else next(free_ids)
+        pieces[id] = ScoredPiece(text, 0.0, type)
+    return dict(sorted(pieces.items()))
+
+
+def with_learned(
+    meta_pieces: dict[int, ScoredPiece], learned: Sequence[tuple[str, float]]
+) -> tuple[ScoredPiece, ...]:
+    """Return all pieces in the order of their ids; learned pieces fill the free ids.
+
+    >>> meta_pieces = {1: ScoredPiece("<unk>", 0.0, "unknown")}
+    >>> [piece.text for piece in with_learned(meta_pieces, [("▁a", -1.0), ("▁b", -2.0)])]
+    ['▁a', '<unk>', '▁b']
+
+    Raises `TrainingError` if there are too few learned pieces to fill the gaps.
+    """
+    size = len(meta_pieces) + len(learned)
+    beyond = next((id for id in meta_pieces if id >= size), None)
+    if beyond is not None:
+        found = f"id {beyond} for {meta_pieces[beyond].text!r}, but only {size} pieces"
+        raise TrainingError("vocab_size", f"leaves {found}; ids must be below {size}")
+    rest = iter(learned)
+    return tuple(
+        meta_pieces[id] if id in meta_pieces else ScoredPiece(*next(rest)) for id in range(size)
+    )
+
+
+def _pieces_of_roles(roles: Sequence[Role]) -> dict[int, ScoredPiece]:
+    role_of: dict[int, Role] = {}
+    for role in roles:
+        if role.id < 0:
+            continue
+        if role.id in role_of:
+            problem = f"must be an id of its own: {role.id} is that of {role_of[role.id].name}"
+            raise ArgumentError(f"{role.name}_id", problem)
+        same = next((other for other in role_of.values() if other.piece == role.piece), None)
+        if same is not None:
+            problem = f"must be a piece of its own: {role.piece!r} is that of {same.name}"
+            raise ArgumentError(f"{role.name}_piece", problem)
+        role_of[role.id] = role
+    types: dict[str, PieceType] = {roles[0].piece: "unknown"}
+    return {
+        id: ScoredPiece(role.piece, 0.0, types.get(role.piece, "control"))
+        for id, role in role_of.items()
+    }

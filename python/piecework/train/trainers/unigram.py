@@ -14,6 +14,7 @@ from piecework._internal.types import Progress, Unpack
 from piecework.errors import ArgumentError
 from piecework.spec import ByteFallback, Decoder, Metaspace, SequenceDecoder, Unigram
 from piecework.train.counts import AnyCounts, Counts
+from piecework.train.learned import LearnedPieces
 from piecework.train.learners import Pruning, check_learner
 from piecework.train.setting_fields import (
     Integer,
@@ -23,10 +24,17 @@ from piecework.train.setting_fields import (
     documented,
     setting,
 )
-from piecework.train.trainer import BYTE_LEVEL, LearnOptions, PresetTrainer, Resumption
+from piecework.train.trainer import (
+    BYTE_LEVEL,
+    Amount,
+    LearnOptions,
+    PresetTrainer,
+    Traits,
+    WordSizes,
+    memory_of_unigram,
+)
 from piecework.train.trainers import common
 from piecework.train.trainers.bpe import BYTE_ALPHABET
-from piecework.train.word_sizes import Amount, WordSizes, memory_of_unigram
 
 SEEDS_PER_ENTRY = 16
 """The seeds for each entry of the vocabulary."""
@@ -35,64 +43,53 @@ _MAX_SEEDS = 2**32
 _KEPT_SHARE = 0.75
 
 LEARNER = Variant(
-    f"How to choose pieces other than by their loss of likelihood: {Pruning.summary}.",
+    f"How to choose pieces other than by their loss of likelihood: {Pruning._summary}.",
     kinds={Pruning.name: Pruning},
     check=lambda learner: check_learner(learner, (Pruning,)),
     without=("seed_vocab_size",),
     none="by loss of likelihood",
 )
-_SEED_VOCAB_SIZE = Integer(
-    "Number of substrings to start from.",
-    least=1,
-    none="16 for each entry; 8 with a learner",
-)
-_NUM_SUB_ITERATIONS = Integer(
-    "EM iterations before each pruning step, or of the pieces of a learner.", least=1
-)
-_COUNT_EXPONENT = Number(
-    "EM weights a word by its count to this power; 0.8 gives boundaries nearer to those of "
-    "morphemes, and more tokens.",
-    above=0,
-    most=1,
-)
 
 
 @dataclass(frozen=True)
-class LearningStep:
-    """One EM iteration: the number of pieces, and the log-likelihood of the corpus under them."""
-
-    pieces: int
-    log_likelihood: float
-
-
-@dataclass(frozen=True)
-class LearnedPieces:
-    """What a Unigram or SentencePiece trainer learned: scored pieces in id order, and the EM iterations.
-
-    >>> from piecework.train import UnigramTrainer, count_texts
-    >>> trainer = UnigramTrainer(vocab_size=4, special_tokens=("<unk>",))
-    >>> learned = trainer.learn_pieces(count_texts(["ab ab"], preset="whitespace"))
-    >>> [piece for piece, _ in learned.pieces]
-    ['<unk>', 'ab', 'a', 'b']
-    """
-
-    pieces: tuple[tuple[str, float], ...]
-    steps: tuple[LearningStep, ...]
-
-    @classmethod
-    def _of(cls, learned: CorePieces) -> LearnedPieces:
-        return cls(tuple(learned.pieces), tuple(LearningStep(*step) for step in learned.steps))
-
-
 class _AnyUnigramTrainer(PresetTrainer):
     """What the trainers over characters and over bytes share."""
 
-    learner: Pruning | None
-    seed_vocab_size: int | None
-    shrinking_factor: float
+    vocab_size: int = setting(8_000, common.VOCAB_SIZE)
+    special_tokens: tuple[str, ...] = setting(("<unk>", "<s>", "</s>"), common.SPECIAL_TOKENS)
+    seed_vocab_size: int | None = setting(
+        None,
+        Integer(
+            "Number of substrings to start from.",
+            least=1,
+            none="16 for each entry; 8 with a learner",
+        ),
+    )
+    max_piece_length: int = setting(
+        16, Integer("Longest piece to learn, in characters.", least=1, most=512)
+    )
+    shrinking_factor: float = setting(_KEPT_SHARE, common.SHRINKING_FACTOR)
+    num_sub_iterations: int = setting(
+        2,
+        Integer("EM iterations before each pruning step, or of the pieces of a learner.", least=1),
+    )
+    count_exponent: float = setting(
+        1.0,
+        Number(
+            "EM weights a word by its count to this power; 0.8 gives boundaries nearer to those of "
+            "morphemes, and more tokens.",
+            above=0,
+            most=1,
+        ),
+    )
+    learner: Pruning | None = setting(None, LEARNER)
+
+    def __post_init__(self) -> None:
+        check_settings(self)
+        self._check_learner()
 
     @abstractmethod
-    def by_characters(self) -> UnigramTrainer:
+    def _by_characters(self) -> UnigramTrainer:
         """Return the trainer over characters that learns the same pieces."""
 
     def learn(
@@ -112,7 +109,7 @@ class _AnyUnigramTrainer(PresetTrainer):
     ) -> LearnedPieces:
         """Return the pieces and every EM iteration; the result does not depend on `num_threads`."""
         counts = common.checked_counts(counts)
-        settings = self.by_characters()
+        settings = self._by_characters()
         with common.resumable(self, counts, progress, how.get("checkpoint")) as run:
 
             def learn(vocab_size: int) -> CorePieces:
@@ -120,36 +117,32 @@ class _AnyUnigramTrainer(PresetTrainer):
 
             return LearnedPieces._of(common.learn_at_most(self.vocab_size, learn))
 
-    @property
-    def detail(self) -> str:
-        """The name of the learner, "" without one."""
-        return self.learner.name if self.learner else ""
+    def _traits(self) -> Traits:
+        detail = self.learner.name if self.learner else ""
+        return replace(
+            super()._traits(), detail=detail, resumption="choices" if self.learner else "round"
+        )
 
-    @property
-    def resumption(self) -> Resumption:
-        """What a checkpoint stores: the choices of the learner, or the pieces and scores after a round."""
-        return "choices" if self.learner else "round"
-
-    def memory(self, words: WordSizes) -> Amount:
+    def _memory(self, words: WordSizes) -> Amount:
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""
         import numpy as np
 
         estimated = memory_of_unigram(words)
         if self._pruning is None:
             return estimated
-        return np.maximum(estimated, self._pruning.memory(words, self.vocab_size))
+        return np.maximum(estimated, self._pruning._memory(words, self.vocab_size))
 
     @property
     def _pruning(self) -> Pruning | None:
         """The learner with the number of seeds."""
         return self.learner and replace(self.learner, seed_vocab_size=self.seed_vocab_size)
 
-    def check_before_counting(self, files: int | None = None) -> None:
+    def _check_before_counting(self, files: int | None = None) -> None:
         """Raise for settings with which learning fails whatever the corpus is."""
-        if self.is_byte_level:
-            self.by_characters().check_before_counting(files)
+        if self._is_byte_level:
+            self._by_characters()._check_before_counting(files)
         else:
-            super().check_before_counting(files)
+            super()._check_before_counting(files)
 
     def _check_learner(self) -> None:
         """Raise `ArgumentError` for settings that do not fit the learner."""
@@ -165,12 +158,12 @@ class _AnyUnigramTrainer(PresetTrainer):
             problem = f"{self.shrinking_factor:g} does not apply with Pruning()"
             raise ArgumentError("shrinking_factor", problem)
         assert self._pruning is not None
-        self._pruning.check(self.vocab_size)
+        self._pruning._check(self.vocab_size)
 
     def _model_of(self, pieces: Sequence[tuple[str, float]]) -> Unigram:
         names = [piece for piece, _ in pieces]
         unk_id = None if self.unk_token is None else names.index(self.unk_token)
-        byte_fallback = self.by_characters().byte_fallback
+        byte_fallback = self._by_characters().byte_fallback
         return Unigram(tuple(pieces), unk_id=unk_id, byte_fallback=byte_fallback)
 
 
@@ -202,38 +195,27 @@ class UnigramTrainer(_AnyUnigramTrainer):
     """
 
     kind = "unigram"
-    model_class = Unigram
-    title = "Unigram"
+    _model_class = Unigram
+    _title = "Unigram"
 
-    vocab_size: int = setting(8_000, common.VOCAB_SIZE)
-    special_tokens: tuple[str, ...] = setting(("<unk>", "<s>", "</s>"), common.SPECIAL_TOKENS)
     user_defined_symbols: tuple[str, ...] = setting((), common.USER_DEFINED_SYMBOLS)
     byte_fallback: bool = setting(False, common.BYTE_FALLBACK)
     character_coverage: float = setting(0.9995, common.CHARACTER_COVERAGE)
     initial_alphabet: tuple[str, ...] = setting((), common.INITIAL_ALPHABET)
-    seed_vocab_size: int | None = setting(None, _SEED_VOCAB_SIZE)
-    max_piece_length: int = setting(
-        16, Integer("Longest piece to learn, in characters.", least=1, most=512)
-    )
-    shrinking_factor: float = setting(_KEPT_SHARE, common.SHRINKING_FACTOR)
-    num_sub_iterations: int = setting(2, _NUM_SUB_ITERATIONS)
     unk_token: str | None = setting(
         "<unk>", replace(common.UNK_TOKEN, none="unknown characters have no token")
     )
-    count_exponent: float = setting(1.0, _COUNT_EXPONENT)
-    learner: Pruning | None = setting(None, LEARNER)
 
     def __post_init__(self) -> None:
-        check_settings(self)
-        self._check_learner()
+        super().__post_init__()
         common.add_unknown_token(self)
 
-    def by_characters(self) -> UnigramTrainer:
+    def _by_characters(self) -> UnigramTrainer:
         """Return this trainer, whose alphabet already is characters."""
         return self
 
     @property
-    def presets(self) -> tuple[str, ...]:
+    def _presets(self) -> tuple[str, ...]:
         """The names of the presets with which the model decodes to the same text."""
         return ("sentencepiece", "metaspace", "whitespace", "characters")
 
@@ -243,13 +225,13 @@ class UnigramTrainer(_AnyUnigramTrainer):
         return True
 
     @property
-    def added_symbols(self) -> tuple[str, ...]:
+    def _added_symbols(self) -> tuple[str, ...]:
         """The tokens besides special tokens that encoding finds in any text."""
         return self.user_defined_symbols
 
-    def metaspace_decoder(self, metaspace: Metaspace) -> Decoder:
+    def _metaspace_decoder(self, metaspace: Metaspace) -> Decoder:
         """Return the decoder for words with a mark in place of spaces."""
-        decoder = super().metaspace_decoder(metaspace)
+        decoder = super()._metaspace_decoder(metaspace)
         return SequenceDecoder((ByteFallback(), decoder)) if self.byte_fallback else decoder
 
     @property
@@ -258,7 +240,7 @@ class UnigramTrainer(_AnyUnigramTrainer):
         bytes_ = (f"<0x{byte:02X}>" for byte in range(256)) if self.byte_fallback else ()
         return (*self.special_tokens, *self.user_defined_symbols, *bytes_)
 
-    def smallest_model(self) -> Unigram:
+    def _smallest_model(self) -> Unigram:
         """Return a model with the required pieces and one character."""
         names = dict.fromkeys((*self._reserved_entries, "a"))
         return self._model_of([(name, -1.0 if name == "a" else 0.0) for name in names])
@@ -299,41 +281,29 @@ class ByteUnigramTrainer(_AnyUnigramTrainer):
     """
 
     kind = "byte-unigram"
-    title = "byte-level Unigram"
-    is_byte_level = True
+    _title = "byte-level Unigram"
+    _is_byte_level = True
 
     vocab_size: int = setting(50_257, common.VOCAB_SIZE)
     special_tokens: tuple[str, ...] = setting(("<|endoftext|>",), common.SPECIAL_TOKENS)
-    seed_vocab_size: int | None = setting(None, _SEED_VOCAB_SIZE)
     max_piece_length: int = setting(
         50, Integer("Longest piece to learn, in bytes.", least=1, most=512)
     )
-    shrinking_factor: float = setting(_KEPT_SHARE, common.SHRINKING_FACTOR)
-    num_sub_iterations: int = setting(2, _NUM_SUB_ITERATIONS)
-    count_exponent: float = setting(1.0, _COUNT_EXPONENT)
-    learner: Pruning | None = setting(None, LEARNER)
 
-    def __post_init__(self) -> None:
-        check_settings(self)
-        self._check_learner()
+    unk_token = None  # every byte is an entry
 
     @property
-    def unk_token(self) -> None:
-        """None, because every byte is an entry."""
-        return None
-
-    @property
-    def presets(self) -> tuple[str, ...]:
+    def _presets(self) -> tuple[str, ...]:
         """The names of the presets whose words are bytes."""
         return BYTE_LEVEL
 
-    def by_characters(self) -> UnigramTrainer:
+    def _by_characters(self) -> UnigramTrainer:
         """Return the trainer over the byte-level alphabet that learns the same pieces."""
         return UnigramTrainer(
             **vars(self), character_coverage=1.0, initial_alphabet=BYTE_ALPHABET, unk_token=None
         )
 
-    def smallest_model(self) -> Unigram:
+    def _smallest_model(self) -> Unigram:
         """Return a model with the special tokens and all bytes."""
         special = [(token, 0.0) for token in self.special_tokens]
         return self._model_of([*special, *((byte, -1.0) for byte in BYTE_ALPHABET)])

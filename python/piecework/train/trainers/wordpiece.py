@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 from piecework._core import LearnedEntries, learn_wordpiece
 from piecework._internal.threads import thread_count
@@ -21,7 +21,7 @@ from piecework.train.learners import (
     check_learner,
     one_of,
 )
-from piecework.train.pipeline import Pipeline
+from piecework.train.presets import Pipeline
 from piecework.train.setting_fields import (
     Choice,
     Text,
@@ -30,9 +30,15 @@ from piecework.train.setting_fields import (
     documented,
     setting,
 )
-from piecework.train.trainer import SPLIT_AT_SPACES, LearnOptions, PresetTrainer, Resumption
+from piecework.train.trainer import (
+    SPLIT_AT_SPACES,
+    Amount,
+    LearnOptions,
+    PresetTrainer,
+    Traits,
+    WordSizes,
+)
 from piecework.train.trainers import common
-from piecework.train.word_sizes import Amount, WordSizes
 
 BERT_SPECIAL_TOKENS = ("[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]")
 
@@ -63,7 +69,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     worked examples.
 
     >>> counts = count_texts(["aqua, xenon"])
-    >>> for forms in WordPieceTrainer.ALPHABET_FORMS:
+    >>> for forms in ("possible", "start-and-seen", "seen"):
     ...     trainer = WordPieceTrainer(17, Merges(), min_frequency=1, alphabet_forms=forms, special_tokens=())
     ...     entries = trainer.learn(counts).vocab
     ...     print(forms, *(entry for entry in ("q", "##q", "x", "##x", ",", "##,") if entry in entries))
@@ -76,17 +82,14 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     """
 
     kind = "wordpiece"
-    model_class = WordPiece
-    title = "WordPiece"
-
-    ALPHABET_ORDERS: ClassVar[tuple[str, ...]] = (*common.ALPHABET_ORDERS, "word-starts-first")
-    ALPHABET_FORMS: ClassVar[tuple[str, ...]] = ("possible", "start-and-seen", "seen")
+    _model_class = WordPiece
+    _title = "WordPiece"
 
     vocab_size: int = setting(30_000, common.VOCAB_SIZE)
     learner: Learner = setting(
         DEFAULT_LEARNER,
         Variant(
-            f"How to learn: {one_of(learner.summary for learner in LEARNERS.values())}.",
+            f"How to learn: {one_of(learner._summary for learner in LEARNERS.values())}.",
             kinds=LEARNERS,
             check=check_learner,
         ),
@@ -112,7 +115,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         Choice(
             "Order of the alphabet in the vocabulary: by code points, by first occurrence in the corpus, "
             "that of the initial alphabet, or starts of words first.",
-            names=ALPHABET_ORDERS,
+            names=(*common.ALPHABET_ORDERS, "word-starts-first"),
         ),
     )
 
@@ -121,12 +124,12 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         Choice(
             "Entries of each character: at the start of words and inside, unless the pipeline isolates it; "
             "at the start and where the corpus has it; or only where the corpus has it.",
-            names=ALPHABET_FORMS,
+            names=("possible", "start-and-seen", "seen"),
         ),
     )
 
     @property
-    def presets(self) -> tuple[str, ...]:
+    def _presets(self) -> tuple[str, ...]:
         """The names of the presets with which the model decodes to the same text.
 
         The notation of WordPiece shows where words begin; a long text without spaces is unknown to it.
@@ -134,69 +137,58 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         return SPLIT_AT_SPACES
 
     @property
-    def knows_all_bytes(self) -> bool:
+    def _knows_all_bytes(self) -> bool:
         """False: an alphabet has each character at the start of words and inside."""
         return False
 
     @property
-    def merges_pairs(self) -> bool:
-        """Whether learning merges pairs, which a training log lists."""
-        return self.learner.merges_pairs
+    def _nests(self) -> bool:
+        return self.learner._merges_pairs
+
+    def _traits(self) -> Traits:
+        first_seen = getattr(self.learner, "_chosen_ties", None) == "first-seen"
+        traits = super()._traits()
+        return replace(
+            traits,
+            detail=self.learner.name,
+            merges_pairs=self._nests,
+            learns_together=self._nests or self.learner._learns_sizes,
+            resumption="merges" if self._nests else "choices",
+            needs_positions="ties" if first_seen else traits.needs_positions,
+        )
 
     @property
-    def learns_together(self) -> bool:
-        """Whether one run learns several sizes."""
-        return self.nests or self.learner.learns_sizes
-
-    @property
-    def needs_positions(self) -> str | None:
-        """The setting that needs counts with first positions, None without one."""
-        if getattr(self.learner, "chosen_ties", None) == "first-seen":
-            return "ties"
-        return super().needs_positions
-
-    @property
-    def detail(self) -> str:
-        """The name of the learner."""
-        return self.learner.name
-
-    @property
-    def resumption(self) -> Resumption:
-        """What a checkpoint stores: the merges, or the choices of a learner that merges no pairs."""
-        return "merges" if self.merges_pairs else "choices"
-
-    @property
-    def checkpoint_settings(self) -> dict[str, Any]:
+    def _checkpoint_settings(self) -> dict[str, Any]:
         """The settings that a checkpoint must agree with."""
-        return {**super().checkpoint_settings, "learner": repr(self.learner)}
+        return {**super()._checkpoint_settings, "learner": repr(self.learner)}
 
-    def memory(self, words: WordSizes) -> Amount:
+    def _memory(self, words: WordSizes) -> Amount:
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""
-        return self.learner.memory(words, self.vocab_size)
+        return self.learner._memory(words, self.vocab_size)
 
-    def check_can_encode(self) -> None:
+    def _check_can_encode(self) -> None:
         """Raise `ArgumentError` if the model would have no unknown token."""
         if not self.special_tokens:
             problem = f"must contain the unknown token {self.unk_token!r}, which a tokenizer needs"
             raise ArgumentError("special_tokens", problem)
 
-    def decoder_for(self, pipeline: Pipeline) -> Decoder:
+    def _decoder_for(self, pipeline: Pipeline) -> Decoder:
         """Return the decoder for the words of a pipeline."""
         return WordPieceDecoder(prefix=self.continuing_subword_prefix)
 
-    def smallest_model(self) -> WordPiece:
+    def _smallest_model(self) -> WordPiece:
         """Return a model with the special tokens and one character."""
         entries = tuple(dict.fromkeys((*self.special_tokens, "a")))
-        return self.model_of(LearnedVocabulary(entries, (), None))
+        return self._model_of(LearnedVocabulary(entries, (), None))
 
     def __post_init__(self) -> None:
         check_settings(self)
-        self.learner.check(self.vocab_size)
+        self.learner._check(self.vocab_size)
         common.add_unknown_token(self, can_be_empty=True)
 
-    def model_of(self, learned: LearnedVocabulary) -> WordPiece:
+    def _model_of(self, learned: LearnedVocabulary) -> WordPiece:
         """Return the model of a learned vocabulary, with the warnings of `learn`."""
-        messages = self.learner.warnings(learned, self.min_frequency)
+        messages = self.learner._warnings(learned, self.min_frequency)
         if learned.stopped_early:
             messages = [f"stopped early: {learned.stopped_early}", *messages]
         for message in messages:
@@ -205,7 +197,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
             vocab=common.vocabulary_of(learned.entries),
             unk_token=self.unk_token,
             continuing_subword_prefix=self.continuing_subword_prefix,
-            segmentation=self.learner.model_segmentation,
+            segmentation=self.learner._model_segmentation,
         )
 
     def learn_vocabulary(
@@ -214,44 +206,17 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         """Return the vocabulary and every merge with its count and score; only `Merges` has any."""
         return self._learn(counts, progress, **how)[0]
 
-    def learn_models(
-        self,
-        counts: AnyCounts,
-        sizes: Sequence[int],
-        progress: Progress = None,
-        **how: Unpack[LearnOptions],
+    def _learn_models(
+        self, counts: AnyCounts, sizes: Sequence[int], **how: Any
     ) -> dict[int, Model]:
         """Return the model of each size, learned in one run if `learns_together`."""
-        if not self.learner.learns_sizes:
-            return super().learn_models(counts, sizes, progress, **how)
-        learned = self.learn_sizes(counts, sizes, progress, **how)
-        return {size: self.sized(size).model_of(one) for size, one in learned.items()}
-
-    def learn_sizes(
-        self,
-        counts: AnyCounts,
-        sizes: Sequence[int],
-        progress: Progress = None,
-        **how: Unpack[LearnOptions],
-    ) -> dict[int, LearnedVocabulary]:
-        """Return vocabularies of several sizes, learned in one run by `Pruning`.
-
-        >>> from piecework.train import count_texts
-        >>> counts = count_texts(["hug hugs bug bugs"])
-        >>> trainer = WordPieceTrainer(special_tokens=("[UNK]",), min_frequency=1)
-        >>> learned = trainer.learn_sizes(counts, [14, 15])
-        >>> [vocabulary.entries[11:] for vocabulary in learned.values()]
-        [('bug', 'hug', 'hugs'), ('bug', 'bugs', 'hug', 'hugs')]
-
-        All sizes start from the same substrings, those of the largest size. So each vocabulary equals that
-        of a run of its own with `seed_vocab_size` set to eight times the largest size, or to that of this
-        learner. Raises `ArgumentError` for another learner.
-        """
-        if not self.learner.learns_sizes:
-            raise ArgumentError("sizes", f"needs Pruning(), not {self.learner}")
-        largest = replace(self, vocab_size=max(sizes))
-        learned = largest._learn(counts, progress, list(sizes), **how)
-        return dict(zip(sizes, learned, strict=True))
+        if not self.learner._learns_sizes:
+            return super()._learn_models(counts, sizes, **how)
+        learned = replace(self, vocab_size=max(sizes))._learn(counts, sizes=list(sizes), **how)
+        models = (
+            self._sized(size)._model_of(one) for size, one in zip(sizes, learned, strict=True)
+        )
+        return dict(zip(sizes, models, strict=True))
 
     def learn_removals(self, counts: Counts | Mapping[str, int]) -> LearnedVocabulary:
         """Return the vocabulary and every removal with its loss; only `Pruning` has any.
@@ -262,13 +227,13 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         >>> learned.removals[-1]
         Removal(token='hugs', loss=1.0, put_back=None)
         """
-        recording = {"record_removals": True} if self.learner.removes_entries else {}
+        recording = {"record_removals": True} if self.learner._removes_entries else {}
         return self._learn(counts, None, further=recording)[0]
 
     def _learn(
         self,
         counts: AnyCounts,
-        progress: Progress,
+        progress: Progress = None,
         sizes: list[int] | None = None,
         further: Mapping[str, object] | None = None,
         **how: Unpack[LearnOptions],
@@ -292,7 +257,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
             counts._raw,
             {
                 **settings,
-                "learner": {**self.learner.core_settings(), **(further or {})},
+                "learner": {**self.learner._core_settings(), **(further or {})},
                 "isolated_characters": counts._isolated_characters(settings["initial_alphabet"]),
                 "num_threads": thread_count(num_threads),
             },
