@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import orthogonal_mp
 
+from piecework.integrations.embeddings import matching_pursuit
+from piecework.integrations.embeddings.matching_pursuit import sparse_combinations
 from piecework.reference import matching_pursuit as reference
-from piecework.vocabulary import matching_pursuit
-from piecework.vocabulary.matching_pursuit import sparse_combinations
 
 
 def vectors(seed: int, rows: int, width: int, dtype: type = np.float64) -> np.ndarray:

@@ -496,6 +496,7 @@ MODULES_FOR_GUESTS = (
     "train.trainers",
     "train.trainers.meta_pieces",
     "vocabulary.changed_vocabulary",
+    "vocabulary.id_map",
     "vocabulary.pruning",
     "vocabulary.residues",
 )

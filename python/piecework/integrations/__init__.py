@@ -10,6 +10,7 @@
     segmenters  pre-tokenizer for text without spaces: jieba or any function  piecework[jieba]
     ftfy        normalizer that repairs text                                  piecework[ftfy]
     datasets    function for `Dataset.map` that reads and returns Arrow       piecework[datasets]
+    embeddings  rows of embedding tables moved to the ids of a changed vocabulary  piecework[torch]
     torch       collator for data loaders                                     piecework[torch]
     transformers  fast tokenizers accelerated; a `Tokenizer` with their interface  piecework[transformers]
     vllm        plugin for vLLM                                               piecework[transformers]

@@ -12,10 +12,6 @@
 - `pieces`, `restriction`: edit SentencePiece pieces, restrict the output to some of them
 - `components`: convert SentencePiece to components of tokenizer.json, and back
 - `decoding`: the bytes of each token, and the bytes that it adds to a text
-- `embeddings`: move the rows of a model to new ids, in files and in torch modules (`module_embeddings`)
-- `transplantation`, `matching_pursuit`: tokens that two tokenizers share, and rows from a donor model
-- `table_names`, `new_rows`: which tables have a row for each token, and the rows of added tokens
-- `safetensors`, `model_config`: the files of a model
 """
 
 from __future__ import annotations
@@ -30,8 +26,6 @@ if TYPE_CHECKING:
     from piecework.vocabulary.components import as_sentencepiece as as_sentencepiece
     from piecework.vocabulary.decoding import decoded_bytes as decoded_bytes
     from piecework.vocabulary.decoding import vocab_bytes as vocab_bytes
-    from piecework.vocabulary.embeddings import ResizedTable as ResizedTable
-    from piecework.vocabulary.embeddings import resize_embeddings as resize_embeddings
     from piecework.vocabulary.extension import extend as extend
     from piecework.vocabulary.id_map import IdMap as IdMap
     from piecework.vocabulary.pieces import add_pieces as add_pieces
@@ -42,8 +36,6 @@ if TYPE_CHECKING:
     from piecework.vocabulary.pruning import prune as prune
     from piecework.vocabulary.restriction import restrict as restrict
     from piecework.vocabulary.shrinking import shrink as shrink
-    from piecework.vocabulary.transplantation import donor_rows as donor_rows
-    from piecework.vocabulary.transplantation import map_between as map_between
     from piecework.vocabulary.unigram_scores import to_unigram as to_unigram
     from piecework.vocabulary.words import add_words as add_words
 
@@ -51,19 +43,15 @@ if TYPE_CHECKING:
 _HOMES = {
     "ChangedVocabulary": "changed_vocabulary",
     "IdMap": "id_map",
-    "ResizedTable": "embeddings",
     "add_pieces": "pieces",
     "add_words": "words",
     "as_components": "components",
     "as_sentencepiece": "components",
     "bos_eos_template": "pieces",
     "decoded_bytes": "decoding",
-    "donor_rows": "transplantation",
     "extend": "extension",
-    "map_between": "transplantation",
     "prune": "pruning",
     "remove_pieces": "pieces",
-    "resize_embeddings": "embeddings",
     "restrict": "restriction",
     "set_scores": "pieces",
     "set_types": "pieces",

@@ -27,7 +27,7 @@ class IdMap:
     `new_ids` has the new id of each old one, int64 of shape (largest old id + 1,); -1 for removed and
     unused ids. `added` has the new ids without an old one, in increasing order. `added_sources` has the old
     ids of the text of an added token, by new id, where they are known. `old_checks` has the CRC-32 of each
-    old token, by which `vocabulary.resize_embeddings` recognizes a folder of another tokenizer; empty if
+    old token, by which `integrations.embeddings` recognizes a folder of another tokenizer; empty if
     unknown.
 
     >>> old = np.array([[1.0], [2.0], [3.0]])
@@ -36,7 +36,7 @@ class IdMap:
     >>> new.tolist()
     [[1.0], [3.0], [2.0]]
 
-    `vocabulary.resize_embeddings` does this for model files. Two maps are equal if their contents are equal.
+    `integrations.embeddings` does this for model files. Two maps are equal if their contents are equal.
     Maps are not hashable, because arrays can change.
     """
 

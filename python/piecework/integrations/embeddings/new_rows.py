@@ -9,8 +9,8 @@ from typing import Literal, NamedTuple, Protocol, TypeAlias, get_args
 import numpy as np
 import numpy.typing as npt
 
+from piecework import IdMap
 from piecework._internal.validation import check_choice
-from piecework.vocabulary.id_map import IdMap
 
 RowInit: TypeAlias = Literal["mean-of-pieces", "mean", "normal", "zeros", "omp"]
 Rows: TypeAlias = npt.NDArray[np.float64]

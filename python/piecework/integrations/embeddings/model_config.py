@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from piecework import IdMap
 from piecework.errors import FormatError
-from piecework.vocabulary.id_map import IdMap
 
 _ID_SUFFIXES = ("_token_id", "_token_ids")
 _PARTS = ("text_config",)

@@ -13,25 +13,24 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from piecework import Tokenizer
 from piecework._internal.validation import PathLike, check_type, file_path, whole_number
 from piecework.errors import ArgumentError, FileError, FormatError, InputTypeError, PieceworkError
-from piecework.io.atomic_files import atomic_file, check_writable
-from piecework.io.load_options import LoadOptions
-from piecework.io.loading import read_tokenizer
-from piecework.io.read_file import json_object
-from piecework.vocabulary.id_map import IdMap, check_id_map
-from piecework.vocabulary.model_config import resized_config
-from piecework.vocabulary.module_embeddings import resize_module
-from piecework.vocabulary.new_rows import NewRows, RowInit, RowRule, check_init
-from piecework.vocabulary.safetensors import (
+from piecework.integrations.embeddings.model_config import resized_config
+from piecework.integrations.embeddings.modules import resize_module
+from piecework.integrations.embeddings.new_rows import NewRows, RowInit, RowRule, check_init
+from piecework.integrations.embeddings.safetensors import (
     SafetensorsFile,
     TableFile,
     read_header,
     resized_header,
     write_resized,
 )
-from piecework.vocabulary.table_names import token_tables
-from piecework.vocabulary.transplantation import donor_combinations
+from piecework.integrations.embeddings.table_names import token_tables
+from piecework.integrations.embeddings.transplantation import donor_combinations
+from piecework.io.atomic_files import atomic_file, check_writable
+from piecework.io.read_file import json_object
+from piecework.vocabulary.id_map import IdMap, check_id_map
 
 _MODEL, _INDEX = "model.safetensors", "model.safetensors.index.json"
 _CONFIGS = ("config.json", "generation_config.json")
@@ -140,7 +139,7 @@ def _rule(id_map: IdMap, init: RowInit, seed: int, donor: Any, num_anchors: int 
                 raise ArgumentError(name, f'applies to init "omp" only, not to {init!r}')
         return RowRule(init, seed)
     if donor is None:
-        raise ArgumentError("init", '"omp" needs a donor, the rows of vocabulary.donor_rows')
+        raise ArgumentError("init", '"omp" needs a donor, the rows of donor_rows')
     size = _NUM_ANCHORS if num_anchors is None else whole_number("num_anchors", num_anchors, 1)
     return RowRule(init, seed, donor_combinations(id_map, donor, size))
 
@@ -236,10 +235,10 @@ def _plan_folder(folder: str, settings: _Settings) -> _Plan:
 def _check_tokenizer(folder: str, id_map: IdMap) -> None:
     """Raise if a folder has a tokenizer that the map neither starts from nor leads to."""
     try:
-        core, _ = read_tokenizer(folder, LoadOptions())
+        vocab = Tokenizer.load(folder).get_vocab()
     except PieceworkError:
         return  # a folder without a tokenizer, or with one that is not read here
-    if not id_map.is_of(core.vocab(True)):
+    if not id_map.is_of(vocab):
         raise ArgumentError("id_map", f"is the map of another tokenizer than that in {folder}")
 
 

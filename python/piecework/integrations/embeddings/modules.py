@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from piecework import IdMap
 from piecework._internal.extras import import_extra
 from piecework.errors import FormatError
-from piecework.vocabulary.id_map import IdMap
-from piecework.vocabulary.model_config import resized_config
-from piecework.vocabulary.new_rows import NewRows, RowRule, Rows
+from piecework.integrations.embeddings.model_config import resized_config
+from piecework.integrations.embeddings.new_rows import NewRows, RowRule, Rows
 
 TablesOf = Callable[[Mapping[str, tuple[int, ...]], str], dict[str, int]]
 

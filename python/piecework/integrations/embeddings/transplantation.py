@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from piecework import Tokenizer
 from piecework.errors import ArgumentError, InputTypeError
-from piecework.vocabulary.decoding import decoded_bytes
-from piecework.vocabulary.id_map import IdMap, map_of
-from piecework.vocabulary.matching_pursuit import sparse_combinations
-from piecework.vocabulary.new_rows import Combination
-
-if TYPE_CHECKING:
-    from piecework.tokenizer import Tokenizer
+from piecework.integrations.embeddings.matching_pursuit import sparse_combinations
+from piecework.integrations.embeddings.new_rows import Combination
+from piecework.vocabulary import IdMap, decoded_bytes
+from piecework.vocabulary.id_map import map_of
 
 # What two tokenizers have in common: the bytes that a token adds to a text, with its rank among tokens of the
 # same bytes; of a special token, its name.
@@ -97,7 +95,7 @@ def donor_combinations(id_map: IdMap, donor: Any, num_anchors: int) -> dict[int,
     """
     rows, old_ids = _matrix("donor", donor), id_map.old_ids
     if len(rows) != len(old_ids):
-        problem = f"has {len(rows)} rows, and the map {len(old_ids)} new ids; vocabulary.donor_rows makes it"
+        problem = f"has {len(rows)} rows, and the map {len(old_ids)} new ids; donor_rows makes it"
         raise ArgumentError("donor", problem)
     usable = np.isfinite(rows).all(axis=1) & rows.any(axis=1)
     anchors, targets = np.flatnonzero(usable & (old_ids >= 0)), id_map.added[usable[id_map.added]]

@@ -17,8 +17,8 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework.errors import FileError, FormatError
+from piecework.integrations.embeddings.new_rows import NewRows, Rows
 from piecework.io.read_file import exact_bytes
-from piecework.vocabulary.new_rows import NewRows, Rows
 
 _MAX_HEADER_BYTES = 100_000_000  # the limit of the safetensors library
 _MAX_DIMENSIONS = 64  # as in numpy
