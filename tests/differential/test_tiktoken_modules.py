@@ -15,9 +15,11 @@ import tiktoken._educational
 import tiktoken.load
 import tiktoken.model
 
+import piecework as pw
 from piecework.compat import tiktoken as shaped
 from piecework.errors import FileError, FormatError, InputTypeError
 from piecework.spec.byte_alphabet import CHARACTER_OF_BYTE
+from piecework.split_patterns import GPT2_PATTERN
 from tests.differential.ranks import ours, theirs, tiny
 
 PATTERN = r"\w+|\s+|[^\s\w]+"
@@ -254,3 +256,18 @@ def test_the_teaching_module_of_tiktoken_takes_an_encoding() -> None:
     enc = shaped.Encoding("tiny", **tiny_settings())
     simple = tiktoken._educational.SimpleBytePairEncoding.from_tiktoken(enc)
     assert simple.encode("being", visualise=None) == enc.encode("being")
+
+
+def test_five_settings_learn_from_the_source_of_the_teaching_module_what_it_learns() -> None:
+    source = Path(tiktoken._educational.__file__).read_text()
+    ranks = tiktoken._educational.bpe_train(source, 600, GPT2_PATTERN, visualise=None)
+    teaching = tiktoken._educational.SimpleBytePairEncoding(
+        pat_str=GPT2_PATTERN, mergeable_ranks=ranks
+    )
+    trainer = pw.ByteBPETrainer(
+        600, min_frequency=1, special_tokens=(), ties="first-seen", alphabet_order="byte-values"
+    )
+    learned = pw.Tokenizer.train_from_iterator([source], trainer)
+    ids = learned.encode("hello world").ids
+    assert ids == teaching.encode("hello world", visualise=None)
+    assert ids != [388, 372]  # printed, from the source of an earlier version

@@ -482,7 +482,6 @@ MODULES_FOR_GUESTS = (
     "rows.rectangles",
     "sampling",
     "spec.byte_alphabet",
-    "spec.custom",
     "train.count_checkpoint",
     "train.counting",
     "train.counts_files",
