@@ -266,7 +266,7 @@ def test_a_model_that_contradicts_the_map_is_refused(tok: pw.Tokenizer, tmp_path
     sharded(tmp_path / "ints", weights(size, np.int32), vocab_size=size)
     assert_refused(
         FormatError,
-        r"one\.safetensors: has 'transformer\.wte\.weight' of type I32, which is not",
+        r"ints: has 'transformer\.wte\.weight' of type I32, which is not",
         tmp_path / "ints",
         id_map,
     )

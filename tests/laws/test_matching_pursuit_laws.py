@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import orthogonal_mp
 
-from piecework.integrations.embeddings import matching_pursuit
-from piecework.integrations.embeddings.matching_pursuit import sparse_combinations
+from piecework.integrations.embeddings import transplantation
+from piecework.integrations.embeddings.transplantation import sparse_combinations
 from piecework.reference import matching_pursuit as reference
 
 
@@ -95,7 +95,7 @@ def test_more_anchors_leave_less_and_the_rest_is_orthogonal(seed: int, width: in
 def test_blocks_give_what_one_block_gives(monkeypatch: pytest.MonkeyPatch) -> None:
     targets, anchors = vectors(1, 50, 8), vectors(2, 30, 8)
     whole = sparse_combinations(targets, anchors, 4)
-    monkeypatch.setattr(matching_pursuit, "_BLOCK_SCORES", 100)
+    monkeypatch.setattr(transplantation, "_BLOCK_SCORES", 100)
     parts = sparse_combinations(targets, anchors, 4)
     assert np.array_equal(whole[0], parts[0])
     assert parts[1] == pytest.approx(whole[1])

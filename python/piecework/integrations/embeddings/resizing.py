@@ -3,34 +3,35 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import shutil
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Collection, Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass
-from typing import Any, BinaryIO, NamedTuple
+from typing import Any, NamedTuple, get_args
 
-import numpy as np
-import numpy.typing as npt
-
-from piecework import Tokenizer
-from piecework._internal.validation import PathLike, check_type, file_path, whole_number
+from piecework import IdMap, Tokenizer
+from piecework._internal.validation import (
+    PathLike,
+    check_choice,
+    check_type,
+    file_path,
+    whole_number,
+)
 from piecework.errors import ArgumentError, FileError, FormatError, InputTypeError, PieceworkError
-from piecework.integrations.embeddings.model_config import resized_config
 from piecework.integrations.embeddings.modules import resize_module
-from piecework.integrations.embeddings.new_rows import NewRows, RowInit, RowRule, check_init
 from piecework.integrations.embeddings.safetensors import (
     SafetensorsFile,
-    TableFile,
     read_header,
     resized_header,
     write_resized,
 )
-from piecework.integrations.embeddings.table_names import token_tables
+from piecework.integrations.embeddings.tables import Change, RowInit
 from piecework.integrations.embeddings.transplantation import donor_combinations
 from piecework.io.atomic_files import atomic_file, check_writable
 from piecework.io.read_file import json_object
-from piecework.vocabulary.id_map import IdMap, check_id_map
+from piecework.vocabulary.id_map import check_id_map
 
 _MODEL, _INDEX = "model.safetensors", "model.safetensors.index.json"
 _CONFIGS = ("config.json", "generation_config.json")
@@ -112,124 +113,78 @@ def resize_embeddings(
     """
     check_type("id_map", id_map, IdMap, "IdMap")
     check_id_map(id_map)
-    rule = _rule(id_map, init, seed, donor, num_anchors)
-    settings = _Settings(id_map, rule, tables, drop_extra_rows)
-    if not isinstance(model, str | os.PathLike):
-        if not hasattr(model, "named_modules"):
-            raise InputTypeError(
-                "model",
-                f"must be a path of safetensors or a torch module, not {type(model).__name__}",
-            )
-        if output is not None:
-            problem = "does not apply to a torch module, which is changed in place"
-            raise ArgumentError("output", problem)
-        found = resize_module(model, id_map, rule, settings.tables_of)
-        return tuple(ResizedTable(*table) for table in found)
-    source = file_path(model, "model")
-    plan = _plan_folder(source, settings) if os.path.isdir(source) else _plan_file(source, settings)
-    return _write(plan, source if output is None else file_path(output, "output"))
-
-
-def _rule(id_map: IdMap, init: RowInit, seed: int, donor: Any, num_anchors: int | None) -> RowRule:
-    """Return the rule of new rows; raise for arguments that do not fit together."""
-    check_init(init)
-    if init != "omp":
-        for name, value in (("donor", donor), ("num_anchors", num_anchors)):
-            if value is not None:
-                raise ArgumentError(name, f'applies to init "omp" only, not to {init!r}')
-        return RowRule(init, seed)
-    if donor is None:
-        raise ArgumentError("init", '"omp" needs a donor, the rows of donor_rows')
-    size = _NUM_ANCHORS if num_anchors is None else whole_number("num_anchors", num_anchors, 1)
-    return RowRule(init, seed, donor_combinations(id_map, donor, size))
-
-
-@dataclass(frozen=True)
-class _Settings:
-    id_map: IdMap
-    rule: RowRule
-    tables: Collection[str] | None
-    drop_extra_rows: bool
-
-    def tables_of(self, shapes: Mapping[str, tuple[int, ...]], place: str) -> dict[str, int]:
-        """Return the tables of a model with their rows; raise unless they fit the map."""
-        wanted = len(self.id_map.new_ids)
-        found = token_tables(shapes, self.tables, wanted, place)
-        rows = next(iter(found.values()))
-        if rows != wanted and not self.drop_extra_rows:
-            name = next(iter(found))
-            problem = (
-                f"has {rows} rows in {name!r}, and the map {wanted} ids; "
-                "if the last rows belong to no token, pass drop_extra_rows"
-            )
-            raise FormatError(place, problem)
-        return found
+    check_choice("init", init, get_args(RowInit))
+    for name, value in (("donor", donor), ("num_anchors", num_anchors)):
+        if init != "omp" and value is not None:
+            raise ArgumentError(name, f'applies to init "omp" only, not to {init!r}')
+    combinations = {}
+    if init == "omp":
+        if donor is None:
+            raise ArgumentError("init", '"omp" needs a donor, the rows of donor_rows')
+        size = _NUM_ANCHORS if num_anchors is None else whole_number("num_anchors", num_anchors, 1)
+        combinations = donor_combinations(id_map, donor, size)
+    change = Change(id_map, init, seed, tables, drop_extra_rows, combinations)
+    if isinstance(model, str | os.PathLike):
+        source = file_path(model, "model")
+        plan = _planned(source, change)
+        found = _write(plan, source if output is None else file_path(output, "output"), change)
+    elif not hasattr(model, "named_modules"):
+        problem = f"must be a path of safetensors or a torch module, not {type(model).__name__}"
+        raise InputTypeError("model", problem)
+    elif output is not None:
+        problem = "does not apply to a torch module, which is changed in place"
+        raise ArgumentError("output", problem)
+    else:
+        found = resize_module(model, change)
+    return tuple(ResizedTable(name, rows, len(change.old_ids)) for name, rows in found.items())
 
 
 @dataclass(frozen=True)
 class _Plan:
-    """What is written: files of weights with their tables, and the text of JSON files, by file name."""
+    """What is written: files of weights with their tables, and the text of JSON files, by file name.
 
-    folder: str | None
+    The name of a model that is one file is "".
+    """
+
     files: Mapping[str, SafetensorsFile]
     tables: Mapping[str, Mapping[str, int]]
     texts: Mapping[str, str]
-    settings: _Settings
-
-    @property
-    def old_ids(self) -> npt.NDArray[np.int64]:
-        """The old id of each new row, -1 for a row to make."""
-        return self.settings.id_map.old_ids
-
-    def resized(self) -> tuple[ResizedTable, ...]:
-        """Return all tables that change."""
-        rows = len(self.old_ids)
-        return tuple(
-            ResizedTable(name, old_rows, rows)
-            for tables in self.tables.values()
-            for name, old_rows in tables.items()
-        )
 
 
-def _plan_file(path: str, settings: _Settings) -> _Plan:
-    file = read_header(path)
-    shapes = {name: tensor.shape for name, tensor in file.tensors.items()}
-    plan = _Plan(None, {"": file}, {"": settings.tables_of(shapes, path)}, {}, settings)
-    _check_types(plan)
-    return plan
-
-
-def _plan_folder(folder: str, settings: _Settings) -> _Plan:
-    _check_tokenizer(folder, settings.id_map)
-    names, index = _weight_files(folder)
-    files = {name: read_header(os.path.join(folder, name)) for name in names}
-    shapes: dict[str, tuple[int, ...]] = {}
+def _planned(source: str, change: Change) -> _Plan:
+    names: list[str] = [""]
+    index: dict[str, Any] | None = None
+    if is_folder := os.path.isdir(source):
+        _check_tokenizer(source, change.id_map)
+        names, index = _weight_files(source)
+    files = {name: read_header(os.path.join(source, name) if name else source) for name in names}
     file_of: dict[str, str] = {}
     for file_name, file in files.items():
-        for name, tensor in file.tensors.items():
+        for name in file.tensors:
             if name in file_of:
                 problem = f"has {name!r} in {file_of[name]} and {file_name}; each tensor must be in one file"
-                raise FormatError(folder, problem)
-            shapes[name], file_of[name] = tensor.shape, file_name
-    if index is not None:
-        _check_index(folder, index, file_of)
-    found_tables = settings.tables_of(shapes, folder)
-    rows = next(iter(found_tables.values()))
-    tables: dict[str, dict[str, int]] = {name: {} for name in files}
-    for name, count in found_tables.items():
-        tables[file_of[name]][name] = count
-    new_rows = len(settings.id_map.old_ids)
-    texts = {}
-    for name in _CONFIGS:
-        path = os.path.join(folder, name)
+                raise FormatError(source, problem)
+            file_of[name] = file_name
+    for name, file_name in () if index is None else index["weight_map"].items():
+        if file_of.get(name) != file_name:
+            problem = f"has {name!r} in {file_name}, but it is in {file_of.get(name, 'no file')}"
+            raise FormatError(os.path.join(source, _INDEX), problem)
+    types = {name: tensor.type for file in files.values() for name, tensor in file.tensors.items()}
+    found = change.tables_of(types, source)
+    rows = next(iter(found.values()))
+    tables = {name: {table: rows for table in found if file_of[table] == name} for name in names}
+    configs = {}
+    for name in _CONFIGS if is_folder else ():
+        path = os.path.join(source, name)
         if os.path.exists(path):
-            config = resized_config(json_object(path), settings.id_map, rows, new_rows, path)
-            texts[name] = json.dumps(config, indent=2, ensure_ascii=False) + "\n"
-    plan = _Plan(folder, files, tables, texts, settings)
-    _check_types(plan)
+            configs[name] = change.config_of(json_object(path), rows, path)
     if index is not None:
-        texts[_INDEX] = json.dumps(_resized_index(index, plan), indent=2, ensure_ascii=False) + "\n"
-    return plan
+        configs[_INDEX] = _resized_index(index, files, tables, len(change.old_ids))
+    texts = {
+        name: json.dumps(config, indent=2, ensure_ascii=False) + "\n"
+        for name, config in configs.items()
+    }
+    return _Plan(files, tables, texts)
 
 
 def _check_tokenizer(folder: str, id_map: IdMap) -> None:
@@ -259,83 +214,45 @@ def _weight_files(folder: str) -> tuple[list[str], dict[str, Any] | None]:
     return sorted(set(weight_map.values())), index
 
 
-def _check_index(folder: str, index: Mapping[str, Any], file_of: Mapping[str, str]) -> None:
-    for name, file_name in index["weight_map"].items():
-        if file_of.get(name) != file_name:
-            problem = f"has {name!r} in {file_name}, but it is in {file_of.get(name, 'no file')}"
-            raise FormatError(os.path.join(folder, _INDEX), problem)
-
-
-def _resized_index(index: dict[str, Any], plan: _Plan) -> dict[str, Any]:
+def _resized_index(
+    index: dict[str, Any],
+    files: Mapping[str, SafetensorsFile],
+    tables: Mapping[str, Mapping[str, int]],
+    new_rows: int,
+) -> dict[str, Any]:
     """Return an index with the new number of bytes and of parameters, where it has them."""
-    rows, byte_change, change = len(plan.old_ids), 0, 0
-    for file_name, file in plan.files.items():
-        tables = plan.tables[file_name]
-        old_size = max((tensor.end for tensor in file.tensors.values()), default=0)
-        byte_change += resized_header(file, tables, rows)[1] - old_size
-        for name, old_rows in tables.items():
-            size = int(np.prod(file.tensors[name].shape, dtype=np.int64))
-            change += size // max(old_rows, 1) * (rows - old_rows)
+    differences = {"total_size": 0, "total_parameters": 0}
+    for file_name, file in files.items():
+        size = resized_header(file, tables[file_name], new_rows)[1]
+        differences["total_size"] += size - file.data_size
+        for name, rows in tables[file_name].items():
+            row_size = math.prod(file.tensors[name].type.shape) // max(rows, 1)
+            differences["total_parameters"] += row_size * (new_rows - rows)
     metadata = dict(index.get("metadata") or {})
-    for key, difference in (("total_size", byte_change), ("total_parameters", change)):
+    for key, difference in differences.items():
         if isinstance(metadata.get(key), int):
             metadata[key] += difference
     return {**index, "metadata": metadata} if metadata else index
 
 
-def _check_types(plan: _Plan) -> None:
-    """Raise now for a table that is not floating-point."""
-    for file_name, file in plan.files.items():
-        with open(file.path, "rb") as stream:
-            _rules(stream, file, plan.tables[file_name], plan.settings)
-
-
-def _rules(
-    stream: BinaryIO, file: SafetensorsFile, tables: Mapping[str, int], settings: _Settings
-) -> dict[str, tuple[TableFile, NewRows]]:
-    rules = {}
-    for name, rows in tables.items():
-        table = TableFile(stream, file, name, rows)
-        rules[name] = table, NewRows(table, settings.id_map, settings.rule)
-    return rules
-
-
-def _write(plan: _Plan, target: str) -> tuple[ResizedTable, ...]:
-    """Write all files to temporary ones, then rename them."""
-    paths = _targets(plan, target)
+def _write(plan: _Plan, target: str, change: Change) -> dict[str, int]:
+    """Write all files to temporary ones, then rename them; return the tables with their old rows."""
+    if "" in plan.files:
+        check_writable(target)
+        paths = {"": target}
+    else:
+        if not os.path.isdir(target):
+            with FileError.while_writing(target):
+                os.mkdir(target)
+        paths = {name: os.path.join(target, name) for name in (*plan.texts, *plan.files)}
     with ExitStack() as renames:
         for name, text in plan.texts.items():
             temporary = renames.enter_context(atomic_file(paths[name]))
             temporary.write_text(text, encoding="utf-8")
         for name, file in plan.files.items():
-            if not plan.tables[name] and os.path.realpath(file.path) == os.path.realpath(
-                paths[name]
-            ):
-                continue
-            temporary = renames.enter_context(atomic_file(paths[name]))
             if plan.tables[name]:
-                _write_file(plan, name, file, temporary.open)
-            else:
-                shutil.copyfile(file.path, temporary)
-    return plan.resized()
-
-
-def _targets(plan: _Plan, target: str) -> dict[str, str]:
-    """Return the path of each file to write; a missing folder is made."""
-    if plan.folder is None:
-        check_writable(target)
-        return {"": target}
-    if not os.path.isdir(target):
-        with FileError.while_writing(target):
-            os.mkdir(target)
-    return {name: os.path.join(target, name) for name in (*plan.texts, *plan.files)}
-
-
-def _write_file(
-    plan: _Plan, name: str, file: SafetensorsFile, opened: Callable[[str], Any]
-) -> None:
-    with FileError.while_reading(file.path):
-        source = open(file.path, "rb")  # noqa: SIM115 (the next line closes it)
-    with source, opened("wb") as stream:
-        rules = _rules(source, file, plan.tables[name], plan.settings)
-        write_resized(source, stream, file, plan.tables[name], plan.old_ids, rules)
+                with renames.enter_context(atomic_file(paths[name])).open("wb") as stream:
+                    write_resized(file, stream, plan.tables[name], change)
+            elif os.path.realpath(file.path) != os.path.realpath(paths[name]):
+                shutil.copyfile(file.path, renames.enter_context(atomic_file(paths[name])))
+    return {name: rows for tables in plan.tables.values() for name, rows in tables.items()}
