@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from piecework.train import WordTrainer as WordTrainer
     from piecework.train import count_files as count_files
     from piecework.train import count_texts as count_texts
-    from piecework.vocabulary import IdMap as IdMap
+    from piecework.vocabulary.changed_vocabulary import IdMap as IdMap
 
 # Imported when first read: loading and encoding need none of them.
 _MODULES = (
@@ -78,7 +78,7 @@ _HOMES = {
     "CharTrainer": "train",
     "Counts": "train",
     "EncodedFiles": "export",
-    "IdMap": "vocabulary",
+    "IdMap": "vocabulary.changed_vocabulary",
     "NormalizationRules": "normalization_rules",
     "Sampling": "sampling",
     "Segmentation": "sampling",

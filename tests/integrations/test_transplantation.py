@@ -13,6 +13,7 @@ import piecework as pw
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.integrations.embeddings import donor_rows, map_between, resize_embeddings
 from piecework.vocabulary import decoded_bytes
+from piecework.vocabulary.changed_vocabulary import ChangedVocabulary
 
 SIZES = {"byte-bpe": 275, "unigram": 30, "sentencepiece": 40, "wordpiece": 55}
 TEXTS = ["hug hugs pug pun bun hugging", "the hugs of the pug, and a bug"] * 5
@@ -122,12 +123,12 @@ def test_an_unusable_table_is_named(
 
 
 @pytest.fixture
-def larger(old: pw.Tokenizer) -> pw.vocabulary.ChangedVocabulary:
+def larger(old: pw.Tokenizer) -> ChangedVocabulary:
     return pw.vocabulary.add_words(old, ["hughug", "pugnug", "bunbun"])
 
 
 def planted(
-    larger: pw.vocabulary.ChangedVocabulary, width: int = 30
+    larger: ChangedVocabulary, width: int = 30
 ) -> tuple[np.ndarray, dict[int, dict[int, float]]]:
     """Return donor rows, and added ids with the old ids and numbers that their rows are sums of."""
     donor = normal(len(larger.tokenizer), width, seed=1)
@@ -140,7 +141,7 @@ def planted(
 
 
 def test_what_was_planted_in_the_donor_is_found_in_every_table(
-    old: pw.Tokenizer, larger: pw.vocabulary.ChangedVocabulary, tmp_path: Path
+    old: pw.Tokenizer, larger: ChangedVocabulary, tmp_path: Path
 ) -> None:
     donor, sums = planted(larger)
     tables = {"wte.weight": normal(len(old), 6), "lm_head.weight": normal(len(old), 6, 2)}
@@ -157,7 +158,7 @@ def test_what_was_planted_in_the_donor_is_found_in_every_table(
 
 
 def test_a_token_that_the_donor_lacks_has_the_mean_of_its_pieces(
-    old: pw.Tokenizer, larger: pw.vocabulary.ChangedVocabulary, tmp_path: Path
+    old: pw.Tokenizer, larger: ChangedVocabulary, tmp_path: Path
 ) -> None:
     donor, _ = planted(larger)
     lacking = larger.tokenizer.token_to_id("pugnug")
@@ -201,7 +202,7 @@ def refused(
 
 
 def test_unusable_donors_are_named(
-    old: pw.Tokenizer, larger: pw.vocabulary.ChangedVocabulary, tmp_path: Path
+    old: pw.Tokenizer, larger: ChangedVocabulary, tmp_path: Path
 ) -> None:
     size, id_map = len(larger.tokenizer), larger.id_map
     nothing = np.full((size, 4), np.nan)

@@ -495,7 +495,6 @@ MODULES_FOR_GUESTS = (
     "train.trainers",
     "train.trainers.meta_pieces",
     "vocabulary.changed_vocabulary",
-    "vocabulary.id_map",
     "vocabulary.pruning",
     "vocabulary.residues",
 )

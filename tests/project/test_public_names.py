@@ -191,7 +191,6 @@ CORPUS_NAMES = {
 
 VOCABULARY_NAMES = {
     "bos_eos_template",
-    "ChangedVocabulary",
     "add_words",
     "decoded_bytes",
     "extend",
@@ -200,7 +199,6 @@ VOCABULARY_NAMES = {
     "shrink",
     "to_unigram",
     "vocab_bytes",
-    "IdMap",
     "add_pieces",
     "as_components",
     "as_sentencepiece",

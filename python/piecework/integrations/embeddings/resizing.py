@@ -31,7 +31,7 @@ from piecework.integrations.embeddings.tables import Change, RowInit
 from piecework.integrations.embeddings.transplantation import donor_combinations
 from piecework.io.atomic_files import atomic_file, check_writable
 from piecework.io.read_file import json_object
-from piecework.vocabulary.id_map import check_id_map
+from piecework.vocabulary.changed_vocabulary import check_id_map
 
 _MODEL, _INDEX = "model.safetensors", "model.safetensors.index.json"
 _CONFIGS = ("config.json", "generation_config.json")

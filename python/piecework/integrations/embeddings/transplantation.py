@@ -12,8 +12,8 @@ import numpy.typing as npt
 from piecework import Tokenizer
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.integrations.embeddings.tables import Combination
-from piecework.vocabulary import IdMap, decoded_bytes
-from piecework.vocabulary.id_map import map_of
+from piecework.vocabulary import decoded_bytes
+from piecework.vocabulary.changed_vocabulary import IdMap, map_of
 
 Floats: TypeAlias = npt.NDArray[np.floating[Any]]
 
