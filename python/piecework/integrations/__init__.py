@@ -12,7 +12,6 @@
     transformers  fast tokenizers accelerated; a `Tokenizer` with their interface  piecework[transformers]
     vllm        plugin for vLLM                                               piecework[transformers]
     sglang      plugin for SGLang                                             piecework[transformers]
-    serving     what both plugins share                                       piecework[transformers]
 
 The functions of the stages and of `datasets` pickle by reference and work in any thread.
 """
