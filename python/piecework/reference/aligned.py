@@ -108,6 +108,8 @@ def split_by(aligned: Aligned, belongs: Callable[[str], bool]) -> list[tuple[Ali
     return [(list(run), inside) for inside, run in groups]
 
 
+# ---- normal forms
+
 Form: TypeAlias = Literal["NFC", "NFD", "NFKC", "NFKD"]
 
 

@@ -126,6 +126,8 @@ def replacement(rules: Charsmap, start: int) -> str:
     return rules.replacements[start : rules.replacements.index(0, start)].decode()
 
 
+# ---- grapheme clusters
+
 PREPENDED = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u0890\u0891\u08e2\u0d4e")
 # Spacing marks that do not extend (Myanmar, Tai Tham, Tai Viet); letters and formats that extend.
 ALONE = frozenset(

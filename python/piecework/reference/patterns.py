@@ -175,6 +175,8 @@ def is_word(c: str) -> bool:
     return any(low <= ord(c) <= high for low, high in WORD_SYMBOLS)
 
 
+# ---- scripts
+
 JAPANESE = frozenset("CJK HIRAGANA KATAKANA KANGXI".split())
 INHERITED = ("COMBINING ", "VARIATION ", "ZERO WIDTH JOINER", "ZERO WIDTH NON-JOINER")
 WIDTHS = ("FULLWIDTH ", "HALFWIDTH ")
@@ -237,6 +239,8 @@ def script_of(c: str) -> str | None:
         return f"{first} {second}"
     return first if first in SCRIPTS else "COMMON"
 
+
+# ---- bytes as printable characters
 
 PRINTABLE = CHARACTER_OF_BYTE
 BYTES = BYTE_OF_CHARACTER

@@ -198,6 +198,9 @@ def leading_spaces(text: str) -> int:
     return next((at for at, c in enumerate(text) if c != "Ġ" and not is_whitespace(c)), len(text))
 
 
+# ---- truncation
+
+
 def truncate(
     sequences: Sequence[list[Token]], spec: Truncation | None, inserted: int = 0
 ) -> list[Windows]:

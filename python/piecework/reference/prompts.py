@@ -58,6 +58,9 @@ def text_of(ids: Sequence[int], token_bytes: Mapping[int, bytes]) -> bytes:
     return b"".join(token_bytes[id] for id in ids)
 
 
+# ---- healing
+
+
 def heal(ids: Sequence[int], token_bytes: Mapping[int, bytes]) -> tuple[list[int], bytes]:
     """Return the ids to keep, and the bytes that the next tokens must begin with.
 

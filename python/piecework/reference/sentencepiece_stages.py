@@ -105,6 +105,8 @@ def longest_match(rules: Charsmap, text: str) -> tuple[str, str]:
     return found
 
 
+# ---- the decoder
+
 BYTE_PIECE = re.compile("<0x[0-9A-F]{2}>")
 
 

@@ -48,6 +48,13 @@ from piecework.vocabulary.pieces import pieces_of
 _METASPACE = "▁"
 _SPACE_REMOVAL = (Strip(left=False, right=True), Replace(Regex(" {2,}"), _METASPACE))
 _QUOTES = (Replace("``", '"'), Replace("''", '"'))
+_OTHER_SUMS = "add scores in 64 bits and not in 32"
+
+
+class _Encodes(Protocol):
+    def encode(self, text: str) -> Any: ...
+
+    def encode_batch(self, texts: list[str]) -> Any: ...
 
 
 def as_components(spec: TokenizerSpec) -> TokenizerSpec:
@@ -247,13 +254,7 @@ def _merged_normalizer(spec: TokenizerSpec, symbols: tuple[str, ...]) -> Sentenc
     )
 
 
-_OTHER_SUMS = "add scores in 64 bits and not in 32"
-
-
-class _Encodes(Protocol):
-    def encode(self, text: str) -> Any: ...
-
-    def encode_batch(self, texts: list[str]) -> Any: ...
+# ---- what is nearest to a model without components of the same ids
 
 
 def portable_or_nearest(spec: TokenizerSpec, *, strict: bool) -> tuple[TokenizerSpec, str | None]:

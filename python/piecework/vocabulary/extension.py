@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from piecework.tokenizer import Tokenizer
 
 _BY_FREQUENCY = Merges("frequency")
+_SPECIAL = 3  # unknown, bos and eos pieces of the learned model
 
 
 def extend(
@@ -203,7 +204,7 @@ def check_counts(spec: TokenizerSpec, counts: Counts) -> None:
         raise CorpusError("corpus", "has no words; it needs text to learn from")
 
 
-_SPECIAL = 3  # unknown, bos and eos pieces of the learned model
+# ---- pieces of a Unigram model
 
 
 def learn_pieces(

@@ -173,6 +173,9 @@ def _check_known(model: SentencePiece, texts: Iterable[str], argument: str) -> N
             raise ArgumentError(argument, f"{text!r} is not a piece of the vocabulary")
 
 
+# ---- a tokenizer with some pieces
+
+
 def restrict(
     tokenizer: Tokenizer,
     vocabulary: PathLike | Collection[str] | Mapping[str, float] | None,
