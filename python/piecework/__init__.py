@@ -51,7 +51,7 @@ if TYPE_CHECKING:
     from piecework.train import WordPieceTrainer as WordPieceTrainer
     from piecework.train import count_files as count_files
     from piecework.train import count_texts as count_texts
-    from piecework.vocabulary import IdMap as IdMap
+    from piecework.vocabulary.changed_vocabulary import IdMap as IdMap
 
 # Imported when first read: loading and encoding need none of them.
 _MODULES = (
@@ -71,7 +71,7 @@ _HOMES = {
     "ByteUnigramTrainer": "train",
     "CharTrainer": "train",
     "Counts": "train",
-    "IdMap": "vocabulary",
+    "IdMap": "vocabulary.changed_vocabulary",
     "Sampling": "sampling",
     "SentencePieceTrainer": "train",
     "TokenizerSpec": "spec",

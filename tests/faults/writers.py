@@ -18,6 +18,7 @@ import piecework as pw
 from piecework.compat.sentencepiece import SentencePieceTrainer
 from piecework.compat.tiktoken.load import dump_tiktoken_bpe
 from piecework.errors import FileError
+from piecework.integrations.embeddings import resize_embeddings
 from piecework.integrations.spacy import DocTokenizer
 from piecework.integrations.transformers import BackendTokenizer
 from piecework.normalization_rules import NormalizationRules
@@ -120,7 +121,7 @@ def resized() -> pw.IdMap:
 
 def resize(out: Path) -> object:
     model = inputs() / "model.safetensors"
-    return pw.vocabulary.resize_embeddings(model, resized(), output=out / "model.safetensors")
+    return resize_embeddings(model, resized(), output=out / "model.safetensors")
 
 
 WRITERS: dict[str, Write] = {

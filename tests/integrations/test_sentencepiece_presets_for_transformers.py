@@ -16,7 +16,7 @@ import tokenizers
 
 import piecework as pw
 from piecework.errors import PortabilityWarning
-from piecework.vocabulary.nearest_components import SAMPLE_TEXTS
+from piecework.vocabulary.components import SAMPLE_TEXTS
 from tests import data
 from tests.differential import peer
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.chat.drift import differing_spans
-from piecework.reference import drift as reference
+from piecework.reference import prompts as reference
 from tests.laws.test_segment_laws import added_tokens, byte_level, lowercased, metaspace, plain
 
 patiently = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=300)

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.chat import TokenTrie
-from piecework.reference import healing as reference
+from piecework.reference import prompts as reference
 
 BYTES = [bytes([byte]) for byte in range(256)]
 WORDS = st.lists(st.text("abé\xff", min_size=2, max_size=5).map(str.encode), max_size=12)

@@ -1,4 +1,4 @@
-"""Sparse combinations are those of the reference and of scikit-learn; what was planted is found again."""
+"""Sparse combinations are those of scikit-learn; what was planted is found again."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.linear_model import orthogonal_mp
 
-from piecework.reference import matching_pursuit as reference
-from piecework.vocabulary.matching_pursuit import sparse_combinations
+from piecework.integrations.embeddings.transplantation import sparse_combinations
 
 
 def vectors(seed: int, rows: int, width: int, dtype: type = np.float64) -> np.ndarray:
@@ -21,22 +20,6 @@ def sums(positions: np.ndarray, coefficients: np.ndarray, anchors: np.ndarray) -
 
 
 SEEDS = st.integers(0, 2**32 - 1)
-
-
-@given(SEEDS, st.integers(1, 9), st.integers(2, 12), st.integers(1, 8), st.integers(1, 7))
-def test_combinations_equal_those_of_the_reference(
-    seed: int, targets: int, anchors: int, width: int, size: int
-) -> None:
-    size = min(size, anchors, width)
-    found, dictionary = vectors(seed, targets, width), vectors(seed + 1, anchors, width)
-    positions, coefficients = sparse_combinations(found, dictionary, size)
-    for target, row, numbers in zip(found.tolist(), positions, coefficients, strict=True):
-        expected = reference.combination(target, dictionary.tolist(), size)
-        assert list(expected) == row[: len(expected)].tolist()
-        assert numbers[: len(expected)] == pytest.approx(
-            list(expected.values()), rel=1e-6, abs=1e-9
-        )
-        assert not numbers[len(expected) :].any()
 
 
 @given(SEEDS, st.integers(1, 30), st.integers(1, 6))

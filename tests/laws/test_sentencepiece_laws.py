@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.reference import sentencepiece_decoder, sentencepiece_normalizer
+from piecework.reference import sentencepiece_stages
 from piecework.reference.aligned import as_text
 from piecework.reference.sentencepiece_model import encode_text
 from tests.laws.strategies import tie_texts
@@ -59,7 +59,7 @@ def test_normalized_texts_equal_the_reference(
     unknown = pw.spec.ScoredPiece("<unk>", 0.0, "unknown")
     model = pw.spec.SentencePiece((unknown,), kind="char")
     tok = pw.Tokenizer(model, normalizer=normalizer)
-    expected = sentencepiece_normalizer.normalize(
+    expected = sentencepiece_stages.normalize(
         [(c, (at, at + 1)) for at, c in enumerate(text)], normalizer
     )
     assert tok.normalize(text) == as_text(expected)
@@ -98,6 +98,6 @@ def test_decoded_pieces_equal_the_reference(pieces: list[str], flags: tuple[bool
     model = pw.spec.SentencePiece((*special, *bytes_, *others), byte_fallback=True)
     decoder = pw.spec.SentencePieceDecoder(*flags, control_symbols=("<s>",), byte_fallback=True)
     tok = pw.Tokenizer(model, decoder=decoder)
-    assert tok.decode([model.vocab[piece] for piece in pieces]) == sentencepiece_decoder.decode(
+    assert tok.decode([model.vocab[piece] for piece in pieces]) == sentencepiece_stages.decode(
         pieces, decoder
     )

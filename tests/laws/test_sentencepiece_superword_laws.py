@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.errors import TrainingError
-from piecework.reference import sentencepiece_superwords as reference
 from piecework.reference import sentencepiece_training
-from piecework.reference.sentencepiece_superwords import Superwords
+from piecework.reference import superwords as reference
 from piecework.reference.sentencepiece_training import Shape
+from piecework.reference.superwords import Superwords
 from piecework.train import SentencePieceTrainer
 from piecework.train.checkpoints import LearningCheckpoint
 from tests.laws.counting import compared, compares_some
@@ -107,7 +107,7 @@ def test_the_core_learns_what_the_reference_learns(
     first = given_first if is_exact else max(0, room - round((1 - given_first) * (SIZE - 3)))
     limited = Superwords(int(first), is_exact, **limits)
     try:
-        expected = reference.learn(sequences, room, Shape(**shape), limited)
+        expected = reference.learn_pieces(sequences, room, Shape(**shape), limited)
     except TrainingError:
         with pytest.raises(TrainingError, match="transition: must be at most"):
             trainer.learn_pieces(counts)

@@ -52,7 +52,7 @@ SHOWN = {
     "Y4": ["å¥½ãģį"],
     "Y5": ["punctuation"],
     "K1": ["get_encoding", "encoding_for_model"],
-    "K2": ["SimpleBytePairEncoding", "visualise"],
+    "K2": ["SimpleBytePairEncoding", "explain"],
     "K3": ["parse_special"],
     "U1": ["h ug s"],
     "U2": ["hard EM", "unigram_hard_em.train"],

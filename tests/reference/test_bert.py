@@ -9,8 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piecework.reference import bert
-from piecework.reference.aligned import align, as_text
-from piecework.reference.unicode_forms import normal_form
+from piecework.reference.aligned import align, as_text, normal_form
 from piecework.spec import BertNormalizer
 
 # Characters whose properties are equal in all Unicode versions of the libraries.

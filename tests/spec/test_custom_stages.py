@@ -9,8 +9,8 @@ import pickle
 import signal
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
-from functools import partial
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -602,74 +602,65 @@ def test_spacy_words_equal_those_of_the_text(text: str) -> None:
     assert words == [token.text for token in tokens if not token.text.isspace()]
 
 
-def test_moses_splits_by_rule() -> None:
-    pytest.importorskip("sacremoses", reason="needs piecework[moses]")
-    from piecework.integrations import sacremoses
+def moses(text: str, lang: str = "en") -> list[str]:
+    words: list[str] = moses_rules(lang).tokenize(text, escape=False)
+    return words
 
-    tok = tokenizer(pre_tokenizer=sacremoses.pre_tokenizer("en"))
+
+@cache
+def moses_rules(lang: str) -> Any:
+    return pytest.importorskip("sacremoses", reason="needs sacremoses").MosesTokenizer(lang)
+
+
+def test_moses_splits_by_rule() -> None:
+    moses_rules("en")
+    tok = tokenizer(pre_tokenizer=CustomPreTokenizer(moses))
     expected = "Don 't you love 🤗 Transformers ? We sure do .".split()
     assert words_of(tok, SENTENCE) == expected
     assert words_of(pickle.loads(pickle.dumps(tok)), SENTENCE) == expected
-    french = tokenizer(pre_tokenizer=sacremoses.pre_tokenizer("fr"))
+    french = tokenizer(pre_tokenizer=CustomPreTokenizer(partial(moses, lang="fr")))
     assert words_of(french, "L'été, c'est <b>") == ["L'", "été", ",", "c'", "est", "<", "b", ">"]
-
-
-def test_changes_of_moses_keep_their_offsets() -> None:
-    pytest.importorskip("sacremoses", reason="needs piecework[moses]")
-    from piecework.integrations import sacremoses
-
-    stage = sacremoses.pre_tokenizer("en", aggressive_dash_splits=True)
-    tok = tokenizer(pre_tokenizer=stage)
-    assert words_of(tok, "well-known x\x01y") == ["well", "-", "known", "x\x01y"]
-    with pytest.raises(StageError, match="moses:en.*cannot locate the word"):
-        tok.encode("DOTDOTMULTI")
 
 
 @given(text=st.text(st.characters(exclude_categories=["Cs"]), max_size=60).filter(str.isprintable))
 def test_moses_words_are_those_it_makes(text: str) -> None:
-    library = pytest.importorskip("sacremoses", reason="needs piecework[moses]")
-    from piecework.integrations.sacremoses import MosesWords
+    tok = tokenizer(pre_tokenizer=CustomPreTokenizer(moses))
+    assert words_of(tok, text) == moses(text)
 
-    words = [text[start:end] for start, end in MosesWords("en")(text)]
-    assert words == library.MosesTokenizer("en").tokenize(text, escape=False)
+
+def test_words_that_moses_changes_are_refused() -> None:
+    moses_rules("en")
+    tok = tokenizer(pre_tokenizer=CustomPreTokenizer(moses))
+    with pytest.raises(StageError, match=f"{__name__}:moses"):
+        tok.encode("DOTDOTMULTI")
 
 
 def test_moses_and_ftfy_clean_text() -> None:
-    pytest.importorskip("sacremoses", reason="needs piecework[moses]")
-    pytest.importorskip("ftfy", reason="needs piecework[ftfy]")
-    from piecework.integrations import ftfy, sacremoses
-
-    assert tokenizer(normalizer=sacremoses.normalizer()).normalize("« Hi » …") == '" Hi " ...'
-    tok = tokenizer(normalizer=ftfy.normalizer(), pre_tokenizer=WhitespaceSplit())
+    sacremoses = pytest.importorskip("sacremoses", reason="needs sacremoses")
+    ftfy = pytest.importorskip("ftfy", reason="needs ftfy")
+    punctuation = CustomNormalizer(sacremoses.MosesPunctNormalizer("en").normalize, "punctuation")
+    assert tokenizer(normalizer=punctuation).normalize("« Hi » …") == '" Hi " ...'
+    tok = tokenizer(normalizer=CustomNormalizer(ftfy.fix_text), pre_tokenizer=WhitespaceSplit())
+    assert "'ftfy:fix_text'" in repr(tok)
     assert tok.pre_tokenize("schÃ¶n “ja”") == [("schön", (0, 6)), ('"ja"', (7, 11))]
     assert pickle.loads(pickle.dumps(tok)) == tok
 
 
-def test_segmenters_cut_text_without_spaces() -> None:
-    pytest.importorskip("jieba", reason="needs piecework[jieba]")
-    from piecework.integrations import segmenters
+def chinese_words(text: str) -> list[str]:
+    jieba = pytest.importorskip("jieba", reason="needs jieba")
+    return [word for word in jieba.cut(text) if not word.isspace()]
 
-    tok = tokenizer(pre_tokenizer=segmenters.jieba())
+
+def test_segmenters_cut_text_without_spaces() -> None:
+    chinese_words("")
+    tok = tokenizer(pre_tokenizer=CustomPreTokenizer(chinese_words))
     assert words_of(tok, "我来到 北京清华大学") == ["我", "来到", "北京", "清华大学"]
     assert pickle.loads(pickle.dumps(tok)) == tok
 
 
-def by_twos(text: str) -> Iterable[str]:
-    return (text[at : at + 2] for at in range(0, len(text), 2))
-
-
-def test_any_segmenter_will_do() -> None:
-    from piecework.integrations import segmenters
-
-    tok = tokenizer(pre_tokenizer=segmenters.pre_tokenizer(by_twos))
-    assert words_of(tok, "ab  cde") == ["ab", "cd", "e"]
-    assert pickle.loads(pickle.dumps(tok)) == tok
-    assert f"'{__name__}:by_twos'" in repr(tok)
-
-
 @pytest.mark.parametrize(
     ("library", "extra"),
-    [("spacy", "spacy"), ("sacremoses", "moses"), ("jieba", "jieba"), ("ftfy", "ftfy")],
+    [("spacy", "spacy"), ("sklearn", "sklearn")],
 )
 def test_a_missing_library_is_named_with_its_extra(
     library: str, extra: str, monkeypatch: pytest.MonkeyPatch

@@ -24,7 +24,7 @@ from transformers import (
 
 import piecework as pw
 from piecework.errors import ArgumentError, FormatError
-from piecework.vocabulary import resize_embeddings
+from piecework.integrations.embeddings import resize_embeddings
 
 TEXTS = ["hug hugs pug pun bun hugging", "the hugs of the pug and the bugs"] * 9
 WORDS = ["hughug", "immunotherapy", "bunhug", "hughugs"]

@@ -16,8 +16,8 @@ from piecework.analysis.corpus_counts import CorpusCounts
 from piecework.analysis.corpus_texts import Texts, reading
 from piecework.corpus import Corpus
 from piecework.errors import ArgumentError
-from piecework.vocabulary import IdMap, prune
-from piecework.vocabulary.changed_vocabulary import changed
+from piecework.vocabulary import prune
+from piecework.vocabulary.changed_vocabulary import IdMap, changed
 from piecework.vocabulary.pruning import most_used
 from piecework.vocabulary.residues import without_residues
 

@@ -52,7 +52,6 @@ _HERE = {
     # tiktoken
     "encode_ordinary": "encode(text, parse_special=False).ids",
     "encode_to_numpy": "encode_batch(texts).ids",
-    "encode_with_unstable": "piecework.compat.tiktoken.Encoding",
     "n_vocab": "len(tokenizer)",
     # sentencepiece
     "EncodeAsIds": "encode(text).ids, or piecework.compat.sentencepiece",

@@ -6,15 +6,12 @@
     pandas      series                                                        piecework[pandas]
     sklearn     analyzer for vectorizers                                      piecework[sklearn]
     spacy       pre-tokenizer, tokenizer of pipelines, alignment              piecework[spacy]
-    sacremoses  pre-tokenizer and punctuation normalizer of Moses             piecework[moses]
-    segmenters  pre-tokenizer for text without spaces: jieba or any function  piecework[jieba]
-    ftfy        normalizer that repairs text                                  piecework[ftfy]
     datasets    function for `Dataset.map` that reads and returns Arrow       piecework[datasets]
+    embeddings  rows of embedding tables moved to the ids of a changed vocabulary  piecework[torch]
     torch       collator for data loaders                                     piecework[torch]
     transformers  fast tokenizers accelerated; a `Tokenizer` with their interface  piecework[transformers]
     vllm        plugin for vLLM                                               piecework[transformers]
     sglang      plugin for SGLang                                             piecework[transformers]
-    serving     what both plugins share                                       piecework[transformers]
 
 The functions of the stages and of `datasets` pickle by reference and work in any thread.
 """

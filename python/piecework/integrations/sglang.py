@@ -35,7 +35,7 @@ def _served(loaded: Any, *args: Any, **kwargs: Any) -> Any:
     """
     from transformers import TokenizersBackend
 
-    from piecework.integrations.serving import served
+    from piecework.integrations.transformers import served
 
     if isinstance(loaded, TokenizersBackend):
         return served(loaded)

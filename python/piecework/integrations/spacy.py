@@ -1,7 +1,7 @@
 """spaCy's tokenizers as pre-tokenizers, tokenizers as those of spaCy pipelines, and alignment of both.
 
 Requires `piecework[spacy]`. `pre_tokenizer` splits by the rules of spaCy: Don't becomes Do n't. GPT splits
-words this way, after `integrations.ftfy` (Radford et al. 2018, section 4.1).
+words this way, after ftfy (Radford et al. 2018, section 4.1).
 """
 
 from __future__ import annotations

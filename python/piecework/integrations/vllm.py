@@ -36,7 +36,7 @@ class PieceworkTokenizer:
         """
         from vllm.tokenizers.hf import CachedHfTokenizer
 
-        from piecework.integrations.serving import served
+        from piecework.integrations.transformers import served
 
         # The mode hf sets this too.
         kwargs.setdefault("mistral_format", False)

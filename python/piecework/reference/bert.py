@@ -17,11 +17,11 @@ from piecework.reference.aligned import (
     Word,
     as_text,
     map_characters,
+    normal_form,
     split_by,
     word_at,
 )
 from piecework.reference.patterns import is_whitespace
-from piecework.reference.unicode_forms import normal_form
 from piecework.spec import BertNormalizer
 
 # What `tokenizers` leaves out of the blocks of the original code.

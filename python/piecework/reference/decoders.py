@@ -10,8 +10,8 @@ import re
 from collections.abc import Sequence
 from itertools import groupby
 
-from piecework.reference import byte_level, sentencepiece_decoder
-from piecework.reference.patterns import matches
+from piecework.reference import sentencepiece_stages
+from piecework.reference.patterns import decode_bytes, matches
 from piecework.spec import (
     CTC,
     BPEDecoder,
@@ -81,7 +81,7 @@ def decode_tokens(tokens: list[str], spec: Decoder, clean_up: bool | None = None
     if isinstance(spec, CTC):
         return ctc(tokens, spec, spec.cleanup if clean_up is None else clean_up)
     if isinstance(spec, ByteLevelDecoder):
-        return [byte_level.decode(tokens)]
+        return [decode_bytes(tokens)]
     if isinstance(spec, ByteFallback):
         return byte_fallback(tokens)
     if isinstance(spec, Fuse):
@@ -91,7 +91,7 @@ def decode_tokens(tokens: list[str], spec: Decoder, clean_up: bool | None = None
     if isinstance(spec, StripDecoder):
         return [strip(token, spec) for token in tokens]
     if isinstance(spec, SentencePieceDecoder):
-        return [sentencepiece_decoder.decode(tokens, spec)]
+        return [sentencepiece_stages.decode(tokens, spec)]
     return with_spaces(tokens, spec)
 
 

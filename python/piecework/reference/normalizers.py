@@ -9,12 +9,10 @@ from __future__ import annotations
 import unicodedata
 
 from piecework.errors import StageError
-from piecework.reference import bert, sentencepiece_normalizer
-from piecework.reference.aligned import Aligned, Span, as_text, map_characters
-from piecework.reference.byte_level import to_printable
+from piecework.reference import bert, sentencepiece_stages
+from piecework.reference.aligned import Aligned, Form, Span, as_text, map_characters, normal_form
 from piecework.reference.charsmap import apply_charsmap
-from piecework.reference.patterns import is_whitespace, matches
-from piecework.reference.unicode_forms import Form, normal_form
+from piecework.reference.patterns import is_whitespace, matches, to_printable
 from piecework.spec import (
     NFC,
     NFD,
@@ -79,7 +77,7 @@ def normalize_after(before: Span, text: Aligned, spec: Normalizer) -> Aligned:
     if isinstance(spec, Precompiled):
         return apply_charsmap(text, spec.charsmap)
     if isinstance(spec, SentencePieceNormalizer):
-        return sentencepiece_normalizer.normalize(text, spec)
+        return sentencepiece_stages.normalize(text, spec)
     if isinstance(spec, CustomNormalizer):
         problem = f"found {spec!r}, expected a normalizer of `piecework.spec` that is not custom"
         raise StageError("normalizer", problem)

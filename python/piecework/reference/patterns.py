@@ -1,8 +1,16 @@
-"""Patterns: search for a text or a regular expression; classes of characters.
+r"""Characters: search for a text or a pattern, classes of characters, scripts, bytes as printable characters.
 
 Regular expressions of tokenizer files are written for Oniguruma. This file translates the common
-differences from `re`: classes by Unicode category (`\\p{L}`, `\\P{Nd}`), Unicode's `\\s` and `\\w`, and
+differences from `re`: classes by Unicode category (`\p{L}`, `\P{Nd}`), Unicode's `\s` and `\w`, and
 `^` and `$` at every line. Only the compiled core supports the rest of Oniguruma.
+
+Python has no script property, but the name of a character begins with its script: GREEK SMALL LETTER
+ALPHA. That is right for nearly all characters; the laws skip the others. The scripts are those of
+Unicode 9.0, as in SentencePiece: Han, Hiragana and Katakana count as one.
+
+A byte-level vocabulary starts from 256 symbols. Printable bytes of Latin-1 stand for themselves; the
+68 others have the characters from U+0100 on, in order, so that a space is `Ġ`. BPE then works on these
+characters as on any others. Source: Radford et al. 2019 (GPT-2), reference code.
 """
 
 from __future__ import annotations
@@ -10,11 +18,12 @@ from __future__ import annotations
 import re
 import sys
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from functools import cache
 
-from piecework.reference.aligned import Span
+from piecework.reference.aligned import Aligned, Span
 from piecework.spec import Pattern
+from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER, CHARACTER_OF_BYTE
 
 WHITESPACE = frozenset(
     "\t\n\v\f\r \x85\xa0\u1680\u2000\u2001\u2002\u2003\u2004\u2005\u2006\u2007\u2008\u2009\u200a"
@@ -164,3 +173,103 @@ def is_word(c: str) -> bool:
     if category[0] in "LM" or category in ("Nd", "Nl", "Pc") or c in JOINERS:
         return True
     return any(low <= ord(c) <= high for low, high in WORD_SYMBOLS)
+
+
+# ---- scripts
+
+JAPANESE = frozenset("CJK HIRAGANA KATAKANA KANGXI".split())
+INHERITED = ("COMBINING ", "VARIATION ", "ZERO WIDTH JOINER", "ZERO WIDTH NON-JOINER")
+WIDTHS = ("FULLWIDTH ", "HALFWIDTH ")
+SCRIPTS = frozenset(
+    "ADLAM AHOM ANATOLIAN ARABIC ARMENIAN AVESTAN BALINESE BAMUM BASSA BATAK BENGALI BHAIKSUKI BOPOMOFO"
+    " BRAHMI BRAILLE BUGINESE BUHID CANADIAN CARIAN CAUCASIAN CHAKMA CHAM CHEROKEE COPTIC CUNEIFORM"
+    " CYPRIOT CYRILLIC DESERET DEVANAGARI DUPLOYAN EGYPTIAN ELBASAN ETHIOPIC GEORGIAN GLAGOLITIC GOTHIC"
+    " GRANTHA GREEK GUJARATI GURMUKHI HANGUL HANUNOO HATRAN HEBREW IMPERIAL JAVANESE KAITHI KANNADA"
+    " KAYAH KHAROSHTHI KHMER KHOJKI KHUDAWADI LAO LATIN LEPCHA LIMBU LISU LYCIAN LYDIAN MAHAJANI"
+    " MALAYALAM MANDAIC MANICHAEAN MARCHEN MEETEI MENDE MIAO MODI MONGOLIAN MRO MULTANI MYANMAR"
+    " NABATAEAN NEW NEWA NKO OGHAM OL ORIYA OSAGE OSMANYA PAHAWH PALMYRENE PAU PHAGS-PA PHOENICIAN"
+    " PSALTER REJANG RUNIC SAMARITAN SAURASHTRA SHARADA SHAVIAN SIDDHAM SIGNWRITING SINHALA SORA"
+    " SUNDANESE SYLOTI SYRIAC TAGALOG TAGBANWA TAKRI TAMIL TANGUT TELUGU THAANA THAI TIBETAN TIFINAGH"
+    " TIRHUTA UGARITIC VAI WARANG YI".split()
+)
+# Names of these scripts have two words.
+FAMILIES = frozenset("INSCRIPTIONAL LINEAR MEROITIC OLD TAI".split())
+
+
+def split_scripts(piece: Aligned) -> list[Aligned]:
+    """Split into runs of one script.
+
+    A space has the script of the character before it; leading spaces are dropped.
+
+    >>> from piecework.reference.aligned import align, as_text
+    >>> [as_text(run) for run in split_scripts(align("Apples are りんご 林檎."))]
+    ['Apples are ', 'りんご 林檎', '.']
+    """
+    runs: list[Aligned] = []
+    before = None
+    for item in piece:
+        script = script_of(item[0]) or before
+        if script is None:
+            continue
+        if script != before:
+            runs.append([])
+        runs[-1].append(item)
+        before = script
+    return runs
+
+
+@cache
+def script_of(c: str) -> str | None:
+    """Return the script in the name of a character; None for a character that fits any script.
+
+    >>> script_of("α"), script_of("漢"), script_of("!"), script_of("\\u0301"), script_of(" ")
+    ('GREEK', 'JAPANESE', 'COMMON', 'INHERITED', None)
+    """
+    name = unicodedata.name(c, "")
+    if c == " " or unicodedata.category(c) in ("Cn", "Co"):
+        return None
+    if name.startswith(INHERITED):
+        return "INHERITED"
+    first, second, *_ = *name.removeprefix(WIDTHS[0]).removeprefix(WIDTHS[1]).split(), "", ""
+    if first in JAPANESE or c == "ー":
+        return "JAPANESE"
+    if c in "ªº":
+        return "LATIN"
+    if first in FAMILIES:
+        return f"{first} {second}"
+    return first if first in SCRIPTS else "COMMON"
+
+
+# ---- bytes as printable characters
+
+PRINTABLE = CHARACTER_OF_BYTE
+BYTES = BYTE_OF_CHARACTER
+
+
+def to_printable(text: str) -> str:
+    """Write the UTF-8 bytes of a text as printable characters.
+
+    >>> to_printable("é the")
+    'Ã©Ġthe'
+    """
+    return "".join(PRINTABLE[byte] for byte in text.encode())
+
+
+def token_bytes(token: str) -> bytes:
+    """Return the bytes of a byte-level token; a token with any other character is UTF-8 text.
+
+    >>> token_bytes("Ã©").decode(), token_bytes("Ã©☃").decode()
+    ('é', 'Ã©☃')
+    """
+    if all(character in BYTES for character in token):
+        return bytes(BYTES[character] for character in token)
+    return token.encode()
+
+
+def decode_bytes(tokens: Sequence[str], errors: str = "replace") -> str:
+    """Turn byte-level tokens into text; `errors` says what invalid UTF-8 becomes.
+
+    >>> decode_bytes(["Ã", "©", "Ġthe"]), decode_bytes(["Ã"])
+    ('é the', '�')
+    """
+    return b"".join(map(token_bytes, tokens)).decode(errors=errors)

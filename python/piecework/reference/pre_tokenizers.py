@@ -12,9 +12,13 @@ from typing import TypeAlias
 from piecework.errors import StageError
 from piecework.reference import bert
 from piecework.reference.aligned import Aligned, as_text, map_characters, span, split_by
-from piecework.reference.byte_level import to_printable
-from piecework.reference.patterns import is_number, is_whitespace, matches
-from piecework.reference.scripts import split_scripts
+from piecework.reference.patterns import (
+    is_number,
+    is_whitespace,
+    matches,
+    split_scripts,
+    to_printable,
+)
 from piecework.spec import (
     BertPreTokenizer,
     ByteLevel,

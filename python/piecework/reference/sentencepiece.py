@@ -6,7 +6,7 @@ before it, and joining the pieces restores the text. The model that learns and s
 Unigram or BPE; this step around it makes it work for languages that write no spaces.
 
 Source: Kudo and Richardson 2018, "SentencePiece". `sentencepiece_training` has the options of its
-trainer, `sentencepiece_normalizer`, `sentencepiece_model` and `sentencepiece_decoder` those of its stages.
+trainer, `sentencepiece_stages` and `sentencepiece_model` its stages.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from piecework.reference import sentencepiece_decoder, sentencepiece_normalizer, unigram_training
+from piecework.reference import sentencepiece_stages, unigram_training
 from piecework.reference.aligned import align, as_text
 from piecework.reference.sentencepiece_model import encode_text
 from piecework.reference.sentencepiece_training import Shape, bpe, words
@@ -82,7 +82,7 @@ def normalize(text: str) -> str:
     '▁Hello▁world.'
     """
     spec = SentencePieceNormalizer()
-    return as_text(sentencepiece_normalizer.normalize(align(text), spec))
+    return as_text(sentencepiece_stages.normalize(align(text), spec))
 
 
 def encode(text: str, model: SentencePiece) -> list[str]:
@@ -101,4 +101,4 @@ def decode(pieces: Sequence[str]) -> str:
     >>> decode(["▁Hello", "▁wor", "ld."])
     'Hello world.'
     """
-    return sentencepiece_decoder.decode(pieces, SentencePieceDecoder())
+    return sentencepiece_stages.decode(pieces, SentencePieceDecoder())

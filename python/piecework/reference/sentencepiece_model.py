@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from itertools import groupby, pairwise
 
 from piecework.reference.encoding import Piece
-from piecework.reference.sentencepiece_normalizer import METASPACE
+from piecework.reference.sentencepiece_stages import METASPACE
 from piecework.reference.sentencepiece_unigram import best_pieces
 from piecework.spec import SentencePiece
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from piecework.reference.bpe import merge
-from piecework.reference.scripts import script_of
-from piecework.reference.sentencepiece_normalizer import METASPACE
+from piecework.reference.patterns import script_of
+from piecework.reference.sentencepiece_stages import METASPACE
 from piecework.reference.unigram_training import heaviest, substring_counts
 from piecework.reference.words import count_parts
 

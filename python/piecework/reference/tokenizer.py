@@ -1,25 +1,57 @@
 """A whole tokenizer: added tokens, normalizer, pre-tokenizer, model, truncation, post-processor, padding.
 
-`ReferenceTokenizer` runs the same `TokenizerSpec` as `piecework.Tokenizer`, one plain step after the
-other, and gives the same ids, tokens and offsets. A text of n characters costs up to n² steps.
+Added tokens are tokens such as `[MASK]` that are found whole in the text, before the model sees it. The
+leftmost match wins, then the longest. Tokens with `normalized=False` are sought in the raw text; the others
+are sought in the normalized text, in their own normalized form.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import groupby
+from operator import itemgetter
+from typing import TypeAlias
 
-from piecework.errors import SpecialTokenError
-from piecework.reference.added_tokens import Permission, everywhere, split_added_tokens
+from piecework.errors import SpecialTokenError, VocabularyError
+from piecework.reference import bpe_model, sentencepiece_model, wordpiece_model
 from piecework.reference.aligned import Aligned, align, as_text, span_between
 from piecework.reference.decoders import decode
 from piecework.reference.encoding import Piece, ReferenceEncoding, Token, Windows, to_encoding
-from piecework.reference.models import encode_word
+from piecework.reference.lattice import Lattice
 from piecework.reference.normalizers import normalize
-from piecework.reference.post_processors import post_process, special_ids
+from piecework.reference.patterns import is_whitespace, is_word
+from piecework.reference.post_processors import (
+    pad,
+    padded_length,
+    post_process,
+    special_ids,
+    truncate,
+)
 from piecework.reference.pre_tokenizers import pre_tokenize
-from piecework.reference.truncation_padding import pad, padded_length, truncate
-from piecework.spec import AddedToken, TokenizerSpec
+from piecework.spec import (
+    BPE,
+    AddedToken,
+    Char,
+    Model,
+    SentencePiece,
+    TokenizerSpec,
+    Unigram,
+    WordLevel,
+    WordPiece,
+)
+
+# The tokens of each text to search, by id: several tokens can have one normalized form.
+Forms: TypeAlias = Mapping[str, Sequence[AddedToken]]
+# A part of the text, and the added token that it is; None for ordinary text.
+TextPart: TypeAlias = tuple[Aligned, AddedToken | None]
+# Whether a token may match the characters from a start to an end.
+Permission: TypeAlias = Callable[[AddedToken, int, int], bool]
+
+
+def everywhere(token: AddedToken, start: int, end: int) -> bool:
+    """Permit every match."""
+    return True
 
 
 class ReferenceTokenizer:
@@ -233,3 +265,184 @@ class ReferenceTokenizer:
         tokens = [self.tokens_by_id[id] for id in kept if id in self.tokens_by_id]
         surfaces = [self.normalized_forms.get(token, token) for token in tokens]
         return decode(surfaces, self.spec.decoder, clean_up=clean_up)
+
+
+# ---- models: one word in, tokens and the characters they cover out
+
+
+def encode_word(word: str, model: Model, rng: random.Random | None = None) -> list[Piece]:
+    """Split a word that is not empty; `rng` draws the merges that a BPE model with dropout ignores.
+
+    >>> encode_word("abc", Char({"[UNK]": 0, "a": 1, "b": 2}))[-1]
+    Piece(token='[UNK]', start=2, end=3)
+    """
+    if isinstance(model, WordPiece):
+        return wordpiece_model.encode_word(word, model)
+    if isinstance(model, BPE):
+        return bpe_model.encode_word(word, model, rng)
+    if isinstance(model, Unigram):
+        return unigram(word, model)
+    if isinstance(model, SentencePiece):
+        return sentencepiece_model.encode_text(word, model)
+    return look_up(word, model)
+
+
+def look_up(word: str, model: WordLevel | Char) -> list[Piece]:
+    """Look up a word, or each of its characters; the unknown token replaces what is missing.
+
+    >>> look_up("to", WordLevel({"[UNK]": 0, "to": 1}))
+    [Piece(token='to', start=0, end=2)]
+    """
+    size = 1 if isinstance(model, Char) else len(word)
+    units = ((word[start : start + size], start) for start in range(0, len(word), size))
+    return [
+        Piece(unit if unit in model.vocab else model.unk_token, start, start + size)
+        for unit, start in units
+    ]
+
+
+# ---- Unigram
+
+
+def unigram(word: str, model: Unigram) -> list[Piece]:
+    """Return the segmentation with the highest score; adjacent unknown characters are one token.
+
+    >>> unigram("hugs", Unigram((("<unk>", 0.0), ("hug", -2.0), ("s", -3.0)), unk_id=0))
+    [Piece(token='hug', start=0, end=3), Piece(token='s', start=3, end=4)]
+
+    Raises `VocabularyError` for an unknown character when the model has no unknown token.
+    """
+    if model.unk_id is None:
+        check_known(word, model)
+    pieces: list[Piece] = []
+    for text in Lattice(word, dict(model.pieces)).best().pieces:
+        start = pieces[-1].end if pieces else 0
+        pieces.append(Piece(text, start, start + len(text)))
+    known = set(model.vocab) - {model.unk_token}
+    tokens: list[Piece] = []
+    for is_known, group in groupby(pieces, key=lambda piece: piece.token in known):
+        run = list(group)
+        tokens += run if is_known else unknown_run(word, run, model)
+    return tokens
+
+
+def check_known(word: str, model: Unigram) -> None:
+    """Raise `VocabularyError` if the search meets an unknown character.
+
+    >>> check_known("ab", Unigram((("a", -1.0), ("ab", -2.0))))
+
+    The search goes from left to right, so the best segmentation of every prefix has to be known, as in
+    `tokenizers`.
+    """
+    scores = dict(model.pieces)
+    for end in range(1, len(word) + 1):
+        last = Lattice(word[:end], scores).best().pieces[-1]
+        if last not in scores:
+            problem = f"found None, expected an entry for the unknown character {last!r}"
+            raise VocabularyError("model.unk_id", problem)
+
+
+def unknown_run(word: str, run: list[Piece], model: Unigram) -> list[Piece]:
+    """Return the tokens of a run of unknown characters: an entry, byte entries or the unknown token.
+
+    >>> model = Unigram((("<unk>", 0.0), ("<0x0A>", -1.0)), unk_id=0, byte_fallback=True)
+    >>> unknown_run("\\n", [Piece("\\n", 0, 1)], model)
+    [Piece(token='<0x0A>', start=0, end=1)]
+    """
+    start, end = run[0].start, run[-1].end
+    text, vocab = word[start:end], model.vocab
+    entries = [f"<0x{byte:02X}>" for byte in text.encode()]
+    if text in vocab:
+        return [Piece(text, start, end)]
+    if model.byte_fallback and all(entry in vocab for entry in entries):
+        return [Piece(entry, start, end) for entry in entries]
+    return [Piece(model.unk_token or "", start, end)]
+
+
+# ---- added tokens
+
+
+def split_added_tokens(
+    text: Aligned, forms: Forms, permits: Permission = everywhere
+) -> Iterator[TextPart]:
+    """Split a text into added tokens and ordinary text; `forms` maps each text to search to its tokens.
+
+    `permits` decides about each match by its characters in the original text.
+
+    >>> from piecework.reference.aligned import align
+    >>> mask = AddedToken("<mask>", id=0, lstrip=True)
+    >>> parts = split_added_tokens(align("a <mask>."), {"<mask>": [mask]})
+    >>> [(as_text(part), found is mask) for part, found in parts]
+    [('a', False), (' <mask>', True), ('.', False)]
+    """
+    plain = as_text(text)
+    done = 0
+
+    def is_permitted(token: AddedToken, start: int, end: int) -> bool:
+        return permits(token, *span_between(text, start, end))
+
+    for start, end, token in matches(plain, forms, is_permitted):
+        if token.single_word and touches_word(plain, start, end):
+            continue
+        start, end = with_stripped_space(plain, done, start, end, token)
+        if start >= end:
+            continue
+        if done < start:
+            yield text[done:start], None
+        yield text[start:end], token
+        done = end
+    if done < len(text):
+        yield text[done:], None
+
+
+def matches(
+    text: str, forms: Forms, permits: Permission = everywhere
+) -> Iterator[tuple[int, int, AddedToken]]:
+    """Find the permitted added tokens of a text from left to right, the longest at each position.
+
+    Of tokens with one form, the first that is permitted is found.
+
+    >>> a, ab = AddedToken("a", 0), AddedToken("ab", 1)
+    >>> [(start, end) for start, end, _ in matches("xab a", {"a": [a], "ab": [ab]})]
+    [(1, 3), (4, 5)]
+    """
+    at = 0
+    while at < len(text):
+        permitted = (
+            (at + len(form), token)
+            for form, tokens in forms.items()
+            if text.startswith(form, at)
+            for token in tokens
+            if permits(token, at, at + len(form))
+        )
+        end, token = max(permitted, key=itemgetter(0), default=(at + 1, None))
+        if token is not None:
+            yield at, end, token
+        at = end
+
+
+def touches_word(text: str, start: int, end: int) -> bool:
+    """Return whether a word character precedes or follows a span.
+
+    >>> touches_word("a b", 0, 1), touches_word("ab", 0, 1)
+    (False, True)
+    """
+    return is_word(text[start - 1 : start] or " ") or is_word(text[end : end + 1] or " ")
+
+
+def with_stripped_space(
+    text: str, done: int, start: int, end: int, token: AddedToken
+) -> tuple[int, int]:
+    """Extend a match over the whitespace that its token strips, on the left at most to `done`.
+
+    >>> with_stripped_space("a  <m> b", 0, 3, 6, AddedToken("<m>", 0, lstrip=True, rstrip=True))
+    (1, 7)
+    """
+    if token.lstrip:
+        start = max(start, done)
+        while start > done and is_whitespace(text[start - 1]):
+            start -= 1
+    if token.rstrip:
+        while end < len(text) and is_whitespace(text[end]):
+            end += 1
+    return start, end

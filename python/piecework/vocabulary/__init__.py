@@ -1,21 +1,17 @@
 """Change the vocabulary of a tokenizer: `function(tokenizer, ...)` returns a `ChangedVocabulary`.
 
-- `changed_vocabulary`, `id_map`: the result; the new id of each old one, to move rows of an embedding table
+- `changed_vocabulary`: the result; the new id of each old one, to move rows of an embedding table
 - `alphabet`: the alphabet of a model, and the entries that must not be removed
 - `derivations`: the entries that an entry of a BPE model is merged from
-- `pruning`, `shrinking`: keep some entries, remove the last ones
-- `extension`, `extend_unigram`: learn more entries from counts
+- `pruning`, `residues`: keep some entries, remove the last ones or those that text seldom gives
+- `extension`: learn more entries from counts
 - `unigram_scores`: a Unigram model of the entries of a WordPiece one
 - `words`: add words as ordinary entries
 - `entries`: append entries, or put them in the place of unused ones
 - `additions`: add and remove added tokens
-- `pieces`, `restriction`: edit SentencePiece pieces, restrict the output to some of them
+- `pieces`: edit SentencePiece pieces, restrict the output to some of them
 - `components`: convert SentencePiece to components of tokenizer.json, and back
 - `decoding`: the bytes of each token, and the bytes that it adds to a text
-- `embeddings`: move the rows of a model to new ids, in files and in torch modules (`module_embeddings`)
-- `transplantation`, `matching_pursuit`: tokens that two tokenizers share, and rows from a donor model
-- `table_names`, `new_rows`: which tables have a row for each token, and the rows of added tokens
-- `safetensors`, `model_config`: the files of a model
 """
 
 from __future__ import annotations
@@ -29,41 +25,33 @@ if TYPE_CHECKING:
     from piecework.vocabulary.components import as_sentencepiece as as_sentencepiece
     from piecework.vocabulary.decoding import decoded_bytes as decoded_bytes
     from piecework.vocabulary.decoding import vocab_bytes as vocab_bytes
-    from piecework.vocabulary.embeddings import resize_embeddings as resize_embeddings
     from piecework.vocabulary.extension import extend as extend
-    from piecework.vocabulary.id_map import IdMap as IdMap
     from piecework.vocabulary.pieces import add_pieces as add_pieces
     from piecework.vocabulary.pieces import bos_eos_template as bos_eos_template
     from piecework.vocabulary.pieces import remove_pieces as remove_pieces
+    from piecework.vocabulary.pieces import restrict as restrict
     from piecework.vocabulary.pieces import set_scores as set_scores
     from piecework.vocabulary.pieces import set_types as set_types
     from piecework.vocabulary.pruning import prune as prune
-    from piecework.vocabulary.restriction import restrict as restrict
-    from piecework.vocabulary.shrinking import shrink as shrink
-    from piecework.vocabulary.transplantation import donor_rows as donor_rows
-    from piecework.vocabulary.transplantation import map_between as map_between
+    from piecework.vocabulary.pruning import shrink as shrink
     from piecework.vocabulary.unigram_scores import to_unigram as to_unigram
     from piecework.vocabulary.words import add_words as add_words
 
 # Each is imported when it is first read: `Tokenizer.with_added_tokens` needs neither training nor embeddings.
 _HOMES = {
-    "IdMap": "id_map",
     "add_pieces": "pieces",
     "add_words": "words",
     "as_components": "components",
     "as_sentencepiece": "components",
     "bos_eos_template": "pieces",
     "decoded_bytes": "decoding",
-    "donor_rows": "transplantation",
     "extend": "extension",
-    "map_between": "transplantation",
     "prune": "pruning",
     "remove_pieces": "pieces",
-    "resize_embeddings": "embeddings",
-    "restrict": "restriction",
+    "restrict": "pieces",
     "set_scores": "pieces",
     "set_types": "pieces",
-    "shrink": "shrinking",
+    "shrink": "pruning",
     "to_unigram": "unigram_scores",
     "vocab_bytes": "decoding",
 }

@@ -9,29 +9,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from itertools import pairwise
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 from piecework.spec import BPE, Model, SentencePiece
 
 _MAX_CHARACTERS = 256  # longer entries keep every merge that makes them
 
 Merge: TypeAlias = tuple[str, str]
-
-
-class MergeRules(Protocol):
-    """The merges of a model: which pairs of adjacent symbols are merged, and in which order."""
-
-    def splits(self, entry: str) -> Iterator[list[str]]:
-        """Yield the symbols that merging starts from, for each place of the entry in a word."""
-
-    def rank(self, left: str, right: str) -> float | None:
-        """Return the rank of a pair, of which the lowest is merged first; None if it is not merged."""
-
-    def merged(self, left: str, right: str) -> str:
-        """Return the token of a pair."""
-
-    def makers(self, entry: str) -> Iterable[Merge]:
-        """Return all merges whose result is the entry."""
 
 
 class ListedMerges:
@@ -122,7 +106,10 @@ class ScoredMerges:
         self._scores[entry] = score
 
 
-def merge_rules(model: Model) -> ListedMerges | ScoredMerges | None:
+MergeRules: TypeAlias = ListedMerges | ScoredMerges
+
+
+def merge_rules(model: Model) -> MergeRules | None:
     """Return the merges of a model, None for a model without merges."""
     if isinstance(model, BPE):
         return ListedMerges(model)

@@ -11,7 +11,7 @@ from piecework.errors import ArgumentError
 from piecework.spec import ScoredPiece, SentencePiece, TokenizerSpec, Unigram
 from piecework.spec.renumbering import inserted_ids, renumbered
 from piecework.vocabulary.alphabet import all_ids
-from piecework.vocabulary.id_map import IdMap, map_of
+from piecework.vocabulary.changed_vocabulary import IdMap, map_of
 from piecework.vocabulary.pieces import with_pieces
 
 _UNUSED = re.compile(r"\[unused(\d+)\]|<unused(\d+)>")

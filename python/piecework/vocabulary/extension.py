@@ -1,34 +1,44 @@
-"""Learn further entries from counts, after the existing ones."""
+"""Learn further entries from counts, after the existing ones, whose scores and ids stay."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from piecework._core import LearnedEntries, continue_training
+from piecework._core import Core, LearnedEntries, continue_training
 from piecework._internal.progress import progress_bar
-from piecework._internal.types import Progress
+from piecework._internal.types import Progress, Update
 from piecework._internal.validation import check_size, check_tokenizer
 from piecework._internal.warn import warn
-from piecework.errors import ArgumentError, CorpusError, TrainingWarning
-from piecework.spec import BPE, Char, SentencePiece, TokenizerSpec, Unigram, WordPiece
+from piecework.errors import ArgumentError, CorpusError, TrainingError, TrainingWarning
+from piecework.spec import (
+    BPE,
+    Char,
+    ScoredPiece,
+    SentencePiece,
+    SentencePieceNormalizer,
+    TokenizerSpec,
+    Unigram,
+    WordPiece,
+)
 from piecework.spec.portable import bpe_of
-from piecework.train import Counts, Merges, pipeline_of
+from piecework.train import Counts, Merges, SentencePieceTrainer, pipeline_of
 from piecework.train.learners import check_learner
 from piecework.train.relearn import counts_for
-from piecework.train.segmenter import compiled_model
-from piecework.vocabulary.alphabet import BYTE_TOKENS, required_entries
-from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
+from piecework.train.segmenter import compiled_model, segment
+from piecework.vocabulary.alphabet import BYTE_TOKENS, entry_scores, required_entries
+from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, IdMap, changed
 from piecework.vocabulary.components import merges_of
 from piecework.vocabulary.entries import NewEntry, with_entries
-from piecework.vocabulary.extend_unigram import learn_pieces
-from piecework.vocabulary.id_map import IdMap
+from piecework.vocabulary.pieces import with_pieces
 
 if TYPE_CHECKING:
     from piecework.tokenizer import Tokenizer
 
 _BY_FREQUENCY = Merges("frequency")
+_SPECIAL = 3  # unknown, bos and eos pieces of the learned model
 
 
 def extend(
@@ -192,3 +202,120 @@ def check_counts(spec: TokenizerSpec, counts: Counts) -> None:
         raise ArgumentError("corpus", f"has {found}, and the tokenizer has the pipeline {pipeline}")
     if len(counts) == 0:
         raise CorpusError("corpus", "has no words; it needs text to learn from")
+
+
+# ---- pieces of a Unigram model
+
+
+def learn_pieces(
+    spec: TokenizerSpec,
+    counts: Counts,
+    n: int,
+    min_frequency: int,
+    max_token_length: int | None,
+    progress: Update | None,
+) -> tuple[list[tuple[str, float, tuple[int, ...]]], str | None]:
+    """Return at most `n` pieces with scores and the old ids of their texts, and why there are fewer.
+
+    A Unigram model learned from the counts alone proposes pieces with their log probabilities. All of
+    them join the present ones, and the words are segmented by both. The gain of a piece is its number of
+    uses times the difference between its score and the best score of its text with the present pieces.
+    The `n` pieces with the highest gain are kept; ties go to the piece that is first by code points.
+    """
+    if n == 0:
+        return [], None
+    old = compiled_model(spec)
+    size = 2 * n + len({id for ids in segment(old, counts.words) for id in ids})
+    proposed = _proposals(spec, counts, size, max_token_length, progress)
+    gains = _gains(spec, old, counts, proposed, min_frequency)
+    while len(gains) < n:
+        size *= 2
+        more = _proposals(spec, counts, size, max_token_length, progress)
+        if len(more) <= len(proposed):
+            break
+        proposed, gains = more, _gains(spec, old, counts, more, min_frequency)
+    best = sorted(gains)[:n]
+    stopped = None if len(best) == n else f"{len(best)} pieces occur {min_frequency} times or more"
+    return [(text, proposed[text], ids) for _, text, ids in best], stopped
+
+
+def _gains(
+    spec: TokenizerSpec,
+    old: Core,
+    counts: Counts,
+    proposed: Mapping[str, float],
+    min_frequency: int,
+) -> list[tuple[float, str, tuple[int, ...]]]:
+    """Return the negative gain, the text and the old ids of each proposed piece with a gain."""
+    both = compiled_model(_with_proposals(spec, proposed))
+    uses = Counter[int]()
+    for ids, frequency in zip(segment(both, counts.words), counts.counts.tolist(), strict=True):
+        for id in ids:
+            uses[id] += frequency
+    first, unknown = len(spec.model.vocab), _lowest_score(spec) - 10.0
+    scores, gains = _scores_by_id(spec), []
+    for id, (text, ids) in enumerate(
+        zip(proposed, segment(old, list(proposed)), strict=True), first
+    ):
+        gain = proposed[text] - sum(scores.get(old_id, unknown) for old_id in ids)
+        if uses[id] >= max(min_frequency, 1) and gain > 0:
+            gains.append((-uses[id] * gain, text, tuple(ids)))
+    return gains
+
+
+def _proposals(
+    spec: TokenizerSpec,
+    counts: Counts,
+    size: int,
+    max_token_length: int | None,
+    progress: Update | None,
+) -> dict[str, float]:
+    """Return pieces that a model of the counts has and the present one lacks, with their scores.
+
+    Pieces with characters that the present model lacks are left out. No score is below the lowest present
+    one, from which the score of unknown characters is derived.
+    """
+    known = {text for text in entry_scores(_scored(spec)) if len(text) == 1}
+    present = spec.model.vocab.keys() | {token.content for token in spec.added_tokens}
+    characters = {char for word in counts.words for char in word}
+    normalizer = spec.normalizer
+    trainer = SentencePieceTrainer(
+        vocab_size=size + len(characters) + _SPECIAL,
+        hard_vocab_limit=False,
+        max_sentencepiece_length=max_token_length or SentencePieceTrainer.max_sentencepiece_length,
+        treat_whitespace_as_suffix=isinstance(normalizer, SentencePieceNormalizer)
+        and normalizer.treat_whitespace_as_suffix,
+    )
+    try:
+        learned = trainer.learn(counts, progress)
+    except TrainingError:
+        return {}  # too few substrings for a model of their own
+    lowest = _lowest_score(spec)
+    return {
+        piece.text: max(piece.score, lowest)
+        for piece in learned.pieces
+        if piece.type == "normal" and piece.text not in present and known.issuperset(piece.text)
+    }
+
+
+def _scored(spec: TokenizerSpec) -> Unigram | SentencePiece:
+    assert isinstance(spec.model, Unigram | SentencePiece)
+    return spec.model
+
+
+def _with_proposals(spec: TokenizerSpec, proposed: Mapping[str, float]) -> TokenizerSpec:
+    model = _scored(spec)
+    if isinstance(model, SentencePiece):
+        new = (ScoredPiece(text, score) for text, score in proposed.items())
+        return with_pieces(spec, (*model.pieces, *new))
+    return replace(spec, model=replace(model, pieces=(*model.pieces, *proposed.items())))
+
+
+def _scores_by_id(spec: TokenizerSpec) -> dict[int, float]:
+    model = _scored(spec)
+    vocab, unknown = model.vocab, model.unk_token
+    return {vocab[text]: score for text, score in entry_scores(model).items() if text != unknown}
+
+
+def _lowest_score(spec: TokenizerSpec) -> float:
+    return min(entry_scores(_scored(spec)).values(), default=0.0)

@@ -1,4 +1,4 @@
-"""Edit the pieces of a SentencePiece model: specification in, specification out.
+"""Edit the pieces of a SentencePiece model, or restrict its output to some of them.
 
 Normalizer and decoder are updated to match. Self-tests are dropped, because the edit can change their
 pieces.
@@ -6,10 +6,22 @@ pieces.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
+from numbers import Real
+from typing import TYPE_CHECKING
 
+from piecework._core import read_sentencepiece_vocab
+from piecework._internal.validation import (
+    PathLike,
+    check_number,
+    check_tokenizer,
+    listed,
+    path_text,
+)
 from piecework.errors import ArgumentError
+from piecework.io.read_file import file_bytes
 from piecework.spec import (
     Model,
     PieceType,
@@ -22,7 +34,11 @@ from piecework.spec import (
 )
 from piecework.spec.templates import template_for
 from piecework.spec.tokenizer_spec import checked_spec
-from piecework.vocabulary.alphabet import FIXED_TYPES
+from piecework.vocabulary.alphabet import FIXED_TYPES, all_ids
+from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed, same_ids
+
+if TYPE_CHECKING:
+    from piecework.tokenizer import Tokenizer
 
 
 def add_pieces(spec: TokenizerSpec, pieces: Iterable[ScoredPiece]) -> TokenizerSpec:
@@ -155,3 +171,59 @@ def _check_known(model: SentencePiece, texts: Iterable[str], argument: str) -> N
     for text in texts:
         if text not in known:
             raise ArgumentError(argument, f"{text!r} is not a piece of the vocabulary")
+
+
+# ---- a tokenizer with some pieces
+
+
+def restrict(
+    tokenizer: Tokenizer,
+    vocabulary: PathLike | Collection[str] | Mapping[str, float] | None,
+    *,
+    threshold: float = 1,
+) -> ChangedVocabulary:
+    """Restrict a SentencePiece tokenizer to these pieces and single characters.
+
+    >>> import piecework as pw
+    >>> scored = {"<unk>": 0.0, "▁": -4.0, "h": -4.0, "i": -4.0, "▁hi": -2.0}
+    >>> types = {"<unk>": "unknown"}
+    >>> model = pw.spec.SentencePiece(
+    ...     tuple(
+    ...         pw.spec.ScoredPiece(text, score, types.get(text, "normal"))
+    ...         for text, score in scored.items()
+    ...     )
+    ... )
+    >>> tok = pw.Tokenizer(model, normalizer=pw.spec.SentencePieceNormalizer())
+    >>> tok.encode("hi").tokens, pw.vocabulary.restrict(tok, []).tokenizer.encode("hi").tokens
+    (['▁hi'], ['▁', 'h', 'i'])
+
+    `vocabulary` is a collection of pieces, a mapping from piece to count, or a file with a piece, a tab
+    and its count in each line. Pieces with a count of at least `threshold` are kept. None restores all
+    pieces. Ids do not change. Raises `ArgumentError` for models other than SentencePiece Unigram and
+    BPE.
+    """
+    check_tokenizer(tokenizer)
+    spec = restrict_pieces(tokenizer.spec, _kept_pieces(vocabulary, threshold))
+    return changed(tokenizer, spec, same_ids(all_ids(spec)))
+
+
+def _kept_pieces(
+    vocabulary: PathLike | Collection[str] | Mapping[str, float] | None, threshold: float
+) -> Collection[str] | None:
+    """Return the pieces to keep; None keeps all.
+
+    `vocabulary` is a collection of pieces, a mapping from piece to count, or a file with a piece, a tab
+    and its count in each line. Of counts, pieces with at least `threshold` are kept.
+    """
+    check_number("threshold", threshold, (int, float), "a number")
+    if vocabulary is None:
+        return None
+    if isinstance(vocabulary, str | os.PathLike):
+        source = path_text(vocabulary, "vocabulary")
+        counts = read_sentencepiece_vocab(file_bytes(source, "pieces and counts"), source)
+        return {piece for piece, count in counts if count >= threshold}
+    if isinstance(vocabulary, Mapping):
+        for count in vocabulary.values():
+            check_number("vocabulary", count, (Real,), "a mapping from pieces to counts")
+        return {piece for piece, count in vocabulary.items() if count >= threshold}
+    return listed(vocabulary, "vocabulary")

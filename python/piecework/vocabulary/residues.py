@@ -16,8 +16,14 @@ from dataclasses import replace
 from piecework.spec import BPE, SentencePiece, TokenizerSpec
 from piecework.spec.tokenizer_spec import checked_spec
 from piecework.vocabulary.alphabet import alphabet, required_entries
-from piecework.vocabulary.derivations import Derivations, ListedMerges, ScoredMerges, merge_all
-from piecework.vocabulary.id_map import IdMap
+from piecework.vocabulary.changed_vocabulary import IdMap
+from piecework.vocabulary.derivations import (
+    Derivations,
+    ListedMerges,
+    MergeRules,
+    ScoredMerges,
+    merge_all,
+)
 from piecework.vocabulary.pruning import remove_entries
 
 
@@ -114,7 +120,7 @@ def _rederive(
     return added
 
 
-def _makes(rules: ListedMerges | ScoredMerges, token: str) -> set[tuple[str, ...]]:
+def _makes(rules: MergeRules, token: str) -> set[tuple[str, ...]]:
     """Return the splits of a token into first symbols that merging turns into the token."""
     found = set()
     for split in rules.splits(token):

@@ -26,9 +26,8 @@ from piecework.train import Counts
 from piecework.train.relearn import counts_for
 from piecework.train.segmenter import compiled_model, segment
 from piecework.vocabulary.alphabet import all_ids
-from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
+from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed, map_of
 from piecework.vocabulary.extension import check_counts
-from piecework.vocabulary.id_map import map_of
 
 if TYPE_CHECKING:
     from piecework.tokenizer import Tokenizer

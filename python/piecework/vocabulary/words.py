@@ -14,7 +14,7 @@ from piecework.spec import BPE, SentencePiece, TokenizerSpec, Unigram, WordPiece
 from piecework.train.segmenter import compiled_model, segment
 from piecework.vocabulary.alphabet import entry_scores
 from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed
-from piecework.vocabulary.derivations import ListedMerges, ScoredMerges, merge_all, merge_rules
+from piecework.vocabulary.derivations import ListedMerges, MergeRules, merge_all, merge_rules
 from piecework.vocabulary.entries import NewEntry, with_entries
 from piecework.vocabulary.extension import lineage
 
@@ -146,7 +146,7 @@ def _check_lengths(model: WordPiece, words: Sequence[str]) -> None:
 
 
 def _merged_entries(
-    spec: TokenizerSpec, rules: ListedMerges | ScoredMerges, words: Sequence[str]
+    spec: TokenizerSpec, rules: MergeRules, words: Sequence[str]
 ) -> tuple[TokenizerSpec, list[NewEntry]]:
     """Return entries for the words and for the symbols between, each made by a new last merge.
 

@@ -19,34 +19,20 @@ versions: "immutable_proto", `set_vocabulary`, `set_encode_extra_options`, `samp
 from __future__ import annotations
 
 from piecework.compat.sentencepiece.normalizer import SentencePieceNormalizer
-from piecework.compat.sentencepiece.options import ThreadPool
-from piecework.compat.sentencepiece.processor import SentencePieceProcessor
-from piecework.compat.sentencepiece.proto_messages import (
-    ImmutableNBestSentencePieceText,
-    ImmutableSentencePieceText,
-    NBestSentencePieceText,
-    SentencePieceText,
-    SurfacePiece,
-)
-from piecework.compat.sentencepiece.random_seed import (
+from piecework.compat.sentencepiece.options import (
     SetRandomGeneratorSeed,
     set_random_generator_seed,
 )
+from piecework.compat.sentencepiece.processor import SentencePieceProcessor
 from piecework.compat.sentencepiece.trainer import SentencePieceTrainer
 
 # The version of sentencepiece whose names these are.
 __version__ = "0.2.3"
 
 __all__ = [
-    "ImmutableNBestSentencePieceText",
-    "ImmutableSentencePieceText",
-    "NBestSentencePieceText",
     "SentencePieceNormalizer",
     "SentencePieceProcessor",
-    "SentencePieceText",
     "SentencePieceTrainer",
     "SetRandomGeneratorSeed",
-    "SurfacePiece",
-    "ThreadPool",
     "set_random_generator_seed",
 ]

@@ -6,14 +6,15 @@ from collections.abc import Sequence
 from itertools import accumulate, pairwise
 from typing import Any, TypeAlias
 
-from piecework.compat.sentencepiece.input_text import InputText
 from piecework.compat.sentencepiece.loaded_model import LoadedModel
 from piecework.compat.sentencepiece.options import OutType, apply_extra_options
-from piecework.compat.sentencepiece.output_forms import offset_mapping, to_form
-from piecework.compat.sentencepiece.proto_messages import (
+from piecework.compat.sentencepiece.texts import (
     ImmutableSentencePieceText,
+    InputText,
     SurfacePiece,
+    offset_mapping,
     to_bytes,
+    to_form,
 )
 
 _METASPACE = "▁"
@@ -117,4 +118,4 @@ def _to_form(text: ImmutableSentencePieceText, form: OutType, in_bytes: bool) ->
     if form == "offset_mapping":
         whole = to_bytes(text.text) if in_bytes else text.text
         return {"text": whole, **offset_mapping(text, in_bytes)}
-    return to_form(text, form, in_bytes)
+    return to_form(text, form)

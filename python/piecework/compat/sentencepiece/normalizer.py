@@ -8,9 +8,8 @@ from typing import Any
 
 from piecework import Tokenizer
 from piecework._internal.validation import PathLike, path_text
-from piecework.compat.sentencepiece.input_text import InputText
 from piecework.compat.sentencepiece.loaded_model import proto_bytes
-from piecework.compat.sentencepiece.proto_messages import byte_offsets, message, to_bytes
+from piecework.compat.sentencepiece.texts import InputText, byte_offsets, message, to_bytes
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.io.format_readers import read_normalizer
 from piecework.io.read_file import file_bytes

@@ -1,13 +1,14 @@
-"""Options of a processor and of its calls, and the extra options of sentencepiece."""
+"""Options of a processor and of its calls, extra options, and the seed of sampling, one for the process."""
 
 from __future__ import annotations
 
+import random
+import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
 
 from piecework import Sampling
-from piecework.compat.sentencepiece.random_seed import next_seed
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.sampling import check_alpha
 
@@ -18,22 +19,8 @@ _Form: TypeAlias = Literal[
 ]
 OutType: TypeAlias = type[int] | type[str] | type[bytes] | _Form
 OUT_TYPES = (int, str, bytes, *get_args(_Form))
+_random: random.Random | None = None
 _EXTRA_OPTIONS = ("bos", "eos", "reverse", "unk", "unk_piece")
-
-
-class ThreadPool:
-    """A number of threads, in place of the pool of sentencepiece; threads live as long as a call.
-
-    >>> ThreadPool(8).num_threads()
-    8
-    """
-
-    def __init__(self, num_threads: int) -> None:
-        self._num_threads = num_threads
-
-    def num_threads(self) -> int:
-        """Return the number of threads."""
-        return self._num_threads
 
 
 class Options(TypedDict, total=False):
@@ -45,7 +32,6 @@ class Options(TypedDict, total=False):
     reverse: bool | None
     emit_unk_piece: bool | None
     num_threads: int | None
-    thread_pool: ThreadPool | None
 
 
 class SamplingOptions(Options, total=False):
@@ -77,8 +63,6 @@ class Settings:
             for name, value in options.items()
             if value is not None and name != "return_type"
         }
-        if "thread_pool" in changes:
-            changes["num_threads"] = changes.pop("thread_pool").num_threads()
         for name in changes:
             if name not in self.__dataclass_fields__:
                 message = f"unknown argument {name}; expected one of {', '.join(self.__dataclass_fields__)}"
@@ -171,3 +155,20 @@ def apply_extra_options(
         else:
             row = [as_unknown(item) for item in row]
     return row
+
+
+def set_random_generator_seed(seed: int) -> None:
+    """Make sampling reproducible from here on; each sampling call takes the next seed of a sequence.
+
+    >>> set_random_generator_seed(7)
+    """
+    global _random
+    _random = random.Random(seed)
+
+
+def next_seed() -> int:
+    """Return the seed of one sampling call, 64 bits."""
+    return secrets.randbits(64) if _random is None else _random.getrandbits(64)
+
+
+SetRandomGeneratorSeed = set_random_generator_seed

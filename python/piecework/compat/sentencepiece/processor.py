@@ -10,8 +10,11 @@ import piecework as pw
 from piecework import Tokenizer
 from piecework._internal.validation import PathLike
 from piecework.compat.sentencepiece.decode import decode_row
-from piecework.compat.sentencepiece.encode import RowEncoder
-from piecework.compat.sentencepiece.input_text import InputText, input_texts, is_sequence
+from piecework.compat.sentencepiece.encode import (
+    RowEncoder,
+    best_segmentations,
+    sampled_segmentations,
+)
 from piecework.compat.sentencepiece.loaded_model import LoadedModel
 from piecework.compat.sentencepiece.normalizer import normalize_input
 from piecework.compat.sentencepiece.options import (
@@ -19,11 +22,10 @@ from piecework.compat.sentencepiece.options import (
     OutType,
     SamplingOptions,
     Settings,
-    ThreadPool,
     chosen_out_type,
     parse_extra_options,
 )
-from piecework.compat.sentencepiece.segmentations import best_segmentations, sampled_segmentations
+from piecework.compat.sentencepiece.texts import InputText, input_texts, is_sequence
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.sampling import check_alpha
 
@@ -299,7 +301,8 @@ class SentencePieceProcessor:
 
         - int or "numpy": ids.
         - str or bytes: pieces.
-        - "proto": `SentencePieceText`, with spans in bytes; "serialized_proto": its bytes.
+        - "proto": a `SentencePieceText` of `sentencepiece_pb2`, over protobuf, with spans in bytes;
+          "serialized_proto": its bytes.
         - "immutable_proto": `ImmutableSentencePieceText`, with spans in characters.
         - "offset_mapping": a dict of ids, pieces and spans, in bytes with `return_bytes`.
 
@@ -308,7 +311,7 @@ class SentencePieceProcessor:
 
         `enable_sampling` samples a segmentation: from all (`nbest_size=-1`) or from the `nbest_size` best,
         with probabilities proportional to exp(alpha * score). For BPE, `alpha` is the probability to skip
-        a merge. A `thread_pool` sets `num_threads`.
+        a merge.
         """
         settings = self._settings.with_options(out_type, options)
         sources = input_texts(input)
@@ -334,25 +337,6 @@ class SentencePieceProcessor:
     ) -> Any:
         """Encode to a dict of ids, pieces and spans; see `encode`."""
         return self.encode(input, "offset_mapping", return_bytes=return_bytes, **options)
-
-    def parallel_encode(
-        self,
-        input: Any,
-        out_type: OutType | None = None,
-        *,
-        chunk_len: int,
-        **options: Unpack[SamplingOptions],
-    ) -> Any:
-        """Encode like `encode`; `chunk_len` is accepted for compatibility and ignored."""
-        if chunk_len <= 0:
-            problem = f"must be a number of bytes above 0, not {chunk_len!r}"
-            raise ArgumentError("chunk_len", problem)
-        return self.encode(input, out_type, **options)
-
-    parallel_encode_as_ids = _of_form(parallel_encode, int)
-    parallel_encode_as_pieces = _of_form(parallel_encode, str)
-    parallel_encode_as_numpy = _of_form(parallel_encode, "numpy")
-    parallel_encode_as_proto = _of_form(parallel_encode, "proto")
 
     # ---- sampling and several segmentations
 
@@ -384,7 +368,7 @@ class SentencePieceProcessor:
     ) -> Any:
         """Return the best segmentations of a text, or of each text of a list, the best first.
 
-        `out_type` is that of `encode`. Protos are `NBestSentencePieceText` and have scores. Raises
+        `out_type` is that of `encode`. Protos are `NBestSentencePieceText`s with scores. Raises
         `ArgumentError` for models without scores.
         """
         settings = self._settings.with_options(out_type, options)
@@ -469,13 +453,12 @@ class SentencePieceProcessor:
         return_type: OutType | None = None,
         return_bytes: bool | None = None,
         num_threads: int | None = None,
-        thread_pool: ThreadPool | None = None,
     ) -> Any:
         """Decode an id, a piece, a list of either, or a list of such lists to text.
 
         `out_type`: str, bytes, "proto", "immutable_proto", "serialized_proto" or "offset_mapping". A piece
-        outside the vocabulary decodes to its own text. `num_threads` and `thread_pool` are accepted for
-        compatibility and ignored. Raises `IdRangeError`, an `IndexError`.
+        outside the vocabulary decodes to its own text. `num_threads` is accepted for compatibility and
+        ignored. Raises `IdRangeError`, an `IndexError`.
         """
         form = chosen_out_type(out_type, return_type, str)
         if form in (int, "numpy"):

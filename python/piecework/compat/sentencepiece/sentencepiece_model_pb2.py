@@ -13,6 +13,7 @@ every `.model` depends on.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from piecework._internal.extras import import_extra
@@ -113,57 +114,60 @@ _PIECE_TYPES = {
 }
 
 
-def _build() -> dict[str, Any]:
-    """Return the classes of the messages by name."""
+def message_classes(
+    name: str, messages: Mapping[str, str], enums: Mapping[str, Mapping[str, int]]
+) -> dict[str, Any]:
+    """Return the classes of the outer messages of a schema; `messages` has the fields of each message."""
     file = _descriptors.FileDescriptorProto(
-        name="piecework/sentencepiece_model.proto", package=_PACKAGE, syntax="proto2"
+        name=f"piecework/{name}.proto", package=_PACKAGE, syntax="proto2"
     )
-    _add_enum(
-        _add_message(file.message_type, "TrainerSpec", _TRAINER_SPEC), "ModelType", _MODEL_TYPES
-    )
-    _add_message(file.message_type, "NormalizerSpec", _NORMALIZER_SPEC)
-    self_test = _add_message(file.message_type, "SelfTestData", _SELF_TEST_DATA)
-    _add_message(self_test.nested_type, "Sample", _SAMPLE)
-    model = _add_message(file.message_type, "ModelProto", _MODEL_PROTO)
-    piece = _add_message(model.nested_type, "SentencePiece", _SENTENCE_PIECE)
-    _add_enum(piece, "Type", _PIECE_TYPES)
+    built: dict[str, Any] = {}
+    for full_name, fields in messages.items():
+        outer, _, own = full_name.rpartition(".")
+        siblings = built[outer].nested_type if outer else file.message_type
+        built[full_name] = message = siblings.add(name=own)
+        message.extension_range.add(start=_EXTENSIONS[0], end=_EXTENSIONS[1])
+        for line in fields.strip().splitlines():
+            _add_field(message, *line.lstrip(" ").split(" ", 3))
+    for full_name, values in enums.items():
+        outer, _, own = full_name.rpartition(".")
+        enum = built[outer].enum_type.add(name=own)
+        for value, number in values.items():
+            enum.value.add(name=value, number=number)
     pool = _pools.DescriptorPool()
     pool.Add(file)
-    names = [message.name for message in file.message_type]
     return {
-        name: _factory.GetMessageClass(pool.FindMessageTypeByName(f"{_PACKAGE}.{name}"))
-        for name in names
+        message.name: _factory.GetMessageClass(
+            pool.FindMessageTypeByName(f"{_PACKAGE}.{message.name}")
+        )
+        for message in file.message_type
     }
 
 
-def _add_message(messages: Any, name: str, fields: str) -> Any:
-    message = messages.add(name=name)
-    message.extension_range.add(start=_EXTENSIONS[0], end=_EXTENSIONS[1])
-    for line in fields.strip().splitlines():
-        number, field, kind, *default = line.lstrip(" ").split(" ", 3)
-        _add_field(message, int(number), field, kind, default)
-    return message
-
-
-def _add_field(message: Any, number: int, name: str, kind: str, default: list[str]) -> None:
+def _add_field(message: Any, number: str, name: str, kind: str, default: str | None = None) -> None:
     scalar, _, reference = kind.rstrip("*").partition(":")
-    field = message.field.add(number=number, name=name)
+    field = message.field.add(number=int(number), name=name)
     field.type = getattr(_descriptors.FieldDescriptorProto, f"TYPE_{scalar.upper()}")
     label = "LABEL_REPEATED" if kind.endswith("*") else "LABEL_OPTIONAL"
     field.label = getattr(_descriptors.FieldDescriptorProto, label)
     if reference:
         field.type_name = f".{_PACKAGE}.{reference}"
-    if default:
-        field.default_value = default[0]
+    if default is not None:
+        field.default_value = default
 
 
-def _add_enum(message: Any, name: str, values: dict[str, int]) -> None:
-    enum = message.enum_type.add(name=name)
-    for value, number in values.items():
-        enum.value.add(name=value, number=number)
-
-
-_CLASSES = _build()
+_CLASSES = message_classes(
+    "sentencepiece_model",
+    {
+        "TrainerSpec": _TRAINER_SPEC,
+        "NormalizerSpec": _NORMALIZER_SPEC,
+        "SelfTestData": _SELF_TEST_DATA,
+        "SelfTestData.Sample": _SAMPLE,
+        "ModelProto": _MODEL_PROTO,
+        "ModelProto.SentencePiece": _SENTENCE_PIECE,
+    },
+    {"TrainerSpec.ModelType": _MODEL_TYPES, "ModelProto.SentencePiece.Type": _PIECE_TYPES},
+)
 ModelProto = _CLASSES["ModelProto"]
 NormalizerSpec = _CLASSES["NormalizerSpec"]
 SelfTestData = _CLASSES["SelfTestData"]

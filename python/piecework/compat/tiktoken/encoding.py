@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from functools import cached_property
@@ -13,8 +14,6 @@ import numpy.typing as npt
 import piecework as pw
 from piecework import Batch, Tokenizer
 from piecework._internal.surrogates import join_surrogates
-from piecework.compat.tiktoken.ranks_mapping import tokenizer_from_ranks
-from piecework.compat.tiktoken.unstable_tokens import encode_cut_bytes, encode_with_unstable
 from piecework.errors import (
     ArgumentError,
     InputTypeError,
@@ -22,9 +21,17 @@ from piecework.errors import (
     UnknownNameError,
     VocabularyError,
 )
+from piecework.spec import ByteLevel, Regex, SequencePreTokenizer, Split
 
 Allowed: TypeAlias = Literal["all"] | AbstractSet[str]
 Disallowed: TypeAlias = Literal["all"] | Collection[str]
+
+_SPACES = b" \n\t"
+_PATTERN_PART = re.compile(
+    r"""(?P<escape>\\.) | (?P<set>\[\^?\]?(?:\\.|\[:\^?\w+:\]|[^\]\\])*\])
+    | (?P<end>\$) | (?P<interval>\{\d+(?:,\d*)?\}\+) | (?P<other>.)""",
+    re.VERBOSE | re.DOTALL,
+)
 
 
 class Encoding:
@@ -57,7 +64,7 @@ class Encoding:
         special_tokens: Mapping[str, int],
         explicit_n_vocab: int | None = None,
     ) -> None:
-        tokenizer = tokenizer_from_ranks(name, pat_str, mergeable_ranks, special_tokens)
+        tokenizer = _tokenizer_from_ranks(name, pat_str, mergeable_ranks, special_tokens)
         self._initialize(name, tokenizer, special_tokens, explicit_n_vocab, pat_str)
 
     @classmethod
@@ -156,21 +163,6 @@ class Encoding:
         special = self._checked_special(text, allowed_special, disallowed_special)
         return self._encode(text, special, num_threads).to_lists()
 
-    def encode_with_unstable(
-        self,
-        text: str,
-        *,
-        allowed_special: Allowed = frozenset(),
-        disallowed_special: Disallowed = "all",
-    ) -> tuple[list[int], list[list[int]]]:
-        """Encode a text to its stable tokens and the completions that may follow them.
-
-        Stable tokens do not change when text is appended. Each completion covers the rest of the text; its
-        last token may extend beyond the end of the text. Completions have no order.
-        """
-        special = self._checked_special([text], allowed_special, disallowed_special)
-        return encode_with_unstable(self, _encodable(text), special)
-
     def encode_single_token(self, text_or_bytes: str | bytes) -> int:
         """Return the id of one token, given as text or bytes; it may be a special token.
 
@@ -191,8 +183,24 @@ class Encoding:
         return self.encode_ordinary(text)
 
     def _encode_bytes(self, text: bytes) -> list[int]:
-        """Encode bytes that may end inside a character; special tokens in them are plain text."""
-        return encode_cut_bytes(self, text)
+        """Encode bytes as text; from the first invalid byte on, they are one pre-token.
+
+        The last pre-token of the valid text belongs to it, with the whitespace tokens before.
+        """
+        try:
+            return self.encode_ordinary(text.decode())
+        except UnicodeDecodeError as error:
+            start = error.start
+        encoding = self._ordinary.encode(text[:start].decode(), add_special_tokens=False)
+        words, kept = encoding.word_ids, len(encoding.ids)
+        while kept and words[kept - 1] == words[-1]:
+            kept -= 1
+        parts = self.decode_tokens_bytes(encoding.ids)
+        if parts and not parts[kept].strip(_SPACES):
+            while kept and not parts[kept - 1].strip(_SPACES):
+                kept -= 1
+        rest = b"".join(parts[kept:]) + text[start:]
+        return encoding.ids[:kept] + self._encode_single_piece(rest)
 
     @cached_property
     def _core_bpe(self) -> CoreBPE:
@@ -282,7 +290,7 @@ class Encoding:
 
     @cached_property
     def _mergeable_ranks(self) -> dict[bytes, int]:
-        """The id of every token that is not special; tiktoken's teaching module reads it and `_pat_str`."""
+        """The id of every token that is not special, which programs read."""
         return {token: id for id, token in pw.vocabulary.vocab_bytes(self._tokenizer).items()}
 
     @cached_property
@@ -339,49 +347,21 @@ class CoreBPE:
     def __init__(self, encoding: Encoding) -> None:
         self._encoding = encoding
 
+    def __getattr__(self, name: str) -> Any:
+        """Return a method that the encoding has under the same name: `decode_bytes` and others."""
+        return getattr(self.__dict__["_encoding"], name)
+
     def encode(self, text: str, allowed_special: AbstractSet[str]) -> list[int]:
         """Encode a text and the special tokens in it that are allowed."""
         return self._encoding.encode(text, allowed_special=allowed_special, disallowed_special=())
-
-    def encode_ordinary(self, text: str) -> list[int]:
-        """Encode a text; special tokens in it are plain text."""
-        return self._encoding.encode_ordinary(text)
 
     def encode_to_tiktoken_buffer(self, text: str, allowed_special: AbstractSet[str]) -> bytes:
         """Encode a text to the bytes of a uint32 array; see `encode`."""
         return np.array(self.encode(text, allowed_special), np.uint32).tobytes()
 
-    def encode_with_unstable(
-        self, text: str, allowed_special: AbstractSet[str]
-    ) -> tuple[list[int], list[list[int]]]:
-        """Encode a text to its stable tokens and the completions that may follow them."""
-        return self._encoding.encode_with_unstable(
-            text, allowed_special=allowed_special, disallowed_special=()
-        )
-
-    def encode_single_token(self, piece: bytes) -> int:
-        """Return the id of one token; raises `UnknownNameError`, a `KeyError`, if it is not a token."""
-        return self._encoding.encode_single_token(piece)
-
     def encode_single_piece(self, piece: bytes) -> list[int]:
         """Encode bytes as one pre-token."""
         return self._encoding._encode_single_piece(piece)
-
-    def _encode_bytes(self, bytes: bytes) -> list[int]:
-        """Encode bytes that may end inside a character."""
-        return self._encoding._encode_bytes(bytes)
-
-    def decode_bytes(self, tokens: list[int]) -> bytes:
-        """Decode tokens to bytes."""
-        return self._encoding.decode_bytes(tokens)
-
-    def decode_single_token_bytes(self, token: int) -> bytes:
-        """Return the bytes of one token."""
-        return self._encoding.decode_single_token_bytes(token)
-
-    def token_byte_values(self) -> list[bytes]:
-        """Return the bytes of every token that is not special, sorted by bytes."""
-        return self._encoding.token_byte_values()
 
 
 def raise_disallowed_special_token(token: str) -> NoReturn:
@@ -403,3 +383,41 @@ def _encodable(text: str) -> str:
 
 def _to_bytes(text_or_bytes: str | bytes) -> bytes:
     return text_or_bytes.encode() if isinstance(text_or_bytes, str) else bytes(text_or_bytes)
+
+
+def _tokenizer_from_ranks(
+    name: str, pattern: str, ranks: Mapping[bytes, int], special_tokens: Mapping[str, int]
+) -> Tokenizer:
+    """Compile an encoding from its ranks; text that the pattern does not match is dropped."""
+    split = Split(Regex(_tokenizer_json_pattern(pattern)), "removed", invert=True)
+    to_bytes = ByteLevel(add_prefix_space=False, use_regex=False)
+    return Tokenizer.from_ranks(
+        ranks,
+        pattern=SequencePreTokenizer((split, to_bytes)),
+        special_tokens=special_tokens,
+        source=name,
+    )
+
+
+def _tokenizer_json_pattern(pattern: str) -> str:
+    """Translate a pattern from tiktoken's regex syntax to that of a `tokenizer.json`.
+
+    In a `tokenizer.json`, `$` matches at the end of each line, and `{1,3}+` repeats a repetition. In
+    tiktoken, `{1,3}+` is possessive: it does not backtrack. A plain interval matches the same text only
+    at the end of an alternative, where nothing follows that could make it backtrack. Anywhere else a
+    possessive interval raises `ArgumentError`.
+    """
+    parts = list(_PATTERN_PART.finditer(pattern))
+    translated = []
+    for at, part in enumerate(parts):
+        text = part[0]
+        if part.lastgroup == "end":
+            text = r"\z"
+        elif part.lastgroup == "interval":
+            if at + 1 < len(parts) and parts[at + 1][0] != "|":
+                expected = "possessive intervals such as {1,3}+ only at the end of an alternative"
+                problem = f"{pattern!r} is not supported: it may have {expected}"
+                raise ArgumentError("pat_str", problem)
+            text = text[:-1]
+        translated.append(text)
+    return "".join(translated)

@@ -2,6 +2,7 @@
 
     accelerate              a fast tokenizer of transformers, encoding here
     coverage                what runs here and what runs in `tokenizers`
+    served                  a tokenizer of an inference server, with its streams, encoding here
     PieceworkTokenizerFast  a `Tokenizer` with the interface of transformers
     register                let `AutoTokenizer` return it
     BackendTokenizer        a `Tokenizer` with the methods of `tokenizers.Tokenizer`
@@ -17,14 +18,16 @@ from piecework._internal.extras import import_extra
 
 import_extra("transformers", "transformers", __name__)
 
-from piecework.integrations.transformers.accelerated import accelerate, coverage  # noqa: E402
-from piecework.integrations.transformers.backend import BackendTokenizer  # noqa: E402
-from piecework.integrations.transformers.decode_stream import DecodeStream  # noqa: E402
-from piecework.integrations.transformers.encodings import BackendEncoding  # noqa: E402
-from piecework.integrations.transformers.fast_class import (  # noqa: E402
+from piecework.integrations.transformers.accelerated import (  # noqa: E402
+    DecodeStream,
     PieceworkTokenizerFast,
+    accelerate,
+    coverage,
     register,
+    served,
 )
+from piecework.integrations.transformers.backend import BackendTokenizer  # noqa: E402
+from piecework.integrations.transformers.encodings import BackendEncoding  # noqa: E402
 
 __all__ = [
     "BackendEncoding",
@@ -34,4 +37,5 @@ __all__ = [
     "accelerate",
     "coverage",
     "register",
+    "served",
 ]

@@ -1,7 +1,9 @@
-"""Tokenizers of transformers whose encoding and decoding run here."""
+"""Tokenizers of transformers that encode and decode here: any fast one, and a class of this library."""
 
 from __future__ import annotations
 
+import logging
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy, deepcopy
 from dataclasses import dataclass
@@ -10,16 +12,21 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+import tokenizers.decoders
 import transformers
-from transformers import BatchEncoding, TokenizersBackend
+from transformers import AutoTokenizer, BatchEncoding, TokenizersBackend
+from transformers.models.auto.tokenization_auto import REGISTERED_TOKENIZER_CLASSES
 from transformers.utils import PaddingStrategy
 
-from piecework import Batch
-from piecework.errors import InputTypeError, PieceworkError
+from piecework import Batch, Tokenizer
+from piecework.errors import ArgumentError, InputTypeError, PieceworkError
 from piecework.integrations.transformers.backend import BackendTokenizer, Rows, split_rows
+from piecework.io.stored_lengths import ignore_warnings_of_lengths
 from piecework.rows.rectangles import as_tensor
 
 _TENSOR_TYPES = ("np", "pt")
+_LOGGER = logging.getLogger(__name__)
+_OriginalStream: Any = tokenizers.decoders.DecodeStream  # servers replace it by the one here
 
 
 class EncodesHere:
@@ -158,6 +165,29 @@ def coverage(tokenizer: Any) -> dict[str, str]:
     if not _encodes_plainly(cls):
         calls["__call__"] = f"{here}, through _encode_plus of {cls.__name__}"
     return calls
+
+
+def served(tokenizer: Any) -> Any:
+    """Return a tokenizer of a server that encodes and decodes here, with its streams.
+
+    >>> import piecework as pw
+    >>> from transformers import TokenizersBackend
+    >>> from piecework.integrations.transformers import BackendTokenizer, served
+    >>> backend = BackendTokenizer(pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})))
+    >>> served(TokenizersBackend(tokenizer_object=backend.to_tokenizers())).encode("hugs")
+    [1, 2]
+
+    Compiles at once, so that the first request does not wait. Logs a warning if this library cannot compile
+    the pipeline, which then runs in `tokenizers`. Raises `InputTypeError` for a tokenizer that is not a fast
+    one of transformers.
+    """
+    result = accelerate(tokenizer)
+    refusal = result._tokenizer.refusal
+    if refusal is not None:
+        _LOGGER.warning("tokenizers encodes, because piecework cannot compile this: %s", refusal)
+    decoders: Any = tokenizers.decoders
+    decoders.DecodeStream = DecodeStream
+    return result
 
 
 # ---- one call
@@ -406,3 +436,149 @@ class Encodings(Sequence[Any]):
 
     def __reduce__(self) -> tuple[Any, ...]:
         return list, (self[:],)
+
+
+# ---- decoding id by id
+
+
+class DecodeStream:
+    """`tokenizers.decoders.DecodeStream` for tokenizers of both libraries.
+
+    >>> import piecework as pw
+    >>> from piecework.integrations.transformers import BackendTokenizer, DecodeStream
+    >>> backend = BackendTokenizer(pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})))
+    >>> stream = DecodeStream(ids=[1])
+    >>> stream.step(backend, 2), stream.step(backend, [1, 2])
+    (' ##s', ' hug ##s')
+
+    The first step decides: a `BackendTokenizer` decodes here, another tokenizer in `tokenizers`. `ids` are
+    those before the stream, such as a prompt. As in `tokenizers`, ids without token add no text.
+    """
+
+    def __init__(self, ids: Sequence[int] | None = None, skip_special_tokens: bool = False) -> None:
+        self._ids = None if ids is None else list(ids)
+        self._skip_special_tokens = skip_special_tokens
+        self._stream: Any = None
+        self._is_here = False
+
+    def step(self, tokenizer: Any, id: int | Sequence[int]) -> str | None:
+        """Add the next id, or the next ids; return the text that they add, None if there is none yet."""
+        if self._stream is None:
+            self._start(tokenizer)
+        if not self._is_here:
+            text: str | None = self._stream.step(_original(tokenizer), id)
+            return text
+        if isinstance(id, int):
+            try:
+                text = self._stream.step(id)
+            except ArgumentError:
+                # tokenizers raises a TypeError, which servers handle.
+                problem = f"must be an id from 0 to 4294967295, not {id!r}"
+                raise InputTypeError("id", problem) from None
+            return text
+        texts = [self.step(tokenizer, each) for each in id]
+        return "".join(text for text in texts if text is not None) or None
+
+    def _start(self, tokenizer: Any) -> None:
+        here = _compiled(tokenizer)
+        self._is_here = here is not None
+        if here is None:
+            self._stream = _OriginalStream(self._ids, self._skip_special_tokens)
+            return
+        prefill = [id for id in self._ids or () if here.id_to_token(id) is not None]
+        self._stream = here.decode_stream(prefill, skip_special_tokens=self._skip_special_tokens)
+
+    def __copy__(self) -> DecodeStream:
+        other = DecodeStream(self._ids, self._skip_special_tokens)
+        other._stream, other._is_here = copy(self._stream), self._is_here
+        return other
+
+    def __deepcopy__(self, memo: object) -> DecodeStream:
+        return self.__copy__()
+
+
+def _compiled(tokenizer: Any) -> Tokenizer | None:
+    """Return the tokenizer that decodes here, None if `tokenizers` decodes."""
+    if not isinstance(tokenizer, BackendTokenizer) or tokenizer.refusal is not None:
+        return None
+    return tokenizer.tokenizer
+
+
+def _original(tokenizer: Any) -> Any:
+    return tokenizer.to_tokenizers() if isinstance(tokenizer, BackendTokenizer) else tokenizer
+
+
+# ---- a class of this library
+
+
+class PieceworkTokenizerFast(EncodesHere, TokenizersBackend):  # type: ignore[misc]
+    """A tokenizer of this library with the interface of transformers' fast tokenizers.
+
+    >>> import piecework as pw
+    >>> from piecework.integrations.transformers import PieceworkTokenizerFast
+    >>> tok = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=26)
+    >>> fast = PieceworkTokenizerFast(tokenizer_object=tok)
+    >>> fast(["hugs", "pun hugs"], padding=True)["input_ids"]
+    [[2, 21, 3, 0], [2, 23, 21, 3]]
+
+    `tokenizer_object` is a `Tokenizer`; its special tokens, padding and truncation become those of the
+    class. `from_pretrained` reads folders with a `tokenizer.json`, a SentencePiece `tokenizer.model` or a
+    `vocab.txt`; of other files, pass what `Tokenizer.load` returns. No tokenizer of `tokenizers` is built,
+    unless the model is read as a component.
+    """
+
+    vocab_files_names = {  # noqa: RUF012 - transformers reads it from the class
+        "tokenizer_file": "tokenizer.json",
+        "sentencepiece_file": "tokenizer.model",
+        "vocab_file": "vocab.txt",
+    }
+
+    def __init__(self, *args: Any, **kwargs: Any) -> None:
+        tokenizer = kwargs.pop("tokenizer_object", None)
+        files = [kwargs.pop(name, None) for name in self.vocab_files_names]
+        if tokenizer is None and any(files):
+            with warnings.catch_warnings():
+                ignore_warnings_of_lengths()  # transformers applies none
+                tokenizer = Tokenizer.load(next(filter(None, files)))
+        if isinstance(tokenizer, Tokenizer):
+            kwargs = {**_settings(tokenizer), **kwargs}
+            tokenizer = BackendTokenizer(tokenizer)
+        super().__init__(*args, tokenizer_object=tokenizer, **kwargs)
+
+    @classmethod
+    def convert_to_native_format(cls, **kwargs: Any) -> dict[str, Any]:
+        """Return the arguments of the constructor for the files of a folder."""
+        return kwargs
+
+
+def register(*config_classes: type) -> None:
+    """Make `AutoTokenizer` return a `PieceworkTokenizerFast` for folders that name it, and for these models.
+
+    >>> from piecework.integrations.transformers import register
+    >>> register()
+
+    `config_classes` are configuration classes of transformers, such as `BertConfig`: a folder of such a
+    model whose `tokenizer_config.json` names no class then opens with this one.
+    """
+    REGISTERED_TOKENIZER_CLASSES[PieceworkTokenizerFast.__name__] = PieceworkTokenizerFast
+    for config_class in config_classes:
+        AutoTokenizer.register(config_class, tokenizer_class=PieceworkTokenizerFast, exist_ok=True)
+
+
+def _settings(tokenizer: Tokenizer) -> dict[str, Any]:
+    """Return the settings of transformers that a tokenizer has: roles, lengths, sides and chat templates."""
+    templates = tokenizer.chat_templates
+    found = {
+        "model_max_length": tokenizer.model_max_length,
+        "padding_side": tokenizer.padding_side,
+        "truncation_side": tokenizer.truncation_side,
+        "chat_template": templates if templates.keys() - {"default"} else tokenizer.chat_template,
+    }
+    return {
+        **{
+            role: token
+            for role, token in tokenizer.special_tokens_map.items()
+            if isinstance(token, str)
+        },
+        **{name: value for name, value in found.items() if value is not None},
+    }

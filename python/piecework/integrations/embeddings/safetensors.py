@@ -11,50 +11,39 @@ import math
 import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Any, BinaryIO
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from piecework.errors import FileError, FormatError
+from piecework.integrations.embeddings.tables import BLOCK_BYTES, Change, NewRows, Rows, TensorType
 from piecework.io.read_file import exact_bytes
-from piecework.vocabulary.new_rows import NewRows, Rows
 
 _MAX_HEADER_BYTES = 100_000_000  # the limit of the safetensors library
 _MAX_DIMENSIONS = 64  # as in numpy
-_BLOCK_BYTES = 4 << 20
 _FLOATS = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2}
-_SIZES = _FLOATS | {
-    "I64": 8,
-    "U64": 8,
-    "I32": 4,
-    "U32": 4,
-    "I16": 2,
-    "U16": 2,
-    "I8": 1,
-    "U8": 1,
-    "BOOL": 1,
-}
+_SIZES = {**_FLOATS, "I64": 8, "U64": 8, "I32": 4, "U32": 4, "I16": 2, "U16": 2}
+_SIZES |= {"I8": 1, "U8": 1, "BOOL": 1}
 
 
-@dataclass(frozen=True)
-class Tensor:
-    """A tensor of a file: its type, its shape, and its bytes in the data of the file."""
+class Tensor(NamedTuple):
+    """A tensor of a file: its type, and its bytes in the data of the file."""
 
-    dtype: str
-    shape: tuple[int, ...]
+    type: TensorType
     start: int
     end: int
 
 
 @dataclass(frozen=True)
 class SafetensorsFile:
-    """The header of a file, checked against the size of the file."""
+    """The header of a file, checked against the size of the file; tensors are in the order of their bytes."""
 
     path: str
     tensors: Mapping[str, Tensor]
     metadata: Mapping[str, str] | None
     data_start: int
+    data_size: int
 
 
 def read_header(path: str) -> SafetensorsFile:
@@ -71,55 +60,42 @@ def read_header(path: str) -> SafetensorsFile:
     try:
         header = json.loads(raw)
         metadata = header.pop("__metadata__", None)
-        tensors = {name: _tensor(path, name, value) for name, value in header.items()}
+        found = [(name, _tensor(path, name, value)) for name, value in header.items()]
+    except FormatError:
+        raise
     except (ValueError, AttributeError, RecursionError) as error:
-        if isinstance(error, FormatError):
-            raise
         problem = f"is not a safetensors file: its header is no JSON object ({error})"
         raise FormatError(path, problem) from error
-    _check_places(path, tensors, size - 8 - length)
-    return SafetensorsFile(path, tensors, metadata, 8 + length)
+    end = 0
+    tensors = dict(sorted(found, key=lambda item: (item[1].start, item[1].end)))
+    for name, tensor in tensors.items():
+        if tensor.start != end:
+            raise FormatError(path, f"has {name!r} at byte {tensor.start}, not at byte {end}")
+        end = tensor.end
+    if end != size - 8 - length:
+        found_size = f"{size - 8 - length} bytes of data"
+        raise FormatError(path, f"has {found_size}, and {end} according to its header")
+    return SafetensorsFile(path, tensors, metadata, 8 + length, end)
 
 
 def _tensor(path: str, name: str, value: Any) -> Tensor:
-    def bad(found: object) -> FormatError:
-        problem = (
-            f"found {name!r} with {found!r}, expected dtype, shape and data_offsets that agree"
-        )
-        return FormatError(path, problem)
-
-    if not isinstance(value, dict):
-        raise bad(value)
-    dtype, shape, places = (value.get(key) for key in ("dtype", "shape", "data_offsets"))
-    if not isinstance(dtype, str) or not isinstance(shape, list) or not isinstance(places, list):
-        raise bad(value)
-    if len(shape) > _MAX_DIMENSIONS:
-        # The product of many large sizes takes time quadratic in their number.
-        found = f"{name!r} with a shape of {len(shape)} dimensions"
-        raise FormatError(path, f"has {found}; the limit is {_MAX_DIMENSIONS}")
-    if not all(_is_size(number) for number in (*shape, *places)) or len(places) != 2:
-        raise bad(value)
-    known = _SIZES.get(dtype)
-    if places[0] > places[1]:
-        raise bad(value)
-    if known is not None and math.prod(shape) * known != places[1] - places[0]:
-        raise bad(value)
-    return Tensor(dtype, tuple(shape), places[0], places[1])
+    match value:
+        case {"dtype": str(dtype), "shape": list(shape), "data_offsets": [start, end]}:
+            if len(shape) > _MAX_DIMENSIONS:
+                # The product of many large sizes takes time quadratic in their number.
+                found = f"{name!r} with a shape of {len(shape)} dimensions"
+                raise FormatError(path, f"has {found}; the limit is {_MAX_DIMENSIONS}")
+            if all(map(_is_size, (*shape, start, end))) and start <= end:
+                size = _SIZES.get(dtype)
+                if size is None or math.prod(shape) * size == end - start:
+                    kind = TensorType(tuple(shape), dtype, dtype in _FLOATS)
+                    return Tensor(kind, start, end)
+    expected = "dtype, shape and data_offsets that agree"
+    raise FormatError(path, f"found {name!r} with {value!r}, expected {expected}")
 
 
 def _is_size(number: object) -> bool:
     return isinstance(number, int) and not isinstance(number, bool) and 0 <= number < 2**63
-
-
-def _check_places(path: str, tensors: Mapping[str, Tensor], size: int) -> None:
-    """Raise unless the tensors cover the data of the file without gaps."""
-    end = 0
-    for name, tensor in sorted(tensors.items(), key=lambda item: (item[1].start, item[1].end)):
-        if tensor.start != end:
-            raise FormatError(path, f"has {name!r} at byte {tensor.start}, not at byte {end}")
-        end = tensor.end
-    if end != size:
-        raise FormatError(path, f"has {size} bytes of data, and {end} according to its header")
 
 
 class TableFile:
@@ -127,15 +103,11 @@ class TableFile:
 
     def __init__(self, stream: BinaryIO, file: SafetensorsFile, name: str, rows: int) -> None:
         tensor = file.tensors[name]
-        if tensor.dtype not in _FLOATS:
-            found = f"{name!r} of type {tensor.dtype}"
-            problem = f"has {found}, which is not floating-point ({', '.join(_FLOATS)})"
-            raise FormatError(file.path, problem)
         self._stream, self._start = stream, file.data_start + tensor.start
         self._path = file.path
-        self.dtype = tensor.dtype
+        self.dtype = tensor.type.dtype
         self.row_bytes = (tensor.end - tensor.start) // max(rows, 1)
-        self.width = self.row_bytes // _FLOATS[tensor.dtype]
+        self.width = self.row_bytes // _FLOATS[tensor.type.dtype]
 
     def read_bytes(self, ids: npt.NDArray[np.int64]) -> npt.NDArray[np.uint8]:
         """Return the bytes of rows; adjacent rows are read at once."""
@@ -195,12 +167,16 @@ def resized_header(
     """Return the first bytes of a file whose tables have another number of rows, and the size of its data."""
     header: dict[str, Any] = {} if file.metadata is None else {"__metadata__": file.metadata}
     end = 0
-    for name, tensor in _in_order(file):
-        length, shape = tensor.end - tensor.start, list(tensor.shape)
+    for name, tensor in file.tensors.items():
+        length, shape = tensor.end - tensor.start, list(tensor.type.shape)
         if name in tables:
             length = length // max(tables[name], 1) * new_rows
-            shape[1 if len(shape) == 2 and shape[0] == 1 else 0] = new_rows
-        header[name] = {"dtype": tensor.dtype, "shape": shape, "data_offsets": [end, end + length]}
+            shape[1 if tensor.type.is_transposed else 0] = new_rows
+        header[name] = {
+            "dtype": tensor.type.dtype,
+            "shape": shape,
+            "data_offsets": [end, end + length],
+        }
         end += length
     text = json.dumps(header, separators=(",", ":"), ensure_ascii=False).encode()
     text += b" " * (-len(text) % 8)
@@ -208,39 +184,32 @@ def resized_header(
 
 
 def write_resized(
-    source: BinaryIO,
-    target: BinaryIO,
-    file: SafetensorsFile,
-    tables: Mapping[str, int],
-    old_ids: npt.NDArray[np.int64],
-    rules: Mapping[str, tuple[TableFile, NewRows]],
+    file: SafetensorsFile, target: BinaryIO, tables: Mapping[str, int], change: Change
 ) -> None:
     """Write a file with other rows in some tables; memory holds some megabytes of rows at a time."""
-    target.write(resized_header(file, tables, len(old_ids))[0])
-    for name, tensor in _in_order(file):
-        if name in tables:
-            for block in _new_blocks(*rules[name], old_ids):
-                target.write(block)
-        else:
+    with FileError.while_reading(file.path):
+        source = open(file.path, "rb")  # noqa: SIM115 (the next line closes it)
+    with source:
+        target.write(resized_header(file, tables, len(change.old_ids))[0])
+        for name, tensor in file.tensors.items():
+            if name in tables:
+                for block in _new_blocks(TableFile(source, file, name, tables[name]), change):
+                    target.write(block)
+                continue
             source.seek(file.data_start + tensor.start)
-            for at in range(tensor.start, tensor.end, _BLOCK_BYTES):
-                size = min(_BLOCK_BYTES, tensor.end - at)
+            for at in range(tensor.start, tensor.end, BLOCK_BYTES):
+                size = min(BLOCK_BYTES, tensor.end - at)
                 target.write(exact_bytes(source, size, file.path))
 
 
-def _new_blocks(
-    table: TableFile, rule: NewRows, old_ids: npt.NDArray[np.int64]
-) -> Iterator[memoryview]:
-    step = max(_BLOCK_BYTES // (8 * max(table.width, 1)), 1)
+def _new_blocks(table: TableFile, change: Change) -> Iterator[memoryview]:
+    new_rows, old_ids = NewRows(table.read, table.width, change), change.old_ids
+    step = max(BLOCK_BYTES // (8 * max(table.width, 1)), 1)
     for at in range(0, len(old_ids), step):
         ids = old_ids[at : at + step]
         block = np.empty((len(ids), table.row_bytes), np.uint8)
         block[ids >= 0] = table.read_bytes(ids[ids >= 0])
         added = np.flatnonzero(ids < 0)
         if len(added):
-            block[added] = as_bytes(rule.rows(added + at), table.dtype)
+            block[added] = as_bytes(new_rows.rows(added + at), table.dtype)
         yield block.reshape(-1).data
-
-
-def _in_order(file: SafetensorsFile) -> list[tuple[str, Tensor]]:
-    return sorted(file.tensors.items(), key=lambda item: (item[1].start, item[1].end))

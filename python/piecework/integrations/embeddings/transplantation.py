@@ -8,19 +8,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
 
+from piecework import Tokenizer
 from piecework.errors import ArgumentError, InputTypeError
-from piecework.vocabulary.decoding import decoded_bytes
-from piecework.vocabulary.id_map import IdMap, map_of
-from piecework.vocabulary.matching_pursuit import sparse_combinations
-from piecework.vocabulary.new_rows import Combination
+from piecework.integrations.embeddings.tables import Combination
+from piecework.vocabulary import decoded_bytes
+from piecework.vocabulary.changed_vocabulary import IdMap, map_of
 
-if TYPE_CHECKING:
-    from piecework.tokenizer import Tokenizer
+Floats: TypeAlias = npt.NDArray[np.floating[Any]]
+
+_BLOCK_SCORES = 4 << 20  # numbers, of the products of a block of targets and all anchors
+_NOTHING_LEFT = 1e-6  # of the length of a target or an anchor
 
 # What two tokenizers have in common: the bytes that a token adds to a text, with its rank among tokens of the
 # same bytes; of a special token, its name.
@@ -101,7 +103,7 @@ def donor_combinations(id_map: IdMap, donor: Any, num_anchors: int) -> dict[int,
     """
     rows, old_ids = _matrix("donor", donor), id_map.old_ids
     if len(rows) != len(old_ids):
-        problem = f"has {len(rows)} rows, and the map {len(old_ids)} new ids; vocabulary.donor_rows makes it"
+        problem = f"has {len(rows)} rows, and the map {len(old_ids)} new ids; donor_rows makes it"
         raise ArgumentError("donor", problem)
     usable = np.isfinite(rows).all(axis=1) & rows.any(axis=1)
     anchors, targets = np.flatnonzero(usable & (old_ids >= 0)), id_map.added[usable[id_map.added]]
@@ -158,3 +160,55 @@ def _longest_tokens(data: bytes | str, ids: Mapping[bytes, int], longest: int) -
         found.append(ids[data[start:end]])
         start = end
     return tuple(found)
+
+
+def sparse_combinations(
+    targets: Floats, anchors: Floats, size: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Return the positions of `size` anchors for each target, and their coefficients, both (targets, size).
+
+    >>> anchors = np.array([[1.0, 0.0], [0.0, 2.0], [-1.0, 1.0]])
+    >>> positions, coefficients = sparse_combinations(np.array([[3.0, 1.0]]), anchors, 2)
+    >>> positions, coefficients.round(6)
+    (array([[0, 1]]), array([[3. , 0.5]]))
+
+    Each step takes the anchor whose direction is nearest to what is left of the target, of equal ones the
+    first; then the coefficients of all anchors taken are chosen to leave the shortest rest. When nothing is
+    left, the others have the coefficient 0. The time is targets * size * anchors * width.
+
+    Source: Pati, Rezaiifar and Krishnaprasad 1993, "Orthogonal Matching Pursuit".
+    """
+    lengths = np.linalg.norm(anchors, axis=1)
+    directions = anchors / np.maximum(lengths, np.finfo(anchors.dtype).tiny)[:, None]
+    positions = np.zeros((len(targets), size), np.int64)
+    coefficients = np.zeros((len(targets), size), np.float64)
+    step = max(_BLOCK_SCORES // max(len(anchors), 1), 1)
+    for start in range(0, len(targets), step):
+        block = slice(start, start + step)
+        found = _block_combinations(targets[block].astype(np.float64), directions, size)
+        positions[block] = found[0]
+        coefficients[block] = found[1] / np.where(lengths > 0, lengths, 1)[found[0]]
+    return positions, coefficients
+
+
+def _block_combinations(
+    targets: npt.NDArray[np.float64], directions: Floats, size: int
+) -> tuple[npt.NDArray[np.int64], npt.NDArray[np.float64]]:
+    """Return positions and coefficients of anchors of length 1."""
+    rows, width = targets.shape
+    positions, each = np.zeros((rows, size), np.int64), np.arange(rows)
+    chosen, coefficients = np.zeros((rows, size, width)), np.zeros((rows, size))
+    left, taken = targets, np.zeros((rows, len(directions)), bool)
+    least = _NOTHING_LEFT * np.linalg.norm(targets, axis=1)
+    for at in range(size):
+        scores = np.abs(left.astype(directions.dtype) @ directions.T)
+        scores[taken] = -1.0
+        positions[:, at] = scores.argmax(axis=1)
+        taken[each, positions[:, at]] = True
+        useful = np.linalg.norm(left, axis=1) > least
+        chosen[useful, at] = directions[positions[useful, at]]
+        products = chosen @ chosen.transpose(0, 2, 1)  # rows of zeros for anchors that add nothing
+        inverse = np.linalg.pinv(products, rcond=_NOTHING_LEFT**2, hermitian=True)
+        coefficients = (inverse @ chosen @ targets[..., None])[..., 0]
+        left = targets - np.einsum("rs,rsw->rw", coefficients, chosen)
+    return positions, np.where(chosen.any(axis=2), coefficients, 0.0)

@@ -13,8 +13,8 @@ from safetensors.numpy import load_file, save_file
 
 import piecework as pw
 from piecework.errors import ArgumentError, FileError, FormatError
-from piecework.vocabulary import resize_embeddings
-from piecework.vocabulary.safetensors import as_bytes, as_float64, read_header
+from piecework.integrations.embeddings import resize_embeddings
+from piecework.integrations.embeddings.safetensors import as_bytes, as_float64, read_header
 
 WIDTH = 6
 TEXTS = ["hug hugs pug pun bun hugging", "the hugs of the pug"] * 5
@@ -266,7 +266,7 @@ def test_a_model_that_contradicts_the_map_is_refused(tok: pw.Tokenizer, tmp_path
     sharded(tmp_path / "ints", weights(size, np.int32), vocab_size=size)
     assert_refused(
         FormatError,
-        r"one\.safetensors: has 'transformer\.wte\.weight' of type I32, which is not",
+        r"ints: has 'transformer\.wte\.weight' of type I32, which is not",
         tmp_path / "ints",
         id_map,
     )

@@ -11,7 +11,8 @@ from safetensors.numpy import load_file, save_file
 
 import piecework as pw
 from piecework.errors import ArgumentError, InputTypeError
-from piecework.vocabulary import decoded_bytes, donor_rows, map_between, resize_embeddings
+from piecework.integrations.embeddings import donor_rows, map_between, resize_embeddings
+from piecework.vocabulary import decoded_bytes
 from piecework.vocabulary.changed_vocabulary import ChangedVocabulary
 
 SIZES = {"byte-bpe": 275, "unigram": 30, "sentencepiece": 40, "wordpiece": 55}
@@ -213,7 +214,7 @@ def test_unusable_donors_are_named(
         (
             {"init": "omp", "donor": normal(size + 1, 4)},
             ArgumentError,
-            f"donor: has {size + 1} rows, and the map {size} new ids; vocabulary.donor_rows",
+            f"donor: has {size + 1} rows, and the map {size} new ids; donor_rows",
         ),
         ({"init": "omp", "donor": normal(size, 4)[0]}, ArgumentError, "must be a matrix"),
         ({"init": "omp", "donor": "rows.npy"}, ArgumentError, "donor: is of shape"),
