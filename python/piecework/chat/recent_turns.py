@@ -6,7 +6,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from piecework._internal.validation import check_size
-from piecework.chat.messages import ASSISTANTS, checked_messages
+from piecework.chat.messages import checked_messages
+from piecework.corpus.conversations import ASSISTANTS
 from piecework.errors import ArgumentError
 
 if TYPE_CHECKING:

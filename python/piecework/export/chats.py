@@ -16,7 +16,7 @@ from piecework._core import RawBatch
 from piecework._internal.validation import check_type, listed
 from piecework.batch import Batch
 from piecework.chat.chat_format import ChatFormat
-from piecework.chat.conversations import Conversation
+from piecework.corpus.conversations import Conversation
 from piecework.errors import (
     ArgumentError,
     CorpusError,

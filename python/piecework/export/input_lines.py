@@ -14,7 +14,7 @@ from types import MappingProxyType
 from typing import Any
 
 from piecework._internal.surrogates import replace_surrogates
-from piecework.chat.conversations import Conversation
+from piecework.corpus.conversations import Conversation
 from piecework.corpus.reader import CorpusReader
 from piecework.corpus.rows import ReadOptions, Rows
 from piecework.corpus.text_stream import MEMORY_SHARE, MEMORY_SHARE_WITH_OFFSETS

@@ -10,7 +10,7 @@ import numpy as np
 
 from piecework.batch import Batch
 from piecework.chat.chat_format import ChatFormat
-from piecework.chat.conversations import Conversation
+from piecework.corpus.conversations import Conversation
 from piecework.corpus.texts import Texts
 from piecework.errors import CorpusError
 from piecework.export.chats import ChatEncoder
