@@ -220,7 +220,6 @@ EXPORT_NAMES = {
     "EncodedChats",
     "EncodedCorpus",
     "EncodedFiles",
-    "concat_megatron",
     "encode_chats",
     "encode_corpus",
     "encode_files",

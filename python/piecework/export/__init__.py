@@ -17,7 +17,6 @@ from piecework.export.encoded_files import EncodedFiles, encode_files
 from piecework.export.file_arguments import FORMATS
 from piecework.export.ids_reader import read_ids
 from piecework.export.lines_in_memory import encode_lines
-from piecework.export.megatron_concat import concat_megatron
 from piecework.export.packing import STRATEGIES
 from piecework.export.shard_formats import SHARD_FORMATS
 
@@ -28,7 +27,6 @@ __all__ = [
     "EncodedChats",
     "EncodedCorpus",
     "EncodedFiles",
-    "concat_megatron",
     "encode_chats",
     "encode_corpus",
     "encode_files",
