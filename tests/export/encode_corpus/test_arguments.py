@@ -29,10 +29,10 @@ from tests.export.encode_corpus.shards import all_rows, ids_of
     [
         ({"format": "ids"}, ArgumentError, "format: must be .*, not 'ids'"),
         ({"shards": 0}, ArgumentError, "shards: must be .*, not 0"),
-        ({"shards": 10**6}, ArgumentError, "at most 100000"),
+        ({"shards": 10**6}, ArgumentError, "shards: must be .* 100000, not 1000000"),
         ({"shuffle_seed": -1}, ArgumentError, "shuffle_seed"),
         ({"pack": 0}, ArgumentError, "pack"),
-        ({"pack": 1 << 30}, ArgumentError, "pack: must be at most.*, not 1073741824"),
+        ({"pack": 1 << 30}, ArgumentError, "pack: must be .* 16777216, not 1073741824"),
         (
             {"pack": 8, "format": "megatron"},
             ArgumentError,

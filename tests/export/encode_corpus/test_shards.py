@@ -16,9 +16,11 @@ from hypothesis import strategies as st
 import piecework as pw
 from piecework.export import (
     encode_corpus,
-    long_documents,
+    line_encoder,
 )
-from piecework.export.shard_plan import ShardPlan
+from piecework.export.encoded_lines import PLAIN
+from piecework.export.settings import EncodeSettings
+from piecework.export.shards import ShardPlan
 from tests.cuts import PRESETS, tokenizers_with_cuts
 from tests.export.encode_corpus.shards import (
     FORMATS,
@@ -139,6 +141,23 @@ def cut_tokenizers() -> list[pw.Tokenizer]:
     return tokenizers_with_cuts(lines)
 
 
+def encoder_of(tok: pw.Tokenizer, **settings: Any) -> line_encoder.LineEncoder:
+    return line_encoder.LineEncoder(tok, EncodeSettings(**settings), PLAIN, 1)
+
+
+def encoded_texts(patch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Return a list to which each call of `encode_batch` appends its texts."""
+    calls: list[list[str]] = []
+    encode_batch = pw.Tokenizer.encode_batch
+
+    def recorded(self: pw.Tokenizer, texts: Any, **options: Any) -> pw.Batch:
+        calls.append(list(texts))
+        return encode_batch(self, texts, **options)
+
+    patch.setattr(pw.Tokenizer, "encode_batch", recorded)
+    return calls
+
+
 @given(data=st.data(), size=st.integers(1, 9))
 def test_cutting_long_documents_changes_no_id(
     cut_tokenizers: list[pw.Tokenizer], data: st.DataObject, size: int
@@ -148,38 +167,27 @@ def test_cutting_long_documents_changes_no_id(
     parts = st.lists(TEXTS | st.sampled_from([*specials, " "]), max_size=8)
     texts = data.draw(st.lists(parts.map("".join), min_size=1, max_size=4))
     with_special_tokens = data.draw(st.booleans())
-    pieces = 0
-
-    def encode(texts: Any, add_special_tokens: bool) -> pw.Batch:
-        nonlocal pieces
-        pieces += len(texts)
-        return tok.encode_batch(texts, add_special_tokens=add_special_tokens)
-
+    expected = tok.encode_batch(texts, add_special_tokens=with_special_tokens).to_lists()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(long_documents, "LONG_CHARS", 1)
-        patch.setattr(long_documents, "PIECE_CHARS", size)
-        cut = long_documents.encoder_of_long(tok, encode, add_special_tokens=with_special_tokens)
-        found = cut(texts).to_lists()
-    assert found == tok.encode_batch(texts, add_special_tokens=with_special_tokens).to_lists()
-    assert pieces >= len(texts)
+        patch.setattr(line_encoder, "LONG_CHARS", 1)
+        patch.setattr(line_encoder, "PIECE_CHARS", size)
+        calls = encoded_texts(patch)
+        encoder = encoder_of(tok, add_special_tokens=with_special_tokens)
+        assert encoder.encode(texts).batch.to_lists() == expected
+    assert sum(map(len, calls)) >= len(texts)
 
 
 @pytest.mark.parametrize("number", range(2 * len(PRESETS)))
 def test_long_documents_of_these_tokenizers_are_cut(
     cut_tokenizers: list[pw.Tokenizer], number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(long_documents, "LONG_CHARS", 100)
-    monkeypatch.setattr(long_documents, "PIECE_CHARS", 30)
+    monkeypatch.setattr(line_encoder, "LONG_CHARS", 100)
+    monkeypatch.setattr(line_encoder, "PIECE_CHARS", 30)
     tok = cut_tokenizers[number]
-    calls: list[list[str]] = []
-
-    def encode(texts: Any, add_special_tokens: bool) -> pw.Batch:
-        calls.append(list(texts))
-        return tok.encode_batch(texts, add_special_tokens=add_special_tokens)
-
     text = "a hug of a pug, " * 20
-    found = long_documents.encoder_of_long(tok, encode, add_special_tokens=True)(["a", text])
-    assert found.to_lists() == tok.encode_batch(["a", text]).to_lists()
+    expected = tok.encode_batch(["a", text]).to_lists()
+    calls = encoded_texts(monkeypatch)
+    assert encoder_of(tok).encode(["a", text]).batch.to_lists() == expected
     assert "".join(calls[0]) == "a" + text
     assert max(map(len, calls[0])) < 50
 
@@ -187,8 +195,8 @@ def test_long_documents_of_these_tokenizers_are_cut(
 def test_documents_are_not_cut_where_ids_could_change(
     tok: pw.Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(long_documents, "LONG_CHARS", 1)
-    monkeypatch.setattr(long_documents, "PIECE_CHARS", 1)
+    monkeypatch.setattr(line_encoder, "LONG_CHARS", 1)
+    monkeypatch.setattr(line_encoder, "PIECE_CHARS", 1)
     lines = sentences(300, 1)
     gpt2 = pw.Tokenizer.train_from_iterator(lines, model="byte-bpe", vocab_size=280)
     bloom = pw.spec.named_pre_tokenizer("bloom")
@@ -199,22 +207,13 @@ def test_documents_are_not_cut_where_ids_could_change(
         pw.Tokenizer.train_from_iterator(lines, model="unigram", vocab_size=60),
         pw.Tokenizer.from_spec(dataclasses.replace(gpt2.spec, pre_tokenizer=bloom)),
     ]
+    texts = ["hug a hug a", "a hugs hug"]
+    calls = encoded_texts(monkeypatch)
     for other in others:
-        calls: list[list[str]] = []
-
-        def encode(
-            texts: Any,
-            add_special_tokens: bool,
-            calls: list[list[str]] = calls,
-            other: pw.Tokenizer = other,
-        ) -> pw.Batch:
-            calls.append(list(texts))
-            return other.encode_batch(texts, add_special_tokens=add_special_tokens)
-
-        texts = ["hug a hug a", "a hugs hug"]
-        found = long_documents.encoder_of_long(other, encode, add_special_tokens=True)(texts)
+        calls.clear()
+        found = encoder_of(other).encode(texts).batch.to_lists()
         assert calls == [texts]
-        assert found.to_lists() == other.encode_batch(texts).to_lists()
+        assert found == other.encode_batch(texts).to_lists()
 
 
 def test_settings_of_encode_files_apply(tok: pw.Tokenizer, tmp_path: Path) -> None:
