@@ -469,6 +469,8 @@ MODULES_FOR_GUESTS = (
     "corpus.skipped",
     "errors",
     "export.chats",
+    "export.options",
+    "export.settings",
     "io.atomic_files",
     "io.format_detection",
     "io.format_readers",

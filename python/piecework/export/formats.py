@@ -37,7 +37,8 @@ class OutputFormat:
 
     `open` returns a context manager that yields a function for batches; the files appear, complete, when
     the context closes. `files` returns the paths of the files for an output path. `suffix` ends the names of
-    shards, and `finish` writes files beside the shards: it takes the folder and the files of all shards.
+    shards, and of what a cluster writes. `finish` writes files beside the shards: it takes the folder and the
+    files of all shards.
 
     With `has_offsets`, rows contain the offsets and the label of their line; with `has_columns`, they can
     have further columns. `can_mask` says whether rows can have masks of conversations; formats that are for
@@ -62,10 +63,11 @@ class OutputFormat:
 
 
 def _text_format(
-    texts: Callable[[Tokenizer], RowTexts], *, has_offsets: bool = False
+    texts: Callable[[Tokenizer], RowTexts], suffix: str, *, has_offsets: bool = False
 ) -> OutputFormat:
     return OutputFormat(
         lambda path, tokenizer, layout: write_text(path, texts(tokenizer)),
+        suffix=suffix,
         has_offsets=has_offsets,
         is_for_reading=True,
     )
@@ -101,9 +103,9 @@ def _write_dataset_files(folder: Path, files: Sequence[str]) -> None:
 
 
 _FORMATS: Mapping[str, OutputFormat] = {
-    "tokens": _text_format(token_texts),
-    "ids": _text_format(id_texts),
-    "jsonl": _text_format(json_texts, has_offsets=True),
+    "tokens": _text_format(token_texts, ".txt"),
+    "ids": _text_format(id_texts, ".txt"),
+    "jsonl": _text_format(json_texts, ".jsonl", has_offsets=True),
     "npy": OutputFormat(write_npy, npy_files, ".npy", can_pack=True, can_mask=True),
     "arrow": _columnar(write_arrow),
     "arrow-stream": _columnar(write_arrow_stream),
@@ -111,6 +113,7 @@ _FORMATS: Mapping[str, OutputFormat] = {
     "megatron": OutputFormat(
         lambda path, tokenizer, layout: write_megatron(path, tokenizer),
         lambda path, layout: megatron_paths(path),
+        ".bin",
     ),
     "datasets": _columnar(write_arrow_stream, ids_name="input_ids", finish=_write_dataset_files),
 }
