@@ -182,4 +182,4 @@ def test_options_of_an_engine_need_the_engine(
     assert run([*arguments, "--master", "local"]) == 2
     assert "--master: 'local' needs --engine spark" in capsys.readouterr().err
     assert run([*arguments, "--engine", "spark", "--address", "x"]) == 2
-    assert "--address x needs --engine ray" in capsys.readouterr().err
+    assert "--address: 'x' needs --engine ray" in capsys.readouterr().err
