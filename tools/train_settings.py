@@ -1,4 +1,4 @@
-"""Write the types of settings as keyword arguments, for type checkers: train/settings.py and export/options.py.
+"""Write the types of settings as keyword arguments: train/settings.py and export/options.py.
 
 python tools/train_settings.py          # write the files
 python tools/train_settings.py --check  # exit code 1 if one differs

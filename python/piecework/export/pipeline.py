@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
@@ -285,17 +285,13 @@ def encode_corpus(
 
 
 def _result(manifest: Manifest, earlier: int) -> EncodedCorpus:
+    counts = [field.name for field in fields(Tally)]
     shards = manifest.shards.values()
     return EncodedCorpus(
         manifest=str(manifest.path),
         shards=len(manifest.names),
         shards_from_earlier_runs=earlier,
-        documents=sum(shard.documents for shard in shards),
-        rows=sum(shard.rows for shard in shards),
-        tokens=sum(shard.tokens for shard in shards),
-        empty_lines_dropped=sum(shard.empty_lines_dropped for shard in shards),
-        replacements=sum(shard.replacements for shard in shards),
-        parsed_special=sum(shard.parsed_special for shard in shards),
+        **{name: sum(getattr(shard, name) for shard in shards) for name in counts},
     )
 
 

@@ -113,12 +113,10 @@ class _FieldNames(Value):
 class EncodeSettings:
     """How files are encoded: the settings that `encode_files` and `encode_corpus` share."""
 
-    keep_empty: bool = setting(
-        False, Switch("Keep empty and blank lines; jsonl always keeps them.")
-    )
+    keep_empty: bool = setting(False, Switch("Keep empty and blank lines; jsonl always does."))
     append_eod: str | None = setting(
         None,
-        Text("Append this token to each row (not for jsonl).", metavar="TOKEN", none="no token"),
+        Text("Append this token to each row.", none="no token"),
     )
     add_special_tokens: bool = setting(
         True, Switch("Add special tokens such as [CLS] and [SEP].", option=None)
@@ -210,13 +208,9 @@ class FileSettings(EncodeSettings):
     )
     parallel: bool = setting(
         False,
-        Switch(
-            "The inputs are translations of each other; a line that is empty in one is dropped from all."
-        ),
+        Switch("The inputs are translations: a line that is empty in one is dropped from all."),
     )
-    strip_lines: bool = setting(
-        False, Switch("Remove whitespace at both ends of each line before encoding.")
-    )
+    strip_lines: bool = setting(False, Switch("Remove whitespace at both ends of each line."))
 
     of_lines: ClassVar[tuple[str, ...]] = ("parallel", "strip_lines", "keep_empty")
 
@@ -247,7 +241,7 @@ class CorpusSettings(EncodeSettings):
         ),
     )
     resume: bool = setting(
-        False, Switch("Continue after an interruption: keep the finished shards of the folder.")
+        False, Switch("Continue after an interruption: keep the finished shards.")
     )
     shuffle_seed: int | None = setting(
         None,
