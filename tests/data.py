@@ -114,3 +114,9 @@ def read_vocab(path: Path) -> dict[str, int]:
     """Read one token a line; its id is the number of the line, from 0."""
     lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     return {token: number for number, token in enumerate(lines)}
+
+
+def tokenizer_files() -> list[Path]:
+    """Return the `tokenizer.json` files of published models that are here."""
+    folder = data_dir()
+    return sorted((folder / "vocab").glob("*/tokenizer.json*")) if folder else []

@@ -1778,7 +1778,7 @@ class Tokenizer(metaclass=WithForeignNames):
         self._settings = NO_SETTINGS
         self._all_roles, self._spec, self._fingerprint, self._filling = None, None, None, None
         self._prompts = None
-        # One plain text goes straight to the core; see docs/decisions/0015.
+        # One plain text goes straight to the core: a Python frame less (docs/decisions/, 0015).
         is_plain = core.has_late_fields and not functions and parse_special != "refuse"
         self._encode_text = core.encode_text if is_plain else None
         self._dropout = core.dropout

@@ -157,7 +157,7 @@ def test_bench_reads_the_field_of_json_lines(files: tuple[str, str], tmp_path: P
     assert found.texts == len(TEXTS)
 
 
-def test_megabytes_must_be_more_than_none(files: tuple[str, str]) -> None:
+def test_megabytes_must_be_positive(files: tuple[str, str]) -> None:
     with pytest.raises(pw.errors.ArgumentError, match="megabytes: must be .*, not 0"):
         bench_files(*files, megabytes=0)
 
@@ -255,7 +255,9 @@ def test_bench_prints_json(cli: Run, files: tuple[str, str]) -> None:
     assert all(one["megabytes_per_second"] > 0 for one in found["speeds"])
 
 
-def test_bench_takes_what_ranks_need(cli: Run, files: tuple[str, str], tmp_path: Path) -> None:
+def test_bench_accepts_a_pattern_for_rank_files(
+    cli: Run, files: tuple[str, str], tmp_path: Path
+) -> None:
     ranks = ranks_file(tmp_path)
     options = ("--pattern", "gpt2", "--against", "tiktoken", "--repetitions", "1")
     code, out, err = cli("bench", ranks, files[1], *options)
@@ -273,6 +275,6 @@ def test_bench_fails_in_one_line(cli: Run, files: tuple[str, str], tmp_path: Pat
     )
 
 
-def test_the_peers_of_the_command_are_those_of_the_library() -> None:
+def test_the_peers_of_the_command_equal_those_of_the_library() -> None:
     [against] = [one for one in bench_command.params if one.name == "against"]
     assert list(against.type.choices) == list(PEERS)  # type: ignore[attr-defined]

@@ -38,7 +38,7 @@ TEXTS = st.lists(st.text(alphabet="hugspé12 \t[UNK]", max_size=12), min_size=1,
 # ---- by hand
 
 
-def test_every_measure_of_a_small_corpus() -> None:
+def test_measures_of_a_small_corpus_equal_values_by_hand() -> None:
     found = compare({"a": HUGS}, ["hug hugs", "", "pugs mug hug"])
     assert (found.texts, found.words, found.chars, found.bytes) == (2, 5, 20, 20)
     assert (found.replacements, found.gold_words) == (0, None)
@@ -68,7 +68,7 @@ def test_characters_and_bytes_differ_outside_ascii() -> None:
     assert (one.tokens, one.chars_per_token, one.bytes_per_token) == (3, 2 / 3, 1.0)
 
 
-def test_words_are_those_of_the_pipeline_named() -> None:
+def test_words_equal_those_of_the_pipeline_named() -> None:
     assert compare(ALL, ["hug,hug hug"]).words == 2
     assert compare(ALL, ["hug,hug hug"], words="punctuation").words == 4
     with pytest.raises(pw.errors.ArgumentError, match="preset"):
@@ -252,7 +252,7 @@ def test_words_over_the_limits_are_left_out(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 @given(TEXTS.filter(any), st.randoms())
-def test_the_order_of_the_texts_is_of_no_account(texts: list[str], random: object) -> None:
+def test_the_order_of_the_texts_does_not_matter(texts: list[str], random: object) -> None:
     shuffled = texts[:]
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     assert without_examples(compare(ALL, shuffled)) == without_examples(compare(ALL, texts))
@@ -282,7 +282,7 @@ def test_sources_add_up_to_the_corpus(first: list[str], second: list[str]) -> No
 
 
 @given(TEXTS.filter(any))
-def test_the_single_token_rate_is_that_of_each_word_alone(texts: list[str]) -> None:
+def test_the_single_token_rate_equals_that_of_each_word_alone(texts: list[str]) -> None:
     words = {word for text in texts for word in text.split() if len(word) <= 32}
     for name, measures in zip(ALL, compare(ALL, texts).measures, strict=True):
         retained = 0
@@ -328,7 +328,7 @@ def test_a_word_is_at_least_one_token(words: list[str]) -> None:
 
 
 @given(TEXTS.filter(any))
-def test_batches_are_of_no_account(texts: list[str]) -> None:
+def test_the_size_of_batches_does_not_matter(texts: list[str]) -> None:
     whole = compare(ALL, texts)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(iterables, "LIST_TEXTS", 2)
@@ -365,7 +365,7 @@ def test_dropout_is_left_out() -> None:
     assert pw.analysis.inspect(wild) == pw.analysis.inspect(BYTES)
 
 
-def test_files_are_lines_whatever_holds_them(tmp_path: Path) -> None:
+def test_files_of_every_format_are_compared_by_lines(tmp_path: Path) -> None:
     texts = ["hug hugs", "", "hé pug"]
     plain, packed, lines = (tmp_path / name for name in ("a.txt", "a.txt.gz", "a.jsonl"))
     plain.write_bytes("hug hugs\r\n\nhé pug\n".encode())

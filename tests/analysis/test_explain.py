@@ -22,6 +22,7 @@ from piecework.analysis.merge_steps import MAX_SYMBOLS, MergeTable
 from piecework.analysis.readable_tokens import is_byte_level, text_of_bytes
 from tests.data import need
 from tests.laws.strategies import wordpieces
+from tests.processes import POSIX
 
 HUG = pw.spec.BPE(
     {token: id for id, token in enumerate("b g h n p s u ug un hug".split())},
@@ -224,7 +225,9 @@ PRINTED = {t: id for id, t in enumerate("[UNK] b h p ##g ##n ##s ##u ##gs hu hug
         ("h" * 101, ["[UNK]"], "101 characters are more than the limit of 100"),
     ],
 )
-def test_the_searches_of_the_course(word: str, tokens: list[str], reason: str | None) -> None:
+def test_longest_match_searches_equal_the_course(
+    word: str, tokens: list[str], reason: str | None
+) -> None:
     search = explain(pw.Tokenizer(pw.spec.WordPiece(PRINTED)), word).words[0].search
     assert search is not None
     assert (list(search.tokens), search.unknown_because) == (tokens, reason)
@@ -273,7 +276,7 @@ def test_a_very_long_word_has_no_search() -> None:
 # ---- the lattice of Unigram
 
 
-def test_the_segmentations_of_the_summary() -> None:
+def test_the_lattice_lists_the_segmentations_of_the_published_example() -> None:
     counts = {"h": 15, "u": 36, "g": 20, "s": 5, "ug": 20, "hug": 15}
     pieces = tuple((piece, math.log(count / 111)) for piece, count in counts.items())
     lattice = explain(pw.Tokenizer(pw.spec.Unigram(pieces)), "hugs").words[0].lattice
@@ -382,7 +385,7 @@ def test_unigram_pieces_have_their_scores() -> None:
     ]
 
 
-def test_added_tokens_stand_apart() -> None:
+def test_added_tokens_are_shown_as_tokens_of_their_own() -> None:
     tok = pw.Tokenizer(HUG).with_added_tokens(["<name>"], special=True)
     found = explain(tok, "hug<name>bun")
     assert found.added_tokens == ((3, 9),)
@@ -408,7 +411,7 @@ def test_the_decoder_tells_that_tokens_are_bytes() -> None:
 # ---- colours
 
 
-@pytest.mark.skipif(os.name == "nt", reason="POSIX terminals")
+@POSIX
 @pytest.mark.parametrize(
     ("environment", "is_colored"),
     [
@@ -429,7 +432,7 @@ def test_tokens_are_colored_on_a_terminal_that_wants_it(
     assert ("h ug s" in after_ug) != is_colored
 
 
-@pytest.mark.skipif(os.name == "nt", reason="POSIX terminals")
+@POSIX
 def test_every_merge_of_training_shows_its_words_in_colors() -> None:
     arguments = ("explain-training", "--example", "hugs", "--steps", "all")
     shown = shown_on_terminal({"TERM": "xterm-256color"}, *arguments)

@@ -29,7 +29,7 @@ from piecework.reference import wordpiece_training as reference
 from piecework.train.plan import Plan
 from tests.laws.strategies import Words, pruning_settings, train_settings, word_counts
 
-patiently = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=40)
+patiently = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=40)
 
 # The vocabulary that the course prints.
 PRINTED = (
@@ -51,7 +51,7 @@ def merges_of(trace: TrainingTrace) -> list[TrainingMerge]:
 # ---- published figures
 
 
-def test_the_five_words_of_the_course() -> None:
+def test_wordpiece_steps_on_five_words_equal_the_course() -> None:
     trace = trace_of("hugs")
     assert trace.alphabet == ("##g", "##n", "##s", "##u", "b", "h", "p")
     assert trace.splits[4] == (("h", "##u", "##g", "##s"), 5)
@@ -162,7 +162,7 @@ def test_the_vocabulary_of_the_course_with_word_starts_first() -> None:
     assert list(trace.vocab[45:]) == PRINTED[45:]
 
 
-def test_the_four_sentences_of_the_course() -> None:
+def test_wordpiece_steps_on_four_sentences_equal_the_course() -> None:
     trace = trace_of("course")
     assert dict(trace.words)["This"] == 3
     assert (len(trace.words), sum(count for _, count in trace.words)) == (30, 36)
@@ -422,7 +422,7 @@ def test_sentencepiece_merges_of_cut_words_are_not_shown() -> None:
     ("steps", "numbers"),
     [("3,5-8", [3, 5, 6, 7, 8]), ("24-", [24, 25]), ([2, 4], [2, 4]), (" 1 - 2 ", [1, 2])],
 )
-def test_chosen_steps_are_those_of_the_whole_trace(steps: Any, numbers: list[int]) -> None:
+def test_chosen_steps_equal_those_of_the_whole_trace(steps: Any, numbers: list[int]) -> None:
     example = training_example("course")
     chosen = explain_training(example.counts, example.trainer, steps=steps, top=100)
     every = trace_of("course")
@@ -452,7 +452,7 @@ def test_an_empty_corpus_is_rejected() -> None:
         explain_training([], pw.WordPieceTrainer(learner=pw.train.Merges("pmi")))
 
 
-def test_a_string_is_no_corpus() -> None:
+def test_a_string_is_not_a_corpus() -> None:
     with pytest.raises(ArgumentError, match="corpus: must be Counts, or a list.*, not str"):
         explain_training("hug", pw.WordTrainer())
 
@@ -499,7 +499,7 @@ def test_text_fits_the_width(name: str, width: int) -> None:
     "trainer",
     [pw.WordPieceTrainer(min_frequency=1), pw.UnigramTrainer(1_000), pw.SentencePieceTrainer()],
 )
-def test_nothing_to_prune_is_said(trainer: Any) -> None:
+def test_a_message_says_that_there_is_nothing_to_prune(trainer: Any) -> None:
     trace = pw.analysis.explain_training(["low low lower newest widest"], trainer)
     seeds = len(trace.seeds)
     said = f"nothing to prune: {seeds} seeds fit into a vocabulary of {trainer.vocab_size:,}; try a"

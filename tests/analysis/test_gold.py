@@ -85,7 +85,7 @@ def test_a_gold_standard_without_words_is_refused() -> None:
 
 
 @pytest.mark.parametrize(("merges", "predicted"), [((), 1), ((("©", "s"),), 0)])
-def test_a_cut_inside_a_character_is_no_boundary(
+def test_a_cut_inside_a_character_is_not_a_boundary(
     merges: tuple[tuple[str, str], ...], predicted: int
 ) -> None:
     tok = pw.Tokenizer(
@@ -170,7 +170,7 @@ def test_plain_morphemes_are_separated_by_spaces(tmp_path: Path) -> None:
     assert read_gold(path).boundaries == {"strides": (6,), "mouth harpist": (10,)}
 
 
-def test_json_lines_are_no_gold(tmp_path: Path) -> None:
+def test_json_lines_are_not_gold(tmp_path: Path) -> None:
     path = tmp_path / "gold.jsonl"
     path.write_text('{"text": "a"}\n')
     with pytest.raises(pw.errors.CorpusError, match="JSON lines"):

@@ -84,7 +84,9 @@ def test_rank_frequencies_have_the_decades_and_the_last_rank() -> None:
 
 
 @pytest.mark.parametrize("measure", MEASURES)
-def test_nothing_gives_zero_but_the_tail(measure: Callable[[np.ndarray, int], float]) -> None:
+def test_measures_without_tokens_are_zero_except_the_tail(
+    measure: Callable[[np.ndarray, int], float],
+) -> None:
     assert measure(array([0, 0]), 2) == (1 if measure is tail_share else 0)
     assert measure(array([]), 0) == 0
     assert rank_frequencies(array([0])) == ()
@@ -135,7 +137,7 @@ def test_gini_and_parity_equal_their_naive_twins(costs: list[int]) -> None:
     assert parity(costs) == max(costs) / min(costs)
 
 
-def test_costs_of_nothing_are_even() -> None:
+def test_gini_and_parity_of_no_costs_are_zero() -> None:
     assert (gini([]), gini([0, 0]), parity([0, 0])) == (0, 0, 0)
 
 
@@ -150,13 +152,13 @@ def test_gini_depends_on_shares_only(costs: list[int], times: int) -> None:
 
 
 @given(COUNTS)
-def test_shares_lie_between_zero_and_one(counts: list[int]) -> None:
+def test_shares_are_between_zero_and_one(counts: list[int]) -> None:
     for measure in (used_share, tail_share, mean_rank, renyi_efficiency):
         assert 0 <= measure(array(counts), len(counts)) <= 1
 
 
 @given(COUNTS, st.randoms())
-def test_the_order_of_the_entries_is_of_no_account(counts: list[int], random: object) -> None:
+def test_the_order_of_the_entries_does_not_matter(counts: list[int], random: object) -> None:
     shuffled = counts[:]
     random.shuffle(shuffled)  # type: ignore[attr-defined]
     for measure in MEASURES:

@@ -83,7 +83,7 @@ def test_files_are_planned_as_texts_are(tmp_path: Path) -> None:
 # ---- residues
 
 
-def test_a_residue_goes_and_another_merge_makes_what_was_merged_from_it(tmp_path: Path) -> None:
+def test_removing_a_residue_keeps_the_tokens_merged_from_it(tmp_path: Path) -> None:
     tokens = "a b c d bc ab abc abcd".split()
     merges = (("a", "b"), ("b", "c"), ("ab", "c"), ("abc", "d"))
     tok = pw.Tokenizer(

@@ -179,7 +179,7 @@ def test_the_interval_by_hand() -> None:
     assert second.interval == pytest.approx((0.1 - margin, 0.1 + margin), rel=1e-4)
 
 
-def test_the_interval_is_that_of_a_paired_bootstrap() -> None:
+def test_the_interval_equals_that_of_a_paired_bootstrap() -> None:
     random = np.random.default_rng(7)
     first = random.integers(20, 400, 500)
     second = first + random.integers(-5, 9, 500)

@@ -74,7 +74,7 @@ def test_tables_are_rectangles_with_a_column_for_each_tokenizer(found: Compariso
     assert frequencies.rows[0][0] == "rank 1"
 
 
-def test_without_gold_there_are_no_boundary_rows() -> None:
+def test_reports_without_gold_have_no_boundary_rows() -> None:
     [one] = [compare({"a": pw.Tokenizer(pw.spec.Char({"[UNK]": 0}))}, ["a"])]
     assert not [row for row in tables(one)[0].rows if "boundary" in row[0]]
 
@@ -139,7 +139,7 @@ def test_findings_say_which_source_of_a_parallel_text_is_costly() -> None:
     assert "translations" not in " ".join(findings(compared))
 
 
-def test_unknown_words_are_charged_and_what_is_lost_stands_beside_the_rank() -> None:
+def test_unknown_words_are_charged_and_losses_are_shown_beside_the_rank() -> None:
     texts = {"plain": ["hug pug hug"] * 20, "other": ["hugs pugs"]}
     words = pw.Tokenizer.train_from_iterator(["hug pug"], model="word")
     compared = compare({"words": words, "letters": characters()}, texts)
@@ -158,7 +158,7 @@ def test_unknown_words_are_charged_and_what_is_lost_stands_beside_the_rank() -> 
     assert "spaces changed %" not in rows  # 0.0 of both
 
 
-def test_case_and_accents_that_are_lost_stand_beside_the_rank() -> None:
+def test_lost_case_and_accents_are_shown_beside_the_rank() -> None:
     vocab = {"[UNK]": 0, **{letter: at for at, letter in enumerate("hugé HUG", 1)}}
     cased = pw.Tokenizer(pw.spec.Char(vocab), decoder=pw.spec.CharDecoder())
     lower = pw.Tokenizer(
@@ -324,7 +324,7 @@ def data_of(spec: dict[str, Any]) -> list[dict[str, Any]]:
 # ---- the page
 
 
-def test_a_tokenizer_that_gives_nothing_has_a_page() -> None:
+def test_a_tokenizer_without_tokens_has_a_page() -> None:
     empty = compare({"a": pw.Tokenizer(pw.spec.BPE({"a": 0}, ()))}, ["b"])
     assert empty.measures[0].tokens == 0
     assert tables(empty)[1].title.startswith("token lengths")

@@ -203,7 +203,7 @@ def test_inspect_measures_the_round_trip(tmp_path: Path, cli: Callable[..., Any]
     assert "a vocabulary for few scripts loses the others; --corpus FILE measures your texts" in out
 
 
-def test_inspect_says_nothing_of_scripts_to_a_tokenizer_that_loses_none(
+def test_inspect_lists_no_scripts_for_a_lossless_tokenizer(
     tmp_path: Path, cli: Callable[..., Any]
 ) -> None:
     trained("byte-bpe").save(tmp_path / "t.json")

@@ -42,7 +42,7 @@ def test_tokens_are_aligned_by_characters() -> None:
     ]
 
 
-def test_counts_are_those_of_encoding() -> None:
+def test_counts_equal_those_of_encoding() -> None:
     found = side_by_side(THREE, "hugs hugging a")
     for side in found.sides:
         encoding = THREE[side.name].encode("hugs hugging a", add_special_tokens=False)

@@ -103,7 +103,7 @@ def test_a_text_that_a_library_refuses_is_a_difference_and_the_others_are_compar
     assert "error: no pugs" in str(found)
 
 
-def test_texts_that_both_refuse_are_no_difference() -> None:
+def test_texts_that_both_reject_do_not_differ() -> None:
     model = pw.spec.WordPiece({"hug": 0, "[UNK]": 1})
     tokenizer = pw.Tokenizer(model).with_added_tokens(["<end>"], special=True)
     tokenizer = tokenizer.with_parse_special("refuse")
@@ -329,6 +329,6 @@ def test_verify_reads_stdin_and_fields(cli: Run, files: tuple[str, str], tmp_pat
     assert (code, "2 texts, " in out) == (0, True)
 
 
-def test_the_libraries_of_the_command_are_those_of_the_package() -> None:
+def test_the_libraries_of_the_command_equal_those_of_the_package() -> None:
     [against] = [one for one in verify_command.params if one.name == "against"]
     assert list(against.type.choices) == list(PEERS)

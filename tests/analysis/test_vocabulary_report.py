@@ -79,7 +79,7 @@ def test_parts_of_characters_are_reachable_only_by_merges() -> None:
     assert "ãĢ" in inspect(byte_level(tokens, ignore_merges=True)).unreachable
 
 
-def test_fallback_bytes_and_what_they_double() -> None:
+def test_fallback_bytes_and_tokens_that_repeat_them_are_counted() -> None:
     pieces = [("<unk>", 0.0), *((f"<0x{byte:02X}>", -9.0) for byte in range(256)), ("A", -1.0)]
     pieces.append(("▁A", -1.0))
     tok = pw.Tokenizer(

@@ -52,7 +52,7 @@ def text(english_corpus: Path) -> Text:
 
 
 @pytest.mark.parametrize("module", [judged_lines, kneser_ney, novels, recipe, report])
-def test_examples(module: Any) -> None:
+def test_doctests_of_the_modules_pass(module: Any) -> None:
     assert doctest.testmod(module).failed == 0
 
 
@@ -206,7 +206,7 @@ def test_probabilities_add_up_to_one(order: int) -> None:
         assert min(each) > 0
 
 
-def test_bits_are_those_of_the_formula() -> None:
+def test_bits_equal_those_of_the_formula() -> None:
     ids = np.array([0, 1, 0, 1, 0, 2, 0, 1, 2, 2])
     model = KneserNey.learn(ids, 4, 2)
     pairs = list(itertools.pairwise(ids.tolist()))

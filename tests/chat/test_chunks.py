@@ -48,7 +48,7 @@ def tokenizer(model: str) -> pw.Tokenizer:
     st.sampled_from(["paragraph", "sentence", "word", "character"]),
     st.booleans(),
 )
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 def test_chunks_fit_the_budget_and_cover_the_text(
     model: str, text: str, max_tokens: int, overlap: int, at: Any, framed: bool
 ) -> None:
@@ -128,14 +128,14 @@ SENTENCE_ENDS = re.compile(r"[.!?…]+[\"'”’»)\]]*\s+|[。！？]+[”’�
 
 
 @given(st.text(".!?…\"')] \n。！”」a", max_size=40))
-@settings(deadline=None, max_examples=1000)
+@settings(max_examples=1000)
 def test_sentences_end_where_the_definition_says(text: str) -> None:
     expected = [match.span() for match in SENTENCE_ENDS.finditer(text)]
     assert [match.span() for match in _ENDS["sentence"].finditer(text)] == expected
 
 
 @given(st.text(".!?…\"')] \n\t。！”」a", max_size=40))
-@settings(deadline=None, max_examples=1000)
+@settings(max_examples=1000)
 def test_sentences_of_a_paragraph_end_where_the_definition_says(text: str) -> None:
     for start, end in _units(text, (0, len(text)), 0):
         expected = [match.end() for match in SENTENCE_ENDS.finditer(text, start, end)]

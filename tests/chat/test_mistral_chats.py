@@ -151,7 +151,7 @@ def test_the_text_of_a_message_has_the_ids_of_sentencepiece() -> None:
         assert chat.ids == [1, 3, *theirs.encode(content), 4]
 
 
-def test_the_space_before_a_text_is_that_of_the_template() -> None:
+def test_the_space_before_a_text_equals_that_of_the_template() -> None:
     assert tokens_of("Hi", "<s>[INST]{{ messages[0].content }}") == ["<s>", "[INST]", "Hi"]
     assert tokens_of("Hi", "{{ messages[0].content }}</s>") == ["▁Hi", "</s>"]
 

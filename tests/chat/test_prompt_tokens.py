@@ -138,7 +138,7 @@ def test_no_role_comes_from_text_without_permission(name: str) -> None:
     tok = tok.with_roles(**ROLE_TOKENS)
     roles = {tok.token_to_id(token) for token in ROLE_TOKENS.values()}
 
-    @settings(deadline=None, max_examples=200)
+    @settings(max_examples=200)
     @given(st.lists(st.tuples(st.lists(st.sampled_from(FRAGMENTS)), st.booleans()), max_size=5))
     def check(parts: list[tuple[list[str], bool]]) -> None:
         segments = [("".join(fragments), is_allowed) for fragments, is_allowed in parts]

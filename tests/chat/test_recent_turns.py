@@ -57,8 +57,8 @@ def size(tok: pw.Tokenizer, messages: Messages, **options: Any) -> int:
     st.booleans(),
     st.data(),
 )
-@settings(deadline=None, max_examples=150)
-def test_the_result_is_that_of_trying_each_number_of_turns(
+@settings(max_examples=150)
+def test_the_result_equals_that_of_trying_each_number_of_turns(
     template: str,
     system: Messages,
     conversation: list[Messages],
@@ -111,7 +111,7 @@ WILD = st.lists(
 
 
 @given(WILD, st.integers(0, 12))
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 def test_no_result_loses_its_call_and_no_system_message_is_dropped(
     messages: Messages, budget: int
 ) -> None:

@@ -61,7 +61,7 @@ def test_a_text_in_place_of_a_file_is_shown_the_way_through_stdin(
 
 
 @pytest.mark.parametrize("path", ["missing.txt", "no/such/folder", "s3x://a b", "*.md"])
-def test_other_missing_files_are_no_texts(cli: Run, folder: Path, path: str) -> None:
+def test_other_missing_files_are_not_texts(cli: Run, folder: Path, path: str) -> None:
     code, _, errors = cli("encode", "tok.json", path, "-o", "ids.txt")
     assert code == 2
     assert "for a text" not in errors

@@ -14,12 +14,8 @@ import pytest
 
 import piecework as pw
 from tests.conftest import Run
-from tests.processes import heed_signals
-
-
-def run(*arguments: str | Path, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "piecework", *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300)
+from tests.processes import POSIX, heed_signals
+from tests.processes import run_command as run
 
 
 @pytest.fixture
@@ -38,7 +34,7 @@ def test_the_estimate_and_the_budget_are_printed(corpus: Path) -> None:
     assert "MB of memory, of a budget of 1 GB (--memory)\n" in done.stderr
 
 
-def test_a_budget_that_is_no_size_is_an_error_of_the_option(corpus: Path) -> None:
+def test_an_invalid_budget_is_an_error_of_the_option(corpus: Path) -> None:
     done = run("train", corpus, "--memory", "much", "-o", "a.json", cwd=corpus.parent)
     assert done.returncode != 0
     assert "--memory" in done.stderr
@@ -81,13 +77,13 @@ def test_several_sizes_cannot_go_to_stdout(corpus: Path) -> None:
 
 
 @pytest.mark.parametrize("sizes", ["8k,8000", "x", "8k,", "k"])
-def test_sizes_that_are_no_sizes_are_errors_of_the_option(corpus: Path, sizes: str) -> None:
+def test_invalid_sizes_are_errors_of_the_option(corpus: Path, sizes: str) -> None:
     done = run("train", corpus, "--vocab-size", sizes, "-o", "a.json", cwd=corpus.parent)
     assert done.returncode == 2
     assert "--vocab-size" in done.stderr
 
 
-@pytest.mark.skipif(not hasattr(signal, "SIGKILL"), reason="POSIX signals")
+@POSIX
 @pytest.mark.parametrize("stop", ["SIGTERM", "SIGINT"])
 def test_a_run_that_is_stopped_continues_to_the_same_bytes(tmp_path: Path, stop: str) -> None:
     draw = random.Random(2)

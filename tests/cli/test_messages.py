@@ -98,7 +98,7 @@ def test_only_near_names_are_suggested(name: str, known: list[str], near: list[s
         ),
     ],
 )
-def test_mistakes_are_answered_with_what_it_is_called_here(
+def test_mistaken_names_are_answered_with_the_right_one(
     cli: Run, arguments: str, message: str
 ) -> None:
     code, out, err = cli(*arguments.split())

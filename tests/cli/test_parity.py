@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,16 +12,12 @@ import piecework as pw
 from piecework.analysis.metrics import gini
 from piecework.analysis.readable_tokens import text_of_bytes
 from piecework.train import ByteBPETrainer, count_sources
+from tests.processes import run_command as run
 from tests.train.test_source_balance import LITTLE, MUCH
 from tests.train.test_source_counts import CZECH, ENGLISH
 
 TRAIN = ("train", "en.txt", "cs.txt", "--preset", "gpt2", "--vocab-size", "330")
 PARALLEL = ("--parallel", "en-dev.txt", "--parallel", "cs-dev.txt")
-
-
-def run(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "piecework", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, cwd=cwd, timeout=300)
 
 
 @pytest.fixture
@@ -34,7 +28,7 @@ def folder(tmp_path: Path) -> Path:
     return tmp_path
 
 
-def test_the_tokenizer_is_that_of_the_library(folder: Path) -> None:
+def test_the_tokenizer_equals_that_of_the_library(folder: Path) -> None:
     options = ("--parity", *PARALLEL, "--parity-window", "20", "--checkpoint", "state")
     done = run(*TRAIN, *options, "-o", "out.json", cwd=folder)
     assert done.returncode == 0, done.stderr
@@ -49,7 +43,7 @@ def test_the_tokenizer_is_that_of_the_library(folder: Path) -> None:
     assert not (folder / "state").exists()
 
 
-def test_counts_files_are_languages(folder: Path) -> None:
+def test_parity_from_counts_files_equals_parity_from_texts(folder: Path) -> None:
     for name in ("en", "cs"):
         made = run("count", f"{name}.txt", "--preset", "gpt2", "-o", f"{name}.tsv", cwd=folder)
         assert made.returncode == 0, made.stderr
@@ -60,7 +54,7 @@ def test_counts_files_are_languages(folder: Path) -> None:
     assert (folder / "files.json").read_bytes() == (folder / "counts.json").read_bytes()
 
 
-def test_languages_are_weighed_for_any_model(folder: Path) -> None:
+def test_sources_are_balanced_for_models_without_parity(folder: Path) -> None:
     write_languages(folder)
     settings = ("--model", "unigram", "--vocab-size", "300", *PARALLEL, "--balance-rounds", "3")
     done = run("train", "en.txt", "cs.txt", *settings, "-o", "out.json", cwd=folder)
@@ -85,7 +79,7 @@ def write_languages(folder: Path) -> None:
             (folder / file).write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 
-def test_rounds_of_sentencepiece_are_those_of_the_library(folder: Path) -> None:
+def test_rounds_of_sentencepiece_equal_those_of_the_library(folder: Path) -> None:
     write_languages(folder)
     settings = ("--vocab-size", "300", *PARALLEL, "--balance-rounds", "2", "--checkpoint", "state")
     done = run("train-sentencepiece", "en.txt", "cs.txt", *settings, "-o", "out.model", cwd=folder)

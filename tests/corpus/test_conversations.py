@@ -55,7 +55,7 @@ def test_a_system_message_in_a_field_of_its_own_comes_first() -> None:
     assert messages_of({"messages": own, "system": "Other"}) == own
 
 
-def test_speakers_of_tools() -> None:
+def test_roles_of_tool_messages_are_read() -> None:
     call = '{"name": "add", "arguments": {"a": 1}}'
     speakers = [
         {"from": "human", "value": "?"},

@@ -19,23 +19,24 @@ import numpy as np
 import pytest
 
 import piecework as pw
-from piecework.corpus import corpus_files, plain_text, read_corpus, rows, text_stream
+from piecework.corpus import corpus_files, read_corpus, rows, text_stream
 from piecework.corpus.reader import CorpusReader
 from piecework.corpus.rows import ReadOptions, TextBlock
+from tests.corpus.formats.samples import write
 
 TEXT = "hug pug\nhugs\n"
 
 
-def blocks_of(paths: object, first_source: int = 0) -> list[TextBlock]:
-    found = list(
-        CorpusReader(corpus_files(paths), ReadOptions.of(), first_source=first_source).blocks()
-    )
+def blocks_of(paths: object, first_source: int = 0, **options: int) -> list[TextBlock]:
+    files = corpus_files(paths)
+    reader = CorpusReader(files, ReadOptions.of(**options), first_source=first_source)
+    found = list(reader.blocks())
     assert all(isinstance(block, TextBlock) for block in found)
     return found
 
 
-def blocks(path: object) -> list[bytes]:
-    return [block.data for block in blocks_of(path)]
+def blocks(path: object, **options: int) -> list[bytes]:
+    return [block.data for block in blocks_of(path, **options)]
 
 
 def texts(path: object, **options: object) -> list[str]:
@@ -44,12 +45,6 @@ def texts(path: object, **options: object) -> list[str]:
 
 def zstd(data: bytes) -> bytes:
     return pytest.importorskip("zstandard").ZstdCompressor().compress(data)
-
-
-def write(path: Path, data: bytes | str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(data.encode() if isinstance(data, str) else data)
-    return path
 
 
 COMPRESSIONS = [
@@ -131,81 +126,58 @@ def test_a_byte_order_mark_is_dropped(tmp_path: Path) -> None:
 
 # ---- sources, offsets, blocks
 
+SMALL = {"block_bytes": 16, "max_line_bytes": 64}
 
-def test_each_file_is_a_source_and_offsets_count_its_decoded_bytes(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows, "READ_BYTES", 8)
+
+def test_each_file_is_a_source_and_offsets_count_its_decoded_bytes(tmp_path: Path) -> None:
     paths = [write(tmp_path / "a.txt", "one\ntwo\nthree\n"), write(tmp_path / "b.txt", "four\n")]
-    found = [(b.source, b.byte_offset, b.data) for b in blocks_of(paths, 7)]
+    found = [(b.source, b.byte_offset, b.data) for b in blocks_of(paths, 7, block_bytes=8)]
     assert found == [(7, 0, b"one\ntwo\n"), (7, 8, b"three\n"), (8, 0, b"four\n")]
 
 
-def test_blocks_end_at_line_ends_and_lose_nothing(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows, "READ_BYTES", 16)
+def test_blocks_end_at_line_ends_and_lose_nothing(tmp_path: Path) -> None:
     text = "".join(f"{'x' * (n % 23)} {n}\n" for n in range(100))
-    found = blocks(write(tmp_path / "a.txt", text))
+    found = blocks(write(tmp_path / "a.txt", text), block_bytes=16)
     assert b"".join(found).decode() == text
     assert len(found) > 20
     assert all(block.endswith(b"\n") for block in found)
 
 
-def test_compressed_and_plain_files_are_cut_alike(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows, "READ_BYTES", 16)
+def test_compressed_and_plain_files_are_cut_alike(tmp_path: Path) -> None:
     text = "".join(f"line {n}\n" for n in range(1000)).encode()
-    expected = blocks(write(tmp_path / "a.txt", text))
-    assert blocks(write(tmp_path / "a.gz", gzip.compress(text))) == expected
-    assert blocks(write(tmp_path / "a.zst", zstd(text))) == expected
+    expected = blocks(write(tmp_path / "a.txt", text), block_bytes=16)
+    assert blocks(write(tmp_path / "a.gz", gzip.compress(text)), block_bytes=16) == expected
+    assert blocks(write(tmp_path / "a.zst", zstd(text)), block_bytes=16) == expected
 
 
-def test_a_very_long_line_is_cut_before_a_blank(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows, "READ_BYTES", 16)
-    monkeypatch.setattr(plain_text, "_MAX_LINE_BYTES", 64)
-    found = blocks(write(tmp_path / "a.txt", "hug " * 100))
+def test_a_very_long_line_is_cut_before_a_blank(tmp_path: Path) -> None:
+    found = blocks(write(tmp_path / "a.txt", "hug " * 100), **SMALL)
     assert b"".join(found) == b"hug " * 100
     assert all(block.startswith(b" ") for block in found[1:])
     assert all(len(block) <= 64 for block in found)
 
 
 @pytest.mark.parametrize("length", [63, 64, 65, 127, 128, 129, 200])
-def test_a_long_line_is_cut_whatever_lines_stand_before_it(
-    length: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows, "READ_BYTES", 16)
-    monkeypatch.setattr(plain_text, "_MAX_LINE_BYTES", 64)
+def test_a_long_line_is_cut_whatever_lines_stand_before_it(length: int, tmp_path: Path) -> None:
     line = ("hug pugs " * 100)[:length] + "\n"
-    alone = blocks(write(tmp_path / "a.txt", line))
+    alone = blocks(write(tmp_path / "a.txt", line), **SMALL)
     for before in range(40):
         text = "x" * before + "\n" + line
-        found = blocks(write(tmp_path / "b.txt", text))
+        found = blocks(write(tmp_path / "b.txt", text), **SMALL)
         assert b"".join(found) == text.encode()
         parts = [part for block in found for part in block.splitlines(keepends=True)]
         assert parts == [b"x" * before + b"\n", *alone]
 
 
-def test_a_very_long_line_without_blanks_is_cut_between_characters(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows, "READ_BYTES", 16)
-    monkeypatch.setattr(plain_text, "_MAX_LINE_BYTES", 64)
+def test_a_very_long_line_without_blanks_is_cut_between_characters(tmp_path: Path) -> None:
     for text in ("é" * 301, "x" + "€" * 301, "𝒳" * 301):
-        found = blocks(write(tmp_path / "a.txt", text))
+        found = blocks(write(tmp_path / "a.txt", text), **SMALL)
         assert "".join(block.decode() for block in found) == text
         assert len(found) > 3
 
 
-def test_a_very_long_line_of_stray_continuation_bytes_is_still_cut(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows, "READ_BYTES", 16)
-    monkeypatch.setattr(plain_text, "_MAX_LINE_BYTES", 64)
-    found = blocks(write(tmp_path / "a.txt", b"\x80" * 500))
+def test_a_very_long_line_of_stray_continuation_bytes_is_still_cut(tmp_path: Path) -> None:
+    found = blocks(write(tmp_path / "a.txt", b"\x80" * 500), **SMALL)
     assert b"".join(found) == b"\x80" * 500
     assert max(map(len, found)) <= 80
 

@@ -20,6 +20,7 @@ from piecework.errors import (
     InvalidUtf8Error,
     MemoryLimitError,
 )
+from tests.processes import POSIX
 
 DICKENS = b"It was\nthe best\n\n \t\nof times,\r\nit was\r\n\r\n\nthe worst"
 DOCUMENTS: list[Any] = ["blank-line", "file"]
@@ -111,6 +112,7 @@ def test_stdin_is_read_in_documents(monkeypatch: pytest.MonkeyPatch) -> None:
         assert [text for rows in corpus for text in rows.to_list()] == expected
 
 
+@POSIX
 def test_a_document_of_a_pipe_is_yielded_when_it_ends() -> None:
     reader, writer = os.pipe()
     os.write(writer, b"a\nb\n\nc\n")
@@ -121,13 +123,10 @@ def test_a_document_of_a_pipe_is_yielded_when_it_ends() -> None:
     os.close(reader)
 
 
-def test_a_long_document_is_put_together_from_many_reads(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr("piecework.corpus.rows.READ_BYTES", 64)
-    long = "\n".join(f"line {number} \U0001f600" for number in range(1000))
+def test_a_long_document_is_put_together_from_many_reads(tmp_path: Path) -> None:
+    long = "\n".join(f"line {number} \U0001f600" for number in range(200_000))  # 3 MB
     path = write(tmp_path / "a.txt", f"a\n\n{long}\n\nb\n")
-    assert found(path, document="blank-line") == [("a", 1), (long, 3), ("b", 1004)]
+    assert found(path, document="blank-line") == [("a", 1), (long, 3), ("b", 200_004)]
 
 
 # ---- formats without documents
@@ -250,9 +249,7 @@ def test_a_document_that_is_too_long_for_the_memory_is_an_error(
 
 @pytest.mark.usefixtures("little_memory")
 @pytest.mark.parametrize("size", [999, 1000, 1001])
-def test_the_limit_is_that_of_a_document_and_not_of_what_was_read(
-    tmp_path: Path, size: int
-) -> None:
+def test_the_limit_applies_to_each_document_alone(tmp_path: Path, size: int) -> None:
     document = ("é\n" * 400)[: size // 3 * 2 - 1] + "a" * (size % 3 + 1)
     assert len(document.encode()) == size
     path = write(tmp_path / "a.txt", f"{document}\n\n" * 3)

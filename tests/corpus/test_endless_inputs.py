@@ -24,7 +24,7 @@ TOKENIZER = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1})).with_added_t
 
 
 @pytest.mark.parametrize("suffix", [".json", ".pwc", ".model", ".gguf"])
-def test_a_symlink_to_a_device_is_no_tokenizer(tmp_path: Path, suffix: str) -> None:
+def test_a_symlink_to_a_device_is_not_a_tokenizer(tmp_path: Path, suffix: str) -> None:
     link = tmp_path / f"tokenizer{suffix}"
     link.symlink_to("/dev/zero")
     with pytest.raises(FileError, match=f"tokenizer{suffix}: is a device, not a"):
@@ -47,7 +47,7 @@ def test_a_setting_of_a_folder_that_is_a_device_or_a_pipe_is_not_read(tmp_path: 
         pw.Tokenizer.load(tmp_path / "model")
 
 
-def test_a_named_pipe_is_no_tokenizer(tmp_path: Path) -> None:
+def test_a_named_pipe_is_not_a_tokenizer(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "tokenizer.json")
     with pytest.raises(
         FileError,
@@ -77,7 +77,7 @@ def test_a_pipe_is_read_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize(
     "name", ["zero.txt", "zero.jsonl", "zero.csv", "zero.parquet", "zero.arrow"]
 )
-def test_a_device_is_no_corpus(tmp_path: Path, name: str) -> None:
+def test_a_device_is_not_a_corpus(tmp_path: Path, name: str) -> None:
     (tmp_path / name).symlink_to("/dev/zero")
     for source in (tmp_path / name, tmp_path):
         with pytest.raises(FileError, match=f"{name}: is a device, not a"):

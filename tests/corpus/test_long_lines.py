@@ -7,7 +7,6 @@ import gzip
 import json
 import os
 import random
-import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -22,6 +21,7 @@ from piecework.corpus import text_stream
 from piecework.corpus.compression import _ChunkStream
 from piecework.errors import CorpusError, CorpusWarning, MemoryLimitError
 from piecework.export import text_files
+from tests.processes import LINUX, PEAK_MEMORY, POSIX
 
 TOKENIZER = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
 LINE_BYTES = 18_000_000
@@ -29,8 +29,8 @@ LINE_BYTES = 18_000_000
 # The memory that encoding takes, in sizes of the longest line: see the how-to about memory.
 MULTIPLE = 40
 
-PEAK = """
-import re, sys, warnings
+ENCODE = """
+import sys, warnings
 warnings.simplefilter("ignore")
 import piecework as pw
 kind, source, out, format, document = sys.argv[1:]
@@ -41,30 +41,33 @@ tok = {
     "unigram": lambda: pw.Tokenizer.train_from_iterator(texts, model="unigram", vocab_size=22),
     "count": lambda: None,
 }[kind]()
-def peak():
-    with open("/proc/self/status") as status:
-        return int(re.search("VmHWM:\\\\s+(\\\\d+)", status.read()).group(1)) * 1024
-before = peak()
+before = peak_memory()
 if tok is None:
     pw.count_files(source)
 else:
     pw.encode_files(tok, source, out, format=format, document=document)
-print(peak() - before)
+print(peak_memory() - before)
 """
 
 
 def peak_growth(kind: str, source: Path, format: str = "npy", document: str = "line") -> int:
     """Return by how many bytes the peak of a process grows while it encodes or counts a file."""
     out = source.with_name("out.npy")
-    command = [sys.executable, "-c", PEAK, kind, str(source), str(out), format, document]
+    command = [
+        sys.executable,
+        "-c",
+        PEAK_MEMORY + ENCODE,
+        kind,
+        str(source),
+        str(out),
+        format,
+        document,
+    ]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     return int(done.stdout)
 
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc/self/status")
-
-
-@linux
+@LINUX
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("kind", "format", "multiple", "line_bytes"),
@@ -83,7 +86,7 @@ def test_encoding_long_lines_takes_a_stated_multiple_of_one(
     assert peak_growth(kind, source, format) < multiple * line_bytes
 
 
-@linux
+@LINUX
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("document", "kind", "format"),
@@ -98,7 +101,7 @@ def test_encoding_long_documents_takes_the_multiple_of_lines(
     assert peak_growth(kind, source, format, document) < MULTIPLE * LINE_BYTES // 2
 
 
-@linux
+@LINUX
 @pytest.mark.parametrize(("name", "multiple"), [("in.txt", 8), ("in.jsonl", 8), ("in.txt.bz2", 8)])
 def test_counting_a_long_line_takes_eight_times_its_size(
     tmp_path: Path, name: str, multiple: int
@@ -111,8 +114,10 @@ def test_counting_a_long_line_takes_eight_times_its_size(
     assert peak_growth("count", source) < multiple * LINE_BYTES
 
 
-@linux
+@LINUX
 def test_a_line_of_a_large_share_of_the_memory_is_refused_by_the_command(tmp_path: Path) -> None:
+    import resource
+
     TOKENIZER.save(tmp_path / "tokenizer.json")
     source = tmp_path / "in.txt"
     source.write_bytes(b"a" * 50_000_000)
@@ -190,9 +195,12 @@ def test_a_long_line_of_text_that_was_compressed_is_read(tmp_path: Path) -> None
     assert pw.count_files(source).total == len(words)
 
 
-def test_the_limit_of_memory_is_that_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+@POSIX
+def test_the_limit_of_memory_equals_that_of_the_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    import resource
+
     limits = (3_000_000_000, resource.RLIM_INFINITY)
-    monkeypatch.setattr(memory_budget.resource, "getrlimit", lambda kind: limits)
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: limits)
     assert memory_budget.available_memory() <= 3_000_000_000
     assert text_stream.max_line_bytes() <= 3_000_000_000 // 48
 

@@ -17,13 +17,7 @@ from tests import data
 from tests.differential import peer
 from tests.tie_texts import tie_texts
 
-
-def published_files() -> list[Path]:
-    folder = data.data_dir()
-    return sorted((folder / "vocab").glob("*/tokenizer.json*")) if folder else []
-
-
-FILES = published_files()
+FILES = data.tokenizer_files()
 NAMES = [path.parent.name for path in FILES]
 
 

@@ -41,7 +41,7 @@ def tokenizer(name: str) -> pw.Tokenizer:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", sorted(LLAMA_CPP))
-def test_cases_of_llama_cpp(case: str) -> None:
+def test_cases_of_llama_cpp_have_their_ids(case: str) -> None:
     folder = golden("llama.cpp")
     texts = (folder / f"ggml-vocab-{case}.gguf.inp").read_text(encoding="utf-8").split(SEPARATOR)
     lines = (folder / f"ggml-vocab-{case}.gguf.out").read_text(encoding="utf-8").split("\n")
@@ -185,7 +185,7 @@ def rows(record: dict[str, Any]) -> Iterator[tuple[str, list[int], list[int]]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(TRANSFORMERS))
-def test_integration_encodings_of_transformers(name: str) -> None:
+def test_integration_tests_of_transformers_have_their_ids(name: str) -> None:
     record, ours = records()[name], TRANSFORMERS[name]()
     for text, ids, type_ids in rows(record):
         encoding = ours.encode(text)

@@ -68,21 +68,21 @@ def texts_of(rules: Mapping[str, str], seed: int) -> Iterator[str]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_the_named_rules_are_theirs(name: str) -> None:
+def test_the_named_rules_equal_those_of_sentencepiece(name: str) -> None:
     theirs = dict(peer_of(rule_name=name).Decompile())
     assert NormalizationRules.named(name).to_mapping() == theirs
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
-def test_every_code_point_is_normalized_as_theirs(name: str) -> None:
+def test_every_code_point_is_normalized_as_in_sentencepiece(name: str) -> None:
     rules, peer = NormalizationRules.named(name), peer_of(rule_name=name)
     given = characters()
     assert [rules.normalize(c) for c in given] == peer.Normalize(given)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_random_texts_are_normalized_as_theirs_with_offsets(name: str) -> None:
+def test_random_texts_are_normalized_as_in_sentencepiece_with_offsets(name: str) -> None:
     rules, peer = NormalizationRules.named(name), peer_of(rule_name=name)
     for text in texts_of(rules.to_mapping(), seed=len(name)):
         normalized, spans = rules.normalize_with_offsets(text)
@@ -115,7 +115,7 @@ def charsmap_of_theirs(name: str) -> bytes:
 
 
 @pytest.mark.parametrize("seed", range(200 if FULL else 30))
-def test_random_rules_are_applied_as_theirs(seed: int) -> None:
+def test_random_rules_are_applied_as_in_sentencepiece(seed: int) -> None:
     chance = random.Random(seed)
     alphabet = [
         "a",
@@ -153,7 +153,7 @@ def test_a_rule_file_of_ours_is_read_by_sentencepiece(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("nested", [31, 32])
-def test_as_many_nested_rules_are_refused_as_there(nested: int) -> None:
+def test_as_many_nested_rules_are_rejected_as_in_sentencepiece(nested: int) -> None:
     mapping = {"n" * length: "" for length in range(1, nested + 1)}
     outcomes = set()
     for build in (

@@ -6,9 +6,7 @@ Differences on purpose are left out by name (docs/reference/conformance.md says 
 
 from __future__ import annotations
 
-import contextlib
 import json
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -19,6 +17,7 @@ from hypothesis import strategies as st
 import piecework as pw
 from tests import components
 from tests.differential import peer
+from tests.differential.peer import their_failures
 from tests.tie_texts import tie_texts
 
 TEXTS = st.lists(
@@ -46,17 +45,6 @@ def both(document: dict[str, Any]) -> tuple[pw.Tokenizer, tokenizers.Tokenizer]:
         # What they take and ours refuses is tested where the reader is.
         assume(False)
     raise AssertionError
-
-
-@contextlib.contextmanager
-def their_failures() -> Iterator[None]:
-    """Leave out texts on which they panic or fail."""
-    try:
-        yield
-    except BaseException as failure:
-        if type(failure).__name__ not in ("PanicException", "Exception"):
-            raise
-        assume(False)
 
 
 def offsets_are_known_wrong(document: dict[str, Any]) -> bool:
@@ -99,7 +87,7 @@ def assert_same(document: dict[str, Any], texts: list[str]) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(components.NORMALIZERS))
-def test_each_normalizer_alone(kind: str) -> None:
+def test_each_normalizer_equals_tokenizers(kind: str) -> None:
     @settings(max_examples=150)
     @given(components.NORMALIZERS[kind], TEXTS)
     def check(normalizer: Any, texts: list[str]) -> None:
@@ -110,7 +98,7 @@ def test_each_normalizer_alone(kind: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(components.PRE_TOKENIZERS))
-def test_each_pre_tokenizer_alone(kind: str) -> None:
+def test_each_pre_tokenizer_equals_tokenizers(kind: str) -> None:
     @settings(max_examples=150)
     @given(components.PRE_TOKENIZERS[kind], TEXTS)
     def check(pre_tokenizer: Any, texts: list[str]) -> None:
@@ -121,7 +109,7 @@ def test_each_pre_tokenizer_alone(kind: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", sorted(components.DECODERS))
-def test_each_decoder_alone(kind: str) -> None:
+def test_each_decoder_equals_tokenizers(kind: str) -> None:
     @settings(max_examples=150)
     @given(components.DECODERS[kind], TEXTS)
     def check(decoder: Any, texts: list[str]) -> None:
@@ -135,7 +123,7 @@ def test_each_decoder_alone(kind: str) -> None:
 
 @settings(max_examples=1500)
 @given(components.DOCUMENTS, TEXTS)
-def test_random_pipelines(document: dict[str, Any], texts: list[str]) -> None:
+def test_random_pipelines_equal_tokenizers(document: dict[str, Any], texts: list[str]) -> None:
     if document["model"]["type"] == "BPE":
         # With dropout they encode at random.
         document = {**document, "model": {**document["model"], "dropout": None}}

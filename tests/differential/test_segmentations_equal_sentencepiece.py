@@ -90,7 +90,7 @@ def take_message(data: bytes) -> tuple[bytes, bytes]:
     ("name", "load"),
     [*((name, ours_from_pieces) for name in MODELS), *((name, ours_from_file) for name in FILES)],
 )
-def test_nbest_lists_and_scores(name: str, load: Any) -> None:
+def test_nbest_lists_and_scores_are_equal(name: str, load: Any) -> None:
     sp, tok = theirs(name), load(name)
     for text in texts():
         scores = scores_of(sp.nbest_encode(text, nbest_size=N, return_type="serialized_proto"))

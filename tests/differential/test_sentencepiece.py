@@ -117,11 +117,11 @@ def assert_same(ours: pw.Tokenizer, theirs: Any, texts: list[str], seed: int) ->
 @pytest.mark.parametrize("path", MODELS, ids=lambda path: f"{path.parent.name}-{path.name}")
 class TestPublishedModels:
     @pytest.mark.slow
-    def test_gives_the_same_ids_pieces_spans_and_text(self, path: Path) -> None:
+    def test_models_give_the_same_ids_pieces_spans_and_text(self, path: Path) -> None:
         texts = [*peer.sample_documents(60), *HARD_TEXTS, *code_point_texts(), *tie_texts(1000)]
         assert_same(*both(path), texts, seed=1)
 
-    def test_is_written_as_it_was_read(self, path: Path, tmp_path: Path) -> None:
+    def test_models_are_written_as_they_were_read(self, path: Path, tmp_path: Path) -> None:
         ours = pw.Tokenizer.load(path)
         ours.save(tmp_path / "x.model")
         assert pw.Tokenizer.load(tmp_path / "x.model") == ours
@@ -129,7 +129,7 @@ class TestPublishedModels:
             assert (tmp_path / "x.model").read_bytes() == path.read_bytes()
 
     @pytest.mark.slow
-    def test_is_the_same_tokenizer_from_its_own_file_and_specification(
+    def test_a_file_and_a_specification_give_the_same_tokenizer(
         self, path: Path, tmp_path: Path
     ) -> None:
         ours = pw.Tokenizer.load(path)
@@ -202,7 +202,9 @@ def combination(kind: str, rules: str, flags: int, folder: Path) -> tuple[pw.Tok
 
 
 @pytest.mark.parametrize(("kind", "rules", "flags"), COMBINATIONS[:: 1 if FULL else 5])
-def test_trained_models_agree(kind: str, rules: str, flags: int, tmp_path: Path) -> None:
+def test_trained_models_give_the_same_fields(
+    kind: str, rules: str, flags: int, tmp_path: Path
+) -> None:
     ours, theirs = combination(kind, rules, flags, tmp_path)
     rng = random.Random(flags)
     letters = "abnd aaa  <x>\t漢é.1▁ﬁ<y z>"
@@ -237,15 +239,17 @@ def hypothesis_pairs(tmp_path_factory: pytest.TempPathFactory) -> list[tuple[pw.
     ]
 
 
-@settings(max_examples=2000 if FULL else 60, deadline=None)
+@settings(max_examples=2000 if FULL else 60)
 @given(text=st.text(st.one_of(st.characters(codec="utf-8"), st.sampled_from("ab <x>▁\0é漢 "))))
-def test_any_text_agrees(text: str, hypothesis_pairs: list[tuple[pw.Tokenizer, Any]]) -> None:
+def test_random_texts_give_the_same_fields(
+    text: str, hypothesis_pairs: list[tuple[pw.Tokenizer, Any]]
+) -> None:
     for ours, theirs in hypothesis_pairs:
         assert_same_fields(ours, theirs, text)
 
 
 @pytest.mark.parametrize("kind", ["unigram", "bpe"])
-def test_a_restricted_vocabulary_agrees(kind: str, tmp_path: Path) -> None:
+def test_a_restricted_vocabulary_gives_the_same_ids(kind: str, tmp_path: Path) -> None:
     """Their Python package no longer restricts a loaded model; unused pieces of a file do the same."""
     ours, theirs = combination(kind, "nmt_nfkc", 5, tmp_path)
     pieces = [theirs.id_to_piece(id) for id in range(theirs.get_piece_size())]
@@ -307,7 +311,7 @@ def test_vocab_files_are_equal(tmp_path: Path) -> None:
     assert (tmp_path / "ours.vocab").read_bytes() == (tmp_path / "m.vocab").read_bytes()
 
 
-def test_extras_agree(tmp_path: Path) -> None:
+def test_bos_and_eos_are_added_alike(tmp_path: Path) -> None:
     ours, theirs = combination("unigram", "nmt_nfkc", 0, tmp_path)
     for bos, eos in itertools.product((False, True), repeat=2):
         expected = theirs.encode("a fox", add_bos=bos, add_eos=eos)

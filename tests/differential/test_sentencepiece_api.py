@@ -133,7 +133,7 @@ def test_protos_of_all_kinds_agree(pair: tuple[SentencePieceProcessor, Any]) -> 
 # ---- encoding
 
 
-def test_encodes_to_every_type(pair: tuple[SentencePieceProcessor, Any]) -> None:
+def test_encode_returns_every_type(pair: tuple[SentencePieceProcessor, Any]) -> None:
     texts = texts_for(pair[1])
     for out_type in ENCODE_TYPES:
         for text in texts:
@@ -147,7 +147,7 @@ def test_encodes_to_every_type(pair: tuple[SentencePieceProcessor, Any]) -> None
         assert ours.tolist() == theirs.tolist()
 
 
-def test_adds_the_given_extras_around_and_in_pieces(
+def test_options_for_bos_eos_and_reverse_give_the_same_pieces(
     pair: tuple[SentencePieceProcessor, Any],
 ) -> None:
     texts = texts_for(pair[1])[::3]
@@ -159,7 +159,9 @@ def test_adds_the_given_extras_around_and_in_pieces(
             )
 
 
-def test_encodes_in_parallel_to_what_encode_gives(pair: tuple[SentencePieceProcessor, Any]) -> None:
+def test_encoding_in_parallel_gives_the_same_results(
+    pair: tuple[SentencePieceProcessor, Any],
+) -> None:
     """Theirs, of parts that are segmented apart, may decide ties otherwise than their `encode`."""
     ours, theirs = pair
     for text in texts_for(theirs, [*CORPUS[:6], " ".join(CORPUS)]):
@@ -169,7 +171,7 @@ def test_encodes_in_parallel_to_what_encode_gives(pair: tuple[SentencePieceProce
             assert found == theirs.parallel_encode_as_ids(text, chunk_len=64, num_threads=2)
 
 
-def test_has_both_spellings(pair: tuple[SentencePieceProcessor, Any]) -> None:
+def test_methods_have_names_in_both_spellings(pair: tuple[SentencePieceProcessor, Any]) -> None:
     for sp in pair:
         for name in ("Encode", "Tokenize", "tokenize", "EncodeAsIds", "encode_as_ids"):
             assert getattr(sp, name)("a fox") == pair[1].encode("a fox")
@@ -177,7 +179,7 @@ def test_has_both_spellings(pair: tuple[SentencePieceProcessor, Any]) -> None:
         assert sp.Decode(sp.EncodeAsIds("a fox")) == sp.detokenize(sp.encode("a fox"))
 
 
-def test_every_public_name_of_theirs_is_here() -> None:
+def test_every_public_name_of_sentencepiece_exists() -> None:
     names = {name for name in dir(sentencepiece.SentencePieceProcessor) if name[0] != "_"}
     assert names - set(dir(SentencePieceProcessor)) == set()
 
@@ -186,7 +188,9 @@ def test_every_public_name_of_theirs_is_here() -> None:
 
 
 @pytest.mark.slow
-def test_decodes_ids_and_pieces_to_every_type(pair: tuple[SentencePieceProcessor, Any]) -> None:
+def test_decode_returns_every_type_for_ids_and_pieces(
+    pair: tuple[SentencePieceProcessor, Any],
+) -> None:
     theirs = pair[1]
     rng = random.Random(3)
     rows: list[Any] = [[], [""], ["▁foo🤗", "<unk>", "<s>", "bar"], ["<0x41>", "<0xF0>", "a", "▁"]]
@@ -218,7 +222,7 @@ def test_decodes_ids_and_pieces_to_every_type(pair: tuple[SentencePieceProcessor
 # ---- the vocabulary and the normalizer
 
 
-def test_knows_the_same_of_every_piece(pair: tuple[SentencePieceProcessor, Any]) -> None:
+def test_properties_of_every_piece_are_equal(pair: tuple[SentencePieceProcessor, Any]) -> None:
     theirs = pair[1]
     ids = list(range(len(theirs)))
     pieces = [*theirs.id_to_piece(ids), "no such piece", ""]
@@ -231,7 +235,7 @@ def test_knows_the_same_of_every_piece(pair: tuple[SentencePieceProcessor, Any])
         assert_equal(pair, lambda sp, n=name: getattr(sp, n)(), name)
 
 
-def test_normalizes_to_the_same_with_offsets(pair: tuple[SentencePieceProcessor, Any]) -> None:
+def test_normalized_texts_and_offsets_are_equal(pair: tuple[SentencePieceProcessor, Any]) -> None:
     for text in TEXTS:
         assert_equal(pair, lambda sp, t=text: sp.normalize(t), text)
         assert_equal(pair, lambda sp, t=text: sp.normalize(t, with_offsets=True), text)
@@ -242,7 +246,7 @@ def test_normalizes_to_the_same_with_offsets(pair: tuple[SentencePieceProcessor,
     assert_equal(pair, lambda sp: sp.normalize(TEXTS), "batch")
 
 
-def test_pickles_with_its_settings(pair: tuple[SentencePieceProcessor, Any]) -> None:
+def test_a_processor_pickles_with_its_settings(pair: tuple[SentencePieceProcessor, Any]) -> None:
     data = pair[1].serialized_model_proto()
     ours = SentencePieceProcessor(model_proto=data, out_type=str, reverse=True)
     again = pickle.loads(pickle.dumps(ours))
@@ -265,11 +269,11 @@ def hypothesis_pairs() -> list[tuple[SentencePieceProcessor, Any]]:
     return made + [both(path.read_bytes()) for path in MODELS[4:6]]
 
 
-@settings(max_examples=2000 if FULL else 60, deadline=None)
+@settings(max_examples=2000 if FULL else 60)
 @given(
     text=st.text(st.one_of(st.characters(codec="utf-8"), st.sampled_from("ab <x>▁\0é漢 \ufffd")))
 )
-def test_any_text_agrees(
+def test_random_texts_give_the_same_results(
     text: str, hypothesis_pairs: list[tuple[SentencePieceProcessor, Any]]
 ) -> None:
     for pair in hypothesis_pairs:
@@ -347,7 +351,9 @@ def test_word_and_char_models_refuse_to_sample(model_type: str, alpha: float) ->
         lambda sp: sp.encode("\ud800"),
     ],
 )
-def test_is_typed_where_theirs_is_a_runtime_error(call: Callable[[Any], Any]) -> None:
+def test_errors_are_typed_where_sentencepiece_raises_runtime_error(
+    call: Callable[[Any], Any],
+) -> None:
     ours, theirs = both(trained("unigram", "nmt_nfkc", 0))
     with pytest.raises(RuntimeError):
         call(theirs)
@@ -355,7 +361,7 @@ def test_is_typed_where_theirs_is_a_runtime_error(call: Callable[[Any], Any]) ->
         call(ours)
 
 
-def test_says_which_end_a_model_lacks() -> None:
+def test_an_error_names_the_missing_bos_or_eos_piece() -> None:
     ours, theirs = both(trained("unigram", "nmt_nfkc", 9))
     with pytest.raises(ValueError, match="BOS token is not defined"):
         theirs.encode("a", add_bos=True)
@@ -368,7 +374,7 @@ def test_says_which_end_a_model_lacks() -> None:
 # ---- several segmentations
 
 
-def test_lists_the_best_in_the_same_order(pair: tuple[SentencePieceProcessor, Any]) -> None:
+def test_nbest_lists_are_in_the_same_order(pair: tuple[SentencePieceProcessor, Any]) -> None:
     for text in texts_for(pair[1]):
         if len(text) > 500:
             continue
@@ -390,7 +396,7 @@ def test_lists_the_best_in_the_same_order(pair: tuple[SentencePieceProcessor, An
 
 
 @pytest.mark.parametrize("nbest_size", [-1, 6])
-def test_draws_what_can_be_drawn(nbest_size: int) -> None:
+def test_samples_are_segmentations_of_the_nbest_list(nbest_size: int) -> None:
     ours, theirs = both(trained("unigram", "nmt_nfkc", 0))
     text = "banana fox漢"
     possible = {
@@ -416,7 +422,7 @@ def test_draws_what_can_be_drawn(nbest_size: int) -> None:
         assert ours.decode(row) == theirs.decode(row)
 
 
-def test_drops_merges_of_bpe() -> None:
+def test_sampling_bpe_drops_merges() -> None:
     ours, theirs = both(trained("bpe", "nmt_nfkc", 0))
     assert ours.sample_encode_as_pieces("banana", -1, 1.5) == theirs.sample_encode_as_pieces(
         "banana", -1, 1.5
@@ -426,7 +432,7 @@ def test_drops_merges_of_bpe() -> None:
 
 
 @pytest.mark.parametrize("kind", ["bpe", "word", "char"])
-def test_lists_nothing_without_scores(kind: str) -> None:
+def test_models_without_scores_have_no_nbest_and_no_entropy(kind: str) -> None:
     ours, theirs = both(trained(kind, "nmt_nfkc", 0))
     with pytest.raises(RuntimeError):
         theirs.nbest_encode_as_ids("a", 3)
@@ -444,7 +450,7 @@ def test_lists_nothing_without_scores(kind: str) -> None:
             ours.sample_encode_as_ids("a", -1, 0.1)
 
 
-def test_scores_samples_by_their_share() -> None:
+def test_scores_of_samples_are_their_log_probabilities() -> None:
     ours, theirs = both(trained("unigram", "nmt_nfkc", 0))
     text = "an ant"
     listed = theirs.nbest_encode(text, nbest_size=512, return_type="serialized_proto")

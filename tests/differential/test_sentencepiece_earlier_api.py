@@ -172,7 +172,7 @@ def test_a_vocabulary_is_restricted_by_list_and_by_counts_and_reset(
     assert pieces() == nothing.split()
 
 
-def test_pieces_that_are_not_given_out_are_unused(unigram: SentencePieceProcessor) -> None:
+def test_pieces_outside_a_restricted_vocabulary_are_unused(unigram: SentencePieceProcessor) -> None:
     unigram.set_vocabulary(VOCABULARY)
     unused = [unigram.id_to_piece(id) for id in range(20) if unigram.is_unused(id)]
     assert unused == ["▁the", "▁I", "▁to", "▁a", "ed", "▁and", "▁of", "ing"]

@@ -116,7 +116,7 @@ def test_xlnet_marks_spaces_and_loses_nothing() -> None:
     assert native.tokens[6] == "<unk>"
 
 
-def test_a_test(trained: Trained) -> None:
+def test_a_trained_model_encodes_and_decodes_this_is_a_test(trained: Trained) -> None:
     sp = trained()
     pieces = ["▁This", "▁is", "▁a", "▁t", "est"]
     assert sp.encode_as_pieces("This is a test") == pieces
@@ -136,7 +136,7 @@ def test_a_test(trained: Trained) -> None:
 MODEL_OF_BPE = (("model_type", "bpe"),)
 
 
-def test_bpe(trained: Trained) -> None:
+def test_bpe_segments_the_printed_text_and_has_no_nbest(trained: Trained) -> None:
     sp = trained(model_type="bpe")
     pieces = ["▁this", "is", "at", "est", "he", "llow", "or", "ld"]
     assert sp.encode_as_pieces("thisisatesthelloworld") == pieces
@@ -152,7 +152,7 @@ def test_bpe(trained: Trained) -> None:
         theirs.nbest_encode_as_pieces("hello world", 5)
 
 
-def test_characters(trained: Trained) -> None:
+def test_a_character_model_has_a_piece_for_each_character(trained: Trained) -> None:
     sp = trained(model_type="char", vocab_size=400)
     assert sp.encode_as_pieces("this is a test.") == [*"▁this▁is▁a▁test."]
     assert sp.encode_as_ids("this is a test.") == [
@@ -176,7 +176,7 @@ def test_characters(trained: Trained) -> None:
     assert len(sp) == 72
 
 
-def test_words(trained: Trained) -> None:
+def test_a_word_model_has_a_piece_for_each_word(trained: Trained) -> None:
     sp = trained(model_type="word")
     assert sp.encode_as_pieces("this is a test.") == ["▁this", "▁is", "▁a", "▁test."]
     assert sp.encode_as_ids("this is a test.") == [31, 17, 8, 0]
@@ -185,7 +185,7 @@ def test_words(trained: Trained) -> None:
 # ---- S3
 
 
-def test_rules_of_ones_own(trained: Trained, tmp_path: Path) -> None:
+def test_normalization_rules_from_a_file_change_the_text(trained: Trained, tmp_path: Path) -> None:
     rules = tmp_path / "rules.tsv"
     changes = {"I'm": "I am", "don't": "do not"}
     lines = (
@@ -209,7 +209,9 @@ def test_rules_of_ones_own(trained: Trained, tmp_path: Path) -> None:
         ("identity", "▁Ｔ▁①\u3000Ａ"),
     ],
 )
-def test_rules_by_name(name: str, expected: str, trained: Trained) -> None:
+def test_named_normalization_rules_change_the_text(
+    name: str, expected: str, trained: Trained
+) -> None:
     sp = trained(model_type="char", vocab_size=400, normalization_rule_name=name)
     assert sp.normalize("Ｔ ①\u3000Ａ") == expected
 
@@ -217,7 +219,7 @@ def test_rules_by_name(name: str, expected: str, trained: Trained) -> None:
 # ---- S4
 
 
-def test_user_defined_symbols_stand_whole_in_text(trained: Trained) -> None:
+def test_user_defined_symbols_are_never_split(trained: Trained) -> None:
     sp = trained(user_defined_symbols="<sep>,<cls>")
     pieces = sp.encode_as_pieces("this is a test<sep> hello world<cls>")
     assert pieces == "▁this ▁is ▁a ▁t est <sep> ▁he ll o ▁world <cls>".split()
@@ -262,7 +264,7 @@ def test_less_coverage_has_fewer_characters(trained: Trained) -> None:
 # ---- S6
 
 
-def test_pieces_across_words(trained: Trained) -> None:
+def test_pieces_cross_spaces_without_split_by_whitespace(trained: Trained) -> None:
     across = re.compile(r"\w+▁\w+")
     pieces = trained(split_by_whitespace=False).id_to_piece(list(range(500)))
     assert "s▁of" in pieces

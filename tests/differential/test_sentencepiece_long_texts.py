@@ -42,7 +42,7 @@ TEXTS = {
 
 @pytest.mark.skipif(not MODELS, reason="no published models here: see tests/data.py")
 @pytest.mark.parametrize("path", TAKEN, ids=lambda path: f"{path.parent.name}-{path.name}")
-def test_no_space_in_sight(path: Path) -> None:
+def test_long_texts_without_spaces_have_the_same_ids(path: Path) -> None:
     ours, theirs = both(path)
     for name, text in TEXTS.items():
         ids = ours.encode_batch([text])[0].ids
@@ -74,7 +74,7 @@ def mixed(size: int, seed: int) -> str:
 @pytest.mark.slow
 @pytest.mark.skipif(not MODELS, reason="no published models here: see tests/data.py")
 @pytest.mark.parametrize("path", TAKEN, ids=lambda path: f"{path.parent.name}-{path.name}")
-def test_scores_that_grow_among_unknown_characters(path: Path) -> None:
+def test_long_texts_of_unknown_characters_have_the_same_ids(path: Path) -> None:
     ours, theirs = both(path)
     texts = [mixed(30_000, seed) for seed in range(200 if FULL else 20)]
     assert ours.encode_batch(texts).to_lists() == theirs.encode(texts)

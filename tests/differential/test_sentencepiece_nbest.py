@@ -212,7 +212,7 @@ def test_the_seed_determines_the_samples(tmp_path: Path) -> None:
             assert len({tuple(s.encoding.ids) for s in apart}) == 20
 
 
-def test_entropy_is_that_of_all_that_they_list() -> None:
+def test_entropy_equals_that_of_their_nbest_list() -> None:
     ours, theirs = both(need("vocab/maxtext-default/tokenizer.model"))
     for text in ("hugs", "a bug", "reuse", "☃ so"):
         proto = theirs.nbest_encode(text, nbest_size=512, return_type="serialized_proto")

@@ -53,7 +53,7 @@ def assert_same(ours: Any, theirs: Any, texts: list[Any]) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("flags", SPACES if FULL else SPACES[::4], ids=str)
-def test_rules_by_name(name: str, flags: dict[str, bool | None]) -> None:
+def test_named_rules_normalize_alike(name: str, flags: dict[str, bool | None]) -> None:
     ours, theirs = (of(rule_name=name, **flags) for of in BOTH)
     points = itertools.islice(code_point_texts(), None if FULL else 60)
     assert_same(ours, theirs, [*CORPUS[:6], *HARD_TEXTS, "I'm  x…", *points])
@@ -77,7 +77,7 @@ def test_rules_of_published_models(path: Path) -> None:
 
 
 @pytest.mark.parametrize("flags", range(11))
-def test_of_a_model_only_rules_and_flags_are_taken(flags: int) -> None:
+def test_a_normalizer_takes_only_rules_and_flags_from_a_model(flags: int) -> None:
     """Neither spaces behind words nor symbols that rules leave alone."""
     model = trained("bpe", "nmt_nfkc", flags)
     texts = [*CORPUS[:6], "a<x>b <y z> ▁<x>", *HARD_TEXTS]
@@ -85,7 +85,7 @@ def test_of_a_model_only_rules_and_flags_are_taken(flags: int) -> None:
 
 
 @pytest.mark.parametrize("flags", SPACES, ids=str)
-def test_texts_that_little_or_nothing_is_left_of(flags: dict[str, bool | None]) -> None:
+def test_texts_that_normalize_to_little_or_nothing_are_equal(flags: dict[str, bool | None]) -> None:
     """Spaces and what rules make spaces or nothing of, in any order."""
     texts = ["".join(text) for n in range(5) for text in itertools.product("\r \x1f▁a", repeat=n)]
     for name in ("nmt_nfkc", "identity"):
@@ -94,7 +94,7 @@ def test_texts_that_little_or_nothing_is_left_of(flags: dict[str, bool | None]) 
         assert_same(ours, theirs, [text.encode() for text in texts])
 
 
-def test_rules_of_ones_own(tmp_path: Path) -> None:
+def test_rules_from_files_and_mappings_normalize_alike(tmp_path: Path) -> None:
     NormalizationRules.from_mapping(dict(PAIRS)).save_tsv(tmp_path / "rules.tsv")
     texts = ["I'm xx  here…", " x ", *HARD_TEXTS]
     for source in ({"rule_tsv": str(tmp_path / "rules.tsv")}, {"norm_map": PAIRS}):
@@ -123,13 +123,15 @@ def test_bytes_are_normalized_with_offsets_in_bytes() -> None:
         assert_same(*(of(rule_name=name) for of in BOTH), texts)
 
 
-@settings(max_examples=3000 if FULL else 200, deadline=None)
+@settings(max_examples=3000 if FULL else 200)
 @given(
     text=st.text(st.one_of(st.characters(codec="utf-8"), st.sampled_from("ab  ▁\0éＡ½\t\u0301"))),
     flags=st.sampled_from(SPACES),
     name=st.sampled_from(NAMES),
 )
-def test_any_text(text: str, flags: dict[str, bool | None], name: str) -> None:
+def test_random_texts_are_normalized_alike(
+    text: str, flags: dict[str, bool | None], name: str
+) -> None:
     assert_same(*(of(rule_name=name, **flags) for of in BOTH), [text])
 
 
@@ -194,7 +196,7 @@ def test_a_normalizer_goes_with_no_other_settings_of_its_kind(other: str) -> Non
             )
 
 
-def test_random_rules() -> None:
+def test_random_rules_normalize_alike() -> None:
     for seed in range(200 if FULL else 20):
         chance = random.Random(seed)
         letters = ["a", "b", " ", "▁", "é", "漢", "😀", "\u0301"]

@@ -68,7 +68,7 @@ def part(model: bytes, number: int) -> list[tuple[int, Any]]:
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_settings_are_those_of_the_published_file(name: str) -> None:
+def test_settings_equal_those_of_the_published_file(name: str) -> None:
     trainer = SENTENCEPIECE_PRESETS[name].trainer()
     kinds = {"unigram": 1, "bpe": 2}
     theirs = part(published(name).read_bytes(), 2)
@@ -89,7 +89,7 @@ def test_settings_are_those_of_the_published_file(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_the_first_pieces_are_those_of_the_published_file(name: str, tmp_path: Path) -> None:
+def test_the_first_pieces_equal_those_of_the_published_file(name: str, tmp_path: Path) -> None:
     count = PUBLISHED[name][1]
     theirs = pw.Tokenizer.load(published(name)).spec.model.pieces[:count]  # type: ignore[union-attr]
     small(name).save(tmp_path / "m.model")
@@ -98,7 +98,7 @@ def test_the_first_pieces_are_those_of_the_published_file(name: str, tmp_path: P
 
 
 @pytest.mark.parametrize("name", PUBLISHED)
-def test_texts_are_normalized_as_there(name: str, tmp_path: Path) -> None:
+def test_texts_are_normalized_as_by_the_published_model(name: str, tmp_path: Path) -> None:
     """But for what was done to the texts of XLNet and ALBERT before."""
     small(name).save(tmp_path / "m.model")
     ours = SentencePieceProcessor(model_file=tmp_path / "m.model")
@@ -113,7 +113,7 @@ def test_albert_and_xlnet_drop_accents_and_double_quotes() -> None:
     assert small("xlnet").normalize("``É''  E\u0301 naïve") == '▁"E"▁E▁naive'
 
 
-def test_preprocessing_rules_do_what_the_normalizers_and_the_rules_do_in_turn() -> None:
+def test_preprocessing_rules_equal_normalizers_followed_by_rules() -> None:
     before = SENTENCEPIECE_PRESETS["albert"].preprocessing
     rules, after = preprocessing_rules(before), pw.NormalizationRules.named("nmt_nfkc")
     vocab = pw.spec.Char({"[UNK]": 0})

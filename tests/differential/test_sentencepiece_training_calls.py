@@ -53,7 +53,7 @@ def pieces(sp: SentencePieceProcessor) -> list[tuple[str, float]]:
     ],
     ids=str,
 )
-def test_options_by_name(options: dict[str, Any]) -> None:
+def test_training_by_keyword_options_gives_the_same_model(options: dict[str, Any]) -> None:
     ours, theirs = (learned(trainer, **options) for trainer in TRAINERS)
     assert ours == theirs
 
@@ -61,7 +61,7 @@ def test_options_by_name(options: dict[str, Any]) -> None:
 @pytest.mark.parametrize(
     "more", ["", "--split_digits", "--user_defined_symbols=<x>,<y> --eos_id=-1"]
 )
-def test_options_as_one_text(more: str, tmp_path: Path) -> None:
+def test_training_by_a_string_of_options_gives_the_same_files(more: str, tmp_path: Path) -> None:
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("\n".join(SENTENCES))
     files = []
@@ -149,7 +149,7 @@ def test_a_call_that_sentencepiece_rejects_is_an_error_here_too(
         ("input_format", "text"),
     ],
 )
-def test_options_that_change_nothing_are_taken(option: str, value: object) -> None:
+def test_options_without_effect_are_accepted(option: str, value: object) -> None:
     expected = learned(SentencePieceTrainer)
     assert learned(SentencePieceTrainer, **{option: value}) == expected
     assert learned(sentencepiece.SentencePieceTrainer, **{option: value}) == expected

@@ -63,7 +63,7 @@ def test_counting_models_are_the_same(kind: str, flags: int) -> None:
 
 
 @pytest.mark.parametrize("kind", TYPES)
-def test_a_count_stands_for_as_many_sentences(kind: str, tmp_path: Path) -> None:
+def test_a_sentence_with_a_count_equals_that_many_sentences(kind: str, tmp_path: Path) -> None:
     """Also for Unigram, whose seeds `spm_train` takes without the counts."""
     rows = [(text, min(count, 50)) for text, count in counted(3)]
     settings = options(kind, "nmt_nfkc", 0)
@@ -117,7 +117,7 @@ def test_seeds_are_read_as_they_read_them(tmp_path: Path) -> None:
     assert {"▁the", "▁sea", "an"} <= ours
 
 
-def test_the_seeds_of_a_corpus_lead_to_what_the_corpus_leads_to(tmp_path: Path) -> None:
+def test_training_from_seeds_of_a_corpus_equals_training_from_it(tmp_path: Path) -> None:
     texts = ["hug hugs bug bugs a rug", "the bug hugs the rug", "rugs and bugs"] * 4
     trainer = Learner(vocab_size=24)
     counts = pw.count_texts(texts, preset=trainer.pipeline)

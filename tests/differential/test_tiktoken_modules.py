@@ -49,7 +49,7 @@ def in_place_of_tiktoken(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
 
 
 @pytest.mark.parametrize("name", ["r50k_base", "cl100k_base", "o200k_base"])
-def test_attributes_that_programs_read_are_those_of_tiktoken(name: str) -> None:
+def test_attributes_that_programs_read_equal_those_of_tiktoken(name: str) -> None:
     mine, other = ours(name), theirs(name)
     assert mine._mergeable_ranks == other._mergeable_ranks
     assert mine._special_tokens == other._special_tokens
@@ -141,7 +141,7 @@ def test_modules_of_tiktoken_ext_add_encodings(
 # ---- modules
 
 
-def test_models_and_prefixes_are_those_of_tiktoken() -> None:
+def test_models_and_prefixes_equal_those_of_tiktoken() -> None:
     assert shaped.model.MODEL_TO_ENCODING == tiktoken.model.MODEL_TO_ENCODING
     assert shaped.model.MODEL_PREFIX_TO_ENCODING == tiktoken.model.MODEL_PREFIX_TO_ENCODING
     assert shaped.__version__ == tiktoken.__version__

@@ -6,9 +6,7 @@ the text there, also where a normalizer inserted its spaces.
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
@@ -45,6 +43,7 @@ from piecework.spec import (
     WordPiece,
     portable_json,
 )
+from tests.differential.peer import their_failures
 
 FLAG = st.booleans()
 ENTRIES = ("[UNK]", "<s>", "</s>", "a", "漢", "x", "##x", " ", "Ġ", "▁a", "Ġa")
@@ -167,17 +166,6 @@ def of_ideograph(content: str, prefix: bool = False, **flags: Any) -> TokenizerS
     )
 
 
-@contextlib.contextmanager
-def their_failures() -> Iterator[None]:
-    """Leave out texts on which `tokenizers` panics or fails."""
-    try:
-        yield
-    except BaseException as failure:
-        if type(failure).__name__ not in ("PanicException", "Exception"):
-            raise
-        assume(False)
-
-
 def both(spec: TokenizerSpec) -> tuple[pw.Tokenizer, tokenizers.Tokenizer]:
     return pw.Tokenizer.from_spec(spec), tokenizers.Tokenizer.from_str(portable_json(spec))
 
@@ -193,7 +181,7 @@ def columns(encoding: Any) -> tuple[Any, ...]:
 @example(of_ideograph("漢"), "a漢 漢")
 @example(of_ideograph("漢", lstrip=True, rstrip=True), " 漢漢  a漢")
 @example(of_ideograph("x", lstrip=True, rstrip=True), "漢x漢 x")
-def test_offsets_of_a_text(spec: TokenizerSpec, text: str) -> None:
+def test_trimmed_offsets_of_a_text_are_equal(spec: TokenizerSpec, text: str) -> None:
     ours, theirs = both(spec)
     with their_failures():
         found = theirs.encode(text)
@@ -209,7 +197,7 @@ def test_offsets_of_a_text(spec: TokenizerSpec, text: str) -> None:
 @settings(max_examples=150)
 @given(specs(), texts, texts)
 @example(of_ideograph(" "), "漢", "a漢")
-def test_offsets_of_a_pair(spec: TokenizerSpec, text: str, pair: str) -> None:
+def test_trimmed_offsets_of_a_pair_are_equal(spec: TokenizerSpec, text: str, pair: str) -> None:
     assume(spec.truncation is None)  # windows of pairs are nested there
     ours, theirs = both(spec)
     with their_failures():
@@ -224,7 +212,7 @@ def test_offsets_of_a_pair(spec: TokenizerSpec, text: str, pair: str) -> None:
 @given(specs(), st.lists(texts, min_size=1, max_size=4))
 @example(of_ideograph(" "), ["漢", "a漢"])
 @example(of_ideograph("漢", lstrip=True), ["漢 漢", "漢"])
-def test_offsets_of_words(spec: TokenizerSpec, words: list[str]) -> None:
+def test_trimmed_offsets_of_words_are_equal(spec: TokenizerSpec, words: list[str]) -> None:
     """The tokens of a word that the caller passes have one word id, and can have one offset."""
     ours, theirs = both(spec)
     with their_failures():
@@ -235,7 +223,9 @@ def test_offsets_of_words(spec: TokenizerSpec, words: list[str]) -> None:
 @pytest.mark.parametrize("strips", [True, False])
 @pytest.mark.parametrize("prefix", [True, False])
 @pytest.mark.parametrize("content", [" ", "漢", "x"])
-def test_offsets_of_every_short_text(content: str, prefix: bool, strips: bool) -> None:
+def test_trimmed_offsets_of_every_short_text_are_equal(
+    content: str, prefix: bool, strips: bool
+) -> None:
     spec = of_ideograph(content, prefix, lstrip=strips, rstrip=strips)
     ours, theirs = both(spec)
     units = [("", *"漢 xa")] * 4

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import resource
 import shutil
 import subprocess
 import sys
@@ -98,6 +97,8 @@ def in_child(
     reader: Reader, path: Path, copies: list[Path], kept: Path, memory: int = MEMORY
 ) -> tuple[int, str, int]:
     """Run `read_each` in a child with limits; return its status, what it says and its peak of memory."""
+    import resource
+
     read_end, write_end = os.pipe()
     child = os.fork()
     if child == 0:

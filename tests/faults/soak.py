@@ -11,10 +11,10 @@ from __future__ import annotations
 
 import argparse
 import gc
+import mmap
 import os
 import pickle
 import random
-import resource
 import sys
 import tempfile
 import threading
@@ -97,7 +97,7 @@ def outcome(action: Callable[[pw.Tokenizer], Any], one: pw.Tokenizer) -> Any:
 def resident() -> int:
     """Return the resident memory in bytes."""
     pages = int(Path("/proc/self/statm").read_text().split()[1])
-    return pages * resource.getpagesize()
+    return pages * mmap.PAGESIZE
 
 
 def soak(

@@ -15,6 +15,7 @@ from tests.conftest import trim_memory
 from tests.corpus.formats.samples import arrow_data, parquet_data, pyarrow
 from tests.faults.damaged_files import in_child
 from tests.faults.readers import Reader, corpus
+from tests.processes import LINUX
 
 MEMORY = 64 << 20
 ZSTD: Any = {"compression": "zstd", "use_dictionary": False, "write_statistics": False}
@@ -87,7 +88,7 @@ BOMBS: dict[str, tuple[Reader, tuple[str, ...]]] = {
 }
 
 
-@pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="Linux limits address space")
+@LINUX
 @pytest.mark.parametrize("name", BOMBS)
 def test_a_file_that_states_more_than_the_memory_is_an_error(name: str, tmp_path: Path) -> None:
     reader, expected = BOMBS[name]

@@ -77,7 +77,7 @@ def test_control_pieces_of_sentencepiece_are_kept(name: str) -> None:
     assert (span.text, span.new_tokens) == (" there", ("▁there",))
 
 
-def test_a_decoder_that_looks_at_neighbours_is_no_obstacle() -> None:
+def test_decoders_that_look_at_neighbours_are_supported() -> None:
     model = pw.spec.BPE({"a": 0, "b": 1, "ab": 2}, (("a", "b"),))
     tok = pw.Tokenizer(model, decoder=pw.spec.CTC(pad_token="<pad>", word_delimiter_token="|"))
     drift = find_drift(tok, [0, 0, 1])

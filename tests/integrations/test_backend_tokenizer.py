@@ -104,7 +104,7 @@ def test_words_in_arrays_are_words(both: Any) -> None:
 
 
 @pytest.mark.parametrize("rows", ["hugs", None, 3])
-def test_inputs_that_are_no_list_of_texts_raise_type_errors(both: Any, rows: Any) -> None:
+def test_inputs_other_than_lists_of_texts_raise_type_errors(both: Any, rows: Any) -> None:
     with pytest.raises(TypeError):
         both[0].encode_batch(rows)
     with pytest.raises(InputTypeError, match="input: must be a list of texts, not .*"):
@@ -112,7 +112,7 @@ def test_inputs_that_are_no_list_of_texts_raise_type_errors(both: Any, rows: Any
 
 
 @pytest.mark.parametrize("text", [None, ("my", "dog"), ["my", "dog"]])
-def test_one_text_is_no_pair(both: Any, text: Any) -> None:
+def test_one_text_is_not_a_pair(both: Any, text: Any) -> None:
     for tokenizer in both:
         with pytest.raises(TypeError, match="TextInputSequence must be str"):
             tokenizer.encode(text)

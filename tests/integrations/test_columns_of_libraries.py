@@ -127,7 +127,7 @@ def test_another_tokenizer_is_an_error_at_once() -> None:
             call("tokenizer.json")
 
 
-def test_counts_of_a_column_are_those_of_its_texts() -> None:
+def test_counts_of_a_column_equal_those_of_its_texts() -> None:
     texts = [text for text in TEXTS if text is not None]
     polars = pytest.importorskip("polars", reason="needs polars")
     expected = pw.count_texts(texts)

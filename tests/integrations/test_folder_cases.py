@@ -36,7 +36,7 @@ def opened(folder: Path) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", CASES)
-def test_a_folder_gives_what_its_class_gives(name: str, tmp_path: Path) -> None:
+def test_a_folder_gives_the_ids_of_its_class(name: str, tmp_path: Path) -> None:
     folder = CASES[name].write(tmp_path / "f")
     with warnings.catch_warnings():
         warnings.simplefilter("error", pw.errors.FormatWarning)
@@ -47,7 +47,7 @@ def test_a_folder_gives_what_its_class_gives(name: str, tmp_path: Path) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", MORE)
-def test_what_was_read_of_a_folder_is_saved_whole(name: str, tmp_path: Path) -> None:
+def test_a_saved_folder_gives_the_same_ids(name: str, tmp_path: Path) -> None:
     folder = CASES[name].write(tmp_path / "f")
     ours = pw.Tokenizer.load(folder)
     ours.save(f"{tmp_path}/g/")

@@ -135,7 +135,7 @@ def assert_same_settings(ours: pw.Tokenizer, theirs: Any) -> None:
 
 
 @pytest.mark.filterwarnings("ignore::piecework.errors.TrainingWarning")
-def test_the_roles_of_a_preset_are_those_of_the_folder_in_transformers(tmp_path: Path) -> None:
+def test_the_roles_of_a_preset_equal_those_of_the_folder_in_transformers(tmp_path: Path) -> None:
     tok = pw.Tokenizer.train_from_iterator(TEXTS, model="byte-bpe", vocab_size=300)
     tok.save(f"{tmp_path}/folder/")
     theirs = opened(tmp_path / "folder")
@@ -219,7 +219,7 @@ def test_stored_lengths_are_applied_when_transformers_applies_them(
 @pytest.mark.parametrize("name", ["bert-base-uncased", "gpt2", "mistral-7b-v0.1", "t5-small"])
 @pytest.mark.slow
 @pytest.mark.parametrize("side", ["left", "right"])
-def test_padding_and_truncation_are_those_of_the_folder(
+def test_padding_and_truncation_equal_those_of_the_folder(
     name: str, side: Any, tmp_path: Path
 ) -> None:
     pad = published(name).pad_token or "[PAD]"

@@ -6,7 +6,6 @@ import asyncio
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -21,7 +20,7 @@ pytest.importorskip("uvicorn", reason="needs uvicorn")
 
 PAGE = Path(__file__).parent.parent.parent / "docs" / "how-to" / "serve-requests.md"
 TEXTS = ["to be or not to be", "", "naïve café 🐸 [SEP]", "a longer text " * 2000]
-SECONDS = 60
+SECONDS = 300
 
 
 def server_code() -> str:
@@ -43,22 +42,13 @@ def url(tok: pw.Tokenizer, tmp_path_factory: pytest.TempPathFactory) -> Iterator
     folder = tmp_path_factory.mktemp("server")
     tok.save(folder / "tokenizer.json")
     (folder / "server.py").write_text(server_code())
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    command = [sys.executable, "-m", "uvicorn", "server:app", "--port", str(port)]
-    server = subprocess.Popen([*command, "--log-level", "warning"], cwd=folder)
-    try:
-        address = f"http://127.0.0.1:{port}"
-        for _ in range(600):
-            try:
-                httpx.get(address)
-                break
-            except httpx.TransportError:
-                assert server.poll() is None
-                time.sleep(0.1)
-        yield address
-    finally:
+    # The server inherits the socket, so that nobody else can take its port, and requests wait for it.
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        command = [sys.executable, "-m", "uvicorn", "server:app", "--fd", str(listener.fileno())]
+        server = subprocess.Popen(
+            [*command, "--log-level", "warning"], cwd=folder, pass_fds=[listener.fileno()]
+        )
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
         server.terminate()
         server.wait(timeout=SECONDS)
 
@@ -139,6 +129,7 @@ def test_the_event_loop_runs_while_a_thread_encodes(tok: pw.Tokenizer) -> None:
         await encoding
         return ticks
 
-    # With the global lock held, the loop could run once before and once after the call.
+    # With the global lock held, the loop could run once before and once after a call. On a busy machine the
+    # loop may have no turn during one call.
     with ThreadPoolExecutor(1) as pool:  # the main thread can have an event loop already
-        assert pool.submit(asyncio.run, ticks_meanwhile()).result() > 3
+        assert any(pool.submit(asyncio.run, ticks_meanwhile()).result() > 3 for _ in range(50))

@@ -58,7 +58,7 @@ def test_ranks_encode_and_decode(ranks: pw.Tokenizer) -> None:
     assert ranks.decode(ranks.encode("the thing, é").ids) == "the thing, é"
 
 
-def test_bytes_that_are_no_text_are_replaced_row_by_row(ranks: pw.Tokenizer) -> None:
+def test_bytes_that_are_not_text_are_replaced_row_by_row(ranks: pw.Tokenizer) -> None:
     text = "é日本𝄞" * 50
     raw, ids = text.encode(), ranks.encode(text).ids
     assert len(ids) == len(raw)
@@ -352,7 +352,9 @@ def convert(*arguments: object) -> int:
     return run(["convert", *map(str, arguments)])
 
 
-def test_convert_goes_round_all_formats(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_convert_round_trips_through_all_formats(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     source = rank_file(tmp_path)
     corpus = tmp_path / "corpus.txt"
     corpus.write_text("the thing\n<|end|> in there\nnaïve 漢字\n", encoding="utf-8")
@@ -398,7 +400,7 @@ def test_verify_shows_the_first_difference(
     assert not (tmp_path / "x.tiktoken").exists()
 
 
-def test_merges_that_ranks_do_not_stand_for_are_not_written_as_ranks(tmp_path: Path) -> None:
+def test_merges_that_ranks_cannot_express_are_not_written_as_ranks(tmp_path: Path) -> None:
     vocab = {pw_char: id for id, pw_char in enumerate("abc")} | {"bc": 3, "ab": 4, "abc": 5}
     tok = pw.Tokenizer(pw.spec.BPE(vocab, [("a", "b"), ("b", "c"), ("ab", "c")]))
     with pytest.raises(VocabularyError, match="no token for the byte 0x00"):

@@ -67,7 +67,9 @@ def test_a_loaded_cache_equals_the_saved_tokenizer(kind: str, tmp_path: Path) ->
 @compares_some
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(components.DOCUMENTS)
-def test_any_composition_survives(tmp_path: Path, document: dict[str, object]) -> None:
+def test_random_pipelines_survive_a_compiled_cache(
+    tmp_path: Path, document: dict[str, object]
+) -> None:
     import json
 
     try:
@@ -135,7 +137,7 @@ def test_a_cache_of_another_version_is_refused(tmp_path: Path) -> None:
         pw.Tokenizer.load(path)
 
 
-def test_settings_are_refused_for_what_says_everything(tmp_path: Path) -> None:
+def test_settings_are_rejected_for_a_compiled_cache(tmp_path: Path) -> None:
     TOKENIZERS["wordpiece"].save(tmp_path / "x.pwc")
     with pytest.raises(pw.errors.ArgumentError, match="lowercase"):
         pw.Tokenizer.load(tmp_path / "x.pwc", lowercase=True)
@@ -191,7 +193,7 @@ def test_a_loaded_cache_does_not_follow_its_file(tmp_path: Path) -> None:
         same(loaded, tok)
 
 
-def test_the_argument_is_named_where_it_is_no_path(tmp_path: Path) -> None:
+def test_a_compiled_cache_argument_of_a_wrong_type_is_named(tmp_path: Path) -> None:
     source = tmp_path / "vocab.txt"
     source.write_text("[UNK]\nhug\n")
     with pytest.raises(pw.errors.InputTypeError, match="compiled_cache: must be .*, not int"):

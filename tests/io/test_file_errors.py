@@ -14,6 +14,7 @@ import pytest
 import piecework as pw
 from piecework.errors import FileError, PieceworkError
 from piecework.io.atomic_files import check_writable
+from tests.processes import POSIX
 
 TOKENIZER = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1}))
 
@@ -129,7 +130,8 @@ def test_a_file_in_place_of_a_directory_raises_not_a_directory(tmp_path: Path) -
         TOKENIZER.save(tmp_path / "file" / "tokenizer.json")
 
 
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may read every file")
+@POSIX
+@pytest.mark.skipif(hasattr(os, "geteuid") and os.geteuid() == 0, reason="root may read every file")
 def test_a_file_without_permission_raises_permission_error(tmp_path: Path) -> None:
     path = tmp_path / "tokenizer.json"
     TOKENIZER.save(path)

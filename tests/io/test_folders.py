@@ -112,7 +112,7 @@ def test_settings_cannot_be_changed_in_place() -> None:
 
 
 @pytest.mark.parametrize("length", [0, -1, 2**32])
-def test_a_length_that_is_no_number_of_tokens_is_refused(length: int) -> None:
+def test_a_length_that_is_not_a_number_of_tokens_is_refused(length: int) -> None:
     with pytest.raises(ArgumentError, match="length: must be "):
         bert().with_model_max_length(length)
 

@@ -74,13 +74,8 @@ def test_saved_files_load_equal_here_and_in_tokenizers(
     assert json.loads(theirs.to_str()) == json.loads(tokenizer.to_str())
 
 
-def published_files() -> list[Path]:
-    folder = data.data_dir()
-    return sorted((folder / "vocab").glob("*/tokenizer.json*")) if folder else []
-
-
 @pytest.mark.slow
-@pytest.mark.parametrize("path", published_files(), ids=lambda path: path.parent.name)
+@pytest.mark.parametrize("path", data.tokenizer_files(), ids=lambda path: path.parent.name)
 def test_published_files_are_written_back_equal(path: Path) -> None:
     content = path.read_bytes()
     text = (gzip.decompress(content) if path.suffix == ".gz" else content).decode()
@@ -256,7 +251,7 @@ def test_broken_json_is_named_by_line_and_column(tmp_path: Path) -> None:
         (lambda d: d.update(model=[]), "model: found an array, expected an object"),
     ],
 )
-def test_faults_are_named_by_their_path(change: object, message: str, tmp_path: Path) -> None:
+def test_errors_name_the_path_inside_the_json(change: object, message: str, tmp_path: Path) -> None:
     with pytest.raises(FormatError, match=message):
         load_changed(tmp_path, change)
 
@@ -295,7 +290,7 @@ def test_faults_are_named_by_their_path(change: object, message: str, tmp_path: 
         ("model", '{"vocab":{},"merges":[],"dropout":2}', r"model\.dropout: found 2"),
     ],
 )
-def test_faults_that_tokenizers_may_let_pass_are_named(stage: str, text: str, message: str) -> None:
+def test_errors_that_tokenizers_ignores_are_named(stage: str, text: str, message: str) -> None:
     value = json.dumps(components.document(**{stage: {"here": 0}}))
     with pytest.raises(FormatError, match=message):
         pw.Tokenizer.from_str(value.replace('{"here": 0}', text))

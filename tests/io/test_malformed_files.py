@@ -26,6 +26,7 @@ from piecework.errors import ArgumentError, FormatError, FormatWarning, Vocabula
 from tests import components
 from tests.io.test_malformed_models import DEFINED, START
 from tests.io.test_malformed_models import model as model_file
+from tests.processes import LINUX
 
 Path = tuple[str | int, ...]
 
@@ -474,6 +475,7 @@ def test_a_very_long_token_is_refused(model: components.Json, place: str) -> Non
     assert len(str(caught.value)) < 300
 
 
+@LINUX
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ["vocab.txt", "tokenizer.json", "spiece.model"])
 def test_a_line_of_fifty_megabytes_is_refused_within_little_memory(

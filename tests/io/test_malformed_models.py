@@ -84,7 +84,7 @@ def test_a_fault_is_named(name: str, kind: int, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", [UNIGRAM, BPE])
-def test_nul_is_a_character_as_any_other(kind: int, tmp_path: Path) -> None:
+def test_nul_is_an_ordinary_character(kind: int, tmp_path: Path) -> None:
     pieces: list[Piece] = [
         *START,
         ("\0", -2.0, NORMAL),
@@ -114,7 +114,7 @@ def test_an_enormous_symbol_is_found(kind: int, tmp_path: Path) -> None:
     assert tok.count(long * 12 + "aa") == 14
 
 
-def test_many_pieces_that_begin_alike_cost_what_they_take(tmp_path: Path) -> None:
+def test_many_nested_pieces_are_encoded(tmp_path: Path) -> None:
     """Nested pieces: as many as end at a place are looked at there, by the square root of the file."""
     nested: list[Piece] = [("a" * n, -2.0, NORMAL) for n in range(2, 400)]
     tok = load(model([*START, *nested], rules=b"\x18\x00"), tmp_path)
@@ -130,7 +130,9 @@ def test_a_hundred_thousand_pieces_are_loaded(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "pieces", [["a", "aaa"], ["a", "aa", "aaaaaaa"], ["a", "ab", "aba", "bab", "b"]]
 )
-def test_a_text_without_a_place_where_paths_meet(pieces: list[str], tmp_path: Path) -> None:
+def test_a_text_whose_segmentation_paths_never_meet_is_encoded(
+    pieces: list[str], tmp_path: Path
+) -> None:
     scored: list[Piece] = [
         (piece, -2.0 - len(piece) / 8, NORMAL) for piece in pieces if piece != "a"
     ]
@@ -273,7 +275,7 @@ def test_a_model_that_is_cut_off_is_named_in_any_order(
         load(turn(trained("BPE"))[:-3], tmp_path)
 
 
-def test_a_vocabulary_of_words_is_no_model(tmp_path: Path) -> None:
+def test_a_vocabulary_of_words_is_not_a_model(tmp_path: Path) -> None:
     for start in ("\x12\x04", "\x1a\x02ab", '"\x02\x08\x01', "*", '"'):
         path = tmp_path / "vocab.txt"
         path.write_text(f"{start}\n[UNK]\nhug\n")

@@ -74,7 +74,7 @@ def test_a_blank_line_is_warned_of_and_keeps_its_id(
     assert tok.get_vocab()["hug"] == lines.index("hug")
 
 
-def test_a_line_of_other_whitespace_is_no_mistake(tmp_path: Path) -> None:
+def test_a_line_of_other_whitespace_is_not_a_mistake(tmp_path: Path) -> None:
     """Line 344 of bert-base-chinese is a line separator, U+2028."""
     with warnings.catch_warnings():
         warnings.simplefilter("error")

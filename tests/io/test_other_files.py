@@ -99,7 +99,7 @@ OTHERS: list[tuple[str, bytes, str]] = [
 
 
 @pytest.mark.parametrize(("name", "data", "message"), OTHERS)
-def test_a_file_that_is_no_tokenizer_is_named(
+def test_a_file_that_is_not_a_tokenizer_is_named(
     name: str, data: bytes, message: str, tmp_path: Path
 ) -> None:
     (tmp_path / name).write_bytes(data)
@@ -169,7 +169,7 @@ DAMAGED: list[tuple[str, bytes, str]] = [
 
 
 @pytest.mark.parametrize(("name", "data", "message"), DAMAGED)
-def test_a_damaged_file_is_judged_as_what_its_name_promises(
+def test_a_damaged_file_has_an_error_of_the_format_of_its_name(
     name: str, data: bytes, message: str, tmp_path: Path
 ) -> None:
     (tmp_path / name).write_bytes(data)

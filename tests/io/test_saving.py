@@ -121,7 +121,7 @@ def test_a_file_of_a_later_layout_is_refused(tmp_path: Path, wordpiece: pw.Token
         pw.Tokenizer.load(path)
 
 
-def test_path_that_is_no_path_is_a_typed_error(wordpiece: pw.Tokenizer) -> None:
+def test_an_invalid_path_is_a_typed_error(wordpiece: pw.Tokenizer) -> None:
     with pytest.raises(pw.errors.InputTypeError, match="path: must be .*, not int"):
         save_tokenizer(wordpiece, typing.cast("typing.Any", 3))
 

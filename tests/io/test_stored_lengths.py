@@ -298,7 +298,7 @@ def test_stored_padding_follows_a_renumbered_token(folder: Path, tmp_path: Path)
     assert smaller.with_padding("stored").encode("a").ids[:3] == [7] * 3
 
 
-def test_stored_padding_goes_with_its_token(folder: Path) -> None:
+def test_stored_padding_is_removed_with_its_token(folder: Path) -> None:
     other = {**PADDING, "pad_token": "cafe", "pad_id": 8}
     (folder / "tokenizer.json").write_text(stored_json(padding=other))
     smaller, _ = pw.vocabulary.prune(pw.Tokenizer.load(folder), ["hug"])

@@ -63,13 +63,13 @@ def learned_by_reference(words: Words, how: dict[str, Any]) -> Any:
 
 @compares_some
 @given(words=word_counts, how=train_settings)
-@settings(deadline=None, max_examples=600)
+@settings(max_examples=600)
 def test_the_core_learns_what_the_reference_learns(words: Words, how: dict[str, Any]) -> None:
     assert learned_by_core(words, how) == learned_by_reference(words, how)
 
 
 @given(words=word_counts, how=train_settings)
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_encoding_replays_the_merges_of_training(words: Words, how: dict[str, Any]) -> None:
     how = how | {"vocab_size": 60, "limit_alphabet": None, "special_tokens": ()}
     counts = pw.Counts(*zip(*words, strict=True), first=list(range(len(words))))
@@ -83,7 +83,7 @@ def test_encoding_replays_the_merges_of_training(words: Words, how: dict[str, An
 
 
 @given(st.lists(st.text(max_size=12), min_size=1, max_size=5), st.integers(0, 40))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_a_byte_level_tokenizer_decodes_every_text_to_itself(texts: list[str], merges: int) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")

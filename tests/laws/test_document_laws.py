@@ -79,7 +79,7 @@ def found_in(paths: list[Path], document: Document, **options: Any) -> list[tupl
 
 @pytest.mark.parametrize("document", NAMES)
 @given(st.lists(st.tuples(files, st.sampled_from(COMPRESSIONS)), min_size=1, max_size=3), reads)
-def test_documents_are_those_of_the_definition(
+def test_documents_equal_those_of_the_definition(
     document: Document, contents: list[tuple[bytes, Callable[[bytes], bytes]]], size: int
 ) -> None:
     expected = [pair for data, _ in contents for pair in DEFINITIONS[document](text_of(data))]

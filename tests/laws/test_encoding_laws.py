@@ -31,7 +31,7 @@ from tests.laws.strategies import (
     wordpieces_for,
 )
 
-patiently = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=300)
+patiently = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=300)
 
 FRAME = {"[CLS]": 0, "[SEP]": 1}
 
@@ -111,7 +111,7 @@ def test_word_and_character_models_equal_the_reference(
 
 
 @given(st.data(), st.lists(mixed_text(), max_size=5), st.integers(1, 4))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_a_batch_equals_its_rows_for_any_number_of_threads(
     data: st.DataObject, texts: list[str], num_threads: int
 ) -> None:

@@ -32,7 +32,7 @@ PARTS = st.lists(
     PARTS,
     st.sampled_from([True, False, None]),
 )
-@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=500)
+@settings(suppress_health_check=[HealthCheck.too_slow], max_examples=500)
 def test_a_growing_text_has_the_ids_of_the_whole_text(
     pipeline: Any, data: st.DataObject, parts: list[str], parse_special: bool | None
 ) -> None:
@@ -87,7 +87,7 @@ def trained() -> list[pw.Tokenizer]:
 
 
 @given(data=st.data())
-@settings(deadline=None, max_examples=500)
+@settings(max_examples=500)
 def test_plain_text_grows_to_the_ids_of_the_whole_text(
     trained: list[pw.Tokenizer], data: st.DataObject
 ) -> None:

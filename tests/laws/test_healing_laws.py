@@ -27,8 +27,8 @@ def vocabularies(draw: st.DrawFn) -> tuple[pw.Tokenizer, dict[int, bytes]]:
 
 
 @given(vocabularies(), st.data())
-@settings(deadline=None, max_examples=500)
-def test_a_healed_prompt_is_that_of_the_definition(
+@settings(max_examples=500)
+def test_a_healed_prompt_equals_that_of_the_definition(
     vocabulary: tuple[pw.Tokenizer, dict[int, bytes]], data: Any
 ) -> None:
     tok, token_bytes = vocabulary
@@ -44,7 +44,7 @@ def test_a_healed_prompt_is_that_of_the_definition(
 
 
 @given(vocabularies(), st.data())
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_allowed_ids_are_those_that_fit_and_lead_to_the_prefix(
     vocabulary: tuple[pw.Tokenizer, dict[int, bytes]], data: Any
 ) -> None:

@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from sklearn.linear_model import orthogonal_mp
 
 from piecework.reference import matching_pursuit as reference
-from piecework.vocabulary import matching_pursuit
 from piecework.vocabulary.matching_pursuit import sparse_combinations
 
 
@@ -25,7 +24,7 @@ SEEDS = st.integers(0, 2**32 - 1)
 
 
 @given(SEEDS, st.integers(1, 9), st.integers(2, 12), st.integers(1, 8), st.integers(1, 7))
-def test_combinations_are_those_of_the_reference(
+def test_combinations_equal_those_of_the_reference(
     seed: int, targets: int, anchors: int, width: int, size: int
 ) -> None:
     size = min(size, anchors, width)
@@ -41,7 +40,7 @@ def test_combinations_are_those_of_the_reference(
 
 
 @given(SEEDS, st.integers(1, 30), st.integers(1, 6))
-def test_combinations_are_those_of_scikit_learn(seed: int, anchors: int, size: int) -> None:
+def test_combinations_equal_those_of_scikit_learn(seed: int, anchors: int, size: int) -> None:
     targets, dictionary = vectors(seed, 4, 12), vectors(seed + 1, anchors, 12)
     dictionary /= np.linalg.norm(dictionary, axis=1)[:, None]  # as it requires
     size = min(size, anchors)
@@ -92,13 +91,14 @@ def test_more_anchors_leave_less_and_the_rest_is_orthogonal(seed: int, width: in
     assert before == pytest.approx(0, abs=1e-6)
 
 
-def test_blocks_give_what_one_block_gives(monkeypatch: pytest.MonkeyPatch) -> None:
-    targets, anchors = vectors(1, 50, 8), vectors(2, 30, 8)
-    whole = sparse_combinations(targets, anchors, 4)
-    monkeypatch.setattr(matching_pursuit, "_BLOCK_SCORES", 100)
-    parts = sparse_combinations(targets, anchors, 4)
-    assert np.array_equal(whole[0], parts[0])
-    assert parts[1] == pytest.approx(whole[1])
+def test_several_blocks_give_what_each_alone_gives() -> None:
+    targets, anchors = vectors(1, 5000, 8), vectors(2, 1500, 8)  # 7.5 million products
+    whole = sparse_combinations(targets, anchors, 2)
+    parts = [
+        sparse_combinations(targets[at : at + 1000], anchors, 2) for at in range(0, 5000, 1000)
+    ]
+    assert np.array_equal(whole[0], np.concatenate([positions for positions, _ in parts]))
+    assert np.concatenate([values for _, values in parts]) == pytest.approx(whole[1])
 
 
 def test_dependent_and_empty_vectors_have_finite_coefficients() -> None:

@@ -83,7 +83,7 @@ def learned_by_reference(
 
 @compares_some
 @given(corpus=corpora, how=train_settings, parity=parity_settings)
-@settings(deadline=None, max_examples=400)
+@settings(max_examples=400)
 def test_the_core_learns_what_the_reference_learns(
     corpus: tuple[list[Words], list[Words]], how: dict[str, Any], parity: dict[str, Any]
 ) -> None:
@@ -94,7 +94,7 @@ byte_texts = st.lists(st.text("abcéž語", min_size=1, max_size=20), min_size=1
 
 
 @given(texts=st.lists(byte_texts, min_size=2, max_size=3), parity=parity_settings)
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_byte_level_text_is_measured_in_the_units_of_its_text(
     texts: list[list[str]], parity: dict[str, Any]
 ) -> None:
@@ -114,7 +114,7 @@ def test_byte_level_text_is_measured_in_the_units_of_its_text(
 
 
 @given(corpus=corpora, how=train_settings, parity=parity_settings, data=st.data())
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_a_run_interrupted_at_any_merge_continues_to_the_same_result(
     tmp_path_factory: pytest.TempPathFactory,
     corpus: tuple[list[Words], list[Words]],
@@ -133,8 +133,8 @@ def test_a_run_interrupted_at_any_merge_continues_to_the_same_result(
 
 
 @given(corpus=corpora, how=train_settings)
-@settings(deadline=None, max_examples=100)
-def test_merges_of_all_sources_first_are_those_of_plain_training(
+@settings(max_examples=100)
+def test_merges_of_all_sources_first_equal_those_of_plain_training(
     corpus: tuple[list[Words], list[Words]], how: dict[str, Any]
 ) -> None:
     counts = source_counts(*corpus)
@@ -151,7 +151,7 @@ def test_merges_of_all_sources_first_are_those_of_plain_training(
     assert both[0] == both[1]
 
 
-def test_the_learned_bytes_are_those_of_every_sharding() -> None:
+def test_the_learned_bytes_equal_those_of_every_sharding() -> None:
     texts = {
         "en": ["the hug of the pug", "a hug, a pug and a bun"] * 3,
         "cs": ["žluťoučký kůň", "příliš žluťoučký"] * 2,

@@ -13,7 +13,7 @@ from tests.engines import CORE, REFERENCE, Outcome
 from tests.laws.counting import compared, compares_some
 from tests.laws.strategies import Words, pruning_settings, word_counts
 
-patiently = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=25)
+patiently = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=25)
 
 
 def outcome_or_error(learn: Any, *arguments: Any, **options: Any) -> Outcome | str:
@@ -58,7 +58,7 @@ def test_words_that_begin_with_the_prefix_are_pruned_alike(
 
 
 @given(words=word_counts(), how=pruning_settings(), num_threads=st.integers(2, 9), data=st.data())
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_threads_and_the_order_of_words_change_nothing(
     words: Words, how: dict[str, Any], num_threads: int, data: st.DataObject
 ) -> None:
@@ -70,7 +70,7 @@ def test_threads_and_the_order_of_words_change_nothing(
 
 
 @given(words=word_counts(), how=pruning_settings())
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_the_size_is_met_unless_substrings_run_out(words: Words, how: dict[str, Any]) -> None:
     outcome = outcome_or_error(CORE.learn, words, how)
     if isinstance(outcome, Outcome):

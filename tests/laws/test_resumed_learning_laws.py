@@ -96,7 +96,7 @@ def assert_it_continues(
 
 @pytest.mark.parametrize("score", MERGING)
 @given(data=st.data(), words=word_counts())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_a_run_interrupted_at_any_merge_continues_to_the_same_result(
     tmp_path_factory: pytest.TempPathFactory, score: str, data: st.DataObject, words: Words
 ) -> None:
@@ -112,7 +112,7 @@ def test_a_run_interrupted_at_any_merge_continues_to_the_same_result(
 
 @pytest.mark.parametrize("score", MERGING)
 @given(data=st.data(), words=word_counts())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_every_size_of_one_pass_equals_a_run_of_its_own(
     score: str, data: st.DataObject, words: Words
 ) -> None:
@@ -141,7 +141,7 @@ def choices_of(trainer: WordPieceTrainer, counts: pw.Counts, **arguments: Any) -
 
 @compares_some
 @given(data=st.data(), words=word_counts(), learner=st.sampled_from(CHOOSING))
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_a_run_interrupted_after_any_choice_continues_to_the_same_result(
     tmp_path_factory: pytest.TempPathFactory, learner: str, data: st.DataObject, words: Words
 ) -> None:
@@ -165,7 +165,7 @@ def test_a_run_interrupted_after_any_choice_continues_to_the_same_result(
 
 @compares_some
 @given(data=st.data(), words=word_counts(), how=pruning_settings())
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_every_size_of_one_pruning_run_equals_a_run_with_the_same_seeds(
     data: st.DataObject, words: Words, how: dict[str, Any]
 ) -> None:
@@ -195,7 +195,7 @@ def test_every_size_of_one_pruning_run_equals_a_run_with_the_same_seeds(
 
 
 @given(words=word_counts(), data=st.data())
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_unigram_continues_after_any_round(
     tmp_path_factory: pytest.TempPathFactory, words: Words, data: st.DataObject
 ) -> None:
@@ -262,14 +262,14 @@ def sentencepiece_trainer(draw: st.DataObject, model_type: Any) -> SentencePiece
 
 @compares_some
 @given(words=word_counts(), data=st.data())
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_sentencepiece_bpe_continues_after_any_merge(words: Words, data: st.DataObject) -> None:
     continues_after_any_merge(sentencepiece_trainer(data, "bpe"), counts_of(words), data)
 
 
 @compares_some
 @given(words=word_counts(), data=st.data(), model_type=st.sampled_from(["unigram", "bpe"]))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_sentencepiece_continues_from_a_file(
     tmp_path_factory: pytest.TempPathFactory, words: Words, data: st.DataObject, model_type: str
 ) -> None:
@@ -367,7 +367,7 @@ def test_sentencepiece_compares_seeds_by_their_content(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("model_type", ["unigram", "bpe"])
 @given(data=st.data())
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_a_damaged_checkpoint_of_sentencepiece_is_an_error(
     tmp_path_factory: pytest.TempPathFactory, model_type: str, data: st.DataObject
 ) -> None:
@@ -428,7 +428,7 @@ def test_a_checkpoint_of_other_settings_is_refused_with_both_named(tmp_path: Pat
 
 
 @given(data=st.data())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_a_damaged_checkpoint_is_an_error_that_says_so(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject
 ) -> None:
@@ -476,7 +476,7 @@ def test_merges_that_the_counts_do_not_yield_are_refused() -> None:
 
 
 @given(data=st.data())
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_a_changed_choice_is_refused_or_another_vocabulary(data: st.DataObject) -> None:
     learner = LEARNERS[data.draw(st.sampled_from(CHOOSING))]()
     trainer = WordPieceTrainer(vocab_size=24, learner=learner, min_frequency=1)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import piecework as pw
 from piecework.reference.tokenizer import ReferenceTokenizer
 
-patiently = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=300)
+patiently = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=300)
 
 CONTENTS = ["<a>", "b<a>]", "<a>b", "<a", "▁▁", "\n\n", "Ab", "[x]", "bb", "  "]
 TEXT = st.text("<a>bBA[x] \n▁é", max_size=12)
@@ -65,7 +65,7 @@ def _with(
     )
 
 
-def test_of_two_tokens_with_one_form_the_permitted_one_is_found() -> None:
+def test_the_permitted_token_wins_among_equal_normalized_forms() -> None:
     two = pw.spec.AddedToken("\n\n", 300, special=True, normalized=True)
     added = (two, pw.spec.AddedToken("  ", 301, special=False, normalized=True))
     spec = lowercased(added)

@@ -92,7 +92,7 @@ def test_sequences_have_the_words_of_the_text_and_those_of_letters_are_parts(
 
 @compares_some
 @given(CORPORA, SHAPES, LIMITS, st.integers(0, 25) | st.sampled_from([0.05, 0.4, 0.8, 0.999]))
-@settings(deadline=None, max_examples=200)
+@settings(max_examples=200)
 def test_the_core_learns_what_the_reference_learns(
     texts: list[str], shape: dict[str, Any], limits: dict[str, Any], given_first: float
 ) -> None:
@@ -119,7 +119,7 @@ def test_the_core_learns_what_the_reference_learns(
 
 
 @given(CORPORA, st.lists(TEXTS, max_size=4), SHAPES, LIMITS)
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_a_text_has_the_tokens_of_its_sequences(
     corpus: list[str], texts: list[str], shape: dict[str, Any], limits: dict[str, Any]
 ) -> None:
@@ -142,7 +142,7 @@ def reference_tokens(part: str, tok: pw.Tokenizer) -> list[str]:
 
 
 @given(CORPORA, SHAPES, LIMITS)
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_pieces_keep_the_rules(
     corpus: list[str], shape: dict[str, Any], limits: dict[str, Any]
 ) -> None:
@@ -158,7 +158,7 @@ def test_pieces_keep_the_rules(
 
 @compares_some
 @given(CORPORA, SHAPES, st.data())
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_a_run_interrupted_at_any_merge_continues_to_the_same_result(
     corpus: list[str], shape: dict[str, Any], data: st.DataObject
 ) -> None:
@@ -181,7 +181,7 @@ def test_a_checkpoint_continues_from_a_file(tmp_path: Path) -> None:
 
 
 @given(CORPORA, SHAPES, st.integers(1, 5), st.integers(1, 3))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_shards_and_threads_give_the_model_of_the_whole(
     corpus: list[str], shape: dict[str, Any], parts: int, num_threads: int
 ) -> None:

@@ -152,7 +152,6 @@ def test_pieces_by_pruning_equal_the_reference(
 
 @compares_some
 @given(TEXTS, pruning_trainers(), st.data())
-@settings(deadline=None)
 def test_pruning_continues_after_any_choice(
     texts: list[str], trainer: SentencePieceTrainer, data: st.DataObject
 ) -> None:

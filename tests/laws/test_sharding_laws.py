@@ -93,7 +93,6 @@ LINES = st.lists(
 LINE_ENDS = st.sampled_from(["\n", "\r\n"])
 
 patiently = settings(
-    deadline=None,
     max_examples=60,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
 )
@@ -176,7 +175,7 @@ def test_merged_shards_of_files_learn_what_the_whole_learns(
 
 
 @given(lines=LINES, shards=st.integers(1, 4), seed=st.integers(0, 2**32))
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_numbered_shards_keep_the_positions_that_first_seen_needs(
     lines: list[str], shards: int, seed: int
 ) -> None:

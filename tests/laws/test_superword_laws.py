@@ -75,8 +75,7 @@ def test_sequences_are_words_with_one_space_between_them(text: str) -> None:
 
 
 @given(corpus=corpora)
-@settings(deadline=None)
-def test_the_words_of_sequences_are_those_of_the_text(corpus: list[str]) -> None:
+def test_the_words_of_sequences_equal_those_of_the_text(corpus: list[str]) -> None:
     sequences = pw.count_texts(corpus, preset=NAME)
     words = PRESETS["o200k"].pipeline
     split = pw.Counts._of(sequences._raw.split(words.to_json()), words)
@@ -90,7 +89,7 @@ def test_the_words_of_sequences_are_those_of_the_text(corpus: list[str]) -> None
     transition=st.integers(256, 275) | st.sampled_from([0.05, 0.3, 0.75, 0.999]),
     max_words=st.sampled_from([None, 1, 2, 3]),
 )
-@settings(deadline=None, max_examples=150)
+@settings(max_examples=150)
 def test_the_core_learns_what_the_reference_learns(
     corpus: list[str], how: dict[str, Any], transition: float, max_words: int | None
 ) -> None:
@@ -116,7 +115,7 @@ def test_the_core_learns_what_the_reference_learns(
 
 
 @given(corpus=corpora, max_words=st.none() | st.integers(1, 3))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_entries_span_at_most_the_words_of_the_setting(
     corpus: list[str], max_words: int | None
 ) -> None:
@@ -129,8 +128,8 @@ def test_entries_span_at_most_the_words_of_the_setting(
 
 
 @given(corpus=corpora, texts=st.lists(texts, max_size=4))
-@settings(deadline=None, max_examples=100)
-def test_the_ids_of_a_text_are_those_of_the_learned_merges(
+@settings(max_examples=100)
+def test_the_ids_of_a_text_equal_those_of_the_learned_merges(
     corpus: list[str], texts: list[str]
 ) -> None:
     tok = trained(corpus)
@@ -143,7 +142,7 @@ def test_the_ids_of_a_text_are_those_of_the_learned_merges(
 
 
 @given(corpus=corpora, data=st.data())
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 def test_a_run_interrupted_at_any_merge_continues_to_the_same_result(
     tmp_path_factory: pytest.TempPathFactory, corpus: list[str], data: st.DataObject
 ) -> None:
@@ -159,7 +158,7 @@ def test_a_run_interrupted_at_any_merge_continues_to_the_same_result(
 
 
 @given(corpus=corpora)
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_each_size_equals_a_run_of_its_own(corpus: list[str]) -> None:
     counts = pw.count_texts(["of the of the", *corpus], preset=NAME)
     trainer = ByteBPETrainer(266, min_frequency=1, special_tokens=(), transition=260)
@@ -176,7 +175,7 @@ def test_each_size_equals_a_run_of_its_own(corpus: list[str]) -> None:
 
 
 @given(corpus=corpora, parts=st.integers(1, 5))
-@settings(deadline=None, max_examples=40)
+@settings(max_examples=40)
 def test_shards_give_the_tokenizer_of_the_whole(corpus: list[str], parts: int) -> None:
     texts = ["of the of the", *corpus]
     shards = [pw.count_texts(texts[at::parts], preset=NAME) for at in range(parts)]

@@ -27,7 +27,7 @@ def column_of(block: str) -> TextColumn:
 
 
 @given(blocks)
-def test_lines(block: str) -> None:
+def test_lines_of_a_block_are_split_as_by_python(block: str) -> None:
     column = column_of(block)
     lines = by_python(block)
     assert list(column) == lines
@@ -37,14 +37,14 @@ def test_lines(block: str) -> None:
 
 
 @given(blocks, st.integers(0, 9), st.integers(0, 9))
-def test_selections(block: str, start: int, end: int) -> None:
+def test_slices_and_lines_without_blanks_equal_python(block: str, start: int, end: int) -> None:
     column = column_of(block)
     assert list(sliced(column, start, end)) == sliced(by_python(block), start, end)
     assert list(without_blank(column)) == without_blank(by_python(block))
 
 
 @given(st.lists(blocks, min_size=1, max_size=4), st.booleans())
-def test_joined(parts: list[str], with_list: bool) -> None:
+def test_joined_columns_have_the_lines_of_all(parts: list[str], with_list: bool) -> None:
     texts: list[Texts] = [column_of(part) for part in parts]
     if with_list:
         texts[0] = by_python(parts[0])
@@ -53,7 +53,7 @@ def test_joined(parts: list[str], with_list: bool) -> None:
     assert isinstance(together, list) == with_list
 
 
-def test_whitespace_is_that_of_python() -> None:
+def test_whitespace_equals_that_of_python() -> None:
     characters = [chr(point) for point in range(sys.maxunicode + 1) if not 0xD800 <= point < 0xE000]
     column = column_of("\n".join(character for character in characters if character != "\n"))
     kept = [c for c in characters if c not in "\r\n" and not c.isspace()]

@@ -43,7 +43,6 @@ from tests.component_cases import STAGES
 from tests.laws.counting import compared, compares_some
 
 patiently = settings(
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     max_examples=100,
 )

@@ -18,7 +18,7 @@ from tests.laws.strategies import Words, train_settings, word_counts
 
 NAMES = [*Merges.SCORES, *(name for name in LEARNERS if name != Merges.name)]
 
-patiently = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=300)
+patiently = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=300)
 
 
 def outcome_or_error(learn: Any, *arguments: Any, **options: Any) -> Outcome | str:
@@ -45,7 +45,7 @@ def test_the_core_learns_what_the_reference_learns(
 
 @pytest.mark.parametrize("learner", NAMES)
 @given(data=st.data(), words=word_counts(), num_threads=st.integers(2, 9))
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_the_number_of_threads_changes_nothing(
     learner: str, data: st.DataObject, words: Words, num_threads: int
 ) -> None:
@@ -56,7 +56,7 @@ def test_the_number_of_threads_changes_nothing(
 
 @pytest.mark.parametrize("learner", NAMES)
 @given(data=st.data(), words=word_counts())
-@settings(deadline=None, max_examples=50)
+@settings(max_examples=50)
 def test_the_vocabulary_never_exceeds_its_size_and_repeats_nothing(
     learner: str, data: st.DataObject, words: Words
 ) -> None:
@@ -124,7 +124,6 @@ def test_merging_adds_counts_and_keeps_comparable_positions(a: pw.Counts, b: pw.
 
 
 @given(st.lists(st.text("ab .", max_size=12), max_size=6), st.integers(1, 5))
-@settings(deadline=None)
 def test_counting_words_is_the_same_for_any_number_of_threads(
     texts: list[str], num_threads: int
 ) -> None:

@@ -40,7 +40,6 @@ WORDS = (
 SPACES = (" ", " ", " ", " ", "  ", "\n", "\t", "\u3000", "")
 
 patiently = settings(
-    deadline=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture],
     max_examples=25,
 )

@@ -17,7 +17,7 @@ from piecework.train import ByteUnigramTrainer, Pruning, UnigramTrainer
 from tests.laws.counting import compared, compares_some
 from tests.laws.strategies import Words, word_counts
 
-patiently = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=40)
+patiently = settings(suppress_health_check=[HealthCheck.too_slow], max_examples=40)
 
 
 @st.composite
@@ -83,7 +83,7 @@ def test_a_special_token_takes_the_place_of_no_piece() -> None:
 
 
 @given(words=word_counts(), trainer=trainers(), num_threads=st.integers(2, 9), data=st.data())
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_threads_and_the_order_of_words_change_nothing(
     words: Words, trainer: UnigramTrainer, num_threads: int, data: st.DataObject
 ) -> None:
@@ -93,7 +93,7 @@ def test_threads_and_the_order_of_words_change_nothing(
 
 
 @given(words=word_counts(), trainer=trainers())
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_the_size_is_met_unless_substrings_run_out(words: Words, trainer: UnigramTrainer) -> None:
     pieces = learned_by_core(words, trainer)
     if isinstance(pieces, str):
@@ -107,7 +107,7 @@ def test_the_size_is_met_unless_substrings_run_out(words: Words, trainer: Unigra
 
 @compares_some
 @given(words=word_counts(), trainer=trainers(), data=st.data())
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_a_run_interrupted_after_any_choice_continues_to_the_same_result(
     words: Words, trainer: UnigramTrainer, data: st.DataObject
 ) -> None:
@@ -126,7 +126,7 @@ def test_a_run_interrupted_after_any_choice_continues_to_the_same_result(
 
 
 @given(words=word_counts())
-@settings(deadline=None, max_examples=30)
+@settings(max_examples=30)
 def test_pieces_of_bytes_are_those_over_the_byte_level_alphabet(words: Words) -> None:
     texts = [word for word, count in words for _ in range(min(count, 3))]
     counts = pw.count_texts(texts, preset="gpt2")

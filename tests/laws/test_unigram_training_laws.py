@@ -34,7 +34,7 @@ train_settings = st.fixed_dictionaries(
         "num_sub_iterations": st.integers(1, 3),
     }
 )
-thoroughly = settings(deadline=None, max_examples=500)
+thoroughly = settings(max_examples=500)
 
 
 def counts_of(words: Words) -> pw.Counts:
@@ -82,7 +82,7 @@ def test_the_core_learns_what_the_reference_learns(words: Words, how: dict[str, 
 
 
 @given(words=word_counts(), how=train_settings, num_threads=st.integers(2, 5))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_the_number_of_threads_changes_nothing(
     words: Words, how: dict[str, Any], num_threads: int
 ) -> None:
@@ -90,7 +90,7 @@ def test_the_number_of_threads_changes_nothing(
 
 
 @given(words=word_counts(), how=train_settings, cut=st.integers(0, 15))
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_merged_shards_give_the_same(words: Words, how: dict[str, Any], cut: int) -> None:
     shards = [shard for shard in (words[cut:], words[:cut], words[-1:]) if shard]
     whole: Counter[str] = sum((Counter(dict(shard)) for shard in shards), Counter())
@@ -103,7 +103,7 @@ def test_merged_shards_give_the_same(words: Words, how: dict[str, Any], cut: int
 
 
 @given(words=word_counts(), how=train_settings)
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_steps_report_the_likelihood_of_the_reference(words: Words, how: dict[str, Any]) -> None:
     how |= {"character_coverage": 1.0, "user_defined_symbols": (), "special_tokens": ("<unk>",)}
     trainer = UnigramTrainer(**within_reach(words, how))
@@ -115,7 +115,7 @@ def test_steps_report_the_likelihood_of_the_reference(words: Words, how: dict[st
 
 
 @given(words=word_counts())
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_relative_expected_counts_never_lower_the_likelihood(words: Words) -> None:
     scores = reference.seeds(words, [], reference.Settings())
     before = reference.log_likelihood(words, scores)
@@ -129,7 +129,7 @@ def test_relative_expected_counts_never_lower_the_likelihood(words: Words) -> No
 
 
 @given(words=word_counts(), how=train_settings)
-@settings(deadline=None, max_examples=100)
+@settings(max_examples=100)
 def test_encoding_takes_the_best_segmentation(words: Words, how: dict[str, Any]) -> None:
     how |= {"character_coverage": 1.0, "user_defined_symbols": (), "special_tokens": ("<unk>",)}
     model = UnigramTrainer(**within_reach(words, how)).learn(counts_of(words))

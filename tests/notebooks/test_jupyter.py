@@ -40,7 +40,7 @@ with progress_bar("counting <b>") as progress:
         progress(done, 4)
 """
     notebook = new_notebook(cells=[new_code_cell(source)])
-    NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+    NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
     [output] = notebook.cells[0].outputs
     shown = output.data["text/plain"]
     assert "counting <b>" in shown
@@ -55,7 +55,7 @@ import piecework as pw
 tok = pw.Tokenizer.train_from_iterator(["hug pug"] * 9, model="bpe", vocab_size=8, progress=True)
 """
     notebook = new_notebook(cells=[new_code_cell(source)])
-    NotebookClient(notebook, timeout=60, kernel_name="python3").execute()
+    NotebookClient(notebook, timeout=300, kernel_name="python3").execute()
     outputs = notebook.cells[0].outputs
     assert [out.output_type for out in outputs] == ["display_data"] * len(outputs)
     assert len(outputs) >= 1

@@ -45,14 +45,14 @@ def test_normalizers_give_this_text_and_these_spans(engine: Engine, example: Exa
 
 
 @cases("pre_tokenizers")
-def test_pre_tokenizers_cut_these_pieces(engine: Engine, example: Example) -> None:
+def test_pre_tokenizers_give_these_pieces_and_spans(engine: Engine, example: Example) -> None:
     expected = expected_of(engine, example)
     pieces = engine.pieces(example.component, expected["text"])
     assert [[piece, *span] for piece, span in pieces] == expected["pieces"]
 
 
 @cases("post_processors")
-def test_post_processors_frame_these_tokens(engine: Engine, example: Example) -> None:
+def test_post_processors_add_these_tokens(engine: Engine, example: Example) -> None:
     expected = expected_of(engine, example)
     pre_tokenizer = expected.get("pre_tokenizer", {"type": "WhitespaceSplit"})
     spec = TokenizerSpec(

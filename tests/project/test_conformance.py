@@ -98,7 +98,7 @@ def test_word_and_character_vocabularies(engine: Engine, case: dict[str, Any]) -
 
 
 @cases("bert_words.toml")
-def test_bert_words_and_their_places(engine: Engine, case: dict[str, Any]) -> None:
+def test_bert_words_and_their_offsets(engine: Engine, case: dict[str, Any]) -> None:
     normalizer = BertNormalizer(**case.get("normalizer", {}))
     spec = TokenizerSpec(WordLevel({"[UNK]": 0}), normalizer, BertPreTokenizer())
     assert engine.words(spec, case["text"]) == [tuple(word) for word in case["words"]]

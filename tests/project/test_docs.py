@@ -23,8 +23,9 @@ from pathlib import Path
 import pytest
 
 from piecework import reference
-from piecework.cli.app import run
+from piecework.cli.app import VERBS, run
 from piecework.train import LEARNERS, Learner
+from piecework.train.trainers import TRAINERS
 
 ROOT = Path(__file__).parents[2]
 TOUR = ROOT / "python" / "piecework" / "reference" / "README.md"
@@ -192,6 +193,15 @@ def test_console_examples_use_options_that_exist(page: Path) -> None:
             used = re.findall(r"(?<=\s)--?[a-zA-Z][\w-]*", rest)
             wrong += [f"line {line}: {verb} {option}" for option in used if option not in known]
     assert wrong == []
+
+
+def test_options_of_the_table_of_names_exist() -> None:
+    page = (ROOT / "docs" / "reference" / "names.md").read_text(encoding="utf-8")
+    options = set(re.findall(r"^\|[^|]*\|[^|]*\| `(--[a-z-]+)` \|", page, re.MULTILINE))
+    models = TRAINERS.keys() - {"sentencepiece"}  # train-sentencepiece
+    helps = {help_of(verb, f"--model {model}") for verb in VERBS for model in models}
+    assert len(options) > 20
+    assert {option for option in options if not any(option in text for text in helps)} == set()
 
 
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")

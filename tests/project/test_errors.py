@@ -59,7 +59,7 @@ def test_further_arguments_are_named_as_they_are_typed() -> None:
 
 
 @pytest.mark.parametrize("kind", CLASSES)
-def test_errors_of_every_class_travel_with_their_fields(kind: type[PieceworkError]) -> None:
+def test_errors_of_every_class_pickle_with_their_fields(kind: type[PieceworkError]) -> None:
     fields: dict[str, Any] = {
         "also": ("b",),
         "hint": "do this",

@@ -99,7 +99,7 @@ def test_the_table_of_integrations_lists_every_file_with_an_extra() -> None:
     assert {extra for _, extra in rows} <= set(extras())
 
 
-def test_packages_of_developers_are_no_extras() -> None:
+def test_packages_of_developers_are_not_extras() -> None:
     names = extras()
     assert "wheel" not in names
     assert "lint" not in names

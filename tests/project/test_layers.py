@@ -1,7 +1,7 @@
 """Imports run one way, one file chooses the route, and `unsafe` code is in the kernels only.
 
-The tests read the source text. import-linter checks the Python packages (pyproject.toml); the
-rules that it cannot express are below.
+import-linter checks the Python packages (pyproject.toml), cargo and clippy the Rust crates; the rules that
+they cannot express are below.
 """
 
 from __future__ import annotations
@@ -11,13 +11,15 @@ import importlib
 import re
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 import pytest
 
 import piecework as pw
-from tests.rust_imports import Crate, code_of, cycles, without_tests
+from tests.rust_imports import Crate, cycles
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -28,21 +30,10 @@ ROOT = Path(__file__).parents[2]
 CRATES = ROOT / "crates"
 PACKAGE = ROOT / "python" / "piecework"
 
-FOUNDATION = {
-    "error",
-    "interrupt",
-    "table_sections",
-    "spec",
-    "text",
-    "double_array",
-    "word_key",
-    "vocab",
-    "ranks",
-    "encoding",
-    "locks",
-    "hash_runs",
-    "threads",
-}
+FOUNDATION = set(
+    "error interrupt table_sections spec text double_array word_key vocab ranks encoding locks"
+    " hash_runs threads".split()
+)
 STAGES = {"added_tokens", "normalize", "pretokenize", "model", "postprocess", "decode"}
 MAY_USE = {
     **dict.fromkeys(FOUNDATION | STAGES | {"word_cache"}, FOUNDATION),
@@ -65,54 +56,29 @@ CRATE_MAY_USE = {
     "bindings": {"kernels", "capsules", "unicode", "core", "train", "formats", "catch-panics"},
     "wasm": {"core", "train", "formats"},
 }
-FACADES = {"lib", "mod"}
 UNSAFE = {"kernels", "kernels/capsules"}
-FORMATS_MAY_USE_OF_CORE = {
-    "spec",
-    "error",
-    "interrupt",
-    "text",
-    "table_sections",
-    "vocab",
-    "ranks",
-    "double_array",
+USE_OF_CORE = {
+    "train": FOUNDATION | {"model", "stages"},
+    "formats": FOUNDATION - {"word_key", "encoding", "locks", "hash_runs", "threads"},
 }
-TRAIN_MAY_NOT_USE_OF_CORE = {"engine"}
+"""The modules of core that a crate may use: formats build no tokenizer, training never meets the engine."""
+
+ROUTES = {
+    "words": {"route", "encode", "misses", "sentencepiece_unigram", "scratch"},
+    "sentencepiece_unigram": {"encode", "scratch"},
+}
+"""What knows the words of a route, each with the parts of `engine/` that may import it."""
 
 
-def rust_files(crate: str) -> list[Path]:
-    return sorted((CRATES / crate / "src").rglob("*.rs"))
+@cache
+def crate_of(name: str) -> Crate:
+    return Crate(CRATES / name / "src")
 
 
-def names_after(root: str, code: str) -> Iterator[str]:
-    """Yield the first name of every path that starts at `root`, groups in braces included."""
-    for match in re.finditer(rf"\b{root}\s*::\s*(\{{|\w+)", code):
-        if match[1] == "{":
-            yield from group_heads(code[match.end() :])
-        else:
-            yield match[1]
-
-
-def group_heads(rest: str) -> Iterator[str]:
-    """Yield the first name of each item of a `{a::b, c::{d, e}}` group whose brace is behind us."""
-    depth = 0
-    at_item_start = True
-    for name in re.finditer(r"\w+|[{},]", rest):
-        token = name[0]
-        if token == "}" and depth == 0:
-            return
-        if token == "," and depth == 0:
-            at_item_start = True
-        elif token in "{}":
-            depth += 1 if token == "{" else -1
-        elif at_item_start:
-            yield token
-            at_item_start = False
-
-
-def test_group_heads_reads_the_first_name_of_each_item() -> None:
-    code = code_of("use crate::{error::Error, spec::{A, B as C}, text}; // use crate::train;")
-    assert list(names_after("crate", code)) == ["error", "spec", "text"]
+def imports_of_core() -> Iterator[tuple[str, str]]:
+    """Yield each file of core with a file that it imports."""
+    for file, imported in crate_of("core").imports.items():
+        yield from ((file, other) for other in sorted(imported))
 
 
 def core_module_of(file: str) -> str:
@@ -123,232 +89,104 @@ def core_module_of(file: str) -> str:
     return rest[0] if first == "engine" and rest and rest[0] in MAY_USE else first
 
 
-@pytest.mark.parametrize("crate", sorted(CRATE_MAY_USE))
-def test_each_crate_has_sources(crate: str) -> None:
-    assert rust_files(crate)
+def engine_part(file: str) -> str:
+    """Return the name of the file or folder inside `engine/`; an empty string outside it."""
+    folder, *rest = file.removesuffix(".rs").split("/")
+    return rest[0] if folder == "engine" and rest else ""
 
 
-def test_every_core_module_has_a_place_on_the_ladder(core_imports: dict[str, set[str]]) -> None:
-    modules = {core_module_of(file) for file in core_imports} - FACADES
+def test_core_modules_import_only_modules_below_them() -> None:
+    modules = {core_module_of(file) for file in crate_of("core").imports} - {"mod"}
     assert modules == MAY_USE.keys(), "add the new module to MAY_USE and to ARCHITECTURE.md"
-
-
-def test_core_modules_use_only_what_stands_below_them(core_imports: dict[str, set[str]]) -> None:
     found = [
         f"{file} uses {other}"
-        for file, imported in core_imports.items()
-        if (module := core_module_of(file)) not in FACADES
-        for other in sorted(imported)
-        if core_module_of(other) not in MAY_USE[module] | {module}
+        for file, other in imports_of_core()
+        if (module := core_module_of(file)) != "mod"
+        and core_module_of(other) not in MAY_USE[module] | {module}
     ]
     assert found == []
 
 
-ROUTES = {
-    "words": {"route", "encode", "misses", "sentencepiece_unigram", "scratch"},
-    "sentencepiece_unigram": {"encode", "scratch"},
-}
-"""What knows the words of a route, each with the parts of `engine/` that may import it."""
-
-
-@pytest.fixture(scope="module")
-def core_imports() -> dict[str, set[str]]:
-    return Crate(CRATES / "core" / "src").imports()
-
-
-def top_module(file: str) -> str:
-    return file.partition("/")[0].removesuffix(".rs")
-
-
-def test_modules_of_core_do_not_import_each_other_in_a_cycle(
-    core_imports: dict[str, set[str]],
-) -> None:
-    modules: dict[str, set[str]] = {core_module_of(file): set() for file in core_imports}
-    for file, imported in core_imports.items():
-        module = core_module_of(file)
-        modules[module] |= {core_module_of(other) for other in imported} - {module}
-    assert cycles(modules) == []
-
-
-@pytest.mark.parametrize("crate", sorted(CRATE_MAY_USE.keys() - {"core"}))
-def test_folders_do_not_import_each_other_in_a_cycle(crate: str) -> None:
+@pytest.mark.parametrize("crate", sorted(CRATE_MAY_USE))
+def test_files_and_folders_do_not_import_each_other_in_a_cycle(crate: str) -> None:
+    files = crate_of(crate).imports
+    assert cycles(files) == []
     folders: dict[str, set[str]] = {}
-    for file, imported in Crate(CRATES / crate / "src").imports().items():
-        folder = top_module(file)
-        others = {top_module(other) for other in imported} - {folder, *FACADES}
-        folders.setdefault(folder, set()).update(others)
+    for file, imported in files.items():
+        folder = core_module_of(file)
+        folders.setdefault(folder, set()).update(
+            {core_module_of(other) for other in imported} - {folder, "lib"}
+        )
     assert cycles(folders) == []
 
 
-@pytest.mark.parametrize("crate", sorted(CRATE_MAY_USE))
-def test_files_do_not_import_each_other_in_a_cycle(crate: str) -> None:
-    assert cycles(Crate(CRATES / crate / "src").imports()) == []
-
-
-def engine_part(file: str) -> str:
-    """Return the name of the file or folder inside `engine/`; an empty string outside it."""
-    folder, _, rest = file.partition("/")
-    return top_module(rest) if folder == "engine" else ""
-
-
-def test_only_the_router_and_the_loop_import_a_route(core_imports: dict[str, set[str]]) -> None:
+def test_only_the_router_and_the_loop_import_a_route_and_routes_import_neither() -> None:
     found = [
         f"{file} imports {other}"
-        for file, imported in core_imports.items()
-        for other in sorted(imported)
-        if (route := engine_part(other)) in ROUTES
-        and engine_part(file) not in {route} | ROUTES[route]
+        for file, other in imports_of_core()
+        for part, imported in [(engine_part(file), engine_part(other))]
+        if (imported in ROUTES and part not in {imported} | ROUTES[imported])
+        or (part in ROUTES and imported in ("route", "tokenizer"))
     ]
     assert found == []
 
 
-def test_routes_do_not_import_the_router_or_the_tokenizer(
-    core_imports: dict[str, set[str]],
-) -> None:
-    found = [
-        f"{file} imports {other}"
-        for file, imported in core_imports.items()
-        for other in sorted(imported)
-        if engine_part(file) in ROUTES and engine_part(other) in ("route", "tokenizer")
+@pytest.mark.parametrize(
+    ("pattern", "parts"),
+    [
+        (r"\benum Route\b|\bRoute::[A-Z]", {"route"}),
+        (r"\bRoute::compile\b", {"tokenizer"}),
+        (r"\.route\(", {"tokenizer", "rows"}),  # `rows` flushes the misses of any route
+    ],
+)
+def test_one_file_chooses_the_route(pattern: str, parts: set[str]) -> None:
+    core = crate_of("core")
+    names = [
+        core.names[module] for module, file in core.files.items() if re.search(pattern, file.code)
     ]
-    assert found == []
+    assert {engine_part(name) for name in names} == parts
 
 
-ROUTE_CHOICES = {
-    r"\benum\s+Route\b|\bRoute\s*::\s*[A-Z]": {"route"},
-    r"\bRoute\s*::\s*compile\b": {"tokenizer"},
-    r"\bMetaspaceRules\s*::\s*of\s*\(": {"route"},
-    r"\.route\s*\(": {"tokenizer", "rows"},
-    r"\.bert\s*\(": {"route"},
-    r"\.has_normalized\s*\(": {"route", "stages"},
-    r"\.is_byte_level\s*\(": {"route", "tiktoken"},
-}
-"""Code that depends on the route, each pattern with the parts of `engine/` that contain it.
-
-`rows` flushes the misses of whatever route there is. `stages`
-splits normalized text at added tokens, also for the definition. `tiktoken` writes the bytes of
-byte-level tokens.
-"""
-
-
-def engine_code() -> Iterator[tuple[str, str]]:
-    """Yield the code of each file of `engine/`, without its tests."""
-    folder = CRATES / "core" / "src"
-    tests = {"tests", "tests.rs"}
-    for path in sorted((folder / "engine").rglob("*.rs")):
-        name = path.relative_to(folder)
-        if tests.isdisjoint(name.parts):
-            yield name.as_posix(), without_tests(code_of(path.read_text(encoding="utf-8")))
-
-
-@pytest.mark.parametrize("pattern", ROUTE_CHOICES)
-def test_one_file_chooses_the_route(pattern: str) -> None:
-    parts = {engine_part(name) for name, code in engine_code() if re.search(pattern, code)}
-    assert parts == ROUTE_CHOICES[pattern]
-
-
-def test_no_module_but_the_engine_sees_the_route() -> None:
-    found = [
-        str(path.relative_to(ROOT))
-        for path in rust_files("core")
-        if path.relative_to(CRATES / "core" / "src").parts[0] != "engine"
-        and re.search(r"\bRoute\b|\broute_for\b", code_of(path.read_text(encoding="utf-8")))
-    ]
-    assert found == []
-
-
-def write_crate(folder: Path, files: dict[str, str]) -> Crate:
-    for name, code in files.items():
-        path = folder / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(code, encoding="utf-8")
-    return Crate(folder)
+@pytest.mark.parametrize("crate", USE_OF_CORE)
+def test_training_and_formats_see_a_part_of_core(crate: str) -> None:
+    found = {
+        f"{module} uses {path[1]}"
+        for module, file in crate_of(crate).files.items()
+        for path in file.needed
+        if path[0] == "piecework_core" and path[1] not in USE_OF_CORE[crate]
+    }
+    assert found == set()
 
 
 def test_a_cycle_of_files_is_found_through_a_reexport(tmp_path: Path) -> None:
-    crate = write_crate(
-        tmp_path,
-        {
-            "lib.rs": "mod a; mod b;",
-            "a/mod.rs": "mod one; mod two; pub use one::One; pub use two::{Two as Second};",
-            "a/one.rs": "use super::Second; pub struct One; // use crate::b::B;",
-            "a/two.rs": "pub struct Two(crate::b::B);",
-            "b.rs": "use crate::a::{self, One}; pub struct B; #[cfg(test)] mod tests { use x::Y; }",
-        },
-    )
-    assert crate.imports() == {
-        "a/mod.rs": set(),
-        "a/one.rs": {"a/two.rs"},
-        "a/two.rs": {"b.rs"},
-        "b.rs": {"a/one.rs"},
+    files = {
+        "lib.rs": "mod a; mod b;",
+        "a/mod.rs": "mod one; mod two; pub use one::One; pub use two::{Two as Second};",
+        "a/one.rs": "use super::Second; pub struct One; // crate::c::C",
+        "a/two.rs": "pub struct Two(crate::b::B); #[cfg(test)] mod tests { use crate::c::C; }",
+        "b.rs": "use crate::a::{self, One}; pub struct B;",
+        "c.rs": "use crate::b::B; pub struct C;",
     }
-    assert cycles(crate.imports()) == [["a/one.rs", "a/two.rs", "b.rs"]]
+    (tmp_path / "a").mkdir()
+    for name, code in files.items():
+        (tmp_path / name).write_text(code, encoding="utf-8")
+    imports = Crate(tmp_path).imports
+    assert {*cycles(imports)} == {"a/one.rs", "a/two.rs", "b.rs"}
+    assert imports["c.rs"] == {"b.rs"}
 
 
-def test_a_reexport_is_an_import_of_the_file_that_uses_the_name(tmp_path: Path) -> None:
-    crate = write_crate(
-        tmp_path,
-        {
-            "lib.rs": "mod a;",
-            "a/mod.rs": "mod one; mod two; pub(super) use one::One; pub use two::Two; pub struct A(One);",
-            "a/one.rs": "use super::A; pub struct One;",
-            "a/two.rs": "use super::A; pub struct Two;",
-        },
-    )
-    assert cycles(crate.imports()) == [["a/mod.rs", "a/one.rs"]]
-
-
-def test_a_file_imports_nothing_for_its_tests(tmp_path: Path) -> None:
-    crate = write_crate(
-        tmp_path,
-        {
-            "lib.rs": "mod a; mod b;",
-            "a.rs": "pub struct A; #[cfg(test)] mod tests { use crate::b::B; fn f() { B::new() } }",
-            "b.rs": "use crate::a::A; pub struct B;",
-        },
-    )
-    assert cycles(crate.imports()) == []
-
-
-def test_formats_see_specifications_and_errors_only() -> None:
-    found = [
-        f"{path.relative_to(ROOT)} uses core::{used}"
-        for path in rust_files("formats")
-        for used in names_after("piecework_core", code_of(path.read_text(encoding="utf-8")))
-        if used not in FORMATS_MAY_USE_OF_CORE
-    ]
-    assert found == []
-
-
-def test_training_never_meets_the_engine() -> None:
-    found = [
-        f"{path.relative_to(ROOT)} uses core::{used}"
-        for path in rust_files("train")
-        for used in names_after("piecework_core", code_of(path.read_text(encoding="utf-8")))
-        if used in TRAIN_MAY_NOT_USE_OF_CORE
-    ]
-    assert found == []
+def manifest(folder: Path) -> dict[str, Any]:
+    content: dict[str, Any] = tomllib.loads((folder / "Cargo.toml").read_text(encoding="utf-8"))
+    return content
 
 
 @pytest.mark.parametrize("crate", sorted(CRATE_MAY_USE))
 def test_crates_depend_downwards(crate: str) -> None:
-    manifest = tomllib.loads((CRATES / crate / "Cargo.toml").read_text(encoding="utf-8"))
+    dependencies = manifest(CRATES / crate).get("dependencies", {})
     ours = {
-        name.removeprefix("piecework-")
-        for name in manifest.get("dependencies", {})
-        if name.startswith("piecework-")
+        name.removeprefix("piecework-") for name in dependencies if name.startswith("piecework-")
     }
     assert ours <= CRATE_MAY_USE[crate]
-
-
-def test_unsafe_lives_in_kernels_alone() -> None:
-    found = [
-        str(path.relative_to(ROOT))
-        for crate in CRATE_MAY_USE.keys() - UNSAFE
-        for path in rust_files(crate)
-        if re.search(r"\bunsafe\b", code_of(path.read_text(encoding="utf-8")))
-    ]
-    assert found == []
 
 
 @pytest.mark.parametrize("crate", sorted(CRATE_MAY_USE.keys() - UNSAFE))
@@ -357,72 +195,30 @@ def test_crates_forbid_unsafe_code(crate: str) -> None:
     assert "#![forbid(unsafe_code)]" in lib
 
 
-# Maps whose keys are constants or numbers that no input chooses, and a table that bounds its runs.
-FIXED_HASHES = {
-    "unicode/src/code_point_map.rs",
-    "core/src/vocab/table.rs",  # the table that bounds its runs
-    "core/src/model/unigram/float32/nbest.rs",
-    "core/src/stages/split/bert/char_actions.rs",
-    "train/src/count/word_counter.rs",
-    "formats/src/normalization_rules/decompile.rs",
-    "formats/src/normalization_rules/named.rs",
-}
+def test_every_crate_is_listed_and_denies_unsafe_code_without_an_argument() -> None:
+    workspace = manifest(ROOT)["workspace"]
+    assert {f"crates/{name}" for name in CRATE_MAY_USE} == {*workspace["members"]} - {"fuzz"}
+    assert workspace["lints"]["rust"]["unsafe_op_in_unsafe_fn"] == "deny"
+    assert workspace["lints"]["clippy"]["undocumented_unsafe_blocks"] == "deny"
+    for member in workspace["members"]:
+        assert manifest(ROOT / member)["lints"] == {"workspace": True}, member
 
 
 def test_maps_that_files_and_texts_fill_have_random_seeds() -> None:
-    found = {
-        str(path.relative_to(CRATES))
+    fixed = {
+        path.relative_to(CRATES).as_posix()
         for path in CRATES.rglob("*.rs")
-        if path.name != "tests.rs" and "rustc_hash" in path.read_text()
+        if path.name != "tests.rs" and "rustc_hash" in path.read_text(encoding="utf-8")
     }
-    assert found == FIXED_HASHES
-
-
-def test_every_unsafe_block_argues_its_safety() -> None:
-    found = [
-        f"{path.relative_to(ROOT)}:{number}"
-        for crate in UNSAFE
-        for path in rust_files(crate)
-        for number, before in unargued_unsafe(path.read_text(encoding="utf-8").splitlines())
-    ]
-    assert found == []
-
-
-def test_nothing_safe_takes_a_raw_pointer_from_a_caller() -> None:
-    found = [
-        f"{path.relative_to(ROOT)}: {match[0]}"
-        for crate in UNSAFE
-        for path in rust_files(crate)
-        if path.name != "tests.rs"
-        for match in re.finditer(
-            r"^ *(?:pub(?:\([^)]*\))? )?(?:const )?fn [^;{]*?[:&(] *(?:\*(?:const|mut)|NonNull)\b[^;{]*",
-            code_of(path.read_text(encoding="utf-8")),
-            re.MULTILINE,
-        )
-        if "->" not in match[0].partition("NonNull")[0].partition("*")[0]
-    ]
-    assert found == []
-
-
-@pytest.mark.parametrize(
-    ("lints", "name"),
-    [("rust", "unsafe_op_in_unsafe_fn"), ("clippy", "undocumented_unsafe_blocks")],
-)
-def test_the_workspace_denies_unsafe_code_that_is_not_argued(lints: str, name: str) -> None:
-    workspace = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))["workspace"]
-    assert workspace["lints"][lints][name] == "deny"
-    for member in workspace["members"]:
-        manifest = tomllib.loads((ROOT / member / "Cargo.toml").read_text(encoding="utf-8"))
-        assert manifest["lints"] == {"workspace": True}, member
-
-
-def unargued_unsafe(lines: list[str]) -> Iterator[tuple[int, str]]:
-    """Yield `unsafe {` blocks and `unsafe impl`s without a SAFETY note in the lines just above."""
-    for index, line in enumerate(lines):
-        if re.search(r"\bunsafe\s*(\{|impl\b)", line.split("//")[0]):
-            above = "\n".join(lines[max(0, index - 8) : index + 1])
-            if "SAFETY" not in above:
-                yield index + 1, line
+    assert fixed == {  # keys are constants or numbers that no input chooses
+        "unicode/src/code_point_map.rs",
+        "core/src/vocab/table.rs",  # the table that bounds its runs
+        "core/src/model/unigram/float32/nbest.rs",
+        "core/src/stages/split/bert/char_actions.rs",
+        "train/src/count/word_counter.rs",
+        "formats/src/normalization_rules/decompile.rs",
+        "formats/src/normalization_rules/named.rs",
+    }
 
 
 def parsed(path: Path) -> ast.Module:
@@ -605,7 +401,7 @@ def test_the_heart_imports_no_guest() -> None:
     assert found == []
 
 
-def test_nothing_that_encodes_prompts_imports_what_chat_has_besides() -> None:
+def test_encoding_prompts_imports_no_extras_of_chat() -> None:
     extras = tuple(f"piecework.chat.{name}" for name in sorted(CHAT_EXTRAS))
     found = [
         f"{module} imports {name}"
@@ -696,25 +492,6 @@ def test_compat_and_integrations_use_no_private_name_of_the_tokenizer() -> None:
         and ast.unparse(node.value) not in ("self", "cls")
     ]
     assert found == []
-
-
-TYPES_WITH_SEVERAL_DEFINITIONS = {
-    # Each level has its own form of a kernel.
-    "kernels": {"CodeUnit", "SimdPosition", "Plain"},
-}
-
-
-@pytest.mark.parametrize("crate", sorted(CRATE_MAY_USE))
-def test_a_type_name_has_one_definition_in_a_crate(crate: str) -> None:
-    definitions: dict[str, list[str]] = {}
-    for path in rust_files(crate):
-        if "tests" in path.relative_to(CRATES).with_suffix("").parts:
-            continue
-        code = without_tests(code_of(path.read_text(encoding="utf-8")))
-        for name in re.findall(r"\b(?:struct|enum|union|trait)\s+(\w+)", code):
-            definitions.setdefault(name, []).append(str(path.relative_to(ROOT)))
-    several = {name: files for name, files in definitions.items() if len(files) > 1}
-    assert several.keys() == TYPES_WITH_SEVERAL_DEFINITIONS.get(crate, set()), several
 
 
 DECLARED = {"numpy", "click", "rich", "piecework"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import os
 import runpy
+import subprocess
 import sys
 from pathlib import Path
 
@@ -27,6 +28,22 @@ def _unlink_of_windows(path: object) -> None:
 def test_tests_start_without_a_c_library(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(ctypes, "CDLL", _library_of_windows)
     runpy.run_path(conftest.__file__)["trim_memory"]()
+
+
+@pytest.mark.slow
+def test_windows_collects_every_test() -> None:
+    command = [
+        sys.executable,
+        "-m",
+        "pytest",
+        "--collect-only",
+        "-q",
+        "-p",
+        "tests.windows",
+        "tests",
+    ]
+    done = subprocess.run(command, cwd=conftest.ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout[-4000:] + done.stderr
 
 
 def test_a_folder_keeps_no_lock_file_that_windows_cannot_delete(

@@ -119,7 +119,7 @@ def test_the_page_has_the_26_models() -> None:
     "row", [row for row in rows_of_page() if row[4].startswith("`")], ids=lambda row: row[0]
 )
 @pytest.mark.usefixtures("ranks")
-def test_the_kind_and_the_size_of_a_model_are_those_of_its_file(row: list[str]) -> None:
+def test_the_kind_and_the_size_of_a_model_equal_those_of_its_file(row: list[str]) -> None:
     _, _, kind, entries, checked = row
     name = checked.split("`")[1]
     path = data.need(FILES[name]) if name in FILES else None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 import warnings
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +10,6 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from tests.conftest import ROOT
 
 WORDS = ["hug hugs pug bugs"] * 9
 Call = Callable[[Path], object]
@@ -127,14 +125,6 @@ def test_warning_names_the_caller(call: Call, tmp_path: Path) -> None:
     with pytest.warns(KINDS) as caught:
         call(tmp_path)
     assert {warning.filename for warning in caught} == {__file__}, [str(w.message) for w in caught]
-
-
-def test_no_file_counts_frames() -> None:
-    files = (ROOT / "python/piecework").rglob("*.py")
-    counting = {
-        path.name for path in files if re.search(r"warnings\.warn\(|stacklevel", path.read_text())
-    }
-    assert counting == {"warn.py"}
 
 
 def test_an_added_token_that_the_normalizer_drops_is_warned_of() -> None:

@@ -175,7 +175,7 @@ def test_no_token_joins_letters_digits_and_punctuation(byte_level: pw.Tokenizer)
     assert "ing-ing." in spaces.get_vocab()
 
 
-def test_bytes_that_are_no_text_decode_to_the_replacement_character() -> None:
+def test_bytes_that_are_not_text_decode_to_the_replacement_character() -> None:
     folder = data.need("vocab/gpt2/encoder.json").parent
     tok = pw.Tokenizer.load(folder / "encoder.json", merges=folder / "vocab.bpe")
     ids = tok.encode("naïve 日本 🤗").ids

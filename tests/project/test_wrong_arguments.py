@@ -1,4 +1,4 @@
-"""Wrong values of each argument of what is public raise typed errors with a place."""
+"""Arguments of public functions: wrong values raise typed errors with a place; a default they share."""
 
 from __future__ import annotations
 
@@ -131,3 +131,15 @@ def test_a_wrong_argument_is_a_typed_error_with_a_place(
             if (found := problem(function, argument, arguments))
         }
     assert problems == {}
+
+
+def test_special_tokens_are_added_to_texts_and_not_to_segments_and_prompts() -> None:
+    defaults = {
+        name: parameters["add_special_tokens"].default
+        for name, value in CALLABLES.items()
+        if inspect.isroutine(value)
+        and "add_special_tokens" in (parameters := inspect.signature(value).parameters)
+    }
+    assert len(defaults) > 10
+    without = [name for name, default in defaults.items() if default is not True]
+    assert without == ["piecework.generation.heal", "Tokenizer.encode_segments"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import unicodedata
 
 import tokenizers
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from piecework.reference import bert
@@ -24,7 +24,6 @@ def test_aligned_decomposition_is_nfd(text: str) -> None:
 
 
 @given(texts, st.booleans(), st.booleans(), st.sampled_from([None, True, False]), st.booleans())
-@settings(deadline=None)
 def test_normalized_text_equals_tokenizers(
     text: str, clean: bool, cjk: bool, strip: bool | None, lower: bool
 ) -> None:
@@ -34,7 +33,6 @@ def test_normalized_text_equals_tokenizers(
 
 
 @given(texts)
-@settings(deadline=None)
 def test_words_and_spans_equal_tokenizers(text: str) -> None:
     published = tokenizers.pre_tokenizers.BertPreTokenizer()
     assert bert.pre_tokenize(align(text)) == published.pre_tokenize_str(text)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from piecework.reference import (
@@ -47,7 +47,6 @@ def corpus_counts() -> Counter[str]:
 
 
 @given(corpora, st.integers(3, 20))
-@settings(deadline=None)
 def test_bpe_merges_a_most_frequent_pair_at_every_step(
     counts: dict[str, int], vocab_size: int
 ) -> None:
@@ -63,7 +62,6 @@ def test_bpe_merges_a_most_frequent_pair_at_every_step(
 
 
 @given(corpora, st.integers(3, 20), unseen)
-@settings(deadline=None)
 def test_bpe_encodes_as_the_complete_model_does(
     counts: dict[str, int], vocab_size: int, word: str
 ) -> None:
@@ -79,7 +77,6 @@ def test_bpe_encodes_as_the_complete_model_does(
 
 
 @given(corpora, st.integers(6, 20))
-@settings(deadline=None)
 def test_wordpiece_learns_as_the_complete_learner_does(
     counts: dict[str, int], vocab_size: int
 ) -> None:
@@ -93,7 +90,6 @@ def test_wordpiece_learns_as_the_complete_learner_does(
 
 
 @given(corpora, st.integers(6, 20), unseen)
-@settings(deadline=None)
 def test_wordpiece_encodes_as_the_complete_model_does(
     counts: dict[str, int], vocab_size: int, word: str
 ) -> None:
@@ -136,7 +132,6 @@ def test_rare_parts_score_higher_than_frequent_ones() -> None:
 
 
 @given(corpora, unseen)
-@settings(deadline=None)
 def test_unigram_finds_a_best_segmentation(counts: dict[str, int], word: str) -> None:
     scores = unigram.train(counts, vocab_size=8)
     pieces = unigram.encode(word, scores)
@@ -147,7 +142,6 @@ def test_unigram_finds_a_best_segmentation(counts: dict[str, int], word: str) ->
 
 
 @given(corpora, st.integers(1, 12))
-@settings(deadline=None)
 def test_unigram_keeps_every_character_and_no_more_pieces_than_asked(
     counts: dict[str, int], vocab_size: int
 ) -> None:
@@ -159,7 +153,6 @@ def test_unigram_keeps_every_character_and_no_more_pieces_than_asked(
 
 
 @given(corpora)
-@settings(deadline=None)
 def test_every_step_of_expectation_maximization_raises_the_likelihood(
     counts: dict[str, int],
 ) -> None:

@@ -59,7 +59,7 @@ def test_the_digamma_of_a_count_has_the_bits_of_the_imported_function(
     assert unigram_hard_em.digamma(count) == expected
 
 
-def test_ties_between_segmentations_are_those_of_the_printed_trainer() -> None:
+def test_ties_between_segmentations_equal_those_of_the_printed_trainer() -> None:
     text = "hn hn hp hn nupg hp hn"
     characters = Counter(text.replace(" ", "_"))
     seeds = characters | Counter({"_h": 5, "hn": 4, "hn_": 3, "n_": 3, "_hn": 3})
@@ -156,7 +156,7 @@ def test_the_first_pair_of_equals_is_merged_first() -> None:
     assert by_ids.learn(counts).merges == (("a", "b"), ("b", "a"), ("c", "b"))
 
 
-def test_an_earlier_occurrence_that_a_merge_creates_decides() -> None:
+def test_ties_count_occurrences_that_merges_create() -> None:
     # After "ab" is merged, (ab, c) and (d, e) occur twice each, and (ab, c) begins the first word.
     counts = pw.Counts(["abc", "de", "ab"], [2, 2, 1], first=[1, 2, 3])
     trainer = pw.BPETrainer(vocab_size=7, ties="first-seen", special_tokens=(), unk_token=None)

@@ -7,7 +7,7 @@ import sys
 
 import pytest
 import tokenizers
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from piecework.errors import ArgumentError, SpecialTokenError, VocabularyError
@@ -27,7 +27,6 @@ paddings = st.builds(
 
 
 @given(st.lists(st.text("abc", max_size=6), min_size=1, max_size=4), paddings)
-@settings(deadline=None)
 def test_a_batch_is_padded_as_tokenizers_pads_it(texts: list[str], padding: Padding) -> None:
     spec = TokenizerSpec(Char(LETTERS), padding=padding)
     published = tokenizers.Tokenizer.from_str(portable_json(spec)).encode_batch(texts)

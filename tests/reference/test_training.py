@@ -8,7 +8,7 @@ from collections import Counter
 
 import pytest
 import tokenizers
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from piecework.errors import TrainingError
@@ -48,7 +48,6 @@ def test_likelihood_score_is_the_gain_in_log_likelihood(words: list[tuple[str, i
 
 
 @given(corpora, st.integers(6, 30), st.integers(0, 4))
-@settings(deadline=None)
 def test_frequency_without_a_prefix_is_the_byte_pair_encoding_of_tokenizers(
     words: list[tuple[str, int]], vocab_size: int, min_frequency: int
 ) -> None:

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterator
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from piecework.reference.lattice import Lattice, unknown_score
@@ -34,7 +34,6 @@ def segmentations(word: str, scores: Scored) -> Iterator[tuple[tuple[str, ...], 
 
 
 @given(words, pieces)
-@settings(deadline=None)
 def test_n_best_are_the_best_of_all(word: str, scores: Scored) -> None:
     everything = dict(segmentations(word, scores))
     found = Lattice(word, scores).n_best(1000)
@@ -46,7 +45,6 @@ def test_n_best_are_the_best_of_all(word: str, scores: Scored) -> None:
 
 
 @given(words, pieces)
-@settings(deadline=None)
 def test_sums_and_expected_counts_equal_the_definition(word: str, scores: Scored) -> None:
     everything = dict(segmentations(word, scores))
     total = math.fsum(map(math.exp, everything.values()))
@@ -64,7 +62,6 @@ def test_sums_and_expected_counts_equal_the_definition(word: str, scores: Scored
 
 
 @given(words, pieces)
-@settings(deadline=None)
 def test_entropy_equals_the_definition(word: str, scores: Scored) -> None:
     chances = [math.exp(score) for score in dict(segmentations(word, scores)).values()]
     shares = [chance / math.fsum(chances) for chance in chances]

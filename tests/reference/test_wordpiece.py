@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import tokenizers
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from piecework.reference.encoding import Piece
@@ -51,7 +51,6 @@ def test_shortest_is_the_best_of_all_segmentations(
 
 
 @given(words, vocabs(), st.integers(1, 8))
-@settings(deadline=None)
 def test_greedy_pieces_equal_tokenizers(word: str, vocab: dict[str, int], max_chars: int) -> None:
     published = tokenizers.models.WordPiece(
         vocab, unk_token="[UNK]", max_input_chars_per_word=max_chars

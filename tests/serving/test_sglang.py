@@ -110,7 +110,7 @@ def test_sglang_loads_the_plugin_that_is_named(
     folder = model_folder("qwen2.5", tmp_path)
     command = [sys.executable, "-c", LOAD, str(folder)]
     environment = environment_with_plugins(tmp_path, **plugins)
-    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120)
+    ran = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=300)
     assert ran.returncode == 0, ran.stderr[-3000:]
     expected = get_tokenizer(str(folder)).encode("naïve 北京")
     assert ran.stdout.splitlines()[-1] == f"{module} {expected}"

@@ -29,7 +29,7 @@ PAGES = (
     "explanation/errata.html",
     "explanation/benchmarks.html",
     "project/changelog.html",
-    "decisions/0071-the-site.html",
+    "decisions/0098-imports.html",
 )
 NARROW = {"width": 390, "height": 844}
 OVERFLOWING = "document.documentElement.scrollWidth > document.documentElement.clientWidth"

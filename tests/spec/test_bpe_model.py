@@ -113,7 +113,7 @@ def test_drawing_leaves_no_trace(tok: pw.Tokenizer) -> None:
         assert tok.encode(TEXTS[0]).ids == expected[0]
 
 
-def test_alpha_0_is_no_sampling_and_alpha_1_gives_characters(tok: pw.Tokenizer) -> None:
+def test_alpha_0_does_not_sample_and_alpha_1_gives_characters(tok: pw.Tokenizer) -> None:
     assert tok.encode(TEXTS[0], sampling=pw.Sampling(dropout=0)).ids == tok.encode(TEXTS[0]).ids
     characters = tok.encode(TEXTS[0], sampling=pw.Sampling(dropout=1)).tokens
     assert characters == list(TEXTS[0].replace(" ", ""))
@@ -207,6 +207,6 @@ def test_settings_out_of_range_are_named(settings: dict[str, object], name: str)
         pw.Sampling(**settings)
 
 
-def test_sampling_is_given_as_such(tok: pw.Tokenizer) -> None:
+def test_sampling_must_be_a_sampling_object(tok: pw.Tokenizer) -> None:
     with pytest.raises(pw.errors.InputTypeError, match="sampling"):
         tok.encode("hug", sampling=0.1)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import copy
 import itertools
 import multiprocessing
-import os
 import pickle
 import signal
 import sys
@@ -33,6 +32,7 @@ from piecework.spec import (
     WhitespaceSplit,
 )
 from piecework.train import Pipeline, Preset
+from tests.processes import POSIX
 
 VOCAB = ["[UNK]", "a", "b", "##a", "##b", "ab", "ba", "##ab", "!", "[x]"]
 SENTENCE = "Don't you love 🤗 Transformers? We sure do."
@@ -307,7 +307,7 @@ def test_the_exception_is_the_cause_and_the_text_is_named() -> None:
 
 @pytest.mark.parametrize("stop", [KeyboardInterrupt, SystemExit])
 @pytest.mark.parametrize("num_threads", [1, 3])
-def test_exceptions_that_are_no_errors_are_not_wrapped(
+def test_exceptions_that_are_not_errors_are_not_wrapped(
     stop: type[BaseException], num_threads: int
 ) -> None:
     def stops(text: str) -> str:
@@ -371,11 +371,11 @@ def test_many_threads_may_use_one_tokenizer() -> None:
     for thread in threads:
         thread.start()
     for thread in threads:
-        thread.join(timeout=120)
+        thread.join(timeout=300)
     assert results == [expected] * 4
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="no fork on this system")
+@POSIX
 @pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")
 def test_a_custom_stage_works_after_fork() -> None:
     tok = tokenizer(normalizer=CustomNormalizer(str.lower))
@@ -420,7 +420,7 @@ def test_a_partial_pickles_and_works() -> None:
 
 
 @pytest.mark.parametrize("copied", [copy.copy, copy.deepcopy])
-def test_copies_are_equal_whatever_the_function(copied: Callable[[Any], Any]) -> None:
+def test_copies_with_any_function_are_equal(copied: Callable[[Any], Any]) -> None:
     tok = tokenizer(normalizer=CustomNormalizer(lambda text: text))
     assert copied(tok) == tok
     assert copied(tok.spec) == tok.spec
@@ -461,7 +461,7 @@ def test_repr_has_the_names() -> None:
 # ---- files
 
 
-def test_saving_says_where_a_function_stands_and_what_to_do(tmp_path: Path) -> None:
+def test_the_error_of_saving_names_the_custom_stage(tmp_path: Path) -> None:
     stage = SequencePreTokenizer((WhitespaceSplit(), CustomPreTokenizer(str.split, "mine")))
     tok = tokenizer(pre_tokenizer=stage)
     for refused in (
@@ -591,7 +591,7 @@ def test_a_given_spacy_pipeline_is_used_and_pickled() -> None:
 
 
 @given(text=st.text(max_size=80))
-def test_spacy_words_are_those_of_the_text(text: str) -> None:
+def test_spacy_words_equal_those_of_the_text(text: str) -> None:
     library = pytest.importorskip("spacy", reason="needs piecework[spacy]")
     from piecework.integrations.spacy import LanguageWords, _load_tokenizer
 

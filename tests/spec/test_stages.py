@@ -88,7 +88,7 @@ PRE_TOKENIZERS = (
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_a_stage_alone_does_what_it_does_in_a_tokenizer(text: str) -> None:
+def test_a_stage_alone_gives_the_result_of_the_tokenizer(text: str) -> None:
     for normalizer in NORMALIZERS:
         tok = trained().with_normalizer(normalizer)
         assert pw.stages.normalize(normalizer, text) == tok.normalize(text)

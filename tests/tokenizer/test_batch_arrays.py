@@ -183,7 +183,7 @@ def test_changing_the_result_does_not_change_the_batch() -> None:
     assert batch.to_lists() == [[1, 2], [2, 1]]
 
 
-def test_a_pad_id_that_is_no_id_is_rejected() -> None:
+def test_an_invalid_pad_id_is_rejected() -> None:
     batch = TOK.encode_batch(TEXTS)
     for pad, error in ((-1, ArgumentError), (2**32, ArgumentError), ("x", InputTypeError)):
         with pytest.raises(error) as raised:

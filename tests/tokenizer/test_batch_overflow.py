@@ -31,7 +31,7 @@ def check(batch: pw.Batch, encodings: list[pw.Encoding]) -> None:
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("direction", ["right", "left"])
-def test_windows_are_those_of_encode(kind: str, direction: Any) -> None:
+def test_windows_equal_those_of_encode(kind: str, direction: Any) -> None:
     tok = KINDS[kind]().with_truncation(9, stride=2, side=direction)
     first, second = texts(11), texts(12)
     for settings in ({}, {"add_special_tokens": False}, {"parse_special": False}):
@@ -86,7 +86,7 @@ def test_any_number_of_threads_gives_the_same_windows(num_threads: int) -> None:
     assert batch.overflow_to_sample_mapping.tolist() == samples
 
 
-def test_windows_that_are_drawn_are_those_of_the_text_at_its_place() -> None:
+def test_windows_of_a_sampled_text_join_to_its_sample() -> None:
     tok = trained(model="unigram", vocab_size=60)
     sampling = pw.Sampling(alpha=0.3, seed=5)
     whole = tok.encode_batch(texts(16), sampling=sampling)
@@ -119,7 +119,7 @@ def test_an_error_names_the_text_and_not_the_window() -> None:
 
 @pytest.mark.parametrize("direction", ["right", "left"])
 @pytest.mark.parametrize("is_padded", [False, True])
-def test_windows_are_those_of_tokenizers(direction: Any, is_padded: bool) -> None:
+def test_windows_equal_those_of_tokenizers(direction: Any, is_padded: bool) -> None:
     tok = KINDS["bert"]().with_truncation(14, stride=3, side=direction)
     tok = tok.with_padding() if is_padded else tok
     theirs = tokenizers.Tokenizer.from_str(tok.to_str())

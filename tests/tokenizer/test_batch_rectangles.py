@@ -45,7 +45,7 @@ def test_the_special_padding_token_fills(token: str, id: int) -> None:
     assert filled.dtype == np.uint32
 
 
-def test_a_given_id_goes_before_all_others() -> None:
+def test_a_given_pad_id_has_precedence() -> None:
     for tok in (BARE, with_special("[PAD]"), with_special("[PAD]").with_padding(3)):
         batch = tok.encode_batch(["ab", "bab", "b" * 4])
         assert batch.to_numpy(pad_id=5)[-1].tolist() == [2, 2, 2, 2]

@@ -143,7 +143,7 @@ def same(batch: pw.Batch, rows: list[pw.Encoding]) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_rows_are_those_of_encode(kind: str) -> None:
+def test_rows_equal_those_of_encode(kind: str) -> None:
     tok, first, second = KINDS[kind](), texts(1), texts(2)
     for settings in ({}, {"add_special_tokens": False}, {"parse_special": False}):
         same(
@@ -172,7 +172,7 @@ def test_rows_are_cut_and_filled_as_those_of_encode(kind: str, direction: Any) -
 
 
 @pytest.mark.parametrize("kind", ["gpt2", "cl100k", "trimmed", "few bytes", "template"])
-def test_ids_laid_along_a_text_are_the_pieces_of_its_model(kind: str) -> None:
+def test_fast_and_plain_encoding_have_the_same_ids_and_spans(kind: str) -> None:
     tok = KINDS[kind]()
     plainly = pw.Sampling(dropout=0)  # nothing is drawn, and every word is segmented by itself
     for text in texts(5, 300):

@@ -25,6 +25,7 @@ from piecework.spec import (
     WhitespaceSplit,
     WordLevel,
 )
+from tests.processes import POSIX
 
 VOCAB = [
     "[PAD]",
@@ -350,7 +351,7 @@ def test_a_hash_reads_the_vocabulary_once(tok: pw.Tokenizer) -> None:
     assert copied._fingerprint == tok.fingerprint
 
 
-def test_encode_says_what_it_takes() -> None:
+def test_encode_has_the_arguments_of_tokenizers_first() -> None:
     takes = inspect.signature(pw.Tokenizer.encode).parameters.values()
     # The first four in the order of `tokenizers.Tokenizer.encode`.
     assert [(one.name, one.default) for one in list(takes)[2:]] == [
@@ -417,7 +418,7 @@ def test_threads_share_one_tokenizer(tok: pw.Tokenizer) -> None:
     assert results == [expected] * 8
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="this system has no fork")
+@POSIX
 @pytest.mark.filterwarnings("ignore:This process.*is multi-threaded:DeprecationWarning")
 def test_a_forked_child_encodes(tok: pw.Tokenizer) -> None:
     texts = ["unbelievable hugs"] * 20_000
@@ -454,7 +455,7 @@ def test_the_gil_is_released_while_encoding(tok: pw.Tokenizer) -> None:
 # ---- bad input
 
 
-def test_a_batch_item_that_is_no_string_is_named(tok: pw.Tokenizer) -> None:
+def test_a_batch_item_that_is_not_a_string_is_named(tok: pw.Tokenizer) -> None:
     with pytest.raises(InputTypeError, match=r"texts\[1\]: must be str, not int"):
         tok.encode_batch(["a", 5])
     with pytest.raises(InputTypeError, match=r"pairs\[0\]: must be str, not NoneType"):
@@ -472,7 +473,7 @@ def test_a_lone_surrogate_is_named(tok: pw.Tokenizer) -> None:
         tok.encode_batch(["a", "b\ud800"])
 
 
-def test_ids_that_cannot_be_are_named(tok: pw.Tokenizer) -> None:
+def test_invalid_ids_are_named(tok: pw.Tokenizer) -> None:
     with pytest.raises(ArgumentError, match=r"ids\[1\]: must be .*, not -1"):
         tok.decode([1, -1])
     with pytest.raises(InputTypeError, match=r"ids\[0\]: must be .*, not str"):
@@ -483,7 +484,7 @@ def test_ids_that_cannot_be_are_named(tok: pw.Tokenizer) -> None:
         tok.decode_batch([[1], [2**40]])
 
 
-def test_settings_that_cannot_be_are_named(tok: pw.Tokenizer) -> None:
+def test_invalid_settings_are_named(tok: pw.Tokenizer) -> None:
     with pytest.raises(ArgumentError, match="num_threads: must be .*, not 0"):
         tok.encode_batch(["a"], num_threads=0)
     with pytest.raises(ArgumentError, match=r"truncation\.max_length: must be at least 2.*, not 1"):

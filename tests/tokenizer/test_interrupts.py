@@ -17,9 +17,9 @@ import pytest
 
 import piecework as pw
 from tests.data import ROOT
-from tests.processes import heed_signals
+from tests.processes import POSIX, heed_signals
 
-pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="timers of POSIX")
+pytestmark = POSIX
 
 LETTERS = "abcdefgh"
 BEFORE = 0.02
@@ -162,10 +162,13 @@ def test_a_signal_ends_a_call(name: str) -> None:
     call = calls()[name]()
     call()
     whole = cpu_seconds(call)
-    start = time.process_time()
-    with stopped_after(BEFORE), pytest.raises(StoppedError):
-        call()
-    assert time.process_time() - start < BEFORE + whole / 2
+
+    def stopped() -> None:
+        with stopped_after(BEFORE), pytest.raises(StoppedError):
+            call()
+
+    # A busy machine can delay one attempt. A call that cannot be stopped takes all its time in each.
+    assert any(cpu_seconds(stopped) < BEFORE + whole / 2 for _ in range(9))
 
 
 def test_the_tokenizer_is_usable_afterwards() -> None:
@@ -183,7 +186,7 @@ def test_the_tokenizer_is_usable_afterwards() -> None:
         )
 
 
-def test_a_handler_that_raises_nothing_ends_nothing() -> None:
+def test_a_handler_that_does_not_raise_does_not_end_a_call() -> None:
     tok, text = unigram(), word()
     caught: list[int] = []
     before = signal.signal(signal.SIGPROF, lambda number, _: caught.append(number))
@@ -219,7 +222,8 @@ tok.encode(text)
 """
 
 
-def test_control_c_ends_a_process_within_one_long_word() -> None:
+def is_ended_within_a_long_word() -> bool:
+    """Send Ctrl-C to a process while it encodes a long word; return whether it ends before the word does."""
     process = subprocess.Popen(
         [sys.executable, "-c", CHILD],
         cwd=ROOT,
@@ -236,4 +240,8 @@ def test_control_c_ends_a_process_within_one_long_word() -> None:
     _, status, usage = os.wait4(process.pid, 0)
     process.returncode = os.waitstatus_to_exitcode(status)
     assert process.returncode == -signal.SIGINT
-    assert usage.ru_utime + usage.ru_stime - before < whole / 2
+    return usage.ru_utime + usage.ru_stime - before < whole / 2
+
+
+def test_control_c_ends_a_process_within_one_long_word() -> None:
+    assert any(is_ended_within_a_long_word() for _ in range(5))

@@ -81,7 +81,7 @@ def test_the_default_is_64_mib() -> None:
 
 
 @pytest.mark.parametrize("wrong", [0, -1, 4095, 1 << 48])
-def test_budgets_that_are_none_are_refused(wrong: int) -> None:
+def test_invalid_word_cache_budgets_are_rejected(wrong: int) -> None:
     tok = pw.Tokenizer.train_from_iterator(TRAIN, vocab_size=40)
     with pytest.raises(pw.errors.ArgumentError, match="bytes_per_thread"):
         tok.with_word_cache_budget(wrong)

@@ -12,6 +12,7 @@ import pytest
 
 import piecework as pw
 from piecework._internal.threads import default_num_threads
+from tests.processes import POSIX
 
 TOK = pw.Tokenizer.train_from_iterator(["hug hugs pug pun bun"] * 5, vocab_size=26)
 TEXTS = ["hugs pug bun, pun"] * 20_000
@@ -56,7 +57,7 @@ def test_processes_of_a_pool_use_one_thread_each(method: str) -> None:
         assert list(executor.map(used, [0])) == [1]
 
 
-@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@POSIX
 def test_threads_work_before_and_after_a_fork() -> None:
     expected = ids()
     with multiprocessing.get_context("fork").Pool(2) as pool:

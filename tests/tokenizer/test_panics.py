@@ -116,7 +116,7 @@ def test_a_panic_in_loading_is_an_internal_error() -> None:
         _core.panic_in_loading_for_tests()
 
 
-def test_an_internal_error_is_one_of_ours_and_travels() -> None:
+def test_an_internal_error_is_a_piecework_error_and_pickles() -> None:
     assert issubclass(InternalError, (PieceworkError, RuntimeError))
     with pytest.raises(InternalError) as raised:
         _core.panic_in_loading_for_tests()

@@ -146,7 +146,7 @@ def test_every_field_of_a_dataclass_takes_part_in_its_comparison() -> None:
         assert all(field.compare for field in fields(result))
 
 
-def test_no_tokenizer_travels_with_its_results() -> None:
+def test_pickled_results_contain_no_tokenizer() -> None:
     tok = KINDS["gpt2"]()
     size = len(pickle.dumps(tok))
     for result in (tok.encode("hug"), tok.encode_batch(["hug"] * 9), tok.encode_batch(["a"])[0]):
@@ -190,7 +190,7 @@ def test_a_row_is_the_row_of_the_columns_when_padding_depends_on_the_batch() -> 
     assert batch[0].attention_mask[-1] == 0
 
 
-def test_rows_say_what_to_ask_for() -> None:
+def test_errors_of_rows_name_the_argument_to_pass() -> None:
     for batch in (b := bert().encode_batch(["hug hugs"]), pickle.loads(pickle.dumps(b))):
         row = batch[0]
         assert (len(row), len(row.tokens), len(row.type_ids)) == (8, 8, 8)

@@ -68,7 +68,7 @@ def test_all_segmentations_are_listed_in_the_order_of_their_scores(tok: pw.Token
     ]
 
 
-def test_those_of_several_words_are_combined(tok: pw.Tokenizer) -> None:
+def test_nbest_lists_of_several_words_are_combined(tok: pw.Tokenizer) -> None:
     listed = pw.lattice.nbest(tok, "hugs pun", 1000)
     one, other = enumerated(tok, "hugs"), enumerated(tok, "pun")
     sums = {(*a, *b): one[a] + other[b] for a in one for b in other}
@@ -81,7 +81,7 @@ def test_those_of_several_words_are_combined(tok: pw.Tokenizer) -> None:
         assert e.word_ids == sorted(e.word_ids)
 
 
-def test_listed_encodings_are_whole(tok: pw.Tokenizer) -> None:
+def test_listed_encodings_have_added_tokens_templates_and_truncation(tok: pw.Tokenizer) -> None:
     """Added tokens, template, truncation and padding are those of `encode`."""
     spec = replace(
         tok.spec,
@@ -105,7 +105,7 @@ def test_listed_encodings_are_whole(tok: pw.Tokenizer) -> None:
         assert len({tuple(s.encoding.ids) for s in best}) > 1
 
 
-def test_entropy_is_that_of_enumeration(tok: pw.Tokenizer) -> None:
+def test_entropy_equals_that_of_enumeration(tok: pw.Tokenizer) -> None:
     for text in ("hugs", "hugs pun bug", "", "s", "☃"):
         for alpha in (0, 0.1, 1, 3.0):
             expected = 0.0
@@ -190,7 +190,7 @@ def test_drawing_leaves_no_trace(tok: pw.Tokenizer) -> None:
         assert tok.encode(TEXTS[0]).ids == expected[0]
 
 
-def test_of_the_best_one_none_is_drawn(tok: pw.Tokenizer) -> None:
+def test_nbest_size_0_and_1_give_the_best_segmentation(tok: pw.Tokenizer) -> None:
     merges = (("h", "u"),)
     bpe = pw.Tokenizer(pw.spec.BPE({"h": 0, "u": 1, "hu": 2}, merges, dropout=1.0))
     assert bpe.encode("hu").ids == [0, 1]
@@ -222,7 +222,7 @@ def test_samples_are_the_rows_of_a_batch(tok: pw.Tokenizer) -> None:
         assert s.log_inclusion is None
 
 
-def test_without_replacement_all_are_different(tok: pw.Tokenizer) -> None:
+def test_samples_without_replacement_are_all_different(tok: pw.Tokenizer) -> None:
     best = tok.encode("hugs pun").ids
     for seed in range(20):
         for include_best in (False, True):

@@ -16,6 +16,7 @@ import pytest
 
 import piecework as pw
 from piecework._core import TextColumn
+from tests.processes import POSIX
 
 TEXTS = ["to be or not to be", "that is the question", "", "naïve café 日本語"] * 5
 
@@ -96,6 +97,7 @@ def test_warm_up_changes_no_ids() -> None:
     assert pickle.loads(pickle.dumps(tok)).encode(text).ids == expected
 
 
+@POSIX
 def test_a_fork_while_tables_are_built_is_safe() -> None:
     text = words(5000)
     expected = pw.Tokenizer.from_ranks(ranks(), pattern="gpt2").encode(text).ids
@@ -113,12 +115,6 @@ def test_a_fork_while_tables_are_built_is_safe() -> None:
         children.append(child)
     builder.join()
     assert [os.waitpid(child, 0)[1] for child in children] == [0] * len(children)
-
-
-if not hasattr(os, "fork"):
-    test_a_fork_while_tables_are_built_is_safe = pytest.mark.skip("needs fork")(
-        test_a_fork_while_tables_are_built_is_safe
-    )
 
 
 def test_many_tasks_encode_in_threads() -> None:

@@ -64,7 +64,7 @@ def test_no_step_gives_half_a_character(kind: str) -> None:
     assert "".join(one for one in given_texts if one) == tok.decode(ids)
 
 
-def test_bytes_of_no_character_do_not_spoil_the_next_one() -> None:
+def test_invalid_bytes_do_not_change_the_next_character() -> None:
     tok = tokenizer("unigram")
     ids = [tok.get_vocab()[f"<0x{byte:02X}>"] for byte in b"\x80\x80\xe1\x80\x80"]
     assert "".join(tok.decode_stream().feed(ids)) == tok.decode(ids) == "\ufffd\ufffd\u1000"
@@ -184,7 +184,7 @@ def test_a_finished_stream_starts_again() -> None:
     assert "".join(stream.feed(ids_of("byte-bpe", "the"))) == "the"
 
 
-def test_inputs_that_are_no_ids_are_rejected() -> None:
+def test_inputs_of_a_wrong_type_are_rejected() -> None:
     tok = tokenizer("wordpiece")
     with pytest.raises(pw.errors.InputTypeError, match="prefill: must be .*, not int"):
         tok.decode_stream(2)
@@ -288,7 +288,7 @@ def test_several_streams_can_be_copied_and_pickled(kind: str) -> None:
         ([1] * 1000, "", [], 0, 0),
     ],
 )
-def test_states_of_no_stream_are_rejected(state: Any) -> None:
+def test_invalid_states_are_rejected(state: Any) -> None:
     with pytest.raises(pw.errors.ArgumentError, match="a state that no stream has"):
         tokenizer("byte-bpe")._core.continue_decode_stream([state], False, None, [""])
 

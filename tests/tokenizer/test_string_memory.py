@@ -44,7 +44,7 @@ def with_utf8(text: str) -> str:
 
 @pytest.mark.parametrize("offsets", [False, True])
 @pytest.mark.parametrize("num_threads", [1, 2])
-def test_ids_are_those_of_the_utf8(offsets: bool, num_threads: int) -> None:
+def test_ids_equal_those_of_the_utf8_bytes(offsets: bool, num_threads: int) -> None:
     tok = tokenizer()
     texts = [*EVERY_LENGTH, *LONG]
     pa = pytest.importorskip("pyarrow")

@@ -273,7 +273,7 @@ def test_texts_are_encoded_while_the_interpreter_exits() -> None:
         "import piecework as pw\n"
         "tok = pw.Tokenizer.train_from_iterator(['hug hugs'] * 5, vocab_size=16)\n"
     )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=300)
     assert (done.returncode, done.stdout) == (0, "[2, 14, 3]\n"), done.stderr
 
 

@@ -32,7 +32,7 @@ def bert(**stages: object) -> pw.Tokenizer:
 
 
 @pytest.mark.parametrize("name", ["bert-base-uncased", "gpt2", "t5-small", "xlm-roberta-base"])
-def test_tokens_are_those_of_transformers(name: str, tmp_path: Path) -> None:
+def test_tokens_equal_those_of_transformers(name: str, tmp_path: Path) -> None:
     transformers = pytest.importorskip("transformers")
     path = tmp_path / "tokenizer.json"
     path.write_text(json_of(name), "utf-8")

@@ -41,8 +41,8 @@ def split_and_whole() -> tuple[pw.Tokenizer, pw.Tokenizer]:
 
 
 @given(TEXT, TEXT | st.none())
-@settings(deadline=None, max_examples=300)
-def test_words_are_those_of_a_metaspace_pre_tokenizer(text: str, pair: str | None) -> None:
+@settings(max_examples=300)
+def test_words_equal_those_of_a_metaspace_pre_tokenizer(text: str, pair: str | None) -> None:
     split, whole = split_and_whole()
     expected, found = split.encode(text, pair), whole.encode(text, pair)
     assert found.ids == expected.ids
@@ -53,7 +53,7 @@ def test_words_are_those_of_a_metaspace_pre_tokenizer(text: str, pair: str | Non
 
 
 @given(TEXT, st.integers(1, 5), st.sampled_from(["left", "right"]))
-@settings(deadline=None, max_examples=300)
+@settings(max_examples=300)
 def test_windows_count_the_words_of_the_whole_text(text: str, length: int, side: Any) -> None:
     split, whole = (
         tok.with_truncation(length, stride=length - 1, side=side) for tok in split_and_whole()
@@ -74,7 +74,7 @@ def test_lookups_between_words_and_tokens_follow() -> None:
     assert [encoding.char_to_word(at) for at in (0, 3, 5, 8)] == [0, 1, 2, 3]
 
 
-def test_the_setting_travels_with_the_tokenizer() -> None:
+def test_the_setting_is_kept_by_variants_and_pickles() -> None:
     whole = split_and_whole()[1]
     for tok in (
         pickle.loads(pickle.dumps(whole)),

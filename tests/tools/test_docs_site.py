@@ -20,7 +20,7 @@ import sources  # noqa: E402
 import steppers  # noqa: E402
 
 
-def test_examples_of_the_docstrings() -> None:
+def test_doctests_of_the_module_pass() -> None:
     failed, tried = doctest.testmod(sources)
     assert (failed, tried > 0) == (0, True)
 

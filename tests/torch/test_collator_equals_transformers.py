@@ -60,7 +60,9 @@ def assert_equal(ours: dict[str, Any], theirs: Any) -> None:
 @pytest.mark.parametrize("pairs", [False, True])
 @pytest.mark.parametrize("side", ["right", "left"])
 @pytest.mark.parametrize("multiple", [None, 8])
-def test_padding(theirs: Any, pairs: bool, side: Any, multiple: int | None) -> None:
+def test_padded_batches_equal_transformers(
+    theirs: Any, pairs: bool, side: Any, multiple: int | None
+) -> None:
     theirs.padding_side = side
     collate = DataCollatorWithPadding(theirs, pad_to_multiple_of=multiple)
     ours = Collator(tokenizer(), side=side, pad_to_multiple_of=multiple)
@@ -70,7 +72,7 @@ def test_padding(theirs: Any, pairs: bool, side: Any, multiple: int | None) -> N
 
 
 @pytest.mark.parametrize("side", ["right", "left"])
-def test_labels_of_tokens(theirs: Any, side: Any) -> None:
+def test_token_labels_equal_transformers(theirs: Any, side: Any) -> None:
     theirs.padding_side = side
     collate = DataCollatorForTokenClassification(theirs)
     for seed in range(9):
@@ -78,7 +80,7 @@ def test_labels_of_tokens(theirs: Any, side: Any) -> None:
         assert_equal(Collator(tokenizer(), side=side)([dict(row) for row in rows]), collate(rows))
 
 
-def test_labels_of_another_sequence(theirs: Any) -> None:
+def test_labels_of_target_sequences_equal_transformers(theirs: Any) -> None:
     collate = DataCollatorForSeq2Seq(theirs)
     for seed in range(9):
         rows = features(seed, pairs=False)
@@ -89,7 +91,7 @@ def test_labels_of_another_sequence(theirs: Any) -> None:
         assert_equal(Collator(tokenizer())([dict(row) for row in rows]), collate(rows))
 
 
-def test_models_take_the_tensors() -> None:
+def test_models_accept_the_tensors() -> None:
     torch.manual_seed(0)
     tok = tokenizer()
     config = BertConfig(

@@ -51,7 +51,7 @@ def test_parameters_are_those_that_the_recipe_counts() -> None:
     assert total == RECIPE.block_parameters + ENTRIES * RECIPE.width
 
 
-def test_attention_is_that_of_torch() -> None:
+def test_attention_equals_that_of_torch() -> None:
     torch.manual_seed(4)
     query, key, value = torch.randn(3, 2, 6, 100, 32)
     expected = functional.scaled_dot_product_attention(query, key, value, is_causal=True)

@@ -31,7 +31,7 @@ def both() -> tuple[Any, Any]:
         {"padding": True, "return_length": True},
     ],
 )
-def test_tensors_are_those_of_transformers(settings: dict[str, Any]) -> None:
+def test_tensors_equal_those_of_transformers(settings: dict[str, Any]) -> None:
     theirs, ours = both()
     expected = theirs(TEXTS, return_tensors="pt", **settings)
     found = ours(TEXTS, return_tensors="pt", **settings)
@@ -41,7 +41,7 @@ def test_tensors_are_those_of_transformers(settings: dict[str, Any]) -> None:
         assert torch.equal(found[name], tensor)
 
 
-def test_rows_of_different_lengths_are_refused_as_there() -> None:
+def test_rows_of_different_lengths_are_rejected_as_in_transformers() -> None:
     for tokenizer in both():
         with pytest.raises(ValueError, match="padding"):
             tokenizer(TEXTS, return_tensors="pt")

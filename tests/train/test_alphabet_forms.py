@@ -70,7 +70,7 @@ def test_the_same_characters_continue_words_of_a_pipeline_that_joins_them() -> N
         assert forms_of(tok, character) == [character, f"##{character}"]
 
 
-def test_words_of_an_unknown_pipeline_are_those_of_the_preset() -> None:
+def test_words_of_an_unknown_pipeline_equal_those_of_the_preset() -> None:
     counts = pw.Counts(["漢", "qua"], [5, 5])
     trainer = pw.WordPieceTrainer(60)
     assert "##漢" in trainer.learn(counts).vocab
@@ -126,7 +126,7 @@ texts = st.lists(st.text(st.sampled_from("ab漢.é1Ж "), max_size=12), min_size
 
 @each_learner
 @given(texts=texts, word=st.text(characters, min_size=1, max_size=8))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @pytest.mark.parametrize("preset", ["bert-uncased", "bert-cased", "whitespace", "punctuation"])
 def test_no_word_of_known_characters_is_unknown(
     learner: Learner, preset: str, texts: list[str], word: str
@@ -141,7 +141,7 @@ def test_no_word_of_known_characters_is_unknown(
 
 
 @given(texts=texts, word=st.text(characters, min_size=1, max_size=8))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @pytest.mark.parametrize("preset", ["bert-uncased", "bert-cased", "whitespace", "punctuation"])
 def test_no_entry_of_the_alphabet_is_one_that_the_pipeline_cannot_produce(
     preset: str, texts: list[str], word: str
@@ -170,9 +170,9 @@ STAGES: dict[str, Pipeline] = {
 
 
 @given(texts=st.lists(st.text("aA0.漢 é\u0301", max_size=8), min_size=1), more=st.text("bB1!北"))
-@settings(deadline=None, max_examples=60)
+@settings(max_examples=60)
 @pytest.mark.parametrize("stages", STAGES)
-def test_isolated_characters_are_those_of_the_reference(
+def test_isolated_characters_equal_those_of_the_reference(
     stages: str, texts: list[str], more: str
 ) -> None:
     from piecework.reference.aligned import align, as_text

@@ -53,7 +53,7 @@ def test_the_reference_gives_the_same(case: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("case", [case for case in CASES["case"] if "encodings" in case], **by_name)
-def test_words_are_cut_by_what_was_learned(case: dict[str, Any]) -> None:
+def test_words_are_split_by_the_learned_merges(case: dict[str, Any]) -> None:
     model = trainer_of(case).learn(counts_of(case["words"]))
     tokenizer = pw.Tokenizer.from_spec(pw.TokenizerSpec(model))
     for word, pieces in case["encodings"]:
@@ -137,10 +137,9 @@ def test_an_unknown_pattern_lists_the_known_ones() -> None:
 @pytest.mark.parametrize("num_threads", [1, 3])
 @pytest.mark.parametrize("end", ["\n", "\r\n"])
 def test_a_file_is_counted_by_lines_with_their_ends(
-    preset: str, num_threads: int, end: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    preset: str, num_threads: int, end: str, tmp_path: Path
 ) -> None:
-    monkeypatch.setattr("piecework.corpus.rows.READ_BYTES", 64)
-    text = "One.\n\nTwo lines\n  indented;\n/path\n\nÜber\nZ\n\n\n" * 7
+    text = "One.\n\nTwo lines\n  indented;\n/path\n\nÜber\nZ\n\n\n" * 30_000  # two blocks
     text = text.replace("\n", end)
     path = tmp_path / "corpus.txt"
     path.write_bytes(text.encode())

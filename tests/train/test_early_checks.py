@@ -131,7 +131,7 @@ def test_a_trainer_says_whether_it_needs_positions(trainer: Trainer, name: str |
 
 
 @pytest.mark.parametrize("trainer", [CharTrainer(), UnigramTrainer(vocab_size=4)])
-def test_what_some_corpus_makes_right_is_not_refused(trainer: Trainer) -> None:
+def test_settings_that_fit_some_corpus_are_not_rejected_early(trainer: Trainer) -> None:
     trainer.check_before_counting()
     assert pw.Tokenizer.train_from_iterator(["a"] * 9, trainer, preset="characters")
 

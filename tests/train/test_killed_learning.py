@@ -13,6 +13,7 @@ import pytest
 
 import piecework as pw
 from piecework.train import Merges, Pruning, SentencePieceTrainer
+from tests.processes import POSIX
 
 ROUNDS = int(os.environ.get("PIECEWORK_FAULT_ROUNDS", "1"))
 # Pieces of SentencePiece are learned from all lines where there are many rounds, else from half of them.
@@ -80,6 +81,7 @@ def counts_of_pipelines(tmp_path_factory: pytest.TempPathFactory) -> dict[str, P
     return paths
 
 
+@POSIX
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("preset", "settings"),

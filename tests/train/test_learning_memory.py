@@ -22,6 +22,7 @@ from piecework.train import (
     estimated_memory,
     fit_to_memory,
 )
+from tests.processes import LINUX
 
 # Makes counts of the first words of a file, as many as in a corpus.
 MAKE_COUNTS = """
@@ -98,8 +99,6 @@ TRAINERS = [
     'BPETrainer(vocab_size=20_000, parity=True, parity_unit="bytes")',
 ]
 
-linux = pytest.mark.skipif(not Path("/proc/self/statm").exists(), reason="reads /proc")
-
 
 @pytest.fixture(scope="module")
 def words_file(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -120,7 +119,7 @@ def run(script: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]
     return subprocess.run(command, capture_output=True, text=True, timeout=600)
 
 
-@linux
+@LINUX
 @pytest.mark.slow
 @pytest.mark.parametrize("trainer", TRAINERS)
 def test_the_estimate_is_an_upper_bound_near_the_peak(words_file: Path, trainer: str) -> None:
@@ -130,7 +129,7 @@ def test_the_estimate_is_an_upper_bound_near_the_peak(words_file: Path, trainer:
     assert peak <= estimate <= 2.5 * peak + 20_000_000
 
 
-@linux
+@LINUX
 @pytest.mark.parametrize("megabytes", ["1", "8", "20", "40", "80"])
 @pytest.mark.parametrize("trainer", TRAINERS[:1] + TRAINERS[2:3] + TRAINERS[5:])
 def test_too_small_an_address_space_is_an_error_and_no_abort(

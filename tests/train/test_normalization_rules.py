@@ -57,7 +57,9 @@ def test_rule_files_are_read_back(
     st.dictionaries(st.sampled_from("abé漢😀"), TEXT, min_size=1),
     st.text(st.sampled_from("abxé漢😀")),
 )
-def test_the_component_agrees_on_single_characters(rules: dict[str, str], text: str) -> None:
+def test_the_component_applies_rules_of_single_characters_alike(
+    rules: dict[str, str], text: str
+) -> None:
     compiled = NormalizationRules.from_mapping(rules)
     assert as_text(apply_charsmap(align(text), compiled.charsmap)) == compiled.normalize(text)
 
@@ -69,7 +71,7 @@ def test_the_component_normalizes_in_a_tokenizer() -> None:
     assert NormalizationRules.named("identity").component is None
 
 
-def test_named_rules_do_what_their_names_say() -> None:
+def test_named_rules_normalize_as_documented() -> None:
     text = "Ｆoo\tＢar ﬁ ½～\u200bÅ"
     expected = {
         "identity": text,
@@ -156,7 +158,7 @@ def test_a_missing_rule_file_is_a_file_error(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_rules_that_cannot_be_are_refused(rules: dict[str, str], message: str) -> None:
+def test_invalid_rules_are_rejected(rules: dict[str, str], message: str) -> None:
     with pytest.raises(ArgumentError) as error:
         NormalizationRules.from_mapping(rules)
     assert message in str(error.value)

@@ -79,7 +79,7 @@ def test_the_first_sentences_are_read_and_no_others() -> None:
     assert FIRST_TWO.select(texts()) == ["hug", "pug"]
 
 
-def test_what_was_skipped_before_the_last_sentence_is_warned_of(tmp_path: Path) -> None:
+def test_input_skipped_before_the_last_sentence_is_warned_of(tmp_path: Path) -> None:
     path = tmp_path / "corpus.jsonl"
     path.write_text('{"text": "hug"}\n{"text": \n' + '{"text": "pug"}\n' * 100_000)
     with pytest.warns(CorpusWarning, match=r"skipped: broken JSON: 1 \(first in .* line 2\)"):

@@ -79,7 +79,7 @@ def test_words_that_are_counted_for_a_preset_are_those_it_learns_from(tmp_path: 
     assert pw.count_files(corpus, preset="t5") == pw.Counts.load(counts)
 
 
-def test_settings_go_before_those_of_the_preset() -> None:
+def test_settings_override_those_of_the_preset() -> None:
     preset = SENTENCEPIECE_PRESETS["albert"]
     trainer = preset.trainer(pad_id=-1, unk_id=0, normalization_rule_name="identity")
     assert trainer.meta_pieces[0].text == "<unk>"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -13,6 +11,7 @@ import pytest
 import piecework as pw
 from piecework.errors import ArgumentError, TrainingError, TrainingWarning
 from piecework.train import SENTENCEPIECE_PRESETS, SentencePieceTrainer
+from tests.processes import run_command
 from tests.train.test_superwords import TEXTS
 
 NAME = "llama-superwords"
@@ -113,10 +112,10 @@ def test_words_and_punctuation_are_limited() -> None:
 def test_the_preset_counts_and_learns(tmp_path: Path) -> None:
     corpus, counts = tmp_path / "corpus.txt", tmp_path / "counts.tsv"
     corpus.write_text("\n".join(TEXTS), encoding="utf-8")
-    run("count", corpus, "--preset", NAME, "-o", counts)
+    run_command("count", corpus, "--preset", NAME, "-o", counts)
     more = ["--preset", NAME, "--vocab-size", "420", "-o"]
-    run("train-sentencepiece", counts, *more, tmp_path / "a.model")
-    run("train-sentencepiece", corpus, *more, tmp_path / "b.model")
+    run_command("train-sentencepiece", counts, *more, tmp_path / "a.model")
+    run_command("train-sentencepiece", corpus, *more, tmp_path / "b.model")
     assert (tmp_path / "a.model").read_bytes() == (tmp_path / "b.model").read_bytes()
     tok = pw.Tokenizer.load(tmp_path / "a.model")
     assert "▁of▁the" in tok.get_vocab()
@@ -130,10 +129,5 @@ def test_the_command_line_takes_a_share_or_a_number(tmp_path: Path) -> None:
     for transition, name in (("115", "a"), ("0.5", "b")):
         given = ["--model-type", "bpe", "--vocab-size", "150", "--max-words", "2"]
         output = tmp_path / f"{name}.model"
-        run("train-sentencepiece", corpus, *given, "--transition", transition, "-o", output)
+        run_command("train-sentencepiece", corpus, *given, "--transition", transition, "-o", output)
         assert "▁of▁the" in pw.Tokenizer.load(output).get_vocab()
-
-
-def run(*arguments: str | Path) -> None:
-    command = [sys.executable, "-m", "piecework", *map(str, arguments)]
-    subprocess.run(command, check=True, timeout=300)

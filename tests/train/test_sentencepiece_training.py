@@ -185,7 +185,7 @@ def test_sentences_are_drawn_from_a_seed_or_are_the_first(tmp_path: Path) -> Non
     assert drawn(seed=1) != drawn(seed=2)
 
 
-def test_bytes_that_are_no_text_are_named_when_sentences_are_drawn(tmp_path: Path) -> None:
+def test_bytes_that_are_not_text_are_named_when_sentences_are_drawn(tmp_path: Path) -> None:
     (tmp_path / "corpus.txt").write_bytes(b"good\nb\xffd\n")
     trainer = SentencePieceTrainer(model_type="char", input_sentence_size=5)
     with pytest.raises(InvalidUtf8Error, match=r"line 2: found invalid UTF-8 at byte 1 "):

@@ -85,7 +85,7 @@ def test_costs_even_out(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", list(TRAINERS))
-def test_the_result_is_that_of_a_plain_loop(kind: str) -> None:
+def test_the_result_equals_that_of_a_plain_loop(kind: str) -> None:
     counts, trainer = counts_of(PRESETS[kind]), TRAINERS[kind]
     expected = naively(counts, trainer, PRESETS[kind], rounds=4)
     found = balance_sources(counts, trainer, rounds=4)
@@ -126,7 +126,7 @@ def naively(
 
 
 @pytest.mark.parametrize("trainer", SENTENCEPIECE.values(), ids=SENTENCEPIECE)
-def test_costs_are_those_of_whole_texts(trainer: SentencePieceTrainer) -> None:
+def test_costs_equal_those_of_whole_texts(trainer: SentencePieceTrainer) -> None:
     balanced = balance_sources(counts_of(trainer.pipeline), trainer, rounds=2)
     tok = pw.Tokenizer.train_from_counts(balanced.counts, trainer)
     for name, texts in (("much", MUCH[:40]), ("little", LITTLE[:40])):

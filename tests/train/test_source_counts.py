@@ -68,7 +68,7 @@ def test_the_costs_of_languages_even_out(counts: SourceCounts) -> None:
     assert plain.get_vocab_size() == fair.get_vocab_size() == 360
 
 
-def test_the_saved_file_is_that_of_byte_level_bpe(counts: SourceCounts) -> None:
+def test_the_saved_file_equals_that_of_byte_level_bpe(counts: SourceCounts) -> None:
     tokenizers = pytest.importorskip("tokenizers")
     tok = pw.Tokenizer.train_from_counts(counts, PARITY)
     theirs = tokenizers.Tokenizer.from_str(tok.to_str())

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import random
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,6 +12,7 @@ import tokenizers
 import piecework as pw
 from piecework.errors import ArgumentError, TrainingError, TrainingWarning
 from piecework.train import BPETrainer, ByteBPETrainer
+from tests.processes import run_command
 
 NAME = "o200k-superwords"
 TEXTS = [
@@ -131,7 +130,7 @@ def test_training_with_superwords_is_not_traced() -> None:
         pw.analysis.explain_training(counts, ByteBPETrainer(400, transition=335))
 
 
-def test_words_that_are_no_bytes_are_named() -> None:
+def test_words_that_are_not_bytes_are_named() -> None:
     sequences = pw.Counts._of_columns(["a b"], [3], None, pw.train.PRESETS[NAME].pipeline)
     with pytest.raises(ArgumentError, match=r"^words\[0\]: must be words of .* not \"a b\""):
         ByteBPETrainer(400, transition=300).learn(sequences)
@@ -156,11 +155,6 @@ def test_every_code_point_and_many_texts_have_the_same_ids_in_tokenizers(tok: pw
         expected = theirs.encode_batch(texts)
         for text, found, theirs_ids in zip(texts, tok.encode_batch(texts), expected, strict=True):
             assert list(found.ids) == theirs_ids.ids, text
-
-
-def run(*arguments: str | Path) -> None:
-    command = [sys.executable, "-m", "piecework", *map(str, arguments)]
-    subprocess.run(command, check=True, timeout=300)
 
 
 def drawn_texts(number: int) -> list[str]:
@@ -207,11 +201,11 @@ def test_the_command_line_learns_from_counts_and_from_text(tmp_path: Path) -> No
     corpus.write_text("\n".join(TEXTS), encoding="utf-8")
     made = []
     counts = tmp_path / "counts.tsv"
-    run("count", corpus, "--preset", NAME, "-o", counts)
+    run_command("count", corpus, "--preset", NAME, "-o", counts)
     for given in (corpus, counts):
         out = tmp_path / f"{given.stem}.json"
         more = ["--model", "byte-bpe", "--vocab-size", "400", "--transition", "340"]
-        run("train", given, *more, "--max-words", "2", "-o", out)
+        run_command("train", given, *more, "--max-words", "2", "-o", out)
         made.append(pw.Tokenizer.load(out))
     assert made[0].get_vocab() == made[1].get_vocab()
     assert "ĠofĠthe" in made[0].get_vocab()

@@ -174,7 +174,7 @@ def test_an_empty_corpus_is_refused(trainer: pw.train.Trainer) -> None:
 
 @pytest.mark.parametrize("trainer", [WordPieceTrainer(), WordTrainer(), CharTrainer()])
 @pytest.mark.parametrize("counts", [[("hug", 1)], ["hug"], None])
-def test_inputs_that_are_no_counts_are_rejected(trainer: pw.train.Trainer, counts: object) -> None:
+def test_inputs_that_are_not_counts_are_rejected(trainer: pw.train.Trainer, counts: object) -> None:
     found = type(counts).__name__
     with pytest.raises(pw.errors.ArgumentError, match=f"counts: must be Counts.*, not {found}"):
         trainer.learn(counts)  # type: ignore[arg-type]
@@ -281,7 +281,7 @@ def test_trainers_are_frozen_and_equal_by_value() -> None:
         (Merges, "not <class 'piecework.train.learners.Merges'>"),
     ],
 )
-def test_values_that_are_no_learners_are_rejected(value: object, message: str) -> None:
+def test_values_that_are_not_learners_are_rejected(value: object, message: str) -> None:
     kinds = one_of(f"{kind.__name__}()" for kind in LEARNERS.values())
     expected = f"learner: must be {kinds} of piecework.train, {message}"
     with pytest.raises(pw.errors.InputTypeError, match=re.escape(expected)):

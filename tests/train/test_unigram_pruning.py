@@ -128,7 +128,7 @@ def test_a_sentencepiece_model_by_pruning_takes_fewer_tokens(lines: list[str]) -
     assert found[0] < min(found[1:])
 
 
-def test_pieces_of_a_sentencepiece_model_are_those_of_unigram_where_their_settings_are_the_same(
+def test_pieces_of_a_sentencepiece_model_equal_those_of_unigram_where_their_settings_are_the_same(
     lines: list[str],
 ) -> None:
     trainer = SentencePieceTrainer(

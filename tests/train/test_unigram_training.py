@@ -53,7 +53,7 @@ def test_the_best_segmentation_is_chosen(case: dict[str, Any]) -> None:
 
 
 @cases("unigram_training.toml")
-def test_seeds_sizes_and_entries(case: dict[str, Any]) -> None:
+def test_seeds_and_entries_equal_the_worked_examples(case: dict[str, Any]) -> None:
     settings = reference.Settings(**case["settings"])
     alphabet = reference.alphabet(case["words"], settings)
     segments = reference.within_alphabet(case["words"], alphabet)

@@ -91,7 +91,7 @@ def test_vocabularies_change_by_a_mapping() -> None:
         ({1: 1}, r"words\[0\]: must be a non-empty string"),
     ],
 )
-def test_what_is_no_count_is_named(words: dict[Any, Any], message: str) -> None:
+def test_invalid_word_counts_are_named(words: dict[Any, Any], message: str) -> None:
     for call in (pw.Counts, CALLS["train_from_iterator"], CALLS["explain_training"]):
         with pytest.raises(ArgumentError, match=message):
             call(words)

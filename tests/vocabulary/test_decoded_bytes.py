@@ -205,7 +205,7 @@ TEXT_PAIRS = [("hé🤗llo wörld", "a 北 b"), ("ascii only", "é"), ("", "🤗
 
 @pytest.mark.parametrize("unit", ["bytes", "utf16"])
 @pytest.mark.parametrize("name", ["WordPiece", "byte-level", "SentencePiece"])
-def test_offsets_of_a_batch_are_those_of_each_encoding(name: str, unit: str) -> None:
+def test_offsets_of_a_batch_equal_those_of_each_encoding(name: str, unit: str) -> None:
     models: dict[str, dict[str, Any]] = {
         "WordPiece": {"vocab_size": 60},
         "byte-level": {"model": "byte-bpe", "vocab_size": 270},
@@ -316,6 +316,6 @@ def test_a_decoder_without_bytes_has_no_invalid_ones() -> None:
     assert tok.decode([1], encoding_errors="strict") == "\ufffd"
 
 
-def test_errors_is_checked() -> None:
+def test_an_invalid_value_of_errors_is_rejected() -> None:
     with pytest.raises(pw.errors.ArgumentError, match="encoding_errors: must be .*, not 'skip'"):
         byte_level().decode([97], encoding_errors="skip")  # type: ignore[arg-type]

@@ -385,7 +385,7 @@ def test_a_damaged_index_is_named(tok: pw.Tokenizer, tmp_path: Path, index: str)
         ({"added": 3}, "id map: this is not the JSON of IdMap.to_json"),
     ],
 )
-def test_json_that_is_no_map_is_a_format_error(change: dict[str, Any], message: str) -> None:
+def test_json_that_is_not_a_map_is_a_format_error(change: dict[str, Any], message: str) -> None:
     value = {"new_ids": [0, 1], "added": [2], "sources": [[0], [1], []], **change}
     with pytest.raises(FormatError, match=message):
         pw.IdMap.from_json(json.dumps(value))

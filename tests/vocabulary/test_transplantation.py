@@ -81,7 +81,7 @@ def test_the_map_names_its_tokenizers(old: pw.Tokenizer, new: pw.Tokenizer) -> N
 # ---- rows of a donor
 
 
-def test_rows_of_a_donor_stand_at_the_ids_of_the_tokenizer(
+def test_rows_of_a_donor_are_at_the_ids_of_the_tokenizer(
     old: pw.Tokenizer, new: pw.Tokenizer
 ) -> None:
     table = normal(len(new) + 3, 4)
@@ -138,7 +138,7 @@ def planted(
     return donor, sums
 
 
-def test_what_was_planted_in_the_donor_is_found_in_every_table(
+def test_rows_planted_in_the_donor_are_found_in_every_table(
     old: pw.Tokenizer, larger: pw.vocabulary.ChangedVocabulary, tmp_path: Path
 ) -> None:
     donor, sums = planted(larger)

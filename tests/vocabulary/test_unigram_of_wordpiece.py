@@ -63,7 +63,7 @@ def test_tokenizers_reads_it_and_gives_the_same_ids(unigram: pw.Tokenizer, tmp_p
         assert unigram.encode(text).ids == theirs.encode(text).ids, text
 
 
-def test_scores_are_those_of_em_from_the_segmentations_by_wordpiece() -> None:
+def test_scores_equal_those_of_em_from_the_segmentations_by_wordpiece() -> None:
     vocab = {token: id for id, token in enumerate("[UNK] h u hu ##h ##u ##g ##s ##ug ##gs".split())}
     tok = pw.Tokenizer(WordPiece(vocab), pre_tokenizer=WhitespaceSplit())
     words = {"hugs": 5, "hug": 9, "hu": 3, "uhu": 2}
@@ -112,7 +112,7 @@ def test_no_other_segmentation_is_more_probable_than_the_chosen_one(
     assert differing
 
 
-def test_words_special_tokens_and_decoded_text_are_those_of_wordpiece(
+def test_words_special_tokens_and_decoded_text_equal_those_of_wordpiece(
     wordpiece: pw.Tokenizer, unigram: pw.Tokenizer
 ) -> None:
     for text in TEXTS[:50]:

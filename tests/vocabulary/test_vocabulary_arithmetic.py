@@ -82,7 +82,7 @@ def test_shrinking_what_was_extended_gives_the_tokenizer_back(train) -> None:
 SMALL_CORPORA = st.lists(st.text("aabc ", min_size=1, max_size=30), min_size=1, max_size=6)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(texts=SMALL_CORPORA, first=st.integers(0, 12), more=st.integers(1, 12))
 def test_extending_bpe_on_its_corpus_is_training_on(
     texts: list[str], first: int, more: int
@@ -100,7 +100,7 @@ def test_extending_bpe_on_its_corpus_is_training_on(
     [{}, {"continuing_subword_prefix": "##"}, {"end_of_word_suffix": "</w>"}],
     ids=["plain", "prefix", "suffix"],
 )
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(texts=SMALL_CORPORA, first=st.integers(0, 8), more=st.integers(0, 8))
 def test_extending_bpe_twice_is_extending_it_once_by_as_much(
     options: dict[str, str], texts: list[str], first: int, more: int
@@ -386,7 +386,7 @@ def test_alphabet_and_special_tokens_outlast_any_shrinking(train) -> None:
         pw.vocabulary.shrink(tok, 66)
 
 
-def test_a_merge_goes_with_what_it_is_made_of_whatever_its_place() -> None:
+def test_removing_a_token_removes_the_merges_made_of_it() -> None:
     vocab = {token: number for number, token in enumerate("a b c ab abc cc".split())}
     merges = (("ab", "c"), ("c", "c"), ("a", "b"))
     smaller, id_map = pw.vocabulary.shrink(pw.Tokenizer(pw.spec.BPE(vocab, merges)), 5)

@@ -104,7 +104,7 @@ def component_cases() -> Iterator[Case]:
         )
 
 
-def test_ids_spans_and_texts_are_those_of_the_package() -> None:
+def test_ids_spans_and_texts_equal_those_of_the_package() -> None:
     cases = [*all_cases()]
     assert len(cases) > 250
     tokenizers = [pw.Tokenizer.from_spec(case.spec) for case in cases]

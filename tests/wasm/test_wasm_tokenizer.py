@@ -44,7 +44,7 @@ def kinds() -> dict[str, pw.Tokenizer]:
     return {**all_kinds(), **learned, "hostile": hostile()}
 
 
-def test_descriptions_tokens_and_explanations_are_those_of_the_playground() -> None:
+def test_descriptions_tokens_and_explanations_equal_those_of_the_playground() -> None:
     tokenizers = kinds()
     texts = [TEXT, "", *HOSTILE]
     calls = [("describe",), *(("encode", text, True) for text in texts)]
@@ -85,7 +85,7 @@ def tokens_of(served: ServedTokenizer, text: str) -> dict[str, Any]:
     }
 
 
-def test_segmentations_are_those_of_the_package() -> None:
+def test_segmentations_equal_those_of_the_package() -> None:
     unigram, bpe = kinds()["unigram"], kinds()["byte-bpe"]
     best, sampled = answers(
         [

@@ -53,7 +53,7 @@ def traces() -> dict[tuple[str, str, str], Any]:
 
 
 @pytest.mark.parametrize(("example", "learner", "preset"), cases())
-def test_steps_are_those_of_the_package(
+def test_steps_equal_those_of_the_package(
     traces: dict[tuple[str, str, str], Any], example: str, learner: str, preset: str
 ) -> None:
     text = "" if example else TEXT

@@ -4,6 +4,8 @@
 
 The pages are prepared in FOLDER/pages with links for the site, and Zensical writes FOLDER/site. A link that
 leads nowhere, a page that no index lists, and anything that a page would load from elsewhere end the build.
+Zensical is the successor of Material for MkDocs. Links, navigation and checks are here and not its plugins,
+so that another generator can take over the prepared pages.
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 //! Rust panics become `InternalError` in Python.
 //!
+//! PyO3's own exception for a panic is not an `Exception`, so `except PieceworkError` would miss it.
 //! The attribute `#[python]` runs the body of every function that Python calls in `caught`. A panic in a
 //! thread of a batch is resumed in the calling thread and caught there.
 

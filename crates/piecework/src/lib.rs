@@ -1,7 +1,8 @@
 //! Text to token ids and back, with the vocabularies of published models.
 //!
 //! A [`Tokenizer`] is loaded from a file and encodes texts, batches and the segments of prompts. Its ids are those of the
-//! library that owns the file: `tokenizers`, SentencePiece, tiktoken, or BERT's reference code.
+//! library that owns the file: `tokenizers`, SentencePiece, tiktoken, or BERT's reference code. The crate has no algorithm:
+//! `piecework-core` follows the needs of its engine and changes, and this interface over it stays.
 //!
 //! ```
 //! use piecework::Tokenizer;

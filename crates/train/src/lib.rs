@@ -1,4 +1,5 @@
-//! Training: a corpus to word counts, and word counts to vocabularies.
+//! Training: a corpus to word counts, and word counts to vocabularies. It is a crate apart from the engine, which it does
+//! not use, so that each half builds and is tested alone.
 //!
 //! ```text
 //! count            a corpus to word counts

@@ -1,4 +1,4 @@
-"""Draw blocks with rich."""
+"""Draw blocks with rich, which measures, pads and wraps cells; `block_html` writes HTML."""
 
 from __future__ import annotations
 

@@ -14,6 +14,10 @@ from piecework.analysis.plain_data import PlainData
 class Displayed(PlainData):
     """A result that prints its blocks."""
 
+    def __init_subclass__(cls) -> None:
+        # IPython prefers the `__repr__` of a dataclass to the method of a base class.
+        cls._repr_pretty_ = Displayed._repr_pretty_  # type: ignore[method-assign]
+
     def blocks(self) -> Iterator[Block]:
         """Yield the headings, paragraphs and tables of the result."""
         raise NotImplementedError

@@ -3,6 +3,9 @@
 A turn is the text from the first to the last character of one message of the assistant. What the template
 writes inside a turn belongs to its parts, and so do the markers around it: those after the header of the turn
 (`turn_frames`), and those up to the end of the turn.
+
+Comparing the prompt with one rendered up to each message would fail where a template changes earlier turns,
+as all templates do that remove old reasoning.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Encoding of segments, some of which may not contain special tokens."""
+"""Encoding of segments, some of which may not contain special tokens.
+
+In a prompt every special token is an added token: roles, the tokens of the post-processor, control pieces.
+Roles and user-defined pieces of one character are not guarded: refusing `!` would refuse most messages.
+"""
 
 from __future__ import annotations
 

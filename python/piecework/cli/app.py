@@ -1,4 +1,7 @@
-"""Run a command and return an exit code; each failure prints one line on stderr, without a traceback."""
+"""Run a command and return an exit code; each failure prints one line on stderr, without a traceback.
+
+click parses, because its decorators compose the groups of options that commands share.
+"""
 
 from __future__ import annotations
 

@@ -71,14 +71,14 @@ def _split_lines(stream: TextStream, options: ReadOptions) -> Iterator[TextBlock
     if start is not None and stream.seek(mark + start.byte_offset):
         byte_offset, first_end = start
         first = stream.read(first_end - byte_offset)
-    for data, bytes_read in _blocks_of_lines(first, first_end, stream, options.read_bytes):
+    for data, bytes_read in _blocks_of_lines(first, first_end, stream, options):
         if start is None or byte_offset >= start.byte_offset:
             yield TextBlock(data, byte_offset, bytes_read)
         byte_offset += len(data)
 
 
 def _blocks_of_lines(
-    first: bytes, bytes_read: int, stream: TextStream, read_bytes: int
+    first: bytes, bytes_read: int, stream: TextStream, options: ReadOptions
 ) -> Iterator[tuple[bytes, int]]:
     """Yield the lines of `first` and of the rest of the stream in blocks, with the bytes read by then.
 
@@ -86,13 +86,13 @@ def _blocks_of_lines(
     """
     pending = bytearray(first)
     while True:
-        for start in _split_long_line(pending):
+        for start in _split_long_line(pending, options.max_line_bytes or _MAX_LINE_BYTES):
             yield start, bytes_read
         end = pending.rfind(b"\n") + 1
         if end:
             yield bytes(pending[:end]), bytes_read
             del pending[:end]
-        chunk = stream.read(read_bytes)
+        chunk = stream.read(options.read_bytes)
         if not chunk:
             break
         bytes_read += len(chunk)
@@ -101,13 +101,13 @@ def _blocks_of_lines(
         yield bytes(pending), bytes_read
 
 
-def _split_long_line(pending: bytearray) -> Iterator[bytes]:
+def _split_long_line(pending: bytearray, limit: int) -> Iterator[bytes]:
     """Remove and yield the start of the first line of `pending` while the line is too long.
 
     The split depends on the line only, so shards are split like the whole corpus.
     """
-    while len(pending) > _MAX_LINE_BYTES and pending.find(b"\n", 0, _MAX_LINE_BYTES) < 0:
-        cut = _split_position(pending[:_MAX_LINE_BYTES])
+    while len(pending) > limit and pending.find(b"\n", 0, limit) < 0:
+        cut = _split_position(pending[:limit])
         yield bytes(pending[:cut])
         del pending[:cut]
 

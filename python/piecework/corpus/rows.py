@@ -54,7 +54,8 @@ class ReadOptions:
     delimiters are plain text: SentencePiece's sentences with counts, and gold segmentations, are lines of
     a text, a tab and a value, without a header. With `as_conversations` a text is the conversation of a
     whole record. `document` says what a text of plain text is (`DOCUMENTS`). `start` is the position in
-    plain text at which to continue.
+    plain text at which to continue. `block_bytes` and `max_line_bytes` replace the usual size of a block and
+    the size at which lines are split.
     """
 
     field: FieldPath
@@ -69,6 +70,8 @@ class ReadOptions:
     as_conversations: bool = False
     document: str = "line"
     start: TextPosition | None = None
+    block_bytes: int | None = None
+    max_line_bytes: int | None = None
 
     @classmethod
     def of(
@@ -96,7 +99,7 @@ class ReadOptions:
     @property
     def read_bytes(self) -> int:
         """The number of bytes to read at once."""
-        return READ_BYTES_OF_LINES if self.whole_lines else READ_BYTES
+        return self.block_bytes or (READ_BYTES_OF_LINES if self.whole_lines else READ_BYTES)
 
     def fault(self, error: CorpusError) -> None:
         """Count the fault of a row, or raise it."""
@@ -125,6 +128,9 @@ class Block:
 @dataclass(frozen=True)
 class Rows(Block):
     """Texts of one source, and the number of the line or row of each.
+
+    >>> Rows(["hug pug", "hugs"], numbers=[1, 2]).to_list()
+    ['hug pug', 'hugs']
 
     `replacements` counts the invalid sequences that became U+FFFD. `records` has the kept fields of each
     row, if some are kept. `are_lines` is set for the lines of plain text.

@@ -40,6 +40,8 @@ class LineEncoder:
         num_threads: int,
         *,
         offsets: bool = False,
+        long_chars: int = LONG_CHARS,
+        piece_chars: int = PIECE_CHARS,
     ) -> None:
         chat, add_special_tokens = settings.chat, settings.add_special_tokens
         self.eod = _eod_id(tokenizer, settings.append_eod, add_special_tokens and chat is None)
@@ -51,6 +53,8 @@ class LineEncoder:
         self._kept = layout.kept
         self._num_threads = num_threads
         self._offsets = offsets
+        self._long_chars = long_chars
+        self._piece_chars = piece_chars
         self._chats: ChatEncoder | None = None
         if chat is not None:
             self._chats = ChatEncoder(tokenizer, chat, with_mask=layout.has_mask, offsets=offsets)
@@ -81,9 +85,9 @@ class LineEncoder:
         return EncodedLines(batch, labels, columns, parsed_special=parsed, faults=faults)
 
     def _encode_lines(self, texts: Texts) -> Batch:
-        if self._frame is None or longest(texts) < LONG_CHARS:
+        if self._frame is None or longest(texts) < self._long_chars:
             return self._encode_texts(texts, self._settings.add_special_tokens)
-        pieces = [list(_pieces(text)) for text in texts]
+        pieces = [list(_pieces(text, self._piece_chars)) for text in texts]
         batch = self._encode_texts([piece for parts in pieces for piece in parts], False)
         ends = np.cumsum([0, *map(len, pieces)])
         return _framed(with_rows(batch, batch.ids, batch.row_offsets[ends]), *self._frame)
@@ -146,9 +150,9 @@ def _with_eod(batch: Batch, eod: int | None) -> Batch:
 # ---- long texts
 
 
-def _pieces(text: str) -> Iterator[str]:
+def _pieces(text: str, least_chars: int) -> Iterator[str]:
     start = 0
-    while cut := CUT.search(text, start + PIECE_CHARS):
+    while cut := CUT.search(text, start + least_chars):
         yield text[start : cut.start()]
         start = cut.start()
     yield text[start:]

@@ -1,7 +1,7 @@
 """Token healing: give back the last ids of a prompt that a longer token could replace.
 
 A prompt often ends in the middle of a token: after `http:`, the token `://` can no longer follow. Healing
-drops the last ids and requires their bytes from the next ones.
+drops as many of the last ids as begin a longer token together, and requires their bytes from the next ones.
 
 Source: Lundberg 2023, "The Art of Prompt Design: Prompt Boundaries and Token Healing".
 """

@@ -1,6 +1,8 @@
 """What the adapters of inference servers share: tokenizers of transformers that encode and decode here.
 
-Requires `piecework[transformers]`.
+A server loads its tokenizer first and gets its replacement afterwards, which keeps what the server repairs
+after loading. Nothing outside the chosen mode or hook changes. There are no `async` methods: a thread
+answers as many requests. Requires `piecework[transformers]`.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Training in two steps: count words (`count_files`, `count_texts`), then learn (the trainers).
 
 Counts of shards can be made on many machines, merged, saved, and used again with other settings.
-`Tokenizer.train` runs both steps.
+`Tokenizer.train` runs both steps. A trainer returns a specification and never sees a `Tokenizer`, so it runs
+and is tested without a compiled one.
 """
 
 from piecework.train.counting import count_files, count_files_to, count_texts

@@ -2,9 +2,10 @@
 
 The sum of the counts of shards, in any order and grouping, equals the counts of the whole corpus.
 
-First positions are an optional column that only "first-seen" (`ties`, `alphabet_order`) reads. A position is
-(source << 40) + byte offset in that source. Positions within one source cannot be compared between shards,
-so a sum of counts that share a source has no positions.
+First positions are an optional column that only "first-seen" (`ties`, `alphabet_order`) reads. A position
+is (source << 40) + byte offset in that source. Positions within one source cannot be compared between
+shards, so a sum of counts that share a source has no positions. A list of words has an order:
+`Counts(words, counts)` takes it as first positions.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The plan of a training: trainer and preset from arguments; then files, texts or counts in, a spec out."""
+"""The plan of a training: trainer and preset from arguments; then files, texts or counts in, a spec out.
+
+The preset is resolved once, in `Plan.of`. Later functions take a pipeline.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Word counts that keep the counts of each source, such as a language, for learners that compare sources."""
+"""Word counts that keep the counts of each source, such as a language, for learners that compare sources.
+
+Each source is a `Counts` of its own, so counting, files and clusters know nothing of sources. A language
+costs the tokens of its parallel text: tokens a byte or a character would compare scripts, not languages.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Match the tokens of two tokenizers, and make rows of added tokens from those of a donor model."""
+"""Match the tokens of two tokenizers, and make rows of added tokens from the rows of a donor model.
+
+Tokens match by the bytes that they add to a text, special tokens by name. The donor rows are one array by new
+id, so that a caller sees which tokens matched and can pass rows from elsewhere.
+"""
 
 from __future__ import annotations
 

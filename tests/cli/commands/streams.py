@@ -7,8 +7,6 @@ import subprocess
 import sys
 from collections.abc import Callable, Sequence
 
-import pytest
-
 from tests.processes import heed_signals
 
 SENTENCES = """\
@@ -23,7 +21,6 @@ PMI = (
     *("--preset", "bert-cased", "--score", "pmi", "--min-frequency", "1", "--vocab-size", "70"),
     *("--alphabet-forms", "seen"),
 )
-NEEDS_SIGNALS = pytest.mark.skipif(os.name == "nt", reason="signals are POSIX's")
 
 
 Run = Callable[..., tuple[int, str, str]]
@@ -33,13 +30,15 @@ def start(*arguments: str, **options: object) -> subprocess.Popen[bytes]:
     """Start a command as a process of its own, with pipes."""
     command: Sequence[str] = [sys.executable, "-m", "piecework", *arguments]
     pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE) | options
-    return subprocess.Popen(command, preexec_fn=heed_signals, **pipes)
+    return subprocess.Popen(
+        command, preexec_fn=heed_signals if os.name == "posix" else None, **pipes
+    )
 
 
 def piped(text: str | bytes, *arguments: str) -> tuple[int, str, str]:
     """Run a command as a process of its own with the text on stdin."""
     process = start(*arguments)
-    out, err = process.communicate(text.encode() if isinstance(text, str) else text, timeout=60)
+    out, err = process.communicate(text.encode() if isinstance(text, str) else text, timeout=300)
     return process.returncode, out.decode(), err.decode()
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from tests.cli.commands.streams import NEEDS_SIGNALS, PMI, Run, assert_one_line
-from tests.processes import PIECEWORK
+from tests.cli.commands.streams import PMI, Run, assert_one_line
+from tests.processes import PIECEWORK, POSIX
 
 
 def test_bad_usage_is_one_line_and_code_two(
@@ -157,12 +157,12 @@ def test_a_failure_while_encoding_leaves_the_old_output(
     assert out.read_text() == "old"
 
 
-@NEEDS_SIGNALS
+@POSIX
 @pytest.mark.parametrize("verb", ["encode", "train"])
 def test_a_closed_stdin_is_an_error(tokenizer: str, verb: str) -> None:
     arguments = "train - -o -" if verb == "train" else f"encode {tokenizer} -"
     shell = f"exec {PIECEWORK} {arguments} <&-"
-    result = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, timeout=60)
+    result = subprocess.run(["sh", "-c", shell], capture_output=True, text=True, timeout=300)
     assert result.returncode == 2
     assert_one_line(result.stderr, "<stdin>: the stream is closed")
 

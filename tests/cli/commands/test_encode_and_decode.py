@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from tests.cli.commands.streams import NEEDS_SIGNALS, Run, assert_one_line, piped, start
+from tests.cli.commands.streams import Run, assert_one_line, piped, start
+from tests.processes import POSIX
 
 KEEPS_CASE = "WordPiece tokenizer with 70 entries keeps case and accents"
 
@@ -121,7 +122,7 @@ def test_encode_reads_stdin_beside_a_file(tokenizer: str, tmp_path: Path) -> Non
     assert (tmp_path / "o").read_text() == "Hug\n"
 
 
-@NEEDS_SIGNALS
+@POSIX
 def test_encode_answers_each_line_typed_on_a_terminal(tokenizer: str) -> None:
     import pty
 
@@ -129,14 +130,14 @@ def test_encode_answers_each_line_typed_on_a_terminal(tokenizer: str) -> None:
     options = ["--format", "tokens", "--no-special-tokens"]
     process = start("encode", tokenizer, *options, stdin=child)
     os.close(child)
-    watchdog = threading.Timer(30, process.kill)
+    watchdog = threading.Timer(300, process.kill)
     watchdog.start()
     assert process.stdout is not None
     for line in (b"is\n", b"Hug\n"):
         os.write(parent, line)
         assert process.stdout.readline() == line
     os.write(parent, b"\x04")
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=300)
     watchdog.cancel()
     os.close(parent)
     assert (process.returncode, err) == (0, b"")
@@ -156,7 +157,7 @@ def test_encode_writes_megatron_files(cli: Run, tokenizer: str, tmp_path: Path) 
 def test_encode_writes_arrow_to_a_pipe(tokenizer: str) -> None:
     pyarrow = pytest.importorskip("pyarrow")
     process = start("encode", tokenizer, "--format", "arrow", "--no-special-tokens")
-    out, err = process.communicate(b"is\nHug\n", timeout=60)
+    out, err = process.communicate(b"is\nHug\n", timeout=300)
     assert (process.returncode, err) == (0, b"")
     rows = pyarrow.ipc.open_stream(out).read_all().column("ids").to_pylist()
     vocab = pw.Tokenizer.load(tokenizer).get_vocab()

@@ -103,7 +103,7 @@ def test_explain_prints_the_scores_of_unigram_pieces(cli: Run, tmp_path: Path) -
     assert "  id  token  span    score  text\n   1  hug     0:3  -2.5000  hug\n" in out
 
 
-def test_explain_hides_what_a_terminal_would_obey(cli: Run, tokenizer: str) -> None:
+def test_explain_escapes_control_characters_for_terminals(cli: Run, tokenizer: str) -> None:
     code, out, _ = cli("explain", tokenizer, "is\x1b[31m")
     assert code == 0
     assert "\x1b" not in out
@@ -234,8 +234,8 @@ def test_explain_training_shows_learners_without_merges(
     assert "vocabulary (" in out
 
 
-def test_output_is_utf8_whatever_the_terminal_claims(tokenizer: str) -> None:
+def test_output_is_utf8_in_every_locale(tokenizer: str) -> None:
     process = start("explain", tokenizer, "é 中", env={**os.environ, "PYTHONIOENCODING": "ascii"})
-    out, err = process.communicate(timeout=60)
+    out, err = process.communicate(timeout=300)
     assert (process.returncode, err) == (0, b"")
     assert "'é 中'" in out.decode()

@@ -12,22 +12,23 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.commands.streams import NEEDS_SIGNALS, Run, start
+from tests.cli.commands.streams import Run, start
+from tests.processes import POSIX
 
 
 def interrupted(process: subprocess.Popen[bytes]) -> tuple[int, str]:
     """Send Ctrl-C: exit code and stderr. A process that does not stop is killed after a while."""
     process.send_signal(signal.SIGINT)
-    watchdog = threading.Timer(30, process.kill)
+    watchdog = threading.Timer(300, process.kill)
     watchdog.start()
     assert process.stderr is not None
     err = process.stderr.read().decode()
-    code = process.wait(timeout=30)
+    code = process.wait(timeout=300)
     watchdog.cancel()
     return code, err
 
 
-@NEEDS_SIGNALS
+@POSIX
 def test_ctrl_c_while_reading_stdin_gives_130_and_no_file(tmp_path: Path) -> None:
     process = start("train", "-", "-o", str(tmp_path / "t.json"))
     assert process.stdin is not None
@@ -42,7 +43,7 @@ def test_ctrl_c_while_reading_stdin_gives_130_and_no_file(tmp_path: Path) -> Non
 
     feeder = threading.Thread(target=feed)
     feeder.start()
-    assert begun.wait(timeout=60)
+    assert begun.wait(timeout=300)
     code, err = interrupted(process)
     stop.set()
     feeder.join()
@@ -51,7 +52,7 @@ def test_ctrl_c_while_reading_stdin_gives_130_and_no_file(tmp_path: Path) -> Non
 
 
 @pytest.mark.slow
-@NEEDS_SIGNALS
+@POSIX
 @pytest.mark.parametrize(
     ("option", "value", "vocab_size"),
     [
@@ -76,7 +77,7 @@ def test_ctrl_c_while_learning_gives_130_and_no_file(
     assert list(tmp_path.iterdir()) == [counts]
 
 
-@NEEDS_SIGNALS
+@POSIX
 def test_a_broken_pipe_ends_quietly(tokenizer: str, tmp_path: Path) -> None:
     (tmp_path / "big.txt").write_text("This is the Hugging Face Course.\n" * 50_000)
     process = start("encode", tokenizer, str(tmp_path / "big.txt"))
@@ -85,10 +86,10 @@ def test_a_broken_pipe_ends_quietly(tokenizer: str, tmp_path: Path) -> None:
     assert process.stdout.readline()
     process.stdout.close()
     assert process.stderr.read() == b""
-    assert process.wait(timeout=60) == 141
+    assert process.wait(timeout=300) == 141
 
 
-@NEEDS_SIGNALS
+@POSIX
 @pytest.mark.parametrize(
     ("verb", "line", "answer"),
     [
@@ -102,14 +103,14 @@ def test_a_line_from_a_pipe_is_answered_at_once(
     process = start(*[tokenizer if word == "TOKENIZER" else word for word in verb])
     assert process.stdin is not None
     assert process.stdout is not None
-    watchdog = threading.Timer(60, process.kill)
+    watchdog = threading.Timer(300, process.kill)
     watchdog.start()
     for _ in range(2):
         process.stdin.write(line.encode())
         process.stdin.flush()
         assert process.stdout.readline().decode() == answer
     process.stdin.close()
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=300) == 0
     watchdog.cancel()
 
 

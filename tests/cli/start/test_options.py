@@ -92,7 +92,7 @@ def test_a_directory_as_output_is_refused(
     assert folder.exists() == exists
 
 
-def test_a_folder_without_parent_is_no_target_of_save(tmp_path: Path) -> None:
+def test_a_folder_without_parent_is_not_a_target_of_save(tmp_path: Path) -> None:
     tokenizer = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0}))
     with pytest.raises(pw.errors.ArgumentError, match="path: the parent folder of "):
         tokenizer.save(f"{tmp_path}/missing/folder/")
@@ -218,7 +218,7 @@ def test_messages_name_the_flag_as_it_is_typed(error: pw.PieceworkError, message
 @pytest.mark.parametrize(
     "place", ["tokenizer_config.json", "unused_1", "spec.pre_tokenizer", "max.json line 2"]
 )
-def test_places_that_are_no_argument_do_not_change(place: str) -> None:
+def test_places_other_than_arguments_do_not_change(place: str) -> None:
     names = ["max", "pre_tokenizer", "unused", "tokenizer"]
     parameters = [click.Option([f"--{name}"]) for name in names]
     assert with_flags(pw.errors.ArgumentError(place, "is bad"), parameters) == f"{place}: is bad"

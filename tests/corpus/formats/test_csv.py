@@ -7,15 +7,12 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from piecework.corpus import read_corpus, rows
+from piecework.corpus import read_corpus
 from tests.corpus.formats.samples import texts, write
 
 
-def test_csv_has_large_fields_and_any_line_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows, "READ_BYTES", 64)
-    large = "x" * 300_000
+def test_csv_has_large_fields_and_any_line_ends(tmp_path: Path) -> None:
+    large = "x" * 3_000_000
     data = b'\xef\xbb\xbfid,text\r\n1,"a\r\nb"\r\n\r\n2,' + large.encode() + b'\r\n3,"""q"""'
     assert texts(write(tmp_path / "a.csv", data)) == ["a\r\nb", large, '"q"']
 

@@ -13,7 +13,9 @@ import pytest
 
 import piecework as pw
 from piecework import corpus
-from piecework.corpus import FORMATS, read_corpus, rows
+from piecework.corpus import FORMATS, corpus_files, read_corpus
+from piecework.corpus.reader import CorpusReader
+from piecework.corpus.rows import ReadOptions
 from tests.corpus.formats.samples import (
     COMPRESSIONS,
     RECORDS,
@@ -91,16 +93,13 @@ def test_rows_have_the_number_of_their_line(tmp_path: Path) -> None:
     assert numbered("a.txt", "a\n\nb") == [(1, "a"), (2, ""), (3, "b")]
 
 
-def test_lines_are_numbered_over_blocks_and_files(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(rows, "READ_BYTES", 8)
-    monkeypatch.setattr(corpus.plain_text, "_MAX_LINE_BYTES", 12)
+def test_lines_are_numbered_over_blocks_and_files(tmp_path: Path) -> None:
+    options = ReadOptions.of(block_bytes=8, max_line_bytes=12)
     write(tmp_path / "a.txt", "one\ntwo\na line that is split\nlast\n")
     write(tmp_path / "b.txt", "next\n")
     found = [
         (Path(rows.name).name, number, text)
-        for rows in read_corpus(tmp_path)
+        for rows in CorpusReader(corpus_files(tmp_path), options).rows()
         for number, text in zip(rows.numbers, rows.texts, strict=True)
     ]
     split = [text for _, number, text in found if number == 3]
@@ -112,16 +111,6 @@ def test_lines_are_numbered_over_blocks_and_files(
         ("a.txt", 4, "last"),
         ("b.txt", 1, "next"),
     ]
-
-
-def test_no_text_lists_the_formats_by_hand() -> None:
-    listed = [format.name for format in FORMATS[1:5]]
-    root = Path(__file__).parents[3]
-    pages = [*(root / "docs" / "how-to").glob("*.md"), root / "README.md", root / "CONTRIBUTING.md"]
-    package = [path for path in (root / "python").rglob("*.py") if path.name != "formats.py"]
-    for path in [*pages, *package]:
-        for paragraph in path.read_text(encoding="utf-8").split("\n\n"):
-            assert sum(name in paragraph for name in listed) < 3, f"{path}: {paragraph}"
 
 
 def test_help_lists_every_format(cli: Callable[..., tuple[int, str, str]]) -> None:
@@ -213,14 +202,15 @@ def test_a_field_of_another_type_is_rejected(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", RECORDS)
-@pytest.mark.parametrize("read_bytes", [7, 64, 300])
+@pytest.mark.parametrize("block_bytes", [7, 64, 300])
+@pytest.mark.parametrize("whole_lines", [False, True])
 def test_records_are_whole_wherever_a_read_ends(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str, read_bytes: int
+    tmp_path: Path, name: str, block_bytes: int, whole_lines: bool
 ) -> None:
-    monkeypatch.setattr(rows, "READ_BYTES", read_bytes)
-    monkeypatch.setattr(rows, "READ_BYTES_OF_LINES", read_bytes)
     path = write(tmp_path / f"{name}.gz", gzip.compress(RECORDS[name]()))
-    assert texts(path) == TEXTS
+    options = ReadOptions.of(block_bytes=block_bytes, whole_lines=whole_lines)
+    found = CorpusReader(corpus_files(path), options).rows()
+    assert [text for rows in found for text in rows.texts] == TEXTS
 
 
 @pytest.mark.parametrize("name", ["a.json", "a.JSON", "a.json.gz"])
@@ -243,7 +233,7 @@ def test_a_json_file_has_json_lines_if_the_field_is_named(
 @pytest.mark.parametrize(
     "data", ['[{"text": "hug"}]', '[{"text": "hug"},\n{"text": "pug"}]', "[\n"]
 )
-def test_a_json_array_is_no_json_lines(tmp_path: Path, data: str) -> None:
+def test_a_json_array_is_not_read_as_json_lines(tmp_path: Path, data: str) -> None:
     path = write(tmp_path / "a.json", data.encode())
     with pytest.raises(pw.errors.CorpusError, match=r"a\.json line 1: starts a JSON array; .*jq"):
         list(read_corpus(path, field="text"))

@@ -11,6 +11,7 @@ import pytest
 
 from piecework._internal import progress as bars
 from tests.corpus.formats.samples import COMPRESSIONS, parquet_data, write
+from tests.processes import LINUX, PEAK_MEMORY
 
 pyarrow = pytest.importorskip("pyarrow", reason="Parquet and Arrow files need pyarrow")
 
@@ -56,32 +57,32 @@ def test_a_terminal_shows_the_current_file(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 _READ = """
-import resource, sys
+import sys
 from piecework.corpus import read_corpus
 import pyarrow.parquet, zstandard, fsspec
 list(read_corpus(sys.argv[2]))
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak_memory()
 size = sum(
     len(piece.data) if hasattr(piece, "data") else sum(map(len, piece.texts))
     for piece in read_corpus(sys.argv[1])
 )
-print(size, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
+print(size, peak_memory() - before)
 """
 
 
 def memory_growth(large: Path, small: Path) -> tuple[int, int]:
     """Return the size of the texts of a file, and the growth of memory in MB while a process reads it."""
     done = subprocess.run(
-        [sys.executable, "-c", _READ, str(large), str(small)],
+        [sys.executable, "-c", PEAK_MEMORY + _READ, str(large), str(small)],
         capture_output=True,
         text=True,
         check=True,
     )
-    size, kilobytes = map(int, done.stdout.split())
-    return size, kilobytes // 1024
+    size, growth = map(int, done.stdout.split())
+    return size, growth >> 20
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss in kilobytes")
+@LINUX
 @pytest.mark.parametrize(
     "name",
     [
@@ -108,7 +109,7 @@ def test_memory_does_not_grow_with_the_decompressed_size(tmp_path: Path, name: s
     assert growth < (160 if name.endswith(".zst") else 60)
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss in kilobytes")
+@LINUX
 def test_memory_does_not_grow_with_the_rows_of_a_table(tmp_path: Path) -> None:
     table = pyarrow.table({"id": range(500_000), "text": ["hug pug " * 12] * 500_000})
     tiny = pyarrow.table({"id": [1], "text": ["hug"]})

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import lzma
 import os
-import subprocess
-import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -23,6 +21,8 @@ from tests.corpus.formats.samples import (
     texts,
     write,
 )
+from tests.processes import POSIX
+from tests.processes import run_command as run
 
 pyarrow = pytest.importorskip("pyarrow", reason="Parquet and Arrow files need pyarrow")
 
@@ -56,9 +56,7 @@ def test_rows_are_skipped_in_csv_and_tables(tmp_path: Path) -> None:
         assert f"a field that is no string: 2 (first in {tmp_path / name} row 2" in summary
 
 
-def test_tables_without_messages_are_no_rows_with_too_few_columns(
-    tmp_path: Path, tok: pw.Tokenizer
-) -> None:
+def test_tables_without_messages_are_errors_of_the_table(tmp_path: Path, tok: pw.Tokenizer) -> None:
     path = write(tmp_path / "a.parquet", parquet_data(pyarrow.table({"text": ["hug"]})))
     chats = write(tmp_path / "b.jsonl", '{"messages": [{"role": "user", "content": "hug"}]}\n')
     chatty = tok.with_chat_template("{% for m in messages %}{{ m.content }}{% endfor %}")
@@ -101,7 +99,7 @@ def test_texts_before_damage_count_and_the_next_file_is_read(
         texts([path, after])
 
 
-@pytest.mark.skipif(os.name == "nt", reason="POSIX directories")
+@POSIX
 def test_unreadable_and_binary_files_are_skipped(tmp_path: Path) -> None:
     missing, good = tmp_path / "missing.txt", write(tmp_path / "good.txt", "hug")
     binary = write(tmp_path / "b.txt", os.urandom(5000))
@@ -113,7 +111,7 @@ def test_unreadable_and_binary_files_are_skipped(tmp_path: Path) -> None:
         texts([missing, good])
 
 
-def test_nothing_skipped_warns_of_nothing(tmp_path: Path) -> None:
+def test_no_warning_without_skipped_input(tmp_path: Path) -> None:
     assert skip(write(tmp_path / "a.txt", "hug")) == (["hug"], "")
 
 
@@ -142,11 +140,6 @@ def test_every_entry_point_skips(tmp_path: Path, tok: pw.Tokenizer) -> None:
 
 
 # ---- counts files
-
-
-def run(*arguments: object) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "piecework", *map(str, arguments)]
-    return subprocess.run(command, check=False, capture_output=True, text=True, timeout=120)
 
 
 def test_counts_and_documents_are_distinguished_by_content(tmp_path: Path) -> None:

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import random
 from pathlib import Path
 from typing import Any
-
-import pytest
 
 import piecework as pw
 from piecework.export import (
     read_ids,
 )
 
-POSIX = pytest.mark.skipif(os.name == "nt", reason="POSIX files and signals")
 FORMATS = list(pw.export.SHARD_FORMATS)
 
 

@@ -167,7 +167,7 @@ def test_the_command_writes_a_folder_and_continues(
         ),
     ],
 )
-def test_options_that_do_not_go_together_are_refused(
+def test_options_that_exclude_each_other_are_rejected(
     tok: pw.Tokenizer,
     tmp_path: Path,
     cli: Run,

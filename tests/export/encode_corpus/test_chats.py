@@ -92,7 +92,7 @@ def read_table(folder: Path, form: str, name: str) -> Any:
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_rows_are_those_of_the_chat_template(
+def test_rows_equal_those_of_the_chat_template(
     chatty: pw.Tokenizer, form: Any, tmp_path: Path
 ) -> None:
     rows = records(200, 1)
@@ -285,7 +285,7 @@ def test_bad_records_are_errors_or_counted(
     assert stored_rows(tmp_path / "out", "npy") == expected_rows(chatty, rows)
 
 
-def test_rows_of_tables_that_are_no_conversations_are_errors(
+def test_rows_of_tables_that_are_not_conversations_are_errors(
     chatty: pw.Tokenizer, tmp_path: Path
 ) -> None:
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
@@ -336,7 +336,7 @@ def test_lone_surrogates_are_replaced(chatty: pw.Tokenizer, tmp_path: Path) -> N
         ({"format": "arrow", "keep": ["assistant_masks"]}, ArgumentError, "keep: "),
     ],
 )
-def test_arguments_that_do_not_go_together(
+def test_arguments_that_exclude_each_other_are_rejected(
     chatty: pw.Tokenizer, tmp_path: Path, arguments: Any, error: Any, message: str
 ) -> None:
     path = write_lines(tmp_path / "chats.jsonl", records(2, 9))
@@ -429,7 +429,7 @@ def test_the_command_encodes_conversations(chatty: pw.Tokenizer, tmp_path: Path,
         (["--chat", "--keep-empty"], "--keep-empty, --chat: cannot be combined"),
     ],
 )
-def test_options_that_do_not_go_together(
+def test_options_that_exclude_each_other_are_rejected(
     chatty: pw.Tokenizer, tmp_path: Path, cli: Run, options: list[str], message: str
 ) -> None:
     path = write_lines(tmp_path / "chats.jsonl", records(2, 9))

@@ -21,12 +21,12 @@ from piecework.export import (
     encode_corpus,
 )
 from tests.export.encode_corpus.shards import (
-    POSIX,
     StoppedError,
     content,
     main_files,
     stop_after,
 )
+from tests.processes import POSIX
 
 VARIANTS: list[dict[str, Any]] = [
     {"format": "npy", "shards": 6},

@@ -16,9 +16,9 @@ from hypothesis import strategies as st
 import piecework as pw
 from piecework.export import (
     encode_corpus,
-    line_encoder,
 )
 from piecework.export.encoded_lines import PLAIN
+from piecework.export.line_encoder import LineEncoder
 from piecework.export.settings import EncodeSettings
 from piecework.export.shards import ShardPlan
 from tests.cuts import PRESETS, tokenizers_with_cuts
@@ -141,8 +141,12 @@ def cut_tokenizers() -> list[pw.Tokenizer]:
     return tokenizers_with_cuts(lines)
 
 
-def encoder_of(tok: pw.Tokenizer, **settings: Any) -> line_encoder.LineEncoder:
-    return line_encoder.LineEncoder(tok, EncodeSettings(**settings), PLAIN, 1)
+def encoder_of(
+    tok: pw.Tokenizer, long_chars: int, piece_chars: int, **settings: Any
+) -> LineEncoder:
+    return LineEncoder(
+        tok, EncodeSettings(**settings), PLAIN, 1, long_chars=long_chars, piece_chars=piece_chars
+    )
 
 
 def encoded_texts(patch: pytest.MonkeyPatch) -> list[list[str]]:
@@ -169,10 +173,8 @@ def test_cutting_long_documents_changes_no_id(
     with_special_tokens = data.draw(st.booleans())
     expected = tok.encode_batch(texts, add_special_tokens=with_special_tokens).to_lists()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(line_encoder, "LONG_CHARS", 1)
-        patch.setattr(line_encoder, "PIECE_CHARS", size)
         calls = encoded_texts(patch)
-        encoder = encoder_of(tok, add_special_tokens=with_special_tokens)
+        encoder = encoder_of(tok, 1, size, add_special_tokens=with_special_tokens)
         assert encoder.encode(texts).batch.to_lists() == expected
     assert sum(map(len, calls)) >= len(texts)
 
@@ -181,13 +183,11 @@ def test_cutting_long_documents_changes_no_id(
 def test_long_documents_of_these_tokenizers_are_cut(
     cut_tokenizers: list[pw.Tokenizer], number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(line_encoder, "LONG_CHARS", 100)
-    monkeypatch.setattr(line_encoder, "PIECE_CHARS", 30)
     tok = cut_tokenizers[number]
     text = "a hug of a pug, " * 20
     expected = tok.encode_batch(["a", text]).to_lists()
     calls = encoded_texts(monkeypatch)
-    assert encoder_of(tok).encode(["a", text]).batch.to_lists() == expected
+    assert encoder_of(tok, 100, 30).encode(["a", text]).batch.to_lists() == expected
     assert "".join(calls[0]) == "a" + text
     assert max(map(len, calls[0])) < 50
 
@@ -195,8 +195,6 @@ def test_long_documents_of_these_tokenizers_are_cut(
 def test_documents_are_not_cut_where_ids_could_change(
     tok: pw.Tokenizer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(line_encoder, "LONG_CHARS", 1)
-    monkeypatch.setattr(line_encoder, "PIECE_CHARS", 1)
     lines = sentences(300, 1)
     gpt2 = pw.Tokenizer.train_from_iterator(lines, model="byte-bpe", vocab_size=280)
     bloom = pw.spec.named_pre_tokenizer("bloom")
@@ -211,7 +209,7 @@ def test_documents_are_not_cut_where_ids_could_change(
     calls = encoded_texts(monkeypatch)
     for other in others:
         calls.clear()
-        found = encoder_of(other).encode(texts).batch.to_lists()
+        found = encoder_of(other, 1, 1).encode(texts).batch.to_lists()
         assert calls == [texts]
         assert found == other.encode_batch(texts).to_lists()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import struct
 import subprocess
 import sys
@@ -15,7 +14,6 @@ import pytest
 
 import piecework as pw
 
-POSIX = pytest.mark.skipif(os.name == "nt", reason="POSIX files and signals")
 ARRAY_FORMATS = ["npy", "arrow", "parquet", "megatron"]
 LINE_FORMATS = ["ids", "tokens", "jsonl"]
 

@@ -102,7 +102,7 @@ def test_a_document_over_the_limit_leaves_no_output(
 
 
 @pytest.mark.parametrize("document", DOCUMENTS)
-def test_documents_in_memory_are_those_of_files(
+def test_documents_in_memory_equal_those_of_files(
     byte_level: pw.Tokenizer, tmp_path: Path, document: Any
 ) -> None:
     source = write(tmp_path / "in.txt", TEXT)

@@ -35,10 +35,10 @@ from tests.export.encode_files.ids_files import READERS, ids_in, write
     ],
 )
 def test_lines_end_at_lf_or_crlf_and_nowhere_else(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, data: bytes, lines: list[str], size: int
+    tmp_path: Path, data: bytes, lines: list[str], size: int
 ) -> None:
-    monkeypatch.setattr("piecework.corpus.rows.READ_BYTES_OF_LINES", size)
-    source = lines_module.LineSource([str(write(tmp_path / "a", data))], ReadOptions.of())
+    options = ReadOptions.of(block_bytes=size)
+    source = lines_module.LineSource([str(write(tmp_path / "a", data))], options)
     assert [line for block in source.blocks() for line in block] == lines
     assert source.bytes_read == len(data)
     assert source.replacements == sum(line.count("\ufffd") for line in lines)

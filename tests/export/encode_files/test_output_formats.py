@@ -31,7 +31,7 @@ from tests.export.encode_files.ids_files import (
 @pytest.mark.usefixtures("small_blocks")
 @pytest.mark.parametrize("form", READERS)
 @pytest.mark.parametrize("num_threads", [1, 2])
-def test_every_format_holds_what_each_line_encodes_to(
+def test_every_format_has_the_ids_of_each_line(
     trained: pw.Tokenizer, english_corpus: Path, tmp_path: Path, form: str, num_threads: int
 ) -> None:
     lines = english_corpus.read_text().split("\n")[:600]
@@ -81,7 +81,7 @@ def test_the_size_of_blocks_changes_no_line(
 
 @pytest.mark.parametrize("keep_empty", [False, True])
 @pytest.mark.parametrize("parallel", [False, True])
-def test_stripped_lines_are_those_of_the_encoder_of_the_survey(
+def test_stripped_lines_equal_those_of_the_encoder_of_the_survey(
     tmp_path: Path, small_blocks: None, keep_empty: bool, parallel: bool
 ) -> None:
     tok = pw.Tokenizer.train_from_iterator(["hug pug"], model="byte-bpe", vocab_size=260)
@@ -269,18 +269,12 @@ def test_megatron_files_byte_by_byte(tok: pw.Tokenizer, tmp_path: Path) -> None:
     )
 
 
-@pytest.mark.usefixtures("small_blocks")
-def test_a_megatron_index_longer_than_one_read_of_it(
-    tok: pw.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from piecework.export import megatron_files
-
-    monkeypatch.setattr(megatron_files, "_VALUES_AT_ONCE", 7)
+def test_a_megatron_index_longer_than_one_read_of_it(tok: pw.Tokenizer, tmp_path: Path) -> None:
     rng = random.Random(1)
-    lines = [" ".join(rng.choices(["a", "hugs", "b"], k=rng.randint(1, 9))) for _ in range(100)]
+    lines = [rng.choice(["a", "hugs a", "b b b"]) for _ in range(140_000)]  # of 65,536 values
     source = write(tmp_path / "in", "\n".join(lines))
     pw.encode_files(tok, source, tmp_path / "out", format="megatron")
-    assert read_megatron(tmp_path / "out") == [tok.encode(line).ids for line in lines]
+    assert read_megatron(tmp_path / "out") == tok.encode_batch(lines).to_lists()
 
 
 @pytest.mark.parametrize("name", ["out", "out.bin", "out.idx"])
@@ -333,7 +327,7 @@ def test_special_tokens_in_the_text_can_be_text(tok: pw.Tokenizer, tmp_path: Pat
 
 
 @pytest.mark.usefixtures("small_blocks")
-def test_parquet_does_not_hold_back_what_it_has(
+def test_parquet_writes_row_groups_of_bounded_size(
     tok: pw.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")

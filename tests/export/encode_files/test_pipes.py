@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from tests.export.encode_files.ids_files import POSIX, READERS, start, write
+from tests.export.encode_files.ids_files import READERS, start, write
+from tests.processes import POSIX
 
 
 @POSIX
@@ -28,14 +29,14 @@ def test_a_program_that_waits_for_its_answer_gets_it_line_by_line(
         process.stdin.flush()
         assert process.stdout.readline() == ids
     process.stdin.close()
-    assert process.wait(timeout=60) == 0
+    assert process.wait(timeout=300) == 0
     watchdog.cancel()
 
 
 @POSIX
 def test_many_lines_from_a_pipe_are_all_encoded(tok: pw.Tokenizer, tmp_path: Path) -> None:
     text = "".join(f"{'a ' * (n % 50)}b{'' if n % 3 else chr(13)}\n" for n in range(50_000))
-    out, _ = start(tok, tmp_path, "-").communicate(text.encode(), timeout=120)
+    out, _ = start(tok, tmp_path, "-").communicate(text.encode(), timeout=300)
     rows = [[int(id) for id in line.split()] for line in out.decode().splitlines()]
     assert rows == [[2, *[8] * (n % 50), 11, 3] for n in range(50_000)]
 
@@ -46,7 +47,7 @@ def test_stdout_is_written_by_its_device_name_too(
     tok: pw.Tokenizer, tmp_path: Path, form: str
 ) -> None:
     process = start(tok, tmp_path, "--format", form, "-o", "/dev/stdout")
-    out, _ = process.communicate(b"a\nhugs\n", timeout=60)
+    out, _ = process.communicate(b"a\nhugs\n", timeout=300)
     target = write(tmp_path / "out", out)
     if form == "arrow":  # a pipe gets the stream format
         assert len(out) > 100

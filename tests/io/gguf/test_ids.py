@@ -134,7 +134,7 @@ PATTERNS = {
 
 
 @pytest.mark.parametrize("name", sorted(PATTERNS))
-def test_words_of_a_name_are_those_of_tokenizers(name: str, tmp_path: Path) -> None:
+def test_words_of_a_name_equal_those_of_tokenizers(name: str, tmp_path: Path) -> None:
     splits = [Split(Regex(pattern), "isolated") for pattern in PATTERNS[name]]
     theirs = Sequence([*splits, ByteLevel(add_prefix_space=False, use_regex=False)])
     loaded = pw.Tokenizer.load(byte_level(tmp_path, pre=name))
@@ -303,7 +303,7 @@ GOLDEN = {"bert-bge": "all-minilm-l6-v2", "falcon": "falcon", "gpt-2": "gpt2", "
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", sorted(GOLDEN))
-def test_cases_of_llama_cpp(case: str, tmp_path: Path) -> None:
+def test_cases_of_llama_cpp_have_their_ids(case: str, tmp_path: Path) -> None:
     folder = need("golden/llama.cpp")
     name = GOLDEN[case]
     if case == "bert-bge":

@@ -52,7 +52,7 @@ def test_special_tokens_in_text_are_recognized(tmp_path: Path) -> None:
     assert loaded.encode("in<|end|>ing<|pad|>").tokens == ["in", "<|end|>", "ing", "<|pad|>"]
 
 
-def test_roles_are_those_of_the_file(tmp_path: Path) -> None:
+def test_roles_equal_those_of_the_file(tmp_path: Path) -> None:
     path = small(tmp_path, padding_token_id=2, mask_token_id=9)
     (tmp_path / "tokenizer_config.json").write_text('{"eos_token": "<x>"}')
     expected = {
@@ -76,7 +76,7 @@ TEMPLATE = "{% for m in messages %}<s>{{ m.role }}: {{ m.content }}{{ eos_token 
 TOOLS = "{{ tools[0].name }} " + TEMPLATE
 
 
-def test_chat_templates_are_those_of_the_file(tmp_path: Path) -> None:
+def test_chat_templates_equal_those_of_the_file(tmp_path: Path) -> None:
     path = small(tmp_path)
     keys = SMALL | {"/chat_template": TEMPLATE, "/chat_template.tool_use": TOOLS}
     write(path, keys)
@@ -134,7 +134,7 @@ def test_the_format_is_found_by_content(tmp_path: Path) -> None:
     assert pw.Tokenizer.load(compressed).eos_token == "</s>"
 
 
-def test_a_vocabulary_that_begins_with_the_name_is_no_gguf(tmp_path: Path) -> None:
+def test_a_vocabulary_that_begins_with_the_magic_bytes_is_not_read_as_gguf(tmp_path: Path) -> None:
     path = tmp_path / "vocab.txt"
     path.write_text("GGUF\n[UNK]\n")
     assert pw.Tokenizer.load(path).token_to_id("GGUF") == 0

@@ -15,6 +15,7 @@ from piecework.errors import (
     ArgumentError,
 )
 from piecework.train import Counts, count_files, count_files_to, count_texts
+from tests.processes import LINUX, PEAK_MEMORY, POSIX
 from tests.train.large_counts.counted import rows
 
 SMALLEST = "128MB"
@@ -67,18 +68,18 @@ def test_scratch_files_are_deleted(
     assert not list(tmp_path.iterdir())
 
 
-PEAK = """
-import resource, sys
+COUNT = """
+import sys
 from piecework.train import count_files_to
 import pyarrow.parquet
-before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-summary = count_files_to(sys.argv[1], sys.argv[2:], preset="whitespace", memory=sys.argv[1:] and "128MB")
-print((resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before) * 1024, summary.distinct)
+before = peak_memory()
+summary = count_files_to(sys.argv[1], sys.argv[2:], preset="whitespace", memory="128MB")
+print(peak_memory() - before, summary.distinct)
 """
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(sys.platform != "linux", reason="ru_maxrss is in KB on Linux")
+@LINUX
 def test_the_peak_stays_within_the_budget(tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason="needs pyarrow")
     paths = []
@@ -89,7 +90,7 @@ def test_the_peak_stays_within_the_budget(tmp_path: Path) -> None:
             "".join(f"a{draw.randrange(1 << 40):x} {draw.random()}\n" for _ in range(600_000))
         )
         paths.append(str(path))
-    command = [sys.executable, "-c", PEAK, str(tmp_path / "counts.parquet"), *paths]
+    command = [sys.executable, "-c", PEAK_MEMORY + COUNT, str(tmp_path / "counts.parquet"), *paths]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     peak, distinct = map(int, done.stdout.split())
     assert distinct > 4_700_000
@@ -102,6 +103,7 @@ def test_an_invalid_budget_is_rejected(memory: object) -> None:
         count_texts(["a"], memory=memory)  # type: ignore[arg-type]
 
 
+@POSIX
 @pytest.mark.parametrize("suffix", ["parquet", "tsv"])
 def test_a_disk_that_is_full_when_counts_are_saved_is_an_error_that_names_them(
     tmp_path: Path, suffix: str
@@ -125,6 +127,7 @@ def test_a_disk_that_is_full_when_counts_are_saved_is_an_error_that_names_them(
     assert list(tmp_path.iterdir()) == []
 
 
+@POSIX
 def test_a_full_disk_is_an_error_that_names_the_file(corpus: list[Path], tmp_path: Path) -> None:
     program = (
         "import resource, signal, sys\n"

@@ -33,6 +33,7 @@ from piecework.errors import (
 from piecework.spec import CustomNormalizer, WhitespaceSplit
 from piecework.train import Counts, Pipeline, count_files
 from piecework.train.counting import CorpusCount
+from tests.processes import POSIX
 from tests.train.large_counts.counted import COUNT, StoppedError, interrupted, rows, stop_after
 
 
@@ -102,7 +103,7 @@ LINES = st.lists(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, suppress_health_check=list(HealthCheck))
 @given(data=st.data(), files=st.lists(LINES.map(b"\n".join), min_size=1, max_size=3))
 def test_a_count_interrupted_at_any_block_continues_to_the_same_counts(
     tmp_path_factory: pytest.TempPathFactory, data: st.DataObject, files: list[bytes]
@@ -307,6 +308,7 @@ main()
 """
 
 
+@POSIX
 def test_sigterm_saves_the_state(corpus: list[Path], plain: Counts, tmp_path: Path) -> None:
     state, output = tmp_path / "state", tmp_path / "c.tsv"
     arguments = [*map(str, corpus), "--checkpoint", str(state), "-o", str(output)]

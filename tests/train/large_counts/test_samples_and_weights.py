@@ -60,7 +60,7 @@ def test_long_words_are_skipped_and_counted() -> None:
 # ---- weights
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=40, suppress_health_check=list(HealthCheck))
 @given(
     texts=st.lists(st.text("ab ", min_size=1, max_size=30), min_size=1, max_size=4),
     data=st.data(),

@@ -5,6 +5,9 @@
 //! redundant are removed. `nmt` replaces other spaces by a space and removes control characters. `cf` folds
 //! the case of replacements and of characters without rules.
 //!
+//! They are derived when a name is first used, in half a second: stored charsmaps would be a megabyte of binaries that
+//! nobody can review.
+//!
 //! Source: SentencePiece's `doc/normalization.md` and the notes in its `builder.h`.
 
 use piecework_unicode::{combining_class, compose_recent, decompose_recent, fold_case};

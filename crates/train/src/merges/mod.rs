@@ -23,7 +23,8 @@
 //! word_limit       the most words that an entry spans
 //! ```
 //!
-//! WordPiece, BPE and SentencePiece differ in settings, and in how their words are segmented at the start.
+//! This is the only code that merges. WordPiece, BPE and SentencePiece differ in settings, and in how their words are
+//! segmented at the start.
 
 mod active_pairs;
 mod best_first;

@@ -1,4 +1,5 @@
-// The requests of the page. `piecework serve` answers them, or on the static page a worker with WebAssembly.
+// The requests of the page. `piecework serve` answers them, or on the static page a worker with WebAssembly. Only this
+// module knows of both, so the static page is the same page.
 
 const name = document.documentElement.dataset.backend === "browser" ? "./browser_backend.js" : "./server_backend.js";
 

@@ -1,5 +1,6 @@
 // The tokens of one tokenizer as coloured spans over the text. The text is divided into blocks of lines; a block
-// is empty until it is near the visible part, and an edit replaces only the blocks that it touches.
+// is empty until it is near the visible part, and an edit replaces only the blocks that it touches. An edit sends the
+// whole text, because a line has other tokens alone than within its text.
 
 import { element, visible, withoutControls } from "./dom.js";
 import { changedPart } from "./token_columns.js";

@@ -1,4 +1,8 @@
-"""The settings of superwords: entries that cross spaces, learned after those of single words."""
+"""The settings of superwords: entries that cross spaces, learned after the entries of single words.
+
+In SentencePiece, only the two characters beside a space decide whether a sequence of words ends there. A
+piece that crosses a space has both, so a text has the tokens of its sequences, whatever surrounds them.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-//! Tokens with their spans and words, made from ids.
+//! Tokens with their spans and words, made from ids, where a route says how ids cover their text. Other pipelines encode
+//! the text again by the definition, so that nothing else knows which text a token stands for.
 //!
 //! ```text
 //! aligner      ids aligned with the words of a text by the number of bytes that each covers

@@ -1,4 +1,5 @@
-//! Clean-up of decoded texts, as transformers does it: whole texts, and texts that arrive in parts.
+//! Clean-up of decoded texts, as transformers does it: whole texts, and texts that arrive in parts. It is part of the
+//! decoder, so that every method, stream and saved file applies it.
 
 use super::edits::clean_up_text;
 

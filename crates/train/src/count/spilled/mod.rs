@@ -7,7 +7,9 @@
 //! ```
 //!
 //! A full `CountMap` is written as a run by word and emptied. At the end all runs are merged, which sums the
-//! counts of each word, and the words are sorted by first position, in files again if they are too many.
+//! counts of each word, and the words are sorted by first position, in files again if they are too many. Sums and
+//! minima do not depend on when a map was written, so the budget, threads and interruptions change no count. Rare words
+//! are never dropped while counting, because then the order of the corpus would decide.
 
 mod merged_runs;
 mod run_file;
