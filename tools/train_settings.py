@@ -1,7 +1,7 @@
-"""Write python/piecework/train/settings.py: the types of settings as keyword arguments, for type checkers.
+"""Write the types of settings as keyword arguments: train/settings.py and export/options.py.
 
-python tools/train_settings.py          # write the file
-python tools/train_settings.py --check  # exit code 1 if it differs
+python tools/train_settings.py          # write the files
+python tools/train_settings.py --check  # exit code 1 if one differs
 """
 
 from __future__ import annotations
@@ -12,12 +12,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
 
+from piecework.export.settings import CorpusSettings, EncodeSettings, FileSettings
 from piecework.train.counting import CountSettings, FileCountSettings, PartCountSettings
 from piecework.train.plan import Plan
 from piecework.train.setting_fields import Choice, Setting, settings_of
 from piecework.train.trainers import TRAINERS
 
-FILE = Path(__file__).parent.parent / "python" / "piecework" / "train" / "settings.py"
+PACKAGE = Path(__file__).parent.parent / "python" / "piecework"
 LINE = 100
 HEAD = '''"""Types of the keyword arguments of `Tokenizer.train` and of the functions that count.
 
@@ -66,16 +67,39 @@ COUNTS = (
     ("CountFilesOptions(CountPartOptions", FileCountSettings, "`count_files` and its variants"),
 )
 
+ENCODE_HEAD = '''"""Types of the keyword arguments of `encode_files` and `encode_corpus`.
+
+Written by tools/train_settings.py from the fields of `EncodeSettings`, as type checkers cannot make them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from typing import Literal, TypedDict
+
+from piecework.export.settings import Chat
+'''
+ENCODINGS = (
+    ("EncodeOptions(TypedDict", EncodeSettings, "both functions"),
+    ("EncodeFilesOptions(EncodeOptions", FileSettings, "`encode_files`"),
+    ("EncodeCorpusOptions(EncodeOptions", CorpusSettings, "`encode_corpus`"),
+)
+
 
 def main() -> None:
-    """Write or check the file."""
+    """Write or check the files."""
     parser = argparse.ArgumentParser(description="Write the types of the settings of all trainers.")
     parser.add_argument("--check", action="store_true", help="write nothing, compare")
-    text = settings_module()
-    if not parser.parse_args().check:
-        FILE.write_text(text, encoding="utf-8")
-    elif FILE.read_text(encoding="utf-8") != text:
-        sys.exit(f"{FILE.name} is out of date: run python tools/train_settings.py")
+    check = parser.parse_args().check
+    encode_options = ENCODE_HEAD + options_of(ENCODINGS)
+    for name, text in {
+        "train/settings.py": settings_module(),
+        "export/options.py": encode_options,
+    }.items():
+        if not check:
+            (PACKAGE / name).write_text(text, encoding="utf-8")
+        elif (PACKAGE / name).read_text(encoding="utf-8") != text:
+            sys.exit(f"{name} is out of date: run python tools/train_settings.py")
 
 
 def settings_module() -> str:
@@ -95,17 +119,19 @@ def settings_module() -> str:
         line for name, abouts in found.items() if name not in kept for line in lines(name, abouts)
     )
     run = [f"    {one.name}: {one.type}\n" for one in fields(Plan) if one.default is None]
-    return "".join([HEAD, *retrain, OPTIONS, *run, *train, count_options()])
+    return "".join([HEAD, *retrain, OPTIONS, *run, *train, options_of(COUNTS)])
 
 
-def count_options() -> str:
-    """Return the classes of the settings of counts, each with those that its base lacks."""
-    text, known = "", set()
-    for declared, cls, of in COUNTS:
+def options_of(declarations: Iterable[tuple[str, type, str]]) -> str:
+    """Return a class for each class of settings, with the settings that its bases lack."""
+    text, known = "", dict[type, set[str]]()
+    for declared, cls, of in declarations:
         text += f'\n\nclass {declared}, total=False):\n    """Settings of {of}."""\n\n'
-        own = {name: about for name, (about, _) in settings_of(cls).items() if name not in known}
+        inherited = set().union(*(known.get(base, set()) for base in cls.__mro__[1:]))
+        found = {name: about for name, (about, _) in settings_of(cls).items()}
+        own = {name: about for name, about in found.items() if name not in inherited}
         text += "".join(line for name, about in own.items() for line in lines(name, [about]))
-        known |= own.keys()
+        known[cls] = set(found)
     return text
 
 

@@ -236,8 +236,7 @@ def test_a_row_that_is_written_in_parts_is_the_same(
 def test_long_lines_keep_their_order_among_short_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in ("encoded_files", "shard_writing"):
-        monkeypatch.setattr(f"piecework.export.{module}.SHORT_LINE_BYTES", 5)
+    monkeypatch.setattr("piecework.export.pipeline.SHORT_LINE_BYTES", 5)
     lines = ["a" * (number % 9 + 1) for number in range(200)]
     monkeypatch.setattr("piecework.corpus.rows.READ_BYTES_OF_LINES", 16)
     source = tmp_path / "in.txt"

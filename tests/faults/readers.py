@@ -76,12 +76,6 @@ def resume_count(folder: Path) -> None:
     pw.count_files(inputs() / "a.txt", checkpoint=folder, keep_checkpoint=True)
 
 
-def concat(folder: Path) -> None:
-    pw.export.concat_megatron([folder / "out.megatron"] * 2, folder / "two")
-    for suffix in ("bin", "idx"):
-        (folder / f"two.{suffix}").unlink()
-
-
 CONVERSATIONS = f"{json.dumps({'messages': CHAT})}\n".encode() * 9
 
 READERS: dict[str, Reader] = {
@@ -122,7 +116,6 @@ READERS: dict[str, Reader] = {
         ),
     ),
     **{f"ids {format}": ids(format) for format in pw.export.FORMATS if format != "tokens"},
-    "concat": Reader(WRITERS["encode_files megatron"], concat),
     "counts.tsv": Reader(WRITERS["counts.tsv"], lambda out: pw.Counts.load(out / "counts.tsv")),
     "counts.parquet": Reader(
         WRITERS["counts.parquet"], lambda out: pw.Counts.load(out / "counts.parquet")

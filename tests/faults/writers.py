@@ -141,7 +141,6 @@ WRITERS: dict[str, Write] = {
     **{f"encode_corpus {name}": encode_corpus(name) for name in pw.export.SHARD_FORMATS},
     "encode_corpus, packed and shuffled": encode_corpus("npy", pack=64, shuffle_seed=1),
     "encode_corpus, chats": encode_chats,
-    "concat_megatron": lambda out: pw.export.concat_megatron([inputs() / "pair"] * 2, out / "two"),
     "counts.tsv": lambda out: counts().save(out / "counts.tsv"),
     "counts.parquet": lambda out: counts().save(out / "counts.parquet"),
     "count_files_to": lambda out: pw.train.count_files_to(out / "c.tsv", inputs() / "a.txt"),

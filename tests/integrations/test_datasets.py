@@ -218,7 +218,7 @@ def test_a_mapped_dataset_of_conversations_has_ids_and_masks(workers: int | None
     encode = encode_chats_function(chatty(), keep_columns=["n"])
     dataset = datasets.Dataset.from_list(CHATS).with_format("arrow")
     mapped = dataset.map(encode, batched=True, batch_size=2, num_proc=workers).with_format(None)
-    encoded = pw.export.encode_chats(chatty(), CHATS)
+    encoded = pw.export.encode_chats(chatty(), CHATS, chat=pw.chat.ChatFormat())
     assert mapped.column_names == ["n", "input_ids", "assistant_masks"]
     assert mapped["input_ids"][:] == encoded.batch.to_lists()
     masks = [bit for row in mapped["assistant_masks"] for bit in row]
@@ -247,7 +247,7 @@ def test_a_saved_dataset_of_conversations_is_a_corpus(tmp_path: Path) -> None:
     done = pw.export.encode_corpus(
         chatty(), tmp_path / "saved", tmp_path / "out", format="datasets", chat=pw.chat.ChatFormat()
     )
-    encoded = pw.export.encode_chats(chatty(), CHATS)
+    encoded = pw.export.encode_chats(chatty(), CHATS, chat=pw.chat.ChatFormat())
     loaded = datasets.load_from_disk(str(tmp_path / "out"))
     assert (done.documents, loaded["input_ids"][:]) == (3, encoded.batch.to_lists())
     masks = [bit for row in loaded["assistant_masks"] for bit in row]

@@ -18,7 +18,7 @@ import pytest
 import piecework as pw
 from piecework.analysis.training.trace import TrainingTrace
 from piecework.errors import ArgumentError, PieceworkError
-from piecework.export.encoded_files import EncodedFiles
+from piecework.export.pipeline import EncodedFiles
 from piecework.normalization_rules import NormalizationRules
 from tests.tokenizer.test_batch_spans import KINDS, texts
 

@@ -19,9 +19,9 @@ from piecework.distributed import (
     encode_batch_column,
     merge_counts,
 )
-from piecework.distributed.file_tasks import file_groups, output_paths
-from piecework.distributed.signed_counts import from_signed, signed_batches
-from piecework.distributed.worker_functions import error_of_worker, worker_function
+from piecework.distributed.engines import file_groups, output_paths
+from piecework.distributed.spark_tasks import from_signed, signed_batches
+from piecework.distributed.tasks import error_of_worker, worker_function
 from piecework.errors import (
     ArgumentError,
     FileError,

@@ -1,4 +1,4 @@
-"""The settings of all trainers: bad values, from the table that the fields are."""
+"""The settings of trainers, of counting and of encoding files: bad values, from the table of their fields."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ import pytest
 
 import piecework as pw
 from piecework.errors import ArgumentError
+from piecework.export.options import EncodeCorpusOptions, EncodeFilesOptions
+from piecework.export.settings import CorpusSettings, FileSettings
 from piecework.train import LEARNERS
 from piecework.train import setting_fields as kinds
 from piecework.train.counting import FileCountSettings
@@ -21,7 +23,13 @@ from piecework.train.setting_fields import Setting, check_settings, setting, set
 from piecework.train.settings import CountFilesOptions
 from piecework.train.trainers import TRAINERS
 
-WITH_SETTINGS: tuple[type, ...] = (*TRAINERS.values(), *LEARNERS.values(), FileCountSettings)
+WITH_SETTINGS: tuple[type, ...] = (
+    *TRAINERS.values(),
+    *LEARNERS.values(),
+    FileCountSettings,
+    FileSettings,
+    CorpusSettings,
+)
 
 
 def bad_values(about: Setting) -> Iterator[Any]:
@@ -96,6 +104,8 @@ def test_type_checkers_know_every_setting() -> None:
     assert set(pw.train.TrainOptions.__annotations__) == names | own
     assert all(f"`{name}` (" in (pw.Tokenizer.train.__doc__ or "") for name in own)
     assert set(CountFilesOptions.__annotations__) == set(settings_of(FileCountSettings))
+    assert set(EncodeFilesOptions.__annotations__) == set(settings_of(FileSettings))
+    assert set(EncodeCorpusOptions.__annotations__) == set(settings_of(CorpusSettings))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from piecework import Sampling
 from piecework._internal.validation import check_size, check_tokenizer
 from piecework.chat.chat_format import apply_chat_template
-from piecework.chat.messages import ASSISTANTS, checked_messages
+from piecework.chat.messages import checked_messages
+from piecework.corpus.conversations import ASSISTANTS
 from piecework.errors import ArgumentError, InputTypeError
 
 if TYPE_CHECKING:

@@ -20,22 +20,14 @@ from piecework.chat.tracked_text import (
     TrackedText,
     plain,
 )
+from piecework.corpus.conversations import ASSISTANTS, REASONING_FIELDS, ROLES, has_parts
 from piecework.errors import ArgumentError, InputTypeError
 
-ROLES = frozenset(
-    "assistant developer environment function ipython model observation system tool user".split()
-)
-"""Values of `role` that are fixed words, not text of a user: templates build special tokens from them."""
-
-ASSISTANTS = frozenset(("assistant", "model"))
-"""Values of `role` of the messages that a model writes."""
-
-_REASONING = ("reasoning_content", "thinking", "reasoning")
 _PART_OF_FIELD = {
     "content": CONTENT,
     "tool_calls": TOOL_CALL,
     "function_call": TOOL_CALL,
-    **dict.fromkeys(_REASONING, REASONING),
+    **dict.fromkeys(REASONING_FIELDS, REASONING),
 }
 _END_OF_REASONING = re.compile(r"</think>\s*")
 _MAX_DEPTH = 100
@@ -94,7 +86,7 @@ def tracked_messages(
         role = row.get("role")
         if isinstance(role, str) and role in ROLES:
             row[TrackedText("role", 0)] = TrackedText(role, TEMPLATE)
-        reasoning = next((row[key] for key in _REASONING if key in row), None)
+        reasoning = next((row[key] for key in REASONING_FIELDS if key in row), None)
         if reasoning is not None:
             names = (TrackedText("thinking", 0), TrackedText("reasoning_content", 0))
             row = {names[0]: reasoning, **row, names[1]: reasoning}
@@ -112,15 +104,6 @@ def is_reply(message: Mapping[str, Any]) -> bool:
     """
     role = message.get("role")
     return role in ASSISTANTS and has_parts(message) and message.get("weight") != 0
-
-
-def has_parts(message: Mapping[str, Any]) -> bool:
-    """Return whether a message has content, reasoning or tool calls.
-
-    >>> has_parts({"role": "assistant", "content": ""}), has_parts({"content": "hi"})
-    (False, True)
-    """
-    return any(message.get(field) for field in _PART_OF_FIELD)
 
 
 def called_names(message: Mapping[str, Any]) -> list[str]:
@@ -168,7 +151,7 @@ def _with_reasoning(content: Any) -> Any:
         end = _END_OF_REASONING.search(content)
         return content if end is None else _as_reasoning(content, end.end())
     for block in content if isinstance(content, list) else ():
-        if isinstance(block, dict) and block.get("type") in _REASONING:
+        if isinstance(block, dict) and block.get("type") in REASONING_FIELDS:
             block |= {k: _as_reasoning(v) for k, v in block.items() if isinstance(v, TrackedText)}
     return content
 

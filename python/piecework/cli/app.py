@@ -45,7 +45,6 @@ VERBS = {
     "train-sentencepiece": "Train a SentencePiece model on CORPUS, with the flags of spm_train.",
     "count": "Count the words of CORPUS, for later training.",
     "encode": "Encode each line of the FILEs with TOKENIZER.",
-    "concat": "Concatenate the Megatron-LM datasets PAIRs.",
     "decode": "Decode the ids in the FILEs to text, one line per row.",
     "find-drift": "Print where ids in the FILEs differ from the ids of their text.",
     "inspect": "Print the stages of TOKENIZER, its sizes, and its tokens by kind.",
@@ -75,7 +74,6 @@ _OTHER_NAMES = {
     "convert": "download export save",
     "inspect": "info show",
     "train": "learn-bpe",
-    "concat": "merge",
     "encode": "segment tokenise tokenize",
     "--version": "version",
 }

@@ -43,7 +43,7 @@ from piecework.cli.summaries import (
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 
 if TYPE_CHECKING:
-    from piecework.export.encoded_files import EncodedFiles
+    from piecework.export.pipeline import EncodedFiles
 
 _EXAMPLE = """\b
 Example:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from shlex import quote
 from typing import Any, TypeVar
 
 import click
@@ -104,17 +103,12 @@ def encode_to_folder(
         parts.append(f"{counted(done.empty_lines_dropped, a_text)} dropped as empty")
     if done.replacements:
         parts.append(f"{done.replacements:,} invalid UTF-8 sequences replaced")
-    is_megatron = settings.get("format") == "megatron" and done.shards > 1
-    following = (
-        f"piecework concat {quote(out_dir)}/*.bin -o {quote(out_dir)}-all" if is_megatron else None
-    )
     if not done.shards_from_earlier_runs:
         parts[-1] += f" {timing}"
     lines = [
         f"{', '.join(parts)}, saved in {out_dir}",
         tokenizer_text(tokenizer),
         special_text(done.parsed_special, tokenizer),
-        following and f"next: {following}",
     ]
     data = {
         **asdict(done),
@@ -122,7 +116,6 @@ def encode_to_folder(
         **tokenizer_data(tokenizer),
         **timing.figures(),
         "saved": out_dir,
-        "next": following,
     }
     summarize(lines, data, as_json=as_json, err=False)
 

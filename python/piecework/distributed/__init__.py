@@ -1,8 +1,9 @@
-"""Counting and encoding on clusters: one file for each engine over the same functions on Arrow batches.
+"""Counting and encoding on clusters: one file for each engine over the same functions.
 
 `ray` and `spark` have `count_files`, which returns the `Counts` of `piecework.count_files`, and functions for
-data sets of the engine. The engine distributes tasks, stores their results and repeats failed ones; the tasks
-call `count_batch`, `merge_counts` and `encode_batch_column`.
+data sets of the engine. `engines` has what they share: it checks, divides the files and adds up. The engine
+distributes tasks, stores their results and repeats failed ones; `tasks` has what workers run, over
+`count_files`, `encode_files` and functions on Arrow batches.
 
 >>> import pyarrow as pa
 >>> import piecework as pw

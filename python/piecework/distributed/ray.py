@@ -15,18 +15,18 @@ from typing import TYPE_CHECKING, Any
 import piecework as pw
 from piecework._internal.extras import import_extra
 from piecework._internal.validation import PathLike
-from piecework.distributed import file_tasks, task_settings
+from piecework.distributed import engines
 from piecework.distributed.arrow_counts import counts_of_table, merge_counts
-from piecework.distributed.tasks import EncodedFile
-from piecework.distributed.worker_functions import error_of_worker, worker_function
+from piecework.distributed.tasks import EncodedFile, error_of_worker, worker_function
 from piecework.errors import ArgumentError, WorkerError
-from piecework.train.counting import PartCountSettings, warn_of_replacements
+from piecework.export.settings import EncodeSettings
+from piecework.train.counting import PartCountSettings
 from piecework.train.setting_fields import given_to, takes_settings
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from piecework.distributed.task_settings import EncodeFilesOptions
+    from piecework.export.options import EncodeOptions
     from piecework.train.settings import CountPartOptions
 
 __all__ = ["count_dataset", "count_files", "encode_dataset", "encode_files"]
@@ -42,7 +42,7 @@ def count_files(
     preset: str | pw.train.Preset | pw.train.Pipeline = "bert-uncased",
     first_source: int = 0,
     address: str | None = None,
-    task_bytes: int = file_tasks.TASK_BYTES,
+    task_bytes: int = engines.TASK_BYTES,
     **settings: Unpack[CountPartOptions],
 ) -> pw.Counts:
     """Count the words of files that every node can open; return the counts of `piecework.count_files`.
@@ -54,17 +54,8 @@ def count_files(
 
     Raises `WorkerError` for a worker without this version of piecework, and the errors of `count_files`.
     """
-    ray = _ray()
-    groups = file_tasks.file_groups(paths, task_bytes, first_source)
     checked = given_to(count_files, PartCountSettings, settings)
-    resolved, task = task_settings.count_files_settings(preset, checked, ray.cloudpickle.dumps)
-    with _connection(ray, address):
-        count = ray.remote(worker_function("tasks", "count_group", task))
-        # Nothing here holds the references, so that Ray frees each table after its merge.
-        merged = _merged(ray, [count.remote(group.first_source, group.paths) for group in groups])
-    counts = counts_of_table(merged, resolved)
-    warn_of_replacements(counts.replacements)
-    return counts
+    return engines.count_files(_Ray(address), paths, preset, checked, first_source, task_bytes)
 
 
 def count_dataset(
@@ -80,20 +71,18 @@ def count_dataset(
     byte of each text, (source << 40) + byte offset; without it, first positions are unknown. Rows without a
     text are skipped.
     """
-    ray = _ray()
-    resolved, settings = task_settings.count_batch_settings(
-        preset, column, position_column, ray.cloudpickle.dumps
-    )
-    with _errors_of_workers(ray):
+    cluster = _Ray()
+    settings = engines.count_batch_settings(preset, column, position_column)
+    with cluster.errors():
         columns = [column] if position_column is None else [column, position_column]
         tables = dataset.select_columns(columns).map_batches(
-            worker_function("tasks", "count_table", settings),
+            worker_function("tasks", "count_table", cluster.dumps(settings)),
             batch_size=None,
             batch_format="pyarrow",
             zero_copy_batch=True,
         )
-        merged = _merged(ray, tables.to_arrow_refs())
-    return counts_of_table(merged, resolved)
+        merged = cluster.sum(tables.to_arrow_refs())
+    return counts_of_table(merged, settings.pipeline)
 
 
 def encode_dataset(
@@ -110,17 +99,15 @@ def encode_dataset(
     `encode_dataset(...).write_parquet(folder)`. The tokenizer is sent to each worker process once. Padding to
     the longest row of a batch is not applied.
     """
-    ray = _ray()
-    settings = task_settings.encode_settings(
-        tokenizer, column, ids_column, add_special_tokens, ray.cloudpickle.dumps
-    )
+    settings = engines.encode_settings(tokenizer, column, ids_column, add_special_tokens)
     return dataset.map_batches(
-        worker_function("tasks", "encode_table", settings),
+        worker_function("tasks", "encode_table", _Ray().dumps(settings)),
         batch_format="pyarrow",
         zero_copy_batch=True,
     )
 
 
+@takes_settings(EncodeSettings, without=("on_error",))
 def encode_files(
     tokenizer: pw.Tokenizer,
     paths: PathLike | Sequence[PathLike],
@@ -128,61 +115,85 @@ def encode_files(
     *,
     format: str = "parquet",
     address: str | None = None,
-    **options: Unpack[EncodeFilesOptions],
+    **settings: Unpack[EncodeOptions],
 ) -> list[EncodedFile]:
     """Encode each file into one file of a folder: `part-00000.parquet` for the first, and so on.
 
     Every node must be able to open the files and the folder. Each output has the bytes that
     `piecework.encode_files` writes for that input, and appears when it is complete; a repeated task replaces
-    it by the same bytes. Formats and the other arguments are those of `encode_files`.
+    it by the same bytes. Formats and the other arguments are those of `encode_files`; `num_threads` is
+    that of each task, by default 1.
     """
-    ray = _ray()
-    files = file_tasks.files_of(paths)
-    outputs = file_tasks.output_paths(files, out_dir, format)
-    settings = task_settings.encode_files_settings(
-        tokenizer, format, options, ray.cloudpickle.dumps
-    )
-    with file_tasks.folder_for_attempts(out_dir) as attempts, _connection(ray, address):
-        encode = ray.remote(worker_function("tasks", "encode_file", settings))
-        encoded: list[EncodedFile] = ray.get(
-            [
-                encode.remote(file, output, attempts)
-                for file, output in zip(files, outputs, strict=True)
-            ]
-        )
+    checked = given_to(encode_files, EncodeSettings, settings)
+    return engines.encode_files(_Ray(address), tokenizer, paths, out_dir, format, checked)
+
+
+class _Ray:
+    """The cluster at an address, or that of this process."""
+
+    def __init__(self, address: str | None = None) -> None:
+        import_extra("pyarrow", "ray")
+        self._ray = import_extra("ray", "ray")
+        self._address = address
+
+    def dumps(self, value: object) -> bytes:
+        pickled: bytes = import_extra("ray.cloudpickle", "ray").dumps(value)
+        return pickled
+
+    @contextmanager
+    def connected(self) -> Iterator[None]:
+        """Connect to a cluster unless this process is connected."""
+        ray, address = self._ray, self._address
+        if ray.is_initialized():
+            if address is not None:
+                problem = "does not apply: this process is connected to a Ray cluster already"
+                raise ArgumentError("address", problem)
+            with self.errors():
+                yield
+            return
+        try:
+            _check_reachable(address)
+            ray.init(address=address, logging_level="ERROR", log_to_driver=False)
+        except (OSError, RuntimeError, ValueError) as error:
+            problem = f"no Ray cluster runs there ({error}); `ray start --head` starts one"
+            raise WorkerError(f"address {address!r}", problem) from error
+        try:
+            with self.errors():
+                yield
+        finally:
+            ray.shutdown()
+
+    @contextmanager
+    def errors(self) -> Iterator[None]:
+        """Raise the error of piecework that a task failed with."""
+        try:
+            yield
+        except self._ray.exceptions.WorkerCrashedError as error:
+            problem = "the worker processes died in every attempt; a smaller memory may help"
+            raise WorkerError("Ray", problem) from error
+        except self._ray.exceptions.RayError as error:
+            found = error_of_worker(str(error))
+            if found is None:
+                raise
+            raise found from error
+
+    def counted(self, settings: bytes, groups: Sequence[engines.FileGroup]) -> Any:
+        count = self._ray.remote(worker_function("tasks", "count_group", settings))
+        # Nothing here holds the references, so that Ray frees each table after its merge.
+        return self.sum([count.remote(*group) for group in groups])
+
+    def encoded(self, settings: bytes, files: Sequence[tuple[str, ...]]) -> list[EncodedFile]:
+        encode = self._ray.remote(worker_function("tasks", "encode_file", settings))
+        encoded: list[EncodedFile] = self._ray.get([encode.remote(*names) for names in files])
         return encoded
 
-
-def _merged(ray: Any, tables: Sequence[Any]) -> Any:
-    """Add up references to tables in a tree of tasks; return the sum."""
-    merge = ray.remote(worker_function("tasks", "merge_tables", b""))
-    while len(tables) > _TABLES_PER_MERGE:
-        starts = range(0, len(tables), _TABLES_PER_MERGE)
-        tables = [merge.remote(*tables[start : start + _TABLES_PER_MERGE]) for start in starts]
-    return merge_counts(ray.get(list(tables)))
-
-
-@contextmanager
-def _connection(ray: Any, address: str | None) -> Iterator[None]:
-    """Connect to a cluster unless this process is connected; raise the errors of workers here."""
-    if ray.is_initialized():
-        if address is not None:
-            problem = "does not apply: this process is connected to a Ray cluster already"
-            raise ArgumentError("address", problem)
-        with _errors_of_workers(ray):
-            yield
-        return
-    try:
-        _check_reachable(address)
-        ray.init(address=address, logging_level="ERROR", log_to_driver=False)
-    except (OSError, RuntimeError, ValueError) as error:
-        problem = f"no Ray cluster runs there ({error}); `ray start --head` starts one"
-        raise WorkerError(f"address {address!r}", problem) from error
-    try:
-        with _errors_of_workers(ray):
-            yield
-    finally:
-        ray.shutdown()
+    def sum(self, tables: Sequence[Any]) -> Any:
+        """Add up references to tables in a tree of tasks; return the sum."""
+        merge = self._ray.remote(worker_function("tasks", "merge_tables", b""))
+        while len(tables) > _TABLES_PER_MERGE:
+            starts = range(0, len(tables), _TABLES_PER_MERGE)
+            tables = [merge.remote(*tables[start : start + _TABLES_PER_MERGE]) for start in starts]
+        return merge_counts(self._ray.get(list(tables)))
 
 
 def _check_reachable(address: str | None) -> None:
@@ -190,25 +201,3 @@ def _check_reachable(address: str | None) -> None:
     host, colon, port = (address or "").removeprefix("ray://").rpartition(":")
     if colon and port.isdigit():
         socket.create_connection((host, int(port)), timeout=_CONNECTION_SECONDS).close()
-
-
-@contextmanager
-def _errors_of_workers(ray: Any) -> Iterator[None]:
-    """Raise the error of piecework that a task of Ray failed with."""
-    try:
-        yield
-    except ray.exceptions.WorkerCrashedError as error:
-        problem = "the worker processes died in every attempt; a smaller memory may help"
-        raise WorkerError("Ray", problem) from error
-    except ray.exceptions.RayError as error:
-        found = error_of_worker(str(error))
-        if found is None:
-            raise
-        raise found from error
-
-
-def _ray() -> Any:
-    import_extra("pyarrow", "ray")
-    ray = import_extra("ray", "ray")
-    import_extra("ray.cloudpickle", "ray")
-    return ray

@@ -10,32 +10,26 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import piecework as pw
 from piecework._internal.extras import import_extra
 from piecework._internal.validation import PathLike
-from piecework.distributed import file_tasks
+from piecework.distributed import engines
 from piecework.distributed.arrow_counts import counts_of_table
-from piecework.distributed.signed_counts import COUNTS_SCHEMA, from_signed
-from piecework.distributed.task_settings import (
-    count_batch_settings,
-    count_files_settings,
-    encode_files_settings,
-    encode_settings,
-)
-from piecework.distributed.tasks import EncodedFile
-from piecework.distributed.worker_functions import error_of_worker, worker_function
+from piecework.distributed.spark_tasks import COUNTS_SCHEMA, from_signed
+from piecework.distributed.tasks import EncodedFile, error_of_worker, worker_function
 from piecework.errors import ArgumentError, WorkerError
-from piecework.train.counting import PartCountSettings, warn_of_replacements
+from piecework.export.settings import EncodeSettings
+from piecework.train.counting import PartCountSettings
 from piecework.train.setting_fields import given_to, takes_settings
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from piecework.distributed.task_settings import EncodeFilesOptions
+    from piecework.export.options import EncodeOptions
     from piecework.train.settings import CountPartOptions
 
 __all__ = ["count_files", "count_frame", "encode_files", "encode_frame", "encode_udf"]
@@ -52,7 +46,7 @@ def count_files(
     first_source: int = 0,
     session: Any = None,
     master: str | None = None,
-    task_bytes: int = file_tasks.TASK_BYTES,
+    task_bytes: int = engines.TASK_BYTES,
     **settings: Unpack[CountPartOptions],
 ) -> pw.Counts:
     """Count the words of files that every worker can open; return the counts of `piecework.count_files`.
@@ -64,17 +58,9 @@ def count_files(
 
     Raises `WorkerError` for a worker without this version of piecework, and the errors of `count_files`.
     """
-    cloudpickle = _cloudpickle()
-    groups = file_tasks.file_groups(paths, task_bytes, first_source)
     checked = given_to(count_files, PartCountSettings, settings)
-    resolved, task = count_files_settings(preset, checked, cloudpickle.dumps)
-    with _session(session, master) as spark:
-        arguments = [(group.first_source, group.paths) for group in groups]
-        count = worker_function("spark_tasks", "count_group", task)
-        counted = _tasks(spark, count, arguments, COUNTS_SCHEMA)
-        counts = _sum(counted, resolved)
-    warn_of_replacements(counts.replacements)
-    return counts
+    engine = _Spark(session, master)
+    return engines.count_files(engine, paths, preset, checked, first_source, task_bytes)
 
 
 def count_frame(
@@ -90,11 +76,12 @@ def count_frame(
     byte of each text, (source << 40) + byte offset; without it, first positions are unknown. Rows without a
     text are skipped.
     """
-    resolved, settings = count_batch_settings(preset, column, position_column, _cloudpickle().dumps)
+    settings = engines.count_batch_settings(preset, column, position_column)
     columns = [column] if position_column is None else [column, position_column]
-    count = worker_function("spark_tasks", "count_batches", settings)
+    count = worker_function("spark_tasks", "count_batches", _dumps(settings))
     with _errors_of_workers():
-        return _sum(frame.select(*columns).mapInArrow(count, COUNTS_SCHEMA), resolved)
+        table = _sum(frame.select(*columns).mapInArrow(count, COUNTS_SCHEMA))
+    return counts_of_table(table, settings.pipeline)
 
 
 def encode_frame(
@@ -111,9 +98,7 @@ def encode_frame(
     tokenizer is unpickled once in each worker process. Padding to the longest row of a batch is not applied.
     Raises `ArgumentError` if the frame has `ids_column` already.
     """
-    settings = encode_settings(
-        tokenizer, column, ids_column, add_special_tokens, _cloudpickle().dumps
-    )
+    settings = engines.encode_settings(tokenizer, column, ids_column, add_special_tokens)
     for name, is_there in ((column, True), (ids_column, False)):
         if (name in frame.columns) is not is_there:
             missing = f"is missing; there are the columns {', '.join(frame.columns)}"
@@ -122,7 +107,8 @@ def encode_frame(
     types = import_extra("pyspark.sql.types", "spark")
     ids = types.StructField(ids_column, types.ArrayType(types.IntegerType()))
     schema = types.StructType([*frame.schema.fields, ids])
-    return frame.mapInArrow(worker_function("spark_tasks", "encode_batches", settings), schema)
+    encode = worker_function("spark_tasks", "encode_batches", _dumps(settings))
+    return frame.mapInArrow(encode, schema)
 
 
 def encode_udf(tokenizer: pw.Tokenizer, *, add_special_tokens: bool = True) -> Any:
@@ -130,10 +116,10 @@ def encode_udf(tokenizer: pw.Tokenizer, *, add_special_tokens: bool = True) -> A
 
     `frame.withColumn("ids", encode_udf(tokenizer)("text"))` has the ids of `encode_frame`.
     """
-    settings = encode_settings(tokenizer, "text", "ids", add_special_tokens, _cloudpickle().dumps)
+    settings = engines.encode_settings(tokenizer, "text", "ids", add_special_tokens)
     functions = import_extra("pyspark.sql.functions", "spark")
     arrow = import_extra("pyarrow", "spark")
-    encode = worker_function("spark_tasks", "encode_texts", settings)
+    encode = worker_function("spark_tasks", "encode_texts", _dumps(settings))
 
     def encode_column(texts):  # type: ignore[no-untyped-def]
         return encode(texts)
@@ -143,6 +129,7 @@ def encode_udf(tokenizer: pw.Tokenizer, *, add_special_tokens: bool = True) -> A
     return functions.arrow_udf(encode_column, returnType=_IDS_TYPE)
 
 
+@takes_settings(EncodeSettings, without=("on_error",))
 def encode_files(
     tokenizer: pw.Tokenizer,
     paths: PathLike | Sequence[PathLike],
@@ -151,65 +138,78 @@ def encode_files(
     format: str = "parquet",
     session: Any = None,
     master: str | None = None,
-    **options: Unpack[EncodeFilesOptions],
+    **settings: Unpack[EncodeOptions],
 ) -> list[EncodedFile]:
     """Encode each file into one file of a folder: `part-00000.parquet` for the first, and so on.
 
     Every worker must be able to open the files and the folder. Each output has the bytes that
     `piecework.encode_files` writes for that input, and appears when it is complete; a repeated task replaces
-    it by the same bytes. Formats and the other arguments are those of `encode_files`.
+    it by the same bytes. Formats and the other arguments are those of `encode_files`; `num_threads` is
+    that of each task, by default 1.
     """
-    files = file_tasks.files_of(paths)
-    outputs = file_tasks.output_paths(files, out_dir, format)
-    settings = encode_files_settings(tokenizer, format, options, _cloudpickle().dumps)
-    encode = worker_function("spark_tasks", "encode_file", settings)
-    with file_tasks.folder_for_attempts(out_dir) as attempts, _session(session, master) as spark:
-        arguments = [(*paths, attempts) for paths in zip(files, outputs, strict=True)]
-        rows = _tasks(spark, encode, arguments, _ENCODED_FILES_SCHEMA).collect()
-    order = {path: index for index, path in enumerate(outputs)}
-    return sorted((EncodedFile(*row) for row in rows), key=lambda file: order[file.output])
+    checked = given_to(encode_files, EncodeSettings, settings)
+    engine = _Spark(session, master)
+    return engines.encode_files(engine, tokenizer, paths, out_dir, format, checked)
 
 
-def _tasks(
-    spark: Any, function: Callable[..., Any], arguments: Sequence[tuple[Any, ...]], schema: str
-) -> Any:
-    """Return a data frame of the record batches that a function returns, with one task for each call."""
+class _Spark:
+    """The session given, the active one, or a new one that `connected` stops."""
 
-    def run(batches):  # type: ignore[no-untyped-def]
-        for batch in batches:
-            for index in batch.column(0).to_pylist():
-                yield from function(*arguments[index])
+    def __init__(self, session: Any, master: str | None) -> None:
+        self._session = session
+        self._master = master
 
-    return spark.range(0, len(arguments), 1, len(arguments)).mapInArrow(run, schema)
+    def dumps(self, value: object) -> bytes:
+        return _dumps(value)
+
+    @contextmanager
+    def connected(self) -> Iterator[None]:
+        sql = import_extra("pyspark.sql", "spark")
+        if self._session is None:
+            self._session = sql.SparkSession.getActiveSession()
+        if self._session is not None:
+            if self._master is not None:
+                raise ArgumentError("master", "does not apply: there is a Spark session already")
+            with _errors_of_workers():
+                yield
+            return
+        self._session = _started(sql.SparkSession.builder.appName("piecework"), self._master)
+        try:
+            with _errors_of_workers():
+                yield
+        finally:
+            self._session.stop()
+
+    def counted(self, settings: bytes, groups: Sequence[engines.FileGroup]) -> Any:
+        return _sum(self._tasks("count_group", settings, groups, COUNTS_SCHEMA))
+
+    def encoded(self, settings: bytes, files: Sequence[tuple[str, ...]]) -> list[EncodedFile]:
+        rows = self._tasks("encode_file", settings, files, _ENCODED_FILES_SCHEMA).collect()
+        return [EncodedFile(*row) for row in rows]
+
+    def _tasks(
+        self, task: str, settings: bytes, arguments: Sequence[tuple[Any, ...]], schema: str
+    ) -> Any:
+        """Return a data frame of the record batches of a task, which runs once for each call."""
+        function = worker_function("spark_tasks", task, settings)
+        calls = [tuple(each) for each in arguments]  # a worker may have no piecework to unpickle
+
+        def run(batches):  # type: ignore[no-untyped-def]
+            for batch in batches:
+                for index in batch.column(0).to_pylist():
+                    yield from function(*calls[index])
+
+        return self._session.range(0, len(calls), 1, len(calls)).mapInArrow(run, schema)
 
 
-def _sum(counted: Any, pipeline: pw.train.Pipeline) -> pw.Counts:
+def _sum(counted: Any) -> Any:
     """Add up rows of counts in a shuffle; return the sum."""
     functions = import_extra("pyspark.sql.functions", "spark")
     # `try_sum` is null where the sum exceeds 63 bits; `sum` would wrap around without the ANSI mode.
     sums = counted.groupBy("word").agg(
         functions.try_sum("count").alias("count"), functions.min("first").alias("first")
     )
-    return counts_of_table(from_signed(sums.toArrow()), pipeline)
-
-
-@contextmanager
-def _session(session: Any, master: str | None) -> Iterator[Any]:
-    """Yield the session given, the active one or a new one; raise the errors of workers here."""
-    sql = import_extra("pyspark.sql", "spark")
-    existing = sql.SparkSession.getActiveSession() if session is None else session
-    if existing is not None:
-        if master is not None:
-            raise ArgumentError("master", "does not apply: there is a Spark session already")
-        with _errors_of_workers():
-            yield existing
-        return
-    started = _started(sql.SparkSession.builder.appName("piecework"), master)
-    try:
-        with _errors_of_workers():
-            yield started
-    finally:
-        started.stop()
+    return from_signed(sums.toArrow())
 
 
 def _started(builder: Any, master: str | None) -> Any:
@@ -243,6 +243,7 @@ def _errors_of_workers() -> Iterator[None]:
         raise found from error
 
 
-def _cloudpickle() -> Any:
+def _dumps(value: object) -> bytes:
     import_extra("pyarrow", "spark")
-    return import_extra("pyspark.cloudpickle", "spark")
+    pickled: bytes = import_extra("pyspark.cloudpickle", "spark").dumps(value)
+    return pickled

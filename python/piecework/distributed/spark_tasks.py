@@ -1,4 +1,7 @@
-"""What the workers of Spark run: the functions of `tasks`, on record batches and signed integers."""
+"""What the workers of Spark run: the functions of `tasks`, on record batches and signed integers.
+
+Spark has no unsigned integers.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +10,12 @@ from typing import Any
 
 from piecework._internal.extras import import_extra
 from piecework.distributed import tasks
-from piecework.distributed.signed_counts import signed_batches, signed_ids
+from piecework.errors import TrainingError
 
+COUNTS_SCHEMA = "word string, count long, first long"
+"""The columns of counts in Spark."""
+
+_ROWS_PER_BATCH = 65_536
 # Counts of batches are added up in the worker until they have this number of rows.
 _MAX_ROWS = 1 << 20
 
@@ -52,3 +59,37 @@ def encode_file(settings: bytes, path: str, output: str, attempts: str) -> Itera
     pa = import_extra("pyarrow", "spark")
     done = tasks.encode_file(settings, path, output, attempts)
     yield pa.RecordBatch.from_pylist([done._asdict()])
+
+
+# ---- signed integers
+
+
+def signed_batches(table: Any) -> Iterator[Any]:
+    """Yield the rows of a table of counts as record batches with signed integers.
+
+    Raises `TrainingError` for counts of 2**63 or more and for sources from 2**23 on.
+    """
+    pa = import_extra("pyarrow", "spark")
+    schema = pa.schema([("word", pa.string()), ("count", pa.int64()), ("first", pa.int64())])
+    for batch in table.to_batches(max_chunksize=_ROWS_PER_BATCH):
+        try:
+            yield batch.cast(schema)
+        except pa.ArrowInvalid as error:
+            expected = "counts below 2**63 and sources below 2**23 with Spark"
+            message = f"Spark needs {expected.removesuffix(' with Spark')}: {error}"
+            raise TrainingError("counts", message) from error
+
+
+def from_signed(table: Any) -> Any:
+    """Return a table of counts of Spark with unsigned integers; a sum that is null was too large."""
+    pa = import_extra("pyarrow", "spark")
+    if table.column("count").null_count:
+        raise TrainingError("counts", "must have sums below 2**63 with Spark")
+    kinds = [("word", pa.large_string()), ("count", pa.uint64()), ("first", pa.uint64())]
+    return table.cast(pa.schema(kinds))
+
+
+def signed_ids(ids: Any) -> Any:
+    """Return lists of ids as lists of int32."""
+    pa = import_extra("pyarrow", "spark")
+    return ids.cast(pa.list_(pa.int32()))

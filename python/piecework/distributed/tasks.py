@@ -6,10 +6,13 @@ on another worker, has the same result.
 
 from __future__ import annotations
 
+import importlib
 import pickle
+import platform
+import re
 import tempfile
 import warnings
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -17,9 +20,14 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import piecework as pw
+from piecework import errors
 from piecework._internal.extras import import_extra
 from piecework.distributed.arrow_counts import count_batch, counts_table, merge_counts, text_column
-from piecework.errors import TrainingWarning
+from piecework.errors import PieceworkError, TrainingWarning, WorkerError
+
+# The last line of a traceback of a worker, as text.
+_ERROR_LINE = re.compile(r"^(?:piecework\.errors\.)(\w+): (.*)$", re.MULTILINE)
+_WORKER_LINE = re.compile(r"^RuntimeError: (worker [^:]*): (.*)$", re.MULTILINE)
 
 
 class CountFilesSettings(NamedTuple):
@@ -37,7 +45,7 @@ class CountBatchSettings(NamedTuple):
     position_column: str | None
 
 
-class EncodeSettings(NamedTuple):
+class EncodeBatchSettings(NamedTuple):
     """A tokenizer, the column of texts, the name of the column of ids, and arguments of encoding."""
 
     tokenizer: pw.Tokenizer
@@ -91,7 +99,7 @@ def merge_tables(settings: bytes, *tables: Any) -> Any:
 
 def encode_table(settings: bytes, batch: Any) -> Any:
     """Append a column of ids to a batch, or replace the column of that name; return an Arrow table."""
-    given: EncodeSettings = _unpickled(settings)
+    given: EncodeBatchSettings = _unpickled(settings)
     pa = import_extra("pyarrow", "arrow")
     ids = encode_batch_column(batch, given.column, given.tokenizer, **given.options)
     table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
@@ -107,7 +115,7 @@ def encode_file(settings: bytes, path: str, output: str, attempts: str) -> Encod
     target = Path(output)
     with tempfile.TemporaryDirectory(dir=attempts) as folder:
         attempt = Path(folder, target.name)
-        done = pw.encode_files(tokenizer, path, attempt, num_threads=1, **options)
+        done = pw.encode_files(tokenizer, path, attempt, **options)
         for made in sorted(Path(folder).iterdir()):
             made.replace(target.parent / made.name)
     return EncodedFile(path, output, done.lines_written, done.tokens[0], done.replacements)
@@ -153,3 +161,48 @@ def encode_batch_column(
         return ids
     rows = np.cumsum(has_text) - 1
     return ids.take(pa.array(rows, mask=~has_text))
+
+
+# ---- what an engine sends to its workers
+
+
+def worker_function(module: str, task: str, settings: bytes) -> Callable[..., Any]:
+    """Return a function that calls a task of this package with pickled settings and its own arguments.
+
+    >>> worker_function("tasks", "version_of_worker", b"")() == pw.__version__
+    True
+
+    The engines pickle a function of a module by its name, and a worker without that module fails with an
+    error that does not name the cause. A nested function is pickled by value: it runs on any worker. On one
+    without piecework, or with another version, it raises an error that `error_of_worker` recognizes.
+    """
+    expected_version, tasks = pw.__version__, f"{__package__}.{module}"
+
+    def run(*arguments: Any) -> Any:
+        place = f"worker {platform.node()}"
+        expected = f"piecework {expected_version} on every worker"
+        try:
+            version = importlib.import_module("piecework").__version__
+        except (ImportError, AttributeError) as error:
+            found = f"no piecework ({error})"
+            raise RuntimeError(f"{place}: found {found}, expected {expected}") from None
+        if version != expected_version:
+            raise RuntimeError(f"{place}: found piecework {version}, expected {expected}")
+        return getattr(importlib.import_module(tasks), task)(settings, *arguments)
+
+    return run
+
+
+def error_of_worker(message: str) -> PieceworkError | None:
+    """Return the error of piecework in the message of an engine, None if there is none.
+
+    >>> print(error_of_worker("Traceback ...\\npiecework.errors.FileError: a.txt: no such file"))
+    worker: a.txt: no such file
+    """
+    if lines := _WORKER_LINE.findall(message):
+        return WorkerError(*lines[-1])
+    for name, text in reversed(_ERROR_LINE.findall(message)):
+        kind = getattr(errors, name, None)
+        if isinstance(kind, type) and issubclass(kind, PieceworkError):
+            return kind("worker", text)
+    return None

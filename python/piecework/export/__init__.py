@@ -1,31 +1,22 @@
 """Encode text files into files of ids or tokens or into memory, corpora into shards, and read ids back.
 
-`encode_files` runs the steps in the order of the data: `input_lines` reads (with `corpus.reader`),
-`prefetch` encodes on a background thread, and one module for each format writes (`text_files`, `npy_files`,
-`arrow_files`, `megatron_files`). `read_ids` reads all these formats. Memory is constant. To add a format,
-write its module and add it to `file_arguments` and `ids_reader`.
-
-`encode_lines` (`lines_in_memory`) reads in the same way and returns a batch.
-
-`encode_corpus` (`corpus_encoding`) writes many files with a manifest, so that a run can continue; its formats
-are in `shard_formats`.
+`pipeline` has `encode_files`, `encode_corpus` and `encode_lines`, and the steps of all three: read, encode,
+arrange, write. `settings` declares what they take. `line_encoder` and `chats` encode, `arranging` shuffles
+and packs, `files` and `shards` have what differs between files and shards, and `formats` has a row for each
+output format, whose writers are in `text_files`, `npy_files`, `arrow_files` and `megatron_files`.
+`ids_reader` reads all these formats back.
 """
 
 from piecework.export.chats import encode_chats
-from piecework.export.corpus_encoding import encode_corpus
-from piecework.export.encoded_files import encode_files
-from piecework.export.file_arguments import FORMATS
+from piecework.export.formats import FORMATS, SHARD_FORMATS
 from piecework.export.ids_reader import read_ids
-from piecework.export.lines_in_memory import encode_lines
-from piecework.export.megatron_concat import concat_megatron
-from piecework.export.packing import STRATEGIES
-from piecework.export.shard_formats import SHARD_FORMATS
+from piecework.export.pipeline import encode_corpus, encode_files, encode_lines
+from piecework.export.settings import STRATEGIES
 
 __all__ = [
     "FORMATS",
     "SHARD_FORMATS",
     "STRATEGIES",
-    "concat_megatron",
     "encode_chats",
     "encode_corpus",
     "encode_files",

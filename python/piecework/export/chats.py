@@ -6,17 +6,16 @@ steps keep both together. Writers separate them.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from piecework._core import RawBatch
-from piecework._internal.validation import check_type, listed
+from piecework._internal.validation import listed
 from piecework.batch import Batch
-from piecework.chat.chat_format import ChatFormat
-from piecework.chat.conversations import Conversation
+from piecework.corpus.conversations import Conversation
 from piecework.errors import (
     ArgumentError,
     CorpusError,
@@ -25,6 +24,7 @@ from piecework.errors import (
     TemplateError,
 )
 from piecework.export.encoded_lines import EncodedLines
+from piecework.export.settings import Chat, EncodedChat, check_chat
 from piecework.tokenizer import Tokenizer
 
 MASK_NAME = "assistant_masks"
@@ -41,7 +41,8 @@ class EncodedChats:
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, ">": 2}))
     >>> tok = tok.with_chat_template("{% for m in messages %}>{{ m.content }}{% endfor %}")
-    >>> pw.export.encode_chats(tok, [{"prompt": "a", "completion": "aa"}]).assistant_masks
+    >>> records = [{"prompt": "a", "completion": "aa"}]
+    >>> pw.export.encode_chats(tok, records, chat=pw.chat.ChatFormat()).assistant_masks
     array([0, 0, 0, 1, 1], dtype=uint8)
 
     `batch` has the ids, and `assistant_masks` a 1 for each of `batch.ids` that the assistant wrote, otherwise
@@ -56,15 +57,16 @@ def encode_chats(
     tokenizer: Tokenizer,
     records: Iterable[Mapping[str, Any]],
     *,
-    chat: ChatFormat | None = None,
+    chat: Chat,
     field: str | None = None,
 ) -> EncodedChats:
-    """Encode conversations that are in memory.
+    """Encode conversations that are in memory; `chat` is a `ChatFormat` of `piecework.chat`.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2, ">": 3}))
     >>> tok = tok.with_chat_template("{% for m in messages %}>{{ m.content }}{% endfor %}")
-    >>> chats = pw.export.encode_chats(tok, [{"prompt": "ab", "completion": "b"}])
+    >>> records = [{"prompt": "ab", "completion": "b"}]
+    >>> chats = pw.export.encode_chats(tok, records, chat=pw.chat.ChatFormat())
     >>> chats.batch.to_lists(), chats.assistant_masks.tolist()
     ([[3, 1, 2, 3, 2]], [0, 0, 0, 0, 1])
 
@@ -77,8 +79,8 @@ def encode_chats(
         Conversation.of(_checked(record, index), f"records[{index}]", field)
         for index, record in enumerate(listed(records, "records", "dict"))
     ]
-    chat = checked_chat(ChatFormat() if chat is None else chat, None)
-    encoded = ChatEncoder(tokenizer, chat).encode(conversations)
+    check_chat(chat)
+    encoded = ChatEncoder(tokenizer, chat, with_mask=chat.has_mask).encode(conversations)
     for fault in encoded.faults:
         raise fault
     lines = without_mask(EncodedLines(encoded.batch))
@@ -99,38 +101,19 @@ class EncodedConversations(NamedTuple):
     faults: list[CorpusError]
 
 
-def checked_chat(chat: ChatFormat, parse_special: bool | Collection[str] | None) -> ChatFormat:
-    """Return the format of conversations; raise for arguments that do not go with it."""
-    check_type("chat", chat, ChatFormat, "a ChatFormat or None")
-    if parse_special is not None:
-        problem = "cannot be combined: text of messages never becomes a special token"
-        raise ArgumentError("parse_special", problem, also=["chat"])
-    return chat
-
-
-def check_without_chat(chat: ChatFormat | None, **switches: bool) -> None:
-    """Raise for switches about lines, which do not go with conversations."""
-    for name, is_on in switches.items():
-        if is_on and chat is not None:
-            raise ArgumentError(name, "cannot be combined", also=["chat"])
-
-
-def no_masks(format: str, others: Sequence[str]) -> str:
-    """Return what is wrong with a format that has no masks."""
-    return f"{format!r} has no masks; use {' or '.join(others)}, or a ChatFormat with mask=[]"
-
-
 class ChatEncoder:
-    """Encodes conversations; ids have the bit of the mask if the format has masks.
+    """Encodes conversations; `with_mask`, the highest bits of ids are the mask.
 
     With `offsets`, the batch has offsets into the prompt of each conversation, and labels have that text and
     the mask.
     """
 
-    def __init__(self, tokenizer: Tokenizer, chat: ChatFormat, *, offsets: bool = False) -> None:
+    def __init__(
+        self, tokenizer: Tokenizer, chat: Chat, *, with_mask: bool, offsets: bool = False
+    ) -> None:
         self._tokenizer = tokenizer
         self._chat = chat
-        self._has_mask = chat.has_mask and not offsets
+        self._with_mask = with_mask
         self._has_offsets = offsets
         self._empty = tokenizer.encode_batch([])
 
@@ -161,9 +144,9 @@ class ChatEncoder:
                     conversation.label[MASK_NAME] = encoded.assistant_mask
         return EncodedConversations(self._batch(rows, offsets), accepted, faults)
 
-    def _row(self, encoded: Any) -> np.ndarray[Any, Any]:
+    def _row(self, encoded: EncodedChat) -> np.ndarray[Any, Any]:
         ids = np.array(encoded.ids, np.uint32)
-        if self._has_mask:
+        if self._with_mask:
             ids |= np.array(encoded.assistant_mask, np.uint32) << 31
         return ids
 

@@ -1,9 +1,9 @@
-"""The data that all writers take: a batch of encoded lines."""
+"""What the steps of the pipeline pass on: texts with their place, and batches of encoded lines."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any, NamedTuple, TypeAlias
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from piecework._core import RawBatch
 from piecework.batch import Batch
+from piecework.corpus.texts import Texts
 from piecework.errors import CorpusError
 from piecework.tokenizer import Tokenizer
 
@@ -32,6 +33,20 @@ class RowLayout:
 
 PLAIN = RowLayout()
 """Rows of ids only."""
+
+
+class TextsOfUnit(NamedTuple):
+    """Texts for consecutive outputs of a unit, from `first_output` on: a list for each.
+
+    A unit is what is written together: a shard, or all outputs of `encode_files`. `dropped` counts the empty
+    lines that were left out, of parallel inputs once, and `replacements` invalid UTF-8 sequences.
+    """
+
+    unit: int
+    columns: list[Texts]
+    dropped: int = 0
+    replacements: int = 0
+    first_output: int = 0
 
 
 class DocumentLengths(NamedTuple):
@@ -58,6 +73,18 @@ class EncodedLines(NamedTuple):
     documents: DocumentLengths | None = None
     parsed_special: int = 0
     faults: Sequence[CorpusError] = ()
+
+
+@dataclass
+class Tally:
+    """Counts of one unit; `tokens` has a number for each output, and `rows` counts the written ones."""
+
+    documents: int = 0
+    rows: int = 0
+    tokens: list[int] = field(default_factory=list)
+    empty_lines_dropped: int = 0
+    replacements: int = 0
+    parsed_special: int = 0
 
 
 Write: TypeAlias = Callable[[EncodedLines], None]

@@ -1,4 +1,4 @@
-"""Read the lines of one or several inputs for encoding: in blocks of about 2 MB, labelled, in parallel.
+"""Read the lines of one or several inputs for encoding: in blocks of about 2 MB, labelled.
 
 A line or document of plain text, also an empty one, and a record of another format is one text
 (`corpus.reader`).
@@ -14,12 +14,11 @@ from types import MappingProxyType
 from typing import Any
 
 from piecework._internal.surrogates import replace_surrogates
-from piecework.chat.conversations import Conversation
+from piecework.corpus.conversations import Conversation
 from piecework.corpus.reader import CorpusReader
 from piecework.corpus.rows import ReadOptions, Rows
 from piecework.corpus.text_stream import MEMORY_SHARE, MEMORY_SHARE_WITH_OFFSETS
-from piecework.corpus.texts import Texts, joined, sizes, sliced
-from piecework.errors import CorpusError
+from piecework.corpus.texts import Texts, joined, sizes
 
 _BLOCK_BYTES = 2 << 20
 _NO_RECORD: Mapping[str, Any] = MappingProxyType({})
@@ -137,38 +136,3 @@ def _kept_text(value: Any) -> str | None:
     is_json = isinstance(value, (bool, int, float, list, dict))
     text = json.dumps(value, ensure_ascii=False, default=str) if is_json else str(value)
     return replace_surrogates(text, "", "replace")[0]
-
-
-def parallel_lines(sources: Sequence[LineSource]) -> Iterator[list[Texts]]:
-    """Yield the same number of lines from each source, one list for each.
-
-    Raises `CorpusError` with the sources and the line if one source has fewer lines.
-    """
-    blocks = [source.blocks() for source in sources]
-    waiting: list[Texts] = [[] for _ in sources]
-    line_count = 0
-    while True:
-        pairs = zip(waiting, blocks, strict=True)
-        waiting = [lines if len(lines) else next(more, []) for lines, more in pairs]
-        count = min(map(len, waiting))
-        if not count:
-            break
-        yield [sliced(lines, 0, count) for lines in waiting]
-        waiting = [sliced(lines, count, len(lines)) for lines in waiting]
-        line_count += count
-    _check_equal_lengths(sources, waiting, line_count)
-
-
-def _check_equal_lengths(
-    sources: Sequence[LineSource], waiting: Sequence[Texts], line_count: int
-) -> None:
-    if not any(map(len, waiting)):
-        return
-    shorter = ", ".join(s.name for s, lines in zip(sources, waiting, strict=True) if not len(lines))
-    longer = ", ".join(s.name for s, lines in zip(sources, waiting, strict=True) if len(lines))
-    a_text = sources[0].a_text
-    problem = (
-        f"ends after {a_text} {line_count}, and {longer} does not; "
-        f"parallel files must have the same number of {a_text}s"
-    )
-    raise CorpusError(shorter, problem)

@@ -2,84 +2,135 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
-from functools import partial
-from typing import Any, cast
+from collections.abc import Collection, Iterator, Sequence
+from typing import cast
 
 import numpy as np
 
 from piecework.batch import Batch
-from piecework.chat.chat_format import ChatFormat
-from piecework.chat.conversations import Conversation
-from piecework.corpus.texts import Texts
-from piecework.errors import CorpusError
+from piecework.corpus.conversations import Conversation
+from piecework.corpus.texts import Texts, longest
+from piecework.errors import ArgumentError, CorpusError
 from piecework.export.chats import ChatEncoder
-from piecework.export.encoded_lines import EncodedLines, with_rows
+from piecework.export.encoded_lines import EncodedLines, RowLayout, with_rows
 from piecework.export.input_lines import LabelledLine
-from piecework.export.long_documents import encoder_of_long
-from piecework.export.parsed_special import ParsedSpecialCounter
+from piecework.export.settings import EncodeSettings
+from piecework.spec.text_cuts import CUT, can_be_cut
 from piecework.tokenizer import Tokenizer
 
+LONG_CHARS = 1 << 20
+PIECE_CHARS = 256 << 10
+
 _MAX_BATCH_TOKENS = 2**31 - 1  # the limit of Arrow list offsets and Megatron lengths
+_SPECIAL_SHOWN = 8
 
 
-def line_encoder(
-    tokenizer: Tokenizer,
-    *,
-    eod: int | None,
-    add_special_tokens: bool,
-    parse_special: bool | Collection[str] | None,
-    chat: ChatFormat | None,
-    num_threads: int | None,
-    offsets: bool = False,
-    kept: Sequence[str] | None = None,
-) -> Callable[[Texts], EncodedLines]:
-    """Return a function that encodes lines, or conversations with `chat`, and appends `eod` to each row.
+class LineEncoder:
+    """Encodes lines, or conversations, and appends the end-of-document token to each row.
 
-    With `offsets`, rows have the labels of their lines too. With `kept`, they have these columns of the
-    labels, and long texts are cut where that does not change ids.
+    With `offsets`, rows have the labels of their lines too. Otherwise long texts are cut where that does not
+    change ids, so that all threads encode them.
     """
-    padding = tokenizer._stages().padding
-    if padding is not None and padding.length is None:  # to the longest row of a batch
-        tokenizer = tokenizer.without_padding()
 
-    def rows(batch: Batch, sources: Texts, **further: Any) -> EncodedLines:
-        lines = cast("Sequence[LabelledLine]", sources)
-        labels = [line.label for line in lines] if offsets else []
-        columns = {name: [line.label["kept"][name] for line in lines] for name in kept or ()}
-        return EncodedLines(_with_eod(batch, eod), labels, columns, **further)
-
-    if chat is not None:
-        encoder = ChatEncoder(tokenizer, chat, offsets=offsets)
-
-        def encode_chats(conversations: Texts) -> EncodedLines:
-            encoded = encoder.encode(cast("Sequence[Conversation]", conversations))
-            accepted = cast("Texts", encoded.conversations)
-            return rows(encoded.batch, accepted, faults=encoded.faults)
-
-        return encode_chats
-
-    def encode_texts(texts: Texts, with_special_tokens: bool) -> Batch:
-        return tokenizer.encode_batch(
-            cast("Sequence[str]", texts),
-            add_special_tokens=with_special_tokens,
-            parse_special=parse_special,
-            offsets=offsets,
-            num_threads=num_threads,
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        settings: EncodeSettings,
+        layout: RowLayout,
+        num_threads: int,
+        *,
+        offsets: bool = False,
+        long_chars: int = LONG_CHARS,
+        piece_chars: int = PIECE_CHARS,
+    ) -> None:
+        chat, add_special_tokens = settings.chat, settings.add_special_tokens
+        self.eod = _eod_id(tokenizer, settings.append_eod, add_special_tokens and chat is None)
+        padding = tokenizer._stages().padding
+        if padding is not None and padding.length is None:  # to the longest row of a batch
+            tokenizer = tokenizer.without_padding()
+        self._tokenizer = tokenizer
+        self._settings = settings
+        self._kept = layout.kept
+        self._num_threads = num_threads
+        self._offsets = offsets
+        self._long_chars = long_chars
+        self._piece_chars = piece_chars
+        self._chats: ChatEncoder | None = None
+        if chat is not None:
+            self._chats = ChatEncoder(tokenizer, chat, with_mask=layout.has_mask, offsets=offsets)
+        self._frame = None if offsets else _frame(tokenizer, add_special_tokens)
+        self._parsed = ParsedSpecialCounter(
+            tokenizer,
+            add_special_tokens=add_special_tokens,
+            parse_special=settings.parse_special,
         )
 
-    encode: Callable[[Texts], Batch] = partial(encode_texts, with_special_tokens=add_special_tokens)
-    if kept is not None:
-        encode = encoder_of_long(tokenizer, encode_texts, add_special_tokens=add_special_tokens)
-    in_text = ParsedSpecialCounter(
-        tokenizer, add_special_tokens=add_special_tokens, parse_special=parse_special
-    )
+    def encode(self, texts: Texts) -> EncodedLines:
+        """Encode lines, or conversations; the result has an error for each that cannot be encoded."""
+        parsed, faults = 0, list[CorpusError]()
+        if self._chats is None:
+            batch = self._encode_lines(texts)
+            parsed = self._parsed.count(batch)
+        else:
+            encoded = self._chats.encode(cast("Sequence[Conversation]", texts))
+            batch, texts, faults = (
+                encoded.batch,
+                cast("Texts", encoded.conversations),
+                encoded.faults,
+            )
+        lines = cast("Sequence[LabelledLine]", texts)
+        labels = [line.label for line in lines] if self._offsets else []
+        columns = {name: [line.label["kept"][name] for line in lines] for name in self._kept}
+        batch = _with_eod(batch, self.eod)
+        return EncodedLines(batch, labels, columns, parsed_special=parsed, faults=faults)
 
-    def encode_lines(texts: Texts) -> EncodedLines:
-        batch = encode(texts)
-        return rows(batch, texts, parsed_special=in_text.count(batch))
+    def _encode_lines(self, texts: Texts) -> Batch:
+        if self._frame is None or longest(texts) < self._long_chars:
+            return self._encode_texts(texts, self._settings.add_special_tokens)
+        pieces = [list(_pieces(text, self._piece_chars)) for text in texts]
+        batch = self._encode_texts([piece for parts in pieces for piece in parts], False)
+        ends = np.cumsum([0, *map(len, pieces)])
+        return _framed(with_rows(batch, batch.ids, batch.row_offsets[ends]), *self._frame)
 
-    return encode_lines
+    def _encode_texts(self, texts: Texts, add_special_tokens: bool) -> Batch:
+        return self._tokenizer.encode_batch(
+            cast("Sequence[str]", texts),
+            add_special_tokens=add_special_tokens,
+            parse_special=self._settings.parse_special,
+            offsets=self._offsets,
+            num_threads=self._num_threads,
+        )
+
+
+# ---- the end-of-document token
+
+
+def _eod_id(tokenizer: Tokenizer, token: str | None, add_special_tokens: bool) -> int | None:
+    """Return the id of the end-of-document token; raises if the post-processor adds it already."""
+    if token is None:
+        return None
+    id = tokenizer.token_to_id(token)
+    if id is None:
+        raise ArgumentError(
+            "append_eod",
+            f"must be a token of the vocabulary, not {token!r}; {_special_tokens(tokenizer)}",
+        )
+    if add_special_tokens and tokenizer.encode("").ids[-1:] == [id]:
+        problem = (
+            f"the post-processor already appends {token!r} to each row; pass leave out one of them"
+        )
+        raise ArgumentError("append_eod", problem)
+    return id
+
+
+def _special_tokens(tokenizer: Tokenizer) -> str:
+    """Return the special tokens, at most eight, for a message."""
+    ids = sorted(tokenizer.special_token_ids)
+    if not ids:
+        return "it has no special tokens"
+    shown = ", ".join(repr(tokenizer.id_to_token(id)) for id in ids[:_SPECIAL_SHOWN])
+    more = f" and {len(ids) - _SPECIAL_SHOWN:,} more" if len(ids) > _SPECIAL_SHOWN else ""
+    return f"its special tokens are {shown}{more}"
 
 
 def _with_eod(batch: Batch, eod: int | None) -> Batch:
@@ -94,3 +145,92 @@ def _with_eod(batch: Batch, eod: int | None) -> Batch:
         )
         raise CorpusError("inputs", problem)
     return batch
+
+
+# ---- long texts
+
+
+def _pieces(text: str, least_chars: int) -> Iterator[str]:
+    start = 0
+    while cut := CUT.search(text, start + least_chars):
+        yield text[start : cut.start()]
+        start = cut.start()
+    yield text[start:]
+
+
+def _frame(tokenizer: Tokenizer, add_special_tokens: bool) -> tuple[list[int], list[int]] | None:
+    """Return the special tokens before and after each text, None if texts must be encoded whole."""
+    stages = tokenizer._stages()
+    depends_on_length = stages.truncation is not None or stages.padding is not None
+    if not can_be_cut(stages) or tokenizer._core.dropout is not None or depends_on_length:
+        return None
+    if not add_special_tokens:
+        return [], []
+    probe = "a a"
+    ids = tokenizer.encode(probe, add_special_tokens=False).ids
+    framed = tokenizer.encode(probe).ids
+    mask = tokenizer.encode(probe).special_tokens_mask
+    start = mask.index(0) if 0 in mask else 0
+    end = start + len(ids)
+    if not ids or framed[start:end] != ids or not all([*mask[:start], *mask[end:]]):
+        return None
+    return framed[:start], framed[end:]
+
+
+def _framed(batch: Batch, before: list[int], after: list[int]) -> Batch:
+    """Return the batch with special tokens around each row."""
+    if not before and not after:
+        return batch
+    rows = len(batch)
+    offsets = batch.row_offsets
+    places = np.stack([offsets[:-1], offsets[1:]], axis=1).reshape(-1)
+    ids = np.insert(
+        batch.ids,
+        np.repeat(places, np.tile([len(before), len(after)], rows)),
+        np.tile(np.array([*before, *after], np.uint32), rows),
+    )
+    return with_rows(batch, ids, offsets + np.arange(rows + 1) * (len(before) + len(after)))
+
+
+# ---- special tokens in texts
+
+
+class ParsedSpecialCounter:
+    """Counts ids of special tokens that the text has, not those that the tokenizer adds to each row.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer.train_from_iterator(["a hug"] * 9, vocab_size=16)
+    >>> parsed_special = ParsedSpecialCounter(tok, add_special_tokens=True, parse_special=None)
+    >>> parsed_special.count(tok.encode_batch(["a [SEP] hug", "hug"]))
+    1
+
+    Unknown tokens are not counted, nor is the padding token if rows are padded.
+    """
+
+    def __init__(
+        self,
+        tokenizer: Tokenizer,
+        *,
+        add_special_tokens: bool,
+        parse_special: bool | Collection[str] | None,
+    ) -> None:
+        ids = {token.id for token in tokenizer.added_tokens if token.special}
+        roles = [*tokenizer._role_tokens().values()]
+        # The unknown token stands for text, unless it has another role too, as in GPT-2.
+        if tokenizer.unk_token_id is not None and roles.count(str(tokenizer.unk_token)) == 1:
+            ids.discard(tokenizer.unk_token_id)
+        if (padding := tokenizer._stages().padding) is not None:
+            ids.discard(padding.pad_id)
+        parses = parse_special is None or bool(parse_special)
+        self._ids = np.array(sorted(ids) if parses else [], np.uint32)
+        added = tokenizer.encode("").ids if add_special_tokens else []
+        self._added_to_row = sum(id in ids for id in added)
+
+    def count(self, batch: Batch) -> int:
+        """Return the number of special tokens that the texts of a batch have."""
+        if not len(self._ids):
+            return 0
+        ids = batch.ids
+        # Special tokens have neighbouring ids, so few others are looked up.
+        near = ids[(ids >= self._ids[0]) & (ids <= self._ids[-1])]
+        return int(np.isin(near, self._ids).sum()) - self._added_to_row * len(batch)

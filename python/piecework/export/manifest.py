@@ -22,7 +22,6 @@ from piecework.corpus.urls import is_url
 from piecework.errors import ArgumentError, CorpusError, FileError, FormatError, PieceworkError
 from piecework.io.atomic_files import atomic_file
 from piecework.io.file_identity import file_checksum, file_identity
-from piecework.tokenizer import Tokenizer
 
 MANIFEST_FILE = "manifest.json"
 
@@ -76,7 +75,8 @@ class Shard:
 class Manifest:
     """The record of one folder.
 
-    `inputs` has the path, size and time of each input, and its checksum once it has been read.
+    `names` has the name of each shard. `inputs` has the path, size and time of each input, and its checksum
+    once it has been read.
     """
 
     def __init__(
@@ -90,17 +90,22 @@ class Manifest:
         self.path = folder / MANIFEST_FILE
         self.inputs = [_input(name) for name in files]
         self.shards: dict[int, Shard] = {}
-        self._folder = folder
+        self.folder = folder
         self._tokenizer = tokenizer
         self._settings = dict(settings)
-        self._names = names
+        self.names = names
         self._saved_at = monotonic()
         self._save_seconds = 0.0
 
     @property
     def is_complete(self) -> bool:
         """Whether every shard is finished."""
-        return len(self.shards) == len(self._names)
+        return not self.missing
+
+    @property
+    def missing(self) -> list[int]:
+        """The numbers of the shards that are not finished."""
+        return [number for number in range(len(self.names)) if number not in self.shards]
 
     def start(self, *, resume: bool) -> None:
         """Write a new manifest, or read the stored one to continue from it.
@@ -201,10 +206,10 @@ class Manifest:
 
     def _restore(self, stored: Mapping[str, Any]) -> None:
         """Accept the shards whose files are intact; the others will be encoded again."""
-        numbers = {name: number for number, name in enumerate(self._names)}
+        numbers = {name: number for number, name in enumerate(self.names)}
         for record in stored["shards"]:
             shard = self._shard(record)
-            if all(file.is_intact(self._folder) for file in shard.files):
+            if all(file.is_intact(self.folder) for file in shard.files):
                 self.shards[numbers[shard.name]] = shard
 
     def _shard(self, record: Mapping[str, Any]) -> Shard:
@@ -221,17 +226,6 @@ class Manifest:
 
     def _damaged(self) -> FormatError:
         return FormatError(str(self.path), f"is damaged; delete the folder, {_OTHER_FOLDER}")
-
-
-def tokenizer_checksum(tokenizer: Tokenizer) -> str:
-    """Return a checksum of everything that decides ids; of custom stages, only their names.
-
-    >>> import piecework as pw
-    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
-    >>> tokenizer_checksum(tok) == tokenizer_checksum(tok.with_truncation(9))
-    False
-    """
-    return tokenizer.fingerprint
 
 
 def _input(name: str) -> dict[str, Any]:

@@ -7,6 +7,7 @@ go to disk batch by batch, and their headers, which contain the length, are writ
 from __future__ import annotations
 
 import errno
+import math
 import os
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -26,6 +27,7 @@ from piecework.tokenizer import Tokenizer
 NPY_MAGIC = b"\x93NUMPY"
 
 _OFFSETS_SUFFIX = ".row_offsets.npy"
+_NAMES_OF_PACKED = ("document_lengths", "document_offsets")
 _HEADER_READERS = {
     (1, 0): np.lib.format.read_array_header_1_0,
     (2, 0): np.lib.format.read_array_header_2_0,
@@ -43,92 +45,43 @@ def npy_files(path: str, layout: RowLayout = PLAIN) -> tuple[str, ...]:
     >>> npy_files("a.npy", RowLayout(has_mask=True))
     ('a.npy', 'a.row_offsets.npy', 'a.assistant_masks.npy')
     """
-    names = npy_paths(path) if layout.packed_length is None else packed_npy_paths(path)
-    return (*names, _mask_path(path)) if layout.has_mask else names
-
-
-def _mask_path(path: str) -> str:
-    return f"{path.removesuffix('.npy')}.{MASK_NAME}.npy"
+    names = ["row_offsets"] if layout.packed_length is None else list(_NAMES_OF_PACKED)
+    if layout.has_mask:
+        names.append(MASK_NAME)
+    return (path, *(f"{path.removesuffix('.npy')}.{name}.npy" for name in names))
 
 
 @contextmanager
 def write_npy(path: str, tokenizer: Tokenizer, layout: RowLayout = PLAIN) -> Iterator[Write]:
-    """Write ids as uint16 if the whole vocabulary fits, otherwise as uint32; row offsets as int64."""
-    ids_path, offsets_path = npy_paths(path)
-    # Contexts close in reverse order: the offsets appear after the ids.
-    with (
-        atomic_stream(offsets_path) as offsets_stream,
-        _written_ids(ids_path, tokenizer, layout) as ids,
-        _growing_array(offsets_stream, "<i8") as offsets,
-    ):
-        offsets.append(np.zeros(1, np.int64))
+    """Write ids as uint16 if the whole vocabulary fits, otherwise as uint32; row offsets as int64.
 
-        def write(lines: EncodedLines) -> None:
-            offsets.append(lines.batch.row_offsets[1:] + ids.length)
-            ids.append(lines)
-
-        yield write
-
-
-class _IdsFile:
-    """The array of ids, and that of masks if the layout has them."""
-
-    def __init__(
-        self, ids: _GrowingArray, masks: _GrowingArray | None, shape: tuple[int, ...]
-    ) -> None:
-        self._ids, self._masks, self._shape = ids, masks, shape
-
-    @property
-    def length(self) -> int:
-        return self._ids.length
-
-    def append(self, lines: EncodedLines) -> None:
-        if self._masks is not None:
-            self._masks.append(mask_of(lines.batch).reshape(self._shape))
-            lines = without_mask(lines)
-        self._ids.append(lines.batch.ids.reshape(self._shape))
-
-
-@contextmanager
-def _written_ids(path: str, tokenizer: Tokenizer, layout: RowLayout) -> Iterator[_IdsFile]:
-    row_shape = () if layout.packed_length is None else (layout.packed_length,)
-    with ExitStack() as stack:
-        masks = None
-        if layout.has_mask:
-            mask_stream = stack.enter_context(atomic_stream(_mask_path(path)))
-            masks = stack.enter_context(_growing_array(mask_stream, "|u1", row_shape))
-        stream = stack.enter_context(atomic_stream(path))
-        ids = stack.enter_context(_growing_array(stream, _ids_type(tokenizer), row_shape))
-        yield _IdsFile(ids, masks, (-1, *row_shape))
-
-
-def packed_npy_paths(path: str) -> tuple[str, str, str]:
-    """Return the paths of the ids, of the lengths of the documents, and of the documents of each row."""
-    stem = path.removesuffix(".npy")
-    return path, f"{stem}.document_lengths.npy", f"{stem}.document_offsets.npy"
-
-
-@contextmanager
-def write_packed_npy(path: str, tokenizer: Tokenizer, layout: RowLayout) -> Iterator[Write]:
-    """Write ids of shape (rows, `layout.packed_length`) and the lengths of the documents in each row.
-
-    The documents of row i have the lengths `lengths[offsets[i]:offsets[i + 1]]`, int32; offsets are int64.
+    Packed rows are an array of shape (rows, `layout.packed_length`). The documents of row i have the lengths
+    `lengths[offsets[i]:offsets[i + 1]]`, int32.
     """
-    ids_path, lengths_path, offsets_path = packed_npy_paths(path)
-    with (
-        atomic_stream(offsets_path) as offsets_stream,
-        atomic_stream(lengths_path) as lengths_stream,
-        _written_ids(ids_path, tokenizer, layout) as ids,
-        _growing_array(offsets_stream, "<i8") as offsets,
-        _growing_array(lengths_stream, "<i4") as lengths,
-    ):
+    ids_path, *others = npy_files(path, layout)
+    row_shape = () if layout.packed_length is None else (layout.packed_length,)
+    masks = lengths = None
+    with ExitStack() as stack:
+        # Contexts close in reverse order: the offsets appear last.
+        mask_path = others.pop() if layout.has_mask else None
+        offsets = stack.enter_context(_growing_array(others[-1], "<i8"))
+        if row_shape:
+            lengths = stack.enter_context(_growing_array(others[0], "<i4"))
+        if mask_path is not None:
+            masks = stack.enter_context(_growing_array(mask_path, "|u1", row_shape))
+        ids = stack.enter_context(_growing_array(ids_path, _ids_type(tokenizer), row_shape))
         offsets.append(np.zeros(1, np.int64))
 
         def write(lines: EncodedLines) -> None:
-            assert lines.documents is not None
-            offsets.append(lines.documents.row_offsets[1:] + lengths.length)
-            lengths.append(lines.documents.lengths)
-            ids.append(lines)
+            if lengths is None or lines.documents is None:
+                offsets.append(lines.batch.row_offsets[1:] + ids.length)
+            else:
+                offsets.append(lines.documents.row_offsets[1:] + lengths.length)
+                lengths.append(lines.documents.lengths)
+            if masks is not None:
+                masks.append(mask_of(lines.batch))
+                lines = without_mask(lines)
+            ids.append(lines.batch.ids)
 
         yield write
 
@@ -175,8 +128,9 @@ class _GrowingArray:
         self._data_start = stream.tell()
 
     def append(self, values: np.ndarray[Any, Any]) -> None:
+        """Append values; rows are given as one flat array."""
         self._stream.write(values.astype(self._type).data)
-        self.length += len(values)
+        self.length += len(values) // math.prod(self._row_shape)
 
     def finish(self) -> None:
         """Write the header again, now with the length; numpy pads it, so its size does not change."""
@@ -192,11 +146,12 @@ class _GrowingArray:
 
 @contextmanager
 def _growing_array(
-    stream: BinaryIO, type_name: str, row_shape: tuple[int, ...] = ()
+    path: str, type_name: str, row_shape: tuple[int, ...] = ()
 ) -> Iterator[_GrowingArray]:
-    array = _GrowingArray(stream, type_name, row_shape)
-    yield array
-    array.finish()
+    with atomic_stream(path) as stream:
+        array = _GrowingArray(stream, type_name, row_shape)
+        yield array
+        array.finish()
 
 
 class _StoredArray:

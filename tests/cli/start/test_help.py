@@ -165,7 +165,7 @@ def completed(*words: str) -> set[str]:
     [
         (
             ["co"],
-            {"plain,count", "plain,concat", "plain,compare", "plain,convert", "plain,completion"},
+            {"plain,count", "plain,compare", "plain,convert", "plain,completion"},
         ),
         (
             ["train", "--preset", "bert"],

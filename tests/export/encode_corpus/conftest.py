@@ -10,7 +10,7 @@ import pytest
 
 import piecework as pw
 from piecework.export import input_lines as lines_module
-from piecework.export import shard_documents as documents_module
+from piecework.export import shards as shards_module
 from tests.export.encode_corpus.shards import sentences
 
 
@@ -37,4 +37,4 @@ def small_batches(monkeypatch: pytest.MonkeyPatch) -> None:
     """Make blocks and batches so small that a few kilobytes are many."""
     monkeypatch.setattr(lines_module, "_BLOCK_BYTES", 2048)
     monkeypatch.setattr("piecework.corpus.rows.READ_BYTES_OF_LINES", 512)
-    monkeypatch.setattr(documents_module, "BATCH_BYTES", 4096)
+    monkeypatch.setattr(shards_module, "BATCH_BYTES", 4096)

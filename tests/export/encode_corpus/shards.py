@@ -54,12 +54,6 @@ def all_rows(folder: Path) -> Rows:
     return [row for path in main_files(folder) for row in rows_in(path)]
 
 
-def megatron_pair(tok: pw.Tokenizer, folder: Path, name: str, texts: list[str]) -> Path:
-    (folder / f"{name}.txt").write_text("".join(f"{text}\n" for text in texts))
-    pw.encode_files(tok, folder / f"{name}.txt", folder / name, format="megatron")
-    return folder / name
-
-
 class StoppedError(Exception):
     """Raised by a test in place of a crash."""
 

@@ -139,7 +139,7 @@ def test_fields_that_tables_fill_with_nulls_are_left_out(tok: pw.Tokenizer, tmp_
     )
     chatty = tok.with_chat_template(template)
     encode_corpus(chatty, tmp_path / "chats.parquet", tmp_path / "out", chat=CHAT)
-    encoded = encode_chats(chatty, rows)
+    encoded = encode_chats(chatty, rows, chat=CHAT)
     found = [ids for ids, _ in stored_rows(tmp_path / "out", "npy")]
     assert found == encoded.batch.to_lists()
 
@@ -389,17 +389,17 @@ def test_files_of_conversations_have_no_switches_of_lines(
 
 def test_records_in_memory(chatty: pw.Tokenizer) -> None:
     rows = records(30, 11)
-    encoded = encode_chats(chatty, rows)
+    encoded = encode_chats(chatty, rows, chat=CHAT)
     expected = expected_rows(chatty, rows)
     assert encoded.batch.to_lists() == [ids for ids, _ in expected]
     assert encoded.assistant_masks.tolist() == [bit for _, mask in expected for bit in mask]
-    assert encode_chats(chatty, []).batch.to_lists() == []
+    assert encode_chats(chatty, [], chat=CHAT).batch.to_lists() == []
     bare = encode_chats(chatty, rows, chat=pw.chat.ChatFormat(mask=[]))
     assert not bare.assistant_masks.any()
     with pytest.raises(CorpusError, match=r"records\[1\] field 'messages': is missing"):
-        encode_chats(chatty, [rows[0], {"text": "x"}])
+        encode_chats(chatty, [rows[0], {"text": "x"}], chat=CHAT)
     with pytest.raises(InputTypeError, match=r"records\[0\]"):
-        encode_chats(chatty, ["Hi"])  # type: ignore[list-item]
+        encode_chats(chatty, ["Hi"], chat=CHAT)  # type: ignore[list-item]
 
 
 def test_the_command_encodes_conversations(chatty: pw.Tokenizer, tmp_path: Path, cli: Run) -> None:

@@ -116,8 +116,8 @@ def test_a_full_disk_is_an_error_and_the_run_continues(
 ENCODE = """
 import sys
 import piecework as pw
-from piecework.export import packing, row_order
-packing.WINDOW_TOKENS = row_order.WINDOW_TOKENS = 1 << 20
+from piecework.export import arranging
+arranging.SHUFFLED_TOKENS = arranging.PACKED_TOKENS = 1 << 20
 tok = pw.Tokenizer.load(sys.argv[1])
 settings = dict(pack=512, strategy="best-fit", shuffle_seed=1) if sys.argv[4] == "packed" else {}
 pw.export.encode_corpus(tok, sys.argv[2], sys.argv[3], shards=2, num_threads=2, **settings)

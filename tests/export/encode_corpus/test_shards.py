@@ -17,8 +17,10 @@ import piecework as pw
 from piecework.export import (
     encode_corpus,
 )
-from piecework.export.long_documents import encoder_of_long
-from piecework.export.shard_plan import ShardPlan
+from piecework.export.encoded_lines import PLAIN
+from piecework.export.line_encoder import LineEncoder
+from piecework.export.settings import EncodeSettings
+from piecework.export.shards import ShardPlan
 from tests.cuts import PRESETS, tokenizers_with_cuts
 from tests.export.encode_corpus.shards import (
     FORMATS,
@@ -139,6 +141,27 @@ def cut_tokenizers() -> list[pw.Tokenizer]:
     return tokenizers_with_cuts(lines)
 
 
+def encoder_of(
+    tok: pw.Tokenizer, long_chars: int, piece_chars: int, **settings: Any
+) -> LineEncoder:
+    return LineEncoder(
+        tok, EncodeSettings(**settings), PLAIN, 1, long_chars=long_chars, piece_chars=piece_chars
+    )
+
+
+def encoded_texts(patch: pytest.MonkeyPatch) -> list[list[str]]:
+    """Return a list to which each call of `encode_batch` appends its texts."""
+    calls: list[list[str]] = []
+    encode_batch = pw.Tokenizer.encode_batch
+
+    def recorded(self: pw.Tokenizer, texts: Any, **options: Any) -> pw.Batch:
+        calls.append(list(texts))
+        return encode_batch(self, texts, **options)
+
+    patch.setattr(pw.Tokenizer, "encode_batch", recorded)
+    return calls
+
+
 @given(data=st.data(), size=st.integers(1, 9))
 def test_cutting_long_documents_changes_no_id(
     cut_tokenizers: list[pw.Tokenizer], data: st.DataObject, size: int
@@ -148,41 +171,30 @@ def test_cutting_long_documents_changes_no_id(
     parts = st.lists(TEXTS | st.sampled_from([*specials, " "]), max_size=8)
     texts = data.draw(st.lists(parts.map("".join), min_size=1, max_size=4))
     with_special_tokens = data.draw(st.booleans())
-    pieces = 0
-
-    def encode(texts: Any, add_special_tokens: bool) -> pw.Batch:
-        nonlocal pieces
-        pieces += len(texts)
-        return tok.encode_batch(texts, add_special_tokens=add_special_tokens)
-
-    cut = encoder_of_long(
-        tok, encode, add_special_tokens=with_special_tokens, long_chars=1, piece_chars=size
-    )
-    found = cut(texts).to_lists()
-    assert found == tok.encode_batch(texts, add_special_tokens=with_special_tokens).to_lists()
-    assert pieces >= len(texts)
+    expected = tok.encode_batch(texts, add_special_tokens=with_special_tokens).to_lists()
+    with pytest.MonkeyPatch.context() as patch:
+        calls = encoded_texts(patch)
+        encoder = encoder_of(tok, 1, size, add_special_tokens=with_special_tokens)
+        assert encoder.encode(texts).batch.to_lists() == expected
+    assert sum(map(len, calls)) >= len(texts)
 
 
 @pytest.mark.parametrize("number", range(2 * len(PRESETS)))
 def test_long_documents_of_these_tokenizers_are_cut(
-    cut_tokenizers: list[pw.Tokenizer], number: int
+    cut_tokenizers: list[pw.Tokenizer], number: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     tok = cut_tokenizers[number]
-    calls: list[list[str]] = []
-
-    def encode(texts: Any, add_special_tokens: bool) -> pw.Batch:
-        calls.append(list(texts))
-        return tok.encode_batch(texts, add_special_tokens=add_special_tokens)
-
     text = "a hug of a pug, " * 20
-    sizes = {"long_chars": 100, "piece_chars": 30}
-    found = encoder_of_long(tok, encode, add_special_tokens=True, **sizes)(["a", text])
-    assert found.to_lists() == tok.encode_batch(["a", text]).to_lists()
+    expected = tok.encode_batch(["a", text]).to_lists()
+    calls = encoded_texts(monkeypatch)
+    assert encoder_of(tok, 100, 30).encode(["a", text]).batch.to_lists() == expected
     assert "".join(calls[0]) == "a" + text
     assert max(map(len, calls[0])) < 50
 
 
-def test_documents_are_not_cut_where_ids_could_change(tok: pw.Tokenizer) -> None:
+def test_documents_are_not_cut_where_ids_could_change(
+    tok: pw.Tokenizer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     lines = sentences(300, 1)
     gpt2 = pw.Tokenizer.train_from_iterator(lines, model="byte-bpe", vocab_size=280)
     bloom = pw.spec.named_pre_tokenizer("bloom")
@@ -193,23 +205,13 @@ def test_documents_are_not_cut_where_ids_could_change(tok: pw.Tokenizer) -> None
         pw.Tokenizer.train_from_iterator(lines, model="unigram", vocab_size=60),
         pw.Tokenizer.from_spec(dataclasses.replace(gpt2.spec, pre_tokenizer=bloom)),
     ]
+    texts = ["hug a hug a", "a hugs hug"]
+    calls = encoded_texts(monkeypatch)
     for other in others:
-        calls: list[list[str]] = []
-
-        def encode(
-            texts: Any,
-            add_special_tokens: bool,
-            calls: list[list[str]] = calls,
-            other: pw.Tokenizer = other,
-        ) -> pw.Batch:
-            calls.append(list(texts))
-            return other.encode_batch(texts, add_special_tokens=add_special_tokens)
-
-        texts = ["hug a hug a", "a hugs hug"]
-        sizes = {"long_chars": 1, "piece_chars": 1}
-        found = encoder_of_long(other, encode, add_special_tokens=True, **sizes)(texts)
+        calls.clear()
+        found = encoder_of(other, 1, 1).encode(texts).batch.to_lists()
         assert calls == [texts]
-        assert found.to_lists() == other.encode_batch(texts).to_lists()
+        assert found == other.encode_batch(texts).to_lists()
 
 
 def test_settings_of_encode_files_apply(tok: pw.Tokenizer, tmp_path: Path) -> None:

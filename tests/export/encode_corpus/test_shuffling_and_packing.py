@@ -15,9 +15,8 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.export import (
+    arranging,
     encode_corpus,
-    packing,
-    row_order,
 )
 from tests.export.encode_corpus.shards import (
     Rows,
@@ -35,7 +34,7 @@ from tests.export.encode_corpus.shards import (
 def test_a_seed_shuffles_the_documents_of_each_shard(
     tok: pw.Tokenizer, corpus: list[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(row_order, "WINDOW_TOKENS", 20_000)
+    monkeypatch.setattr(arranging, "SHUFFLED_TOKENS", 20_000)
     for name, seed in (("plain", None), ("one", 1), ("again", 1), ("two", 2)):
         encode_corpus(tok, corpus, tmp_path / name, shards=2, shuffle_seed=seed, format="parquet")
     shards = {
@@ -49,7 +48,7 @@ def test_a_seed_shuffles_the_documents_of_each_shard(
 
 
 def test_the_order_of_a_seed_is_the_same_everywhere() -> None:
-    shuffle = row_order.Shuffle(5, 0)
+    shuffle = arranging.Shuffle(5, 0)
     tok = pw.Tokenizer(pw.spec.Char({c: id for id, c in enumerate("abcdefgh")}, unk_token="a"))
     from piecework.export.encoded_lines import EncodedLines
 
@@ -63,7 +62,7 @@ def test_the_order_of_a_seed_is_the_same_everywhere() -> None:
 def test_a_window_of_the_shuffle_is_bounded(
     tok: pw.Tokenizer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(row_order, "WINDOW_TOKENS", 3000)
+    monkeypatch.setattr(arranging, "SHUFFLED_TOKENS", 3000)
     texts = [f"hug {'a ' * (number % 20)}" for number in range(3000)]
     (tmp_path / "a.txt").write_text("\n".join(texts))
     encode_corpus(tok, tmp_path / "a.txt", tmp_path / "plain")
@@ -148,10 +147,10 @@ def test_best_fit_cuts_only_long_documents(
 
 @given(st.lists(st.integers(0, 30), max_size=60), st.integers(1, 12))
 def test_best_fit_takes_the_row_with_the_least_room(sizes: list[int], limit: int) -> None:
-    starts, lengths = packing._pieces(np.array(sizes, np.int64), limit)
+    starts, lengths = arranging._pieces(np.array(sizes, np.int64), limit)
     assert lengths.sum() == sum(sizes)
     assert (lengths > 0).all()
-    rows = packing._best_fit_rows(lengths, limit)
+    rows = arranging._best_fit_rows(lengths, limit)
     room: dict[int, int] = {}
     for piece in np.argsort(-lengths, kind="stable").tolist():
         length, row = int(lengths[piece]), int(rows[piece])

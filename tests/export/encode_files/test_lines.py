@@ -13,7 +13,7 @@ import piecework as pw
 from piecework.corpus import text_stream
 from piecework.corpus.rows import ReadOptions
 from piecework.export import input_lines as lines_module
-from piecework.export.encoded_files import EncodedFiles
+from piecework.export.pipeline import EncodedFiles
 from tests.export.encode_files.ids_files import READERS, ids_in, write
 
 # ---- lines

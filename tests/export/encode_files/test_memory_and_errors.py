@@ -17,9 +17,8 @@ from typing import Any
 import pytest
 
 import piecework as pw
-from piecework.export import encoded_files as encode_module
 from piecework.export import input_lines as lines_module
-from piecework.export.prefetch import overlapped
+from piecework.export.pipeline import BATCHES_IN_FLIGHT, overlapped
 from tests.export.encode_files.ids_files import (
     ARRAY_FORMATS,
     LINE_FORMATS,
@@ -57,7 +56,7 @@ def test_few_batches_live_at_once_however_long_the_file(
     pw.encode_files(tok, source, tmp_path / "out", format=form)
     gc.collect()
     assert made > 50
-    assert most <= encode_module.BATCHES_IN_FLIGHT + 3
+    assert most <= BATCHES_IN_FLIGHT + 3
     assert live == 0
 
 

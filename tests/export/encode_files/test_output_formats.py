@@ -14,7 +14,7 @@ import pytest
 
 import piecework as pw
 from piecework.export import arrow_files
-from piecework.export.encoded_files import EncodedFiles
+from piecework.export.pipeline import EncodedFiles
 from tests.export.encode_files.ids_files import (
     ARRAY_FORMATS,
     LINE_FORMATS,

@@ -1,39 +1,135 @@
-"""Pack documents into rows of a fixed length, and keep the lengths of the documents in each row."""
+"""Rearrange the rows of a shard: shuffle documents, and pack them into rows of a fixed length."""
 
 from __future__ import annotations
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator
-from typing import Any, Literal, Protocol, TypeAlias
+from collections.abc import Iterator, Sequence
+from itertools import chain
+from random import Random
+from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
 from piecework.batch import Batch
-from piecework.export.encoded_lines import DocumentLengths, EncodedLines, with_rows
-from piecework.export.row_order import gather, row_offsets_of
+from piecework.export.encoded_lines import DocumentLengths, EncodedLines, Write, with_rows
+from piecework.export.settings import CorpusSettings
 
-Strategy: TypeAlias = Literal["concat", "best-fit"]
 Array: TypeAlias = "np.ndarray[Any, Any]"
 
-STRATEGIES: tuple[Strategy, ...] = ("concat", "best-fit")
-WINDOW_TOKENS = 4 << 20
+SHUFFLED_TOKENS = 16 << 20
+PACKED_TOKENS = 4 << 20
+"""Windows of this number of tokens are shuffled, and packed by `BestFit`."""
+
+_TOKENS_AT_ONCE = 1 << 20
 
 
-class Packer(Protocol):
-    """Collects documents and yields packed rows."""
+class Stage(Protocol):
+    """Collects documents and yields rows in another arrangement."""
 
     def add(self, lines: EncodedLines) -> Iterator[EncodedLines]:
-        """Add documents; yields the rows that are full."""
+        """Add documents; yields the rows that are complete."""
 
     def finish(self) -> Iterator[EncodedLines]:
         """Yield the rows that remain."""
 
 
-def new_packer(strategy: Strategy, length: int, padding_id: int) -> Packer:
-    """Return a packer of a strategy."""
-    if strategy == "concat":
-        return Concatenation(length, padding_id)
-    return BestFit(length, padding_id)
+def new_stages(settings: CorpusSettings, shard: int, padding_id: int) -> list[Stage]:
+    """Return the stages that rearrange the rows of a shard."""
+    stages: list[Stage] = []
+    if settings.shuffle_seed is not None:
+        stages.append(Shuffle(settings.shuffle_seed, shard))
+    if settings.pack is not None:
+        packer = Concatenation if settings.strategy == "concat" else BestFit
+        stages.append(packer(settings.pack, padding_id))
+    return stages
+
+
+class Arranged:
+    """Passes rows through stages to a writer, and counts the rows that are written."""
+
+    def __init__(self, stages: Sequence[Stage], write: Write) -> None:
+        self.rows = 0
+        self._stages = stages
+        self._write = write
+
+    def add(self, lines: EncodedLines) -> None:
+        """Add encoded lines."""
+        self._pass_on([lines], self._stages)
+
+    def finish(self) -> None:
+        """Write what the stages still have."""
+        for index, stage in enumerate(self._stages):
+            self._pass_on(stage.finish(), self._stages[index + 1 :])
+
+    def _pass_on(
+        self, batches: Iterator[EncodedLines] | list[EncodedLines], stages: Sequence[Stage]
+    ) -> None:
+        for stage in stages:
+            batches = chain.from_iterable(map(stage.add, batches))
+        for lines in batches:
+            self.rows += len(lines.batch)
+            self._write(lines)
+
+
+# ---- shuffling
+
+
+class Shuffle:
+    """Collects documents until a window has 16 million tokens, and returns them in random order.
+
+    The order depends on the seed, the number of the shard and the documents only, in every version of Python
+    and numpy.
+    """
+
+    def __init__(self, seed: int, shard: int) -> None:
+        # Python promises the same `random()` for a seed in all versions, but not the same `shuffle()`.
+        self._draw = Random(f"{seed} {shard}").random
+        self._window: list[EncodedLines] = []
+        self._tokens = 0
+
+    def add(self, lines: EncodedLines) -> Iterator[EncodedLines]:
+        """Add documents; yields a full window in random order."""
+        tokens = len(lines.batch.ids)
+        if self._window and self._tokens + tokens > SHUFFLED_TOKENS:
+            yield from self.finish()
+        self._window.append(lines)
+        self._tokens += tokens
+
+    def finish(self) -> Iterator[EncodedLines]:
+        """Yield the last window in random order."""
+        window, self._window, self._tokens = self._window, [], 0
+        if window:
+            lines = _concatenated(window)
+            window.clear()
+            keys = [self._draw() for _ in range(len(lines.batch))]
+            yield from _reordered(lines, np.argsort(keys, kind="stable"))
+
+
+def _concatenated(window: Sequence[EncodedLines]) -> EncodedLines:
+    if len(window) == 1:
+        return window[0]
+    ids = np.concatenate([lines.batch.ids for lines in window])
+    lengths = np.concatenate([np.diff(lines.batch.row_offsets) for lines in window])
+    kept = {
+        name: list(chain.from_iterable(lines.kept[name] for lines in window))
+        for name in window[0].kept
+    }
+    return EncodedLines(with_rows(window[0].batch, ids, row_offsets_of(lengths)), kept=kept)
+
+
+def _reordered(lines: EncodedLines, order: np.ndarray[Any, Any]) -> Iterator[EncodedLines]:
+    """Yield the rows in another order, in batches of about a million tokens."""
+    starts = lines.batch.row_offsets[:-1][order]
+    lengths = np.diff(lines.batch.row_offsets)[order]
+    batch_of_row = np.cumsum(lengths) // _TOKENS_AT_ONCE
+    for rows in np.split(np.arange(len(order)), np.flatnonzero(np.diff(batch_of_row)) + 1):
+        ids, offsets = gather(lines.batch.ids, starts[rows], lengths[rows])
+        numbers = order[rows].tolist()
+        kept = {name: [texts[row] for row in numbers] for name, texts in lines.kept.items()}
+        yield EncodedLines(with_rows(lines.batch, ids, offsets), kept=kept)
+
+
+# ---- packing
 
 
 class Concatenation:
@@ -92,7 +188,7 @@ class BestFit:
         """Add documents; yields the rows of a full window."""
         self._window.append(lines)
         self._tokens += len(lines.batch.ids)
-        if self._tokens >= max(WINDOW_TOKENS, self._length):
+        if self._tokens >= max(PACKED_TOKENS, self._length):
             yield from self.finish()
 
     def finish(self) -> Iterator[EncodedLines]:
@@ -158,3 +254,25 @@ def _best_fit_rows(lengths: Array, limit: int) -> Array:
                 insort(rooms, room)
             rows_with_room[room].append(row)
     return row_of_piece
+
+
+# ---- spans of arrays
+
+
+def gather(
+    values: np.ndarray[Any, Any], starts: np.ndarray[Any, Any], lengths: np.ndarray[Any, Any]
+) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return the spans of an array one after the other, and the offsets of each in the result.
+
+    >>> values, offsets = gather(np.arange(10), np.array([7, 2]), np.array([2, 3]))
+    >>> values.tolist(), offsets.tolist()
+    ([7, 8, 2, 3, 4], [0, 2, 5])
+    """
+    offsets = row_offsets_of(lengths)
+    index = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
+    return values[index], offsets
+
+
+def row_offsets_of(lengths: np.ndarray[Any, Any]) -> np.ndarray[Any, Any]:
+    """Return the offsets of rows of some lengths, and the number of values."""
+    return np.concatenate([np.zeros(1, np.int64), np.cumsum(lengths, dtype=np.int64)])

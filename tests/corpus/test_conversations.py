@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from piecework.chat.conversations import Conversation
+from piecework.corpus.conversations import Conversation
 from piecework.errors import CorpusError
 
 HI = [{"role": "user", "content": "Hi"}, {"role": "assistant", "content": "Ho"}]

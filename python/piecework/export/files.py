@@ -1,0 +1,227 @@
+"""The ends of the pipeline of `encode_files`: lines of inputs in, files that appear together out."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
+from itertools import compress
+from pathlib import Path
+
+from piecework._internal.counted import counted
+from piecework._internal.validation import PathLike, file_path
+from piecework.corpus.paths import corpus_bytes, corpus_files
+from piecework.corpus.rows import ReadOptions
+from piecework.corpus.texts import Texts, sliced, without_blank
+from piecework.errors import ArgumentError, CorpusError
+from piecework.export.encoded_lines import RowLayout, Tally, TextsOfUnit, Write
+from piecework.export.formats import OutputFormat
+from piecework.export.input_lines import LabelledLine, LineSource
+from piecework.export.settings import FileSettings
+from piecework.io.atomic_files import check_writable
+from piecework.tokenizer import Tokenizer
+
+
+class FileReader:
+    """Reads the lines for each output and drops the empty ones; parallel inputs are read together."""
+
+    def __init__(
+        self,
+        inputs: Sequence[Sequence[str]],
+        settings: FileSettings,
+        options: ReadOptions,
+        *,
+        labels: bool,
+    ) -> None:
+        self.current_name = ""
+        self.total_bytes = corpus_bytes([path for paths in inputs for path in paths])
+        sources = [LineSource(paths, options, labels=labels) for paths in inputs]
+        self._sources = sources
+        self._groups = [sources] if settings.parallel else [[source] for source in sources]
+        self._keeps_empty = (settings.keep_empty or labels) and settings.chat is None
+        self._strips = settings.strip_lines
+
+    @property
+    def bytes_read(self) -> int:
+        """The number of stored bytes read so far."""
+        return sum(source.bytes_read for source in self._sources)
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether reading would block, because a pipe is empty."""
+        return any(source.is_idle for source in self._sources)
+
+    def texts(self) -> Iterator[TextsOfUnit]:
+        """Yield the lines of all inputs; all outputs are one unit."""
+        first_output = replaced = 0
+        for group in self._groups:
+            for columns in parallel_lines(group):
+                self.current_name = group[0].current_name
+                kept = columns if self._keeps_empty else _without_empty(columns)
+                dropped = len(columns[0]) - len(kept[0])
+                if self._strips:
+                    kept = list(map(_stripped, kept))
+                before, replaced = replaced, sum(source.replacements for source in self._sources)
+                yield TextsOfUnit(0, kept, dropped, replaced - before, first_output)
+            first_output += len(group)
+
+
+class FileWriter:
+    """Writes all outputs at once: they appear, complete, when the last line is written."""
+
+    units: Sequence[int] = (0,)
+
+    def __init__(
+        self, targets: Sequence[str], form: OutputFormat, layout: RowLayout, tokenizer: Tokenizer
+    ) -> None:
+        self.targets = targets
+        self._form = form
+        self._layout = layout
+        self._tokenizer = tokenizer
+
+    @contextmanager
+    def open(self, unit: int) -> Iterator[list[Write]]:
+        """Yield the function that writes to each output."""
+        with ExitStack() as stack:
+            yield [
+                stack.enter_context(self._form.open(path, self._tokenizer, self._layout))
+                for path in self.targets
+            ]
+
+    def finished(self, unit: int, tally: Tally) -> None:
+        """Do nothing: the files are in their places."""
+
+    def __enter__(self) -> FileWriter:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        """Do nothing: each unit closes its files."""
+
+
+# ---- lines
+
+
+def parallel_lines(sources: Sequence[LineSource]) -> Iterator[list[Texts]]:
+    """Yield the same number of lines from each source, one list for each.
+
+    Raises `CorpusError` with the sources and the line if one source has fewer lines.
+    """
+    blocks = [source.blocks() for source in sources]
+    waiting: list[Texts] = [[] for _ in sources]
+    line_count = 0
+    while True:
+        pairs = zip(waiting, blocks, strict=True)
+        waiting = [lines if len(lines) else next(more, []) for lines, more in pairs]
+        count = min(map(len, waiting))
+        if not count:
+            break
+        yield [sliced(lines, 0, count) for lines in waiting]
+        waiting = [sliced(lines, count, len(lines)) for lines in waiting]
+        line_count += count
+    _check_equal_lengths(sources, waiting, line_count)
+
+
+def _check_equal_lengths(
+    sources: Sequence[LineSource], waiting: Sequence[Texts], line_count: int
+) -> None:
+    if not any(map(len, waiting)):
+        return
+    shorter = ", ".join(s.name for s, lines in zip(sources, waiting, strict=True) if not len(lines))
+    longer = ", ".join(s.name for s, lines in zip(sources, waiting, strict=True) if len(lines))
+    a_text = sources[0].a_text
+    problem = (
+        f"ends after {a_text} {line_count}, and {longer} does not; "
+        f"parallel files must have the same number of {a_text}s"
+    )
+    raise CorpusError(shorter, problem)
+
+
+def _without_empty(columns: list[Texts]) -> list[Texts]:
+    if len(columns) == 1:
+        return [without_blank(columns[0])]
+    keep = [not any(map(_is_blank, row)) for row in zip(*columns, strict=True)]
+    return columns if all(keep) else [list(compress(texts, keep)) for texts in columns]
+
+
+def _stripped(texts: Texts) -> Texts:
+    """Return the lines without whitespace at their ends, with their labels."""
+    return [
+        LabelledLine.of(text.strip(), text.label)
+        if isinstance(text, LabelledLine)
+        else text.strip()
+        for text in texts
+    ]
+
+
+def _is_blank(text: str) -> bool:
+    return not text or text.isspace()
+
+
+# ---- paths, checked before any line is read
+
+
+def checked_outputs(
+    outputs: PathLike | Sequence[PathLike], form: OutputFormat, layout: RowLayout
+) -> list[str]:
+    """Return the output paths; raises unless each is writable and no file is named twice."""
+    targets = path_list(outputs, "outputs")
+    if "-" in targets and not form.is_stream:
+        raise ArgumentError("outputs", "must be a path, not '-': this format has two files")
+    files = _files_of(targets, form, layout)
+    for index, name in enumerate(files):
+        if any(name == other == "-" or _is_same_file(name, other) for other in files[:index]):
+            raise ArgumentError("outputs", f"contain {name!r} twice")
+        if name != "-":
+            check_writable(name)
+    return targets
+
+
+def checked_inputs(
+    inputs: PathLike | Sequence[PathLike],
+    targets: Sequence[str],
+    form: OutputFormat,
+    layout: RowLayout,
+    parallel: bool,
+) -> list[list[str]]:
+    """Return the files to read for each output: all inputs for one output, otherwise one for each."""
+    given = path_list(inputs, "inputs")
+    if parallel and len(targets) != len(given):
+        found = f"{len(targets)} for {len(given)} parallel inputs"
+        raise ArgumentError("outputs", f"must be as many as inputs: there are {found}")
+    if len(targets) not in (1, len(given)):
+        found = f"{len(targets)} for {counted(len(given), 'input')}"
+        raise ArgumentError("outputs", f"must be one, or as many as inputs: there are {found}")
+    sources = [corpus_files(given)] if len(targets) == 1 else [[path] for path in given]
+    if len(targets) > 1 and given.count("-") > 1:
+        raise ArgumentError("inputs", "contain '-' twice; stdin can be read once")
+    _check_not_overwritten(sources, _files_of(targets, form, layout))
+    return sources
+
+
+def _check_not_overwritten(sources: list[list[str]], outputs: list[str]) -> None:
+    for output in outputs:
+        for path in (path for paths in sources for path in paths):
+            if path != "-" and output != "-" and _is_same_file(path, output):
+                raise ArgumentError("outputs", f"contain {output!r}, which is an input")
+
+
+def path_list(paths: PathLike | Sequence[PathLike], place: str) -> list[str]:
+    """Return one or several paths as strings; raises unless there is at least one."""
+    if not isinstance(paths, Iterable) or isinstance(paths, (str, bytes, os.PathLike)):
+        return [file_path(paths, place)]
+    given = [file_path(path, place) for path in paths]
+    if not given:
+        raise ArgumentError(place, "must contain at least one path")
+    return given
+
+
+def _files_of(targets: Sequence[str], form: OutputFormat, layout: RowLayout) -> list[str]:
+    return [name for path in targets for name in form.files(path, layout)]
+
+
+def _is_same_file(one: str, other: str) -> bool:
+    """Return whether two paths lead to one regular file; a device such as /dev/null may repeat."""
+    real = os.path.realpath(one)
+    if real == os.path.realpath(other):
+        return not Path(real).exists() or Path(real).is_file()
+    return Path(one).is_file() and Path(other).is_file() and os.path.samefile(one, other)
