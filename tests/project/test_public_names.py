@@ -136,7 +136,7 @@ GENERATION_NAMES = {
     "heal",
 }
 
-PLAYGROUND_NAMES = {"create_app", "serve"}
+PLAYGROUND_NAMES = {"create_app"}
 
 TRAIN_NAMES = {
     "BPETrainer",
