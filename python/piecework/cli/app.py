@@ -17,11 +17,9 @@ from piecework._internal.close_names import did_you_mean
 from piecework.cli.parameters import (
     COMPLETE,
     Context,
-    color_option,
     forced_color,
     hints_for_options,
 )
-from piecework.cli.signals import Terminated
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -42,7 +40,6 @@ VERBS = {
     "train-sentencepiece": "Train a SentencePiece model on CORPUS, with the flags of spm_train.",
     "count": "Count the words of CORPUS, for later training.",
     "encode": "Encode each line of the FILEs with TOKENIZER.",
-    "concat": "Concatenate the Megatron-LM datasets PAIRs.",
     "decode": "Decode the ids in the FILEs to text, one line per row.",
     "find-drift": "Print where ids in the FILEs differ from the ids of their text.",
     "inspect": "Print the stages of TOKENIZER, its sizes, and its tokens by kind.",
@@ -50,7 +47,7 @@ VERBS = {
     "explain-training": "Print each step of a training on CORPUS.",
     "serve": "Serve a local web page that shows the tokens of a text, until Ctrl-C.",
     "compare": "Measure several TOKENIZERs on a corpus and print a table.",
-    "verify": "Compare the ids of TOKENIZER with those of the library that owns its file.",
+    "verify": "Compare the ids of TOKENIZER with the library that owns its file.",
     "bench": "Measure how fast TOKENIZER encodes and decodes a corpus.",
     "extend": "Add entries learned from CORPUS to TOKENIZER, without changing existing ids.",
     "add": "Add WORDS to TOKENIZER as ordinary entries, one token each.",
@@ -60,23 +57,6 @@ VERBS = {
     "normalize": "Normalize each line of the FILEs with normalization rules of SentencePiece.",
     "completion": "Print a completion script for SHELL.",
 }
-
-
-# Commands of other programs.
-_OTHER_NAMES = {
-    "explain": "analyze visualize",
-    "bench": "benchmark",
-    "verify": "check validate",
-    "decode": "detokenize",
-    "compare": "diff",
-    "convert": "download export save",
-    "inspect": "info show",
-    "train": "learn-bpe",
-    "concat": "merge",
-    "encode": "segment tokenise tokenize",
-    "--version": "version",
-}
-_OTHER_VERBS = {name: verb for verb, names in _OTHER_NAMES.items() for name in names.split()}
 
 
 class Commands(click.Group):
@@ -115,7 +95,7 @@ class Commands(click.Group):
         args = [*args[1:], "--help"] if args[0] == "help" else args
         name = args[0]
         if name not in VERBS and not name.startswith("-") and not ctx.resilient_parsing:
-            hint = did_you_mean(_OTHER_VERBS.get(name, name), VERBS)
+            hint = did_you_mean(name, VERBS)
             message = f"No such command {name!r}"
             raise click.UsageError(f"{message}; {hint}" if hint else f"{message}.", ctx)
         return super().resolve_command(ctx, args)
@@ -144,7 +124,6 @@ commands = Commands(
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-commands.params.append(color_option())
 click.version_option(
     f"{pw.__version__} ({BUILD_PROFILE} build)",
     "-V",
@@ -159,9 +138,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     instruction = os.environ.get(COMPLETE)
     if arguments is None and instruction:
-        from piecework.cli.completion import complete
+        from click.shell_completion import shell_complete
 
-        return complete(commands, instruction)
+        return shell_complete(commands, {}, "piecework", COMPLETE, instruction)
     try:
         if not given:
             return _show_help()
@@ -170,15 +149,16 @@ def run(arguments: Sequence[str] | None = None) -> int:
             _invoke(given)
     except click.exceptions.Exit as exit_request:
         return exit_request.exit_code
-    except Terminated as request:
-        return _stopped(str(request), request.exit_code)
-    except KeyboardInterrupt:
-        return _stopped("interrupted", _INTERRUPTED)
+    except KeyboardInterrupt as request:  # or `Terminated`, which has a message and a code
+        click.echo(f"piecework: {str(request) or 'interrupted'}", err=True)
+        return getattr(request, "exit_code", _INTERRUPTED)
     except BrokenPipeError:
         _discard_stdout()
         return _BROKEN_PIPE
     except click.ClickException as error:
-        return _fail(_usage_message(error))
+        context = getattr(error, "ctx", None)
+        hint = f" (see {context.command_path} --help)" if context else ""
+        return _fail(error.format_message() + hint)
     except pw.PieceworkError as error:
         return _fail(str(error))
     except MemoryError:
@@ -205,29 +185,19 @@ def _show_help() -> int:
     return _BAD_USAGE
 
 
-def _usage_message(error: click.ClickException) -> str:
-    context = getattr(error, "ctx", None)
-    if context is None:
-        return error.format_message()
-    return f"{error.format_message()} (see {context.command_path} --help)"
-
-
 def _fail(message: str) -> int:
-    label = click.style("error:", fg="red", bold=True)
-    click.echo(f"piecework: {label} {' '.join(message.split())}", err=True, color=forced_color())
+    _print_line("error:", "red", message)
     return _BAD_USAGE
 
 
-def _stopped(message: str, code: int) -> int:
-    click.echo(f"piecework: {message}", err=True)
-    return code
+def _print_line(label: str, color: str, message: str) -> None:
+    styled = click.style(label, fg=color, bold=True)
+    click.echo(f"piecework: {styled} {' '.join(message.split())}", err=True, color=forced_color())
 
 
 def _print_warnings_in_one_line() -> None:
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        text = " ".join(str(message).split())
-        label = click.style("warning:", fg="yellow", bold=True)
-        click.echo(f"piecework: {label} {text}", err=True, color=forced_color())
+        _print_line("warning:", "yellow", str(message))
 
     warnings.simplefilter("always", pw.errors.TrainingWarning)
     warnings.showwarning = show  # undone by the surrounding catch_warnings

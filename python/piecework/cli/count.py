@@ -110,19 +110,8 @@ def count(
             **reading,
             **given_options(counting),
         )
-    if path != "-" or as_json:
-        _print_summary(summary, plan, found, timing, path, as_json)
-
-
-def _print_summary(
-    counts: pw.train.CountsSummary,
-    plan: Plan,
-    found: pw.analysis.RoundTrip,
-    timing: Timing,
-    path: str,
-    as_json: bool,
-) -> None:
-    """Print how many words were counted, what the preset does to them, and the next command."""
+    if path == "-" and not as_json:
+        return
     assert plan.preset is not None
     name, normalizer = plan.preset.name, plan.pipeline.normalizer
     is_sentencepiece = plan.trainer.has_own_pipeline
@@ -132,7 +121,7 @@ def _print_summary(
     chosen = f" --preset {given}" if given else ""
     following = f"piecework {train} {quote(path)}{chosen} --vocab-size 8000 -o {output}"
     lines = [
-        f"{counted(counts.words, 'word')}, {counts.distinct:,} distinct {timing}, saved as {path}",
+        f"{counted(summary.words, 'word')}, {summary.distinct:,} distinct {timing}, saved as {path}",
         f"preset {name} {normalization_text(normalizer, found)}",
         preset_hint(plan, found),
         f"next: {following}",
@@ -140,8 +129,8 @@ def _print_summary(
     data = {
         "preset": name,
         "changes": list(changes_of(normalizer)),
-        "words": counts.words,
-        "distinct_words": counts.distinct,
+        "words": summary.words,
+        "distinct_words": summary.distinct,
         **timing.figures(),
         "changed_share": found.changed_share if found.words else None,
         "saved": None if path == "-" else path,

@@ -8,8 +8,7 @@ import click
 
 import piecework as pw
 from piecework._internal.step_selection import Selection
-from piecework.cli.explain_text import print_tokens
-from piecework.cli.explanations import check_html, explanation_options, show
+from piecework.cli.explanations import check_html, explanation_options, print_tokens, show
 from piecework.cli.outputs import is_training_log, training_log_of
 from piecework.cli.parameters import InputFile, command, in_explanation
 from piecework.cli.tokenizer_options import (

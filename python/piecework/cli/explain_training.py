@@ -87,25 +87,15 @@ def _trace_example(
     trainer: pw.train.Trainer = example.trainer
     counts = example.counts
     if model is not None or preset is not None or given:
-        settings = {**_settings(example.trainer, model), **given}
-        plan = Plan.of(model=model, preset=preset or _preset(model, example.preset), **settings)
+        names = ["vocab_size"]
+        if model in (None, "wordpiece", "bpe", "byte-bpe"):
+            names.append("min_frequency")
+        if model in (None, "wordpiece"):
+            names += ["special_tokens", "learner", "alphabet_forms"]
+            preset = preset or example.preset
+        settings = {name: getattr(example.trainer, name) for name in names}
+        plan = Plan.of(model=model, preset=preset, **{**settings, **given})
         trainer = plan.trainer
         if example.texts:
             counts = pw.count_texts(example.texts, preset=plan.pipeline, sentences=plan.sentences)
     return pw.analysis.explain_training(counts, trainer, **how)
-
-
-def _settings(trainer: pw.WordPieceTrainer, model: str | None) -> dict[str, Any]:
-    """Return the settings of an example that a model of this kind takes."""
-    found: dict[str, Any] = {"vocab_size": trainer.vocab_size}
-    if model in (None, "wordpiece", "bpe", "byte-bpe"):
-        found["min_frequency"] = trainer.min_frequency
-    if model in (None, "wordpiece"):
-        found["special_tokens"] = trainer.special_tokens
-        found["learner"] = trainer.learner
-        found["alphabet_forms"] = trainer.alphabet_forms
-    return found
-
-
-def _preset(model: str | None, wordpiece: str) -> str | None:
-    return wordpiece if model in (None, "wordpiece") else None

@@ -63,8 +63,7 @@ def _load_rules(name: str) -> pw.NormalizationRules:
         return pw.NormalizationRules.named(name)
     if not os.path.exists(name):
         expected = f"a file of rules, or one of {', '.join(pw.NormalizationRules.NAMES)}"
-        message = f"there is no file {name!r}; give {expected}"
-        raise pw.errors.ArgumentError("rules", message)
+        raise pw.errors.ArgumentError("rules", f"there is no file {name!r}; give {expected}")
     return pw.NormalizationRules.from_tsv(name)
 
 

@@ -8,7 +8,7 @@ import click
 
 from piecework.cli.options import PRESETS, corpus_options
 from piecework.cli.parameters import InputFile, command
-from piecework.cli.source_counting import balance_option, parallel_option
+from piecework.cli.training_counting import balance_option, parallel_option
 from piecework.cli.training_options import PRESET_MODELS, TrainingCommand, model_option
 from piecework.cli.training_run import run_options, train_tokenizer
 

@@ -1,7 +1,8 @@
 """The ASGI application: the static page, and the answers to its requests.
 
-A page of another site can make a browser send requests to this machine. The host header stops sites that
-resolve their own name to this address, and the origin those that use the address itself.
+A page of another site can make a browser send requests to this machine. The check of the host header
+stops sites that resolve their own name to this address, and the check of the origin stops sites that use the
+address itself.
 """
 
 from __future__ import annotations

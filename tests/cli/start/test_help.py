@@ -96,7 +96,7 @@ def test_the_options_of_train_are_listed_by_section(cli: Run) -> None:
     assert sections["Vocabulary"][:2] == ["--model", "--vocab-size"]
     assert "--end-of-word-suffix" in sections["Vocabulary"]
     assert "--preset" in sections["Corpus"]
-    assert sections["Other"] == ["-q,", "--color", "-h,"]
+    assert sections["Other"] == ["-q,", "-h,"]
 
 
 def test_the_settings_of_sentencepiece_are_in_sections(cli: Run) -> None:
@@ -165,7 +165,7 @@ def completed(*words: str) -> set[str]:
     [
         (
             ["co"],
-            {"plain,count", "plain,concat", "plain,compare", "plain,convert", "plain,completion"},
+            {"plain,count", "plain,compare", "plain,convert", "plain,completion"},
         ),
         (
             ["train", "--preset", "bert"],

@@ -19,7 +19,7 @@ from piecework.export import (
     encode_corpus,
 )
 from tests.conftest import Run
-from tests.export.encode_corpus.shards import all_rows, ids_of, megatron_pair, rows_in
+from tests.export.encode_corpus.shards import all_rows, ids_of
 
 # ---- arguments
 
@@ -181,14 +181,6 @@ def test_options_that_do_not_go_together_are_refused(
     code, _, stderr = cli("encode", "tok.json", "a.txt", *arguments)
     assert code == 2
     assert message in stderr
-
-
-def test_concat_on_the_command_line(tok: pw.Tokenizer, tmp_path: Path, cli: Run) -> None:
-    one = megatron_pair(tok, tmp_path, "one", ["hug", "hugs"])
-    code, _, stderr = cli("concat", str(one), str(one), "-o", str(tmp_path / "two"))
-    assert code == 0
-    assert "4 sequences of 2 datasets" in stderr
-    assert rows_in(tmp_path / "two.bin") == 2 * rows_in(tmp_path / "one.bin")
 
 
 def test_lines_with_errors_are_skipped_and_counted(tok: pw.Tokenizer, tmp_path: Path) -> None:
