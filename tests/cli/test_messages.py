@@ -67,7 +67,7 @@ def test_only_near_names_are_suggested(name: str, known: list[str], near: list[s
     ("arguments", "message"),
     [
         ("--verion", "No such option '--verion'; did you mean '--version'? (see piecework --help)"),
-        ("tokenise x", "No such command 'tokenise'; did you mean 'encode'? (see piecework --help)"),
+        ("encde x", "No such command 'encde'; did you mean 'encode'? (see piecework --help)"),
         ("frobnicate", "No such command 'frobnicate'. (see piecework --help)"),
         ("train x --frobnicate", "No such option '--frobnicate'. (see piecework train --help)"),
         ("train x --vocab_size 9", "'--vocab_size'; did you mean '--vocab-size'? (see"),

@@ -143,7 +143,9 @@ def run(arguments: Sequence[str] | None = None) -> int:
         return shell_complete(commands, {}, "piecework", COMPLETE, instruction)
     try:
         if not given:
-            return _show_help()
+            with commands.make_context("piecework", [], resilient_parsing=True) as context:
+                click.echo(context.get_help(), err=True, color=context.color)
+            return _BAD_USAGE
         with warnings.catch_warnings():
             _print_warnings_in_one_line()
             _invoke(given)
@@ -156,8 +158,8 @@ def run(arguments: Sequence[str] | None = None) -> int:
         _discard_stdout()
         return _BROKEN_PIPE
     except click.ClickException as error:
-        context = getattr(error, "ctx", None)
-        hint = f" (see {context.command_path} --help)" if context else ""
+        used = getattr(error, "ctx", None)
+        hint = f" (see {used.command_path} --help)" if used else ""
         return _fail(error.format_message() + hint)
     except pw.PieceworkError as error:
         return _fail(str(error))
@@ -176,13 +178,6 @@ def _invoke(arguments: list[str]) -> None:
         commands.invoke(context)
     if sys.stdout is not None:
         sys.stdout.flush()
-
-
-def _show_help() -> int:
-    """Print the help on stderr, because the command is missing."""
-    with commands.make_context("piecework", [], resilient_parsing=True) as context:
-        click.echo(context.get_help(), err=True, color=context.color)
-    return _BAD_USAGE
 
 
 def _fail(message: str) -> int:

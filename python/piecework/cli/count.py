@@ -39,6 +39,7 @@ from piecework.cli.summaries import (
     summary_option,
 )
 from piecework.io.atomic_files import atomic_stream
+from piecework.train.counts_files import CountsSummary
 from piecework.train.plan import Plan
 
 _EXAMPLE = """\b
@@ -94,7 +95,7 @@ def count(
     counting["first_source"] = first_source
     if path == "-" or merges or plan.sentences.size:
         counts = count_or_load(corpus, plan.pipeline, reading, plan.sentences, counting)
-        summary = pw.train.CountsSummary(counts.total, len(counts))
+        summary = CountsSummary(counts.total, len(counts))
         if path == "-":
             with atomic_stream(path) as stream:
                 counts.write_tsv(stream)
@@ -114,9 +115,9 @@ def count(
         return
     assert plan.preset is not None
     name, normalizer = plan.preset.name, plan.pipeline.normalizer
-    is_sentencepiece = plan.trainer.has_own_pipeline
-    train = "train-sentencepiece" if is_sentencepiece else "train"
-    output = "spm.model" if is_sentencepiece else "tokenizer.json"
+    train, output = "train", "tokenizer.json"
+    if plan.trainer.has_own_pipeline:
+        train, output = "train-sentencepiece", "spm.model"
     given = click.get_current_context().params["preset"]
     chosen = f" --preset {given}" if given else ""
     following = f"piecework {train} {quote(path)}{chosen} --vocab-size 8000 -o {output}"

@@ -49,9 +49,6 @@ from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument,
 from piecework.corpus.rows import ReadOptions
 from piecework.errors import ArgumentError
 
-_PADDING = "max-length"
-
-
 length_options = all_of(
     in_output(
         "--max-length",
@@ -62,7 +59,7 @@ length_options = all_of(
     ),
     in_output(
         "--padding",
-        type=click.Choice([_PADDING]),
+        type=click.Choice(["max-length"]),
         help="Pad each row to --max-length tokens.  [default: no padding]",
     ),
 )
@@ -231,7 +228,7 @@ def encode_to_folder(
     _print_summary(done, line, tokenizer, timing, as_json, **summary)
 
 
-def _losses(done: pw.EncodedFiles | pw.export.EncodedCorpus, what: str = "") -> list[str]:
+def _losses(done: Any, what: str = "") -> list[str]:
     """Return what was dropped and replaced."""
     dropped, replaced = done.empty_lines_dropped, done.replacements
     texts = counted(dropped, what) if what else f"{dropped:,}"
@@ -240,7 +237,7 @@ def _losses(done: pw.EncodedFiles | pw.export.EncodedCorpus, what: str = "") -> 
 
 
 def _print_summary(
-    done: pw.EncodedFiles | pw.export.EncodedCorpus,
+    done: Any,
     line: str | None,
     tokenizer: pw.Tokenizer,
     timing: Timing,
@@ -258,7 +255,6 @@ def _print_summary(
     summarize(lines, data, as_json=as_json, err=not data["saved"])
 
 
-_SHOWN_CHARS = 40
 _EXAMPLE = """\b
 Example:
   piecework encode tokenizer.json corpus.txt -o ids.txt
@@ -385,7 +381,7 @@ def check_no_text(paths: Sequence[str], command: str) -> None:
     for path in paths:
         if path == "-" or not _can_be_text(path) or os.path.exists(path) or glob(path):
             continue
-        shown = path if len(path) <= _SHOWN_CHARS else f"{path[:_SHOWN_CHARS]}..."
+        shown = path if len(path) <= 40 else f"{path[:40]}..."
         problem = f"there is no such file; for a text: echo {quote(shown)} | {command}"
         raise pw.errors.FileError(shown, problem)
 

@@ -69,20 +69,20 @@ def explain_training(
         problem = "cannot be combined with --example" if corpus else missing
         raise pw.errors.ArgumentError("CORPUS", problem)
     given = given_settings(settings)
-    how: dict[str, Any] = {"steps": steps, "top": lines, "word": word}
     if example is not None:
-        trace = _trace_example(example, model, preset, given, **how)
+        counts, trainer = _example(example, model, preset, given)
     else:
         plan = Plan.of(model=model, preset=preset, **given)
+        trainer = plan.trainer
         counts = count_or_load(corpus, plan.pipeline, reading, plan.sentences)
-        trace = pw.analysis.explain_training(counts, plan.trainer, **how)
+    trace = pw.analysis.explain_training(counts, trainer, steps=steps, top=lines, word=word)
     show(trace, as_json, html_path, lines)
 
 
-def _trace_example(
-    name: str, model: str | None, preset: str | None, given: Mapping[str, Any], **how: Any
-) -> pw.analysis.TrainingTrace:
-    """Train on a built-in example with its settings; given ones replace them."""
+def _example(
+    name: str, model: str | None, preset: str | None, given: Mapping[str, Any]
+) -> tuple[pw.Counts, pw.train.Trainer]:
+    """Return the counts of a built-in example, and a trainer with its settings; given ones replace them."""
     example = pw.analysis.training_example(name)
     trainer: pw.train.Trainer = example.trainer
     counts = example.counts
@@ -98,4 +98,4 @@ def _trace_example(
         trainer = plan.trainer
         if example.texts:
             counts = pw.count_texts(example.texts, preset=plan.pipeline, sentences=plan.sentences)
-    return pw.analysis.explain_training(counts, trainer, **how)
+    return counts, trainer

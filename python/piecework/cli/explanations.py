@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from itertools import cycle
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -18,6 +18,12 @@ from piecework.cli.outputs import (
 )
 from piecework.cli.parameters import Function, OutputFile, all_of, in_explanation, in_output
 from piecework.io.atomic_files import atomic_stream
+
+if TYPE_CHECKING:
+    from piecework.analysis.explanation import Explanation
+    from piecework.analysis.lineage import Lineage
+    from piecework.analysis.side_by_side import SideBySide
+    from piecework.analysis.training.trace import TrainingTrace
 
 _KINDS = {
     "plain": "",
@@ -43,7 +49,7 @@ def print_tokens(tokens: Sequence[str]) -> None:
     console.print(Text("  ").append_text(Text().join(parts)))
 
 
-def print_aligned(found: pw.analysis.SideBySide, width: int, lines: int) -> None:
+def print_aligned(found: SideBySide, width: int, lines: int) -> None:
     """Print the tokens of several tokenizers below each other, and a table of their counts."""
     console = color_console()
     if console is None:
@@ -94,10 +100,7 @@ def check_html(html_path: str | None, as_json: bool) -> None:
 
 
 def show(
-    found: pw.analysis.TrainingTrace
-    | pw.analysis.Explanation
-    | pw.analysis.Lineage
-    | pw.analysis.SideBySide,
+    found: TrainingTrace | Explanation | Lineage | SideBySide,
     as_json: bool,
     html_path: str | None,
     lines: int,
@@ -106,8 +109,9 @@ def show(
     """Print a result as text or JSON, and write it as HTML."""
     from piecework.analysis.block_html import as_html, page
     from piecework.analysis.block_text import WIDTH
+    from piecework.analysis.side_by_side import SideBySide
 
-    sides = found if isinstance(found, pw.analysis.SideBySide) else None
+    sides = found if isinstance(found, SideBySide) else None
     if html_path:
         with atomic_stream(html_path) as stream:
             html = sides.to_html(lines) if sides else as_html(found.blocks(lines, **how))

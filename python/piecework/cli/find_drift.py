@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -44,7 +44,7 @@ def find_drift(tokenizer: pw.Tokenizer, files: tuple[str, ...], show: int, as_js
     writes; without FILEs, or for -, the command reads stdin. It stops at an id that is not in the vocabulary.
     """
     counts = {"rows": 0, "ids": 0, "drifting_rows": 0, "drifting_ids": 0}
-    spans: list[tuple[int, pw.generation.DriftSpan]] = []
+    spans: list[tuple[int, Any]] = []
     with progress_bar("comparing", not is_quiet()) as update:
         for drift in pw.generation.find_drift_files(tokenizer, files or ("-",)):
             counts["rows"] += 1
@@ -59,9 +59,7 @@ def find_drift(tokenizer: pw.Tokenizer, files: tuple[str, ...], show: int, as_js
         print_blocks(_blocks(counts, spans), terminal_width())
 
 
-def _blocks(
-    counts: Mapping[str, int], spans: Sequence[tuple[int, pw.generation.DriftSpan]]
-) -> Iterator[Block]:
+def _blocks(counts: Mapping[str, int], spans: Sequence[tuple[int, Any]]) -> Iterator[Block]:
     from piecework.analysis.blocks import Grid, Paragraph
 
     yield Paragraph(
@@ -74,7 +72,7 @@ def _blocks(
         yield Grid(header, tuple(_cells(*one) for one in spans), numbers=header[:2])
 
 
-def _cells(row: int, span: pw.generation.DriftSpan) -> tuple[str, ...]:
+def _cells(row: int, span: Any) -> tuple[str, ...]:
     from piecework.analysis.readable_tokens import show_whitespace
 
     tokens = (" ".join(map(show_whitespace, one)) for one in (span.tokens, span.new_tokens))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING
 
 import click
 
@@ -11,6 +12,9 @@ from piecework._internal.counted import counted
 from piecework.cli.outputs import print_json
 from piecework.cli.parameters import InputFile, command, option
 from piecework.cli.tokenizer_options import with_tokenizer
+
+if TYPE_CHECKING:
+    from piecework.analysis.round_trip import RoundTrip
 
 _EXAMPLE = """\b
 Example:
@@ -93,7 +97,7 @@ def _print_field(name: str, value: str) -> None:
     click.echo(f"{name:<16}{escape_controls(value)}")
 
 
-def _round_trip_lines(found: pw.analysis.RoundTrip, *, is_built_in: bool) -> Iterator[str]:
+def _round_trip_lines(found: RoundTrip, *, is_built_in: bool) -> Iterator[str]:
     """Yield what texts lose, with the name of the texts."""
     if not found.texts:
         yield "--corpus has no texts that are not empty; a pipe or a URL is not read"

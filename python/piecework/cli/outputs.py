@@ -136,12 +136,7 @@ def check_tokenizer_output(path: str) -> None:
     check_writable(os.path.join(inside, "tokenizer.json"))
 
 
-_LOG_SUFFIX = ".training.json"
-
-
-def is_training_log(path: str) -> bool:
-    """Return whether a path has the name of a file that `--training-log` writes."""
-    return path.endswith(_LOG_SUFFIX) and os.path.isfile(path)
+LOG_SUFFIX = ".training.json"
 
 
 def training_log_of(path: str) -> str:
@@ -152,10 +147,7 @@ def training_log_of(path: str) -> str:
     """
     trimmed = path.rstrip(os.sep)
     root = trimmed if is_folder_path(path) else os.path.splitext(trimmed)[0]
-    return f"{root}{_LOG_SUFFIX}"
-
-
-MAP_SUFFIXES = (".npy", ".json")
+    return f"{root}{LOG_SUFFIX}"
 
 
 def resizing_outputs(*, required: bool) -> Callable[[Function], Function]:
@@ -203,7 +195,7 @@ def check_outputs(tokenizer: pw.Tokenizer, path: str, map_path: str | None) -> N
     check_model_type(tokenizer, path)
     check_tokenizer_output(path)
     if map_path is not None:
-        if Path(map_path).suffix not in MAP_SUFFIXES:
+        if Path(map_path).suffix not in (".npy", ".json"):
             problem = f"must be a file name that ends in .npy or .json, not {map_path!r}"
             raise pw.errors.ArgumentError("--map", problem)
         check_output(map_path)

@@ -21,6 +21,7 @@ from piecework.corpus.formats import PLAIN_TEXT, format_of
 from piecework.corpus.rows import DOCUMENTS, ReadOptions
 
 if TYPE_CHECKING:
+    from piecework.analysis.round_trip import RoundTrip
     from piecework.train.plan import Plan
 
 _PHRASES = {"case": "lowercases", "accents": "removes accents", "width": "unifies widths"}
@@ -127,12 +128,12 @@ def first_texts(corpus: Sequence[str], plan: Plan, reading: Reading) -> list[str
         return sample_of_files(corpus, **in_one_thread(reading))
 
 
-def normalized(plan: Plan, texts: Sequence[str]) -> pw.analysis.RoundTrip:
+def normalized(plan: Plan, texts: Sequence[str]) -> RoundTrip:
     """Return what the normalizer of a plan changes in texts, before there is a tokenizer."""
     return pw.analysis.measure_round_trip(_with_normalizer(plan.pipeline.normalizer), texts)
 
 
-def preset_hint(plan: Plan, found: pw.analysis.RoundTrip) -> str | None:
+def preset_hint(plan: Plan, found: RoundTrip) -> str | None:
     """Return the line that names another preset, if this one changes case or accents of many words."""
     from piecework.analysis.figures import percent
 
@@ -145,14 +146,14 @@ def preset_hint(plan: Plan, found: pw.analysis.RoundTrip) -> str | None:
     return f"preset {preset} changes {share}; --preset {other} keeps case and accents"
 
 
-def pipeline_text(plan: Plan, found: pw.analysis.RoundTrip | None) -> str:
+def pipeline_text(plan: Plan, found: RoundTrip | None) -> str:
     """Return the model, the preset, and what it changes in the texts of a corpus."""
     preset = "" if plan.preset is None else f" with preset {plan.preset.name}"
     return f"{model_name(plan)}{preset} {normalization_text(plan.pipeline.normalizer, found)}"
 
 
 def normalization_text(
-    normalizer: pw.spec.Normalizer | None, found: pw.analysis.RoundTrip | None = None
+    normalizer: pw.spec.Normalizer | None, found: RoundTrip | None = None
 ) -> str:
     """Return what a normalizer does to case, accents and width, and how many words it changes.
 
@@ -198,7 +199,7 @@ def model_name(plan: Plan) -> str:
     return f"{trainer.title} {trainer.detail}" if trainer.has_own_pipeline else trainer.kind
 
 
-def warn_of_loss(found: pw.analysis.RoundTrip, path: str) -> None:
+def warn_of_loss(found: RoundTrip, path: str) -> None:
     """Warn if a tokenizer loses characters of the texts that it was trained on."""
     if not found.is_lossless:
         name = "the tokenizer" if path == "-" else path

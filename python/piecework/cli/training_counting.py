@@ -129,9 +129,6 @@ def count_on_engine(corpus: Sequence[str], job: Job, engine: str) -> pw.Counts:
     return counts
 
 
-CountCorpus = Callable[[Sequence[str], Mapping[str, Any]], pw.Counts]
-"""Counts a corpus with the options of `counting_options`, or loads counts files."""
-
 parallel_option = option(
     "--parallel",
     section="Large corpora",
@@ -152,8 +149,8 @@ balance_option = option(
 )
 
 
-def count_by_source(job: Job, count: CountCorpus) -> pw.train.SourceCounts:
-    """Return the counts of each CORPUS argument, and of its parallel text."""
+def count_by_source(job: Job, count: Callable[..., pw.Counts]) -> pw.train.SourceCounts:
+    """Return the counts of each CORPUS argument and of its parallel text; `count` takes paths and options."""
     found = [count(paths, options) for paths, options in groups_of(job, job.counting)]
     sources = dict(zip(job.corpus, found[: len(job.corpus)], strict=True))
     texts = dict(zip(job.corpus, found[len(job.corpus) :], strict=False))

@@ -184,7 +184,11 @@ class TrainingCommand(Command):
     def hint_elsewhere(self, flag: str) -> str:
         """Return the models that have an option."""
         flag = flag.replace("_", "-")
-        models = [model for model in TRAINERS if flag in _flags_of(model)]
+        models = [
+            model
+            for model in TRAINERS
+            if any(flag in (*one.opts, *one.secondary_opts) for one in options_of(model))
+        ]
         if here := [model for model in models if model in self.models]:
             return f"it is an option of --model {', '.join(here)}"
         if models == [SENTENCEPIECE]:
@@ -250,11 +254,6 @@ def _common_options(models: Sequence[str], several_sizes: bool) -> tuple[Option,
     return tuple(
         Option(names, **how) for names, how in declared_options(common, SECTION, several_sizes)
     )
-
-
-@cache
-def _flags_of(model: str) -> tuple[str, ...]:
-    return tuple(flag for one in options_of(model) for flag in (*one.opts, *one.secondary_opts))
 
 
 # ---- options as settings

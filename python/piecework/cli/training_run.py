@@ -74,6 +74,7 @@ from piecework.train.count_checkpoint import delete_count_checkpoint
 from piecework.train.source_balance import delete_balance_checkpoint
 
 if TYPE_CHECKING:
+    from piecework.analysis.round_trip import RoundTrip
     from piecework.train.plan import Plan
     from piecework.train.source_costs import SourceCosts
 
@@ -107,9 +108,6 @@ def token_roles(given: Sequence[str], trainer: pw.train.Trainer, path: str) -> d
             raise ArgumentError("roles", problem)
         roles[f"{name}_token"] = token
     return roles
-
-
-_WITH_SELF_TESTS = {"memory", "checkpoint"}
 
 
 def check_job(job: Job) -> None:
@@ -171,7 +169,7 @@ def _check_self_tests(job: Job, by_source: str | None) -> None:
     if job.are_counts:
         problem = "does not support counts files, which have no sentences"
         raise ArgumentError("self_test_sample_size", problem)
-    for name in given_options(dict(job.counting)).keys() - _WITH_SELF_TESTS:
+    for name in given_options(dict(job.counting)).keys() - {"memory", "checkpoint"}:
         problem = "does not support --self-test-sample-size, which keeps sentences of all texts"
         raise ArgumentError(name, problem)
 
@@ -201,7 +199,9 @@ def print_plan(job: Job) -> None:
     """Print the plan, whose checks were made before. Reads the first texts of the first file."""
     columns = min(shutil.get_terminal_size((_MAX_WIDTH, 24)).columns, _MAX_WIDTH)
     for name, text in _plan_fields(job):
-        lines = textwrap.wrap(text, max(columns - _LABEL_WIDTH, 40), break_long_words=False)
+        lines = [text]
+        if name not in ("corpus", "parallel", "output"):
+            lines = textwrap.wrap(text, max(columns - _LABEL_WIDTH, 40), break_long_words=False)
         click.echo(name.ljust(_LABEL_WIDTH) + ("\n" + " " * _LABEL_WIDTH).join(lines))
     click.echo("Dry run: nothing was trained or written.")
 
@@ -464,7 +464,7 @@ def _report(
     job: Job,
     timing: Timing,
     learned: pw.Tokenizer,
-    found: pw.analysis.RoundTrip | None,
+    found: RoundTrip | None,
     path: str,
     distinct_words: int | None,
     costs: SourceCosts | None,
@@ -495,7 +495,7 @@ def _report(
         warn_of_loss(found, path)
 
 
-def _explain_pipeline(plan: Plan, found: pw.analysis.RoundTrip | None, path: str) -> None:
+def _explain_pipeline(plan: Plan, found: RoundTrip | None, path: str) -> None:
     """Print what the pipeline does to the first texts, and the next command."""
     note(pipeline_text(plan, found))
     if found is not None and found.is_lossless:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from itertools import chain
+from typing import Any
 
 import click
 
@@ -16,7 +17,6 @@ from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument,
 from piecework.io.names import tokenizer_path
 from piecework.io.read_file import file_bytes
 
-_DIFFERENT = 1  # the exit code
 # In lock files: a fingerprint, two spaces and a name a line, as of sha256sum.
 _FINGERPRINT = re.compile(r"[0-9a-f]{64}")
 _EXPECTED = (
@@ -73,7 +73,7 @@ def verify(
         raise click.UsageError(f"CORPUS needs --against: one of {', '.join(PEER_NAMES)}.")
     recorded = None if fingerprint is None else recorded_fingerprint(fingerprint, tokenizer)
     loaded = load_one(tokenizer, hints)
-    verifications: tuple[pw.analysis.Verification, ...] = ()
+    verifications: tuple[Any, ...] = ()
     if against:
         revision, encoding_name = hints["revision"], hints["encoding_name"]
         verifications = pw.analysis.verify_files(
@@ -96,7 +96,7 @@ def verify(
             click.echo(f"{recorded}  recorded: the fingerprints differ")
         print_blocks(chain.from_iterable(one.blocks() for one in verifications), terminal_width())
     if not is_recorded or not all(one.is_equal for one in verifications):
-        raise click.exceptions.Exit(_DIFFERENT)
+        raise click.exceptions.Exit(1)
 
 
 def recorded_fingerprint(given: str, name: str) -> str:
