@@ -32,7 +32,7 @@ Example:
 @in_explanation(
     "--token",
     metavar="TOKEN",
-    help="Print the merges that made TOKEN, in place of encoding a text: from the tokenizer, or from the "
+    help="Print the merges that made TOKEN, instead of encoding a text: from the tokenizer, or from the "
     "NAME.training.json beside it.",
 )
 @explanation_options("Merges of each word", "all")

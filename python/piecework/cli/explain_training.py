@@ -36,7 +36,7 @@ Example:
 @in_explanation(
     "--example",
     type=click.Choice(TRAINING_EXAMPLES),
-    help="Train on a published example in place of CORPUS.",
+    help="Train on a published example instead of CORPUS.",
 )
 @in_explanation(
     "--word",
@@ -60,7 +60,7 @@ def explain_training(
 ) -> None:
     """Print each step of a training on CORPUS.
 
-    CORPUS is small; the files are of the same kinds as for `piecework train`, whose options hold here too.
+    CORPUS should be small. Its files and the options are the same as for `piecework train`.
     """
     check_html(html_path, as_json)
     Selection.of(steps)  # raises before the work

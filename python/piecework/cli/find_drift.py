@@ -40,7 +40,7 @@ def find_drift(tokenizer: pw.Tokenizer, files: tuple[str, ...], show: int, as_js
     """Print where ids in the FILEs differ from the ids of their text.
 
     The command decodes each row, encodes the text again, and compares. Models generate such ids, and
-    training on the text in their place trains on other ids. FILEs have a format that `piecework encode`
+    training on the text instead would use other ids. FILEs have a format that `piecework encode`
     writes; without FILEs, or for -, the command reads stdin. It stops at an id that is not in the vocabulary.
     """
     counts = {"rows": 0, "ids": 0, "drifting_rows": 0, "drifting_ids": 0}

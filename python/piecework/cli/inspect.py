@@ -57,7 +57,7 @@ def inspect(
 
     Byte tokens represent a single byte. Tokens listed under "invalid UTF-8" are not valid text on their
     own. Numeric tokens consist of decimal digits. No tested text produces an unreachable token. Duplicates
-    represent the same text. "round trip" says what texts lose when they are encoded and decoded: characters,
+    represent the same text. "round trip" lists what texts lose when they are encoded and decoded: characters,
     what the normalizer changes, and spaces.
     """
     from piecework.analysis.text_samples import sample_of_files

@@ -56,7 +56,7 @@ Example:
 @in_output(
     "--dry-run",
     is_flag=True,
-    help="Print what is removed and how many more tokens --corpus has, and write nothing.",
+    help="Print what would be removed and how many more tokens --corpus would have; write nothing.",
 )
 def prune(
     tokenizer: pw.Tokenizer,
@@ -72,8 +72,8 @@ def prune(
     """Remove tokens from TOKENIZER, and renumber the others.
 
     The tokens of a file (--keep), the tokens that a corpus uses (--min-count, --size), or both are kept.
-    Special tokens are kept too, and the tokens from which kept tokens are merged. With --corpus, prints how
-    many tokens the corpus has before and after.
+    Special tokens are kept too, and the tokens from which kept tokens are merged. With --corpus, the command
+    prints how many tokens the corpus has before and after.
     """
     by_use = min_count is not None or size is not None
     if keep_path is None and not by_use:

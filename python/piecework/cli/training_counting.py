@@ -30,7 +30,7 @@ engine_options = all_of(
         "--engine",
         section="Clusters",
         type=click.Choice(list(_ENGINES)),
-        help="Count on a cluster, whose nodes can open CORPUS; learning runs here.",
+        help="Count on a cluster whose nodes can read CORPUS; learning runs on this machine.",
     ),
     option(
         "--cluster",
@@ -135,8 +135,8 @@ parallel_option = option(
     type=InputFile(),
     multiple=True,
     metavar="FILE",
-    help="Text that says the same in the language of a CORPUS argument; once for each of them, in order. "
-    "Their tokens are evened out.",
+    help="Text that says the same in the language of a CORPUS argument; give one for each argument, in "
+    "order. Training evens out their numbers of tokens.",
 )
 
 balance_option = option(
@@ -144,8 +144,8 @@ balance_option = option(
     section="Large corpora",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Weigh the CORPUS arguments in N rounds of learning until their --parallel texts take the same "
-    "tokens; for every model.",
+    help="Weight the CORPUS arguments in N rounds of learning, so that their --parallel texts need equally "
+    "many tokens; for every model.",
 )
 
 
