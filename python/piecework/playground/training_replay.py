@@ -15,7 +15,6 @@ VOCAB_SIZE = 2_000
 STEPS = 300
 REMOVALS = 800
 """Removals of the pruning learner, which are computed in plain Python."""
-_TOP = 12
 _LONGEST_WORD = 10
 _EXAMPLES = 3
 
@@ -115,7 +114,7 @@ def training_replay(
         short = [one for one in counts.words if len(one) <= _LONGEST_WORD] or counts.words
         shown = word if word in counts.words else max(short, key=len, default=None)
     steps = f"1-{REMOVALS if learner == PRUNING else STEPS}"
-    trace = pw.analysis.explain_training(counts, trainer, steps=steps, top=_TOP, word=shown)
+    trace = pw.analysis.explain_training(counts, trainer, steps=steps, top=12, word=shown)
     data = trace.to_dict()
     for step in data["steps"]:
         step.pop("vocab", None)  # the page takes the first `vocab_size` entries of the vocabulary
