@@ -110,14 +110,14 @@ def convert(
     if corpus is not None:
         _verify(original, written, corpus)
     save_tokenizer(loaded, target)
-    after = tokenizer_format_of(target)
     before = file_format(
         source,
         merges=hints["merges"],
         encoding_name=hints["encoding_name"],
         revision=hints["revision"],
     )
-    entries = f"converted {before} to {after}, {counted(loaded.get_vocab_size(), 'entry')}"
+    formats = f"{before} to {tokenizer_format_of(target)}"
+    entries = f"converted {formats}, {counted(loaded.get_vocab_size(), 'entry')}"
     note(entries + ("" if target == "-" else f", saved as {target}"))
 
 

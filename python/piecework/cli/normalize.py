@@ -12,7 +12,6 @@ import piecework as pw
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
 from piecework.cli.reading import encoding_errors_option
 from piecework.io.atomic_files import atomic_stream
-from piecework.normalization_rules import NormalizationRules
 
 _EXAMPLE = """\b
 Example:
@@ -28,7 +27,7 @@ Example:
     "--rules",
     required=True,
     metavar="NAME|TSV",
-    help=f"{', '.join(NormalizationRules.NAMES)}, or a file of rules. Each line has source, tab and "
+    help=f"{', '.join(pw.NormalizationRules.NAMES)}, or a file of rules. Each line has source, tab and "
     "replacement, in hexadecimal code points.",
 )
 @option(
@@ -49,7 +48,7 @@ def normalize(
     Without FILEs, or for -, the command reads stdin.
     """
     loaded = _load_rules(rules)
-    write = _normalize_to_json if as_json else NormalizationRules.normalize
+    write = _normalize_to_json if as_json else pw.NormalizationRules.normalize
     with atomic_stream(path) as stream:
         for name in files or ("-",):
             for rows in pw.corpus.read_corpus(
@@ -59,15 +58,16 @@ def normalize(
                 stream.flush()
 
 
-def _load_rules(name: str) -> NormalizationRules:
-    if name in NormalizationRules.NAMES:
-        return NormalizationRules.named(name)
+def _load_rules(name: str) -> pw.NormalizationRules:
+    if name in pw.NormalizationRules.NAMES:
+        return pw.NormalizationRules.named(name)
     if not os.path.exists(name):
-        expected = f"a file of rules, or one of {', '.join(NormalizationRules.NAMES)}"
-        raise pw.errors.ArgumentError("rules", f"there is no file {name!r}; give {expected}")
-    return NormalizationRules.from_tsv(name)
+        expected = f"a file of rules, or one of {', '.join(pw.NormalizationRules.NAMES)}"
+        message = f"there is no file {name!r}; give {expected}"
+        raise pw.errors.ArgumentError("rules", message)
+    return pw.NormalizationRules.from_tsv(name)
 
 
-def _normalize_to_json(rules: NormalizationRules, text: str) -> str:
+def _normalize_to_json(rules: pw.NormalizationRules, text: str) -> str:
     normalized, offsets = rules.normalize_with_offsets(text)
     return json.dumps({"text": normalized, "offsets": offsets}, ensure_ascii=False)
