@@ -19,13 +19,14 @@ from typing import Any
 import piecework as pw
 from piecework._internal.binary_data import kinds_of_magic
 from piecework.analysis.drawing import PAGE_FILES
-from piecework.playground.limits import VOCAB_SIZE
-from piecework.playground.page import STATIC, static_page
+from piecework.playground.application import STATIC
 from piecework.playground.training_replay import (
     DEFAULTS,
     LEARNERS,
+    PRESETS_OF_LEARNERS,
     PRUNING,
-    presets_of_learners,
+    VOCAB_SIZE,
+    trainer_of,
 )
 from piecework.spec import ENCODINGS, named_encoding, named_pre_tokenizer
 from piecework.train.plan import Plan
@@ -35,6 +36,15 @@ SPECIAL = ("[UNK]",)
 MODULE_LEARNERS = [learner for learner in LEARNERS if learner != PRUNING]
 EXAMPLE_SIZE = 4_000
 MODULE_FILES = ("piecework.js", "piecework.d.ts", "piecework_bg.wasm")
+_POLICY = (
+    "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; "
+    "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
+    "require-trusted-types-for 'script'; trusted-types piecework-worker"
+)
+_NEEDS = (
+    "This page needs JavaScript, WebAssembly and a web server: browsers do not run the scripts of a page "
+    "that was opened as a file. Run <code>python -m http.server</code> in its folder."
+)
 
 
 def write_page(module: Path, folder: Path) -> None:
@@ -54,10 +64,28 @@ def write_page(module: Path, folder: Path) -> None:
     (scripts / "page_data.json").write_text(json.dumps(data, ensure_ascii=False), encoding="utf-8")
 
 
+def static_page() -> str:
+    """Return the HTML of the page without a server, whose tokenizers run in the browser.
+
+    >>> 'data-backend="browser"' in static_page()
+    True
+    """
+    html = (STATIC / "page.html").read_text(encoding="utf-8")
+    policy = f'<meta http-equiv="Content-Security-Policy" content="{_POLICY}">'
+    for served, static in (
+        ('data-backend="server"', 'data-backend="browser"'),
+        ('<meta charset="utf-8">', f'<meta charset="utf-8">\n{policy}'),
+        ("This page needs JavaScript.", _NEEDS),
+    ):
+        assert served in html, served
+        html = html.replace(served, static)
+    return html
+
+
 def page_data() -> dict[str, Any]:
     """Return what the scripts need of the package: presets, templates, examples, encodings."""
     presets = {
-        name: found for name, found in presets_of_learners().items() if name in MODULE_LEARNERS
+        name: found for name, found in PRESETS_OF_LEARNERS.items() if name in MODULE_LEARNERS
     }
     templates = {
         learner: {name: template(learner, name) for name in {*names, default_preset(learner)}}
@@ -78,14 +106,14 @@ def default_preset(learner: str) -> str:
     """Return the preset that a learner has without another."""
     if learner in DEFAULTS:
         return DEFAULTS[learner]
-    preset = Plan.of(LEARNERS[learner](VOCAB_SIZE, SPECIAL)).preset
+    preset = Plan.of(trainer_of(learner, VOCAB_SIZE, SPECIAL)).preset
     assert preset is not None
     return preset.name
 
 
 def template(learner: str, preset: str, special: tuple[str, ...] = SPECIAL) -> str:
     """Return a tokenizer.json with everything but the learned vocabulary."""
-    plan = Plan.of(LEARNERS[learner](VOCAB_SIZE, special), preset=preset)
+    plan = Plan.of(trainer_of(learner, VOCAB_SIZE, special), preset=preset)
     return pw.Tokenizer.from_spec(plan.smallest_spec()).to_str()
 
 

@@ -567,7 +567,7 @@ def test_files_of_one_name_are_distinguished_by_their_paths(
 def test_compare_fits_into_a_terminal(
     cli: Run, paths: dict[str, str], monkeypatch: pytest.MonkeyPatch, columns: int
 ) -> None:
-    monkeypatch.setattr("piecework.cli.terminal.sys.stdout.isatty", lambda: True, raising=False)
+    monkeypatch.setattr("piecework.cli.outputs.sys.stdout.isatty", lambda: True, raising=False)
     monkeypatch.setitem(os.environ, "COLUMNS", str(columns))
     code, out, _ = cli("compare", paths["pieces"], paths["characters"], "--corpus", paths["corpus"])
     assert code == 0

@@ -6,6 +6,7 @@ Without Playwright they are not collected.
 from __future__ import annotations
 
 import shutil
+import socket
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -43,16 +44,15 @@ def serving(tokenizers: Any) -> Iterator[str]:
     import uvicorn
 
     from piecework.playground import create_app
-    from piecework.playground.server import address, listening_socket
 
-    with listening_socket("127.0.0.1", 0) as listener:
+    with socket.create_server(("127.0.0.1", 0)) as listener:
         config = uvicorn.Config(create_app(tokenizers), log_level="warning", lifespan="off")
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         while not server.started:
             time.sleep(0.01)
-        yield address(listener, "127.0.0.1")
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}/"
         server.should_exit = True
         thread.join()
 

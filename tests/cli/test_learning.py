@@ -179,7 +179,7 @@ def test_options_of_spm_train_may_have_underscores(tmp_path: Path, cli: Run) -> 
     assert "hug_pug" in pw.Tokenizer.load(model).get_vocab()
     code, _, error = cli("train-sentencepiece", str(corpus), "--vocab_siz=9", "-o", str(model))
     assert code == 2
-    assert "No such option '--vocab_siz'; did you mean '--vocab-size'?" in error
+    assert "No such option '--vocab-siz'; did you mean '--vocab-size'?" in error
 
 
 # ---- the length of a model

@@ -13,7 +13,7 @@ import pytest
 
 import piecework as pw
 from piecework._internal.close_names import close_names
-from piecework.cli.app import VERBS, commands
+from piecework.cli.app import commands
 from piecework.cli.parameters import Context
 from piecework.train.setting_fields import Setting, Variant, settings_of
 from piecework.train.trainers import TRAINERS
@@ -67,7 +67,7 @@ def test_only_near_names_are_suggested(name: str, known: list[str], near: list[s
     ("arguments", "message"),
     [
         ("--verion", "No such option '--verion'; did you mean '--version'? (see piecework --help)"),
-        ("tokenise x", "No such command 'tokenise'; did you mean 'encode'? (see piecework --help)"),
+        ("encde x", "No such command 'encde'; did you mean 'encode'? (see piecework --help)"),
         ("frobnicate", "No such command 'frobnicate'. (see piecework --help)"),
         ("train x --frobnicate", "No such option '--frobnicate'. (see piecework train --help)"),
         ("train x --vocab_size 9", "'--vocab_size'; did you mean '--vocab-size'? (see"),
@@ -188,27 +188,16 @@ def flags_of_settings(settings: Mapping[str, tuple[Setting, Any]]) -> Iterator[s
 # ---- colors
 
 
-@pytest.mark.parametrize("verb", VERBS)
-def test_every_command_takes_color(verb: str) -> None:
-    command = commands.get_command(Context(commands), verb)
-    assert command is not None
-    assert any("--color" in parameter.opts for parameter in command.params)
-
-
 @pytest.mark.parametrize(
     ("arguments", "variables", "colored"),
     [
         ("help", {}, False),
         ("help", {"FORCE_COLOR": "1"}, True),
         ("help", {"FORCE_COLOR": "1", "NO_COLOR": "1"}, False),
-        ("--color always help", {}, True),
-        ("--color always help", {"NO_COLOR": "1"}, True),
-        ("--color never help", {"FORCE_COLOR": "1"}, False),
-        ("train --color always --help", {}, True),
-        ("--color auto help", {"FORCE_COLOR": "1"}, True),
+        ("train --help", {"FORCE_COLOR": "1"}, True),
     ],
 )
-def test_the_option_then_the_environment_choose_colors(
+def test_the_environment_chooses_colors(
     cli: Run,
     monkeypatch: pytest.MonkeyPatch,
     arguments: str,
@@ -222,17 +211,21 @@ def test_the_option_then_the_environment_choose_colors(
     assert ("\x1b[36m" in out) == colored
 
 
-def test_the_label_of_an_error_is_red(cli: Run) -> None:
+def test_the_label_of_an_error_is_red(cli: Run, monkeypatch: pytest.MonkeyPatch) -> None:
     assert cli("encode", "missing.json")[2].startswith("piecework: error: ")
-    _, _, err = cli("--color", "always", "encode", "missing.json")
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    _, _, err = cli("encode", "missing.json")
     assert err.startswith("piecework: \x1b[31m\x1b[1merror:\x1b[0m ")
 
 
-def test_tokens_are_colored_on_request(cli: Run, tmp_path: Path) -> None:
+def test_tokens_are_colored_on_request(
+    cli: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = str(tmp_path / "t.json")
     pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "h": 1})).save(path)
     assert "\x1b[" not in cli("explain", path, "hh")[1]
-    assert "\x1b[" in cli("explain", path, "hh", "--color", "always")[1]
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    assert "\x1b[" in cli("explain", path, "hh")[1]
 
 
 # ---- sentences

@@ -218,8 +218,7 @@ ROWS = [
     Row("engine", "en.tsv --engine ray", "--engine: counts text files; counts files need no engine"),
     Row("engine", "en.txt --engine dask", "'--engine': 'dask' is not"),
     Row("sample", "en.txt --engine spark --sample 0.5", "--sample: 0.5 does not support --engine spark"),
-    Row("address", "en.txt --address host:1", "--address: 'host:1' needs --engine ray"),
-    Row("master", "en.txt --engine ray --master local[2]", "--master: 'local[2]' needs --engine spark"),
+    Row("cluster", "en.txt --cluster host:1", "--cluster: 'host:1' needs --engine ray or spark"),
     # output
     Row("path", "en.txt -o out.docx", "'out.docx'"),
     Row("path", "en.txt -o missing/out.json", "missing/out.json"),
@@ -244,7 +243,6 @@ ROWS = [
         "--model-max-length: needs a folder such as -o NAME/, not the file out.json",
     ),
     Row("model_max_length", "en.txt --model-max-length 0 -o out/", "'--model-max-length': 0"),
-    Row("color", "en.txt --color maybe", "'--color': 'maybe' is not"),
     # settings that do not go together
     Row("vocab_size", "en.txt --vocab-size 5", "--vocab-size: must be more than 5 (the reserved entries,"),
     Row("vocab_size", "en.txt --model byte-bpe --vocab-size 200", "--vocab-size: must be at least 257"),

@@ -78,7 +78,7 @@ def test_the_command_trains_as_in_one_process(
 ) -> None:
     arguments = ["train", str(corpus[0]), str(corpus[3]), "--vocab-size", "300", "--score", "pmi"]
     assert run([*arguments, "-o", str(tmp_path / "one.json")]) == 0
-    engine = ["--engine", "ray", "--address", cluster.address]
+    engine = ["--engine", "ray", "--cluster", cluster.address]
     assert run([*arguments, *engine, "-o", str(tmp_path / "ray.json")]) == 0
     assert (tmp_path / "ray.json").read_bytes() == (tmp_path / "one.json").read_bytes()
 

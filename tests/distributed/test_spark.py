@@ -171,7 +171,7 @@ def test_the_command_trains_as_in_one_process(corpus: list[Path], tmp_path: Path
     arguments = ["train", str(corpus[0]), str(corpus[3]), "--vocab-size", "300", "--score", "pmi"]
     assert run([*arguments, "-o", str(tmp_path / "one.json")]) == 0
     command = [sys.executable, "-m", "piecework", *arguments, "-o", str(tmp_path / "spark.json")]
-    subprocess.run([*command, "--engine", "spark", "--master", "local[2]"], check=True)
+    subprocess.run([*command, "--engine", "spark", "--cluster", "local[2]"], check=True)
     assert (tmp_path / "spark.json").read_bytes() == (tmp_path / "one.json").read_bytes()
 
 
@@ -179,7 +179,5 @@ def test_options_of_an_engine_need_the_engine(
     corpus: list[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     arguments = ["train", str(corpus[0]), "-o", str(tmp_path / "tokenizer.json")]
-    assert run([*arguments, "--master", "local"]) == 2
-    assert "--master: 'local' needs --engine spark" in capsys.readouterr().err
-    assert run([*arguments, "--engine", "spark", "--address", "x"]) == 2
-    assert "--address: 'x' needs --engine ray" in capsys.readouterr().err
+    assert run([*arguments, "--cluster", "local"]) == 2
+    assert "--cluster: 'local' needs --engine ray or spark" in capsys.readouterr().err

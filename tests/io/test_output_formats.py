@@ -140,7 +140,6 @@ def test_convert_names_what_a_target_lacks(
     for arguments, message in (
         (["spm.model", "x.vocab"], "x.vocab: a .vocab lists pieces and scores, and is not a tokenizer"),
         (["wordpiece.json", "x.model"], "x.model: model: must be a Unigram model, not WordPiece"),
-        (["word.json", "x.json", "--merges-output", "m.txt"], "that is not BPE, expected BPE; write .json"),
         (["wordpiece.json", "x.txt", "--unigram", NO_CORPUS], "x.txt: a vocab.txt stores no scores"),
         (["wordpiece.json", "x.model", "--unigram", NO_CORPUS], (
             "x.model: normalizer: must be Precompiled, then the removal of extra "

@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import ipaddress
 import json
 import re
 import signal
 import socket
 import subprocess
 import sys
-import threading
-import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
 
 import httpx
 import numpy as np
@@ -24,11 +19,18 @@ from starlette.testclient import TestClient
 
 import piecework as pw
 from piecework.errors import ArgumentError, FormatError, MissingExtraError
-from piecework.playground import application, create_app, limits, server
-from piecework.playground.page import STATIC, static_page
-from piecework.playground.training_replay import PRESETS, presets_of_learners
+from piecework.playground import create_app
+from piecework.playground.application import STATIC, TEXT_BYTES
+from piecework.playground.served_tokenizer import WORD_CHARS
+from piecework.playground.training_replay import (
+    CORPUS_CHARS,
+    PRESETS,
+    PRESETS_OF_LEARNERS,
+    REMOVALS,
+    STEPS,
+)
 from tests.playground.tokenizers import HOSTILE, all_kinds, byte_bpe, hostile, unigram, wordpiece
-from tests.processes import POSIX, heed_signals
+from tests.processes import heed_signals
 
 PYPROJECT = Path(__file__).parents[2] / "pyproject.toml"
 BROKEN = FormatError("broken.json", "found <b>no</b> model, expected a tokenizer")
@@ -61,19 +63,15 @@ def columns(body: bytes) -> tuple[list[dict[str, Any]], list[list[list[int]]]]:
     return headers, found
 
 
-# ---- the page without JavaScript
+# ---- the page and its tokenizers
 
 
-def test_the_page_shows_the_tokens_of_a_text_in_its_address(client: TestClient) -> None:
-    html = client.get("/", params={"text": "hugs, unhappy"}).text
-    assert ">hugs, unhappy</textarea>" in html.replace("\n", "")
-    assert "<td>4</td><td><code>hugs</code></td><td>0:4</td>" in html.replace("\n", "")
-    assert "<code>##hap</code>" in html
+def test_the_page_is_a_file_that_names_its_backend(client: TestClient) -> None:
+    assert client.get("/").text == (STATIC / "page.html").read_text(encoding="utf-8")
+    assert 'data-backend="server"' in client.get("/").text
 
 
 def test_a_tokenizer_that_does_not_load_is_shown_with_its_error(client: TestClient) -> None:
-    html = client.get("/", params={"text": "hug"}).text
-    assert "broken.json: found &lt;b&gt;no&lt;/b&gt; model, expected a tokenizer" in html
     described = client.get("/api/tokenizers").json()["tokenizers"]
     assert [one.get("view") for one in described] == ["search", "merges", "lattice", None]
     assert described[3] == {"name": "broken.json", "error": str(BROKEN)}
@@ -85,23 +83,11 @@ def test_tokenizers_say_which_special_tokens_they_add(client: TestClient) -> Non
 
 
 @pytest.mark.parametrize("text", HOSTILE)
-def test_hostile_tokens_and_texts_are_not_markup(text: str) -> None:
+def test_hostile_names_and_tokens_are_data(text: str) -> None:
     client = client_of({text: hostile()})
-    html = client.get("/", params={"text": f"{text} {text}"}).text
-    tags = set(re.findall(r"<\s*/?\s*([a-zA-Z!?][^\s>]*)", html))
-    plain = set(re.findall(r"<\s*/?\s*([a-zA-Z!?][^\s>]*)", client.get("/?text=hug").text))
-    assert tags <= plain
-    assert client.get("/api/tokenizers").headers["content-type"] == "application/json"
-
-
-def test_a_long_text_in_the_address_is_an_error_on_the_page(client: TestClient) -> None:
-    html = client.get("/", params={"text": "a" * (limits.PAGE_CHARS + 1)}).text
-    assert "</html>" in html
-
-
-def test_long_tables_are_cut(client: TestClient) -> None:
-    html = client.get("/", params={"text": "s " * 1500}).text
-    assert "... and 500 more tokens" in html
+    answer = client.get("/api/tokenizers")
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.json()["tokenizers"][0]["name"] == text
 
 
 # ---- encoding
@@ -117,7 +103,7 @@ TEXTS = [
 
 
 @pytest.mark.parametrize("text", TEXTS)
-def test_tokens_and_positions_equal_those_of_encode(client: TestClient, text: str) -> None:
+def test_tokens_and_positions_are_those_of_encode(client: TestClient, text: str) -> None:
     body = client.post("/api/encode?tokenizers=0,1,2", content=text.encode()).content
     headers, found = columns(body)
     for header, (ids, starts, ends, _), tokenizer in zip(
@@ -154,7 +140,7 @@ def test_truncation_and_padding_are_off() -> None:
 
 def test_words_are_explained_by_the_steps_of_their_model(client: TestClient) -> None:
     def first(tokenizer: int, text: str) -> dict[str, Any]:
-        found = client.post(f"/api/explain?tokenizer={tokenizer}", content=text.encode()).json()
+        found = client.post(f"/api/explain?tokenizers={tokenizer}", content=text.encode()).json()
         return dict(found["words"][0])
 
     search = first(0, "unhug")["search"]
@@ -167,11 +153,11 @@ def test_words_are_explained_by_the_steps_of_their_model(client: TestClient) -> 
 
 def test_samples_with_the_same_seed_are_equal(client: TestClient) -> None:
     def drawn(seed: int) -> Any:
-        path = f"/api/segmentations?tokenizer=1&draw=sample&n=16&alpha=0.5&seed={seed}"
+        path = f"/api/segmentations?tokenizers=1&draw=sample&n=16&alpha=0.5&seed={seed}"
         return client.post(path, content=b"hug hug hug").json()
 
     assert drawn(1) == drawn(1) != drawn(2)
-    best = client.post("/api/segmentations?tokenizer=2&n=3", content=b"hugs").json()
+    best = client.post("/api/segmentations?tokenizers=2&n=3", content=b"hugs").json()
     assert best[0]["tokens"] == ["▁hu", "gs"]
     assert best[0]["score"] > best[1]["score"]
 
@@ -203,7 +189,7 @@ def test_each_learner_follows_each_corpus(client: TestClient, learner: str, exam
 def test_the_removals_of_pruning_lead_to_its_vocabulary(client: TestClient) -> None:
     path = "/api/training?example=course&learner=wordpiece-pruning&vocab_size=70"
     trace = client.post(path).json()
-    assert len(trace["steps"]) == trace["step_count"] > limits.STEPS
+    assert len(trace["steps"]) == trace["step_count"] > STEPS
     entries = {seed for seed, _ in trace["seeds"]} | {*trace["alphabet"], *trace["special_tokens"]}
     for step in trace["steps"]:
         if step["put_back"]:
@@ -212,16 +198,11 @@ def test_the_removals_of_pruning_lead_to_its_vocabulary(client: TestClient) -> N
     assert entries == set(trace["vocab"])
 
 
-def test_a_text_with_too_many_removals_is_rejected_before_they_are_replayed(
-    client: TestClient,
-) -> None:
+def test_only_the_first_removals_of_a_long_run_are_replayed(client: TestClient) -> None:
     text = " ".join(f"{a}{b}{c}{a}{c}" for a in "abcdefg" for b in "hijklmn" for c in "opqr")
     path = "/api/training?learner=wordpiece-pruning&vocab_size=180"
-    answer = client.post(path, content=text.encode())
-    assert answer.status_code == 400
-    assert re.search(
-        r"corpus: has 1,\d+ entries to remove; the limit is 800", answer.json()["error"]
-    )
+    trace = client.post(path, content=text.encode()).json()
+    assert trace["step_count"] > len(trace["steps"]) == REMOVALS
 
 
 OWN_TEXT = "Zürich Café low LOW low"
@@ -250,7 +231,7 @@ def test_training_says_what_its_preset_does(client: TestClient) -> None:
 
 @pytest.mark.parametrize(
     ("learner", "preset"),
-    [(learner, preset) for learner, presets in presets_of_learners().items() for preset in presets],
+    [(learner, preset) for learner, presets in PRESETS_OF_LEARNERS.items() for preset in presets],
 )
 def test_every_learner_has_its_presets(client: TestClient, learner: str, preset: str) -> None:
     assert client.get("/api/tokenizers").json()["presets"][learner][preset] == PRESETS[preset]
@@ -271,44 +252,36 @@ def test_texts_of_an_example_have_a_preset_and_its_words_have_none(client: TestC
 
 BAD = {
     "/api/training?example=hugs&learner=bpe&preset=bert-cased": "preset: does not apply",
-    "/api/training?example=course&learner=bpe&preset=gpt2": (
-        "preset: must be bert-uncased or bert-cased or sentencepiece or "
-        "whitespace or punctuation or metaspace or characters, not 'gpt2'"
-    ),
+    "/api/training?example=course&learner=bpe&preset=magic": "preset",
     "/api/training?example=course&learner=magic": (
-        "learner: must be wordpiece-pruning or wordpiece-pmi or wordpiece-likelihood or "
-        "wordpiece-frequency or bpe or unigram, not 'magic'"
+        "learner: must be one of wordpiece-pruning, wordpiece-pmi, wordpiece-likelihood, "
+        "wordpiece-frequency, bpe, unigram, not 'magic'"
     ),
     "/api/training?learner=bpe": "corpus: has no words; give a text, or choose one of the examples",
-    "/api/training?example=course&learner=bpe&vocab_size=99999": "vocab_size: must be a number from",
-    "/api/training?example=course&learner=bpe&vocab_size=-1": (
-        "vocab_size: must be a whole number of at most 9 digits, not '-1'"
+    "/api/training?example=course&learner=bpe&vocab_size=99999": (
+        "vocab_size: must be at most 2,000, not 99,999"
     ),
+    "/api/training?example=course&learner=bpe&vocab_size=-1": "vocab_size: must be an integer",
+    "/api/training?example=course&learner=bpe&vocab_size=many": "invalid literal for int()",
     "/api/training?example=course&learner=wordpiece-pmi&vocab_size=3": (
         "vocab_size: must be at least 45 (5 special tokens and an alphabet of 40), not 3"
     ),
     "/api/training?example=etc/passwd&learner=bpe": "example: must be one of course, hugs, not 'etc/passwd'",
-    "/api/encode?tokenizers=7": "tokenizer: must be an index from 0 to 3, not '7'",
-    "/api/encode?tokenizers=3": (
-        "tokenizer: cannot be loaded: broken.json: found <b>no</b> model, expected a tokenizer"
-    ),
-    "/api/encode": "tokenizer: must be an index from 0 to 3, not ''",
-    "/api/encode?tokenizers=0000000009": "tokenizer: must be an index from 0 to 3, not '0000000009'",
-    "/api/explain?tokenizer=00000000000000000001": (
-        "tokenizer: must be an index from 0 to 3, not '00000000000000000001'"
-    ),
-    "/api/explain?tokenizer=٣": "tokenizer: must be an index from 0 to 3, not '٣'",
-    "/api/segmentations?tokenizer=1&n=0&draw=sample": "n: must be a number from 1 to 64, not 0",
-    "/api/segmentations?tokenizer=2&alpha=nan&draw=sample": (
+    "/api/encode?tokenizers=7": "7",
+    "/api/encode?tokenizers=3": "3",
+    "/api/encode": "'tokenizers'",
+    "/api/segmentations?tokenizers=1&n=0&draw=sample": "n: must be a number from 1 to 64, not 0",
+    "/api/segmentations?tokenizers=2&alpha=nan&draw=sample": (
         "alpha: must be a finite number, at least 0, not nan"
     ),
-    "/api/segmentations?tokenizer=2&alpha=x": "alpha: must be a number, not 'x'",
-    "/api/segmentations?tokenizer=0": "draw: needs a Unigram model, or samples of a BPE model",
+    "/api/segmentations?tokenizers=2&alpha=x": "could not convert string to float: 'x'",
+    "/api/segmentations?tokenizers=0": "draw: needs a Unigram model, or samples of a BPE model",
+    "/api/magic?tokenizers=0": "there is no answer",
 }
 
 
 @pytest.mark.parametrize("path", BAD)
-def test_a_wrong_request_is_an_error_that_names_the_argument(client: TestClient, path: str) -> None:
+def test_a_wrong_request_is_an_error(client: TestClient, path: str) -> None:
     answer = client.post(path)
     assert answer.status_code == 400
     assert answer.json()["error"].startswith(BAD[path])
@@ -318,27 +291,14 @@ def test_a_wrong_request_is_an_error_that_names_the_argument(client: TestClient,
 
 
 def test_a_text_over_the_limit_is_rejected(client: TestClient) -> None:
-    answer = client.post("/api/encode?tokenizers=0", content=b"a" * (limits.TEXT_BYTES + 1))
-    assert answer.status_code == 413
+    answer = client.post("/api/encode?tokenizers=0", content=b"a" * (TEXT_BYTES + 1))
+    assert answer.status_code == 400
     assert answer.json()["error"] == "text: has more than 2,000,000 bytes"
-    for path in ("explain?tokenizer=0", "segmentations?tokenizer=2"):
-        answer = client.post(f"/api/{path}", content=b"a" * (limits.WORD_CHARS + 1))
+    for path in ("explain?tokenizers=0", "segmentations?tokenizers=2"):
+        answer = client.post(f"/api/{path}", content=b"a" * (WORD_CHARS + 1))
         assert answer.json()["error"] == "text: has 501 characters; the limit is 500"
-    answer = client.post("/api/training?learner=bpe", content=b"a" * (limits.CORPUS_CHARS + 1))
+    answer = client.post("/api/training?learner=bpe", content=b"a" * (CORPUS_CHARS + 1))
     assert answer.json()["error"] == "corpus: has 10,001 characters; the limit is 10,000"
-
-
-def test_a_request_that_takes_too_long_ends_with_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(application, "SECONDS", 0.2)
-
-    class Slow(application.ServedTokenizer):
-        def columns(self, text: str, *, add_special_tokens: bool = False) -> Any:
-            time.sleep(1)
-
-    monkeypatch.setattr(application, "ServedTokenizer", Slow)
-    answer = client_of({"slow": wordpiece()}).post("/api/encode?tokenizers=0", content=b"hug")
-    assert answer.status_code == 503
-    assert answer.json()["error"].startswith("the request took more than 0 seconds")
 
 
 # ---- who may ask
@@ -376,7 +336,7 @@ def test_answers_have_a_strict_policy(client: TestClient, path: str, host: str) 
 )
 def test_other_hosts_are_rejected(client: TestClient, path: str, host: str) -> None:
     answer = client.get(path, headers={"host": host})
-    assert answer.status_code == 421
+    assert answer.status_code == 403
     assert "tokens" not in answer.text
 
 
@@ -386,9 +346,6 @@ def test_other_hosts_are_rejected(client: TestClient, path: str, host: str) -> N
         {"origin": "http://evil.example"},
         {"origin": "null"},
         {"origin": "http://127.0.0.1:9000"},
-        {"sec-fetch-site": "cross-site"},
-        {"sec-fetch-site": "same-site", "sec-fetch-mode": "no-cors"},
-        {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate", "sec-fetch-dest": "iframe"},
     ],
 )
 def test_pages_of_other_origins_are_rejected(client: TestClient, headers: dict[str, str]) -> None:
@@ -396,41 +353,39 @@ def test_pages_of_other_origins_are_rejected(client: TestClient, headers: dict[s
     assert answer.status_code == 403
 
 
-def test_a_link_on_another_page_may_lead_here(client: TestClient) -> None:
+def test_the_page_itself_and_links_to_it_are_answered(client: TestClient) -> None:
     headers = {"sec-fetch-site": "cross-site", "sec-fetch-mode": "navigate"}
-    answer = client.get("/", headers={**headers, "sec-fetch-dest": "document"})
-    assert answer.status_code == 200
+    assert client.get("/", headers=headers).status_code == 200
     own = client.post("/api/encode?tokenizers=0", headers={"origin": "http://127.0.0.1:8000"})
     assert own.status_code == 200
 
 
-def test_a_server_for_other_machines_needs_its_token() -> None:
-    client = client_of(all_kinds(), hosts=None, token="right")
-    for path in (*PATHS, "/?token=wrong", "/?token="):
-        assert client.get(path).status_code == 401
-    assert client.post("/?token=right").status_code == 401
-    client.cookies.set("piecework_00000000", "right")
-    assert client.get("/").status_code == 401
-    answer = client.get("/?token=right", follow_redirects=False)
-    assert (answer.status_code, answer.headers["location"]) == (303, "/")
-    assert "HttpOnly" in answer.headers["set-cookie"]
-    assert "SameSite=Strict" in answer.headers["set-cookie"]
-    assert client.get("/", headers={"host": "workstation:8000"}).status_code == 200
-    assert client_of(all_kinds(), hosts=None, token="right").get("/").status_code == 401
-    with pytest.raises(
-        ArgumentError, match="hosts: needs a token; pass the names of hosts, or a token"
-    ):
-        create_app(all_kinds(), hosts=None)
+def test_a_server_of_your_own_has_its_host() -> None:
+    client = client_of(all_kinds(), hosts=["Tokenizers.example"])
+    assert client.get("/", headers={"host": "tokenizers.example"}).status_code == 200
+    assert client.get("/").status_code == 403
+
+
+@pytest.mark.parametrize("tokenizers", [{}, None, [wordpiece()]])
+def test_an_application_needs_tokenizers(tokenizers: Any) -> None:
+    with pytest.raises(ArgumentError, match="tokenizers: must be a mapping of names"):
+        create_app(tokenizers)
 
 
 def test_files_outside_of_the_folder_are_not_served(client: TestClient) -> None:
-    for path in ("/static/../page.py", "/static/%2e%2e/page.py", "/static//etc/passwd", "/static/"):
+    for path in (
+        "/static/../application.py",
+        "/static/%2e%2e/application.py",
+        "/static//etc/passwd",
+        "/static/",
+    ):
         assert client.get(path).status_code == 404
 
 
 def test_the_page_refers_to_its_own_files_only() -> None:
     for path in STATIC.iterdir():
         text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
+        text = text.replace(f'"{documentation()}"', "")
         assert "http:" not in text
         assert "https:" not in text
         assert not re.search(
@@ -440,11 +395,13 @@ def test_the_page_refers_to_its_own_files_only() -> None:
 
 
 def test_the_page_links_to_the_documentation_of_the_package(client: TestClient) -> None:
+    assert re.findall(r'<a [^>]*href="([^"]+)"', client.get("/").text) == [documentation()]
+
+
+def documentation() -> str:
     found = re.search(r'^Documentation = "(.+)"$', PYPROJECT.read_text(), re.MULTILINE)
     assert found is not None
-    links = re.findall(r'<a [^>]*href="([^"]+)"', client.get("/").text)
-    assert links == [found[1]]
-    assert re.findall(r'<a [^>]*href="([^"]+)"', static_page()) == links
+    return found[1]
 
 
 # ---- start and end
@@ -466,155 +423,41 @@ def served(model: str, tmp_path: Path) -> Iterator[tuple[subprocess.Popen[str], 
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        preexec_fn=heed_signals if sys.platform != "win32" else None,
+        preexec_fn=heed_signals,
     )
     assert running.stdout is not None
     found = re.search(r"http://127\.0\.0\.1:[0-9]+/", running.stdout.readline())
-    assert found, running.communicate(timeout=300)
+    assert found, running.communicate(timeout=9)
     yield running, found[0]
     running.kill()
     running.communicate()
 
 
-@POSIX
 def test_the_command_serves_until_ctrl_c(served: tuple[subprocess.Popen[str], str]) -> None:
     running, address = served
     described = httpx.get(f"{address}api/tokenizers").json()["tokenizers"]
     assert [one["name"] for one in described] == ["tokenizer.json", "broken.json"]
     assert "error" in described[1]
     running.send_signal(signal.SIGINT)
-    _, err = running.communicate(timeout=300)
+    _, err = running.communicate(timeout=20)
     assert (running.returncode, err) == (130, "piecework: interrupted\n")
 
 
-def unfinished(address: str, many: int) -> list[socket.socket]:
-    """Return connections that have sent the first headers of a request, and send no more."""
-    made = []
-    for _ in range(many):
-        made.append(socket.create_connection(("127.0.0.1", urlsplit(address).port or 0), 300))
-        made[-1].sendall(b"GET / HTTP/1.1\r\nHost: 127.0.0.1\r\n")
-    return made
-
-
-def is_closed(connection: socket.socket) -> bool:
-    """Wait until the server closes a connection, or sends something."""
-    try:
-        return connection.recv(1) == b""
-    except ConnectionResetError:
-        return True
-
-
-def test_connections_with_unfinished_headers_lock_nobody_out(
-    served: tuple[subprocess.Popen[str], str],
+def test_a_port_in_use_is_replaced_by_a_free_one(
+    cli: Any, model: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    _, address = served
-    slow = unfinished(address, 2 * limits.CONNECTIONS + 16)
-    for _ in range(3):
-        assert httpx.get(f"{address}api/tokenizers").status_code == 200
-    assert is_closed(slow[0])
-    for one in slow:
-        one.close()
-
-
-def test_a_connection_has_limited_time_for_its_headers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "HEADER_SECONDS", 1.5)
-    with running(create_app(all_kinds())) as address, httpx.Client() as client:
-        [slow] = unfinished(address, 1)
-        assert is_closed(slow)
-        # One that was answered can ask again, and has the same time for the next headers.
-        assert client.get(address).status_code == client.get(address).status_code == 200
-        [slow] = unfinished(address, 1)
-        slow.sendall(b"\r\n")
-        while b"</html>" not in slow.recv(65536):
-            pass
-        slow.sendall(b"GET / HTTP/1.1\r\n")
-        assert is_closed(slow)
-
-
-def test_an_answer_may_take_longer_than_headers(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(server, "HEADER_SECONDS", 1.5)
-
-    class Slow(application.ServedTokenizer):
-        def describe(self) -> dict[str, Any]:
-            time.sleep(3)
-            return super().describe()
-
-    monkeypatch.setattr(application, "ServedTokenizer", Slow)
-    with running(create_app({"slow": wordpiece()})) as address:
-        assert httpx.get(f"{address}api/tokenizers").json()["tokenizers"][0]["name"] == "slow"
-
-
-@contextmanager
-def running(app: Any) -> Iterator[str]:
-    """Serve an application in a thread, as `serve` configures it; yield the address."""
     import uvicorn
 
-    with server.listening_socket("127.0.0.1", 0) as listener:
-        served = uvicorn.Server(server.configuration(app))
-        thread = threading.Thread(target=served.run, kwargs={"sockets": [listener]})
-        thread.start()
-        while not served.started:
-            time.sleep(0.01)
-        yield server.address(listener, "127.0.0.1")
-        served.should_exit = True
-        thread.join()
-
-
-def test_a_port_in_use_is_replaced_by_the_next_one() -> None:
-    with server.listening_socket("127.0.0.1", 0) as first:
+    kept: list[socket.socket] = []
+    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: kept.extend(sockets))
+    with socket.create_server(("127.0.0.1", 0)) as first:
         port = first.getsockname()[1]
-        with server.listening_socket("127.0.0.1", port) as second:
-            assert port < second.getsockname()[1] <= port + 20
-            assert server.address(second, "127.0.0.1").startswith("http://127.0.0.1:")
-
-
-@pytest.mark.parametrize("host", ["0.0.0.0", "::"])
-def test_a_host_for_all_addresses_is_shown_as_one_that_can_be_opened(
-    host: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with server.listening_socket("127.0.0.1", 0) as listener:
-        shown = httpx.URL(server.address(listener, host, "secret"))
-        assert not ipaddress.ip_address(shown.host).is_unspecified
-        assert shown.params["token"] == "secret"
-
-        class Offline(socket.socket):
-            def connect(self, address: object) -> None:
-                raise OSError("network is unreachable")
-
-        monkeypatch.setattr(socket, "socket", Offline)
-        alone = httpx.URL(server.address(listener, host))
-        assert ipaddress.ip_address(alone.host).is_loopback
-
-
-def test_no_free_port_and_no_such_host_are_errors(monkeypatch: pytest.MonkeyPatch) -> None:
-    with pytest.raises(ArgumentError, match="port: must be .*, not 70000"):
-        server.listening_socket("127.0.0.1", 70000)
-    with pytest.raises(
-        ArgumentError,
-        match=r"host: 192\.0\.2\.1 \(.*\) is not an address of this machine",
-    ):
-        server.listening_socket("192.0.2.1", 0)
-    with pytest.raises(
-        ArgumentError,
-        match=(r"host: no\.such\.host\.invalid \(.*\) is not an address of this machine"),
-    ):
-        server.listening_socket("no.such.host.invalid", 0)
-    monkeypatch.setattr(server, "_PORTS_TRIED", 1)
-    with server.listening_socket("127.0.0.1", 0) as first:
-        port = first.getsockname()[1]
-        with pytest.raises(ArgumentError, match=f"the ports {port} to {port} are in use"):
-            server.listening_socket("127.0.0.1", port)
-
-
-def test_other_machines_get_an_address_with_a_token(monkeypatch: pytest.MonkeyPatch) -> None:
-    import uvicorn
-
-    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: None)
-    addresses: list[str] = []
-    server.serve(all_kinds(), host="0.0.0.0", port=0, ready=addresses.append)
-    server.serve(all_kinds(), host="localhost", port=0, ready=addresses.append)
-    assert re.fullmatch(r"http://(?!0\.0\.0\.0)[0-9.]+:[0-9]+/\?token=[\w-]{32}", addresses[0])
-    assert re.fullmatch(r"http://localhost:[0-9]+/", addresses[1])
+        code, out, _ = cli("serve", model, "--port", str(port))
+    found = re.search(r"http://127\.0\.0\.1:([0-9]+)/", out)
+    assert code == 0
+    assert found is not None
+    assert int(found[1]) not in (0, port)
+    assert kept[0].fileno() == -1  # closed when the server ends
 
 
 def test_the_command_needs_the_extra(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -627,15 +470,6 @@ def test_options_that_no_file_takes_are_an_error(cli: Any, model: str) -> None:
     code, _, err = cli("serve", model, "--encoding-name", "cl100k_base", "--port", "0")
     assert (code, err.startswith("piecework: ")) == (2, True)
     assert "self-contained" in err
-
-
-def test_sockets_close_when_the_server_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    import uvicorn
-
-    kept: list[socket.socket] = []
-    monkeypatch.setattr(uvicorn.Server, "run", lambda self, sockets: kept.extend(sockets))
-    server.serve(all_kinds(), port=0, ready=lambda address: None)
-    assert kept[0].fileno() == -1
 
 
 # ---- comparison
@@ -662,9 +496,8 @@ def test_a_comparison_of_few_words_has_no_charts(client: TestClient) -> None:
 def test_a_comparison_of_nothing_is_an_error(client: TestClient) -> None:
     for query, text, message in (
         ("0", "", "no texts"),
-        ("0,3", "hug", "tokenizer: cannot be loaded: broken.json"),
-        ("9", "hug", "an index from 0 to 3"),
-        ("", "hug", "an index"),
+        ("0,3", "hug", "3"),
+        ("9", "hug", "9"),
     ):
         answer = client.post(f"/api/compare?tokenizers={query}", content=text)
         assert answer.status_code == 400

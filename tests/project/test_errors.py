@@ -13,7 +13,7 @@ import pytest
 import piecework as pw
 from piecework import errors
 from piecework.cli.app import run
-from piecework.cli.messages import with_flags
+from piecework.cli.parameters import with_flags
 from piecework.errors import ArgumentError, CorpusError, CorpusWarning, FileError, PieceworkError
 
 CLASSES = [

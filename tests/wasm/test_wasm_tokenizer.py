@@ -11,8 +11,7 @@ from tools import playground_page
 
 import piecework as pw
 from piecework.errors import PieceworkError
-from piecework.playground.encoded_text import TEMPLATE, UNKNOWN
-from piecework.playground.served_tokenizer import ServedTokenizer
+from piecework.playground.served_tokenizer import TEMPLATE, UNKNOWN, ServedTokenizer
 from tests.playground.tokenizers import HOSTILE, all_kinds, hostile
 from tests.wasm.module import answers, of_tokenizer, request
 from tests.wasm.test_wasm_training import assert_same
@@ -72,7 +71,7 @@ def tokens_of(served: ServedTokenizer, text: str) -> dict[str, Any]:
     spans = encoding.utf16_offsets
     flags = [
         (id == served.unknown_id) * UNKNOWN + bool(template) * TEMPLATE
-        for id, template in zip(ids, columns.is_template, strict=True)
+        for id, template in zip(ids, columns.special_tokens_mask, strict=True)
     ]
     return {
         "ids": ids,

@@ -10,7 +10,7 @@ import pytest
 from tools import playground_page
 
 import piecework as pw
-from piecework.playground.training_replay import LEARNERS, training_replay
+from piecework.playground.training_replay import trainer_of, training_replay
 from tests.wasm.module import answers
 
 TEXT = "Low low lowest Lower\nnewest newest wider Zürich's cafés aaaa aaa\nhugs hug pugs ¡olé! 日本"
@@ -119,7 +119,7 @@ def test_a_trained_tokenizer_encodes_as_that_of_the_package(
     traces: dict[tuple[str, str, str], Any],
 ) -> None:
     _, saved = traces["", "wordpiece-likelihood", ""]
-    trainer = LEARNERS["wordpiece-likelihood"](SIZES[""], ("[UNK]",))
+    trainer = trainer_of("wordpiece-likelihood", SIZES[""], ("[UNK]",))
     ours = pw.Tokenizer.train_from_iterator(TEXT.splitlines(), trainer=trainer)
     theirs = pw.Tokenizer.from_str(saved)
     assert theirs.spec == ours.spec
@@ -134,7 +134,7 @@ def test_impossible_settings_have_the_sentences_of_the_package() -> None:
             {"train": [TEXT, "magic", 30, template, 0]},
         ]
     )
-    trainer = LEARNERS["bpe"](3, ())
+    trainer = trainer_of("bpe", 3, ())
     with pytest.raises(pw.errors.TrainingError) as error:
         trainer.learn(pw.count_texts(TEXT.splitlines(), preset="whitespace"))
     assert small["error"]["message"] == str(error.value)

@@ -1,7 +1,4 @@
-"""Run a command and return an exit code; each failure prints one line on stderr, without a traceback.
-
-click parses, because its decorators compose the groups of options that commands share.
-"""
+"""Run a command and return an exit code; each failure prints one line on stderr, without a traceback."""
 
 from __future__ import annotations
 
@@ -20,11 +17,9 @@ from piecework._internal.close_names import did_you_mean
 from piecework.cli.parameters import (
     COMPLETE,
     Context,
-    color_option,
     forced_color,
     hints_for_options,
 )
-from piecework.cli.signals import Terminated
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
@@ -52,7 +47,7 @@ VERBS = {
     "explain-training": "Print each step of a training on CORPUS.",
     "serve": "Serve a local web page that shows the tokens of a text, until Ctrl-C.",
     "compare": "Measure several TOKENIZERs on a corpus and print a table.",
-    "verify": "Compare the ids of TOKENIZER with those of the library that owns its file.",
+    "verify": "Compare the ids of TOKENIZER with the library that owns its file.",
     "bench": "Measure how fast TOKENIZER encodes and decodes a corpus.",
     "extend": "Add entries learned from CORPUS to TOKENIZER, without changing existing ids.",
     "add": "Add WORDS to TOKENIZER as ordinary entries, one token each.",
@@ -62,22 +57,6 @@ VERBS = {
     "normalize": "Normalize each line of the FILEs with normalization rules of SentencePiece.",
     "completion": "Print a completion script for SHELL.",
 }
-
-
-# Commands of other programs.
-_OTHER_NAMES = {
-    "explain": "analyze visualize",
-    "bench": "benchmark",
-    "verify": "check validate",
-    "decode": "detokenize",
-    "compare": "diff",
-    "convert": "download export save",
-    "inspect": "info show",
-    "train": "learn-bpe",
-    "encode": "segment tokenise tokenize",
-    "--version": "version",
-}
-_OTHER_VERBS = {name: verb for verb, names in _OTHER_NAMES.items() for name in names.split()}
 
 
 class Commands(click.Group):
@@ -116,7 +95,7 @@ class Commands(click.Group):
         args = [*args[1:], "--help"] if args[0] == "help" else args
         name = args[0]
         if name not in VERBS and not name.startswith("-") and not ctx.resilient_parsing:
-            hint = did_you_mean(_OTHER_VERBS.get(name, name), VERBS)
+            hint = did_you_mean(name, VERBS)
             message = f"No such command {name!r}"
             raise click.UsageError(f"{message}; {hint}" if hint else f"{message}.", ctx)
         return super().resolve_command(ctx, args)
@@ -145,7 +124,6 @@ commands = Commands(
     no_args_is_help=False,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
 )
-commands.params.append(color_option())
 click.version_option(
     f"{pw.__version__} ({BUILD_PROFILE} build)",
     "-V",
@@ -160,26 +138,29 @@ def run(arguments: Sequence[str] | None = None) -> int:
     given = list(sys.argv[1:] if arguments is None else arguments)
     instruction = os.environ.get(COMPLETE)
     if arguments is None and instruction:
-        from piecework.cli.completion import complete
+        from click.shell_completion import shell_complete
 
-        return complete(commands, instruction)
+        return shell_complete(commands, {}, "piecework", COMPLETE, instruction)
     try:
         if not given:
-            return _show_help()
+            with commands.make_context("piecework", [], resilient_parsing=True) as context:
+                click.echo(context.get_help(), err=True, color=context.color)
+            return _BAD_USAGE
         with warnings.catch_warnings():
             _print_warnings_in_one_line()
             _invoke(given)
     except click.exceptions.Exit as exit_request:
         return exit_request.exit_code
-    except Terminated as request:
-        return _stopped(str(request), request.exit_code)
-    except KeyboardInterrupt:
-        return _stopped("interrupted", _INTERRUPTED)
+    except KeyboardInterrupt as request:  # or `Terminated`, which has a message and a code
+        click.echo(f"piecework: {str(request) or 'interrupted'}", err=True)
+        return getattr(request, "exit_code", _INTERRUPTED)
     except BrokenPipeError:
         _discard_stdout()
         return _BROKEN_PIPE
     except click.ClickException as error:
-        return _fail(_usage_message(error))
+        used = getattr(error, "ctx", None)
+        hint = f" (see {used.command_path} --help)" if used else ""
+        return _fail(error.format_message() + hint)
     except pw.PieceworkError as error:
         return _fail(str(error))
     except MemoryError:
@@ -199,36 +180,19 @@ def _invoke(arguments: list[str]) -> None:
         sys.stdout.flush()
 
 
-def _show_help() -> int:
-    """Print the help on stderr, because the command is missing."""
-    with commands.make_context("piecework", [], resilient_parsing=True) as context:
-        click.echo(context.get_help(), err=True, color=context.color)
-    return _BAD_USAGE
-
-
-def _usage_message(error: click.ClickException) -> str:
-    context = getattr(error, "ctx", None)
-    if context is None:
-        return error.format_message()
-    return f"{error.format_message()} (see {context.command_path} --help)"
-
-
 def _fail(message: str) -> int:
-    label = click.style("error:", fg="red", bold=True)
-    click.echo(f"piecework: {label} {' '.join(message.split())}", err=True, color=forced_color())
+    _print_line("error:", "red", message)
     return _BAD_USAGE
 
 
-def _stopped(message: str, code: int) -> int:
-    click.echo(f"piecework: {message}", err=True)
-    return code
+def _print_line(label: str, color: str, message: str) -> None:
+    styled = click.style(label, fg=color, bold=True)
+    click.echo(f"piecework: {styled} {' '.join(message.split())}", err=True, color=forced_color())
 
 
 def _print_warnings_in_one_line() -> None:
     def show(message: Warning | str, *_: object, **__: object) -> None:
-        text = " ".join(str(message).split())
-        label = click.style("warning:", fg="yellow", bold=True)
-        click.echo(f"piecework: {label} {text}", err=True, color=forced_color())
+        _print_line("warning:", "yellow", str(message))
 
     warnings.simplefilter("always", pw.errors.TrainingWarning)
     warnings.showwarning = show  # undone by the surrounding catch_warnings

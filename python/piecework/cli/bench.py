@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from functools import partial
 
 import click
 
 import piecework as pw
+from piecework.cli.outputs import print_blocks, print_json, terminal_width
 from piecework.cli.parameters import InputFile, command, is_quiet, option, quiet_option
 from piecework.cli.reading import PEER_NAMES, Reading, reading_options
-from piecework.cli.terminal import print_blocks, terminal_width
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 from piecework.io.names import tokenizer_file
 
@@ -80,7 +79,7 @@ def bench(
         **reading,
     )
     if as_json:
-        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+        print_json(found.to_dict())
     else:
         from piecework.analysis.bench import speed_table
 

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
+import os
+import re
 from collections.abc import Mapping, Sequence
 from functools import partial
-
-import click
+from pathlib import Path
 
 import piecework as pw
 from piecework.cli.explanations import check_html
 from piecework.cli.options import ALL_PRESETS
+from piecework.cli.outputs import print_blocks, print_json, terminal_width
 from piecework.cli.parameters import (
     InputFile,
     NameChoice,
@@ -22,8 +23,6 @@ from piecework.cli.parameters import (
     quiet_option,
 )
 from piecework.cli.reading import Reading, in_one_thread, reading_options
-from piecework.cli.sources import NamedInput, NamedPath, sources_of_corpus
-from piecework.cli.terminal import print_blocks, terminal_width
 from piecework.cli.tokenizer_options import (
     Hints,
     load_each,
@@ -40,6 +39,39 @@ Example:
   piecework compare a.json b.json --corpus de=german.txt --corpus fr=french.txt --html report.html
 """
 
+_NAMED = re.compile(r"([^=/\\:*?]+)=(.+)", re.DOTALL)
+
+
+def sources_of_corpus(corpus: Sequence[str]) -> list[str] | Mapping[str, list[str]]:
+    """Return the paths of one corpus without a name, else the paths of each source.
+
+    >>> sources_of_corpus(["de=a.txt", "b/c.txt"])
+    {'de': ['a.txt'], 'c.txt': ['b/c.txt']}
+
+    A source without a name has the name of its file, or its path if another file has the same name. Paths
+    with the same name are one source. A file whose name contains `=` needs no name.
+    """
+    named = [_with_name(one) for one in corpus]
+    if len(named) == 1 and named[0][0] is None:
+        return list(corpus)
+    paths = dict.fromkeys(path for name, path in named if name is None)
+    files = [Path(path).name or path for path in paths]
+    given = {name for name, _ in named}
+    sources: dict[str, list[str]] = {}
+    for name, path in named:
+        if name is None:
+            file = Path(path).name or path
+            name = path if files.count(file) > 1 or file in given else file
+        # File names may contain invalid Unicode, which cannot be printed.
+        shown = name.encode(errors="surrogateescape").decode(errors="replace")
+        sources.setdefault(shown, []).append(path)
+    return sources
+
+
+def _with_name(text: str) -> tuple[str | None, str]:
+    match = _NAMED.fullmatch(text)
+    return (None, text) if match is None or os.path.lexists(text) else (match[1], match[2])
+
 
 @command(epilog=_EXAMPLE)
 @tokenizer_argument("tokenizers", nargs=-1, required=True, metavar="TOKENIZER...")
@@ -47,7 +79,7 @@ Example:
     "--corpus",
     multiple=True,
     required=True,
-    type=NamedInput(),
+    type=InputFile(),
     metavar="[NAME=]FILE",
     help="Text, JSON lines or table file, directory, pattern or URL, - for stdin; repeatable. Several "
     "are also measured one by one, for example a language or a domain each; NAME= names one.",
@@ -83,7 +115,7 @@ Example:
 @quiet_option
 def compare(
     tokenizers: tuple[str, ...],
-    corpus: tuple[NamedPath, ...],
+    corpus: tuple[str, ...],
     gold: str | None,
     words: str,
     as_json: bool,
@@ -94,12 +126,12 @@ def compare(
 ) -> None:
     """Measure several TOKENIZERs on a corpus and print a table.
 
-    They are ranked by tokens, with one for each byte of an unknown word, and with 95 % intervals over the
-    texts. Beside the rank stands what each loses: case, accents, characters. The other measures are fertility
-    (tokens per word), compression, use of the vocabulary, and the words that are split differently; --html
-    and --json also have the lengths and frequencies of tokens. Sources with as many texts each, such as
-    translations, also have the costs of each relative to the first. docs/explanation/analysis-measures.md
-    defines them.
+    The table ranks them by number of tokens, where an unknown word counts one for each byte, with 95 %
+    intervals over the texts, and shows what each loses: case, accents, characters. The other measures are
+    fertility (tokens per word), compression, use of the vocabulary, and the words that are split differently;
+    --html and --json also have the lengths and frequencies of tokens. For sources with equally many texts,
+    such as translations, the command also prints the cost of each relative to the first.
+    docs/explanation/analysis-measures.md defines the measures.
     """
     from piecework.analysis.report import check_report
     from piecework.analysis.text_tables import blocks
@@ -109,9 +141,15 @@ def compare(
         check_report()
     named = load_each(names_of_files(tokenizers), hints)
     standard = pw.analysis.read_gold(gold) if gold else None
+    sources, how = sources_of_corpus(corpus), in_one_thread(reading)
+    texts: pw.corpus.Corpus | dict[str, pw.corpus.Corpus]
+    if isinstance(sources, Mapping):
+        texts = {name: pw.corpus.read_corpus(paths, **how) for name, paths in sources.items()}
+    else:
+        texts = pw.corpus.read_corpus(sources, **how)
     found = pw.analysis.compare(
         named,
-        _texts(corpus, reading),
+        texts,
         gold=standard,
         words=words,
         num_threads=reading["num_threads"],
@@ -123,16 +161,6 @@ def compare(
     if plot_directory:
         pw.analysis.save_plots(found, plot_directory)
     if as_json:
-        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+        print_json(found.to_dict())
     elif html_path != "-":
         print_blocks(blocks(found), terminal_width())
-
-
-def _texts(
-    corpus: Sequence[NamedPath], reading: Reading
-) -> pw.corpus.Corpus | Mapping[str, pw.corpus.Corpus]:
-    """Return the texts of a corpus, or those of each source."""
-    sources, how = sources_of_corpus(corpus), in_one_thread(reading)
-    if isinstance(sources, Mapping):
-        return {name: pw.corpus.read_corpus(paths, **how) for name, paths in sources.items()}
-    return pw.corpus.read_corpus(sources, **how)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import click
-from click.shell_completion import get_completion_class, shell_complete
+from click.shell_completion import get_completion_class
 
 from piecework.cli.parameters import COMPLETE, command
 
@@ -24,8 +24,3 @@ def completion(ctx: click.Context, shell: str) -> None:
     assert kind is not None  # click has these three
     script = kind(ctx.find_root().command, {}, "piecework", COMPLETE).source()
     click.echo(script)
-
-
-def complete(commands: click.Command, instruction: str) -> int:
-    """Handle a completion request of a shell; return the exit code."""
-    return shell_complete(commands, {}, "piecework", COMPLETE, instruction)

@@ -5,18 +5,16 @@ from __future__ import annotations
 import tempfile
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
+from itertools import zip_longest
 from typing import Any
 
 import click
 
 import piecework as pw
 from piecework._internal.counted import counted
-from piecework.cli.notes import note
-from piecework.cli.outputs import save_tokenizer
+from piecework.cli.outputs import note, save_tokenizer
 from piecework.cli.parameters import (
     InputFile,
-    OutputFile,
     TokenizerOutput,
     command,
     is_quiet,
@@ -29,7 +27,8 @@ from piecework.cli.tokenizer_options import (
     tokenizer_options,
     without_warnings_of_lengths,
 )
-from piecework.io.format_detection import VOCAB_MERGES, file_format
+from piecework.errors import ArgumentError
+from piecework.io.format_detection import file_format
 from piecework.io.saving import (
     bytes_for,
     check_format,
@@ -37,32 +36,22 @@ from piecework.io.saving import (
     is_folder_path,
     tokenizer_format_of,
 )
-from piecework.io.stored_lengths import core_of_folder
 
 _EXAMPLE = """\b
 Example:
   piecework convert cl100k_base.tiktoken tokenizer.json --encoding-name cl100k_base --verify corpus.txt
   piecework convert tokenizer.json ranks.tiktoken
   piecework convert vocab.json tokenizer.json --merges merges.txt
-  piecework convert tokenizer.json vocab.json --merges-output merges.txt
   piecework convert cl100k_base folder/
   piecework convert llama.model tokenizer.json --verify corpus.txt
   piecework convert wordpiece.json unigram.json --unigram corpus.txt
 """
-
-_DIFFERS = 1
 
 
 @command(epilog=_EXAMPLE)
 @click.argument("source", metavar="SRC", type=InputFile())
 @click.argument("target", metavar="DST", type=TokenizerOutput())
 @partial(tokenizer_options, argument="SRC")
-@option(
-    "--merges-output",
-    metavar="FILE",
-    type=OutputFile(),
-    help="Write DST as a vocab.json and this file as its merges.txt.",
-)
 @option(
     "--unigram",
     "unigram_corpus",
@@ -87,7 +76,6 @@ def convert(
     source: str,
     target: str,
     hints: Hints,
-    merges_output: str | None,
     unigram_corpus: str | None,
     corpus: str | None,
     force: bool,
@@ -104,57 +92,41 @@ def convert(
     original = load_one(source, hints)
     name = "tokenizer.json" if target == "-" else target
     if unigram_corpus is not None:
-        _check_unigram(original, name, merges_output, force=force)
+        _check_unigram(original, name, force=force)
         pipeline = pw.train.pipeline_of(original.spec)
         from piecework.cli.options import count_or_load
 
         counts = count_or_load((unigram_corpus,), pipeline, {"field": None})
         original = pw.vocabulary.to_unigram(original, counts, progress=not is_quiet()).tokenizer
-    if merges_output is not None:
-        if target == "-" or is_folder_path(target):
-            message = f"needs a file name such as vocab.json as DST, not {target}"
-            raise pw.errors.ArgumentError("merges_output", message)
-        loaded = original
-        written = _vocabulary_round_trip(loaded)
-    else:
-        with without_warnings_of_lengths():
-            loaded = _with_stages_for(original, name, force=force)
-            written = _round_trip(loaded, name)
+    with without_warnings_of_lengths():
+        loaded = _with_stages_for(original, name, force=force)
+        written = _round_trip(loaded, name)
     lost = _differences(loaded, written, in_folder=is_folder_path(name))
     if lost and not force:
         problem = f"cannot store {', '.join(lost)}; use another format, such as tokenizer.json, or --force"
-        raise pw.errors.ArgumentError(target, problem)
+        raise ArgumentError(target, problem)
     if lost:
         click.echo(f"piecework: lost: {', '.join(lost)}", err=True)
     if corpus is not None:
         _verify(original, written, corpus)
-    if merges_output is not None:
-        loaded.save(target, merges=merges_output)
-        after = VOCAB_MERGES
-    else:
-        save_tokenizer(loaded, target)
-        after = tokenizer_format_of(target)
+    save_tokenizer(loaded, target)
     before = file_format(
         source,
         merges=hints["merges"],
         encoding_name=hints["encoding_name"],
         revision=hints["revision"],
     )
-    entries = f"converted {before} to {after}, {counted(loaded.get_vocab_size(), 'entry')}"
+    formats = f"{before} to {tokenizer_format_of(target)}"
+    entries = f"converted {formats}, {counted(loaded.get_vocab_size(), 'entry')}"
     note(entries + ("" if target == "-" else f", saved as {target}"))
 
 
-def _check_unigram(
-    tokenizer: pw.Tokenizer, target: str, merges_output: str | None, *, force: bool
-) -> None:
+def _check_unigram(tokenizer: pw.Tokenizer, target: str, *, force: bool) -> None:
     """Raise, before the corpus is read, if DST cannot be the Unigram model of a tokenizer."""
     spec = tokenizer.spec
     if not isinstance(spec.model, pw.spec.WordPiece):
         message = f"converts a WordPiece tokenizer, not a {type(spec.model).__name__} tokenizer"
-        raise pw.errors.ArgumentError("unigram_corpus", message)
-    if merges_output is not None:
-        message = "cannot be combined: a Unigram model has scores"
-        raise pw.errors.ArgumentError("merges_output", message)
+        raise ArgumentError("unigram_corpus", message)
     smallest = pw.spec.Unigram((("<unk>", 0.0), ("a", -1.0)), unk_id=0)
     changed = replace(spec, model=smallest, post_processor=None, added_tokens=(), padding=None)
     check_format(_with_stages_for(pw.Tokenizer.from_spec(changed), target, force=force), target)
@@ -168,10 +140,10 @@ def _with_stages_for(tokenizer: pw.Tokenizer, target: str, *, force: bool) -> pw
             return tokenizer
         try:
             return pw.Tokenizer.from_spec(pw.vocabulary.as_sentencepiece(tokenizer.spec))
-        except pw.errors.ArgumentError as error:
+        except ArgumentError as error:
             hint = f"write {formats_for(tokenizer)}"
             place = f"{target}: {error.place}"
-            raise pw.errors.ArgumentError(place, error.message, hint=hint) from error
+            raise ArgumentError(place, error.message, hint=hint) from error
     if not target.endswith(".json") and not is_folder_path(target):
         return tokenizer
     try:
@@ -197,7 +169,7 @@ def _round_trip(tokenizer: pw.Tokenizer, target: str) -> pw.Tokenizer:
     data = bytes_for(tokenizer, target)
     if target.endswith(".vocab"):
         problem = "a .vocab lists pieces and scores, and is not a tokenizer"
-        raise pw.errors.ArgumentError(target, f"{problem}; write {formats_for(tokenizer)}")
+        raise ArgumentError(target, f"{problem}; write {formats_for(tokenizer)}")
     if target.endswith(".pwc"):
         return tokenizer  # a compiled cache is the tokenizer itself
     if not target.endswith(".tiktoken"):
@@ -206,21 +178,9 @@ def _round_trip(tokenizer: pw.Tokenizer, target: str) -> pw.Tokenizer:
     if pattern is None:
         found = type(tokenizer.spec.pre_tokenizer).__name__
         needed = "a .tiktoken file needs split patterns followed by ByteLevel"
-        message = f"{needed}; the pre-tokenizer of {target} is {found}"
-        raise pw.errors.ArgumentError("pre_tokenizer", message)
+        raise ArgumentError("pre_tokenizer", f"{needed}; the pre-tokenizer of {target} is {found}")
     ids = {token.content: token.id for token in tokenizer.added_tokens if token.special}
     return pw.Tokenizer.from_bytes(data, source=target, pattern=pattern, special_tokens=ids)
-
-
-def _vocabulary_round_trip(tokenizer: pw.Tokenizer) -> pw.Tokenizer:
-    """Save as vocab.json with merges.txt, and load them with what they lack."""
-    with tempfile.TemporaryDirectory() as folder:
-        vocab, merges = Path(folder, "vocab.json"), Path(folder, "merges.txt")
-        tokenizer.save(vocab, merges=merges)
-        special = [token.content for token in tokenizer.added_tokens if token.special]
-        return pw.Tokenizer.load(
-            vocab, merges=merges, pattern=_pattern(tokenizer), special_tokens=special
-        )
 
 
 def _pattern(tokenizer: pw.Tokenizer) -> str | tuple[str, ...] | None:
@@ -253,12 +213,7 @@ def _members(pre_tokenizer: Any) -> tuple[Any, ...]:
 
 
 def _differences(before: pw.Tokenizer, after: pw.Tokenizer, *, in_folder: bool) -> list[str]:
-    """Return the names of the stages in which two tokenizers differ; a folder stores lengths unapplied."""
-    if in_folder:
-        before, after = (
-            tokenizer._variant(core_of_folder(tokenizer._core, tokenizer._settings))
-            for tokenizer in (before, after)
-        )
+    """Return the names of the stages in which two tokenizers differ."""
     old, new = before.spec, after.spec
     same_model = type(old.model) is type(new.model) and (
         _settings(old.model) == _settings(new.model) or isinstance(old.model, pw.spec.BPE)
@@ -277,8 +232,9 @@ def _differences(before: pw.Tokenizer, after: pw.Tokenizer, *, in_folder: bool) 
         "the pre-tokenizer": _stages(before) == _stages(after),
         "the post-processor": inserted(before) == inserted(after),
         "added tokens": added(before) == added(after),
-        "truncation": old.truncation == new.truncation,
-        "padding": old.padding == new.padding,
+        # A folder stores lengths and does not apply them.
+        "truncation": in_folder or old.truncation == new.truncation,
+        "padding": in_folder or old.padding == new.padding,
     }
     return [name for name, is_kept in checks.items() if not is_kept]
 
@@ -298,18 +254,13 @@ def _verify(before: pw.Tokenizer, after: pw.Tokenizer, corpus: str) -> None:
         new = after.encode_batch(texts, parse_special=True).to_lists()
         for number, (mine, other) in enumerate(zip(old, new, strict=True), start=lines + 1):
             if mine != other:
-                place = f"{corpus} line {number}"
-                _show_difference(place, (before, mine), (after, other))
-                raise click.exceptions.Exit(_DIFFERS)
+                pairs = enumerate(zip_longest(mine, other))
+                at = next(at for at, (a, b) in pairs if a != b)
+                click.echo(f"piecework: {corpus} line {number}: token {at} differs", err=True)
+                for name, side, ids in (("SRC", before, mine), ("DST", after, other)):
+                    near = ids[max(0, at - 2) : at + 3]
+                    shown = [(id, side.id_to_token(id)) for id in near]
+                    click.echo(f"  {name}: {shown}", err=True)
+                raise click.exceptions.Exit(1)
         lines, tokens = lines + len(texts), tokens + sum(map(len, old))
     note(f"piecework: {counted(lines, 'line')}, {counted(tokens, 'token')}, all equal")
-
-
-def _show_difference(place: str, *sides: tuple[pw.Tokenizer, list[int]]) -> None:
-    (_, first), (_, second) = sides
-    pairs = enumerate(zip(first, second, strict=False))
-    at = next((at for at, (a, b) in pairs if a != b), min(len(first), len(second)))
-    click.echo(f"piecework: {place}: token {at} differs", err=True)
-    for name, (tokenizer, ids) in zip(("SRC", "DST"), sides, strict=True):
-        shown = [(id, tokenizer.id_to_token(id)) for id in ids[max(0, at - 2) : at + 3]]
-        click.echo(f"  {name}: {shown}", err=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from shlex import quote
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -42,9 +42,6 @@ from piecework.io.atomic_files import atomic_stream
 from piecework.train.counts_files import CountsSummary
 from piecework.train.plan import Plan
 from piecework.train.trainer import traits_of
-
-if TYPE_CHECKING:
-    from piecework.analysis.round_trip import RoundTrip
 
 _EXAMPLE = """\b
 Example:
@@ -115,29 +112,18 @@ def count(
             **reading,
             **given_options(counting),
         )
-    if path != "-" or as_json:
-        _print_summary(summary, plan, found, timing, path, as_json)
-
-
-def _print_summary(
-    counts: CountsSummary,
-    plan: Plan,
-    found: RoundTrip,
-    timing: Timing,
-    path: str,
-    as_json: bool,
-) -> None:
-    """Print how many words were counted, what the preset does to them, and the next command."""
+    if path == "-" and not as_json:
+        return
     assert plan.preset is not None
     name, normalizer = plan.preset.name, plan.pipeline.normalizer
-    is_sentencepiece = traits_of(plan.trainer).has_own_pipeline
-    train = "train-sentencepiece" if is_sentencepiece else "train"
-    output = "spm.model" if is_sentencepiece else "tokenizer.json"
+    train, output = "train", "tokenizer.json"
+    if traits_of(plan.trainer).has_own_pipeline:
+        train, output = "train-sentencepiece", "spm.model"
     given = click.get_current_context().params["preset"]
     chosen = f" --preset {given}" if given else ""
     following = f"piecework {train} {quote(path)}{chosen} --vocab-size 8000 -o {output}"
     lines = [
-        f"{counted(counts.words, 'word')}, {counts.distinct:,} distinct {timing}, saved as {path}",
+        f"{counted(summary.words, 'word')}, {summary.distinct:,} distinct {timing}, saved as {path}",
         f"preset {name} {normalization_text(normalizer, found)}",
         preset_hint(plan, found),
         f"next: {following}",
@@ -145,8 +131,8 @@ def _print_summary(
     data = {
         "preset": name,
         "changes": list(changes_of(normalizer)),
-        "words": counts.words,
-        "distinct_words": counts.distinct,
+        "words": summary.words,
+        "distinct_words": summary.distinct,
         **timing.figures(),
         "changed_share": found.changed_share if found.words else None,
         "saved": None if path == "-" else path,

@@ -7,9 +7,9 @@ import itertools
 import click
 
 import piecework as pw
-from piecework.cli.notes import note
+from piecework.cli.outputs import note
 from piecework.cli.parameters import InputFile, command, in_output, output_option, quiet_option
-from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
+from piecework.cli.tokenizer_options import with_tokenizer
 from piecework.io.atomic_files import atomic_stream
 
 _EXAMPLE = """\b
@@ -21,9 +21,8 @@ Example:
 
 
 @command(epilog=_EXAMPLE)
-@tokenizer_argument()
+@with_tokenizer
 @click.argument("files", nargs=-1, metavar="[FILE|-]...", type=InputFile())
-@tokenizer_options
 @in_output(
     "--keep-special-tokens",
     is_flag=True,
@@ -33,12 +32,11 @@ Example:
 @output_option("File to write.  [default: stdout]", default="-")
 @quiet_option
 def decode(
-    tokenizer: str,
+    tokenizer: pw.Tokenizer,
     files: tuple[str, ...],
     keep_special_tokens: bool,
     no_clean_up: bool,
     path: str,
-    hints: Hints,
 ) -> None:
     """Decode the ids in the FILEs to text, one line per row.
 
@@ -47,17 +45,15 @@ def decode(
     Without FILEs, or for -, the command reads stdin. Ids that are not in the vocabulary are skipped, and
     counted on stderr.
     """
-    loaded = load_one(tokenizer, hints)
-    known = frozenset(loaded.get_vocab().values())
+    known = frozenset(tokenizer.get_vocab().values())
     first_gap = next(id for id in itertools.count() if id not in known)
     unknown = 0
     with atomic_stream(path) as stream:
         for name in files or ("-",):
             for rows in pw.export.read_ids(name):
-                unknown += sum(
-                    _unknown(row, known) for row in rows if row and max(row) >= first_gap
-                )
-                texts = loaded.decode_batch(
+                odd = (row for row in rows if row and max(row) >= first_gap)
+                unknown += sum(id not in known for row in odd for id in row)
+                texts = tokenizer.decode_batch(
                     rows,
                     skip_special_tokens=not keep_special_tokens,
                     clean_up=False if no_clean_up else None,
@@ -66,7 +62,3 @@ def decode(
                 stream.flush()
     if unknown:
         note(f"ids that are not in the vocabulary: {unknown:,} skipped")
-
-
-def _unknown(row: list[int], known: frozenset[int]) -> int:
-    return len(row) - sum(map(known.__contains__, row))

@@ -8,9 +8,8 @@ import click
 
 import piecework as pw
 from piecework._internal.step_selection import Selection
-from piecework.cli.explain_text import print_tokens
-from piecework.cli.explanations import check_html, explanation_options, show
-from piecework.cli.outputs import is_training_log, training_log_of
+from piecework.cli.explanations import check_html, explanation_options, print_tokens, show
+from piecework.cli.outputs import LOG_SUFFIX, training_log_of
 from piecework.cli.parameters import InputFile, command, in_explanation
 from piecework.cli.tokenizer_options import (
     Hints,
@@ -33,7 +32,7 @@ Example:
 @in_explanation(
     "--token",
     metavar="TOKEN",
-    help="Print the merges that made TOKEN, in place of encoding a text: from the tokenizer, or from the "
+    help="Print the merges that made TOKEN, instead of encoding a text: from the tokenizer, or from the "
     "NAME.training.json beside it.",
 )
 @explanation_options("Merges of each word", "all")
@@ -58,7 +57,8 @@ def explain(
         if len(arguments) != 1:
             message = f"needs one TOKENIZER; there are {len(arguments)} arguments"
             raise pw.errors.ArgumentError("token", message)
-        log = arguments[0] if is_training_log(arguments[0]) else training_log_of(arguments[0])
+        path = arguments[0]
+        log = path if path.endswith(LOG_SUFFIX) else training_log_of(path)
         is_logged = os.path.exists(log)
         learned = (
             pw.train.LearnedVocabulary.load(log) if is_logged else load_one(arguments[0], hints)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -22,9 +22,6 @@ from piecework.cli.training_options import (
 )
 from piecework.train.plan import Plan
 
-if TYPE_CHECKING:
-    from piecework.analysis.training.trace import TrainingTrace
-
 _MODELS = (*PRESET_MODELS, SENTENCEPIECE)
 _EXAMPLE = """\b
 Example:
@@ -39,7 +36,7 @@ Example:
 @in_explanation(
     "--example",
     type=click.Choice(TRAINING_EXAMPLES),
-    help="Train on a published example in place of CORPUS.",
+    help="Train on a published example instead of CORPUS.",
 )
 @in_explanation(
     "--word",
@@ -63,7 +60,7 @@ def explain_training(
 ) -> None:
     """Print each step of a training on CORPUS.
 
-    CORPUS is small; the files are of the same kinds as for `piecework train`, whose options hold here too.
+    CORPUS should be small. Its files and the options are the same as for `piecework train`.
     """
     check_html(html_path, as_json)
     Selection.of(steps)  # raises before the work
@@ -72,43 +69,33 @@ def explain_training(
         problem = "cannot be combined with --example" if corpus else missing
         raise pw.errors.ArgumentError("CORPUS", problem)
     given = given_settings(settings)
-    how: dict[str, Any] = {"steps": steps, "top": lines, "word": word}
     if example is not None:
-        trace = _trace_example(example, model, preset, given, **how)
+        counts, trainer = _example(example, model, preset, given)
     else:
         plan = Plan.of(model=model, preset=preset, **given)
+        trainer = plan.trainer
         counts = count_or_load(corpus, plan.pipeline, reading, plan.sentences)
-        trace = pw.analysis.explain_training(counts, plan.trainer, **how)
+    trace = pw.analysis.explain_training(counts, trainer, steps=steps, top=lines, word=word)
     show(trace, as_json, html_path, lines)
 
 
-def _trace_example(
-    name: str, model: str | None, preset: str | None, given: Mapping[str, Any], **how: Any
-) -> TrainingTrace:
-    """Train on a built-in example with its settings; given ones replace them."""
+def _example(
+    name: str, model: str | None, preset: str | None, given: Mapping[str, Any]
+) -> tuple[pw.Counts, pw.train.Trainer]:
+    """Return the counts of a built-in example, and a trainer with its settings; given ones replace them."""
     example = pw.analysis.training_example(name)
     trainer: pw.train.Trainer = example.trainer
     counts = example.counts
     if model is not None or preset is not None or given:
-        settings = {**_settings(example.trainer, model), **given}
-        plan = Plan.of(model=model, preset=preset or _preset(model, example.preset), **settings)
+        names = ["vocab_size"]
+        if model in (None, "wordpiece", "bpe", "byte-bpe"):
+            names.append("min_frequency")
+        if model in (None, "wordpiece"):
+            names += ["special_tokens", "learner", "alphabet_forms"]
+            preset = preset or example.preset
+        settings = {name: getattr(example.trainer, name) for name in names}
+        plan = Plan.of(model=model, preset=preset, **{**settings, **given})
         trainer = plan.trainer
         if example.texts:
             counts = pw.count_texts(example.texts, preset=plan.pipeline, sentences=plan.sentences)
-    return pw.analysis.explain_training(counts, trainer, **how)
-
-
-def _settings(trainer: pw.WordPieceTrainer, model: str | None) -> dict[str, Any]:
-    """Return the settings of an example that a model of this kind takes."""
-    found: dict[str, Any] = {"vocab_size": trainer.vocab_size}
-    if model in (None, "wordpiece", "bpe", "byte-bpe"):
-        found["min_frequency"] = trainer.min_frequency
-    if model in (None, "wordpiece"):
-        found["special_tokens"] = trainer.special_tokens
-        found["learner"] = trainer.learner
-        found["alphabet_forms"] = trainer.alphabet_forms
-    return found
-
-
-def _preset(model: str | None, wordpiece: str) -> str | None:
-    return wordpiece if model in (None, "wordpiece") else None
+    return counts, trainer

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, TypeVar
+from collections.abc import Callable, Sequence
+from itertools import cycle
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import piecework as pw
-from piecework.cli.explain_text import print_aligned
-from piecework.cli.outputs import check_output
-from piecework.cli.parameters import OutputFile, apply, in_explanation, in_output
-from piecework.cli.terminal import print_blocks, terminal_width
+from piecework.cli.outputs import (
+    check_output,
+    color_console,
+    print_blocks,
+    print_json,
+    terminal_width,
+)
+from piecework.cli.parameters import Function, OutputFile, all_of, in_explanation, in_output
 from piecework.io.atomic_files import atomic_stream
 
 if TYPE_CHECKING:
@@ -21,12 +25,47 @@ if TYPE_CHECKING:
     from piecework.analysis.side_by_side import SideBySide
     from piecework.analysis.training.trace import TrainingTrace
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+_KINDS = {
+    "plain": "",
+    "name": "bold",
+    "even": "black on bright_cyan",
+    "odd": "black on bright_yellow",
+    "unknown": "black on bright_red",
+}
+
+
+def print_tokens(tokens: Sequence[str]) -> None:
+    """Print tokens on alternating background colors, or separated by bars without a color terminal."""
+    console = color_console()
+    if console is None:
+        click.echo(f"  {'|'.join(tokens)}")
+        return
+    from rich.text import Text
+
+    from piecework.analysis.block_drawing import TOKEN_STYLES
+
+    styles = cycle(TOKEN_STYLES)
+    parts = [Text(token, style) for token, style in zip(tokens, styles, strict=False)]
+    console.print(Text("  ").append_text(Text().join(parts)))
+
+
+def print_aligned(found: SideBySide, width: int, lines: int) -> None:
+    """Print the tokens of several tokenizers below each other, and a table of their counts."""
+    console = color_console()
+    if console is None:
+        click.echo(found.to_text(lines, width), nl=False)
+        return
+    from rich.text import Text
+
+    for line in found.colored(lines, width):
+        console.print(Text.assemble(*((part.text, _KINDS[part.kind]) for part in line)))
+    click.echo()
+    print_blocks(found.blocks(lines), width)
 
 
 def explanation_options(about_steps: str, default_steps: str) -> Callable[[Function], Function]:
     """Return the options that select steps, and those for the output."""
-    options = (
+    return all_of(
         in_explanation(
             "--steps",
             metavar="N,N-N",
@@ -49,7 +88,6 @@ def explanation_options(about_steps: str, default_steps: str) -> Callable[[Funct
             help="Write a self-contained HTML page.",
         ),
     )
-    return lambda function: apply(options, function)
 
 
 def check_html(html_path: str | None, as_json: bool) -> None:
@@ -78,7 +116,7 @@ def show(
             html = sides.to_html(lines) if sides else as_html(found.blocks(lines, **how))
             stream.write(page("piecework explain", html).encode())
     if as_json:
-        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+        print_json(found.to_dict())
     elif html_path != "-" and sides:
         print_aligned(sides, terminal_width() or WIDTH, lines)
     elif html_path != "-":

@@ -8,11 +8,11 @@ import click
 
 import piecework as pw
 from piecework.cli.options import count_or_load
+from piecework.cli.outputs import saves_resized
 from piecework.cli.parameters import InputFile, command, in_vocabulary, is_quiet
 from piecework.cli.reading import Reading, given_options, reading_options
-from piecework.cli.resizing import check_outputs, resizing_outputs, save_resized
-from piecework.cli.setting_options import setting_options
-from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
+from piecework.cli.tokenizer_options import with_tokenizer
+from piecework.cli.training_options import setting_options
 from piecework.train.learners import SCORES
 
 _EXAMPLE = """\b
@@ -22,7 +22,7 @@ Example:
 
 
 @command(epilog=_EXAMPLE)
-@tokenizer_argument()
+@with_tokenizer
 @click.argument("corpus", nargs=-1, required=True, type=InputFile())
 @in_vocabulary(
     "-n",
@@ -38,34 +38,23 @@ Example:
 )
 @setting_options(pw.BPETrainer, "min_frequency", "max_token_length")
 @reading_options
-@tokenizer_options
-@resizing_outputs(required=True)
+@saves_resized
 def extend(
-    tokenizer: str,
+    tokenizer: pw.Tokenizer,
     corpus: tuple[str, ...],
     n: int,
     score: str | None,
     reading: Reading,
-    hints: Hints,
-    map_path: str | None,
-    path: str,
     **settings: Any,
-) -> None:
+) -> tuple[pw.Tokenizer, pw.IdMap]:
     """Add entries learned from CORPUS to TOKENIZER, without changing existing ids.
 
     CORPUS: the same kinds of files as for `piecework train`. Counts files must come from the normalizer and
     pre-tokenizer of TOKENIZER.
     """
-    loaded = load_one(tokenizer, hints)
-    check_outputs(loaded, path, map_path)
-    pipeline = pw.train.pipeline_of(loaded.spec)
-    counts = count_or_load(corpus, pipeline, reading)
-    larger, id_map = pw.vocabulary.extend(
-        loaded,
-        counts,
-        n,
-        learner=None if score is None else pw.train.Merges(score),
-        progress=not is_quiet(),
-        **given_options(settings),
+    counts = count_or_load(corpus, pw.train.pipeline_of(tokenizer.spec), reading)
+    learner = None if score is None else pw.train.Merges(score)
+    given = given_options(settings)
+    return pw.vocabulary.extend(
+        tokenizer, counts, n, learner=learner, progress=not is_quiet(), **given
     )
-    save_resized(larger, id_map, path, map_path)

@@ -1,10 +1,8 @@
-"""`piecework find-drift`: report where ids of files differ from those of their own text."""
+"""`piecework find-drift`: report where the ids in files differ from the ids of their text."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -12,13 +10,12 @@ import click
 import piecework as pw
 from piecework._internal.counted import counted
 from piecework._internal.progress import progress_bar
+from piecework.cli.outputs import print_blocks, print_json, terminal_width
 from piecework.cli.parameters import InputFile, command, is_quiet, option, quiet_option
-from piecework.cli.terminal import print_blocks, terminal_width
-from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
+from piecework.cli.tokenizer_options import with_tokenizer
 
 if TYPE_CHECKING:
     from piecework.analysis.blocks import Block
-    from piecework.chat.drift import Drift, DriftSpan
 
 _EXAMPLE = """\b
 Example:
@@ -28,9 +25,8 @@ Example:
 
 
 @command(epilog=_EXAMPLE)
-@tokenizer_argument()
+@with_tokenizer
 @click.argument("files", nargs=-1, metavar="[FILE|-]...", type=InputFile())
-@tokenizer_options
 @option(
     "--show",
     type=click.IntRange(min=0),
@@ -40,76 +36,44 @@ Example:
 )
 @option("--json", "as_json", is_flag=True, help="Print the numbers and the differences as JSON.")
 @quiet_option
-def find_drift(
-    tokenizer: str, files: tuple[str, ...], show: int, as_json: bool, hints: Hints
-) -> None:
+def find_drift(tokenizer: pw.Tokenizer, files: tuple[str, ...], show: int, as_json: bool) -> None:
     """Print where ids in the FILEs differ from the ids of their text.
 
     The command decodes each row, encodes the text again, and compares. Models generate such ids, and
-    training on the text in their place trains on other ids. FILEs have a format that `piecework encode`
+    training on the text instead would use other ids. FILEs have a format that `piecework encode`
     writes; without FILEs, or for -, the command reads stdin. It stops at an id that is not in the vocabulary.
     """
-    loaded = load_one(tokenizer, hints)
-    found = _Summary(show)
+    counts = {"rows": 0, "ids": 0, "drifting_rows": 0, "drifting_ids": 0}
+    spans: list[tuple[int, Any]] = []
     with progress_bar("comparing", not is_quiet()) as update:
-        for drift in pw.chat.find_drift_files(loaded, files or ("-",)):
-            found.add(drift)
-            update(found.rows, 0)
+        for drift in pw.chat.find_drift_files(tokenizer, files or ("-",)):
+            counts["rows"] += 1
+            counts["ids"] += len(drift.ids)
+            counts["drifting_rows"] += not drift.is_stable
+            counts["drifting_ids"] += sum(len(span.ids) for span in drift.spans)
+            spans += [(counts["rows"], span) for span in drift.spans[: show - len(spans)]]
+            update(counts["rows"], 0)
     if as_json:
-        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+        print_json({**counts, "spans": [{"row": row, **span.to_dict()} for row, span in spans]})
     else:
-        print_blocks(found.blocks(), terminal_width())
+        print_blocks(_blocks(counts, spans), terminal_width())
 
 
-@dataclass
-class _Summary:
-    """Numbers of rows and ids, and the first differences with the numbers of their rows."""
+def _blocks(counts: Mapping[str, int], spans: Sequence[tuple[int, Any]]) -> Iterator[Block]:
+    from piecework.analysis.blocks import Grid, Paragraph
 
-    show: int
-    rows: int = 0
-    ids: int = 0
-    drifting_rows: int = 0
-    drifting_ids: int = 0
-    spans: list[tuple[int, DriftSpan]] = field(default_factory=list)
-
-    def add(self, drift: Drift) -> None:
-        self.rows += 1
-        self.ids += len(drift.ids)
-        self.drifting_rows += not drift.is_stable
-        self.drifting_ids += sum(len(span.ids) for span in drift.spans)
-        shown = drift.spans[: self.show - len(self.spans)]
-        self.spans += [(self.rows, span) for span in shown]
-
-    def to_dict(self) -> dict[str, Any]:
-        return {
-            "rows": self.rows,
-            "ids": self.ids,
-            "drifting_rows": self.drifting_rows,
-            "drifting_ids": self.drifting_ids,
-            "spans": [{"row": row, **span.to_dict()} for row, span in self.spans],
-        }
-
-    def blocks(self) -> Iterator[Block]:
-        from piecework.analysis.blocks import Grid, Paragraph
-
-        yield Paragraph(
-            f"{counted(self.rows, 'row')}, {counted(self.ids, 'id')}: "
-            f"{counted(self.drifting_rows, 'row')} with {counted(self.drifting_ids, 'id')} that the text of "
-            "the row does not have"
-        )
-        if self.spans:
-            header = ("row", "position", "text", "tokens", "tokens of the text")
-            yield Grid(header, tuple(_cells(*one) for one in self.spans), numbers=header[:2])
+    yield Paragraph(
+        f"{counted(counts['rows'], 'row')}, {counted(counts['ids'], 'id')}: "
+        f"{counted(counts['drifting_rows'], 'row')} with {counted(counts['drifting_ids'], 'id')} that the "
+        "text of the row does not have"
+    )
+    if spans:
+        header = ("row", "position", "text", "tokens", "tokens of the text")
+        yield Grid(header, tuple(_cells(*one) for one in spans), numbers=header[:2])
 
 
-def _cells(row: int, span: DriftSpan) -> tuple[str, ...]:
+def _cells(row: int, span: Any) -> tuple[str, ...]:
     from piecework.analysis.readable import show_whitespace
 
-    tokens = (_shown(span.tokens), _shown(span.new_tokens))
+    tokens = (" ".join(map(show_whitespace, one)) for one in (span.tokens, span.new_tokens))
     return str(row), str(span.start), show_whitespace(span.text), *tokens
-
-
-def _shown(tokens: Iterable[str]) -> str:
-    from piecework.analysis.readable import show_whitespace
-
-    return " ".join(map(show_whitespace, tokens))

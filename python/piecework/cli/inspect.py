@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
@@ -10,8 +9,9 @@ import click
 
 import piecework as pw
 from piecework._internal.counted import counted
+from piecework.cli.outputs import print_json
 from piecework.cli.parameters import InputFile, command, option
-from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
+from piecework.cli.tokenizer_options import with_tokenizer
 
 if TYPE_CHECKING:
     from piecework.analysis.round_trip import RoundTrip
@@ -34,8 +34,7 @@ _STAGES = (
 
 
 @command(epilog=_EXAMPLE)
-@tokenizer_argument()
-@tokenizer_options
+@with_tokenizer
 @option(
     "--corpus",
     multiple=True,
@@ -48,29 +47,27 @@ _STAGES = (
 @option("--show", default=10, show_default=True, help="Number of examples of each kind of token.")
 @option("--json", "as_json", is_flag=True, help="Print all tokens of each kind as JSON.")
 def inspect(
-    tokenizer: str,
+    tokenizer: pw.Tokenizer,
     corpus: tuple[str, ...],
     field: str | None,
     show: int,
     as_json: bool,
-    hints: Hints,
 ) -> None:
     """Print the stages of TOKENIZER, its sizes, and its tokens by kind.
 
     Byte tokens represent a single byte. Tokens listed under "invalid UTF-8" are not valid text on their
     own. Numeric tokens consist of decimal digits. No tested text produces an unreachable token. Duplicates
-    represent the same text. "round trip" says what texts lose when they are encoded and decoded: characters,
+    represent the same text. "round trip" lists what texts lose when they are encoded and decoded: characters,
     what the normalizer changes, and spaces.
     """
-    loaded = load_one(tokenizer, hints)
     from piecework.analysis.corpus_texts import sample_of_files
 
     texts = sample_of_files(corpus, field=field) if corpus else None
-    found = pw.analysis.inspect(loaded, texts)
+    found = pw.analysis.inspect(tokenizer, texts)
     if as_json:
-        click.echo(json.dumps(found.to_dict(), ensure_ascii=False))
+        print_json(found.to_dict())
         return
-    spec = loaded.spec
+    spec = tokenizer.spec
     for stage in _STAGES:
         _print_field(stage.replace("_", "-"), str(getattr(spec, stage) or "none"))
     _print_field("family", found.family)
@@ -78,8 +75,8 @@ def inspect(
         "vocabulary",
         f"{counted(found.vocab_size, 'token')}, {found.inside_words:,} with a continuation prefix",
     )
-    _print_field("special tokens", _with_ids(loaded, found.special))
-    _print_field("added tokens", _with_ids(loaded, found.added))
+    _print_field("special tokens", _with_ids(tokenizer, found.special))
+    _print_field("added tokens", _with_ids(tokenizer, found.added))
     _print_field("byte tokens", _count_and_examples(found.byte_tokens, show))
     _print_field("invalid UTF-8", _count_and_examples(found.invalid_utf8, show))
     _print_field("numeric tokens", _count_and_examples(found.numeric, show))
@@ -89,7 +86,7 @@ def inspect(
     )
     for at, line in enumerate(_round_trip_lines(found.round_trip, is_built_in=not corpus)):
         _print_field("" if at else "round trip", line)
-    _print_field("memory", _memory_text(loaded.memory()))
+    _print_field("memory", _memory_text(tokenizer.memory()))
     lengths = " ".join(f"{length}:{many:,}" for length, many in found.entry_lengths)
     _print_field("token lengths", lengths or "none")
 

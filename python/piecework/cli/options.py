@@ -7,20 +7,18 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import reduce
-from typing import Any, TypeVar
+from typing import Any
 
 import piecework as pw
 from piecework.cli.parameters import NameChoice, in_corpus, is_quiet
 from piecework.cli.reading import Reading, given_options, reading_options
-from piecework.cli.setting_options import setting_options
+from piecework.cli.training_options import setting_options
 from piecework.train.counting import CorpusCount, FileCountSettings
 from piecework.train.counts_files import is_counts_file
 from piecework.train.learn import preset_for_counts, source_of
 from piecework.train.plan import Plan
 from piecework.train.setting_fields import settings_of
 from piecework.train.trainer import traits_of
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 COUNTS_SUFFIXES = (".parquet", ".tsv")
 PRESETS = tuple(pw.train.PRESETS)
@@ -82,8 +80,9 @@ def check_counting(
     given = given_options(dict(counting))
     if are_counts_files(corpus, reading["field"], plan.sentences):
         for name in given.keys() - _ALSO_FOR_COUNTS:
-            problem = "does not apply to counts files, only to text files"
-            raise pw.errors.ArgumentError(name, problem)
+            raise pw.errors.ArgumentError(
+                name, "does not apply to counts files, only to text files"
+            )
     else:
         settings = FileCountSettings(sentences=plan.sentences, **{**reading, **given})
         CorpusCount(corpus, plan.pipeline, settings).check_checkpoint()

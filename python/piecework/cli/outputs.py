@@ -1,17 +1,76 @@
-"""Output files, checked before the work starts; `-` is stdout."""
+"""Output files, checked before the work starts, and printed results; `-` is stdout."""
 
 from __future__ import annotations
 
+import json
 import os
-from typing import TYPE_CHECKING
+import shutil
+import sys
+from collections.abc import Callable, Iterable
+from functools import wraps
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
 
 import piecework as pw
-from piecework.cli.notes import note
-from piecework.io.atomic_files import atomic_stream, check_writable
-from piecework.io.saving import check_format, formats_for, is_folder_path
+from piecework._internal.counted import counted
+from piecework.cli.parameters import (
+    Function,
+    OutputFile,
+    TokenizerOutput,
+    all_of,
+    in_output,
+    is_quiet,
+    output_option,
+    quiet_option,
+)
+from piecework.io.atomic_files import atomic_file, atomic_stream, check_writable
+from piecework.io.saving import check_format, check_model_type, formats_for, is_folder_path
 
 if TYPE_CHECKING:
+    from rich.console import Console
+
+    from piecework.analysis.blocks import Block, Colors
     from piecework.train.plan import Plan
+
+
+def print_json(data: Any) -> None:
+    """Print data as one line of JSON."""
+    click.echo(json.dumps(data, ensure_ascii=False))
+
+
+def print_blocks(blocks: Iterable[Block], width: int | None) -> None:
+    """Print blocks of at most `width` columns, None for any width."""
+    from piecework.analysis.displayed import as_text
+
+    console = color_console()
+    colors: Colors | None = console.color_system if console else None  # type: ignore[assignment]
+    click.echo(as_text(blocks, width, colors).lstrip("\n"), nl=False)
+
+
+def terminal_width() -> int | None:
+    """Return the number of columns of the terminal, None for another stdout."""
+    from piecework.analysis.displayed import WIDTH
+
+    if sys.stdout is not None and sys.stdout.isatty():
+        return shutil.get_terminal_size((WIDTH, 24)).columns
+    return None
+
+
+def color_console() -> Console | None:
+    """Return a console for a stdout with colors, None for another stdout."""
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    has_colors = console.is_terminal and console.color_system and not console.no_color
+    return console if has_colors else None
+
+
+def note(message: str) -> None:
+    """Print a line on stderr unless `--quiet` is given."""
+    if not is_quiet():
+        click.echo(message, err=True)
 
 
 def save_tokenizer(tokenizer: pw.Tokenizer, path: str) -> None:
@@ -77,12 +136,7 @@ def check_tokenizer_output(path: str) -> None:
     check_writable(os.path.join(inside, "tokenizer.json"))
 
 
-_LOG_SUFFIX = ".training.json"
-
-
-def is_training_log(path: str) -> bool:
-    """Return whether a path has the name of a file that `--training-log` writes."""
-    return path.endswith(_LOG_SUFFIX) and os.path.isfile(path)
+LOG_SUFFIX = ".training.json"
 
 
 def training_log_of(path: str) -> str:
@@ -93,4 +147,73 @@ def training_log_of(path: str) -> str:
     """
     trimmed = path.rstrip(os.sep)
     root = trimmed if is_folder_path(path) else os.path.splitext(trimmed)[0]
-    return f"{root}{_LOG_SUFFIX}"
+    return f"{root}{LOG_SUFFIX}"
+
+
+def resizing_outputs(*, required: bool) -> Callable[[Function], Function]:
+    """Return the options for the files to write: the id map and the tokenizer, and `--quiet`."""
+    return all_of(
+        in_output(
+            "--map",
+            "map_path",
+            type=OutputFile(),
+            metavar="*.npy|*.json",
+            help="Also write the new id of each old id, -1 for a removed token; .json also has the old ids "
+            "of the text of each new token.",
+        ),
+        output_option(
+            "File to write: .json, .txt or another format by suffix; a name that ends in / is a folder for "
+            "transformers; - writes a tokenizer.json to stdout.",
+            type=TokenizerOutput(),
+            required=required,
+        ),
+        quiet_option,
+    )
+
+
+def saves_resized(function: Callable[..., tuple[pw.Tokenizer, pw.IdMap]]) -> Callable[..., None]:
+    """Add the options for the files to write, to a command that returns what they get."""
+
+    @wraps(function)
+    def save(*arguments: Any, path: str, map_path: str | None, **settings: Any) -> None:
+        check_outputs(settings["tokenizer"], path, map_path)
+        save_resized(*function(*arguments, **settings), path, map_path)
+
+    return resizing_outputs(required=True)(save)
+
+
+def listed_words(path: str) -> list[str]:
+    """Return the lines of a file that are not empty."""
+    words: list[str] = []
+    for rows in pw.corpus.read_corpus(path, encoding_errors="strict"):
+        words += filter(None, rows.texts)
+    return words
+
+
+def check_outputs(tokenizer: pw.Tokenizer, path: str, map_path: str | None) -> None:
+    """Raise now if an output cannot be written or store such a model, before the work starts."""
+    check_model_type(tokenizer, path)
+    check_tokenizer_output(path)
+    if map_path is not None:
+        if Path(map_path).suffix not in (".npy", ".json"):
+            problem = f"must be a file name that ends in .npy or .json, not {map_path!r}"
+            raise pw.errors.ArgumentError("--map", problem)
+        check_output(map_path)
+
+
+def save_resized(
+    tokenizer: pw.Tokenizer, id_map: pw.IdMap, path: str, map_path: str | None
+) -> None:
+    """Write the tokenizer and the id map, if requested; print how many tokens were kept and added."""
+    save_tokenizer(tokenizer, path)
+    if map_path is not None:
+        import numpy as np
+
+        with atomic_file(map_path) as temporary, temporary.open("wb") as stream:
+            if map_path.endswith(".npy"):
+                np.save(stream, id_map.new_ids)
+            else:
+                stream.write(id_map.to_json().encode() + b"\n")
+    kept = int((id_map.new_ids >= 0).sum())
+    sizes = f"{counted(kept, 'token')} kept, {len(id_map.added):,} added"
+    note(sizes + ("" if path == "-" else f", saved as {path}"))

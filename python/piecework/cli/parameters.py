@@ -1,9 +1,11 @@
-"""Commands, options and argument types: help in sections, no repeated options, errors with flags."""
+"""Commands, options and argument types, and errors with the names that users type."""
 
 from __future__ import annotations
 
+import copy
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
@@ -11,13 +13,139 @@ from typing import TYPE_CHECKING, Any, TypeAlias, TypeVar
 import click
 
 import piecework as pw
-from piecework.cli.foreign_options import hint_for, value_hint
-from piecework.cli.messages import flags_of, with_flags
+from piecework._internal.close_names import did_you_mean
+from piecework.errors import FileError, FormatError, PieceworkError
 
 if TYPE_CHECKING:
     from click.shell_completion import CompletionItem
 
+# Programs: spm_train, spm_encode, subword-nmt, fastBPE, huggingface-cli, scripts of transformers, Unix tools.
+# Name here -> the names of others, without dashes.
+_NAMES_OF_OTHERS = {
+    "CORPUS or FILE": "corpus file files input input-file input-files train-files",
+    "TOKENIZER": "bpe-model codes model-name-or-path tokenizer tokenizer-model tokenizer-name "
+    "vocab vocab-file",
+    "TOKENIZER or --model-type": "model",
+    "--character-coverage": "coverage",
+    "--encoding-errors": "errors",
+    "--encoding-name": "encoding",
+    "--field": "column content-key json-keys key text-column text-field",
+    "--format": "output-format",
+    "--memory": "max-memory mem",
+    "--min-frequency": "min-count min-freq",
+    "--model": "model-type tokenizer-type",
+    "--model-type": "type",
+    "--normalization-rule-name": "normalization",
+    "--num-threads": "cpus jobs nproc num-proc num-workers workers",
+    "--out-dir": "output-dir",
+    "--output": "model-prefix output-prefix save-dir",
+    "--preset": "pre-tokenizer",
+    "--preset bert-cased": "cased",
+    "--preset bert-uncased": "do-lower-case lower lower-case uncased",
+    "--unk-token": "unk",
+    "--vocab-size": "num-merges num-operations num-symbols symbols vocabulary-size",
+}
+_HERE = {f"--{name}": here for here, names in _NAMES_OF_OTHERS.items() for name in names.split()}
+
+
+def hint_for(option: str, flags: Collection[str], arguments: Collection[str]) -> str:
+    """Return what an unknown option of a command is called here, "" if nothing is near.
+
+    >>> hint_for("--model_prefix", ["--output", "--model"], ["CORPUS"])
+    "it is called '--output' here"
+    >>> hint_for("--input", ["--input-format"], ["CORPUS"])
+    'CORPUS is an argument, without an option'
+    >>> hint_for("--vocab_size", ["--vocab-size"], [])
+    "did you mean '--vocab-size'?"
+    """
+    wanted = option.replace("_", "-")
+    if wanted in flags:
+        return f"did you mean {wanted!r}?"
+    for here in _HERE.get(wanted, "").split(" or "):
+        if here in arguments:
+            return f"{here} is an argument, without an option"
+        if here and here.split()[0] in flags:
+            return f"it is called {here!r} here"
+    return did_you_mean(option, flags)
+
+
+# Values of `--model` that have another name here.
+_MODELS = {
+    "bbpe": "byte-bpe",
+    "byte-level-bpe": "byte-bpe",
+    "bytelevelbpe": "byte-bpe",
+    "wordlevel": "word",
+}
+
+
+def value_hint(value: object, flags: Collection[str], known: Sequence[str]) -> str:
+    """Return which of the known values of an option is probably meant, "" if none is near.
+
+    >>> value_hint("wordpeice", ["--model"], ["bpe", "wordpiece"])
+    "did you mean 'wordpiece'?"
+    >>> value_hint("llama", ["--preset"], ["gpt2", "bert-cased"])
+    'use piecework train-sentencepiece'
+    """
+    if "--model" in flags and isinstance(value, str):
+        if value.lower() in ("sentencepiece", "spm"):
+            return "use piecework train-sentencepiece"
+        value = _MODELS.get(value.lower(), value)
+    if "--preset" in flags:
+        for command, presets in (
+            ("train-sentencepiece", pw.train.SENTENCEPIECE_PRESETS),
+            ("train", pw.train.PRESETS),
+        ):
+            if value in presets:
+                return f"use piecework {command}"
+    return did_you_mean(value, known)
+
+
+def with_flags(error: PieceworkError, parameters: Iterable[click.Parameter]) -> str:
+    """Return the text of an error, with the flags of a command as places.
+
+    >>> import piecework as pw
+    >>> option = click.Option(["--vocab-size"])
+    >>> with_flags(pw.errors.ArgumentError("vocab_size", "must be at least 15, not 6"), [option])
+    '--vocab-size: must be at least 15, not 6'
+
+    Errors about files stay as they are: a file can be called like an argument.
+    """
+    if isinstance(error, (FileError, FormatError)):
+        return str(error)
+    flags = flags_of(parameters)
+    named = copy.copy(error)
+    named.place = _with_flag(error.place, flags)
+    named.also = tuple(_with_flag(place, flags) for place in error.also)
+    return str(named)
+
+
+def _with_flag(place: str, flags: Mapping[str, str]) -> str:
+    """Return a place with the flag of its argument, which an index or a field can follow."""
+    name = re.split(r"[\[: ]", place, maxsplit=1)[0]  # not ".": the place can be a file
+    return flags.get(name, name) + place[len(name) :]
+
+
+def flags_of(parameters: Iterable[click.Parameter]) -> dict[str, str]:
+    """Return argument name -> what the user types: a flag, or the name of a positional argument.
+
+    >>> flags_of([click.Option(["--vocab-size"]), click.Argument(["corpus"])])
+    {'vocab_size': '--vocab-size', 'corpus': 'CORPUS'}
+    """
+    flags = {}
+    for parameter in parameters:
+        if isinstance(parameter, click.Option):
+            flag = max(parameter.opts, key=len)
+            for name in (parameter.name, flag.lstrip("-").replace("-", "_")):
+                flags[str(name)] = flag
+        else:
+            usage = re.search(r"[A-Z]+", parameter.human_readable_name)
+            flags[str(parameter.name)] = usage.group() if usage else str(parameter.name).upper()
+    return flags
+
+
 Function = TypeVar("Function", bound=Callable[..., Any])
+_Parameter: TypeAlias = click.Parameter | None
+_Context: TypeAlias = click.Context | None
 
 COMPLETE = "_PIECEWORK_COMPLETE"
 """The environment variable of a completion request of a shell."""
@@ -32,15 +160,7 @@ _FORMATS = "{formats}"
 
 
 class HelpFormatter(click.HelpFormatter):
-    """The help formatter of click, with bold headings and colored names on a terminal."""
-
-    def write_usage(self, prog: str, args: str = "", prefix: str | None = None) -> None:
-        """Write the usage line."""
-        super().write_usage(prog, args, click.style(prefix or "Usage:", bold=True) + " ")
-
-    def write_heading(self, heading: str) -> None:
-        """Write the heading of a section."""
-        self.write(f"{'':>{self.current_indent}}{click.style(f'{heading}:', bold=True)}\n")
+    """The help formatter of click, with colored names on a terminal."""
 
     def write_dl(
         self, rows: Iterable[tuple[str, str]], col_max: int = _NAMES_WIDTH, col_spacing: int = 2
@@ -73,11 +193,7 @@ class Option(click.Option):
     def __init__(self, *arguments: Any, section: str = _LAST_SECTION, **settings: Any) -> None:
         super().__init__(*arguments, **settings)
         self.section = section
-        kinds: tuple[tuple[type, str], ...] = (
-            (type(click.INT), "N"),
-            (type(click.FLOAT), "X"),
-        )
-        for kind, name in kinds:
+        for kind, name in ((type(click.INT), "N"), (type(click.FLOAT), "X")):
             if self.metavar is None and not self.is_flag and isinstance(self.type, kind):
                 self.metavar = name
 
@@ -111,14 +227,13 @@ class Command(click.Command):
         if _FORMATS in (settings.get("help") or ""):
             settings["help"] = settings["help"].replace(_FORMATS, pw.corpus.formats_text())
         super().__init__(*arguments, **settings)
-        self.params += [color_option()]
 
     def shown_params(self, ctx: click.Context) -> Sequence[click.Parameter]:
         """Return the parameters that the help lists."""
         return self.get_params(ctx)
 
     def hint_elsewhere(self, flag: str) -> str:
-        """Return where an option is that this command does not have, "" if nowhere."""
+        """Return which command or model has an option that this one lacks, "" if none."""
         return ""
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -153,47 +268,24 @@ class Command(click.Command):
             raise click.ClickException(with_flags(error, self.get_params(ctx))) from error
 
 
-def color_option() -> click.Option:
-    """Return the option `--color`, which every command has."""
-
-    def choose(ctx: click.Context, parameter: click.Parameter, value: str | None) -> None:
-        if value in ("always", "never") and not ctx.resilient_parsing:
-            names = ("FORCE_COLOR", "NO_COLOR")  # rich and the errors at the end read them
-            chosen, other = names if value == "always" else names[::-1]
-            os.environ[chosen] = "1"
-            os.environ.pop(other, None)
-            ctx.color = ctx.find_root().color = forced_color()
-
-    return Option(
-        ["--color"],
-        type=click.Choice(("auto", "always", "never")),
-        is_eager=True,
-        expose_value=False,
-        callback=choose,
-        help="Whether to print colors.  [default: auto, on a terminal]",
-    )
-
-
 @contextmanager
 def hints_for_options(command: click.Command, ctx: click.Context) -> Iterator[None]:
     """Add to the error for an unknown option what it is called here, if something is near."""
     try:
         yield
     except click.NoSuchOption as error:
-        known = [flag for option in command.get_params(ctx) for flag in _long_flags(option)]
+        known = [
+            flag
+            for one in command.get_params(ctx)
+            for flag in (*one.opts, *one.secondary_opts)
+            if flag.startswith("--")
+        ]
         arguments = [one for one in command.params if isinstance(one, click.Argument)]
         hint = hint_for(error.option_name, known, flags_of(arguments).values())
         if isinstance(command, Command) and error.option_name.replace("_", "-") not in known:
             hint = command.hint_elsewhere(error.option_name) or hint
         message = f"No such option {error.option_name!r}"
         raise click.UsageError(f"{message}; {hint}" if hint else f"{message}.", ctx) from None
-
-
-def _long_flags(parameter: click.Parameter) -> list[str]:
-    if not isinstance(parameter, click.Option):
-        return []
-    flags = [*parameter.opts, *parameter.secondary_opts]
-    return [flag for flag in flags if flag.startswith("--")]
 
 
 def _check_repeated(ctx: click.Context, order: Sequence[click.Parameter]) -> None:
@@ -211,55 +303,37 @@ def _check_repeated(ctx: click.Context, order: Sequence[click.Parameter]) -> Non
 
 
 class VocabSize(click.ParamType):  # type: ignore[type-arg]
-    """The size of a vocabulary, such as `32000` or `8k`."""
+    """The size of a vocabulary, such as `32000` or `8k`.
+
+    With `several`, sizes can follow after commas, and become a tuple; with `or_share`, a share of the
+    entries, such as `0.75`, becomes a float.
+    """
 
     name = "size"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> int:
-        """Return the size."""
+    def __init__(self, *, several: bool = False, or_share: bool = False) -> None:
+        self.several = several
+        self.or_share = or_share
+
+    def convert(self, value: Any, param: _Parameter, ctx: _Context) -> Any:
+        """Return the size, the sizes or the share."""
         if not isinstance(value, str):
-            return int(value)
-        digits = value.strip().lower()
-        factor = 1000 if digits.endswith("k") else 1
-        digits = digits[:-1] if factor == 1000 else digits
+            return value
         try:
-            return int(digits) * factor
+            if self.or_share and "." in value:
+                return float(value)
+            sizes = tuple(map(_size, value.split(",") if self.several else [value]))
         except ValueError:
-            self.fail(
-                f"{value!r} is not a valid integer, or a number of thousands such as 32k",
-                param,
-                ctx,
-            )
-
-
-class SizeOrShare(VocabSize):
-    """A number of entries, such as `24000` or `24k`, or a share of them, such as `0.75`."""
-
-    name = "size or share"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
-        """Return the size as an int, or the share as a float."""
-        try:
-            return float(value) if "." in str(value) else super().convert(value, param, ctx)
-        except ValueError:
-            self.fail(f"{value!r} is not a size such as 24k, or a share such as 0.75", param, ctx)
-
-
-class VocabSizes(click.ParamType):  # type: ignore[type-arg]
-    """One or more sizes of vocabularies, such as `32000` or `8k,16k`; a single size is an integer."""
-
-    name = "sizes"
-
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> int | tuple[int, ...]:
-        """Return the size, or a tuple of several sizes."""
-        if not isinstance(value, str):
-            return int(value)
-        sizes = tuple(VocabSize().convert(text, param, ctx) for text in value.split(","))
+            other = "a share such as 0.75" if self.or_share else "a number of thousands such as 32k"
+            self.fail(f"{value!r} is not a valid integer, or {other}", param, ctx)
         if len(set(sizes)) != len(sizes):
             self.fail(f"{value!r} repeats a size", param, ctx)
         return sizes[0] if len(sizes) == 1 else sizes
+
+
+def _size(text: str) -> int:
+    digits = text.strip().lower()
+    return 1000 * int(digits[:-1]) if digits.endswith("k") else int(digits)
 
 
 class CommaSeparated(click.ParamType):  # type: ignore[type-arg]
@@ -267,9 +341,7 @@ class CommaSeparated(click.ParamType):  # type: ignore[type-arg]
 
     name = "texts"
 
-    def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
-    ) -> list[str]:
+    def convert(self, value: Any, param: _Parameter, ctx: _Context) -> list[str]:
         """Return the texts."""
         return value.split(",") if isinstance(value, str) else value
 
@@ -285,28 +357,30 @@ in_vocabulary = partial(option, section="Vocabulary")
 in_explanation = partial(option, section="Explanation")
 
 
-def apply(options: Sequence[Callable[[Function], Function]], function: Function) -> Function:
-    """Add options to a command, in the order of the help."""
-    for one in reversed(options):
-        function = one(function)
-    return function
+def all_of(*options: Callable[[Function], Function]) -> Callable[[Function], Function]:
+    """Return a decorator that adds several options to a command, in the order of the help."""
+
+    def decorate(function: Function) -> Function:
+        for one in reversed(options):
+            function = one(function)
+        return function
+
+    return decorate
 
 
-def quiet_option(function: Function) -> Function:
-    """Add the option `--quiet`; `is_quiet` returns its value."""
+def _keep_quiet(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+    ctx.meta[_QUIET] = value
 
-    def keep(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
-        ctx.meta[_QUIET] = value
 
-    decorate = option(
-        "-q",
-        "--quiet",
-        is_flag=True,
-        expose_value=False,
-        callback=keep,
-        help="Do not print progress and summary on stderr.",
-    )
-    return decorate(function)
+quiet_option = option(
+    "-q",
+    "--quiet",
+    is_flag=True,
+    expose_value=False,
+    callback=_keep_quiet,
+    help="Do not print progress and summary on stderr.",
+)
+"""Adds the option `--quiet`; `is_quiet` returns its value."""
 
 
 def is_quiet() -> bool:
@@ -350,22 +424,19 @@ class InputFile(_Text):
 class OutputFile(InputFile):
     """A file to write, or `-` for stdout; raises for a directory."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: Any, param: _Parameter, ctx: _Context) -> str:
         """Return the validated value."""
         path = str(value)
-        if path.endswith(_separators()) or os.path.isdir(path):
-            inside = os.path.join(path, self._example())
+        if path.endswith((os.sep, os.altsep or os.sep)) or os.path.isdir(path):
+            inside = os.path.join(path, "out")
             self.fail(f"{path!r} is a directory; give a file name, such as {inside!r}.", param, ctx)
         return path
-
-    def _example(self) -> str:
-        return "out"
 
 
 class TokenizerOutput(OutputFile):
     """A tokenizer to write: a file whose suffix selects the format, a folder, or `-` for stdout."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: Any, param: _Parameter, ctx: _Context) -> str:
         """Return the validated value."""
         from piecework.io.saving import check_tokenizer_path
 
@@ -396,7 +467,7 @@ class NameChoice(_Text):
         """The first names, and how to see all."""
         return f"such as {' or '.join(self.names[:2])}; list prints all"
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+    def convert(self, value: Any, param: _Parameter, ctx: _Context) -> str:
         """Return the validated value; print the names for `list` and end the command."""
         if value == "list" and ctx is not None:
             click.echo("\n".join(self.names))
@@ -418,7 +489,3 @@ class NameChoice(_Text):
         return [
             CompletionItem(name) for name in (*self.names, "list") if name.startswith(incomplete)
         ]
-
-
-def _separators() -> tuple[str, ...]:
-    return tuple(filter(None, (os.sep, os.altsep)))

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import click
 
-from piecework.cli.parameters import apply, in_corpus
+from piecework.cli.parameters import all_of, in_corpus
 from piecework.corpus.rows import DOCUMENTS
-
-Command = TypeVar("Command", bound=Callable[..., Any])
 
 Reading: TypeAlias = Mapping[str, Any]
 """The options of `reading_options`, by the names of the arguments of functions that read a corpus."""
@@ -35,6 +33,15 @@ OUTPUT_FORMATS = (
 """The keys of `piecework.export.FORMATS` and `SHARD_FORMATS`."""
 PACKING_STRATEGIES = ("concat", "best-fit")
 """`piecework.export.STRATEGIES`."""
+
+
+encoding_errors_option = in_corpus(
+    "--encoding-errors",
+    type=click.Choice(["replace", "strict"]),
+    default="replace",
+    show_default=True,
+    help="Replace invalid UTF-8 by U+FFFD, or stop with an error.",
+)
 
 
 def reading_options(
@@ -79,24 +86,12 @@ def reading_options(
             "Line ends inside a document are kept.",
         ),
     }
-    return apply([options[name] for name in names], with_reading)
+    return all_of(*(options[name] for name in names))(with_reading)
 
 
 def in_one_thread(reading: Reading) -> Reading:
     """Return the options for a function that reads without threads."""
     return {name: value for name, value in reading.items() if name != "num_threads"}
-
-
-def encoding_errors_option(command: Command) -> Command:
-    """Add the option for invalid UTF-8."""
-    decorate = in_corpus(
-        "--encoding-errors",
-        type=click.Choice(["replace", "strict"]),
-        default="replace",
-        show_default=True,
-        help="Replace invalid UTF-8 by U+FFFD, or stop with an error.",
-    )
-    return decorate(command)
 
 
 def given_options(options: dict[str, Any]) -> dict[str, Any]:

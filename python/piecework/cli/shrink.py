@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import piecework as pw
+from piecework.cli.outputs import saves_resized
 from piecework.cli.parameters import VocabSize, command, in_vocabulary
-from piecework.cli.resizing import check_outputs, resizing_outputs, save_resized
-from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
+from piecework.cli.tokenizer_options import with_tokenizer
 
 _EXAMPLE = """\b
 Example:
@@ -14,7 +14,7 @@ Example:
 
 
 @command(epilog=_EXAMPLE)
-@tokenizer_argument()
+@with_tokenizer
 @in_vocabulary(
     "--size",
     type=VocabSize(),
@@ -22,15 +22,11 @@ Example:
     required=True,
     help="Number of tokens to keep, added tokens included, such as 8000 or 8k.",
 )
-@tokenizer_options
-@resizing_outputs(required=True)
-def shrink(tokenizer: str, size: int, hints: Hints, map_path: str | None, path: str) -> None:
+@saves_resized
+def shrink(tokenizer: pw.Tokenizer, size: int) -> tuple[pw.Tokenizer, pw.IdMap]:
     """Remove the tokens of TOKENIZER that were learned last.
 
     BPE removes the last merges, Unigram and SentencePiece the tokens with the lowest scores, other models the
     highest ids. The alphabet and special tokens are kept.
     """
-    loaded = load_one(tokenizer, hints)
-    check_outputs(loaded, path, map_path)
-    smaller, id_map = pw.vocabulary.shrink(loaded, size)
-    save_resized(smaller, id_map, path, map_path)
+    return pw.vocabulary.shrink(tokenizer, size)

@@ -5,16 +5,16 @@ from __future__ import annotations
 import json
 import os
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from time import monotonic
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import click
 
 import piecework as pw
 from piecework._internal.counted import counted
 from piecework._internal.warn import warn
-from piecework.cli.notes import note
+from piecework.cli.outputs import note
 from piecework.cli.parameters import in_output
 from piecework.cli.reading import Reading, in_one_thread
 from piecework.corpus.formats import PLAIN_TEXT, format_of
@@ -25,23 +25,18 @@ if TYPE_CHECKING:
     from piecework.analysis.round_trip import RoundTrip
     from piecework.train.plan import Plan
 
-Command = TypeVar("Command", bound=Callable[..., Any])
-
 _PHRASES = {"case": "lowercases", "accents": "removes accents", "width": "unifies widths"}
 _KEEPS_CASE_AND_ACCENTS = {"bert-uncased": "bert-cased", "albert": "t5", "xlnet": "t5"}
 _MANY_WORDS = 0.25
 _BYTES_OF_A_RATE = 1_000_000
 
 
-def summary_option(command: Command) -> Command:
-    """Add the option for a summary as data."""
-    decorate = in_output(
-        "--json",
-        "as_json",
-        is_flag=True,
-        help="Print the summary as JSON on stdout, or on stderr if the output goes to stdout.",
-    )
-    return decorate(command)
+summary_option = in_output(
+    "--json",
+    "as_json",
+    is_flag=True,
+    help="Print the summary as JSON on stdout, or on stderr if the output goes to stdout.",
+)
 
 
 def summarize(
@@ -58,7 +53,7 @@ def summarize(
 class Timing:
     """The time since the start of a command, and the bytes of the files that it reads.
 
-    `of_text` says whether the bytes are those of texts, so that they are a measure of speed.
+    `of_text` says whether the files contain texts, so that bytes per second measure speed.
     """
 
     def __init__(self, corpus: Sequence[str], *, of_text: bool = True) -> None:

@@ -9,15 +9,14 @@ from contextlib import contextmanager
 from functools import partial, wraps
 from inspect import cleandoc
 from pathlib import Path
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, TypeAlias
 
 import click
 
 import piecework as pw
-from piecework.cli.parameters import InputFile, NameChoice, apply, option
+from piecework.cli.parameters import Function, InputFile, NameChoice, all_of, option
 from piecework.io.stored_lengths import ignore_warnings_of_lengths
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 Hints: TypeAlias = Mapping[str, Any]
 
 _FORMAT_NAMES = ("encoding_name", "pattern", "special_tokens", "merges", "lowercase")
@@ -28,30 +27,80 @@ _KINDS = (
 )
 
 
+_in_section = partial(option, section="Tokenizer")
+_ENCODINGS = NameChoice(tuple(pw.spec.ENCODINGS), "encoding")
+_with_options = all_of(
+    _in_section(
+        "--encoding-name",
+        type=_ENCODINGS,
+        help=f"Encoding of a .tiktoken file, {_ENCODINGS.examples}.",
+    ),
+    _in_section(
+        "--pattern",
+        multiple=True,
+        metavar="NAME|REGEX",
+        help="Split pattern of a .tiktoken file, or of vocab.json with merges: a name such as gpt2 or "
+        "cl100k, or regular expressions, applied in order; repeatable.",
+    ),
+    _in_section(
+        "--special-token",
+        "special_tokens",
+        multiple=True,
+        metavar="TOKEN[=ID]",
+        help="Special token of a .tiktoken file (TOKEN=ID) or of vocab.json with merges (TOKEN); "
+        "repeatable.",
+    ),
+    _in_section("--merges", type=InputFile(), help="The merges.txt of a vocab.json."),
+    _in_section(
+        "--lowercase/--no-lowercase",
+        default=None,
+        help="Lowercase text for a vocab.txt, or not.  "
+        "[default: lowercase if no token has a capital letter]",
+    ),
+    _in_section(
+        "--download",
+        is_flag=True,
+        help="Fetch the tokenizer files of a repository of the Hugging Face hub into its local cache. "
+        "Needs the extra hub.",
+    ),
+    _in_section(
+        "--revision",
+        metavar="NAME",
+        help="Branch, tag or commit of a repository of the Hugging Face hub.  [default: main]",
+    ),
+)
+
+
 def tokenizer_argument(name: str = "tokenizer", **settings: Any) -> Callable[[Function], Function]:
     """Return the argument for a tokenizer file."""
     return click.argument(name, type=InputFile(), **settings)
 
 
 def tokenizer_options(
-    function: Callable[..., Any], shared: Collection[str] = (), argument: str = "TOKENIZER"
+    function: Callable[..., Any], argument: str = "TOKENIZER"
 ) -> Callable[..., Any]:
     """Add the options for a tokenizer; the command receives them together as `hints`.
 
-    The options in `shared` are defined by the command, which also receives them separately. The help of the
-    command gets a paragraph about what `argument` can be.
+    The help of the command gets a paragraph about what `argument` can be.
     """
 
     @wraps(function)
     def with_hints(*arguments: Any, **settings: Any) -> Any:
-        hints = {name: settings[name] for name in _NAMES}
-        others = {
-            name: value for name, value in settings.items() if name not in _NAMES or name in shared
-        }
-        return function(*arguments, hints=hints, **others)
+        hints = {name: settings.pop(name) for name in _NAMES}
+        return function(*arguments, hints=hints, **settings)
 
     with_hints.__doc__ = f"{cleandoc(function.__doc__ or '')}\n\n{_KINDS.format(argument)}"
-    return apply([one for name, one in _options().items() if name not in shared], with_hints)
+    return _with_options(with_hints)
+
+
+def with_tokenizer(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the argument TOKENIZER with its options; the command receives the loaded tokenizer."""
+
+    @wraps(function)
+    def with_loaded(*arguments: Any, tokenizer: str, hints: Hints, **settings: Any) -> Any:
+        return function(*arguments, tokenizer=load_one(tokenizer, hints), **settings)
+
+    return tokenizer_argument()(tokenizer_options(with_loaded))
 
 
 def load_one(path: str, hints: Hints) -> pw.Tokenizer:
@@ -77,29 +126,28 @@ def load_each(paths: Mapping[str, str], hints: Hints) -> dict[str, pw.Tokenizer]
 
     Raises `ArgumentError` if no file accepts the given options.
     """
-    loaded = {}
-    applied = not _arguments(hints)
-    for name, path in paths.items():
-        loaded[name], was_applied = _load_with_some(path, hints)
-        applied = applied or was_applied
-    if not applied:
-        raise _no_file_takes(hints)
+    loaded: dict[str, pw.Tokenizer] = {}
+    for name, one in try_each(paths, hints).items():
+        if isinstance(one, pw.PieceworkError):
+            raise one
+        loaded[name] = one
     return loaded
 
 
 def try_each(paths: Mapping[str, str], hints: Hints) -> dict[str, pw.Tokenizer | pw.PieceworkError]:
     """Load tokenizers as `load_each` does; the error of one that does not load takes its place."""
     loaded: dict[str, pw.Tokenizer | pw.PieceworkError] = {}
-    applied = not _arguments(hints)
+    given = list(_arguments(hints))
+    applied = not given
     for name, path in paths.items():
         try:
             loaded[name], was_applied = _load_with_some(path, hints)
-            applied = applied or was_applied
         except pw.PieceworkError as error:
-            loaded[name] = error
-            applied = True
+            loaded[name], was_applied = error, True
+        applied = applied or was_applied
     if not applied:
-        raise _no_file_takes(hints)
+        problem = "does not apply: the tokenizer files are self-contained"
+        raise pw.errors.ArgumentError(given[0], problem, also=given[1:])
     return loaded
 
 
@@ -132,57 +180,6 @@ def _load_with_some(path: str, hints: Hints) -> tuple[pw.Tokenizer, bool]:
         except pw.errors.ArgumentError:
             continue
     return _load(path, **given, **always), bool(given)
-
-
-def _no_file_takes(hints: Hints) -> pw.errors.ArgumentError:
-    name, *others = _arguments(hints)
-    problem = "does not apply: the tokenizer files are self-contained"
-    return pw.errors.ArgumentError(name, problem, also=others)
-
-
-def _options() -> dict[str, Callable[[Any], Any]]:
-    in_section = partial(option, section="Tokenizer")
-    encodings = NameChoice(tuple(pw.spec.ENCODINGS), "encoding")
-    return {
-        "encoding_name": in_section(
-            "--encoding-name",
-            type=encodings,
-            help=f"Encoding of a .tiktoken file, {encodings.examples}.",
-        ),
-        "pattern": in_section(
-            "--pattern",
-            multiple=True,
-            metavar="NAME|REGEX",
-            help="Split pattern of a .tiktoken file, or of vocab.json with merges: a name such as gpt2 or "
-            "cl100k, or regular expressions, applied in order; repeatable.",
-        ),
-        "special_tokens": in_section(
-            "--special-token",
-            "special_tokens",
-            multiple=True,
-            metavar="TOKEN[=ID]",
-            help="Special token of a .tiktoken file (TOKEN=ID) or of vocab.json with merges (TOKEN); "
-            "repeatable.",
-        ),
-        "merges": in_section("--merges", type=InputFile(), help="The merges.txt of a vocab.json."),
-        "lowercase": in_section(
-            "--lowercase/--no-lowercase",
-            default=None,
-            help="Lowercase text for a vocab.txt, or not.  "
-            "[default: lowercase if no token has a capital letter]",
-        ),
-        "download": in_section(
-            "--download",
-            is_flag=True,
-            help="Fetch the tokenizer files of a repository of the Hugging Face hub into its local cache. "
-            "Needs the extra hub.",
-        ),
-        "revision": in_section(
-            "--revision",
-            metavar="NAME",
-            help="Branch, tag or commit of a repository of the Hugging Face hub.  [default: main]",
-        ),
-    }
 
 
 def _arguments(hints: Hints) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import click
 
 from piecework.cli.options import PRESETS, corpus_options
 from piecework.cli.parameters import InputFile, command
-from piecework.cli.source_counting import balance_option, parallel_option
+from piecework.cli.training_counting import balance_option, parallel_option
 from piecework.cli.training_options import PRESET_MODELS, TrainingCommand, model_option
 from piecework.cli.training_run import run_options, train_tokenizer
 
@@ -39,6 +39,6 @@ def train(corpus: tuple[str, ...], model: str | None, preset: str | None, **opti
     CORPUS: {formats}; directories of these, quoted patterns such as 'data/**/*.jsonl.gz', URLs such as
     s3://bucket/data.jsonl, or - for stdin.
     Counts files of `piecework count` (.parquet, .tsv), recognized by content, work too, with the preset that
-    made them. Where sources such as languages are weighed against each other, each CORPUS argument is one.
+    made them. To weigh sources such as languages against each other, give each as a CORPUS argument.
     """
     train_tokenizer(corpus, model, preset, **options)

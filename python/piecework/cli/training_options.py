@@ -1,27 +1,125 @@
-"""The options of the trainers, made from their settings: a command has those of its model."""
+"""Options made from declared settings: of counting, and of the trainer of a command's model."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import Any, TypeVar
+from types import MappingProxyType
+from typing import Any
 
 import click
 
 import piecework as pw
 from piecework.cli.parameters import (
     Command,
+    CommaSeparated,
+    Function,
+    InputFile,
     Option,
+    VocabSize,
+    all_of,
     option,
 )
 from piecework.cli.reading import given_options
-from piecework.cli.setting_options import SECTION, declared_options
 from piecework.train.plan import model_of
-from piecework.train.setting_fields import Variant, settings_of
+from piecework.train.setting_fields import (
+    Choice,
+    File,
+    Integer,
+    IntegerOrShare,
+    Number,
+    Setting,
+    Switch,
+    Tokens,
+    Value,
+    Variant,
+    settings_of,
+)
 from piecework.train.trainer import sections_of
 from piecework.train.trainers import TRAINERS
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+SECTION = "Vocabulary"
+
+
+def setting_options(
+    cls: type, *names: str, section: str = SECTION
+) -> Callable[[Function], Function]:
+    """Return the options of some settings of a class."""
+    chosen = {name: found for name, found in settings_of(cls).items() if name in names}
+    return all_of(*(option(*flags, **how) for flags, how in declared_options(chosen, section)))
+
+
+def declared_options(
+    settings: Mapping[str, tuple[Setting, Any]],
+    section: str,
+    several_sizes: bool = False,
+    sections: Mapping[str, str] = MappingProxyType({}),
+) -> Iterator[tuple[list[str], dict[str, Any]]]:
+    """Yield the names of each option, and its other arguments; `sections` has the settings that begin one."""
+    for name, (about, default) in settings.items():
+        section = sections.get(name, section)
+        how = _how(about)
+        if name == "vocab_size":
+            how = _how_of_size(about, several_sizes)
+        if shown := _default_text(about, default):
+            how["help"] += f"  [default: {shown}]"
+        if about.option is not None:
+            flag = about.option or f"--{name.replace('_', '-')}"
+            flags = f"{flag}/--no{flag[1:]}" if isinstance(about, Switch) else flag
+            yield [flags, name], {"section": section, **how}
+        if isinstance(about, Variant):
+            for kind in about.kinds:
+                title = f"{name.capitalize()} {kind}"
+                yield from declared_options(about.settings_of(kind), title, several_sizes)
+
+
+def _how(about: Setting) -> dict[str, Any]:
+    """Return the help of an option, its type, and how it reads its values."""
+    how: dict[str, Any] = {"help": about.help, "metavar": about.metavar}
+    match about:
+        case Switch():
+            how["default"] = None
+        case IntegerOrShare():
+            how["type"] = VocabSize(or_share=True)
+        case Integer():
+            how["type"] = int
+        case Number():
+            how["type"] = float
+        case Choice():
+            how["type"] = click.Choice(list(about.names))
+        case Variant():
+            how["type"] = click.Choice(list(about.kinds))
+        case File():
+            how["type"] = InputFile()
+        case Value():
+            how["type"] = CommaSeparated()
+        case Tokens():
+            how |= {"multiple": True, "help": f"{about.help} Repeatable."}
+    return how
+
+
+def _how_of_size(about: Setting, several: bool) -> dict[str, Any]:
+    text = about.help.replace(".", ", such as 32000 or 32k.")
+    if not several:
+        return {"help": text, "type": VocabSize(), "metavar": "N"}
+    text = f"{text[:-1]}; several, such as 8k,16k,32k, write one tokenizer each."
+    return {"help": text, "type": VocabSize(several=True), "metavar": "N[,N...]"}
+
+
+def _default_text(about: Setting, default: Any) -> str:
+    """Return a default as the user would type it, "" if there is nothing to type."""
+    if default is None:
+        return "" if isinstance(about, File) else about.none
+    if isinstance(about, Switch):
+        return "on" if default else "off"
+    if isinstance(about, Variant):
+        kind = next(kind for kind, cls in about.kinds.items() if isinstance(default, cls))
+        return f"{kind}, or the one that has the given options"
+    if isinstance(default, float):
+        return f"{default:g}"
+    text = " ".join(default) if isinstance(default, tuple) else str(default)
+    return repr(text) if text != text.strip() else text
+
 
 SENTENCEPIECE = "sentencepiece"
 PRESET_MODELS = tuple(model for model in TRAINERS if model != SENTENCEPIECE)
@@ -30,15 +128,15 @@ PRESET_MODELS = tuple(model for model in TRAINERS if model != SENTENCEPIECE)
 _SHARED = {SENTENCEPIECE: ("seed",)}
 """Settings by model whose value comes from an option of the command, where it has one of the same name."""
 
-_MODEL = "piecework.model"  # the model of the command line, None for that of the preset
-_MORE_OPTIONS = "Each model has further options: {} --model bpe --help lists those of BPE."
+_MODEL = "piecework.model"  # the model of the command line, None for the preset's model
+_MORE_OPTIONS = "Each model has further options: {} --model bpe --help lists the options of BPE."
 
 
 class TrainingCommand(Command):
     """A command with the settings of the trainer of its model as options.
 
-    The model is that of `--model`, of `--preset`, or the only one of the command. Without one of these, the
-    command has the options of WordPiece, and its help shows those that all models have.
+    `--model` or `--preset` selects the model, unless the command has only one. Without one of these, the
+    command has the options of WordPiece, and its help shows the options that all models have.
     """
 
     def __init__(
@@ -54,7 +152,7 @@ class TrainingCommand(Command):
         return super().parse_args(ctx, args)
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """Return the options of the model, and those of the command."""
+        """Return the options of the model and of the command."""
         return self._with_own(ctx, options_of(self._model_of(ctx), self.several_sizes))
 
     def shown_params(self, ctx: click.Context) -> Sequence[click.Parameter]:
@@ -69,7 +167,6 @@ class TrainingCommand(Command):
         names = {parameter.name for parameter in own}
         shared = names.intersection(_SHARED.get(self._model_of(ctx), ()))
         settings = [one for one in options if one.name not in shared]
-        _assert_distinct([*own, *settings])
         first = own[: "model" in names]
         return [*first, *settings, *own[len(first) :]]
 
@@ -79,7 +176,7 @@ class TrainingCommand(Command):
         return model
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the options; without a model, say how to see those of each."""
+        """Write the options; without a model, say how to list the options of each."""
         super().format_options(ctx, formatter)
         if not ctx.meta.get(_MODEL):
             formatter.write_paragraph()
@@ -88,7 +185,11 @@ class TrainingCommand(Command):
     def hint_elsewhere(self, flag: str) -> str:
         """Return the models that have an option."""
         flag = flag.replace("_", "-")
-        models = [model for model in TRAINERS if flag in _flags_of(model)]
+        models = [
+            model
+            for model in TRAINERS
+            if any(flag in (*one.opts, *one.secondary_opts) for one in options_of(model))
+        ]
         if here := [model for model in models if model in self.models]:
             return f"it is an option of --model {', '.join(here)}"
         if models == [SENTENCEPIECE]:
@@ -111,25 +212,13 @@ class TrainingCommand(Command):
         return model_of(preset) if preset in pw.train.PRESETS else None
 
 
-def _assert_distinct(parameters: Sequence[click.Parameter]) -> None:
-    """Assert that no setting has a name or flag of another option: one of the two would have no effect."""
-    taken: set[str] = set()
-    for parameter in parameters:
-        names = {str(parameter.name), *parameter.opts, *parameter.secondary_opts}
-        assert taken.isdisjoint(names), (
-            f"two options of a command are called {', '.join(sorted(taken & names))}: rename the setting of "
-            "the trainer or learner"
-        )
-        taken |= names
-
-
 def model_option(models: Sequence[str]) -> Callable[[Function], Function]:
     """Return the option `--model`."""
     return option(
         "--model",
         section=SECTION,
         type=click.Choice(list(models)),
-        help="Type of the model.  [default: that of the preset, such as byte-bpe for gpt2; else wordpiece]",
+        help="Type of the model.  [default: the preset's model, such as byte-bpe for gpt2; else wordpiece]",
     )
 
 
@@ -168,11 +257,6 @@ def _common_options(models: Sequence[str], several_sizes: bool) -> tuple[Option,
     )
 
 
-@cache
-def _flags_of(model: str) -> tuple[str, ...]:
-    return tuple(flag for one in options_of(model) for flag in (*one.opts, *one.secondary_opts))
-
-
 # ---- options as settings
 
 
@@ -189,7 +273,7 @@ def given_settings(options: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _with_variant(name: str, about: Variant, given: dict[str, Any]) -> dict[str, Any]:
-    """Return the settings with those of one kind as one value; raise for settings of two kinds.
+    """Return the settings, with the settings of one kind as one value; raise for settings of two kinds.
 
     Without the option of the kind, its settings name it.
     """

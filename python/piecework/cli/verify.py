@@ -1,28 +1,22 @@
-"""`piecework verify`: compare ids with those of another library, and check a recorded fingerprint."""
+"""`piecework verify`: compare ids with another library, and check a recorded fingerprint."""
 
 from __future__ import annotations
 
-import json
 import os
 import re
-from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING
+from typing import Any
 
 import click
 
 import piecework as pw
+from piecework.cli.outputs import print_blocks, print_json, terminal_width
 from piecework.cli.parameters import InputFile, command, is_quiet, option, quiet_option
 from piecework.cli.reading import PEER_NAMES, Reading, reading_options
-from piecework.cli.terminal import print_blocks, terminal_width
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 from piecework.io.names import tokenizer_path
 from piecework.io.read_file import file_bytes
 
-if TYPE_CHECKING:
-    from piecework.analysis.verify import Verification
-
-_DIFFERENT = 1  # the exit code
 # In lock files: a fingerprint, two spaces and a name a line, as of sha256sum.
 _FINGERPRINT = re.compile(r"[0-9a-f]{64}")
 _EXPECTED = (
@@ -66,17 +60,20 @@ def verify(
     hints: Hints,
     reading: Reading,
 ) -> None:
-    """Compare the ids of TOKENIZER with those of the library that owns its file.
+    """Compare the ids of TOKENIZER with the library that owns its file.
 
     With --against, the command encodes CORPUS with both and prints how many texts and ids it compared, and
     each kind of difference with the smallest text that it found. Lines of plain text are joined to texts of
     about 2,000 characters. With neither --against nor --fingerprint, it prints the fingerprint of TOKENIZER,
     a line for a lock file. The exit code is 1 if something differs.
     """
-    _check_arguments(corpus, against)
+    if against and not corpus:
+        raise click.UsageError("--against needs CORPUS: texts to encode.")
+    if corpus and not against:
+        raise click.UsageError(f"CORPUS needs --against: one of {', '.join(PEER_NAMES)}.")
     recorded = None if fingerprint is None else recorded_fingerprint(fingerprint, tokenizer)
     loaded = load_one(tokenizer, hints)
-    verifications: tuple[Verification, ...] = ()
+    verifications: tuple[Any, ...] = ()
     if against:
         revision, encoding_name = hints["revision"], hints["encoding_name"]
         verifications = pw.analysis.verify_files(
@@ -91,32 +88,15 @@ def verify(
     if as_json:
         found = {"fingerprint": loaded.fingerprint, "recorded": recorded}
         compared = [one.to_dict() for one in verifications]
-        click.echo(json.dumps({**found, "against": compared}, ensure_ascii=False))
+        print_json({**found, "against": compared})
     else:
         if not against or not is_recorded:
-            click.echo(fingerprint_line(loaded, tokenizer))
+            click.echo(f"{loaded.fingerprint}  {tokenizer}")
         if not is_recorded:
             click.echo(f"{recorded}  recorded: the fingerprints differ")
         print_blocks(chain.from_iterable(one.blocks() for one in verifications), terminal_width())
     if not is_recorded or not all(one.is_equal for one in verifications):
-        raise click.exceptions.Exit(_DIFFERENT)
-
-
-def _check_arguments(corpus: Sequence[str], against: Sequence[str]) -> None:
-    """Raise unless there is a corpus and a library to compare with, or neither."""
-    if against and not corpus:
-        raise click.UsageError(
-            "--against needs CORPUS: texts to encode.", click.get_current_context()
-        )
-    if corpus and not against:
-        raise click.UsageError(
-            f"CORPUS needs --against: one of {', '.join(PEER_NAMES)}.", click.get_current_context()
-        )
-
-
-def fingerprint_line(tokenizer: pw.Tokenizer, name: str) -> str:
-    """Return the line of a lock file for the tokenizer that a command names `name`."""
-    return f"{tokenizer.fingerprint}  {name}"
+        raise click.exceptions.Exit(1)
 
 
 def recorded_fingerprint(given: str, name: str) -> str:

@@ -5,6 +5,5 @@ your own.
 """
 
 from piecework.playground.application import create_app
-from piecework.playground.server import serve
 
-__all__ = ["create_app", "serve"]
+__all__ = ["create_app"]

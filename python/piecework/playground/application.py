@@ -1,45 +1,54 @@
-"""The ASGI application: the page, its files, and the answers to its requests."""
+"""The ASGI application: the static page, and the answers to its requests.
+
+A page of another site can make a browser send requests to this machine. The check of the host header
+stops sites that resolve their own name to this address, and the check of the origin stops sites that use the
+address itself.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
-from functools import partial
-from typing import Any, TypeVar
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
 
 import piecework as pw
 from piecework._internal.extras import import_extra
 from piecework.analysis.drawing import PAGE_FILES
 from piecework.analysis.report import page_charts, report_content
 from piecework.errors import ArgumentError, PieceworkError
-from piecework.playground.encoded_text import encoded_text
-from piecework.playground.guards import LOOPBACK, App, Guard
-from piecework.playground.limits import (
+from piecework.playground.served_tokenizer import ServedTokenizer, encoded_text
+from piecework.playground.training_replay import (
     CORPUS_CHARS,
-    SECONDS,
-    TEXT_BYTES,
-    THREADS,
+    PRESETS_OF_LEARNERS,
     VOCAB_SIZE,
+    training_replay,
 )
-from piecework.playground.page import STATIC, page
-from piecework.playground.served_tokenizer import Draw, ServedTokenizer
-from piecework.playground.training_replay import presets_of_learners, training_replay
 
-_THREADS_OF_A_COMPARISON = 1
+STATIC = Path(__file__).parent / "static"
+TEXT_BYTES = 2_000_000
+"""UTF-8 bytes of the text of a request."""
 
-Result = TypeVar("Result")
-Answer = Callable[[Any], Awaitable[Any]]
-
-
-class TooLargeError(ArgumentError):
-    """The body of a request is over the limit."""
+_HOST = re.compile(r"\[([^\[\]]+)\](?::[0-9]*)?|([^\[\]:]+)(?::[0-9]*)?")
+_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'; "
+    "require-trusted-types-for 'script'; trusted-types 'none'"
+)
+_HEADERS = {
+    "content-security-policy": _POLICY,
+    "x-content-type-options": "nosniff",
+    "cross-origin-resource-policy": "same-origin",
+    "cache-control": "no-store",
+}
 
 
 def create_app(
     tokenizers: Mapping[str, pw.Tokenizer | PieceworkError],
     *,
-    hosts: Iterable[str] | None = LOOPBACK,
-    token: str | None = None,
-) -> App:
+    hosts: Iterable[str] = ("127.0.0.1", "localhost", "::1"),
+) -> Callable[..., Awaitable[None]]:
     """Return the playground as an ASGI application.
 
     >>> from piecework.playground import create_app
@@ -48,178 +57,110 @@ def create_app(
     True
 
     `tokenizers` maps the names on the page to tokenizers. An error in place of one is shown under its name.
-    `hosts` are the names by which the server may be called, without ports; None allows all names, which is
-    safe only with a `token`. Requests then need the cookie that the address `/?token=...` sets.
+    `hosts` are the names by which the server may be called, without ports.
 
     Raises `ArgumentError` without a tokenizer, and `MissingExtraError` without the extra "serve".
     """
     given: object = tokenizers
     if not isinstance(given, Mapping) or not given:
         raise ArgumentError("tokenizers", "must be a mapping of names to tokenizers, at least one")
-    if hosts is None and token is None:
-        raise ArgumentError("hosts", "needs a token; pass the names of hosts, or a token")
-    applications = import_extra("starlette.applications", "serve", "playground")
-    routing = import_extra("starlette.routing", "serve", "playground")
-    files = import_extra("starlette.staticfiles", "serve", "playground")
-    answers = _Answers([ServedTokenizer(name, one) for name, one in tokenizers.items()])
-    app: App = applications.Starlette(
-        routes=[
-            routing.Route("/", answers.page),
-            routing.Route("/api/tokenizers", answers.tokenizers),
-            routing.Route("/api/encode", answers.to_text(answers.encode), methods=["POST"]),
-            routing.Route("/api/explain", answers.to_text(answers.explain), methods=["POST"]),
-            routing.Route(
-                "/api/segmentations", answers.to_text(answers.segmentations), methods=["POST"]
-            ),
-            routing.Route("/api/training", answers.to_text(answers.training), methods=["POST"]),
-            routing.Route("/api/compare", answers.to_text(answers.compare), methods=["POST"]),
-            routing.Mount("/page", files.StaticFiles(directory=PAGE_FILES)),
-            routing.Mount("/static", files.StaticFiles(directory=STATIC)),
-        ]
+    applications, routing, files, responses, base = (
+        import_extra(f"starlette.{name}", "serve", "playground")
+        for name in ("applications", "routing", "staticfiles", "responses", "middleware.base")
     )
-    return Guard(app, hosts, token)
+    run = import_extra("starlette.concurrency", "serve", "playground").run_in_threadpool
+    served = {
+        index: ServedTokenizer(name, one)
+        for index, (name, one) in enumerate(tokenizers.items())
+        if not isinstance(one, PieceworkError)
+    }
+    about = {
+        "tokenizers": [
+            served[index].describe() if index in served else {"name": name, "error": str(one)}
+            for index, (name, one) in enumerate(tokenizers.items())
+        ],
+        "presets": PRESETS_OF_LEARNERS,
+        "limits": {"corpusChars": CORPUS_CHARS, "vocabSize": VOCAB_SIZE},
+    }
+    allowed = sorted(host.lower() for host in hosts)
 
+    async def answer(request: Any) -> Any:
+        """Answer with bytes or with JSON; a text is in the body, as UTF-8."""
+        text = (await _body(request)).decode(errors="replace")
+        found = await run(_answer, request.path_params["name"], request.query_params, text, served)
+        return (responses.Response if isinstance(found, bytes) else responses.JSONResponse)(found)
 
-class _Answers:
-    """The answers to requests; texts are in the body, as UTF-8, and settings in the query."""
+    def failed(_: Any, error: Exception) -> Any:
+        return responses.JSONResponse({"error": str(error)}, 400)
 
-    def __init__(self, tokenizers: list[ServedTokenizer]) -> None:
-        self._tokenizers = tokenizers
-        self._responses = import_extra("starlette.responses", "serve", "playground")
-        self._anyio = import_extra("anyio", "serve", "playground")
-        self._limiter: Any = None
-
-    async def page(self, request: Any) -> Any:
-        """Return the page; `?text=` is shown as tables."""
-        text = request.query_params.get("text")
-        html = await self._run(partial(page, self._tokenizers, text))
-        return self._responses.HTMLResponse(html)
-
-    async def tokenizers(self, request: Any) -> Any:
-        """Return what the page shows of each tokenizer, and the presets of learners."""
-        found = await self._run(lambda: [one.describe() for one in self._tokenizers])
-        limits = {"corpusChars": CORPUS_CHARS, "vocabSize": VOCAB_SIZE}
-        about = {"tokenizers": found, "presets": presets_of_learners(), "limits": limits}
-        about["version"] = pw.__version__
-        return self._responses.JSONResponse(about)
-
-    def encode(self, request: Any, text: str) -> bytes:
-        """Return the tokens of the text by the tokenizers of `tokenizers=0,2`, as bytes."""
-        chosen = self._indices(request)
-        special = request.query_params.get("special") == "1"
-        return encoded_text(self._tokenizers, chosen, text, add_special_tokens=special)
-
-    def explain(self, request: Any, text: str) -> dict[str, Any]:
-        """Return how the words of the text are segmented."""
-        return self._tokenizer(request).explain(text)
-
-    def segmentations(self, request: Any, text: str) -> list[dict[str, Any]]:
-        """Return the best segmentations of the text, or samples."""
-        draw: Draw = "sample" if request.query_params.get("draw") == "sample" else "best"
-        n, seed = _whole(request, "n", 8), _whole(request, "seed", 0)
-        alpha = _decimal(request, "alpha", 0.1)
-        return self._tokenizer(request).segmentations(text, draw, n, alpha, seed)
-
-    def compare(self, request: Any, text: str) -> dict[str, Any]:
-        """Return the comparison of the tokenizers of `tokenizers=0,2` on the text, as JSON data."""
-        return comparison([self._tokenizers[index] for index in self._indices(request)], text)
-
-    def training(self, request: Any, text: str) -> dict[str, Any]:
-        """Return the steps of a learner."""
-        query = request.query_params
-        size = _whole(request, "vocab_size", 70)
-        names = ("example", "learner", "word", "preset")
-        example, learner, word, preset = (query.get(name, "") for name in names)
-        return training_replay(example, text, learner, size, word, preset)
-
-    def to_text(self, answer: Callable[[Any, str], Any]) -> Answer:
-        """Return a function that answers requests with a text: with bytes, with JSON, or with the error."""
-        json, plain = self._responses.JSONResponse, self._responses.Response
-
-        async def answered(request: Any) -> Any:
-            try:
-                with self._anyio.fail_after(SECONDS):
-                    text = (await _body(request)).decode(errors="replace")
-                    found = await self._run(partial(answer, request, text))
-                    return plain(found) if isinstance(found, bytes) else json(found)
-            except TimeoutError:
-                message = f"the request took more than {SECONDS:.0f} seconds; send a shorter text"
-                return json({"error": message}, status_code=503)
-            except TooLargeError as error:
-                return json({"error": str(error)}, status_code=413)
-            except PieceworkError as error:
-                return json({"error": str(error)}, status_code=400)
-
-        return answered
-
-    async def _run(self, function: Callable[[], Result]) -> Result:
-        """Call a function in a thread; a request that ends early does not wait for it."""
-        if self._limiter is None:
-            self._limiter = self._anyio.CapacityLimiter(THREADS)
-        found: Result = await self._anyio.to_thread.run_sync(
-            function, limiter=self._limiter, abandon_on_cancel=True
-        )
+    async def guard(request: Any, call_next: Callable[[Any], Awaitable[Any]]) -> Any:
+        """Reject a request of another host or origin; add headers to each answer."""
+        problem = _rejection(request.headers, allowed)
+        found = responses.PlainTextResponse(problem, 403) if problem else await call_next(request)
+        found.headers.update(_HEADERS)
         return found
 
-    def _tokenizer(self, request: Any) -> ServedTokenizer:
-        return self._tokenizers[self._index(request.query_params.get("tokenizer", ""))]
+    routes = [
+        routing.Route("/", lambda _: responses.FileResponse(STATIC / "page.html")),
+        routing.Route("/api/tokenizers", lambda _: responses.JSONResponse(about)),
+        routing.Route("/api/{name}", answer, methods=["POST"]),
+        routing.Mount("/page", files.StaticFiles(directory=PAGE_FILES)),
+        routing.Mount("/static", files.StaticFiles(directory=STATIC)),
+    ]
+    handlers = dict.fromkeys((PieceworkError, LookupError, ValueError), failed)
+    app = applications.Starlette(routes=routes, exception_handlers=handlers)
+    guarded: Callable[..., Awaitable[None]] = base.BaseHTTPMiddleware(app, guard)
+    return guarded
 
-    def _indices(self, request: Any) -> list[int]:
-        """Return the indices of `tokenizers=0,2`, each once."""
-        named = request.query_params.get("tokenizers", "").split(",")
-        return list(dict.fromkeys(map(self._index, named)))
 
-    def _index(self, text: str) -> int:
-        count = len(self._tokenizers)
-        if not _is_whole(text) or int(text) >= count:
-            problem = f"must be an index from 0 to {count - 1}, not {text[:40]!r}"
-            raise ArgumentError("tokenizer", problem)
-        return int(text)
+def _rejection(headers: Mapping[str, str], allowed: Sequence[str]) -> str | None:
+    """Return why a request is rejected, None for a request of the page itself."""
+    host = headers.get("host", "")
+    match = _HOST.fullmatch(host.lower())
+    if match is None or (match[1] or match[2]) not in allowed:
+        return f"the host must be {' or '.join(allowed)}, not {host!r}\n"
+    origin = headers.get("origin")
+    if origin is not None and urlsplit(origin).netloc.lower() != host.lower():
+        return f"the origin {origin!r} is not this page\n"
+    return None
 
 
 async def _body(request: Any) -> bytes:
     """Return the body of a request; raise before it takes more memory than the limit."""
-    parts, size = [], 0
+    body = bytearray()
     async for part in request.stream():
-        size += len(part)
-        if size > TEXT_BYTES:
-            raise TooLargeError("text", f"has more than {TEXT_BYTES:,} bytes")
-        parts.append(part)
-    return b"".join(parts)
+        body += part
+        if len(body) > TEXT_BYTES:
+            raise ArgumentError("text", f"has more than {TEXT_BYTES:,} bytes")
+    return bytes(body)
 
 
-def _is_whole(text: str) -> bool:
-    """Return whether a text is a number of at most 9 digits."""
-    return len(text) <= 9 and text.isascii() and text.isdecimal()
+def _answer(
+    name: str, query: Mapping[str, str], text: str, served: Mapping[int, ServedTokenizer]
+) -> Any:
+    """Return the answer to a request, as bytes or JSON data; `LookupError` and `ValueError` reject it."""
+    if name == "training":
+        names = ("example", "learner", "word", "preset")
+        example, learner, word, preset = (query.get(name, "") for name in names)
+        size = int(query.get("vocab_size", "70"))
+        return training_replay(example, text, learner, size, word, preset)
+    chosen = {index: served[index] for index in map(int, query["tokenizers"].split(","))}
+    first = next(iter(chosen.values()))
+    match name:
+        case "encode":
+            return encoded_text(chosen, text, add_special_tokens=query.get("special") == "1")
+        case "explain":
+            return first.explain(text)
+        case "segmentations":
+            n, seed = int(query.get("n", "8")), int(query.get("seed", "0"))
+            alpha = float(query.get("alpha", "0.1"))
+            return first.segmentations(text, query.get("draw", "best"), n, alpha, seed)
+        case "compare":
+            return _comparison({one.name: one.tokenizer for one in chosen.values()}, text)
+    raise LookupError(f"there is no answer {name!r}")
 
 
-def _whole(request: Any, name: str, default: int) -> int:
-    text = request.query_params.get(name, str(default))
-    if not _is_whole(text):
-        raise ArgumentError(name, f"must be a whole number of at most 9 digits, not {text[:40]!r}")
-    return int(text)
-
-
-def _decimal(request: Any, name: str, default: float) -> float:
-    text = request.query_params.get(name, str(default))
-    try:
-        return float(text)
-    except ValueError as error:
-        raise ArgumentError(name, f"must be a number, not {text[:40]!r}") from error
-
-
-def comparison(tokenizers: Sequence[ServedTokenizer], text: str) -> dict[str, Any]:
-    """Return the report of tokenizers on the lines of a text.
-
-    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
-    >>> found = comparison([ServedTokenizer("characters", tok)], "a aa")
-    >>> found["headline"]
-    '1 text, 2 words, 4 characters, 4 bytes'
-
-    `missing` says why there are no charts: the text is too short.
-
-    Raises `CorpusError` for a text without characters.
-    """
-    named = {one.name: one.tokenizer for one in tokenizers}
-    found = pw.analysis.compare(named, text.splitlines(), num_threads=_THREADS_OF_A_COMPARISON)
+def _comparison(tokenizers: Mapping[str, pw.Tokenizer], text: str) -> dict[str, Any]:
+    """Return the report on the lines of a text; `missing` says that it is too short for charts."""
+    found = pw.analysis.compare(tokenizers, text.splitlines(), num_threads=1)
     return report_content(found, page_charts(found))

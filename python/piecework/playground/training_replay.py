@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any, TypeAlias
+from collections.abc import Mapping
+from typing import Any
 
 import piecework as pw
+from piecework._internal.validation import check_choice
 from piecework.errors import ArgumentError
-from piecework.playground.limits import CORPUS_CHARS, REMOVALS, STEPS, VOCAB_SIZE, check_length
 from piecework.train.plan import Plan
 
-_TOP = 12
+CORPUS_CHARS = 10_000
+VOCAB_SIZE = 2_000
+STEPS = 300
+REMOVALS = 800
+"""Removals of the pruning learner, which are computed in plain Python."""
 _LONGEST_WORD = 10
 _EXAMPLES = 3
 
@@ -26,52 +30,45 @@ PRESETS: Mapping[str, str] = {
 """The presets of the page, and what they do to a text."""
 DEFAULTS = {"bpe": "whitespace"}  # symbols without a marker, as in published examples
 
-Special: TypeAlias = tuple[str, ...]
 
+def check_length(name: str, text: str, most: int) -> None:
+    """Raise `ArgumentError` for a text of more than `most` characters.
 
-def _wordpiece(
-    learner: Any, alphabet_forms: str = "possible"
-) -> Callable[[int, Special], pw.train.Trainer]:
-    return lambda size, special: pw.WordPieceTrainer(
-        size,
-        learner,
-        min_frequency=1,
-        special_tokens=special,
-        alphabet_forms=alphabet_forms,
-    )
+    >>> check_length("text", "hug", 3)
+    """
+    if len(text) > most:
+        raise ArgumentError(name, f"has {len(text):,} characters; the limit is {most:,}")
 
 
 PRUNING = "wordpiece-pruning"
-LEARNERS: Mapping[str, Callable[[int, Special], pw.train.Trainer]] = {
-    PRUNING: _wordpiece(pw.train.Pruning()),
-    # As published examples print it.
-    "wordpiece-pmi": _wordpiece(pw.train.Merges("pmi"), "seen"),
-    "wordpiece-likelihood": _wordpiece(pw.train.Merges("likelihood")),
-    "wordpiece-frequency": _wordpiece(pw.train.Merges("frequency")),
-    "bpe": lambda size, _: pw.BPETrainer(size, min_frequency=1, special_tokens=("<unk>",)),
-    "unigram": lambda size, _: pw.UnigramTrainer(size, special_tokens=("<unk>",)),
+_WORDPIECE: dict[str, dict[str, Any]] = {
+    PRUNING: {},
+    "wordpiece-pmi": {"learner": pw.train.Merges("pmi"), "alphabet_forms": "seen"},  # as published
+    "wordpiece-likelihood": {"learner": pw.train.Merges("likelihood")},
+    "wordpiece-frequency": {"learner": pw.train.Merges("frequency")},
 }
-"""The learners of the page, by name; each takes a vocabulary size, and special tokens for WordPiece."""
+LEARNERS = {
+    **dict.fromkeys(_WORDPIECE, ("bert-uncased", "bert-cased", "whitespace", "punctuation")),
+    **dict.fromkeys(("bpe", "unigram"), ("sentencepiece", "whitespace", "metaspace", "characters")),
+}
+"""The learners of the page, and the presets that each can have."""
+PRESETS_OF_LEARNERS = {
+    learner: {name: PRESETS[name] for name in names} for learner, names in LEARNERS.items()
+}
 
 
-def presets_of_learners() -> dict[str, dict[str, str]]:
-    """Return learner -> preset -> what the preset does, for the presets that a learner can have.
+def trainer_of(learner: str, vocab_size: int, special: tuple[str, ...]) -> pw.train.Trainer:
+    """Return the trainer of a learner of the page; WordPiece has the special tokens.
 
-    >>> list(presets_of_learners()["bpe"])
-    ['sentencepiece', 'whitespace', 'metaspace', 'characters']
+    >>> trainer_of("bpe", 40, ()).vocab_size
+    40
     """
-    return {
-        name: {preset: about for preset, about in PRESETS.items() if _suits(learner, preset)}
-        for name, learner in LEARNERS.items()
-    }
-
-
-def _suits(learner: Callable[[int, Special], pw.train.Trainer], preset: str) -> bool:
-    try:
-        Plan.of(learner(VOCAB_SIZE, ("[UNK]",)), preset=preset)
-    except ArgumentError:
-        return False
-    return True
+    if learner in _WORDPIECE:
+        how = _WORDPIECE[learner]
+        return pw.WordPieceTrainer(vocab_size, min_frequency=1, special_tokens=special, **how)
+    if learner == "bpe":
+        return pw.BPETrainer(vocab_size, min_frequency=1)
+    return pw.UnigramTrainer(vocab_size, special_tokens=("<unk>",))
 
 
 def training_replay(
@@ -90,51 +87,38 @@ def training_replay(
     Raises `ArgumentError` for a corpus, a preset, a size or a learner outside the limits of the page, and the
     errors of the trainer.
     """
-    if learner not in LEARNERS:
-        raise ArgumentError("learner", f"must be {' or '.join(LEARNERS)}, not {learner!r}")
-    if not 1 <= vocab_size <= VOCAB_SIZE:
-        problem = f"must be a number from 1 to {VOCAB_SIZE:,}, not {vocab_size:,}"
-        raise ArgumentError("vocab_size", problem)
-    if preset and preset not in PRESETS:
-        raise ArgumentError("preset", f"must be {' or '.join(PRESETS)}, not {preset!r}")
+    check_choice("learner", learner, LEARNERS)
+    if vocab_size > VOCAB_SIZE:
+        raise ArgumentError("vocab_size", f"must be at most {VOCAB_SIZE:,}, not {vocab_size:,}")
     check_length("corpus", text, CORPUS_CHARS)
     if not example and not text.strip():
         raise ArgumentError("corpus", "has no words; give a text, or choose one of the examples")
-    corpus: pw.Counts | list[str] = text.splitlines()
-    special: Special = ("[UNK]",)
+    texts, counts, split_by = text.splitlines(), None, None
+    special: tuple[str, ...] = ("[UNK]",)
     if example:
         found = pw.analysis.training_example(example)
-        special = found.trainer.special_tokens
-        # Learners other than WordPiece split the texts in their own way.
-        other = preset or (found.texts and not learner.startswith("wordpiece"))
-        if preset and not found.texts:
+        texts, special = list(found.texts), found.trainer.special_tokens
+        if preset and not texts:
             raise ArgumentError("preset", "does not apply: this example is a list of words")
-        corpus = list(found.texts) if other else found.counts
-    trainer = LEARNERS[learner](vocab_size, special)
-    split_by = None
-    if isinstance(corpus, pw.Counts):
-        counts = corpus
-    else:
+        # Learners other than WordPiece split the texts in their own way.
+        if not preset and (learner.startswith("wordpiece") or not texts):
+            counts = found.counts
+    trainer = trainer_of(learner, vocab_size, special)
+    if counts is None:
         plan = Plan.of(trainer, preset=preset or DEFAULTS.get(learner))
-        counts = pw.count_texts(corpus, preset=plan.pipeline, sentences=plan.sentences)
-        split_by = _effect(plan, corpus)
-    shown = _word(counts, word) if trainer.kind == "unigram" else None
-    if learner == PRUNING:
-        _check_removals(counts, trainer)
+        counts = pw.count_texts(texts, preset=plan.pipeline, sentences=plan.sentences)
+        split_by = _effect(plan, texts)
+    shown = None
+    if trainer.kind == "unigram":
+        # A word of the corpus, else the first of the longest words that are drawn well.
+        short = [one for one in counts.words if len(one) <= _LONGEST_WORD] or counts.words
+        shown = word if word in counts.words else max(short, key=len, default=None)
     steps = f"1-{REMOVALS if learner == PRUNING else STEPS}"
-    trace = pw.analysis.explain_training(counts, trainer, steps=steps, top=_TOP, word=shown)
+    trace = pw.analysis.explain_training(counts, trainer, steps=steps, top=12, word=shown)
     data = trace.to_dict()
     for step in data["steps"]:
         step.pop("vocab", None)  # the page takes the first `vocab_size` entries of the vocabulary
     return {**data, "preset": split_by}
-
-
-def _check_removals(counts: pw.Counts, trainer: Any) -> None:
-    """Raise `ArgumentError` if the pruning learner removes more entries than the page replays in time."""
-    found = len(trainer.learn_removals(counts).removals)
-    if found > REMOVALS:
-        problem = f"has {found:,} entries to remove; the limit is {REMOVALS:,}: give a shorter text"
-        raise ArgumentError("corpus", problem)
 
 
 def _effect(plan: Plan, texts: list[str]) -> dict[str, Any]:
@@ -151,11 +135,3 @@ def _effect(plan: Plan, texts: list[str]) -> dict[str, Any]:
         "changed": len(changed),
         "examples": changed[:_EXAMPLES],
     }
-
-
-def _word(counts: pw.Counts, wanted: str) -> str | None:
-    """Return the word if the corpus has it, else the first of the longest words that are drawn well."""
-    words = [word for word in counts.words if len(word) <= _LONGEST_WORD] or counts.words
-    if wanted in counts.words or not words:
-        return wanted if words else None
-    return max(words, key=len)

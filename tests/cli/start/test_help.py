@@ -96,7 +96,7 @@ def test_the_options_of_train_are_listed_by_section(cli: Run) -> None:
     assert sections["Vocabulary"][:2] == ["--model", "--vocab-size"]
     assert "--end-of-word-suffix" in sections["Vocabulary"]
     assert "--preset" in sections["Corpus"]
-    assert sections["Other"] == ["-q,", "--color", "-h,"]
+    assert sections["Other"] == ["-q,", "-h,"]
 
 
 def test_the_settings_of_sentencepiece_are_in_sections(cli: Run) -> None:
@@ -119,14 +119,14 @@ def test_the_help_names_two_presets_and_list_prints_all(cli: Run, verb: str) -> 
     assert f"such as {names[0]} or {names[1]}; list prints all" in about
 
 
-def test_headings_are_bold_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_names_are_colored_only_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     def help_of(color: bool | None) -> str:
         monkeypatch.setattr("click.utils.should_strip_ansi", lambda *_, **__: False)
         with Context(commands, info_name="piecework") as context:
             assert context.color is color
             return context.get_help()
 
-    assert "\x1b[1mCommands:" in help_of(None)
+    assert "\x1b[36mtrain" in help_of(None)
     monkeypatch.setenv("NO_COLOR", "1")
     help_of(False)
 

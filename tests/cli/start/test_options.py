@@ -13,7 +13,7 @@ import piecework as pw
 from piecework.analysis.peers import PEERS
 from piecework.cli import reading
 from piecework.cli.app import VERBS
-from piecework.cli.messages import with_flags
+from piecework.cli.parameters import with_flags
 from piecework.train.trainers.bpe import BYTE_ALPHABET
 from tests.cli.start.command_names import Run, command_named
 
@@ -123,19 +123,6 @@ def test_convert_says_what_it_wrote(
     assert cli("convert", path, f"{tmp_path}/again.json", *hints)[2].startswith(
         f"converted {READ_AS.get(format, format)} to tokenizer.json, 258 entries"
     )
-
-
-def test_convert_writes_a_vocabulary_with_its_merges(cli: Run, ranks: str, tmp_path: Path) -> None:
-    vocab, merges = str(tmp_path / "vocab.json"), str(tmp_path / "merges.txt")
-    code, out, err = cli("convert", ranks, vocab, "--pattern", "gpt2", "--merges-output", merges)
-    assert (code, out) == (0, "")
-    assert err.startswith("converted tiktoken ranks to vocab.json with merges.txt, 258 entries")
-    assert pw.Tokenizer.load(vocab, merges=merges).get_vocab_size() == 258
-    code, _, err = cli(
-        "convert", ranks, f"{tmp_path}/f/", "--pattern", "gpt2", "--merges-output", merges
-    )
-    assert code == 2
-    assert "--merges-output: needs a file name such as vocab.json as DST, not " in err
 
 
 @pytest.mark.parametrize("verb", ["train", "extend"])

@@ -36,7 +36,6 @@ export class EncodeView {
       else this.update();
     });
     this.text.addEventListener("paste", (event) => this.paste(event));
-    document.getElementById("input").addEventListener("submit", (event) => event.preventDefault());
     document.getElementById("encode").addEventListener("keydown", (event) => {
       if (event.key === "Escape" && event.target !== this.text) {
         this.details.clear();

@@ -58,12 +58,12 @@ function columnsOf(buffer) {
 
 /** Return how each word of a text is segmented. */
 export async function explain(tokenizer, text) {
-  return (await post("explain", { tokenizer }, text)).json();
+  return (await post("explain", { tokenizers: tokenizer }, text)).json();
 }
 
 /** Return the best segmentations of a text, or samples. */
 export async function segmentations(tokenizer, text, settings) {
-  return (await post("segmentations", { tokenizer, ...settings }, text)).json();
+  return (await post("segmentations", { tokenizers: tokenizer, ...settings }, text)).json();
 }
 
 /** Return the steps of a learner. */
