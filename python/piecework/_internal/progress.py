@@ -55,7 +55,7 @@ def progress_bar(
 
 
 def show_source(update: Update, name: str) -> None:
-    """Set the name of the file that is read now; other functions than those of `progress_bar` ignore it."""
+    """Set the name of the file that is read now; only bars made by `progress_bar` show it."""
     if isinstance(update, _ProgressOfFiles):
         update.source = name
 

@@ -38,7 +38,7 @@ _Batch: TypeAlias = tuple[Any, list[Any]]
 class ColumnFile:
     """One file of columns; `bytes_read` estimates how many of its bytes have been read.
 
-    Raises `FileError` for an unreadable file, `CorpusError` if its first bytes are those of another format.
+    Raises `FileError` for an unreadable file, `CorpusError` if its first bytes belong to another format.
     """
 
     is_idle = False

@@ -22,7 +22,7 @@ _INPUT_BYTES = 1 << 18
 # Data that `xz -9` compressed needs 65 MB.
 _MAX_XZ_MEMORY = 512 << 20
 
-# The magic bytes of bzip2 are three letters and a digit; those of its first block make it binary.
+# The magic bytes of bzip2 are three letters and a digit; its first block makes it binary.
 _BZIP2_BLOCKS = (b"1AY&SY", b"\x17rE8P\x90")
 _KINDS = {
     b"\x1f\x8b": "gzip",

@@ -185,7 +185,7 @@ def without_suffixes(name: str) -> str:
 
 
 def _suffix(name: str) -> str:
-    """Return the suffix without that of the compression: `.jsonl` for `a.jsonl.gz`.
+    """Return the suffix without the suffix of the compression: `.jsonl` for `a.jsonl.gz`.
 
     The query of a web address is no part of its name.
     """

@@ -182,7 +182,7 @@ def _checked(url: str, action: Callable[[], Result]) -> Result:
 
 
 def _check_bucket(url: str) -> None:
-    """Raise `FileError` if the scheme of a URL has buckets, and that of the URL does not exist."""
+    """Raise `FileError` if the bucket that a URL names does not exist."""
     scheme = url.partition("://")[0]
     if scheme not in _BUCKETS:
         return

@@ -161,5 +161,5 @@ PLAIN_BYTE_LEVEL = LIKE_ROBERTA | _classes("Blenderbot CodeGen Deberta GPT2 Mvp 
 
 # ---- classes that make a tokenizer of a vocab.txt
 
-# Their settings of the normalizer win over those of a tokenizer.json.
+# Their settings of the normalizer win over the ones in a tokenizer.json.
 NORMALIZE_AS_BERT = _classes("Bert DistilBert Electra LayoutLM Lxmert MobileBert SqueezeBert")

@@ -40,7 +40,7 @@ def folder_options(config: FolderConfig, options: LoadOptions, source: str) -> L
         return options.replace(lowercase=True if lowercase is None and is_bert else lowercase)
     is_class = config.is_folder and merges_classes.is_class_of_merges(config, source)
     if is_class and options.special_tokens is None:
-        return options.replace(special_tokens=())  # those of the class, which has no others
+        return options.replace(special_tokens=())  # the class has no others
     return options
 
 

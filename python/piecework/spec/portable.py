@@ -152,7 +152,7 @@ def _with_ids_for_tokenizers(spec: TokenizerSpec) -> TokenizerSpec:
         f"other formats cannot represent id {id} for {content!r}; other libraries assign another id"
     )
     raise PortabilityError(
-        "added_tokens", problem, hint=f"use ids that follow those of the model, or {KEPT_BY_OWN}"
+        "added_tokens", problem, hint=f"use ids that follow the model's, or {KEPT_BY_OWN}"
     )
 
 
