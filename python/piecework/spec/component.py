@@ -1,4 +1,4 @@
-"""The base class of components; by default, the `tokenizer.json` object has the fields by name."""
+"""The base classes of data in a `tokenizer.json`; by default, the object has the fields by name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar, get_args
 
 from piecework.errors import FormatError, InputTypeError
 
-Self = TypeVar("Self", bound="Component")
+Self = TypeVar("Self", bound="JsonData")
 
 
 class _JsonForm(NamedTuple):
@@ -49,22 +49,27 @@ def base64_form(name: str = "") -> dict[str, _JsonForm]:
     )
 
 
+def camel_case_form(name: str = "") -> dict[str, _JsonForm]:
+    """Return the `metadata` of a choice such as "longest_first", which is "LongestFirst" in the file."""
+    return json_form(_to_camel_case, _to_snake_case, name=name)
+
+
+def _to_camel_case(choice: str) -> str:
+    return "".join(word.capitalize() for word in choice.split("_"))
+
+
+def _to_snake_case(name: str) -> str:
+    snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+    return snake.lstrip("_")
+
+
 @dataclass(frozen=True)
-class Component:
-    """A stage, or a member of a sequence stage.
-
-    `KIND` is its name in `tokenizer.json`: the name of the class, unless the class sets another.
-    """
-
-    KIND: ClassVar[str]
-
-    def __init_subclass__(cls) -> None:
-        if not hasattr(cls, "KIND"):
-            cls.KIND = cls.__name__
+class JsonData:
+    """Data that a `tokenizer.json` holds as an object."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the `tokenizer.json` object."""
-        value: dict[str, Any] = {"type": self.KIND}
+        value: dict[str, Any] = {}
         for field in fields(self):
             form, held = _form_of(field), getattr(self, field.name)
             if not (form.is_optional and held == field.default):
@@ -83,6 +88,24 @@ class Component:
                 if names[name] in value
             }
         )
+
+
+@dataclass(frozen=True)
+class Component(JsonData):
+    """A stage, or a member of a sequence stage.
+
+    `KIND` is its name in `tokenizer.json`: the name of the class, unless the class sets another.
+    """
+
+    KIND: ClassVar[str]
+
+    def __init_subclass__(cls) -> None:
+        if not hasattr(cls, "KIND"):
+            cls.KIND = cls.__name__
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the `tokenizer.json` object."""
+        return {"type": self.KIND, **super().to_json()}
 
 
 _PLAIN = json_form()["json"]

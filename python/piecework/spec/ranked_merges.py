@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import TypeAlias
 
 from piecework.errors import PortabilityError
-from piecework.spec.preserving_formats import KEPT_BY_MODEL
+from piecework.spec.preserving_formats import KEPT_BY_MODEL, unportable
 
 Merge: TypeAlias = tuple[str, str]
 _Order: TypeAlias = Callable[[Merge], tuple[int, ...]]
@@ -59,8 +59,8 @@ def ranked_merges(scores: Mapping[str, float], ids: Mapping[str, int]) -> tuple[
 
 def _ambiguous_order(*pieces: str) -> PortabilityError:
     names = ", ".join(map(repr, pieces[:_MAX_NAMED_PIECES]))
-    problem = f"other formats cannot represent scores of {names} that merge ranks cannot express"
-    return PortabilityError("model.pieces", problem, hint=f"use {KEPT_BY_MODEL}")
+    found = f"scores of {names} that merge ranks cannot express"
+    return unportable("model.pieces", found, KEPT_BY_MODEL)
 
 
 def _is_run(piece: str) -> bool:
