@@ -107,7 +107,7 @@ def test_settings_cannot_be_changed_in_place() -> None:
     tok = bert().with_chat_template("x")
     tok.chat_templates["default"] = "y"
     assert tok.chat_template == "x"
-    with pytest.raises(AttributeError, match="immutable"):
+    with pytest.raises(AttributeError):
         tok._settings.model_max_length = 3
 
 

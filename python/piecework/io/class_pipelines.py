@@ -59,16 +59,17 @@ def with_source_language(core: Core, config: FolderConfig, source: str) -> Core:
     if not is_file or config.tokenizer_class not in DEFAULT_LANGUAGES:
         return core
     template = sentencepiece_classes.template_of(core, config)
-    if template is None or template == stages_of(core)["post_processor"]:
-        return core
-    return with_parts(core, {"post_processor": template})
+    return core if template is None else with_parts(core, {"post_processor": template})
 
 
-def unreadable(config: FolderConfig, source: str, kind: str, owner: str) -> FormatError:
-    """Return the error for a file of which a class makes a tokenizer that is not made here."""
+def unreadable(config: FolderConfig, source: str, kind: str, otherwise: str) -> FormatError:
+    """Return the error for a file of which a class makes a tokenizer that is not made here.
+
+    `otherwise` says what the file gives when it is loaded by its own path.
+    """
     problem = (
         f"is {kind} of {config.tokenizer_class}, whose ids are not read from this file; load the file by its "
-        f"own path for the ids of {owner}, or put a tokenizer.json beside it, which save_pretrained of "
+        f"own path {otherwise}, or put a tokenizer.json beside it, which save_pretrained of "
         "transformers writes"
     )
     return FormatError(source, problem)

@@ -10,6 +10,9 @@ from typing import Any
 
 from piecework._core import Core
 
+NO_FLAGS = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+"""The flags of a token that is matched as it is."""
+
 
 def stages_of(core: Core) -> dict[str, Any]:
     """Return the stages of a core as the object of a `tokenizer.json`, whose model has no entries."""
@@ -20,11 +23,22 @@ def stages_of(core: Core) -> dict[str, Any]:
 
 
 def with_parts(core: Core, parts: dict[str, Any]) -> Core:
-    """Return the core with other values for some stages, as objects of a `tokenizer.json`."""
+    """Return the core with other values for some stages, as objects of a `tokenizer.json`.
+
+    Without a change, this is the same core.
+    """
     import json
 
-    text = json.dumps({**stages_of(core), **parts}, ensure_ascii=False)
+    stages = stages_of(core)
+    if all(stages[name] == part for name, part in parts.items()):
+        return core
+    text = json.dumps({**stages, **parts}, ensure_ascii=False)
     return core.with_stages(text.encode(), ())
+
+
+def added_ids(core: Core) -> dict[str, int]:
+    """Return the id of each added token."""
+    return {token["content"]: token["id"] for token in stages_of(core)["added_tokens"]}
 
 
 def with_new_tokens(core: Core, tokens: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:

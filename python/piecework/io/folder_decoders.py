@@ -58,7 +58,7 @@ def with_decoder_of_class(core: Core, config: FolderConfig) -> tuple[Core, Folde
         # A .model is read as SentencePiece reads it, unless a class makes something else of it.
         if decoder["type"] != "SentencePiece":
             core = _with_steps(core, decoder, steps_of_clean_up())
-    return core, config.with_settings(settings.replace(other=kept))
+    return core, config._replace(settings=settings.replace(other=kept))
 
 
 def steps_of_clean_up() -> list[Json]:

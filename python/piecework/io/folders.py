@@ -10,11 +10,11 @@ from piecework._internal.warn import warn
 from piecework.errors import FormatError, FormatWarning
 from piecework.io import class_pipelines, merges_classes, sentencepiece_classes
 from piecework.io.class_tables import BERT_ROLES, NORMALIZE_AS_BERT, ROLE_ORDER
-from piecework.io.core_parts import stages_of, with_new_tokens, with_parts
+from piecework.io.core_parts import NO_FLAGS, added_ids, stages_of, with_new_tokens, with_parts
 from piecework.io.folder_config import FolderConfig, model_config
 from piecework.io.folder_decoders import with_decoder_of_class
 from piecework.io.folder_settings import FolderSettings
-from piecework.io.load_options import LoadOptions
+from piecework.io.load_options import LoadOptions, unexpected
 from piecework.io.source_bytes import plain_name
 
 if TYPE_CHECKING:
@@ -29,7 +29,6 @@ _LIKE_BERT = NORMALIZE_AS_BERT | {
     "PreTrainedTokenizer",
     "TokenizersBackend",
 }
-_PLAIN = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
 
 
 def folder_options(config: FolderConfig, options: LoadOptions, source: str) -> LoadOptions:
@@ -37,10 +36,10 @@ def folder_options(config: FolderConfig, options: LoadOptions, source: str) -> L
     if plain_name(source) == "vocab.txt" and options.lowercase is None:
         lowercase = config.flag("do_lower_case")
         is_bert = config.is_folder and config.tokenizer_class in NORMALIZE_AS_BERT
-        return options.replace(lowercase=True if lowercase is None and is_bert else lowercase)
+        return options._replace(lowercase=True if lowercase is None and is_bert else lowercase)
     is_class = config.is_folder and merges_classes.is_class_of_merges(config, source)
     if is_class and options.special_tokens is None:
-        return options.replace(special_tokens=())  # the class has no others
+        return options._replace(special_tokens=())  # the class has no others
     return options
 
 
@@ -134,8 +133,6 @@ def _with_declared_tokens(core: Core, config: FolderConfig, source: str) -> Core
             raise _contradiction(config, found)
         tokens[content], ids[id] = token, content
     by_id = sorted(tokens.values(), key=lambda token: token["id"])
-    if by_id == sorted(present, key=lambda token: token["id"]):
-        return core
     return with_parts(core, {"added_tokens": by_id})
 
 
@@ -145,11 +142,10 @@ def _with_named_tokens(core: Core, config: FolderConfig) -> Core:
     As in transformers, a token that no file has gets the next id.
     """
     tokens = {
-        content: {"content": content, **_PLAIN, **flags} for content, flags in _named_tokens(config)
+        content: {"content": content, **NO_FLAGS, **flags}
+        for content, flags in _named_tokens(config)
     }
-    added = with_new_tokens(core, tokens.values())
-    is_new = len(added) > len(stages_of(core)["added_tokens"])
-    return with_parts(core, {"added_tokens": added}) if is_new else core
+    return with_parts(core, {"added_tokens": with_new_tokens(core, tokens.values())})
 
 
 def _named_tokens(config: FolderConfig) -> Iterator[tuple[str, Mapping[str, bool]]]:
@@ -191,23 +187,18 @@ def _with_stages_of_class(core: Core, config: FolderConfig, source: str) -> Core
 
 def _with_bert_settings(core: Core, config: FolderConfig, source: str) -> Core:
     if config.tokenizer_class not in (None, *_LIKE_BERT):
-        raise class_pipelines.unreadable(config, source, "a vocabulary", "BERT")
+        raise class_pipelines.unreadable(config, source, "a vocabulary", "for the ids of BERT")
     settings = {
         "handle_chinese_chars": config.flag("tokenize_chinese_chars"),
         "strip_accents": config.flag("strip_accents"),
     }
     given = {key: value for key, value in settings.items() if value is not None}
-    if not given:
-        return core
-    normalizer = stages_of(core)["normalizer"]
-    return with_parts(core, {"normalizer": {**normalizer, **given}})
+    return with_parts(core, {"normalizer": {**stages_of(core)["normalizer"], **given}})
 
 
 def _is_vocabulary_of_bert(config: FolderConfig, source: str) -> bool:
-    named = (
-        config.tokenizer_class in NORMALIZE_AS_BERT or config.tokenizer_class == "ConvBertTokenizer"
-    )
-    return named and plain_name(source) == "vocab.txt"
+    is_bert = config.tokenizer_class in {*NORMALIZE_AS_BERT, "ConvBertTokenizer"}
+    return is_bert and plain_name(source) == "vocab.txt"
 
 
 def _with_roles_of_bert(config: FolderConfig) -> FolderConfig:
@@ -218,10 +209,8 @@ def _with_roles_of_bert(config: FolderConfig) -> FolderConfig:
     config = config.with_roles(BERT_ROLES)
     roles = config.settings.roles
     if roles["unk_token"] != "[UNK]":
-        problem = (
-            f"found {roles['unk_token']!r}, expected [UNK], which a vocab.txt has for unknown words"
-        )
-        raise FormatError(f"{config.source}: unk_token", problem)
+        expected = "[UNK], which a vocab.txt has for unknown words"
+        raise unexpected(f"{config.source}: unk_token", roles["unk_token"], expected)
     for role in ("cls_token", "sep_token"):
         config.required_role(role)
     return config
@@ -229,9 +218,8 @@ def _with_roles_of_bert(config: FolderConfig) -> FolderConfig:
 
 def _with_bert_frame(core: Core, config: FolderConfig) -> Core:
     """Add the tokens of roles around a text."""
-    ids = {token["content"]: token["id"] for token in stages_of(core)["added_tokens"]}
     cls, sep = map(config.required_role, ("cls_token", "sep_token"))
-    frame = sentencepiece_classes.cls_sep_template(cls, sep, ids)
+    frame = sentencepiece_classes.cls_sep_template(cls, sep, added_ids(core))
     return with_parts(core, {"post_processor": frame})
 
 
@@ -241,14 +229,15 @@ def _with_bert_normalizer(core: Core, config: FolderConfig) -> Core:
     if normalizer is None or normalizer["type"] != "BertNormalizer":
         return core
     changed = {**normalizer, **class_pipelines.bert_normalizer(config)}
-    return core if changed == normalizer else with_parts(core, {"normalizer": changed})
+    return with_parts(core, {"normalizer": changed})
 
 
 def _with_frame(core: Core, config: FolderConfig, source: str) -> Core:
     """Add the special tokens that the configuration of a SentencePiece model adds to every text."""
     named = config.tokenizer_class
     if named is not None:
-        raise class_pipelines.unreadable(config, source, "a SentencePiece model", "SentencePiece")
+        otherwise = "for the ids of SentencePiece"
+        raise class_pipelines.unreadable(config, source, "a SentencePiece model", otherwise)
     if plain_name(source) == _RENUMBERED_NAME:
         message = f"{source}: has the ids of SentencePiece; most models with this file change them"
         warn(message, FormatWarning)

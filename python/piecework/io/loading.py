@@ -101,5 +101,5 @@ def _cache_path(source: str, compiled_cache: bool | PathLike) -> str:
 def _cache_key(stored: bytes, options: LoadOptions) -> bytes:
     """Return the digest of everything that decides the tables: both files and the options."""
     merges = b"" if options.merges is None else source_bytes(path_text(options.merges))
-    settings = repr({**vars(options), "merges": None}).encode()
+    settings = repr(options._replace(merges=None)).encode()
     return fingerprint([stored, merges, settings])

@@ -16,9 +16,10 @@ from piecework.io.class_pipelines import (
     adds_prefix_space,
     byte_level_stages,
     split_by,
+    unreadable,
 )
 from piecework.io.class_tables import DEBERTA_ROLES, LIKE_ROBERTA, PLAIN_BYTE_LEVEL, ROBERTA_ROLES
-from piecework.io.core_parts import stages_of, with_parts
+from piecework.io.core_parts import added_ids, stages_of, with_parts
 from piecework.io.folder_config import FolderConfig
 from piecework.io.sentencepiece_classes import bos_eos_template, template_of
 from piecework.io.source_bytes import plain_name
@@ -68,12 +69,8 @@ def is_class_of_merges(config: FolderConfig, source: str) -> bool:
     if plain_name(source) != "vocab.json" or name in _GENERAL:
         return False
     if name not in _ROLES:
-        problem = (
-            f"is a vocabulary of {name}, whose ids are not read from this file; load the file by its own "
-            "path with merges for the ids of its entries alone, or put a tokenizer.json beside it, which "
-            "save_pretrained of transformers writes"
-        )
-        raise FormatError(source, problem)
+        otherwise = "with merges for the ids of its entries alone"
+        raise unreadable(config, source, "a vocabulary", otherwise)
     return True
 
 
@@ -111,7 +108,7 @@ def with_frame_of_class(core: Core, config: FolderConfig) -> Core:
     """Add the post-processor of the class, whose tokens have ids now."""
     name = config.tokenizer_class
     roles = config.settings.roles
-    ids = {token["content"]: token["id"] for token in stages_of(core)["added_tokens"]}
+    ids = added_ids(core)
     if name == "DebertaTokenizer":
         return with_parts(core, {"post_processor": template_of(core, config)})
     if name not in (*LIKE_ROBERTA, "CLIPTokenizer"):
@@ -143,9 +140,7 @@ def with_prefix_space(core: Core, config: FolderConfig) -> Core:
         stage = stages[name] or {}
         if stage.get("type") == kind and stage.get("use_regex") is not False:
             parts[name] = {**stage, "add_prefix_space": adds_prefix_space(config)}
-    if "pre_tokenizer" not in parts or all(stages[name] == parts[name] for name in parts):
-        return core
-    return with_parts(core, parts)
+    return with_parts(core, parts) if "pre_tokenizer" in parts else core
 
 
 def with_fixed_pattern(core: Core, model: Mapping[str, Any]) -> Core:

@@ -129,7 +129,7 @@ def _rank_file(name: str, encoding: str, options: LoadOptions) -> tuple[str, Loa
     if options.encoding_name not in (None, encoding):
         problem = f"{options.encoding_name!r} contradicts {name}, whose encoding is {encoding!r}"
         raise ArgumentError("encoding_name", problem)
-    return find_rank_file(ENCODINGS[encoding]), options.replace(encoding_name=encoding)
+    return find_rank_file(ENCODINGS[encoding]), options._replace(encoding_name=encoding)
 
 
 # ---- repositories of the hub

@@ -28,14 +28,13 @@ from piecework.io.class_tables import (
     UNK_IDS,
     WITHOUT_PREFIX_SPACE,
 )
-from piecework.io.core_parts import stages_of, with_new_tokens, with_parts
+from piecework.io.core_parts import NO_FLAGS, stages_of, with_new_tokens, with_parts
 from piecework.io.folder_config import FolderConfig
 from piecework.io.folder_decoders import replacing
 from piecework.io.source_bytes import plain_name
 
 Json: TypeAlias = dict[str, Any]
 
-_FLAGS = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
 _INFILLING_TOKENS = ("▁<PRE>", "▁<MID>", "▁<SUF>", "▁<EOT>", "<FILL_ME>")
 # The roles whose tokens come before the pieces of the fairseq models.
 _FAIRSEQ_ROLES = ("bos_token", "pad_token", "eos_token", "unk_token")
@@ -90,7 +89,7 @@ def with_settings_of_class(config: FolderConfig) -> FolderConfig:
     settings = config.settings
     side = settings.padding_side or ("left" if name in PADS_LEFT else None)
     roles = {**ROLES[name], **settings.roles}
-    return config.with_settings(settings.replace(roles=roles, padding_side=side))
+    return config._replace(settings=settings.replace(roles=roles, padding_side=side))
 
 
 def read_as_class(core: Core, config: FolderConfig, source: str) -> Core:
@@ -122,23 +121,21 @@ def read_as_class(core: Core, config: FolderConfig, source: str) -> Core:
 
 def with_stages_of_class(core: Core, config: FolderConfig) -> Core:
     """Return the core of a `tokenizer.json` with the stages that the class of the configuration sets."""
-    stages = stages_of(core)
-    made = stages_of_class(config, charsmap_of(stages["normalizer"]))
-    return with_parts(core, made) if any(stages[name] != made[name] for name in made) else core
+    charsmap = charsmap_of(stages_of(core)["normalizer"])
+    return with_parts(core, stages_of_class(config, charsmap))
 
 
 def with_special_tokens(core: Core, config: FolderConfig, source: str) -> Core:
     """Add the template, and the special tokens of the class; those without an id get the next ids."""
-    stages = stages_of(core)
     parts: Json = {"added_tokens": with_new_tokens(core, _role_tokens(config))}
     ids = {token["content"]: token["id"] for token in parts["added_tokens"]}
     name, is_file = config.tokenizer_class, plain_name(source) == "tokenizer.json"
-    of_file = stages["post_processor"]
+    of_file = stages_of(core)["post_processor"]
     keeps = name in ("GemmaTokenizer", "LlamaTokenizer") or (name == "AlbertTokenizer" and of_file)
     if not (is_file and keeps):
         # transformers ignores add_bos_token and add_eos_token beside a tokenizer.json.
         parts["post_processor"] = _template(config.without(*_ADDS) if is_file else config, ids)
-    return with_parts(core, parts) if any(stages[key] != parts[key] for key in parts) else core
+    return with_parts(core, parts)
 
 
 def _role(config: FolderConfig, role: str) -> str | None:
@@ -231,22 +228,15 @@ def _unk_id(
 
 def _tokens_of(config: FolderConfig, *roles: str) -> list[str]:
     """Return the tokens of roles; the first role of the fairseq models may have none."""
-    tokens = []
-    for role in roles:
-        token = _role(config, role)
-        if token is None and config.tokenizer_class == "MBart50Tokenizer" and role == "bos_token":
-            token = "<s>"
-        if token is None:
-            problem = (
-                f"found null, expected a token, which {config.tokenizer_class} adds to the pieces"
-            )
-            raise FormatError(f"{config.source}: {role}", problem)
-        tokens.append(token)
-    return tokens
+    if config.tokenizer_class == "MBart50Tokenizer" and _role(config, "bos_token") is None:
+        config = config._replace(
+            settings=config.settings.replace(roles={**config.settings.roles, "bos_token": "<s>"})
+        )
+    return [config.required_role(role, to="the pieces") for role in roles]
 
 
 def _extra_ids(config: FolderConfig) -> list[str]:
-    return [f"<extra_id_{index}>" for index in range(config.count("extra_ids", 100))]
+    return [f"<extra_id_{index}>" for index in range(config.number("extra_ids", 100))]
 
 
 def _masks_of_pegasus(config: FolderConfig) -> tuple[str | None, str | None]:
@@ -256,7 +246,7 @@ def _masks_of_pegasus(config: FolderConfig) -> tuple[str | None, str | None]:
 
 
 def _unused_of_pegasus(config: FolderConfig) -> list[str]:
-    return [f"<unk_{index}>" for index in range(2, config.count("offset", 103))]
+    return [f"<unk_{index}>" for index in range(2, config.number("offset", 103))]
 
 
 # ---- stages
@@ -378,7 +368,7 @@ def _special(pieces: list[tuple[str, float, str]], config: FolderConfig) -> list
     roles = {_role(config, role) for role in ROLE_ORDER}
     if config.extra_tokens is None and config.tokenizer_class != "PegasusTokenizer":
         tokens += [
-            {"content": text, **_FLAGS, "special": kind == "control" or text in roles}
+            {"content": text, **NO_FLAGS, "special": kind == "control" or text in roles}
             for text, _, kind in pieces
             if kind in ("control", "user_defined")
         ]
@@ -402,9 +392,9 @@ def _role_tokens(config: FolderConfig) -> list[Json]:
         if content is not None:
             strips = role == "mask_token" and config.tokenizer_class in LSTRIP_MASK
             flags = config.role_flags.get(role, {"lstrip": strips})
-            tokens.append({"content": content, **_FLAGS, **flags, "special": True})
+            tokens.append({"content": content, **NO_FLAGS, **flags, "special": True})
     others = (*config.named_tokens, *_extra_tokens(config))
-    return [*tokens, *({"content": content, **_FLAGS, "special": True} for content in others)]
+    return [*tokens, *({"content": content, **NO_FLAGS, "special": True} for content in others)]
 
 
 def _extra_tokens(config: FolderConfig) -> Sequence[str]:

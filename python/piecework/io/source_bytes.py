@@ -162,4 +162,4 @@ def gunzipped(data: bytes, source: str) -> bytes:
 def _with_merges(options: LoadOptions, merges: str) -> LoadOptions:
     if options.merges is not None:
         raise ArgumentError("merges", "does not apply to a folder, which has its own merges file")
-    return options.replace(merges=merges)
+    return options._replace(merges=merges)
