@@ -82,9 +82,7 @@ class ColumnFile:
                 raise too_large(self.name) from error
             # A damaged name of a column raises UnicodeDecodeError, a ValueError.
             except (self._pa.ArrowException, OSError, ValueError) as error:
-                message = " ".join(str(error).split())[:120]
-                problem = f"found damaged {kind} data ({message}), expected an undamaged file"
-                raise CorpusError(self.name, problem, kind="damaged data") from error
+                raise self._damaged(" ".join(str(error).split())[:120], kind) from error
             if batch is None:
                 return
             for array, kept in pieces:
@@ -166,10 +164,8 @@ class ColumnFile:
             kind = kind.field(name).type
         values = kind.value_type if self._pa.types.is_dictionary(kind) else kind
         if str(values) not in ("string", "large_string", "string_view"):
-            found = f"values of type {kind}"
-            raise CorpusError(
-                place, f"found {found}, expected strings", kind="a column without strings"
-            )
+            problem = f"found values of type {kind}, expected strings"
+            raise CorpusError(place, problem, kind="a column without strings")
         return path
 
     def _check_kept(self, schema: Any, options: ReadOptions) -> None:
@@ -202,7 +198,7 @@ class ColumnFile:
         """
         array.validate()
         rows = len(array)
-        if not self._pa.types.is_dictionary(array.type):
+        if not self._is_dictionary(array):
             rows = min(_LIST_ROWS, max(1, rows * LIST_CHARS // max(array.nbytes, 1)))
         for start in range(0, len(array), rows or 1):
             yield array.slice(start, rows), [other.slice(start, rows) for other in kept]
@@ -252,9 +248,12 @@ class ColumnFile:
             kept.append(record)
         return Rows(conversations, numbers, 0, kept)
 
+    def _is_dictionary(self, array: Any) -> bool:
+        return bool(self._pa.types.is_dictionary(array.type))
+
     def _is_valid(self, array: Any) -> bool:
         """Whether an array has strings of UTF-8, and no dictionary."""
-        if self._pa.types.is_dictionary(array.type):
+        if self._is_dictionary(array):
             return False
         try:
             array.validate(full=True)
@@ -263,7 +262,7 @@ class ColumnFile:
         return True
 
     def _texts_of(self, array: Any, first: int, options: ReadOptions) -> tuple[Any, int]:
-        if self._pa.types.is_dictionary(array.type):
+        if self._is_dictionary(array):
             indices = self._indices_of(array)
             values, replacements = self._texts_of(array.dictionary, first, options)
             return [None if index is None else values[index] for index in indices], replacements
@@ -292,21 +291,18 @@ class ColumnFile:
         size = len(array.dictionary)
         for index in indices:
             if index is not None and not 0 <= index < size:
-                raise CorpusError(
-                    self.name,
-                    f"found damaged Arrow data (index {index} of a dictionary with {size} "
-                    "values), expected an undamaged file",
-                    kind="damaged data",
-                )
+                raise self._damaged(f"index {index} of a dictionary with {size} values")
         return indices
 
     def _check(self, array: Any) -> None:
         try:
             array.validate(full=True)
         except self._pa.ArrowException as error:
-            message = " ".join(str(error).split())[:120]
-            problem = f"found damaged Arrow data ({message}), expected an undamaged file"
-            raise CorpusError(self.name, problem, kind="damaged data") from error
+            raise self._damaged(" ".join(str(error).split())[:120]) from error
+
+    def _damaged(self, found: str, kind: str = "Arrow") -> CorpusError:
+        problem = f"found damaged {kind} data ({found}), expected an undamaged file"
+        return CorpusError(self.name, problem, kind="damaged data")
 
 
 def _opened(path: str, stack: ExitStack, format: str) -> BinaryIO:

@@ -118,15 +118,14 @@ def _members(stream: ByteStream, name: str, codec: _Codec) -> Iterator[bytes]:
         try:
             yield from codec.chunks(member, data)
         except codec.errors as error:
-            found = f"damaged {codec.kind} data ({error})"
-            problem = f"found {found}, expected an undamaged file"
+            problem = f"found damaged {codec.kind} data ({error}), expected an undamaged file"
             raise CorpusError(name, problem, kind="damaged data") from error
         data = member.unused_data
         if member.eof:
             member = None
     if member is not None:
-        found = f"truncated {codec.kind} data"
-        raise CorpusError(name, f"found {found}, expected a complete file", kind="truncated data")
+        problem = f"found truncated {codec.kind} data, expected a complete file"
+        raise CorpusError(name, problem, kind="truncated data")
 
 
 def _zlib_chunks(member: Any, data: bytes) -> Iterator[bytes]:
