@@ -6,26 +6,15 @@ as in transformers 4 and `tokenizers`, except for the classes that `sentencepiec
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
 from piecework._core import Core
 from piecework._internal.warn import warn
 from piecework.errors import FormatError, FormatWarning
+from piecework.io import class_tables as classes
 from piecework.io import sentencepiece_classes
-from piecework.io.class_tables import (
-    DEFAULT_LANGUAGES,
-    NORMALIZE_AS_BERT,
-    PATTERN_NAMES,
-    PLAIN_BYTE_LEVEL,
-    READ_AS_FILES,
-    ROLES,
-)
-from piecework.io.core_parts import stages_of, with_parts
+from piecework.io.core_parts import Json, stages_of, with_parts
 from piecework.io.folder_config import FolderConfig
 from piecework.io.source_bytes import plain_name
 from piecework.split_patterns import PATTERNS
-
-Json: TypeAlias = dict[str, Any]
 
 BYTE_LEVEL = {
     "type": "ByteLevel",
@@ -47,7 +36,7 @@ def with_roles_of_class(core: Core, config: FolderConfig) -> FolderConfig:
     return config.with_roles(
         {
             role: token
-            for role, token in ROLES.get(config.tokenizer_class or "", {}).items()
+            for role, token in classes.ROLES.get(config.tokenizer_class or "", {}).items()
             if token is None or core.token_to_id(token) is not None
         }
     )
@@ -56,7 +45,7 @@ def with_roles_of_class(core: Core, config: FolderConfig) -> FolderConfig:
 def with_source_language(core: Core, config: FolderConfig, source: str) -> Core:
     """Return the core of a `tokenizer.json` with the source language of a class for translation."""
     is_file = plain_name(source) == "tokenizer.json"
-    if not is_file or config.tokenizer_class not in DEFAULT_LANGUAGES:
+    if not is_file or config.tokenizer_class not in classes.DEFAULT_LANGUAGES:
         return core
     template = sentencepiece_classes.template_of(core, config)
     return core if template is None else with_parts(core, {"post_processor": template})
@@ -86,7 +75,7 @@ def warn_of_class(core: Core, config: FolderConfig, source: str) -> None:
         file[stage] == stages[stage] for stage in ("normalizer", "pre_tokenizer")
     ):
         return
-    if config.model_type in READ_AS_FILES:
+    if config.model_type in classes.READ_AS_FILES:
         return
     found = _difference(core, with_parts(core, stages))
     if found is not None:
@@ -101,10 +90,10 @@ def warn_of_class(core: Core, config: FolderConfig, source: str) -> None:
 
 def _stages_of_class(config: FolderConfig, file: Json) -> Json | None:
     name = config.tokenizer_class or ""
-    if name in NORMALIZE_AS_BERT:
+    if name in classes.NORMALIZE_AS_BERT:
         pre_tokenizer = {"type": "BertPreTokenizer"}
         return {"normalizer": bert_normalizer(config), "pre_tokenizer": pre_tokenizer}
-    if name not in ROLES:
+    if name not in classes.ROLES:
         return byte_level_stages(config)
     charsmap = sentencepiece_classes.charsmap_of(file["normalizer"])
     return sentencepiece_classes.stages_of_class(config, charsmap)
@@ -125,14 +114,14 @@ def byte_level_stages(config: FolderConfig) -> Json | None:
     """Return normalizer and pre-tokenizer of a class of byte-level BPE, None for another class."""
     name = config.tokenizer_class or ""
     byte_level = {**BYTE_LEVEL, "add_prefix_space": adds_prefix_space(config)}
-    if name in PLAIN_BYTE_LEVEL:
+    if name in classes.PLAIN_BYTE_LEVEL:
         return {"normalizer": None, "pre_tokenizer": byte_level}
     if name == "GPTNeoXTokenizer":
         return {"normalizer": {"type": "NFC"}, "pre_tokenizer": byte_level}
     if name == "CohereTokenizer":
         steps = [{"type": "Digits", "individual_digits": True}, byte_level]
-    elif name in PATTERN_NAMES:
-        steps = [split_by(PATTERN_NAMES[name]), {**byte_level, "use_regex": False}]
+    elif name in classes.PATTERN_NAMES:
+        steps = [split_by(classes.PATTERN_NAMES[name]), {**byte_level, "use_regex": False}]
     else:
         return None
     return {

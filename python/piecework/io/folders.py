@@ -9,10 +9,18 @@ from piecework._core import Core
 from piecework._internal.warn import warn
 from piecework.errors import FormatError, FormatWarning
 from piecework.io import class_pipelines, merges_classes, sentencepiece_classes
-from piecework.io.class_tables import BERT_ROLES, NORMALIZE_AS_BERT, ROLE_ORDER
-from piecework.io.core_parts import NO_FLAGS, added_ids, stages_of, with_new_tokens, with_parts
+from piecework.io.class_tables import BERT_ROLES, LIKE_BERT, NORMALIZE_AS_BERT, ROLE_ORDER
+from piecework.io.core_parts import (
+    NO_FLAGS,
+    STRIP_TEXT,
+    replacing,
+    stages_of,
+    steps_of_clean_up,
+    with_decoder_steps,
+    with_new_tokens,
+    with_parts,
+)
 from piecework.io.folder_config import FolderConfig, model_config
-from piecework.io.folder_decoders import with_decoder_of_class
 from piecework.io.folder_settings import FolderSettings
 from piecework.io.load_options import LoadOptions, unexpected
 from piecework.io.source_bytes import plain_name
@@ -24,11 +32,7 @@ _SHOWN_TOKENS = 3
 
 _RENUMBERED_NAME = "sentencepiece.bpe.model"
 # Classes that read a vocab.txt as BERT does; the names of the general classes say nothing.
-_LIKE_BERT = NORMALIZE_AS_BERT | {
-    "ConvBertTokenizer",
-    "PreTrainedTokenizer",
-    "TokenizersBackend",
-}
+_READ_VOCAB_TXT = {None, *LIKE_BERT, "PreTrainedTokenizer", "TokenizersBackend"}
 
 
 def folder_options(config: FolderConfig, options: LoadOptions, source: str) -> LoadOptions:
@@ -73,7 +77,9 @@ def configured(
         config = _with_roles_of_bert(config)
         core = _with_stages_of_class(with_parts(core, {"added_tokens": []}), config, source)
         core = _with_declared_tokens(core, config, source)
-        core = _with_bert_frame(_with_named_tokens(core, config), config)
+        core = _with_named_tokens(core, config)
+        frame = sentencepiece_classes.template_of(core, config)
+        core = with_parts(core, {"post_processor": frame})
     elif config.is_folder:
         if plain_name(source) == "tokenizer.json":
             _reject_versions(config, source)
@@ -87,7 +93,7 @@ def configured(
         if plain_name(source) == "tokenizer.json" and config.flag("fix_mistral_regex"):
             core = merges_classes.with_fixed_pattern(core, model_config(source))
     if config.is_folder:
-        core, config = with_decoder_of_class(core, config)
+        core, config = _with_decoder_of_class(core, config)
     if config.is_folder and config.flag("split_special_tokens"):
         parse_special = False
     _check_roles(core, config)
@@ -186,7 +192,7 @@ def _with_stages_of_class(core: Core, config: FolderConfig, source: str) -> Core
 
 
 def _with_bert_settings(core: Core, config: FolderConfig, source: str) -> Core:
-    if config.tokenizer_class not in (None, *_LIKE_BERT):
+    if config.tokenizer_class not in _READ_VOCAB_TXT:
         raise class_pipelines.unreadable(config, source, "a vocabulary", "for the ids of BERT")
     settings = {
         "handle_chinese_chars": config.flag("tokenize_chinese_chars"),
@@ -197,8 +203,7 @@ def _with_bert_settings(core: Core, config: FolderConfig, source: str) -> Core:
 
 
 def _is_vocabulary_of_bert(config: FolderConfig, source: str) -> bool:
-    is_bert = config.tokenizer_class in {*NORMALIZE_AS_BERT, "ConvBertTokenizer"}
-    return is_bert and plain_name(source) == "vocab.txt"
+    return config.tokenizer_class in LIKE_BERT and plain_name(source) == "vocab.txt"
 
 
 def _with_roles_of_bert(config: FolderConfig) -> FolderConfig:
@@ -214,13 +219,6 @@ def _with_roles_of_bert(config: FolderConfig) -> FolderConfig:
     for role in ("cls_token", "sep_token"):
         config.required_role(role)
     return config
-
-
-def _with_bert_frame(core: Core, config: FolderConfig) -> Core:
-    """Add the tokens of roles around a text."""
-    cls, sep = map(config.required_role, ("cls_token", "sep_token"))
-    frame = sentencepiece_classes.cls_sep_template(cls, sep, added_ids(core))
-    return with_parts(core, {"post_processor": frame})
 
 
 def _with_bert_normalizer(core: Core, config: FolderConfig) -> Core:
@@ -258,6 +256,37 @@ def _check_bytes(core: Core, config: FolderConfig, source: str) -> None:
             ".model by its own name keeps them as unknown tokens"
         )
         warn(message, FormatWarning)
+
+
+# ---- decoders
+
+# transformers 5 ignores the first flag for BPE without the second.
+_CLEANS_UP = (
+    "clean_up_tokenization_spaces",
+    "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output",
+)
+_BYTE_LEVEL = {"add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+# What no decoder does; no token begins with this prefix, which would join it to the one before.
+_JOINED_BY_SPACES = {"type": "WordPiece", "prefix": "\0", "cleanup": False}
+
+
+def _with_decoder_of_class(core: Core, config: FolderConfig) -> tuple[Core, FolderConfig]:
+    """Return the core with the decoder of its class, which cleans up texts if the configuration says so.
+
+    The configuration then no longer says so, because transformers would clean up again.
+    """
+    if config.tokenizer_class == "CLIPTokenizer" and core.is_bpe:
+        ends_words = [replacing("String", "</w>", " "), STRIP_TEXT]
+        core = with_decoder_steps(core, {"type": "ByteLevel", **_BYTE_LEVEL}, ends_words)
+    settings = config.settings
+    kept = {key: value for key, value in settings.other.items() if key not in _CLEANS_UP}
+    is_cleaned = config.flag(_CLEANS_UP[0]) and (not core.is_bpe or config.flag(_CLEANS_UP[1]))
+    if is_cleaned:
+        decoder = stages_of(core)["decoder"] or _JOINED_BY_SPACES
+        # A .model is read as SentencePiece reads it, unless a class makes something else of it.
+        if decoder["type"] != "SentencePiece":
+            core = with_decoder_steps(core, decoder, steps_of_clean_up())
+    return core, config._replace(settings=settings.replace(other=kept))
 
 
 # ---- roles and settings

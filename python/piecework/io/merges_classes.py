@@ -7,10 +7,11 @@ tokens come only from roles, the configuration and `added_tokens_decoder`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 from piecework._core import Core
 from piecework.errors import FormatError
+from piecework.io import class_tables as classes
 from piecework.io.class_pipelines import (
     BYTE_LEVEL,
     adds_prefix_space,
@@ -18,13 +19,10 @@ from piecework.io.class_pipelines import (
     split_by,
     unreadable,
 )
-from piecework.io.class_tables import DEBERTA_ROLES, LIKE_ROBERTA, PLAIN_BYTE_LEVEL, ROBERTA_ROLES
-from piecework.io.core_parts import added_ids, stages_of, with_parts
+from piecework.io.core_parts import Json, added_ids, stages_of, with_parts
 from piecework.io.folder_config import FolderConfig
 from piecework.io.sentencepiece_classes import bos_eos_template, template_of
 from piecework.io.source_bytes import plain_name
-
-Json: TypeAlias = dict[str, Any]
 
 _END = "<|endoftext|>"
 _GPT2_ROLES = {"bos_token": _END, "eos_token": _END, "unk_token": _END}
@@ -36,9 +34,9 @@ _ROLES: dict[str, Mapping[str, str | None]] = {
     "GPT2Tokenizer": _GPT2_ROLES,
     "GPTNeoXTokenizer": {**_GPT2_ROLES, "pad_token": "<|padding|>"},
     "OpenAIGPTTokenizer": {"unk_token": "<unk>"},
-    "DebertaTokenizer": DEBERTA_ROLES,
+    "DebertaTokenizer": classes.DEBERTA_ROLES,
     "Qwen2Tokenizer": _QWEN_ROLES,
-    **dict.fromkeys(LIKE_ROBERTA, ROBERTA_ROLES),
+    **dict.fromkeys(classes.LIKE_ROBERTA, classes.ROBERTA_ROLES),
 }
 # The same for classes that are read from a tokenizer.json only.
 _ROLES_OF_FILES = {**_ROLES, "Qwen3_5Tokenizer": _QWEN_ROLES, "WhisperTokenizer": _GPT2_ROLES}
@@ -53,7 +51,7 @@ _KINDS = {
 }
 # Classes that set `add_prefix_space` of the pre-tokenizer, in transformers 4 and 5, also beside a
 # tokenizer.json; the default is False, for Blenderbot True.
-_SETS_PREFIX_SPACE = PLAIN_BYTE_LEVEL - {"MvpTokenizer"} | {"GPTNeoXTokenizer"}
+_SETS_PREFIX_SPACE = classes.PLAIN_BYTE_LEVEL - {"MvpTokenizer"} | {"GPTNeoXTokenizer"}
 # The models whose pattern `fix_mistral_regex` replaces: types, first version without them, size.
 _MODELS_OF_MISTRAL = (None, "mistral", "mistral3", "voxtral", "ministral", "pixtral")
 _FIXED_IN = 5
@@ -111,7 +109,7 @@ def with_frame_of_class(core: Core, config: FolderConfig) -> Core:
     ids = added_ids(core)
     if name == "DebertaTokenizer":
         return with_parts(core, {"post_processor": template_of(core, config)})
-    if name not in (*LIKE_ROBERTA, "CLIPTokenizer"):
+    if name not in (*classes.LIKE_ROBERTA, "CLIPTokenizer"):
         bos, eos = roles.get("bos_token"), roles.get("eos_token")
         return with_parts(core, {"post_processor": bos_eos_template(config, bos, eos, ids)})
     is_roberta = name != "CLIPTokenizer"
