@@ -79,15 +79,12 @@ class JsonData:
     @classmethod
     def from_json(cls: type[Self], value: Mapping[str, Any]) -> Self:
         """Read the `tokenizer.json` object."""
-        forms = {field.name: _form_of(field) for field in fields(cls)}
-        names = {name: form.name or name for name, form in forms.items()}
-        return cls(
-            **{
-                name: form.read(value[names[name]])
-                for name, form in forms.items()
-                if names[name] in value
-            }
-        )
+        read = {}
+        for field in fields(cls):
+            form = _form_of(field)
+            if (name := form.name or field.name) in value:
+                read[field.name] = form.read(value[name])
+        return cls(**read)
 
 
 @dataclass(frozen=True)
@@ -123,10 +120,8 @@ def json_value(component: Any) -> Any:
 
 def reject_value(value: object) -> NoReturn:
     """Raise for a value that JSON cannot represent."""
-    problem = (
-        f"must contain components, str, numbers, bool and None only, not {type(value).__name__}"
-    )
-    raise InputTypeError("spec", problem)
+    expected = "components, str, numbers, bool and None only"
+    raise InputTypeError("spec", f"must contain {expected}, not {type(value).__name__}")
 
 
 def members_form(read: Callable[[Any], Any]) -> dict[str, _JsonForm]:
