@@ -17,7 +17,7 @@ from piecework.corpus.compression import compression_of
 from piecework.corpus.conversations import conversation_columns, conversation_of, without_nulls
 from piecework.corpus.rows import LIST_CHARS, ReadOptions, Rows, decode_utf8
 from piecework.corpus.text_stream import open_stored, stored_bytes
-from piecework.corpus.urls import is_url, open_url_for_ranges
+from piecework.corpus.urls import is_url, open_url
 from piecework.errors import CorpusError, FileError, PieceworkError
 from piecework.io.read_file import too_large
 
@@ -308,7 +308,7 @@ class ColumnFile:
 def _opened(path: str, stack: ExitStack, format: str) -> BinaryIO:
     """Open a file; from a URL of Parquet, reads request single ranges, so that other columns stay there."""
     if is_url(path) and format == "parquet":
-        return open_url_for_ranges(path, stack)
+        return open_url(path, stack, in_ranges=True)
     return open_stored(path, stack)
 
 

@@ -10,6 +10,7 @@ import bz2
 import lzma
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from piecework._internal.extras import import_extra
@@ -82,9 +83,11 @@ def decompressed_if_needed(stream: StreamWithHead, name: str) -> ByteStream:
 
 def _codec(kind: str, name: str) -> _Codec:
     if kind == "gzip":
-        return _Codec(kind, _gzip_member, _zlib_chunks, (zlib.error,), allows_padding=True)
+        gzip_member = partial(zlib.decompressobj, 16 + zlib.MAX_WBITS)
+        return _Codec(kind, gzip_member, _zlib_chunks, (zlib.error,), allows_padding=True)
     if kind == "xz":
-        return _Codec(kind, _xz_member, _bounded_chunks, (lzma.LZMAError,), allows_padding=True)
+        xz_member = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, _MAX_XZ_MEMORY)
+        return _Codec(kind, xz_member, _bounded_chunks, (lzma.LZMAError,), allows_padding=True)
     if kind == "bzip2":
         return _Codec(kind, bz2.BZ2Decompressor, _bounded_chunks, (OSError, ValueError))
     zstandard = import_extra("zstandard", "zstd", name)
@@ -95,14 +98,6 @@ def _codec(kind: str, name: str) -> _Codec:
         (zstandard.ZstdError,),
         input_bytes=_ZSTD_INPUT_BYTES,
     )
-
-
-def _gzip_member() -> Any:
-    return zlib.decompressobj(16 + zlib.MAX_WBITS)
-
-
-def _xz_member() -> Any:
-    return lzma.LZMADecompressor(lzma.FORMAT_XZ, _MAX_XZ_MEMORY)
 
 
 def _members(stream: ByteStream, name: str, codec: _Codec) -> Iterator[bytes]:
