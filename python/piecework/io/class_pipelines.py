@@ -13,7 +13,6 @@ from piecework.io import class_tables as classes
 from piecework.io import sentencepiece_classes
 from piecework.io.core_parts import Json, stages_of, with_parts
 from piecework.io.folder_config import FolderConfig
-from piecework.io.source_bytes import plain_name
 from piecework.split_patterns import PATTERNS
 
 BYTE_LEVEL = {
@@ -42,10 +41,9 @@ def with_roles_of_class(core: Core, config: FolderConfig) -> FolderConfig:
     )
 
 
-def with_source_language(core: Core, config: FolderConfig, source: str) -> Core:
+def with_source_language(core: Core, config: FolderConfig) -> Core:
     """Return the core of a `tokenizer.json` with the source language of a class for translation."""
-    is_file = plain_name(source) == "tokenizer.json"
-    if not is_file or config.tokenizer_class not in classes.DEFAULT_LANGUAGES:
+    if config.tokenizer_class not in classes.DEFAULT_LANGUAGES:
         return core
     template = sentencepiece_classes.template_of(core, config)
     return core if template is None else with_parts(core, {"post_processor": template})
@@ -56,24 +54,19 @@ def unreadable(config: FolderConfig, source: str, kind: str, otherwise: str) -> 
 
     `otherwise` says what the file gives when it is loaded by its own path.
     """
-    problem = (
-        f"is {kind} of {config.tokenizer_class}, whose ids are not read from this file; load the file by its "
-        f"own path {otherwise}, or put a tokenizer.json beside it, which save_pretrained of "
-        "transformers writes"
-    )
-    return FormatError(source, problem)
+    problem = f"is {kind} of {config.tokenizer_class}, whose ids are not read from this file"
+    beside = "put a tokenizer.json beside it, which save_pretrained of transformers writes"
+    hint = f"load the file by its own path {otherwise}, or {beside}"
+    return FormatError(source, problem, hint=hint)
 
 
 def warn_of_class(core: Core, config: FolderConfig, source: str) -> None:
     """Warn with `FormatWarning` if a class of transformers 5 gives other ids to a `tokenizer.json`."""
     name = config.tokenizer_class or ""
-    if plain_name(source) != "tokenizer.json":
-        return
     file = stages_of(core)
     stages = _stages_of_class(config, file)
-    if stages is None or all(
-        file[stage] == stages[stage] for stage in ("normalizer", "pre_tokenizer")
-    ):
+    changed = ("normalizer", "pre_tokenizer")
+    if stages is None or all(file[stage] == stages[stage] for stage in changed):
         return
     if config.model_type in classes.READ_AS_FILES:
         return

@@ -7,6 +7,7 @@ import os
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
+from piecework._internal.surrogates import first_surrogate
 from piecework._internal.warn import warn
 from piecework.attributes.roles import ROLES
 from piecework.errors import FileError, PortabilityWarning
@@ -159,14 +160,10 @@ def _warn_of_new_matches(roles: dict[str, str | None], added: dict[str, bool]) -
 
 
 def _json_bytes(value: dict[str, Any]) -> bytes:
-    try:
-        return _json_text(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:  # a lone surrogate that the configuration wrote as an escape
-        return _json_text(value, ensure_ascii=True).encode()
-
-
-def _json_text(value: dict[str, Any], *, ensure_ascii: bool) -> str:
-    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=ensure_ascii) + "\n"
+    text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
+    if first_surrogate(text) is not None:  # which the configuration wrote as an escape
+        text = json.dumps(value, indent=2, sort_keys=True)
+    return f"{text}\n".encode()
 
 
 # ---- the folder

@@ -56,48 +56,54 @@ def configured(
     settings only, and roles whose token does not exist are warned of. Raises `FormatError` if configuration
     and file contradict each other.
     """
-    if config.is_folder and sentencepiece_classes.is_class_of_sentencepiece(core, config, source):
-        config, parse_special = sentencepiece_classes.with_settings_of_class(config), True
-        core = sentencepiece_classes.read_as_class(core, config, source)
-        _check_bytes(core, config, source)
-        core = _with_declared_tokens(core, config, source)
-        core = sentencepiece_classes.with_special_tokens(core, config, source)
-    elif config.is_folder and sentencepiece_classes.follows_class(core, config, source):
+    if config.is_folder:
+        core, config = _as_class(core, config, source)
+        core, config = _with_decoder_of_class(core, config)
+        if config.flag("split_special_tokens"):
+            parse_special = False
+    _check_roles(core, config)
+    return core, parse_special, _settings(config)
+
+
+def _as_class(core: Core, config: FolderConfig, source: str) -> tuple[Core, FolderConfig]:
+    """Return the tokenizer that the class of a folder makes of its file, and the roles that it implies."""
+    is_model = sentencepiece_classes.is_class_of_sentencepiece(core, config, source)
+    if is_model or sentencepiece_classes.follows_class(core, config, source):
         config = sentencepiece_classes.with_settings_of_class(config)
-        core = sentencepiece_classes.with_stages_of_class(core, config)
+        if is_model:
+            core = sentencepiece_classes.read_as_class(core, config, source)
+            _check_bytes(core, config, source)
+        else:
+            core = sentencepiece_classes.with_stages_of_class(core, config)
         core = _with_declared_tokens(core, config, source)
-        core = sentencepiece_classes.with_special_tokens(core, config, source)
-    elif config.is_folder and merges_classes.is_class_of_merges(config, source):
+        return sentencepiece_classes.with_special_tokens(core, config, source), config
+    if merges_classes.is_class_of_merges(config, source):
         config = merges_classes.with_roles_of_class(config)
         core = merges_classes.read_as_class(core, config, source)
         core = _with_declared_tokens(core, config, source)
         core = _with_named_tokens(core, config)
-        core = merges_classes.with_frame_of_class(core, config)
-    elif config.is_folder and _is_vocabulary_of_bert(config, source):
+        return merges_classes.with_frame_of_class(core, config), config
+    if config.tokenizer_class in LIKE_BERT and plain_name(source) == "vocab.txt":
         config = _with_roles_of_bert(config)
         core = _with_stages_of_class(with_parts(core, {"added_tokens": []}), config, source)
         core = _with_declared_tokens(core, config, source)
         core = _with_named_tokens(core, config)
         frame = sentencepiece_classes.template_of(core, config)
-        core = with_parts(core, {"post_processor": frame})
-    elif config.is_folder:
-        if plain_name(source) == "tokenizer.json":
-            _reject_versions(config, source)
-            config = merges_classes.with_roles_of_class(config)
-            config = class_pipelines.with_roles_of_class(core, config)
-        core = _with_stages_of_class(core, config, source)
-        core = _with_declared_tokens(core, config, source)
-        core = _with_named_tokens(core, config)
-        core = class_pipelines.with_source_language(core, config, source)
+        return with_parts(core, {"post_processor": frame}), config
+    is_file = plain_name(source) == "tokenizer.json"
+    if is_file:
+        _reject_versions(config, source)
+        config = merges_classes.with_roles_of_class(config)
+        config = class_pipelines.with_roles_of_class(core, config)
+    core = _with_stages_of_class(core, config, source)
+    core = _with_declared_tokens(core, config, source)
+    core = _with_named_tokens(core, config)
+    if is_file:
+        core = class_pipelines.with_source_language(core, config)
         class_pipelines.warn_of_class(core, config, source)
-        if plain_name(source) == "tokenizer.json" and config.flag("fix_mistral_regex"):
+        if config.flag("fix_mistral_regex"):
             core = merges_classes.with_fixed_pattern(core, model_config(source))
-    if config.is_folder:
-        core, config = _with_decoder_of_class(core, config)
-    if config.is_folder and config.flag("split_special_tokens"):
-        parse_special = False
-    _check_roles(core, config)
-    return core, parse_special, _settings(config)
+    return core, config
 
 
 def _reject_versions(config: FolderConfig, source: str) -> None:
@@ -105,11 +111,9 @@ def _reject_versions(config: FolderConfig, source: str) -> None:
     listed = config.values.get("fast_tokenizer_files")
     for name in listed if isinstance(listed, list) else ():
         if isinstance(name, str) and name.startswith("tokenizer.") and name != "tokenizer.json":
-            problem = (
-                f"lists {name}, which transformers can read in place of {source}; load "
-                "one of them by its own path"
-            )
-            raise FormatError(f"{config.source}: fast_tokenizer_files", problem)
+            place = f"{config.source}: fast_tokenizer_files"
+            problem = f"lists {name}, which transformers can read in place of {source}"
+            raise FormatError(place, problem, hint="load one of them by its own path")
 
 
 # ---- added tokens
@@ -168,11 +172,9 @@ def _named_tokens(config: FolderConfig) -> Iterator[tuple[str, Mapping[str, bool
 
 
 def _contradiction(config: FolderConfig, found: str) -> FormatError:
-    problem = (
-        f"contradicts the tokenizer file: it has {found}; "
-        "load that file by its own name to ignore these tokens"
-    )
-    return FormatError(config.added_tokens_place, problem)
+    problem = f"contradicts the tokenizer file: it has {found}"
+    hint = "load that file by its own name to ignore these tokens"
+    return FormatError(config.added_tokens_place, problem, hint=hint)
 
 
 # ---- stages that a class of transformers adds to a vocabulary
@@ -200,10 +202,6 @@ def _with_bert_settings(core: Core, config: FolderConfig, source: str) -> Core:
     }
     given = {key: value for key, value in settings.items() if value is not None}
     return with_parts(core, {"normalizer": {**stages_of(core)["normalizer"], **given}})
-
-
-def _is_vocabulary_of_bert(config: FolderConfig, source: str) -> bool:
-    return config.tokenizer_class in LIKE_BERT and plain_name(source) == "vocab.txt"
 
 
 def _with_roles_of_bert(config: FolderConfig) -> FolderConfig:

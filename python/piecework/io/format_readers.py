@@ -242,11 +242,9 @@ def _read_named_ranks(data: bytes, source: str, options: LoadOptions) -> CoreAnd
     encoding = named_encoding(str(options.encoding_name))
     found = hashlib.sha256(data).hexdigest()
     if found != encoding.sha256:
-        message = (
-            f"{source} is not the published {encoding.rank_file}: "
-            f"its SHA-256 is {found}, not {encoding.sha256}"
-        )
-        raise FormatError(f"{source}: sha256", message)
+        problem = f"{source} is not the published {encoding.rank_file}"
+        digests = f"its SHA-256 is {found}, not {encoding.sha256}"
+        raise FormatError(f"{source}: sha256", f"{problem}: {digests}")
     pipeline = _pipeline_json(named_pre_tokenizer(encoding.pattern))
     special = list(encoding.special_tokens.items())
     return read_tiktoken(data, source, pipeline, special), "refuse"

@@ -7,7 +7,6 @@ cache that is damaged or that another version of this library wrote.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from contextlib import suppress
 
 from piecework._core import fingerprint, is_cache, read_cache, write_cache
@@ -48,17 +47,16 @@ def read_tokenizer(
         return _read_cache(source, options)
     if compiled_cache is False:
         return _read(gunzipped(stored, source), source, options)
-    return _read_through_cache(
-        _cache_path(source, compiled_cache),
-        _cache_key(stored, options),
-        lambda: _read(gunzipped(stored, source), source, options),
-    )
+    if compiled_cache is True:
+        compiled_cache = f"{source}{_CACHE_SUFFIX}"
+    path = path_text(compiled_cache, "compiled_cache")
+    return _read_through_cache(path, stored, source, options)
 
 
 def read_tokenizer_bytes(
     data: bytes, source: str, options: LoadOptions, format: str | None = None
 ) -> CoreAndSpecial:
-    """Return what `read_tokenizer` returns, of a tokenizer file in memory, gzipped or not.
+    """Return the core and the `parse_special` of a tokenizer file in memory, gzipped or not.
 
     `format` is a key of `READERS`; None detects it. `source` names the data in errors.
     """
@@ -101,19 +99,11 @@ def _read(
     return READERS[named](data, source, options)
 
 
-def _cache_path(source: str, compiled_cache: bool | PathLike) -> str:
-    if isinstance(compiled_cache, bool):
-        return source + _CACHE_SUFFIX
-    return path_text(compiled_cache, "compiled_cache")
-
-
 def _read_through_cache(
-    path: str, key: bytes, read_source: Callable[[], CoreAndSpecial]
+    path: str, stored: bytes, source: str, options: LoadOptions
 ) -> CoreAndSpecial:
-    """Read a valid cache whose key equals `key`; otherwise read the source and write the cache.
-
-    The key differs if the source file or the load options changed.
-    """
+    """Read a valid cache of this source and these options; otherwise read the source and write the cache."""
+    key = _cache_key(stored, options)
     try:
         check_that_it_ends(path, "a compiled cache")
         cached = read_cache(path, source=path, key=key)
@@ -121,7 +111,7 @@ def _read_through_cache(
         cached = None
     if cached is not None:
         return cached
-    loaded = read_source()
+    loaded = _read(gunzipped(stored, source), source, options)
     from piecework.io.atomic_files import atomic_file
 
     with suppress(PieceworkError, OSError), atomic_file(path) as temporary:

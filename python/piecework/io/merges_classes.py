@@ -21,6 +21,7 @@ from piecework.io.class_pipelines import (
 )
 from piecework.io.core_parts import Json, added_ids, stages_of, with_parts
 from piecework.io.folder_config import FolderConfig
+from piecework.io.load_options import unexpected
 from piecework.io.sentencepiece_classes import bos_eos_template, template_of
 from piecework.io.source_bytes import plain_name
 
@@ -90,11 +91,9 @@ def read_as_class(core: Core, config: FolderConfig, source: str) -> Core:
         problem = f"has entries of {_KINDS[found]}, from which {name} makes no tokenizer"
         raise FormatError(source, problem)
     if name == "OpenAIGPTTokenizer" and config.settings.roles.get("unk_token") != "<unk>":
-        found = repr(config.settings.roles.get("unk_token"))
-        raise FormatError(
-            f"{config.source}: unk_token",
-            f"found {found}, expected <unk>, which the entries have for unknown characters",
-        )
+        expected = "<unk>, which the entries have for unknown characters"
+        unk_token = config.settings.roles.get("unk_token")
+        raise unexpected(f"{config.source}: unk_token", unk_token, expected)
     parts: Json = {"post_processor": None}
     # Another one is the pattern that the caller passed.
     if stages["pre_tokenizer"] == BYTE_LEVEL:

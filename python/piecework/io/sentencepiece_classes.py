@@ -166,11 +166,9 @@ def _unigram(pieces: list[tuple[str, float, str]], config: FolderConfig, source:
     unk_id = _unk_id(pieces, vocab, config)
     if unk_id is None or unk_id >= len(vocab):
         name, unk = config.tokenizer_class, _role(config, "unk_token")
-        problem = (
-            f"has no piece {unk!r} where {name} of transformers expects its unknown piece; "
-            f"load {plain_name(source)} by its own path for the ids of SentencePiece"
-        )
-        raise FormatError(source, problem)
+        problem = f"has no piece {unk!r} where {name} of transformers expects its unknown piece"
+        hint = f"load {plain_name(source)} by its own path for the ids of SentencePiece"
+        raise FormatError(source, problem, hint=hint)
     return {"type": "Unigram", "unk_id": unk_id, "vocab": vocab, "byte_fallback": False}
 
 

@@ -52,7 +52,9 @@ def files_of_directory(source: str, options: LoadOptions) -> tuple[str, LoadOpti
         raise FileError(source, problem, errno=errno.EISDIR)
     if len(files) == 1:
         return files[0], options
-    return files[0], _with_merges(options, files[1])
+    if options.merges is not None:
+        raise ArgumentError("merges", "does not apply to a folder, which has its own merges file")
+    return files[0], options._replace(merges=files[1])
 
 
 def tokenizer_files(folder: str) -> tuple[str, ...]:
@@ -170,9 +172,3 @@ def gunzipped(data: bytes, source: str) -> bytes:
         problem = "has over 512 MiB when decompressed, which is too large for a tokenizer file"
         raise FormatError(source, problem)
     return decompressed
-
-
-def _with_merges(options: LoadOptions, merges: str) -> LoadOptions:
-    if options.merges is not None:
-        raise ArgumentError("merges", "does not apply to a folder, which has its own merges file")
-    return options._replace(merges=merges)
