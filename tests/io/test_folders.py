@@ -108,7 +108,7 @@ def test_settings_cannot_be_changed_in_place() -> None:
     tok.chat_templates["default"] = "y"
     assert tok.chat_template == "x"
     with pytest.raises(AttributeError):
-        tok._settings.model_max_length = 3
+        tok._settings.model_max_length = 3  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("length", [0, -1, 2**32])
