@@ -193,8 +193,8 @@ def check_tokenizer_path(path: str) -> None:
             problem = f"{path!r} is a file; remove the / to write it, or name a folder"
             raise ArgumentError("path", problem)
         if not os.path.isdir(os.path.dirname(folder)):
-            problem = f"the parent folder of {path!r} does not exist"
-            raise ArgumentError("path", problem, hint="make it first")
+            problem = f"the parent folder of {path!r} does not exist; make it first"
+            raise ArgumentError("path", problem)
         return
     name = os.path.basename(path)
     suffix = os.path.splitext(name)[1]
