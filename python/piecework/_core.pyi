@@ -35,7 +35,7 @@ class Core:
     def from_json(data: bytes, source: str, functions: Sequence[Callable[[str], Any]] = ()) -> Core:
         """Read and compile a `tokenizer.json`; `source` names the file in errors.
 
-        `functions` are those of the custom stages, in the order of the document; no file contains them.
+        `functions` belong to the custom stages, in the order of the document; no file contains them.
         Each thread attaches to the interpreter to call them.
         """
 
@@ -149,7 +149,7 @@ class Core:
     def filling(self, pad_tokens: Sequence[str]) -> tuple[int | None, str, int, str]:
         """Return the settings that pad a rectangle: padding id, its token, type id, "left" or "right".
 
-        Without a padding setting, the id is that of the padding piece of a SentencePiece model, or of the
+        Without a padding setting, the id is the padding piece's, in a SentencePiece model, or of the
         one special token among `pad_tokens`; None if there is none or more than one.
         """
 
@@ -291,14 +291,14 @@ def gguf_roles(data: bytes, source: str) -> list[tuple[str, str]]:
     """Return the names of roles, such as "bos_token", with their tokens."""
 
 def gguf_chat_templates(data: bytes, source: str) -> list[tuple[str, str]]:
-    """Return the names of chat templates with their texts; that of the main one is "default"."""
+    """Return the names of chat templates with their texts; the main one is called "default"."""
 
 def read_gguf(
     data: bytes, source: str, pipeline: GgufPipeline | None, lowercase: bool | None
 ) -> Core:
     """Read the tokenizer of a GGUF file; a byte-level model needs its pipeline.
 
-    `lowercase` decides the letter case of a BERT model; None takes that of the file, or infers it.
+    `lowercase` decides the letter case of a BERT model; None takes the file's, or infers it.
     """
 
 def read_clip(data: bytes, source: str) -> Core:
@@ -759,9 +759,9 @@ def segmentations(
 ) -> list[tuple[Encoding, float, float, float | None]]:
     """List up to `n` segmentations of a text: the best or, with `sampling`, random ones.
 
-    Each has its score, its log probability (at alpha 1 or that of `sampling`) and, without `replacement`,
-    the log probability that it is drawn. With `replacement`, sample i is the segmentation of row i of a
-    batch.
+    Each has its score, its log probability (at the alpha of `sampling`, or at 1) and, without
+    `replacement`, the log probability that it is drawn. With `replacement`, sample i is the segmentation
+    of row i of a batch.
     """
 
 def entropy(core: Core, text: str, *, alpha: float, parse_special: Sequence[int] | None) -> float:
@@ -811,7 +811,7 @@ class WordCounter:
     ) -> None:
         """Compile `pipeline_json`, an object with `normalizer` and `pre_tokenizer` as in `tokenizer.json`.
 
-        `functions` are those of `Core.from_json`. `settings` has fields of `CounterSettings`. With
+        `functions` are as in `Core.from_json`. `settings` has fields of `CounterSettings`. With
         `keep_line_ends`, the line ends of a block belong to its texts. Texts of more than `max_bytes` bytes
         of UTF-8 and texts that contain `reserved` are skipped. With `with_counts`, each text ends with a tab
         and its count, from 1 to 2**64 - 1; empty texts are skipped. `sample` is (share, seed); words of more
@@ -954,7 +954,8 @@ def continue_training(
     """Learn further entries by merging tokens of words segmented by `core`, up to `vocab_size`.
 
     `settings` has the fields of `MergeSettings`. The result begins with the entries of the model in the order
-    of their ids. Tokens with ids in `barriers` are never merged. `progress` is that of `learn_wordpiece`.
+    of their ids. Tokens with ids in `barriers` are never merged. `progress` is called as in
+    `learn_wordpiece`.
     """
 
 def learn_wordpiece(
@@ -967,7 +968,7 @@ def learn_wordpiece(
 ) -> list[LearnedEntries]:
     """Learn a WordPiece vocabulary; calls `progress(done, total)` a few times a second.
 
-    `settings` has the fields of `WordPieceTrainSpec`, those of the learner as a mapping with its `name` in
+    `settings` has the fields of `WordPieceTrainSpec`, and the learner's as a mapping with its `name` in
     `LEARNERS`. A learner that prunes can learn several `sizes`, of which `vocab_size` is the largest; the
     result has one item for each size, else one item. The trainer begins with what an earlier run left in
     `log`, which receives all merges and choices. Only pruning and top-down learners use more than one thread.
@@ -1018,7 +1019,7 @@ def learn_unigram(
 ) -> LearnedPieces:
     """Learn a Unigram vocabulary; `settings` has the fields of `UnigramTrainSpec`.
 
-    `progress` is that of `learn_wordpiece`; `log` begins with the last round of an earlier run.
+    `progress` is called as in `learn_wordpiece`; `log` begins with the last round of an earlier run.
     """
 
 def learn_sentencepiece(

@@ -205,7 +205,7 @@ class MemoryLimitError(PieceworkError, MemoryError):
 
 
 class TemplateError(PieceworkError, ValueError):
-    """A chat template is invalid, fails, passes a limit, or mixes its text with that of messages.
+    """A chat template is invalid, fails, passes a limit, or mixes its text with the text of messages.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}))
@@ -393,7 +393,7 @@ class InternalError(PieceworkError, RuntimeError):
 class FormatWarning(UserWarning):
     """A tokenizer file is valid but contains a probable mistake, such as a blank line in a `vocab.txt`.
 
-    The ids are those of the library that owns the format.
+    The ids equal those that the owner of the format gives.
 
     >>> issubclass(FormatWarning, UserWarning)
     True

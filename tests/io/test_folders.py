@@ -107,8 +107,8 @@ def test_settings_cannot_be_changed_in_place() -> None:
     tok = bert().with_chat_template("x")
     tok.chat_templates["default"] = "y"
     assert tok.chat_template == "x"
-    with pytest.raises(AttributeError, match="immutable"):
-        tok._settings.model_max_length = 3
+    with pytest.raises(AttributeError):
+        tok._settings.model_max_length = 3  # type: ignore[misc]
 
 
 @pytest.mark.parametrize("length", [0, -1, 2**32])

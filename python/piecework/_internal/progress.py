@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from time import monotonic
 from typing import TYPE_CHECKING, Any
@@ -24,38 +24,30 @@ _MAX_NAME_CHARS = 30
 
 
 def progress_bar(
-    title: str,
-    progress: Progress = True,
-    *,
-    clock: Callable[[], float] | None = None,
-    in_bytes: bool = False,
+    title: str, progress: Progress = True, *, in_bytes: bool = False
 ) -> AbstractContextManager[Update]:
     """Return a context manager that yields a function `update(done, total)`; total 0 means unknown.
 
-    True shows a bar, None and False nothing; a function is yielded as it is. `clock` returns seconds (None:
-    `time.monotonic`). With `in_bytes`, the numbers are bytes of files, and `show_source` sets the current
-    file. Raises `InputTypeError` for another value.
+    True shows a bar, None and False nothing; a function is yielded as it is. With `in_bytes`, the numbers are
+    bytes of files, and `show_source` sets the current file. Raises `InputTypeError` for another value.
     """
     if callable(progress):
         return nullcontext(progress)
     given: object = progress
     if given is not None and not isinstance(given, bool):
-        raise InputTypeError(
-            "progress",
-            "must be True, or a function that takes how much is done and the total, not "
-            f"{type(given).__name__}",
-        )
+        expected = "True, or a function that takes how much is done and the total"
+        raise InputTypeError("progress", f"must be {expected}, not {type(given).__name__}")
     if not progress or sys.stderr is None:
         return nullcontext(_ignore)
     if sys.stderr.isatty():
         return contextmanager(_terminal_bar)(title, in_bytes)
     if _is_notebook():
         return contextmanager(_notebook_bar)(title, in_bytes)
-    return nullcontext(_LinePrinter(title, clock or monotonic, in_bytes))
+    return nullcontext(_LinePrinter(title, in_bytes))
 
 
 def show_source(update: Update, name: str) -> None:
-    """Set the name of the file that is read now; other functions than those of `progress_bar` ignore it."""
+    """Set the name of the file that is read now; only bars made by `progress_bar` show it."""
     if isinstance(update, _ProgressOfFiles):
         update.source = name
 
@@ -148,14 +140,13 @@ def _notebook_bar(title: str, in_bytes: bool) -> Iterator[Update]:
 class _LinePrinter(_ProgressOfFiles):
     """Print a line at most every 30 seconds."""
 
-    def __init__(self, title: str, clock: Callable[[], float], in_bytes: bool) -> None:
+    def __init__(self, title: str, in_bytes: bool) -> None:
         self._title = title
-        self._clock = clock
         self._in_bytes = in_bytes
-        self._begun = self._printed = clock()
+        self._begun = self._printed = monotonic()
 
     def __call__(self, done: int, total: int) -> None:
-        now = self._clock()
+        now = monotonic()
         if now - self._printed < SECONDS_BETWEEN_LINES:
             return
         self._printed = now

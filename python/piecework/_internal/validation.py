@@ -114,24 +114,23 @@ def check_positive(name: str, value: object) -> None:
 
 def check_size(name: str, value: object) -> None:
     """Raise unless `value` is a number of tokens, from 0 to 2**32 - 1."""
-    check_number(name, value, (int,), "int")
-    if not 0 <= value <= _MAX_U32:  # type: ignore[operator]
-        raise ArgumentError(name, f"must be a number of tokens from 0 to {_MAX_U32}, not {value}")
+    _check_range(name, value, "a number of tokens", 0, _MAX_U32)
 
 
 def check_type_id(name: str, value: object) -> None:
     """Raise unless `value` is a type id from 0 to 255."""
-    check_number(name, value, (int,), "int")
-    if not 0 <= value < 256:  # type: ignore[operator]
-        raise ArgumentError(name, f"must be a type id from 0 to 255, not {value}")
+    _check_range(name, value, "a type id", 0, 255)
 
 
 def check_bytes(name: str, value: object, least: int) -> None:
     """Raise unless `value` is a number of bytes, from `least` to 2**48 - 1."""
+    _check_range(name, value, "a number of bytes", least, 2**48 - 1)
+
+
+def _check_range(name: str, value: object, kind: str, least: int, most: int) -> None:
     check_number(name, value, (int,), "int")
-    if not least <= value < 2**48:  # type: ignore[operator]
-        problem = f"must be a number of bytes from {least} to {2**48 - 1}, not {value}"
-        raise ArgumentError(name, problem)
+    if not least <= value <= most:  # type: ignore[operator]
+        raise ArgumentError(name, f"must be {kind} from {least} to {most}, not {value}")
 
 
 def whole_number(name: str, value: object, least: int) -> int:
@@ -153,13 +152,11 @@ def optional_number(name: str, value: object, least: int) -> int | None:
     return None if value is None else whole_number(name, value, least)
 
 
-def check_fraction(name: str, value: object, *, allow_one: bool) -> None:
-    """Raise unless `value` is above 0 and below 1, or 1 itself if `allow_one`."""
-    expected = "a number above 0 and " + ("at most 1" if allow_one else "below 1")
-    if isinstance(value, bool) or not isinstance(value, (int, float)):
-        raise ArgumentError(name, f"must be {expected}, not {value!r}")
-    if not (0 < value < 1 or (allow_one and value == 1)):
-        raise ArgumentError(name, f"must be {expected}, not {value!r}")
+def check_fraction(name: str, value: object) -> None:
+    """Raise unless `value` is a number above 0 and at most 1."""
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not is_number or not 0 < value <= 1:  # type: ignore[operator]
+        raise ArgumentError(name, f"must be a number above 0 and at most 1, not {value!r}")
 
 
 # ---- choices and components
@@ -181,11 +178,8 @@ def unknown_choice(name: str, value: object, choices: Collection[str]) -> Argume
 def check_stage(name: str, stage: object, kinds: Any) -> None:
     """Raise unless `stage` is None or an instance of `kinds`, the union of its components."""
     if stage is not None and not isinstance(stage, kinds):
-        raise InputTypeError(
-            name,
-            f"must be None or a {name.replace('_', '-')} of piecework.spec, not "
-            f"{type(stage).__name__}",
-        )
+        expected = f"None or a {name.replace('_', '-')} of piecework.spec"
+        raise InputTypeError(name, f"must be {expected}, not {type(stage).__name__}")
 
 
 # ---- strings

@@ -17,7 +17,7 @@ from piecework.corpus.compression import compression_of
 from piecework.corpus.conversations import conversation_columns, conversation_of, without_nulls
 from piecework.corpus.rows import LIST_CHARS, ReadOptions, Rows, decode_utf8
 from piecework.corpus.text_stream import open_stored, stored_bytes
-from piecework.corpus.urls import is_url, open_url_for_ranges
+from piecework.corpus.urls import is_url, open_url
 from piecework.errors import CorpusError, FileError, PieceworkError
 from piecework.io.read_file import too_large
 
@@ -38,7 +38,7 @@ _Batch: TypeAlias = tuple[Any, list[Any]]
 class ColumnFile:
     """One file of columns; `bytes_read` estimates how many of its bytes have been read.
 
-    Raises `FileError` for an unreadable file, `CorpusError` if its first bytes are those of another format.
+    Raises `FileError` for an unreadable file, `CorpusError` if its first bytes belong to another format.
     """
 
     is_idle = False
@@ -82,9 +82,7 @@ class ColumnFile:
                 raise too_large(self.name) from error
             # A damaged name of a column raises UnicodeDecodeError, a ValueError.
             except (self._pa.ArrowException, OSError, ValueError) as error:
-                message = " ".join(str(error).split())[:120]
-                problem = f"found damaged {kind} data ({message}), expected an undamaged file"
-                raise CorpusError(self.name, problem, kind="damaged data") from error
+                raise self._damaged(" ".join(str(error).split())[:120], kind) from error
             if batch is None:
                 return
             for array, kept in pieces:
@@ -166,10 +164,8 @@ class ColumnFile:
             kind = kind.field(name).type
         values = kind.value_type if self._pa.types.is_dictionary(kind) else kind
         if str(values) not in ("string", "large_string", "string_view"):
-            found = f"values of type {kind}"
-            raise CorpusError(
-                place, f"found {found}, expected strings", kind="a column without strings"
-            )
+            problem = f"found values of type {kind}, expected strings"
+            raise CorpusError(place, problem, kind="a column without strings")
         return path
 
     def _check_kept(self, schema: Any, options: ReadOptions) -> None:
@@ -202,7 +198,7 @@ class ColumnFile:
         """
         array.validate()
         rows = len(array)
-        if not self._pa.types.is_dictionary(array.type):
+        if not self._is_dictionary(array):
             rows = min(_LIST_ROWS, max(1, rows * LIST_CHARS // max(array.nbytes, 1)))
         for start in range(0, len(array), rows or 1):
             yield array.slice(start, rows), [other.slice(start, rows) for other in kept]
@@ -252,9 +248,12 @@ class ColumnFile:
             kept.append(record)
         return Rows(conversations, numbers, 0, kept)
 
+    def _is_dictionary(self, array: Any) -> bool:
+        return bool(self._pa.types.is_dictionary(array.type))
+
     def _is_valid(self, array: Any) -> bool:
         """Whether an array has strings of UTF-8, and no dictionary."""
-        if self._pa.types.is_dictionary(array.type):
+        if self._is_dictionary(array):
             return False
         try:
             array.validate(full=True)
@@ -263,7 +262,7 @@ class ColumnFile:
         return True
 
     def _texts_of(self, array: Any, first: int, options: ReadOptions) -> tuple[Any, int]:
-        if self._pa.types.is_dictionary(array.type):
+        if self._is_dictionary(array):
             indices = self._indices_of(array)
             values, replacements = self._texts_of(array.dictionary, first, options)
             return [None if index is None else values[index] for index in indices], replacements
@@ -292,27 +291,24 @@ class ColumnFile:
         size = len(array.dictionary)
         for index in indices:
             if index is not None and not 0 <= index < size:
-                raise CorpusError(
-                    self.name,
-                    f"found damaged Arrow data (index {index} of a dictionary with {size} "
-                    "values), expected an undamaged file",
-                    kind="damaged data",
-                )
+                raise self._damaged(f"index {index} of a dictionary with {size} values")
         return indices
 
     def _check(self, array: Any) -> None:
         try:
             array.validate(full=True)
         except self._pa.ArrowException as error:
-            message = " ".join(str(error).split())[:120]
-            problem = f"found damaged Arrow data ({message}), expected an undamaged file"
-            raise CorpusError(self.name, problem, kind="damaged data") from error
+            raise self._damaged(" ".join(str(error).split())[:120]) from error
+
+    def _damaged(self, found: str, kind: str = "Arrow") -> CorpusError:
+        problem = f"found damaged {kind} data ({found}), expected an undamaged file"
+        return CorpusError(self.name, problem, kind="damaged data")
 
 
 def _opened(path: str, stack: ExitStack, format: str) -> BinaryIO:
     """Open a file; from a URL of Parquet, reads request single ranges, so that other columns stay there."""
     if is_url(path) and format == "parquet":
-        return open_url_for_ranges(path, stack)
+        return open_url(path, stack, in_ranges=True)
     return open_stored(path, stack)
 
 

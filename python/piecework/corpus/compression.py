@@ -10,6 +10,7 @@ import bz2
 import lzma
 import zlib
 from collections.abc import Callable, Iterator
+from functools import partial
 from typing import Any, NamedTuple, Protocol
 
 from piecework._internal.extras import import_extra
@@ -22,7 +23,7 @@ _INPUT_BYTES = 1 << 18
 # Data that `xz -9` compressed needs 65 MB.
 _MAX_XZ_MEMORY = 512 << 20
 
-# The magic bytes of bzip2 are three letters and a digit; those of its first block make it binary.
+# The magic bytes of bzip2 are three letters and a digit; its first block makes it binary.
 _BZIP2_BLOCKS = (b"1AY&SY", b"\x17rE8P\x90")
 _KINDS = {
     b"\x1f\x8b": "gzip",
@@ -82,9 +83,11 @@ def decompressed_if_needed(stream: StreamWithHead, name: str) -> ByteStream:
 
 def _codec(kind: str, name: str) -> _Codec:
     if kind == "gzip":
-        return _Codec(kind, _gzip_member, _zlib_chunks, (zlib.error,), allows_padding=True)
+        gzip_member = partial(zlib.decompressobj, 16 + zlib.MAX_WBITS)
+        return _Codec(kind, gzip_member, _zlib_chunks, (zlib.error,), allows_padding=True)
     if kind == "xz":
-        return _Codec(kind, _xz_member, _bounded_chunks, (lzma.LZMAError,), allows_padding=True)
+        xz_member = partial(lzma.LZMADecompressor, lzma.FORMAT_XZ, _MAX_XZ_MEMORY)
+        return _Codec(kind, xz_member, _bounded_chunks, (lzma.LZMAError,), allows_padding=True)
     if kind == "bzip2":
         return _Codec(kind, bz2.BZ2Decompressor, _bounded_chunks, (OSError, ValueError))
     zstandard = import_extra("zstandard", "zstd", name)
@@ -95,14 +98,6 @@ def _codec(kind: str, name: str) -> _Codec:
         (zstandard.ZstdError,),
         input_bytes=_ZSTD_INPUT_BYTES,
     )
-
-
-def _gzip_member() -> Any:
-    return zlib.decompressobj(16 + zlib.MAX_WBITS)
-
-
-def _xz_member() -> Any:
-    return lzma.LZMADecompressor(lzma.FORMAT_XZ, _MAX_XZ_MEMORY)
 
 
 def _members(stream: ByteStream, name: str, codec: _Codec) -> Iterator[bytes]:
@@ -118,15 +113,14 @@ def _members(stream: ByteStream, name: str, codec: _Codec) -> Iterator[bytes]:
         try:
             yield from codec.chunks(member, data)
         except codec.errors as error:
-            found = f"damaged {codec.kind} data ({error})"
-            problem = f"found {found}, expected an undamaged file"
+            problem = f"found damaged {codec.kind} data ({error}), expected an undamaged file"
             raise CorpusError(name, problem, kind="damaged data") from error
         data = member.unused_data
         if member.eof:
             member = None
     if member is not None:
-        found = f"truncated {codec.kind} data"
-        raise CorpusError(name, f"found {found}, expected a complete file", kind="truncated data")
+        problem = f"found truncated {codec.kind} data, expected a complete file"
+        raise CorpusError(name, problem, kind="truncated data")
 
 
 def _zlib_chunks(member: Any, data: bytes) -> Iterator[bytes]:

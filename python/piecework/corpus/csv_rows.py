@@ -60,10 +60,8 @@ def _rows(reader: Any, name: str, options: ReadOptions) -> Iterator[tuple[int, l
         try:
             row = next(reader, None)
         except csv.Error as error:
-            place, found = f"{name} line {number}", f"broken CSV ({error})"
-            fault = CorpusError(
-                place, f"found {found}, expected a row of fields", kind="broken CSV"
-            )
+            problem = f"found broken CSV ({error}), expected a row of fields"
+            fault = CorpusError(f"{name} line {number}", problem, kind="broken CSV")
             fault.__cause__ = error
             options.fault(fault)
             continue
@@ -113,9 +111,8 @@ class _DecodedLines(Iterator[str]):
             data = block.removeprefix(BYTE_ORDER_MARK) if first_line == 1 else block
             lines = data.splitlines(keepends=True) if b"\r" not in data else _split(data)
             for number, line in enumerate(lines, start=first_line):
-                text, replaced = decode_utf8(
-                    line, options.encoding_errors, f"{stream.name} line {number}"
-                )
+                place = f"{stream.name} line {number}"
+                text, replaced = decode_utf8(line, options.encoding_errors, place)
                 self._replacements += replaced
                 yield text
 

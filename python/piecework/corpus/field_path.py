@@ -35,9 +35,8 @@ class FieldPath:
         """Return the string under the field; raises `CorpusError` at `place` if there is none."""
         value = record[self.key] if self.key in record else self._nested(record, place)
         if not isinstance(value, str):
-            found, reason = f"a {json_kind(value)}", "a field that is no string"
-            problem = f"found {found}, expected a string"
-            raise CorpusError(f"{place} field {self.key!r}", problem, kind=reason)
+            problem = f"found a {json_kind(value)}, expected a string"
+            raise self._fault(place, problem, "a field that is no string")
         return value
 
     def _nested(self, record: dict[str, Any], place: str) -> Any:
@@ -45,18 +44,17 @@ class FieldPath:
         for depth, name in enumerate(self.path):
             inside = f" in {'.'.join(self.path[:depth])!r}" if depth else ""
             if not isinstance(value, dict):
-                reason = "a field that is no object"
-                raise CorpusError(
-                    f"{place} field {self.key!r}",
-                    f"found a {json_kind(value)}{inside}, expected an object",
-                    kind=reason,
-                )
+                problem = f"found a {json_kind(value)}{inside}, expected an object"
+                raise self._fault(place, problem, "a field that is no object")
             if name not in value:
                 names = ", ".join(map(repr, list(value)[:8])) or "no fields"
                 problem = f"is missing: there is only {names}{inside}"
-                raise CorpusError(f"{place} field {self.key!r}", problem, kind="a missing field")
+                raise self._fault(place, problem, "a missing field")
             value = value[name]
         return value
+
+    def _fault(self, place: str, problem: str, reason: str) -> CorpusError:
+        return CorpusError(f"{place} field {self.key!r}", problem, kind=reason)
 
 
 def json_kind(value: object) -> str:

@@ -138,11 +138,9 @@ def check_documents(files: Sequence[str], options: ReadOptions) -> None:
         format = format_of(path, options)
         if format is not PLAIN_TEXT:
             name = "<stdin>" if path == "-" else path
-            problem = (
-                f"{options.document!r} does not support {name}, which is {format.name}; "
-                "leave it out: each record is a document"
-            )
-            raise ArgumentError("document", problem)
+            problem = f"{options.document!r} does not support {name}, which is {format.name}"
+            hint = "leave it out: each record is a document"
+            raise ArgumentError("document", problem, hint=hint)
 
 
 def has_known_suffix(name: str) -> bool:
@@ -185,7 +183,7 @@ def without_suffixes(name: str) -> str:
 
 
 def _suffix(name: str) -> str:
-    """Return the suffix without that of the compression: `.jsonl` for `a.jsonl.gz`.
+    """Return the suffix without the suffix of the compression: `.jsonl` for `a.jsonl.gz`.
 
     The query of a web address is no part of its name.
     """

@@ -51,15 +51,10 @@ def _places_of_texts(texts: Any) -> Iterator[tuple[str, str]]:
     """Yield each text with its place for errors, such as "texts[3]", or "texts[3][0]" in a list."""
     column = text_column(texts)
     items = _values(column) if column is not None else texts
-    if isinstance(items, (str, bytes)) or not isinstance(items, Iterable):
+    if isinstance(items, (str, bytes, Mapping)) or not isinstance(items, Iterable):
         problem = f"must be an iterable of str, such as a list, not {type(texts).__name__}"
-        raise InputTypeError("texts", problem)
-    if isinstance(items, Mapping):
-        raise InputTypeError(
-            "texts",
-            f"must be an iterable of str, such as a list, not {type(texts).__name__}; word "
-            "counts are piecework.Counts(texts)",
-        )
+        hint = "word counts are piecework.Counts(texts)" if isinstance(items, Mapping) else ""
+        raise InputTypeError("texts", problem, hint=hint)
     for index, item in enumerate(items):
         if isinstance(item, str):
             yield f"texts[{index}]", item

@@ -10,9 +10,9 @@ from piecework._core import TextColumn
 from piecework._internal.surrogates import replace_surrogates
 from piecework.corpus.conversations import conversation_of
 from piecework.corpus.field_path import FieldPath, json_kind
-from piecework.corpus.rows import ReadOptions, Rows
-from piecework.corpus.text_stream import TextStream, line_blocks
-from piecework.errors import CorpusError, InvalidUtf8Error
+from piecework.corpus.rows import ReadOptions, Rows, decode_utf8
+from piecework.corpus.text_stream import BYTE_ORDER_MARK, TextStream, line_blocks
+from piecework.errors import CorpusError
 
 
 def read_json_lines(stream: TextStream, options: ReadOptions) -> Iterator[Rows]:
@@ -89,14 +89,7 @@ def _conversation_record(
 
 
 def _decode(line: bytes, place: str, encoding_errors: str) -> tuple[str, int]:
-    try:
-        return line.decode("utf-8-sig"), 0
-    except UnicodeDecodeError as error:
-        if encoding_errors == "strict":
-            problem = f"found invalid UTF-8 at byte {error.start} of the line, expected UTF-8 text"
-            raise InvalidUtf8Error(place, problem) from error
-    decoded = line.decode("utf-8-sig", errors="replace")
-    return decoded, decoded.count("\ufffd") - line.count("\ufffd".encode())
+    return decode_utf8(line.removeprefix(BYTE_ORDER_MARK), encoding_errors, place, " of the line")
 
 
 def _record_of(line: str, place: str, expected: str) -> dict[str, Any]:
@@ -109,12 +102,9 @@ def _record_of(line: str, place: str, expected: str) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         # The message of the decoder ends in a position: "line 1 column 9 (char 8)".
         found = f"broken JSON ({str(error).replace('line 1 ', '')})"
-        raise CorpusError(
-            place, f"found {found}, expected one JSON object", kind="broken JSON"
-        ) from error
+        problem = f"found {found}, expected one JSON object"
+        raise CorpusError(place, problem, kind="broken JSON") from error
     if not isinstance(value, dict):
-        found = f"a JSON {json_kind(value)}"
-        raise CorpusError(
-            place, f"found {found}, expected {expected}", kind="JSON that is no object"
-        )
+        problem = f"found a JSON {json_kind(value)}, expected {expected}"
+        raise CorpusError(place, problem, kind="JSON that is no object")
     return value

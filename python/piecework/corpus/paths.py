@@ -87,10 +87,8 @@ def _checked_pattern(name: str, found: list[str]) -> list[str]:
 
 def _checked_directory(name: str, found: list[str]) -> list[str]:
     if not found:
-        problem = (
-            f"is a directory without text files; it needs files named {' '.join(KNOWN_SUFFIXES)}"
-        )
-        raise FileError(name, problem)
+        hint = f"it needs files named {' '.join(KNOWN_SUFFIXES)}"
+        raise FileError(name, "is a directory without text files", hint=hint)
     return found
 
 

@@ -134,10 +134,8 @@ def _warn_of_json_lines(data: bytes, name: str) -> None:
         return
     takes_field = name == "<stdin>" or ".json" in Path(name.lower()).suffixes
     advice = "name the field" if takes_field else "name it .jsonl"
-    message = (
-        f"{name} begins with a JSON object and is read as plain text; for JSON lines, {advice}"
-    )
-    warn(message, CorpusWarning)
+    found = f"{name} begins with a JSON object and is read as plain text"
+    warn(f"{found}; for JSON lines, {advice}", CorpusWarning)
 
 
 # ---- documents of several lines

@@ -203,25 +203,24 @@ def decode_lines(
     except UnicodeDecodeError as error:
         if encoding_errors == "strict":
             line = first_line + data.count(b"\n", 0, error.start)
-            byte = error.start - (data.rfind(b"\n", 0, error.start) + 1)
-            problem = f"found invalid UTF-8 at byte {byte} of the line, expected UTF-8 text"
-            raise InvalidUtf8Error(f"{name} line {line}", problem) from error
-    return decode_utf8(data, encoding_errors, name)
+            name = f"{name} line {line}"
+            data = data[data.rfind(b"\n", 0, error.start) + 1 :]
+    return decode_utf8(data, encoding_errors, name, " of the line")
 
 
-def decode_utf8(data: bytes, encoding_errors: str, place: str) -> tuple[str, int]:
+def decode_utf8(data: bytes, encoding_errors: str, place: str, unit: str = "") -> tuple[str, int]:
     """Return text and the number of invalid sequences that became U+FFFD.
 
     >>> decode_utf8(b"a\\xffb", "replace", "a.csv line 1")
     ('a\\ufffdb', 1)
 
-    With `encoding_errors="strict"`, raises `InvalidUtf8Error` that names `place` and the byte instead.
+    With `encoding_errors="strict"`, raises `InvalidUtf8Error` that names `place` and the byte, of the `unit`.
     """
     try:
         return data.decode(), 0
     except UnicodeDecodeError as error:
         if encoding_errors == "strict":
-            problem = f"found invalid UTF-8 at byte {error.start}, expected UTF-8 text"
+            problem = f"found invalid UTF-8 at byte {error.start}{unit}, expected UTF-8 text"
             raise InvalidUtf8Error(place, problem) from error
     text = data.decode(errors="replace")
     return text, text.count("\ufffd") - data.count("\ufffd".encode())

@@ -44,7 +44,7 @@ class TextStream:
 
     def __init__(self, path: str, stack: ExitStack, *, at_once: bool = False) -> None:
         self.name = "<stdin>" if path == "-" else path
-        with errors_of_reading(self.name, "a readable text file"):
+        with errors_of_reading(self.name):
             self._stored = StoredBytes(open_stored(path, stack), at_once=at_once)
         self._text = decompressed_if_needed(self._stored, self.name)
         self._is_checked = False
@@ -53,7 +53,7 @@ class TextStream:
         """Continue at an offset of the text; return False, and read on, for compressed data and pipes."""
         if self._text is not self._stored:
             return False
-        with errors_of_reading(self.name, "a readable text file"):
+        with errors_of_reading(self.name):
             return self._stored.seek(byte_offset)
 
     @property
@@ -71,7 +71,7 @@ class TextStream:
 
         Raises `CorpusError` for binary data and damaged compressed data, `FileError` if reading fails.
         """
-        with errors_of_reading(self.name, "a readable text file"):
+        with errors_of_reading(self.name):
             data = self._text.read(size)
         if not self._is_checked:
             rejection = binary_kind(data)

@@ -44,31 +44,23 @@ def is_url(name: str) -> bool:
     return _URL.match(name) is not None
 
 
-def open_url(url: str, stack: ExitStack) -> BinaryIO:
+def open_url(url: str, stack: ExitStack, *, in_ranges: bool = False) -> BinaryIO:
     """Open a URL to read its bytes as stored, in blocks; `stack` closes it.
 
+    With `in_ranges`, each read requests the bytes that are read, and no more, if the scheme has ranges.
     Raises `FileError`, and `MissingExtraError` if `fsspec` or the package for the scheme is not installed.
     """
     fs, path = _checked(url, lambda: _resolved(url))
-    file = _checked(url, lambda: fs.open(path, "rb", block_size=_BLOCK_BYTES))
-    return io.BufferedReader(_RawUrl(url, fs, stack.enter_context(file)))
-
-
-def open_url_for_ranges(url: str, stack: ExitStack) -> BinaryIO:
-    """Open a URL so that each read requests the bytes that are read, and no more, if its scheme has ranges.
-
-    Raises as `open_url` does.
-    """
-    fs, path = _checked(url, lambda: _resolved(url))
+    settings = {"cache_type": "none"} if in_ranges else {"block_size": _BLOCK_BYTES}
 
     def opened() -> Any:
         try:
-            return fs.open(path, "rb", cache_type="none")
+            return fs.open(path, "rb", **settings)
         except TypeError:  # a file system without caches
             return fs.open(path, "rb")
 
     raw: Any = _RawUrl(url, fs, stack.enter_context(_checked(url, opened)))
-    return cast("BinaryIO", raw)
+    return cast("BinaryIO", raw) if in_ranges else io.BufferedReader(raw)
 
 
 def url_bytes(url: str) -> int:
@@ -182,7 +174,7 @@ def _checked(url: str, action: Callable[[], Result]) -> Result:
 
 
 def _check_bucket(url: str) -> None:
-    """Raise `FileError` if the scheme of a URL has buckets, and that of the URL does not exist."""
+    """Raise `FileError` if the bucket that a URL names does not exist."""
     scheme = url.partition("://")[0]
     if scheme not in _BUCKETS:
         return
@@ -198,18 +190,16 @@ def _check_bucket(url: str) -> None:
 
 
 def _file_error(url: str, error: Exception) -> FileError:
-    message = f"cannot be read: {_reason(error)}"
+    reason, hint = _reason(error), ""
     if type(error).__name__ == "FileExpired":
-        message += "; run again"
+        reason, hint = "the file changed while it was read", "run again"
     # botocore's NoCredentialsError and PartialCredentialsError, google.auth's DefaultCredentialsError
     elif isinstance(error, PermissionError) or "Credentials" in type(error).__name__:
-        message += "; put credentials for it into the environment"
-    return FileError(url, message, errno=_errno(error))
+        hint = "put credentials for it into the environment"
+    return FileError(url, f"cannot be read: {reason}", hint=hint, errno=_errno(error))
 
 
 def _reason(error: Exception) -> str:
-    if type(error).__name__ == "FileExpired":
-        return "the file changed while it was read"
     if isinstance(error, OSError) and error.strerror:
         return error.strerror.lower()
     if isinstance(error, FileNotFoundError):

@@ -56,7 +56,7 @@ class Masking:
     whole_words: bool = False
 
     def __post_init__(self) -> None:
-        check_fraction("probability", self.probability, allow_one=True)
+        check_fraction("probability", self.probability)
         for name, share in (("mask", self.mask), ("random", self.random)):
             check_number(name, share, (int, float), "a number from 0 to 1")
             if not 0 <= share <= 1:

@@ -6,26 +6,14 @@ as in transformers 4 and `tokenizers`, except for the classes that `sentencepiec
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
-
 from piecework._core import Core
 from piecework._internal.warn import warn
 from piecework.errors import FormatError, FormatWarning
+from piecework.io import class_tables as classes
 from piecework.io import sentencepiece_classes
-from piecework.io.class_tables import (
-    DEFAULT_LANGUAGES,
-    NORMALIZE_AS_BERT,
-    PATTERN_NAMES,
-    PLAIN_BYTE_LEVEL,
-    READ_AS_FILES,
-    ROLES,
-)
-from piecework.io.core_parts import stages_of, with_parts
+from piecework.io.core_parts import Json, stages_of, with_parts
 from piecework.io.folder_config import FolderConfig
-from piecework.io.source_bytes import plain_name
 from piecework.split_patterns import PATTERNS
-
-Json: TypeAlias = dict[str, Any]
 
 BYTE_LEVEL = {
     "type": "ByteLevel",
@@ -47,45 +35,40 @@ def with_roles_of_class(core: Core, config: FolderConfig) -> FolderConfig:
     return config.with_roles(
         {
             role: token
-            for role, token in ROLES.get(config.tokenizer_class or "", {}).items()
+            for role, token in classes.ROLES.get(config.tokenizer_class or "", {}).items()
             if token is None or core.token_to_id(token) is not None
         }
     )
 
 
-def with_source_language(core: Core, config: FolderConfig, source: str) -> Core:
+def with_source_language(core: Core, config: FolderConfig) -> Core:
     """Return the core of a `tokenizer.json` with the source language of a class for translation."""
-    is_file = plain_name(source) == "tokenizer.json"
-    if not is_file or config.tokenizer_class not in DEFAULT_LANGUAGES:
+    if config.tokenizer_class not in classes.DEFAULT_LANGUAGES:
         return core
     template = sentencepiece_classes.template_of(core, config)
-    if template is None or template == stages_of(core)["post_processor"]:
-        return core
-    return with_parts(core, {"post_processor": template})
+    return core if template is None else with_parts(core, {"post_processor": template})
 
 
-def unreadable(config: FolderConfig, source: str, kind: str, owner: str) -> FormatError:
-    """Return the error for a file of which a class makes a tokenizer that is not made here."""
-    problem = (
-        f"is {kind} of {config.tokenizer_class}, whose ids are not read from this file; load the file by its "
-        f"own path for the ids of {owner}, or put a tokenizer.json beside it, which save_pretrained of "
-        "transformers writes"
-    )
-    return FormatError(source, problem)
+def unreadable(config: FolderConfig, source: str, kind: str, otherwise: str) -> FormatError:
+    """Return the error for a file of which a class makes a tokenizer that is not made here.
+
+    `otherwise` says what the file gives when it is loaded by its own path.
+    """
+    problem = f"is {kind} of {config.tokenizer_class}, whose ids are not read from this file"
+    beside = "put a tokenizer.json beside it, which save_pretrained of transformers writes"
+    hint = f"load the file by its own path {otherwise}, or {beside}"
+    return FormatError(source, problem, hint=hint)
 
 
 def warn_of_class(core: Core, config: FolderConfig, source: str) -> None:
     """Warn with `FormatWarning` if a class of transformers 5 gives other ids to a `tokenizer.json`."""
     name = config.tokenizer_class or ""
-    if plain_name(source) != "tokenizer.json":
-        return
     file = stages_of(core)
     stages = _stages_of_class(config, file)
-    if stages is None or all(
-        file[stage] == stages[stage] for stage in ("normalizer", "pre_tokenizer")
-    ):
+    changed = ("normalizer", "pre_tokenizer")
+    if stages is None or all(file[stage] == stages[stage] for stage in changed):
         return
-    if config.model_type in READ_AS_FILES:
+    if config.model_type in classes.READ_AS_FILES:
         return
     found = _difference(core, with_parts(core, stages))
     if found is not None:
@@ -100,10 +83,10 @@ def warn_of_class(core: Core, config: FolderConfig, source: str) -> None:
 
 def _stages_of_class(config: FolderConfig, file: Json) -> Json | None:
     name = config.tokenizer_class or ""
-    if name in NORMALIZE_AS_BERT:
+    if name in classes.NORMALIZE_AS_BERT:
         pre_tokenizer = {"type": "BertPreTokenizer"}
         return {"normalizer": bert_normalizer(config), "pre_tokenizer": pre_tokenizer}
-    if name not in ROLES:
+    if name not in classes.ROLES:
         return byte_level_stages(config)
     charsmap = sentencepiece_classes.charsmap_of(file["normalizer"])
     return sentencepiece_classes.stages_of_class(config, charsmap)
@@ -124,14 +107,14 @@ def byte_level_stages(config: FolderConfig) -> Json | None:
     """Return normalizer and pre-tokenizer of a class of byte-level BPE, None for another class."""
     name = config.tokenizer_class or ""
     byte_level = {**BYTE_LEVEL, "add_prefix_space": adds_prefix_space(config)}
-    if name in PLAIN_BYTE_LEVEL:
+    if name in classes.PLAIN_BYTE_LEVEL:
         return {"normalizer": None, "pre_tokenizer": byte_level}
     if name == "GPTNeoXTokenizer":
         return {"normalizer": {"type": "NFC"}, "pre_tokenizer": byte_level}
     if name == "CohereTokenizer":
         steps = [{"type": "Digits", "individual_digits": True}, byte_level]
-    elif name in PATTERN_NAMES:
-        steps = [split_by(PATTERN_NAMES[name]), {**byte_level, "use_regex": False}]
+    elif name in classes.PATTERN_NAMES:
+        steps = [split_by(classes.PATTERN_NAMES[name]), {**byte_level, "use_regex": False}]
     else:
         return None
     return {

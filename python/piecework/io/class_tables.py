@@ -36,6 +36,10 @@ def _classes(names: str) -> frozenset[str]:
     return frozenset(f"{name}Tokenizer" for name in names.split())
 
 
+# Classes that make a tokenizer of a vocab.txt. The settings of the former for the normalizer win over the
+# ones in a tokenizer.json.
+NORMALIZE_AS_BERT = _classes("Bert DistilBert Electra LayoutLM Lxmert MobileBert SqueezeBert")
+LIKE_BERT = NORMALIZE_AS_BERT | _classes("ConvBert")
 _LLAMA_ROLES = _roles(unk="<unk>", bos="<s>", eos="</s>")
 _BERT_SPECIAL = _roles(sep="[SEP]", cls="[CLS]", mask="[MASK]")
 ROBERTA_ROLES = {**_LLAMA_ROLES, **_roles(sep="</s>", cls="<s>", pad="<pad>", mask="<mask>")}
@@ -126,6 +130,7 @@ TEMPLATES: Mapping[str, tuple[str, str]] = {
     "T5Tokenizer": ("$A:0 eos:0", "$A:0 eos:0 $B:0 eos:0"),
     "XLMRobertaTokenizer": _BOS_EOS,
     "XLNetTokenizer": ("$A:0 sep:0 cls:2", "$A:0 sep:0 $B:1 sep:1 cls:2"),
+    **dict.fromkeys(LIKE_BERT, _CLS_SEP),
 }
 _MBART_LANGUAGES = tuple(
     """
@@ -158,8 +163,3 @@ PATTERN_NAMES = {"Qwen2Tokenizer": "qwen2", "Qwen3_5Tokenizer": "qwen3.5"}
 LIKE_ROBERTA = _classes("Bart LED Longformer Roberta")
 # Classes whose pre-tokenizer is `ByteLevel` alone.
 PLAIN_BYTE_LEVEL = LIKE_ROBERTA | _classes("Blenderbot CodeGen Deberta GPT2 Mvp Whisper")
-
-# ---- classes that make a tokenizer of a vocab.txt
-
-# Their settings of the normalizer win over those of a tokenizer.json.
-NORMALIZE_AS_BERT = _classes("Bert DistilBert Electra LayoutLM Lxmert MobileBert SqueezeBert")

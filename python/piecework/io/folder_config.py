@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 from piecework._internal.surrogates import first_surrogate
 from piecework._internal.validation import check_text, check_type
 from piecework.attributes.roles import ROLES
 from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, FolderSettings
-from piecework.io.load_options import shortened
+from piecework.io.load_options import unexpected
 from piecework.io.read_file import file_bytes, json_object
 
 CONFIG = "tokenizer_config.json"
@@ -84,7 +84,7 @@ _MODEL_TYPES = {
 _FLAGS = ("single_word", "lstrip", "rstrip", "normalized", "special")
 
 
-class FolderConfig:
+class FolderConfig(NamedTuple):
     """The checked configuration of a folder.
 
     `values` is the `tokenizer_config.json`, `source` its path, for errors. `added_tokens` are the tokens
@@ -93,46 +93,31 @@ class FolderConfig:
     `values` has the `tokenizer_class` that the `config.json` of a folder implies, if it names none itself.
     """
 
-    def __init__(
-        self,
-        source: str,
-        values: Mapping[str, Any],
-        settings: FolderSettings,
-        added_tokens: Mapping[int, dict[str, Any]],
-        added_tokens_place: str,
-        is_folder: bool,
-        role_flags: Mapping[str, Mapping[str, bool]],
-    ) -> None:
-        self.source = source
-        self.values = values
-        self.settings = settings
-        self.added_tokens = added_tokens
-        self.added_tokens_place = added_tokens_place
-        self.is_folder = is_folder
-        self.role_flags = role_flags
-
-    def with_settings(self, settings: FolderSettings) -> FolderConfig:
-        """Return the same configuration with other settings."""
-        return FolderConfig(**{**vars(self), "settings": settings})
+    source: str
+    values: Mapping[str, Any]
+    settings: FolderSettings
+    added_tokens: Mapping[int, dict[str, Any]]
+    added_tokens_place: str
+    is_folder: bool
+    role_flags: Mapping[str, Mapping[str, bool]]
 
     def with_roles(self, roles: Mapping[str, str | None]) -> FolderConfig:
         """Return the same configuration with roles that its files do not set."""
-        return self.with_settings(self.settings.replace(roles={**roles, **self.settings.roles}))
+        roles = {**roles, **self.settings.roles}
+        return self._replace(settings=self.settings.replace(roles=roles))
 
-    def required_role(self, role: str) -> str:
-        """Return the token of a role that the class adds to every text; raises `FormatError` without one."""
+    def required_role(self, role: str, to: str = "every text") -> str:
+        """Return the token of a role that the class adds to something; raises `FormatError` without one."""
         token = self.settings.roles.get(role)
         if token is None:
-            problem = (
-                f"found null, expected a token, which {self.tokenizer_class} adds to every text"
-            )
-            raise FormatError(f"{self.source}: {role}", problem)
+            expected = f"a token, which {self.tokenizer_class} adds to {to}"
+            raise FormatError(f"{self.source}: {role}", f"found null, expected {expected}")
         return token
 
     def without(self, *keys: str) -> FolderConfig:
         """Return the same configuration without some keys of its `tokenizer_config.json`."""
         values = {key: value for key, value in self.values.items() if key not in keys}
-        return FolderConfig(**{**vars(self), "values": values})
+        return self._replace(values=values)
 
     @property
     def tokenizer_class(self) -> str | None:
@@ -144,24 +129,21 @@ class FolderConfig:
         """Return a boolean of the configuration, None if it is not set; raises `FormatError`."""
         value = self.values.get(key)
         if value is not None and not isinstance(value, bool):
-            problem = f"found {shortened(value)}, expected true, false or null"
-            raise FormatError(f"{self.source}: {key}", problem)
+            raise unexpected(f"{self.source}: {key}", value, "true, false or null")
         return value
 
     def text(self, key: str, default: str) -> str | None:
         """Return a string of the configuration, `default` if it has no such key; raises `FormatError`."""
         value = self.values.get(key, default)
         if value is not None and not isinstance(value, str):
-            problem = f"found {shortened(value)}, expected a string or null"
-            raise FormatError(f"{self.source}: {key}", problem)
+            raise unexpected(f"{self.source}: {key}", value, "a string or null")
         return value
 
-    def count(self, key: str, default: int) -> int:
-        """Return a count of the configuration, `default` if it is not set; raises `FormatError`."""
-        value = self.values.get(key, default)
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= _MAX_ID:
-            problem = f"found {shortened(value)}, expected a number of tokens"
-            raise FormatError(f"{self.source}: {key}", problem)
+    def number(self, key: str, default: int) -> int:
+        """Return a number of tokens of the configuration, or `default`; raises `FormatError`."""
+        value: int = self.values.get(key, default)
+        if not _is_id(value):
+            raise unexpected(f"{self.source}: {key}", value, "a number of tokens")
         return value
 
     @property
@@ -331,8 +313,7 @@ def _extra_tokens(source: str, values: Mapping[str, Any]) -> Iterator[str]:
         if isinstance(tokens, dict) and key == "extra_special_tokens":
             continue
         if not isinstance(tokens, list):
-            problem = f"found {shortened(tokens)}, expected a list of tokens"
-            raise FormatError(f"{source}: {key}", problem)
+            raise unexpected(f"{source}: {key}", tokens, "a list of tokens")
         for position, token in enumerate(tokens):
             yield _token(f"{source}: {key}[{position}]", token)
 
@@ -341,8 +322,7 @@ def _token(place: str, value: object) -> str:
     """Return the text of a token, which is a string or an object with `content`."""
     content = value.get("content") if isinstance(value, dict) else value
     if not isinstance(content, str):
-        problem = f"found {shortened(value)}, expected a token: a string, or an object with content"
-        raise FormatError(place, problem)
+        raise unexpected(place, value, "a token: a string, or an object with content")
     return _valid_text(place, content)
 
 
@@ -362,8 +342,7 @@ def _max_length(source: str, values: Mapping[str, Any]) -> int | None:
         if is_number and value > _UNLIMITED:
             return None
         if not is_number or not value >= 1 or value != int(value):
-            problem = f"found {shortened(value)}, expected a positive number of tokens"
-            raise FormatError(f"{source}: {key}", problem)
+            raise unexpected(f"{source}: {key}", value, "a positive number of tokens")
         return int(value)
     return None
 
@@ -371,8 +350,7 @@ def _max_length(source: str, values: Mapping[str, Any]) -> int | None:
 def _side(source: str, values: Mapping[str, Any], key: str) -> str | None:
     value = values.get(key)
     if value is not None and value not in SIDES:
-        problem = f'found {shortened(value)}, expected "left" or "right"'
-        raise FormatError(f"{source}: {key}", problem)
+        raise unexpected(f"{source}: {key}", value, '"left" or "right"')
     return value
 
 
@@ -398,11 +376,7 @@ def _chat_templates(
     templates = {}
     for name, template in pairs:
         if not isinstance(name, str) or not isinstance(template, str):
-            raise FormatError(
-                place,
-                f"found {shortened(value)}, expected a string, or a list of objects with name "
-                "and template",
-            )
+            raise unexpected(place, value, "a string, or a list of objects with name and template")
         if not is_template_name(name):
             raise FormatError(place, f"the name {name!r} contains a separator of paths")
         templates[name] = _valid_text(place, template)
@@ -448,11 +422,8 @@ def is_template_name(name: object) -> bool:
 
 
 def _other(values: Mapping[str, Any]) -> dict[str, Any]:
-    other = {
-        key: value
-        for key, value in values.items()
-        if key not in _READ_KEYS and key not in _LOCAL_KEYS
-    }
+    unused = _READ_KEYS | _LOCAL_KEYS
+    other = {key: value for key, value in values.items() if key not in unused}
     if not isinstance(other.get("extra_special_tokens"), dict):
         other.pop("extra_special_tokens", None)
     return other
@@ -464,23 +435,27 @@ def _other(values: Mapping[str, Any]) -> dict[str, Any]:
 def _added_tokens_decoder(source: str, value: object) -> dict[int, dict[str, Any]]:
     place = f"{source}: added_tokens_decoder"
     if not isinstance(value, dict):
-        raise FormatError(place, f"found {shortened(value)}, expected an object from ids to tokens")
+        raise unexpected(place, value, "an object from ids to tokens")
     tokens: dict[int, dict[str, Any]] = {}
     for key, token in value.items():
         inside = f"{place}[{key}]"
         if not (key.isascii() and key.isdecimal()) or len(key) > 10 or int(key) > _MAX_ID:
             raise FormatError(inside, f"found {key[:60]!r}, expected an id from 0 to 4294967295")
         if not isinstance(token, dict):
-            raise FormatError(inside, f"found {shortened(token)}, expected an object with content")
+            raise unexpected(inside, token, "an object with content")
         content = _token(inside, token)
         tokens[int(key)] = {"id": int(key), "content": content, **_given_flags(inside, token)}
     return dict(sorted(tokens.items()))
 
 
+def _is_id(value: object) -> bool:
+    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= _MAX_ID
+
+
 def _flags(place: str, flags: dict[str, Any]) -> dict[str, bool]:
     for name, flag in flags.items():
         if not isinstance(flag, bool):
-            raise FormatError(f"{place}.{name}", f"found {shortened(flag)}, expected true or false")
+            raise unexpected(f"{place}.{name}", flag, "true or false")
     return flags
 
 
@@ -488,13 +463,11 @@ def _added_tokens_json(source: str, special: set[str]) -> dict[int, dict[str, An
     tokens: dict[int, dict[str, Any]] = {}
     for content, id in json_object(source).items():
         place = f"{source}: {content!r}"
-        if isinstance(id, bool) or not isinstance(id, int) or not 0 <= id <= _MAX_ID:
-            raise FormatError(place, f"found {shortened(id)}, expected an id from 0 to 4294967295")
+        if not _is_id(id):
+            raise unexpected(place, id, "an id from 0 to 4294967295")
         if id in tokens:
-            problem = (
-                f"has the id {id} of {tokens[id]['content']!r}; each token needs an id of its own"
-            )
-            raise FormatError(place, problem)
+            found = f"has the id {id} of {tokens[id]['content']!r}"
+            raise FormatError(place, f"{found}; each token needs an id of its own")
         is_special = content in special
         flags = dict.fromkeys(_FLAGS, False)
         flags["normalized"], flags["special"] = not is_special, is_special

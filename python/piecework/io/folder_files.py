@@ -7,6 +7,7 @@ import os
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
+from piecework._internal.surrogates import first_surrogate
 from piecework._internal.warn import warn
 from piecework.attributes.roles import ROLES
 from piecework.errors import FileError, PortabilityWarning
@@ -23,7 +24,6 @@ from piecework.io.folder_settings import DEFAULT_TEMPLATE, FolderSettings
 from piecework.io.stored_lengths import core_of_folder
 
 if TYPE_CHECKING:
-    from piecework.spec import TokenizerSpec
     from piecework.tokenizer import Tokenizer
 
 TOKENIZER = "tokenizer.json"
@@ -40,11 +40,9 @@ def save_folder(tokenizer: Tokenizer, folder: str, *, strict: bool = False) -> N
     templates. A failure leaves the old files. Raises what `Tokenizer.save` documents.
     """
     files = folder_files(tokenizer, strict=strict)
-    made = [
-        made
-        for made in (folder, os.path.join(folder, CHAT_TEMPLATES))
-        if _needs(made, folder, files)
-    ]
+    has_templates = any("/" in name for name in files)
+    directories = (folder, *([os.path.join(folder, CHAT_TEMPLATES)] if has_templates else []))
+    made = [directory for directory in directories if not os.path.isdir(directory)]
     with FileError.while_writing(folder):
         for directory in made:
             os.mkdir(directory)
@@ -105,14 +103,10 @@ def _added_tokens(text: str) -> dict[str, bool]:
 
 
 def _config(tokenizer: Tokenizer, roles: dict[str, str | None], extra: list[str]) -> dict[str, Any]:
-    spec, settings = tokenizer.spec, tokenizer._settings
-    defaults: dict[str, Any] = {
-        # Decoders clean up by themselves.
-        "clean_up_tokenization_spaces": False,
-        "model_input_names": _model_input_names(tokenizer),
-    }
+    settings = tokenizer._settings
     config: dict[str, Any] = {
-        **defaults,
+        "clean_up_tokenization_spaces": False,  # decoders clean up by themselves
+        "model_input_names": _model_input_names(tokenizer),
         **settings.other,
         **roles,
         "padding_side": tokenizer.padding_side,
@@ -126,17 +120,11 @@ def _config(tokenizer: Tokenizer, roles: dict[str, str | None], extra: list[str]
         config["model_max_length"] = settings.model_max_length
     if tokenizer.parse_special is False:
         config["split_special_tokens"] = True
+    # transformers 4 sets the prefix space of byte-level pre-tokenizers.
     config.pop("add_prefix_space", None)
-    if _adds_prefix_space(spec):
+    if getattr(tokenizer.spec.pre_tokenizer, "add_prefix_space", False):
         config["add_prefix_space"] = True
     return config
-
-
-def _adds_prefix_space(spec: TokenizerSpec) -> bool:
-    """Return whether the pre-tokenizer is byte-level with a prefix space, which transformers 4 resets."""
-    from piecework.spec import ByteLevel
-
-    return isinstance(spec.pre_tokenizer, ByteLevel) and spec.pre_tokenizer.add_prefix_space
 
 
 def _model_input_names(tokenizer: Tokenizer) -> list[str]:
@@ -172,24 +160,13 @@ def _warn_of_new_matches(roles: dict[str, str | None], added: dict[str, bool]) -
 
 
 def _json_bytes(value: dict[str, Any]) -> bytes:
-    try:
-        return _json_text(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:  # a lone surrogate that the configuration wrote as an escape
-        return _json_text(value, ensure_ascii=True).encode()
-
-
-def _json_text(value: dict[str, Any], *, ensure_ascii: bool) -> str:
-    return json.dumps(value, indent=2, sort_keys=True, ensure_ascii=ensure_ascii) + "\n"
+    text = json.dumps(value, indent=2, sort_keys=True, ensure_ascii=False)
+    if first_surrogate(text) is not None:  # which the configuration wrote as an escape
+        text = json.dumps(value, indent=2, sort_keys=True)
+    return f"{text}\n".encode()
 
 
 # ---- the folder
-
-
-def _needs(directory: str, folder: str, files: dict[str, bytes]) -> bool:
-    """Return whether a directory must be made for the files."""
-    if os.path.isdir(directory):
-        return False
-    return directory == folder or any("/" in name for name in files)
 
 
 def _remove_stale(folder: str, files: dict[str, bytes]) -> None:

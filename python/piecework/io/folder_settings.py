@@ -3,27 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 DEFAULT_TEMPLATE = "default"
 """The name of the chat template that transformers uses when none is named."""
 
 
-_DEFAULTS: Mapping[str, Any] = {
-    "chat_templates": {},
-    "extra_special_tokens": None,
-    "model_max_length": None,
-    "other": {},
-    "padding": None,
-    "padding_side": None,
-    "roles": {},
-    "truncation": None,
-    "truncation_side": None,
-}
+_EMPTY: Mapping[str, Any] = {}
 
 
-class FolderSettings:
-    """What a folder says about a tokenizer beside the stages of its `tokenizer.json`; immutable.
+class FolderSettings(NamedTuple):
+    """What a folder says about a tokenizer beside the stages of its `tokenizer.json`.
 
     >>> settings = FolderSettings(roles={"eos_token": "</s>"}).replace(model_max_length=512)
     >>> settings.roles, settings.model_max_length, settings.padding_side
@@ -40,54 +30,19 @@ class FolderSettings:
     Not a dataclass, because importing `dataclasses` takes longer than loading most files.
     """
 
-    __slots__ = tuple(_DEFAULTS)
-
-    roles: Mapping[str, str | None]
-    model_max_length: int | None
-    padding_side: str | None
-    truncation_side: str | None
-    truncation: Mapping[str, Any] | None
-    padding: Mapping[str, Any] | None
-    chat_templates: Mapping[str, str]
-    extra_special_tokens: tuple[str, ...] | None
-    other: Mapping[str, Any]
-
-    def __init__(self, **fields: Any) -> None:
-        if unknown := fields.keys() - _DEFAULTS.keys():
-            raise TypeError(f"FolderSettings has no field {min(unknown)!r}")
-        for name, default in _DEFAULTS.items():
-            value = fields.get(name, default)
-            object.__setattr__(self, name, dict(value) if default == {} else value)
+    roles: Mapping[str, str | None] = _EMPTY
+    model_max_length: int | None = None
+    padding_side: str | None = None
+    truncation_side: str | None = None
+    truncation: Mapping[str, Any] | None = None
+    padding: Mapping[str, Any] | None = None
+    chat_templates: Mapping[str, str] = _EMPTY
+    extra_special_tokens: tuple[str, ...] | None = None
+    other: Mapping[str, Any] = _EMPTY
 
     def replace(self, **changes: Any) -> FolderSettings:
         """Return these settings with other values for the fields in `changes`."""
-        return FolderSettings(**{**self._fields(), **changes})
-
-    def _fields(self) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in self.__slots__}
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(
-            f"FolderSettings is immutable: replace({name}=...) returns a changed copy"
-        )
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, FolderSettings):
-            return NotImplemented
-        return self._fields() == other._fields()
-
-    __hash__ = None  # type: ignore[assignment]
-
-    def __reduce__(self) -> tuple[Any, ...]:
-        return _restored, (self._fields(),)
-
-    def __repr__(self) -> str:
-        shown = ", ".join(f"{name}={value!r}" for name, value in self._fields().items() if value)
-        return f"FolderSettings({shown})"
-
-
-def _restored(fields: dict[str, Any]) -> FolderSettings:
-    return FolderSettings(**fields)
+        return self._replace(**changes)
 
 
 NO_SETTINGS = FolderSettings()

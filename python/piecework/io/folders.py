@@ -9,12 +9,20 @@ from piecework._core import Core
 from piecework._internal.warn import warn
 from piecework.errors import FormatError, FormatWarning
 from piecework.io import class_pipelines, merges_classes, sentencepiece_classes
-from piecework.io.class_tables import BERT_ROLES, NORMALIZE_AS_BERT, ROLE_ORDER
-from piecework.io.core_parts import stages_of, with_new_tokens, with_parts
+from piecework.io.class_tables import BERT_ROLES, LIKE_BERT, NORMALIZE_AS_BERT, ROLE_ORDER
+from piecework.io.core_parts import (
+    NO_FLAGS,
+    STRIP_TEXT,
+    replacing,
+    stages_of,
+    steps_of_clean_up,
+    with_decoder_steps,
+    with_new_tokens,
+    with_parts,
+)
 from piecework.io.folder_config import FolderConfig, model_config
-from piecework.io.folder_decoders import with_decoder_of_class
 from piecework.io.folder_settings import FolderSettings
-from piecework.io.load_options import LoadOptions
+from piecework.io.load_options import LoadOptions, unexpected
 from piecework.io.source_bytes import plain_name
 
 if TYPE_CHECKING:
@@ -24,12 +32,7 @@ _SHOWN_TOKENS = 3
 
 _RENUMBERED_NAME = "sentencepiece.bpe.model"
 # Classes that read a vocab.txt as BERT does; the names of the general classes say nothing.
-_LIKE_BERT = NORMALIZE_AS_BERT | {
-    "ConvBertTokenizer",
-    "PreTrainedTokenizer",
-    "TokenizersBackend",
-}
-_PLAIN = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
+_READ_VOCAB_TXT = {None, *LIKE_BERT, "PreTrainedTokenizer", "TokenizersBackend"}
 
 
 def folder_options(config: FolderConfig, options: LoadOptions, source: str) -> LoadOptions:
@@ -37,10 +40,10 @@ def folder_options(config: FolderConfig, options: LoadOptions, source: str) -> L
     if plain_name(source) == "vocab.txt" and options.lowercase is None:
         lowercase = config.flag("do_lower_case")
         is_bert = config.is_folder and config.tokenizer_class in NORMALIZE_AS_BERT
-        return options.replace(lowercase=True if lowercase is None and is_bert else lowercase)
+        return options._replace(lowercase=True if lowercase is None and is_bert else lowercase)
     is_class = config.is_folder and merges_classes.is_class_of_merges(config, source)
     if is_class and options.special_tokens is None:
-        return options.replace(special_tokens=())  # those of the class, which has no others
+        return options._replace(special_tokens=())  # the class has no others
     return options
 
 
@@ -53,46 +56,54 @@ def configured(
     settings only, and roles whose token does not exist are warned of. Raises `FormatError` if configuration
     and file contradict each other.
     """
-    if config.is_folder and sentencepiece_classes.is_class_of_sentencepiece(core, config, source):
-        config, parse_special = sentencepiece_classes.with_settings_of_class(config), True
-        core = sentencepiece_classes.read_as_class(core, config, source)
-        _check_bytes(core, config, source)
-        core = _with_declared_tokens(core, config, source)
-        core = sentencepiece_classes.with_special_tokens(core, config, source)
-    elif config.is_folder and sentencepiece_classes.follows_class(core, config, source):
+    if config.is_folder:
+        core, config = _as_class(core, config, source)
+        core, config = _with_decoder_of_class(core, config)
+        if config.flag("split_special_tokens"):
+            parse_special = False
+    _check_roles(core, config)
+    return core, parse_special, _settings(config)
+
+
+def _as_class(core: Core, config: FolderConfig, source: str) -> tuple[Core, FolderConfig]:
+    """Return the tokenizer that the class of a folder makes of its file, and the roles that it implies."""
+    is_model = sentencepiece_classes.is_class_of_sentencepiece(core, config, source)
+    if is_model or sentencepiece_classes.follows_class(core, config, source):
         config = sentencepiece_classes.with_settings_of_class(config)
-        core = sentencepiece_classes.with_stages_of_class(core, config)
+        if is_model:
+            core = sentencepiece_classes.read_as_class(core, config, source)
+            _check_bytes(core, config, source)
+        else:
+            core = sentencepiece_classes.with_stages_of_class(core, config)
         core = _with_declared_tokens(core, config, source)
-        core = sentencepiece_classes.with_special_tokens(core, config, source)
-    elif config.is_folder and merges_classes.is_class_of_merges(config, source):
+        return sentencepiece_classes.with_special_tokens(core, config, source), config
+    if merges_classes.is_class_of_merges(config, source):
         config = merges_classes.with_roles_of_class(config)
         core = merges_classes.read_as_class(core, config, source)
         core = _with_declared_tokens(core, config, source)
         core = _with_named_tokens(core, config)
-        core = merges_classes.with_frame_of_class(core, config)
-    elif config.is_folder and _is_vocabulary_of_bert(config, source):
+        return merges_classes.with_frame_of_class(core, config), config
+    if config.tokenizer_class in LIKE_BERT and plain_name(source) == "vocab.txt":
         config = _with_roles_of_bert(config)
         core = _with_stages_of_class(with_parts(core, {"added_tokens": []}), config, source)
         core = _with_declared_tokens(core, config, source)
-        core = _with_bert_frame(_with_named_tokens(core, config), config)
-    elif config.is_folder:
-        if plain_name(source) == "tokenizer.json":
-            _reject_versions(config, source)
-            config = merges_classes.with_roles_of_class(config)
-            config = class_pipelines.with_roles_of_class(core, config)
-        core = _with_stages_of_class(core, config, source)
-        core = _with_declared_tokens(core, config, source)
         core = _with_named_tokens(core, config)
-        core = class_pipelines.with_source_language(core, config, source)
+        frame = sentencepiece_classes.template_of(core, config)
+        return with_parts(core, {"post_processor": frame}), config
+    is_file = plain_name(source) == "tokenizer.json"
+    if is_file:
+        _reject_versions(config, source)
+        config = merges_classes.with_roles_of_class(config)
+        config = class_pipelines.with_roles_of_class(core, config)
+    core = _with_stages_of_class(core, config, source)
+    core = _with_declared_tokens(core, config, source)
+    core = _with_named_tokens(core, config)
+    if is_file:
+        core = class_pipelines.with_source_language(core, config)
         class_pipelines.warn_of_class(core, config, source)
-        if plain_name(source) == "tokenizer.json" and config.flag("fix_mistral_regex"):
+        if config.flag("fix_mistral_regex"):
             core = merges_classes.with_fixed_pattern(core, model_config(source))
-    if config.is_folder:
-        core, config = with_decoder_of_class(core, config)
-    if config.is_folder and config.flag("split_special_tokens"):
-        parse_special = False
-    _check_roles(core, config)
-    return core, parse_special, _settings(config)
+    return core, config
 
 
 def _reject_versions(config: FolderConfig, source: str) -> None:
@@ -100,11 +111,9 @@ def _reject_versions(config: FolderConfig, source: str) -> None:
     listed = config.values.get("fast_tokenizer_files")
     for name in listed if isinstance(listed, list) else ():
         if isinstance(name, str) and name.startswith("tokenizer.") and name != "tokenizer.json":
-            problem = (
-                f"lists {name}, which transformers can read in place of {source}; load "
-                "one of them by its own path"
-            )
-            raise FormatError(f"{config.source}: fast_tokenizer_files", problem)
+            place = f"{config.source}: fast_tokenizer_files"
+            problem = f"lists {name}, which transformers can read in place of {source}"
+            raise FormatError(place, problem, hint="load one of them by its own path")
 
 
 # ---- added tokens
@@ -134,8 +143,6 @@ def _with_declared_tokens(core: Core, config: FolderConfig, source: str) -> Core
             raise _contradiction(config, found)
         tokens[content], ids[id] = token, content
     by_id = sorted(tokens.values(), key=lambda token: token["id"])
-    if by_id == sorted(present, key=lambda token: token["id"]):
-        return core
     return with_parts(core, {"added_tokens": by_id})
 
 
@@ -145,11 +152,10 @@ def _with_named_tokens(core: Core, config: FolderConfig) -> Core:
     As in transformers, a token that no file has gets the next id.
     """
     tokens = {
-        content: {"content": content, **_PLAIN, **flags} for content, flags in _named_tokens(config)
+        content: {"content": content, **NO_FLAGS, **flags}
+        for content, flags in _named_tokens(config)
     }
-    added = with_new_tokens(core, tokens.values())
-    is_new = len(added) > len(stages_of(core)["added_tokens"])
-    return with_parts(core, {"added_tokens": added}) if is_new else core
+    return with_parts(core, {"added_tokens": with_new_tokens(core, tokens.values())})
 
 
 def _named_tokens(config: FolderConfig) -> Iterator[tuple[str, Mapping[str, bool]]]:
@@ -166,11 +172,9 @@ def _named_tokens(config: FolderConfig) -> Iterator[tuple[str, Mapping[str, bool
 
 
 def _contradiction(config: FolderConfig, found: str) -> FormatError:
-    problem = (
-        f"contradicts the tokenizer file: it has {found}; "
-        "load that file by its own name to ignore these tokens"
-    )
-    return FormatError(config.added_tokens_place, problem)
+    problem = f"contradicts the tokenizer file: it has {found}"
+    hint = "load that file by its own name to ignore these tokens"
+    return FormatError(config.added_tokens_place, problem, hint=hint)
 
 
 # ---- stages that a class of transformers adds to a vocabulary
@@ -190,24 +194,14 @@ def _with_stages_of_class(core: Core, config: FolderConfig, source: str) -> Core
 
 
 def _with_bert_settings(core: Core, config: FolderConfig, source: str) -> Core:
-    if config.tokenizer_class not in (None, *_LIKE_BERT):
-        raise class_pipelines.unreadable(config, source, "a vocabulary", "BERT")
+    if config.tokenizer_class not in _READ_VOCAB_TXT:
+        raise class_pipelines.unreadable(config, source, "a vocabulary", "for the ids of BERT")
     settings = {
         "handle_chinese_chars": config.flag("tokenize_chinese_chars"),
         "strip_accents": config.flag("strip_accents"),
     }
     given = {key: value for key, value in settings.items() if value is not None}
-    if not given:
-        return core
-    normalizer = stages_of(core)["normalizer"]
-    return with_parts(core, {"normalizer": {**normalizer, **given}})
-
-
-def _is_vocabulary_of_bert(config: FolderConfig, source: str) -> bool:
-    named = (
-        config.tokenizer_class in NORMALIZE_AS_BERT or config.tokenizer_class == "ConvBertTokenizer"
-    )
-    return named and plain_name(source) == "vocab.txt"
+    return with_parts(core, {"normalizer": {**stages_of(core)["normalizer"], **given}})
 
 
 def _with_roles_of_bert(config: FolderConfig) -> FolderConfig:
@@ -218,21 +212,11 @@ def _with_roles_of_bert(config: FolderConfig) -> FolderConfig:
     config = config.with_roles(BERT_ROLES)
     roles = config.settings.roles
     if roles["unk_token"] != "[UNK]":
-        problem = (
-            f"found {roles['unk_token']!r}, expected [UNK], which a vocab.txt has for unknown words"
-        )
-        raise FormatError(f"{config.source}: unk_token", problem)
+        expected = "[UNK], which a vocab.txt has for unknown words"
+        raise unexpected(f"{config.source}: unk_token", roles["unk_token"], expected)
     for role in ("cls_token", "sep_token"):
         config.required_role(role)
     return config
-
-
-def _with_bert_frame(core: Core, config: FolderConfig) -> Core:
-    """Add the tokens of roles around a text."""
-    ids = {token["content"]: token["id"] for token in stages_of(core)["added_tokens"]}
-    cls, sep = map(config.required_role, ("cls_token", "sep_token"))
-    frame = sentencepiece_classes.cls_sep_template(cls, sep, ids)
-    return with_parts(core, {"post_processor": frame})
 
 
 def _with_bert_normalizer(core: Core, config: FolderConfig) -> Core:
@@ -241,14 +225,15 @@ def _with_bert_normalizer(core: Core, config: FolderConfig) -> Core:
     if normalizer is None or normalizer["type"] != "BertNormalizer":
         return core
     changed = {**normalizer, **class_pipelines.bert_normalizer(config)}
-    return core if changed == normalizer else with_parts(core, {"normalizer": changed})
+    return with_parts(core, {"normalizer": changed})
 
 
 def _with_frame(core: Core, config: FolderConfig, source: str) -> Core:
     """Add the special tokens that the configuration of a SentencePiece model adds to every text."""
     named = config.tokenizer_class
     if named is not None:
-        raise class_pipelines.unreadable(config, source, "a SentencePiece model", "SentencePiece")
+        otherwise = "for the ids of SentencePiece"
+        raise class_pipelines.unreadable(config, source, "a SentencePiece model", otherwise)
     if plain_name(source) == _RENUMBERED_NAME:
         message = f"{source}: has the ids of SentencePiece; most models with this file change them"
         warn(message, FormatWarning)
@@ -269,6 +254,37 @@ def _check_bytes(core: Core, config: FolderConfig, source: str) -> None:
             ".model by its own name keeps them as unknown tokens"
         )
         warn(message, FormatWarning)
+
+
+# ---- decoders
+
+# transformers 5 ignores the first flag for BPE without the second.
+_CLEANS_UP = (
+    "clean_up_tokenization_spaces",
+    "clean_up_tokenization_spaces_for_bpe_even_though_it_will_corrupt_output",
+)
+_BYTE_LEVEL = {"add_prefix_space": True, "trim_offsets": True, "use_regex": True}
+# What no decoder does; no token begins with this prefix, which would join it to the one before.
+_JOINED_BY_SPACES = {"type": "WordPiece", "prefix": "\0", "cleanup": False}
+
+
+def _with_decoder_of_class(core: Core, config: FolderConfig) -> tuple[Core, FolderConfig]:
+    """Return the core with the decoder of its class, which cleans up texts if the configuration says so.
+
+    The configuration then no longer says so, because transformers would clean up again.
+    """
+    if config.tokenizer_class == "CLIPTokenizer" and core.is_bpe:
+        ends_words = [replacing("String", "</w>", " "), STRIP_TEXT]
+        core = with_decoder_steps(core, {"type": "ByteLevel", **_BYTE_LEVEL}, ends_words)
+    settings = config.settings
+    kept = {key: value for key, value in settings.other.items() if key not in _CLEANS_UP}
+    is_cleaned = config.flag(_CLEANS_UP[0]) and (not core.is_bpe or config.flag(_CLEANS_UP[1]))
+    if is_cleaned:
+        decoder = stages_of(core)["decoder"] or _JOINED_BY_SPACES
+        # A .model is read as SentencePiece reads it, unless a class makes something else of it.
+        if decoder["type"] != "SentencePiece":
+            core = with_decoder_steps(core, decoder, steps_of_clean_up())
+    return core, config._replace(settings=settings.replace(other=kept))
 
 
 # ---- roles and settings

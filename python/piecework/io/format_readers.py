@@ -7,7 +7,7 @@ format, name it in `format_detection` and add a reader to `READERS`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 
 from piecework._core import (
     Core,
@@ -22,21 +22,7 @@ from piecework._core import (
 from piecework._internal.validation import check_text, check_type, listed, path_text, whole_number
 from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, FormatError, FormatWarning, InputTypeError
-from piecework.io.compiled_cache import CoreAndSpecial
-from piecework.io.format_detection import (
-    BYTE_ORDER_MARK,
-    CLIP_MERGES,
-    GGUF,
-    MERGES_TXT,
-    PIECEWORK_FILE,
-    SENTENCEPIECE_MODEL,
-    TEKKEN_JSON,
-    TIKTOKEN_RANKS,
-    TOKENIZER_JSON,
-    VOCAB_JSON,
-    VOCAB_MERGES,
-    VOCAB_TXT,
-)
+from piecework.io import format_detection as formats
 from piecework.io.gguf_files import compile_gguf, model_options
 from piecework.io.load_options import LoadOptions, shortened
 from piecework.io.source_bytes import gunzipped, source_bytes
@@ -44,7 +30,10 @@ from piecework.split_patterns import GPT2_PATTERN, PATTERNS
 
 # Formats that contain their pipeline are read without importing `piecework.spec`.
 if TYPE_CHECKING:
-    from piecework.spec import PreTokenizer, SentencePieceNormalizer
+    from piecework.spec import ParseSpecial, PreTokenizer, SentencePieceNormalizer
+
+CoreAndSpecial: TypeAlias = "tuple[Core, ParseSpecial]"
+"""A compiled core, and the `parse_special` of its tokenizer."""
 
 # `ByteLevel(add_prefix_space=False)`, which has this pattern.
 _GPT2_PIPELINE = (
@@ -63,7 +52,7 @@ _TRAINING_LOG = b'{"format": "piecework training"'
 def read_tokenizer_json(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     """Read a tokenizer.json."""
     options.reject_unused((), "a tokenizer.json, which contains this setting")
-    data = data.removeprefix(BYTE_ORDER_MARK)
+    data = data.removeprefix(formats.BYTE_ORDER_MARK)
     if data.startswith(_TRAINING_LOG):
         beside = f"{source.removesuffix('.training.json')}.json"
         expected = f"load the tokenizer beside it, such as {beside}"
@@ -75,7 +64,7 @@ def read_tokenizer_json(data: bytes, source: str, options: LoadOptions) -> CoreA
 def read_tekken_json(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     """Read Mistral's tekken.json, whose library parses no special tokens in text."""
     options.reject_unused((), "a tekken.json, which contains this setting")
-    return read_tekken(data.removeprefix(BYTE_ORDER_MARK), source), False
+    return read_tekken(data.removeprefix(formats.BYTE_ORDER_MARK), source), False
 
 
 def read_saved_file(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
@@ -87,7 +76,7 @@ def read_saved_file(data: bytes, source: str, options: LoadOptions) -> CoreAndSp
 def reject_vocab_json(data: bytes, source: str, options: LoadOptions) -> CoreAndSpecial:
     """Raise `ArgumentError` for a vocab.json without its merges, `FormatError` for other numbers by name."""
     if not _is_vocabulary(data, source):
-        if source.endswith(TOKENIZER_JSON):
+        if source.endswith(formats.TOKENIZER_JSON):
             return read_tokenizer_json(data, source, options)  # which names the field
         expected = "a tokenizer.json, or a vocabulary with ids from 0"
         raise FormatError(source, f"is a JSON object but not a tokenizer; load {expected}")
@@ -102,7 +91,8 @@ def _is_vocabulary(data: bytes, source: str) -> bool:
     try:
         ids = json.loads(data).values()
     except (ValueError, RecursionError):
-        Core.from_json(data.removeprefix(BYTE_ORDER_MARK), source)  # which names line and column
+        # Raises with line and column.
+        Core.from_json(data.removeprefix(formats.BYTE_ORDER_MARK), source)
         return False
     return all(type(id) is int for id in ids) and 0 in ids
 
@@ -252,11 +242,9 @@ def _read_named_ranks(data: bytes, source: str, options: LoadOptions) -> CoreAnd
     encoding = named_encoding(str(options.encoding_name))
     found = hashlib.sha256(data).hexdigest()
     if found != encoding.sha256:
-        message = (
-            f"{source} is not the published {encoding.rank_file}: "
-            f"its SHA-256 is {found}, not {encoding.sha256}"
-        )
-        raise FormatError(f"{source}: sha256", message)
+        problem = f"{source} is not the published {encoding.rank_file}"
+        digests = f"its SHA-256 is {found}, not {encoding.sha256}"
+        raise FormatError(f"{source}: sha256", f"{problem}: {digests}")
     pipeline = _pipeline_json(named_pre_tokenizer(encoding.pattern))
     special = list(encoding.special_tokens.items())
     return read_tiktoken(data, source, pipeline, special), "refuse"
@@ -306,15 +294,15 @@ def _pipeline_json(pre_tokenizer: PreTokenizer) -> bytes:
 
 
 READERS: dict[str, Callable[[bytes, str, LoadOptions], CoreAndSpecial]] = {
-    TOKENIZER_JSON: read_tokenizer_json,
-    TEKKEN_JSON: read_tekken_json,
-    PIECEWORK_FILE: read_saved_file,
-    VOCAB_JSON: reject_vocab_json,
-    VOCAB_TXT: read_vocab_txt,
-    CLIP_MERGES: read_clip_merges,
-    MERGES_TXT: reject_merges_txt,
-    VOCAB_MERGES: read_vocabulary_and_merges,
-    SENTENCEPIECE_MODEL: read_sentencepiece_model,
-    TIKTOKEN_RANKS: read_tiktoken_ranks,
-    GGUF: read_gguf_file,
+    formats.TOKENIZER_JSON: read_tokenizer_json,
+    formats.TEKKEN_JSON: read_tekken_json,
+    formats.PIECEWORK_FILE: read_saved_file,
+    formats.VOCAB_JSON: reject_vocab_json,
+    formats.VOCAB_TXT: read_vocab_txt,
+    formats.CLIP_MERGES: read_clip_merges,
+    formats.MERGES_TXT: reject_merges_txt,
+    formats.VOCAB_MERGES: read_vocabulary_and_merges,
+    formats.SENTENCEPIECE_MODEL: read_sentencepiece_model,
+    formats.TIKTOKEN_RANKS: read_tiktoken_ranks,
+    formats.GGUF: read_gguf_file,
 }

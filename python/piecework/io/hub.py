@@ -11,6 +11,7 @@ from typing import Any
 
 from piecework._internal.extras import import_extra
 from piecework.errors import ArgumentError, FileError
+from piecework.io.source_bytes import USUAL_NAMES
 
 _DEFAULT_REVISION = "main"
 _MAX_COMMIT_BYTES = 128
@@ -18,24 +19,13 @@ _MAX_COMMIT_BYTES = 128
 # What transformers, sentencepiece and mistral-common read; nothing that contains weights or code. The
 # type of the model in a config.json implies the class of a folder that names none.
 _PATTERNS = (
+    *(name for names in USUAL_NAMES for name in names),
     "added_tokens.json",
     "additional_chat_templates/*.jinja",
     "chat_template.jinja",
     "config.json",
-    "encoder.json",
-    "merges.txt",
-    "sentencepiece.bpe.model",
     "special_tokens_map.json",
-    "spiece.model",
-    "spm.model",
-    "tekken.json",
-    "tiktoken.model",
-    "tokenizer.json",
-    "tokenizer.model",
     "tokenizer_config.json",
-    "vocab.bpe",
-    "vocab.json",
-    "vocab.txt",
 )
 
 

@@ -3,41 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NamedTuple
 
-from piecework.errors import ArgumentError
+from piecework.errors import ArgumentError, FormatError
 
 if TYPE_CHECKING:
     from piecework._internal.validation import PathLike
 
 
-class LoadOptions:
+class LoadOptions(NamedTuple):
     """The arguments of `Tokenizer.load` about the file; None for arguments that are not set.
 
     Not a dataclass, because importing `dataclasses` takes longer than loading most files.
     """
 
-    def __init__(
-        self,
-        lowercase: bool | None = None,
-        merges: PathLike | None = None,
-        encoding_name: str | None = None,
-        pattern: str | tuple[str, ...] | None = None,
-        special_tokens: Mapping[str, int] | Collection[str] | None = None,
-    ) -> None:
-        self.lowercase = lowercase
-        self.merges = merges
-        self.encoding_name = encoding_name
-        self.pattern = pattern
-        self.special_tokens = special_tokens
-
-    def replace(self, **changes: Any) -> LoadOptions:
-        """Return these options with other values for those in `changes`."""
-        return LoadOptions(**{**vars(self), **changes})
+    lowercase: bool | None = None
+    merges: PathLike | None = None
+    encoding_name: str | None = None
+    pattern: str | tuple[str, ...] | None = None
+    special_tokens: Mapping[str, int] | Collection[str] | None = None
 
     def reject_unused(self, used: tuple[str, ...], format: str) -> None:
         """Raise `ArgumentError` for an option that is set and that the format does not use."""
-        for name, value in vars(self).items():
+        for name, value in self._asdict().items():
             if value is not None and name not in used:
                 raise ArgumentError(name, f"{shortened(value)} does not apply to {format}")
 
@@ -46,3 +34,8 @@ def shortened(value: object) -> str:
     """Return the `repr` of an argument for an error message, cut after 60 characters."""
     text = repr(value)
     return text if len(text) <= 60 else f"{text[:60]}..."
+
+
+def unexpected(place: str, value: object, expected: str) -> FormatError:
+    """Return the error for a value of a file that is not what its format has there."""
+    return FormatError(place, f"found {shortened(value)}, expected {expected}")

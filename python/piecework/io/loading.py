@@ -1,15 +1,17 @@
 """Load a tokenizer: read the file, detect its format, call the reader of that format.
 
-`source_bytes` reads and decompresses, `format_detection` names the format, `format_readers` has one
-function for each format, and `compiled_cache` reads and writes `.pwc` files.
+`source_bytes` reads and decompresses, `format_detection` names the format, and `format_readers` has one
+function for each format. Compiled caches (`.pwc`) are tokenizers with their built tables; the core rejects a
+cache that is damaged or that another version of this library wrote.
 """
 
 from __future__ import annotations
 
-from piecework._core import fingerprint, is_cache
+from contextlib import suppress
+
+from piecework._core import fingerprint, is_cache, read_cache, write_cache
 from piecework._internal.validation import PathLike, check_choice, check_type, path_text
-from piecework.errors import ArgumentError, FormatError
-from piecework.io.compiled_cache import SUFFIX, CoreAndSpecial, read_compiled, read_through_cache
+from piecework.errors import ArgumentError, FileError, FormatError, PieceworkError
 from piecework.io.format_detection import (
     COMPILED_CACHE,
     TIKTOKEN_RANKS,
@@ -17,9 +19,12 @@ from piecework.io.format_detection import (
     detect_format,
     format_of_name,
 )
-from piecework.io.format_readers import READERS, check_ranks
+from piecework.io.format_readers import READERS, CoreAndSpecial, check_ranks
 from piecework.io.load_options import LoadOptions
+from piecework.io.read_file import check_that_it_ends
 from piecework.io.source_bytes import files_of_directory, gunzipped, source_bytes
+
+_CACHE_SUFFIX = ".pwc"
 
 
 def read_tokenizer(
@@ -32,27 +37,26 @@ def read_tokenizer(
     current; True stands for the path with the suffix `.pwc`.
     """
     source, options = files_of_directory(path_text(path), options)
-    if source.endswith(SUFFIX):
+    if source.endswith(_CACHE_SUFFIX):
         return _read_cache(source, options)
     stored = source_bytes(source)
     if is_cache(stored):
         if compiled_cache is False:
-            expected = f"compiled_cache=True to read it, or a name that ends in {SUFFIX}"
+            expected = f"compiled_cache=True to read it, or a name that ends in {_CACHE_SUFFIX}"
             raise FormatError(source, f"is a compiled cache under another name; pass {expected}")
         return _read_cache(source, options)
     if compiled_cache is False:
         return _read(gunzipped(stored, source), source, options)
-    return read_through_cache(
-        _cache_path(source, compiled_cache),
-        _cache_key(stored, options),
-        lambda: _read(gunzipped(stored, source), source, options),
-    )
+    if compiled_cache is True:
+        compiled_cache = f"{source}{_CACHE_SUFFIX}"
+    path = path_text(compiled_cache, "compiled_cache")
+    return _read_through_cache(path, stored, source, options)
 
 
 def read_tokenizer_bytes(
     data: bytes, source: str, options: LoadOptions, format: str | None = None
 ) -> CoreAndSpecial:
-    """Return what `read_tokenizer` returns, of a tokenizer file in memory, gzipped or not.
+    """Return the core and the `parse_special` of a tokenizer file in memory, gzipped or not.
 
     `format` is a key of `READERS`; None detects it. `source` names the data in errors.
     """
@@ -65,8 +69,11 @@ def read_tokenizer_bytes(
 
 
 def _read_cache(source: str, options: LoadOptions) -> CoreAndSpecial:
+    """Read a compiled cache; raises `FileError`, and `FormatError` for one that is not valid."""
     options.reject_unused((), "a compiled cache, which contains this setting")
-    return read_compiled(source)
+    with FileError.while_reading(source):
+        check_that_it_ends(source, "a compiled cache")
+        return read_cache(source, source=source, key=None)
 
 
 def _read(
@@ -92,14 +99,28 @@ def _read(
     return READERS[named](data, source, options)
 
 
-def _cache_path(source: str, compiled_cache: bool | PathLike) -> str:
-    if isinstance(compiled_cache, bool):
-        return source + SUFFIX
-    return path_text(compiled_cache, "compiled_cache")
+def _read_through_cache(
+    path: str, stored: bytes, source: str, options: LoadOptions
+) -> CoreAndSpecial:
+    """Read a valid cache of this source and these options; otherwise read the source and write the cache."""
+    key = _cache_key(stored, options)
+    try:
+        check_that_it_ends(path, "a compiled cache")
+        cached = read_cache(path, source=path, key=key)
+    except (PieceworkError, OSError):
+        cached = None
+    if cached is not None:
+        return cached
+    loaded = _read(gunzipped(stored, source), source, options)
+    from piecework.io.atomic_files import atomic_file
+
+    with suppress(PieceworkError, OSError), atomic_file(path) as temporary:
+        temporary.write_bytes(write_cache(*loaded, key))
+    return loaded
 
 
 def _cache_key(stored: bytes, options: LoadOptions) -> bytes:
     """Return the digest of everything that decides the tables: both files and the options."""
     merges = b"" if options.merges is None else source_bytes(path_text(options.merges))
-    settings = repr({**vars(options), "merges": None}).encode()
+    settings = repr(options._replace(merges=None)).encode()
     return fingerprint([stored, merges, settings])

@@ -7,23 +7,23 @@ tokens come only from roles, the configuration and `added_tokens_decoder`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, TypeAlias
+from typing import Any
 
 from piecework._core import Core
 from piecework.errors import FormatError
+from piecework.io import class_tables as classes
 from piecework.io.class_pipelines import (
     BYTE_LEVEL,
     adds_prefix_space,
     byte_level_stages,
     split_by,
+    unreadable,
 )
-from piecework.io.class_tables import DEBERTA_ROLES, LIKE_ROBERTA, PLAIN_BYTE_LEVEL, ROBERTA_ROLES
-from piecework.io.core_parts import stages_of, with_parts
+from piecework.io.core_parts import Json, added_ids, stages_of, with_parts
 from piecework.io.folder_config import FolderConfig
+from piecework.io.load_options import unexpected
 from piecework.io.sentencepiece_classes import bos_eos_template, template_of
 from piecework.io.source_bytes import plain_name
-
-Json: TypeAlias = dict[str, Any]
 
 _END = "<|endoftext|>"
 _GPT2_ROLES = {"bos_token": _END, "eos_token": _END, "unk_token": _END}
@@ -35,9 +35,9 @@ _ROLES: dict[str, Mapping[str, str | None]] = {
     "GPT2Tokenizer": _GPT2_ROLES,
     "GPTNeoXTokenizer": {**_GPT2_ROLES, "pad_token": "<|padding|>"},
     "OpenAIGPTTokenizer": {"unk_token": "<unk>"},
-    "DebertaTokenizer": DEBERTA_ROLES,
+    "DebertaTokenizer": classes.DEBERTA_ROLES,
     "Qwen2Tokenizer": _QWEN_ROLES,
-    **dict.fromkeys(LIKE_ROBERTA, ROBERTA_ROLES),
+    **dict.fromkeys(classes.LIKE_ROBERTA, classes.ROBERTA_ROLES),
 }
 # The same for classes that are read from a tokenizer.json only.
 _ROLES_OF_FILES = {**_ROLES, "Qwen3_5Tokenizer": _QWEN_ROLES, "WhisperTokenizer": _GPT2_ROLES}
@@ -52,7 +52,7 @@ _KINDS = {
 }
 # Classes that set `add_prefix_space` of the pre-tokenizer, in transformers 4 and 5, also beside a
 # tokenizer.json; the default is False, for Blenderbot True.
-_SETS_PREFIX_SPACE = PLAIN_BYTE_LEVEL - {"MvpTokenizer"} | {"GPTNeoXTokenizer"}
+_SETS_PREFIX_SPACE = classes.PLAIN_BYTE_LEVEL - {"MvpTokenizer"} | {"GPTNeoXTokenizer"}
 # The models whose pattern `fix_mistral_regex` replaces: types, first version without them, size.
 _MODELS_OF_MISTRAL = (None, "mistral", "mistral3", "voxtral", "ministral", "pixtral")
 _FIXED_IN = 5
@@ -68,12 +68,8 @@ def is_class_of_merges(config: FolderConfig, source: str) -> bool:
     if plain_name(source) != "vocab.json" or name in _GENERAL:
         return False
     if name not in _ROLES:
-        problem = (
-            f"is a vocabulary of {name}, whose ids are not read from this file; load the file by its own "
-            "path with merges for the ids of its entries alone, or put a tokenizer.json beside it, which "
-            "save_pretrained of transformers writes"
-        )
-        raise FormatError(source, problem)
+        otherwise = "with merges for the ids of its entries alone"
+        raise unreadable(config, source, "a vocabulary", otherwise)
     return True
 
 
@@ -95,11 +91,9 @@ def read_as_class(core: Core, config: FolderConfig, source: str) -> Core:
         problem = f"has entries of {_KINDS[found]}, from which {name} makes no tokenizer"
         raise FormatError(source, problem)
     if name == "OpenAIGPTTokenizer" and config.settings.roles.get("unk_token") != "<unk>":
-        found = repr(config.settings.roles.get("unk_token"))
-        raise FormatError(
-            f"{config.source}: unk_token",
-            f"found {found}, expected <unk>, which the entries have for unknown characters",
-        )
+        expected = "<unk>, which the entries have for unknown characters"
+        unk_token = config.settings.roles.get("unk_token")
+        raise unexpected(f"{config.source}: unk_token", unk_token, expected)
     parts: Json = {"post_processor": None}
     # Another one is the pattern that the caller passed.
     if stages["pre_tokenizer"] == BYTE_LEVEL:
@@ -111,10 +105,10 @@ def with_frame_of_class(core: Core, config: FolderConfig) -> Core:
     """Add the post-processor of the class, whose tokens have ids now."""
     name = config.tokenizer_class
     roles = config.settings.roles
-    ids = {token["content"]: token["id"] for token in stages_of(core)["added_tokens"]}
+    ids = added_ids(core)
     if name == "DebertaTokenizer":
         return with_parts(core, {"post_processor": template_of(core, config)})
-    if name not in (*LIKE_ROBERTA, "CLIPTokenizer"):
+    if name not in (*classes.LIKE_ROBERTA, "CLIPTokenizer"):
         bos, eos = roles.get("bos_token"), roles.get("eos_token")
         return with_parts(core, {"post_processor": bos_eos_template(config, bos, eos, ids)})
     is_roberta = name != "CLIPTokenizer"
@@ -143,9 +137,7 @@ def with_prefix_space(core: Core, config: FolderConfig) -> Core:
         stage = stages[name] or {}
         if stage.get("type") == kind and stage.get("use_regex") is not False:
             parts[name] = {**stage, "add_prefix_space": adds_prefix_space(config)}
-    if "pre_tokenizer" not in parts or all(stages[name] == parts[name] for name in parts):
-        return core
-    return with_parts(core, parts)
+    return with_parts(core, parts) if "pre_tokenizer" in parts else core
 
 
 def with_fixed_pattern(core: Core, model: Mapping[str, Any]) -> Core:

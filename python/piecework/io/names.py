@@ -11,7 +11,7 @@ import os
 
 from piecework._internal.close_names import close_names
 from piecework._internal.extras import install_command
-from piecework._internal.validation import PathLike, encodable_path, path_text
+from piecework._internal.validation import PathLike, path_text
 from piecework.errors import ArgumentError, FileError
 from piecework.io.load_options import LoadOptions
 from piecework.io.source_bytes import files_of_directory, tokenizer_files
@@ -52,7 +52,7 @@ def resolve_name(
     which `revision` names the branch, tag or commit. Raises `FileError` for a name without a file on this
     machine, and `ArgumentError` for an address or an option that the name does not take.
     """
-    source = encodable_path(path_text(path))
+    source = path_text(path)
     if not isinstance(path, str) or os.path.exists(source) or looks_like_path(source):
         if not os.path.exists(source) and "://" in source:
             problem = f"must be {_WHAT_NAMES}, without an address, not {source!r}"
@@ -129,7 +129,7 @@ def _rank_file(name: str, encoding: str, options: LoadOptions) -> tuple[str, Loa
     if options.encoding_name not in (None, encoding):
         problem = f"{options.encoding_name!r} contradicts {name}, whose encoding is {encoding!r}"
         raise ArgumentError("encoding_name", problem)
-    return find_rank_file(ENCODINGS[encoding]), options.replace(encoding_name=encoding)
+    return find_rank_file(ENCODINGS[encoding]), options._replace(encoding_name=encoding)
 
 
 # ---- repositories of the hub

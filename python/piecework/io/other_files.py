@@ -7,7 +7,7 @@ import json
 from piecework._internal.binary_data import binary_kind
 from piecework.attributes.roles import ROLES
 from piecework.io.format_detection import TIKTOKEN_RANKS, VOCAB_TXT
-from piecework.io.weight_files import weights_kind
+from piecework.io.source_bytes import weights_kind
 
 _AGAIN = "a tokenizer file: download it again"
 _UNPACK = "a tokenizer file: unpack it first"

@@ -68,11 +68,9 @@ def find_cached_file(url: str) -> str:
     """
     path = _cached_path(url)
     if not os.path.isfile(path):
-        problem = (
-            "is not in the cache of tiktoken, and nothing is downloaded; "
-            f"pass a path, or put the file at {path}"
-        )
-        raise FileError(url, problem, errno=errno.ENOENT)
+        problem = "is not in the cache of tiktoken, and nothing is downloaded"
+        hint = f"pass a path, or put the file at {path}"
+        raise FileError(url, problem, hint=hint, errno=errno.ENOENT)
     return path
 
 

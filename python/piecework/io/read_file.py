@@ -28,7 +28,7 @@ def file_bytes(path: str | os.PathLike[str], expected: str) -> bytes:
     `MemoryLimitError` if it does not fit into memory.
     """
     name = os.fspath(path)
-    with errors_of_reading(name, expected):
+    with errors_of_reading(name):
         is_file = check_that_it_ends(name, expected)
         with open(path, "rb") as file:
             data = file.read() if is_file else file.read(MAX_PIPE_BYTES + 1)
@@ -57,7 +57,7 @@ def json_object(source: str) -> dict[str, Any]:
     return value
 
 
-def errors_of_reading(name: str, expected: str) -> _Translation:
+def errors_of_reading(name: str) -> _Translation:
     """Return a context that raises `FileError`, or `MemoryLimitError` for a file that is too large."""
 
     def translated(error: BaseException) -> PieceworkError | None:

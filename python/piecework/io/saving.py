@@ -19,7 +19,7 @@ from piecework._core import (
     write_tiktoken,
     write_vocab_merges,
 )
-from piecework._internal.validation import PathLike, encodable_path, path_text
+from piecework._internal.validation import PathLike, path_text
 from piecework.errors import ArgumentError, PortabilityError, VocabularyError
 from piecework.io.atomic_files import atomic_file
 
@@ -75,11 +75,9 @@ def save_tokenizer(
     writes a Hugging Face folder. A failure leaves the old file unchanged. Raises what `Tokenizer.save`
     documents.
     """
-    target = encodable_path(path_text(path))
+    target = path_text(path)
     if merges is not None:
-        _save_vocab_and_merges(
-            tokenizer, target, encodable_path(path_text(merges, "merges"), "merges")
-        )
+        _save_vocab_and_merges(tokenizer, target, path_text(merges, "merges"))
         return
     check_tokenizer_path(target)
     if is_folder_path(target):
@@ -195,9 +193,8 @@ def check_tokenizer_path(path: str) -> None:
             problem = f"{path!r} is a file; remove the / to write it, or name a folder"
             raise ArgumentError("path", problem)
         if not os.path.isdir(os.path.dirname(folder)):
-            raise ArgumentError(
-                "path", f"the parent folder of {path!r} does not exist; make it first"
-            )
+            problem = f"the parent folder of {path!r} does not exist; make it first"
+            raise ArgumentError("path", problem)
         return
     name = os.path.basename(path)
     suffix = os.path.splitext(name)[1]

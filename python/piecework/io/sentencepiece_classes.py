@@ -9,38 +9,27 @@ from it.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 from piecework._core import Core
 from piecework.errors import FormatError
-from piecework.io.class_tables import (
-    DEFAULT_LANGUAGES,
-    LANGUAGES,
-    LIKE_LLAMA,
-    LSTRIP_MASK,
-    NORMALIZERS,
-    PADS_LEFT,
-    READ_AS_FILES,
-    ROLE_ORDER,
-    ROLES,
-    SPLITS_WHITESPACE,
-    TEMPLATES,
-    UNK_IDS,
-    WITHOUT_PREFIX_SPACE,
+from piecework.io import class_tables as classes
+from piecework.io.core_parts import (
+    NO_FLAGS,
+    Json,
+    replacing,
+    stages_of,
+    with_new_tokens,
+    with_parts,
 )
-from piecework.io.core_parts import stages_of, with_new_tokens, with_parts
 from piecework.io.folder_config import FolderConfig
-from piecework.io.folder_decoders import replacing
 from piecework.io.source_bytes import plain_name
 
-Json: TypeAlias = dict[str, Any]
-
-_FLAGS = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False}
 _INFILLING_TOKENS = ("▁<PRE>", "▁<MID>", "▁<SUF>", "▁<EOT>", "<FILL_ME>")
 # The roles whose tokens come before the pieces of the fairseq models.
 _FAIRSEQ_ROLES = ("bos_token", "pad_token", "eos_token", "unk_token")
 # Classes that transformers follows beside a `tokenizer.json`, and that are followed here.
-_FOLLOWED = LIKE_LLAMA | {"AlbertTokenizer", "T5Tokenizer", "XLMRobertaTokenizer"}
+_FOLLOWED = classes.LIKE_LLAMA | {"AlbertTokenizer", "T5Tokenizer", "XLMRobertaTokenizer"}
 _ADDS = ("add_bos_token", "add_eos_token")
 _PRIVATE_USE = "\U000f1234"
 
@@ -49,7 +38,7 @@ def is_class_of_sentencepiece(core: Core, config: FolderConfig, source: str) -> 
     """Return whether `core`, read from `source`, is a model of which a known class makes a tokenizer."""
     return (
         plain_name(source).endswith(".model")
-        and config.tokenizer_class in ROLES
+        and config.tokenizer_class in classes.ROLES
         and (stages_of(core)["normalizer"] or {}).get("type") == "SentencePiece"
     )
 
@@ -68,12 +57,12 @@ def follows_class(core: Core, config: FolderConfig, source: str) -> bool:
     if "▁" not in pipeline or "'ByteLevel'" in f"{pipeline} {stages['post_processor']}":
         return False
     is_unigram = core.scores_segmentations
-    if name in LIKE_LLAMA:
+    if name in classes.LIKE_LLAMA:
         fits = not is_unigram and _falls_back_to_bytes(core)
     else:
         unk = with_settings_of_class(config).settings.roles.get("unk_token")
-        fits = is_unigram and core.id_to_token(UNK_IDS[name]) == unk
-    return fits and config.model_type not in READ_AS_FILES
+        fits = is_unigram and core.id_to_token(classes.UNK_IDS[name]) == unk
+    return fits and config.model_type not in classes.READ_AS_FILES
 
 
 def _falls_back_to_bytes(core: Core) -> bool:
@@ -88,9 +77,9 @@ def with_settings_of_class(config: FolderConfig) -> FolderConfig:
     """Return the configuration with the roles and the padding side that its class implies."""
     name = config.tokenizer_class or ""
     settings = config.settings
-    side = settings.padding_side or ("left" if name in PADS_LEFT else None)
-    roles = {**ROLES[name], **settings.roles}
-    return config.with_settings(settings.replace(roles=roles, padding_side=side))
+    side = settings.padding_side or ("left" if name in classes.PADS_LEFT else None)
+    roles = {**classes.ROLES[name], **settings.roles}
+    return config._replace(settings=settings.replace(roles=roles, padding_side=side))
 
 
 def read_as_class(core: Core, config: FolderConfig, source: str) -> Core:
@@ -122,23 +111,21 @@ def read_as_class(core: Core, config: FolderConfig, source: str) -> Core:
 
 def with_stages_of_class(core: Core, config: FolderConfig) -> Core:
     """Return the core of a `tokenizer.json` with the stages that the class of the configuration sets."""
-    stages = stages_of(core)
-    made = stages_of_class(config, charsmap_of(stages["normalizer"]))
-    return with_parts(core, made) if any(stages[name] != made[name] for name in made) else core
+    charsmap = charsmap_of(stages_of(core)["normalizer"])
+    return with_parts(core, stages_of_class(config, charsmap))
 
 
 def with_special_tokens(core: Core, config: FolderConfig, source: str) -> Core:
     """Add the template, and the special tokens of the class; those without an id get the next ids."""
-    stages = stages_of(core)
     parts: Json = {"added_tokens": with_new_tokens(core, _role_tokens(config))}
     ids = {token["content"]: token["id"] for token in parts["added_tokens"]}
     name, is_file = config.tokenizer_class, plain_name(source) == "tokenizer.json"
-    of_file = stages["post_processor"]
+    of_file = stages_of(core)["post_processor"]
     keeps = name in ("GemmaTokenizer", "LlamaTokenizer") or (name == "AlbertTokenizer" and of_file)
     if not (is_file and keeps):
         # transformers ignores add_bos_token and add_eos_token beside a tokenizer.json.
         parts["post_processor"] = _template(config.without(*_ADDS) if is_file else config, ids)
-    return with_parts(core, parts) if any(stages[key] != parts[key] for key in parts) else core
+    return with_parts(core, parts)
 
 
 def _role(config: FolderConfig, role: str) -> str | None:
@@ -149,7 +136,7 @@ def _role(config: FolderConfig, role: str) -> str | None:
 
 
 def _is_bpe(config: FolderConfig) -> bool:
-    return config.tokenizer_class in LIKE_LLAMA or config.tokenizer_class == "ReformerTokenizer"
+    return config.tokenizer_class in classes.LIKE_LLAMA | {"ReformerTokenizer"}
 
 
 def _bpe(pieces: list[tuple[str, float, str]], config: FolderConfig) -> Json:
@@ -167,7 +154,7 @@ def _bpe(pieces: list[tuple[str, float, str]], config: FolderConfig) -> Json:
         "continuing_subword_prefix": None,
         "end_of_word_suffix": None,
         "fuse_unk": True,
-        "byte_fallback": name in LIKE_LLAMA,
+        "byte_fallback": name in classes.LIKE_LLAMA,
         "ignore_merges": False,
         "vocab": ids,
         "merges": merges,
@@ -179,11 +166,9 @@ def _unigram(pieces: list[tuple[str, float, str]], config: FolderConfig, source:
     unk_id = _unk_id(pieces, vocab, config)
     if unk_id is None or unk_id >= len(vocab):
         name, unk = config.tokenizer_class, _role(config, "unk_token")
-        problem = (
-            f"has no piece {unk!r} where {name} of transformers expects its unknown piece; "
-            f"load {plain_name(source)} by its own path for the ids of SentencePiece"
-        )
-        raise FormatError(source, problem)
+        problem = f"has no piece {unk!r} where {name} of transformers expects its unknown piece"
+        hint = f"load {plain_name(source)} by its own path for the ids of SentencePiece"
+        raise FormatError(source, problem, hint=hint)
     return {"type": "Unigram", "unk_id": unk_id, "vocab": vocab, "byte_fallback": False}
 
 
@@ -193,11 +178,12 @@ def _entries(pieces: list[tuple[str, float, str]], config: FolderConfig) -> list
     vocab: list[list[Any]] = [[text, score] for text, score, _ in pieces]
     if name == "T5Tokenizer":
         return vocab + _without_score(reversed(_extra_ids(config)))
-    if name in ("XLMRobertaTokenizer", *LANGUAGES):
+    if name in ("XLMRobertaTokenizer", *classes.LANGUAGES):
         first, last = _tokens_of(config, *_FAIRSEQ_ROLES), _tokens_of(config, "mask_token")
         if name == "MBart50Tokenizer":
             first[0] = _tokens_of(config, "cls_token")[0]
-        return _without_score(first) + vocab[3:] + _without_score([*LANGUAGES.get(name, ()), *last])
+        last = [*classes.LANGUAGES.get(name, ()), *last]
+        return _without_score(first) + vocab[3:] + _without_score(last)
     if name == "CamembertTokenizer":
         pad, unk, mask = _tokens_of(config, "pad_token", "unk_token", "mask_token")
         first = ["<s>NOTUSED", pad, "</s>NOTUSED", unk]
@@ -218,8 +204,8 @@ def _unk_id(
     pieces: list[tuple[str, float, str]], vocab: list[list[Any]], config: FolderConfig
 ) -> int | None:
     name, unk = config.tokenizer_class or "", _role(config, "unk_token")
-    if name in UNK_IDS:
-        return UNK_IDS[name]
+    if name in classes.UNK_IDS:
+        return classes.UNK_IDS[name]
     unknown = next(id for id, piece in enumerate(pieces) if piece[2] == "unknown")
     if name == "XLNetTokenizer":
         return unknown
@@ -231,22 +217,15 @@ def _unk_id(
 
 def _tokens_of(config: FolderConfig, *roles: str) -> list[str]:
     """Return the tokens of roles; the first role of the fairseq models may have none."""
-    tokens = []
-    for role in roles:
-        token = _role(config, role)
-        if token is None and config.tokenizer_class == "MBart50Tokenizer" and role == "bos_token":
-            token = "<s>"
-        if token is None:
-            problem = (
-                f"found null, expected a token, which {config.tokenizer_class} adds to the pieces"
-            )
-            raise FormatError(f"{config.source}: {role}", problem)
-        tokens.append(token)
-    return tokens
+    if config.tokenizer_class == "MBart50Tokenizer" and _role(config, "bos_token") is None:
+        config = config._replace(
+            settings=config.settings.replace(roles={**config.settings.roles, "bos_token": "<s>"})
+        )
+    return [config.required_role(role, to="the pieces") for role in roles]
 
 
 def _extra_ids(config: FolderConfig) -> list[str]:
-    return [f"<extra_id_{index}>" for index in range(config.count("extra_ids", 100))]
+    return [f"<extra_id_{index}>" for index in range(config.number("extra_ids", 100))]
 
 
 def _masks_of_pegasus(config: FolderConfig) -> tuple[str | None, str | None]:
@@ -256,7 +235,7 @@ def _masks_of_pegasus(config: FolderConfig) -> tuple[str | None, str | None]:
 
 
 def _unused_of_pegasus(config: FolderConfig) -> list[str]:
-    return [f"<unk_{index}>" for index in range(2, config.count("offset", 103))]
+    return [f"<unk_{index}>" for index in range(2, config.number("offset", 103))]
 
 
 # ---- stages
@@ -267,13 +246,13 @@ def stages_of_class(config: FolderConfig, charsmap: str) -> Json:
     name = config.tokenizer_class or ""
     if name == "GemmaTokenizer":
         return _gemma_stages()
-    if name in LIKE_LLAMA:
+    if name in classes.LIKE_LLAMA:
         return _llama_stages(config)
     scheme = "always"
     if config.flag("add_prefix_space") is False:
-        scheme = WITHOUT_PREFIX_SPACE.get(name, scheme)
+        scheme = classes.WITHOUT_PREFIX_SPACE.get(name, scheme)
     metaspace = _metaspace(scheme, split=True)
-    words: list[Json] = [{"type": "WhitespaceSplit"}] if name in SPLITS_WHITESPACE else []
+    words: list[Json] = [{"type": "WhitespaceSplit"}] if name in classes.SPLITS_WHITESPACE else []
     if name == "DebertaV2Tokenizer" and config.flag("split_by_punct"):
         words.append({"type": "Punctuation", "behavior": "Isolated"})
     words.append(metaspace)
@@ -333,10 +312,10 @@ def _byte_fallback_decoder(after: list[Json]) -> Json:
 
 def _normalizer(config: FolderConfig, charsmap: str) -> Json | None:
     name = config.tokenizer_class or ""
-    steps = [step for each in NORMALIZERS[name] for step in _steps(each, config, charsmap)]
+    steps = [step for each in classes.NORMALIZERS[name] for step in _steps(each, config, charsmap)]
     if name == "ReformerTokenizer" and not charsmap:
         return None
-    if not steps or (len(steps) == 1 and name in SPLITS_WHITESPACE):
+    if not steps or (len(steps) == 1 and name in classes.SPLITS_WHITESPACE):
         return steps[0] if steps else None
     return {"type": "Sequence", "normalizers": steps}
 
@@ -375,10 +354,10 @@ _PLAIN_STEPS: dict[str, list[Json]] = {
 def _special(pieces: list[tuple[str, float, str]], config: FolderConfig) -> list[Json]:
     """Return the special tokens that class and model name, without ids; of equal ones, the last decides."""
     tokens = list(_role_tokens(config))
-    roles = {_role(config, role) for role in ROLE_ORDER}
+    roles = {_role(config, role) for role in classes.ROLE_ORDER}
     if config.extra_tokens is None and config.tokenizer_class != "PegasusTokenizer":
         tokens += [
-            {"content": text, **_FLAGS, "special": kind == "control" or text in roles}
+            {"content": text, **NO_FLAGS, "special": kind == "control" or text in roles}
             for text, _, kind in pieces
             if kind in ("control", "user_defined")
         ]
@@ -397,21 +376,21 @@ def _tokens_with_ids(core: Core, tokens: list[Json]) -> list[Json]:
 def _role_tokens(config: FolderConfig) -> list[Json]:
     """Return the special tokens of roles, of the class and of the configuration, in this order."""
     tokens = []
-    for role in ROLE_ORDER:
+    for role in classes.ROLE_ORDER:
         content = _role(config, role)
         if content is not None:
-            strips = role == "mask_token" and config.tokenizer_class in LSTRIP_MASK
+            strips = role == "mask_token" and config.tokenizer_class in classes.LSTRIP_MASK
             flags = config.role_flags.get(role, {"lstrip": strips})
-            tokens.append({"content": content, **_FLAGS, **flags, "special": True})
+            tokens.append({"content": content, **NO_FLAGS, **flags, "special": True})
     others = (*config.named_tokens, *_extra_tokens(config))
-    return [*tokens, *({"content": content, **_FLAGS, "special": True} for content in others)]
+    return [*tokens, *({"content": content, **NO_FLAGS, "special": True} for content in others)]
 
 
 def _extra_tokens(config: FolderConfig) -> Sequence[str]:
     name = config.tokenizer_class or ""
     listed = config.extra_tokens
     if name == "MBart50Tokenizer":
-        return (*(listed or ()), *LANGUAGES[name])
+        return (*(listed or ()), *classes.LANGUAGES[name])
     if listed is not None:
         return listed
     if name == "T5Tokenizer":
@@ -419,7 +398,7 @@ def _extra_tokens(config: FolderConfig) -> Sequence[str]:
     if name == "PegasusTokenizer":
         sentence = config.text("mask_token_sent", "<mask_1>")
         return [*([] if sentence is None else [sentence]), *_unused_of_pegasus(config)]
-    return LANGUAGES.get(name, _INFILLING_TOKENS if name == "CodeLlamaTokenizer" else ())
+    return classes.LANGUAGES.get(name, _INFILLING_TOKENS if name == "CodeLlamaTokenizer" else ())
 
 
 # ---- templates
@@ -427,20 +406,21 @@ def _extra_tokens(config: FolderConfig) -> Sequence[str]:
 
 def template_of(core: Core, config: FolderConfig) -> Json | None:
     """Return the template of a class of `class_tables.TEMPLATES`, None if a token of it is absent."""
-    language = config.text("src_lang", DEFAULT_LANGUAGES.get(config.tokenizer_class or "", ""))
-    tokens = [*filter(None, (_role(config, role) for role in ROLE_ORDER)), language or ""]
+    default = classes.DEFAULT_LANGUAGES.get(config.tokenizer_class or "", "")
+    language = config.text("src_lang", default) or ""
+    tokens = [language, *filter(None, config.settings.roles.values())]
     ids = {token: id for token in tokens if (id := core.token_to_id(token)) is not None}
     return _template(config, ids)
 
 
 def _template(config: FolderConfig, ids: Mapping[str, int]) -> Json | None:
     name = config.tokenizer_class or ""
-    tokens = {role.removesuffix("_token"): _role(config, role) for role in ROLE_ORDER}
-    if name not in TEMPLATES:
+    tokens = {role.removesuffix("_token"): _role(config, role) for role in classes.ROLE_ORDER}
+    if name not in classes.TEMPLATES:
         adds_bos = name == "CodeLlamaTokenizer"
         return bos_eos_template(config, tokens["bos"], tokens["eos"], ids, adds_bos=adds_bos)
-    if name in DEFAULT_LANGUAGES:
-        default = DEFAULT_LANGUAGES[name]
+    if name in classes.DEFAULT_LANGUAGES:
+        default = classes.DEFAULT_LANGUAGES[name]
         tokens["lang"] = config.text("src_lang", default) or default
 
     def items(template: str) -> list[str]:
@@ -449,14 +429,8 @@ def _template(config: FolderConfig, ids: Mapping[str, int]) -> Json | None:
 
     # The first NLLB tokenizers put the language where MBartTokenizer does.
     is_legacy = name == "NllbTokenizer" and config.flag("legacy_behaviour")
-    single, pair = TEMPLATES["MBartTokenizer" if is_legacy else name]
+    single, pair = classes.TEMPLATES["MBartTokenizer" if is_legacy else name]
     return _template_json(items(single), items(pair), ids)
-
-
-def cls_sep_template(cls: str, sep: str, ids: Mapping[str, int]) -> Json | None:
-    """Return the template of BERT; None if one of its tokens has no id."""
-    single = [f"{cls}:0", "$A:0", f"{sep}:0"]
-    return _template_json(single, [*single, "$B:1", f"{sep}:1"], ids)
 
 
 def bos_eos_template(

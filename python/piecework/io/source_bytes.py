@@ -10,10 +10,9 @@ from piecework._core import gguf_section_length, is_cache, is_gguf
 from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.io.load_options import LoadOptions
 from piecework.io.read_file import check_that_it_ends, errors_of_reading, too_large
-from piecework.io.weight_files import weights_kind
 
 # The first of these that a folder contains is loaded. To add a format, add the usual names of its files.
-_USUAL_NAMES: tuple[tuple[str, ...], ...] = (
+USUAL_NAMES: tuple[tuple[str, ...], ...] = (
     ("tokenizer.json",),
     ("tokenizer.model",),
     ("spiece.model",),
@@ -31,6 +30,8 @@ _MAX_BYTES = 1 << 29
 _READ_BYTES = 1 << 20
 _HEAD_BYTES = 8
 _WEIGHTS_HEAD_BYTES = 4096
+_WEIGHTS = "a tokenizer file: weights do not contain one"
+_MAX_SAFETENSORS_HEADER = 1 << 27
 
 
 def files_of_directory(source: str, options: LoadOptions) -> tuple[str, LoadOptions]:
@@ -51,7 +52,9 @@ def files_of_directory(source: str, options: LoadOptions) -> tuple[str, LoadOpti
         raise FileError(source, problem, errno=errno.EISDIR)
     if len(files) == 1:
         return files[0], options
-    return files[0], _with_merges(options, files[1])
+    if options.merges is not None:
+        raise ArgumentError("merges", "does not apply to a folder, which has its own merges file")
+    return files[0], options._replace(merges=files[1])
 
 
 def tokenizer_files(folder: str) -> tuple[str, ...]:
@@ -60,7 +63,7 @@ def tokenizer_files(folder: str) -> tuple[str, ...]:
     Files without compression win, as other libraries read no others.
     """
     for suffixes in (("",), ("", _GZIP_SUFFIX)):
-        for names in _USUAL_NAMES:
+        for names in USUAL_NAMES:
             files = tuple(file for name in names for file in _files(folder, name, suffixes)[:1])
             if len(files) == len(names):
                 return files
@@ -90,7 +93,7 @@ def source_bytes(source: str) -> bytes:
     Raises `FileError` for devices and named pipes, `FormatError` for over 512 MiB in another pipe, and
     `MemoryLimitError` for a file that does not fit into memory.
     """
-    with errors_of_reading(source, "a tokenizer file"):
+    with errors_of_reading(source):
         check_that_it_ends(source, "a tokenizer file")
         with open(source, "rb", buffering=0) as file:
             head = file.read(_HEAD_BYTES) or b""
@@ -138,6 +141,18 @@ def _reject_large_files(file: FileIO, source: str, head: bytes) -> None:
         raise too_large(source)
 
 
+def weights_kind(data: bytes) -> tuple[str, str] | None:
+    """Return which file of weights begins with these bytes; nothing of it is unpickled."""
+    is_header = data[8:10] == b'{"' and int.from_bytes(data[:8], "little") < _MAX_SAFETENSORS_HEADER
+    if is_header:
+        return "weights in the safetensors format", _WEIGHTS
+    if data.startswith(b"PK\x03\x04") and b"/data.pkl" in data[:_WEIGHTS_HEAD_BYTES]:
+        return "weights of PyTorch", _WEIGHTS
+    if data[:1] == b"\x80" and data[1:2] in b"\x02\x03\x04\x05":
+        return "a pickle, such as weights of PyTorch", _WEIGHTS
+    return None
+
+
 def gunzipped(data: bytes, source: str) -> bytes:
     """Return the decompressed bytes of a gzip file, and other data unchanged.
 
@@ -157,9 +172,3 @@ def gunzipped(data: bytes, source: str) -> bytes:
         problem = "has over 512 MiB when decompressed, which is too large for a tokenizer file"
         raise FormatError(source, problem)
     return decompressed
-
-
-def _with_merges(options: LoadOptions, merges: str) -> LoadOptions:
-    if options.merges is not None:
-        raise ArgumentError("merges", "does not apply to a folder, which has its own merges file")
-    return options.replace(merges=merges)

@@ -31,12 +31,4 @@ class AddedToken:
 
     def to_json(self) -> dict[str, Any]:
         """Return the `tokenizer.json` object."""
-        return {
-            "id": self.id,
-            "content": self.content,
-            "single_word": self.single_word,
-            "lstrip": self.lstrip,
-            "rstrip": self.rstrip,
-            "normalized": self.normalized,
-            "special": self.special,
-        }
+        return {"id": self.id, **vars(self)}

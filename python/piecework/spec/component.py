@@ -1,4 +1,4 @@
-"""The base class of components; by default, the `tokenizer.json` object has the fields by name."""
+"""The base classes of data in a `tokenizer.json`; by default, the object has the fields by name."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import Any, ClassVar, NamedTuple, NoReturn, TypeVar, get_args
 
 from piecework.errors import FormatError, InputTypeError
 
-Self = TypeVar("Self", bound="Component")
+Self = TypeVar("Self", bound="JsonData")
 
 
 class _JsonForm(NamedTuple):
@@ -49,8 +49,46 @@ def base64_form(name: str = "") -> dict[str, _JsonForm]:
     )
 
 
+def camel_case_form(name: str = "") -> dict[str, _JsonForm]:
+    """Return the `metadata` of a choice such as "longest_first", which is "LongestFirst" in the file."""
+    return json_form(_to_camel_case, _to_snake_case, name=name)
+
+
+def _to_camel_case(choice: str) -> str:
+    return "".join(word.capitalize() for word in choice.split("_"))
+
+
+def _to_snake_case(name: str) -> str:
+    snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
+    return snake.lstrip("_")
+
+
 @dataclass(frozen=True)
-class Component:
+class JsonData:
+    """Data that a `tokenizer.json` holds as an object."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the `tokenizer.json` object."""
+        value: dict[str, Any] = {}
+        for field in fields(self):
+            form, held = _form_of(field), getattr(self, field.name)
+            if not (form.is_optional and held == field.default):
+                value[form.name or field.name] = form.write(held)
+        return value
+
+    @classmethod
+    def from_json(cls: type[Self], value: Mapping[str, Any]) -> Self:
+        """Read the `tokenizer.json` object."""
+        read = {}
+        for field in fields(cls):
+            form = _form_of(field)
+            if (name := form.name or field.name) in value:
+                read[field.name] = form.read(value[name])
+        return cls(**read)
+
+
+@dataclass(frozen=True)
+class Component(JsonData):
     """A stage, or a member of a sequence stage.
 
     `KIND` is its name in `tokenizer.json`: the name of the class, unless the class sets another.
@@ -64,25 +102,7 @@ class Component:
 
     def to_json(self) -> dict[str, Any]:
         """Return the `tokenizer.json` object."""
-        value: dict[str, Any] = {"type": self.KIND}
-        for field in fields(self):
-            form, held = _form_of(field), getattr(self, field.name)
-            if not (form.is_optional and held == field.default):
-                value[form.name or field.name] = form.write(held)
-        return value
-
-    @classmethod
-    def from_json(cls: type[Self], value: Mapping[str, Any]) -> Self:
-        """Read the `tokenizer.json` object."""
-        forms = {field.name: _form_of(field) for field in fields(cls)}
-        names = {name: form.name or name for name, form in forms.items()}
-        return cls(
-            **{
-                name: form.read(value[names[name]])
-                for name, form in forms.items()
-                if names[name] in value
-            }
-        )
+        return {"type": self.KIND, **super().to_json()}
 
 
 _PLAIN = json_form()["json"]
@@ -100,10 +120,8 @@ def json_value(component: Any) -> Any:
 
 def reject_value(value: object) -> NoReturn:
     """Raise for a value that JSON cannot represent."""
-    problem = (
-        f"must contain components, str, numbers, bool and None only, not {type(value).__name__}"
-    )
-    raise InputTypeError("spec", problem)
+    expected = "components, str, numbers, bool and None only"
+    raise InputTypeError("spec", f"must contain {expected}, not {type(value).__name__}")
 
 
 def members_form(read: Callable[[Any], Any]) -> dict[str, _JsonForm]:

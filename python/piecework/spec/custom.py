@@ -66,10 +66,8 @@ class CustomStage(Component):
         try:
             pickle.dumps(self.function)
         except Exception as error:
-            problem = (
-                "cannot be pickled: its function must be one that can "
-                "be imported by name, such as one defined in a module"
-            )
+            expected = "one that can be imported by name, such as one defined in a module"
+            problem = f"cannot be pickled: its function must be {expected}"
             raise StageError(repr(self), problem) from error
         return type(self), (self.function, self.name)
 
@@ -162,10 +160,9 @@ def functions_of(
     for place, stage in stages:
         if isinstance(stage.function, MissingFunction):
             problem = (
-                f"only the name {stage.name!r} of the function is known, as from a counts "
-                "file; create the stage again with its function"
+                f"only the name {stage.name!r} of the function is known, as from a counts file"
             )
-            raise StageError(place, problem)
+            raise StageError(place, problem, hint="create the stage again with its function")
     return [stage.function for _, stage in stages]
 
 
@@ -183,8 +180,6 @@ def refuse_custom_stages(normalizer: Component | None, pre_tokenizer: Component 
     """Raise `StageError` with the place of a custom stage, which cannot be written to a file."""
     for place, stage in custom_stages_of(normalizer, pre_tokenizer):
         method = f"with_{place.partition('.')[0]}"
-        problem = (
-            f"a file cannot contain the function {stage.name!r}; save the tokenizer of "
-            f"{method}(None), and call {method} again after loading"
-        )
-        raise StageError(place, problem)
+        problem = f"a file cannot contain the function {stage.name!r}"
+        hint = f"save the tokenizer of {method}(None), and call {method} again after loading"
+        raise StageError(place, problem, hint=hint)

@@ -114,9 +114,8 @@ class ReplaceDecoder(ReplaceComponent):
     'hug bug'
     """
 
-    pattern: Pattern = field(
-        metadata=PATTERN
-    )  # repeated, because annotations are resolved in the module of the class
+    # Repeated, because annotations are resolved in the module of the class.
+    pattern: Pattern = field(metadata=PATTERN)
 
 
 @dataclass(frozen=True)

@@ -169,7 +169,7 @@ class Unigram(Component):
 
     @property
     def vocab(self) -> dict[str, int]:
-        """Token -> id."""
+        """The id of each token."""
         return {token: id for id, (token, _) in enumerate(self.pieces)}
 
     @property

@@ -139,9 +139,8 @@ class Replace(ReplaceComponent):
     {'String': ' '}
     """
 
-    pattern: Pattern = field(
-        metadata=PATTERN
-    )  # repeated, because annotations are resolved in the module of the class
+    # Repeated, because annotations are resolved in the module of the class.
+    pattern: Pattern = field(metadata=PATTERN)
 
 
 @dataclass(frozen=True)

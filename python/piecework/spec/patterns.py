@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import ClassVar, Literal, TypeAlias, cast
+from typing import ClassVar, Literal, TypeAlias
 
-from piecework.spec.component import Component, json_form
+from piecework.spec.component import Component, camel_case_form, json_form
 
 
 @dataclass(frozen=True)
@@ -41,17 +41,8 @@ def _pattern_from_json(value: Mapping[str, str]) -> Pattern:
     return Regex(value["Regex"]) if "Regex" in value else value["String"]
 
 
-def _behavior_to_json(behavior: Behavior) -> str:
-    return "".join(word.capitalize() for word in behavior.split("_"))
-
-
-def _behavior_from_json(name: str) -> Behavior:
-    snake = "".join(f"_{letter.lower()}" if letter.isupper() else letter for letter in name)
-    return cast(Behavior, snake.lstrip("_"))
-
-
 PATTERN = json_form(_pattern_to_json, _pattern_from_json)
-BEHAVIOR = json_form(_behavior_to_json, _behavior_from_json)
+BEHAVIOR = camel_case_form()
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from piecework.errors import PortabilityError
 from piecework.spec.custom import refuse_custom_stages
 from piecework.spec.decoders import ByteFallback, Decoder, Fuse, ReplaceDecoder, SequenceDecoder
 from piecework.spec.models import BPE, Unigram, WordPiece
@@ -24,7 +23,7 @@ from piecework.spec.normalizers import (
 from piecework.spec.patterns import Regex
 from piecework.spec.post_processors import ByteLevelProcessing, PostProcessor, SequenceProcessing
 from piecework.spec.pre_tokenizers import PreTokenizer, SequencePreTokenizer, Split
-from piecework.spec.preserving_formats import KEPT_BY_MODEL, KEPT_BY_OWN
+from piecework.spec.preserving_formats import KEPT_BY_MODEL, KEPT_BY_OWN, unportable
 from piecework.spec.ranked_merges import ranked_merges
 from piecework.spec.sentencepiece import (
     SentencePiece,
@@ -53,10 +52,8 @@ def portable_spec(spec: TokenizerSpec) -> TokenizerSpec:
     spec = checked_spec(spec)
     refuse_custom_stages(spec.normalizer, spec.pre_tokenizer)
     if spec.parse_special is False:
-        problem = (
-            "other formats cannot represent False: other libraries parse special tokens in text"
-        )
-        raise PortabilityError("parse_special", problem, hint=f"use True, or {KEPT_BY_OWN}")
+        found = "False: other libraries parse special tokens in text"
+        raise unportable("parse_special", found, KEPT_BY_OWN, "True")
     _check_settings(spec)
     if is_sentencepiece(spec):
         spec = _without_sentencepiece(spec)
@@ -83,26 +80,17 @@ def _check_settings(spec: TokenizerSpec) -> None:
     for stage in _members(spec.normalizer):
         if isinstance(stage, BertNormalizer) and stage.cleaning != "tokenizers":
             found = f"{stage.cleaning!r}, which other libraries do not have"
-            problem = f"other formats cannot represent {found}"
-            raise PortabilityError(
-                "normalizer.cleaning", problem, hint=f"use 'tokenizers', or {KEPT_BY_OWN}"
-            )
+            raise unportable("normalizer.cleaning", found, KEPT_BY_OWN, "'tokenizers'")
     if isinstance(model, WordPiece):
         for name, usual in (("unk", "word"), ("segmentation", "greedy")):
             value = getattr(model, name)
             if value != usual:
                 found = f"{value!r}, which other libraries ignore"
-                problem = f"other formats cannot represent {found}"
-                raise PortabilityError(
-                    f"model.{name}", problem, hint=f"use {usual!r}, or {KEPT_BY_OWN}"
-                )
+                raise unportable(f"model.{name}", found, KEPT_BY_OWN, repr(usual))
     inserting = list(_inserting(spec.post_processor))
     if spec.truncation is not None and len(inserting) > 1:
         found = f"{len(inserting)} processors that insert tokens; other libraries truncate these differently"
-        problem = f"other formats cannot represent {found}"
-        raise PortabilityError(
-            "post_processor", problem, hint=f"use one such processor, or {KEPT_BY_OWN}"
-        )
+        raise unportable("post_processor", found, KEPT_BY_OWN, "one such processor")
 
 
 def _inserting(processor: PostProcessor | None) -> Iterator[PostProcessor]:
@@ -148,12 +136,8 @@ def _with_ids_for_tokenizers(spec: TokenizerSpec) -> TokenizerSpec:
         added = {token.content: token.id for token in spec.added_tokens}
         return replace(spec, model=replace(model, vocab={**vocab, **added}))
     content, id = next(iter(changed.items()))
-    problem = (
-        f"other formats cannot represent id {id} for {content!r}; other libraries assign another id"
-    )
-    raise PortabilityError(
-        "added_tokens", problem, hint=f"use ids that follow those of the model, or {KEPT_BY_OWN}"
-    )
+    found = f"id {id} for {content!r}; other libraries assign another id"
+    raise unportable("added_tokens", found, KEPT_BY_OWN, "ids that follow the model's")
 
 
 # ---- SentencePiece
@@ -167,8 +151,7 @@ def _without_sentencepiece(spec: TokenizerSpec) -> TokenizerSpec:
         return changed
     if spec.pre_tokenizer is not None:
         found = f"{type(spec.pre_tokenizer).__name__} before a SentencePiece model"
-        problem = f"other formats cannot represent {found}"
-        raise PortabilityError("pre_tokenizer", problem, hint=f"use {KEPT_BY_OWN}")
+        raise unportable("pre_tokenizer", found, KEPT_BY_OWN)
     _check_piece_types(model)
     if model.kind == "unigram":
         entries, splits = _unigram(model)
@@ -176,10 +159,7 @@ def _without_sentencepiece(spec: TokenizerSpec) -> TokenizerSpec:
     if model.kind in ("bpe", "char"):
         return replace(changed, model=_bpe(model))
     found = f"{model.kind!r}; other libraries do not combine adjacent unknown words"
-    problem = f"other formats cannot represent {found}"
-    raise PortabilityError(
-        "model.kind", problem, hint=f"use 'unigram', 'bpe' or 'char', or {KEPT_BY_MODEL}"
-    )
+    raise unportable("model.kind", found, KEPT_BY_MODEL, "'unigram', 'bpe' or 'char'")
 
 
 def _members(stage: Any) -> tuple[Any, ...]:
@@ -203,17 +183,11 @@ def _normalizers(spec: SentencePieceNormalizer) -> tuple[Normalizer, ...]:
     """Return a normalizer for each step: remove spaces, add one before or after, escape spaces."""
     if spec.charsmap:
         found = "normalization rules, which other libraries do not apply across characters"
-        problem = f"other formats cannot represent {found}"
-        raise PortabilityError(
-            "normalizer.charsmap", problem, hint=f"use the rules 'identity', or {KEPT_BY_MODEL}"
-        )
+        raise unportable("normalizer.charsmap", found, KEPT_BY_MODEL, "the rules 'identity'")
     for symbol in spec.user_defined_symbols:
         if " " in symbol:
             found = f"{symbol!r}, a symbol with a space"
-            problem = f"other formats cannot represent {found}"
-            raise PortabilityError(
-                "normalizer.user_defined_symbols", problem, hint=f"use {KEPT_BY_MODEL}"
-            )
+            raise unportable("normalizer.user_defined_symbols", found, KEPT_BY_MODEL)
     trims, suffix = spec.remove_extra_whitespaces, spec.treat_whitespace_as_suffix
     space = _METASPACE if spec.escape_whitespaces else " "
     stages: list[Normalizer] = []
@@ -243,12 +217,8 @@ def _convert_decoder(decoder: Decoder | None) -> Decoder | None:
 def _decoders(spec: SentencePieceDecoder) -> SequenceDecoder:
     """Return decoders that produce the same text; control pieces are dropped."""
     if spec.denormalizer is not None:
-        raise PortabilityError(
-            "decoder.denormalizer",
-            "other formats cannot represent denormalization rules, which other libraries do "
-            "not support",
-            hint=f"use none, or {KEPT_BY_MODEL}",
-        )
+        found = "denormalization rules, which other libraries do not support"
+        raise unportable("decoder.denormalizer", found, KEPT_BY_MODEL, "none")
     stages: list[Decoder] = []
     if spec.control_symbols:
         names = "|".join(_escaped(symbol) for symbol in spec.control_symbols)
@@ -278,15 +248,13 @@ def _check_piece_types(model: SentencePiece) -> None:
     for piece in model.pieces:
         if piece.type in ("user_defined", "unused"):
             found = f"{piece.text!r}, a piece of type {piece.type!r}"
-            problem = f"other formats cannot represent {found}"
-            raise PortabilityError("model.pieces", problem, hint=f"use {KEPT_BY_MODEL}")
-        if piece.type in ("control", "unknown") and len(piece.text) == 1:
+        elif piece.type in ("control", "unknown") and len(piece.text) == 1:
             found = f"{piece.text!r}, a single character of type {piece.type!r}"
-            problem = f"other formats cannot represent {found}"
-            raise PortabilityError("model.pieces", problem, hint=f"use {KEPT_BY_MODEL}")
-        if not piece.text:
-            problem = "other formats cannot represent an empty piece"
-            raise PortabilityError("model.pieces", problem, hint=f"use {KEPT_BY_MODEL}")
+        elif not piece.text:
+            found = "an empty piece"
+        else:
+            continue
+        raise unportable("model.pieces", found, KEPT_BY_MODEL)
 
 
 def _bpe(model: SentencePiece) -> BPE:
@@ -296,12 +264,8 @@ def _bpe(model: SentencePiece) -> BPE:
         for piece in scores:
             missing = next((c for c in piece if c not in scores), None)
             if missing is not None and len(piece) > 1:
-                raise PortabilityError(
-                    "model.pieces",
-                    f"other formats cannot represent {piece!r}, whose character {missing!r} "
-                    "is not a piece",
-                    hint=f"use {KEPT_BY_MODEL}",
-                )
+                found = f"{piece!r}, whose character {missing!r} is not a piece"
+                raise unportable("model.pieces", found, KEPT_BY_MODEL)
         merges = ranked_merges(scores, model.vocab)
     return bpe_of(model, merges)
 
@@ -323,14 +287,10 @@ def _unigram(model: SentencePiece) -> tuple[Unigram, PreTokenizer | None]:
     lowest = min(scores.values(), default=0.0)
     if model.lowest_score is not None and model.lowest_score != lowest:
         found = f"{model.lowest_score}, which is not the lowest score of the pieces"
-        problem = f"other formats cannot represent {found}"
-        raise PortabilityError("model.lowest_score", problem, hint=f"use {KEPT_BY_MODEL}")
+        raise unportable("model.lowest_score", found, KEPT_BY_MODEL)
     if not scores or 2 * (lowest - _UNKNOWN_PENALTY) >= lowest:
         found = f"{lowest} as the lowest score of a piece"
-        problem = f"other formats cannot represent {found}"
-        raise PortabilityError(
-            "model.pieces", problem, hint=f"use one below 20, or {KEPT_BY_MODEL}"
-        )
+        raise unportable("model.pieces", found, KEPT_BY_MODEL, "one below 20")
     hidden = [piece.text for piece in model.pieces if piece.type != "normal"]
     entries = tuple((p.text, p.score if p.type == "normal" else lowest) for p in model.pieces)
     unk_id = model.vocab.get(model.unk_token or "")
@@ -368,8 +328,8 @@ def _split_points(hidden: list[str], scores: dict[str, float]) -> list[str]:
             None,
         )
         if at is None:
-            problem = f"other formats cannot represent {text!r}, which other libraries would match in text"
-            raise PortabilityError("model.pieces", problem, hint=f"use {KEPT_BY_MODEL}")
+            found = f"{text!r}, which other libraries would match in text"
+            raise unportable("model.pieces", found, KEPT_BY_MODEL)
         points.append(f"(?<={_escaped(text[:at])})(?={_escaped(text[at:])})")
     return points
 

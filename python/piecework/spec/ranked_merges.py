@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from piecework.errors import PortabilityError
-from piecework.spec.preserving_formats import KEPT_BY_MODEL
+from piecework.spec.preserving_formats import KEPT_BY_MODEL, unportable
 
 Merge: TypeAlias = tuple[str, str]
-_Order: TypeAlias = Callable[[Merge], tuple[int, ...]]
 
 _MAX_NAMED_PIECES = 3
 
@@ -59,8 +58,8 @@ def ranked_merges(scores: Mapping[str, float], ids: Mapping[str, int]) -> tuple[
 
 def _ambiguous_order(*pieces: str) -> PortabilityError:
     names = ", ".join(map(repr, pieces[:_MAX_NAMED_PIECES]))
-    problem = f"other formats cannot represent scores of {names} that merge ranks cannot express"
-    return PortabilityError("model.pieces", problem, hint=f"use {KEPT_BY_MODEL}")
+    found = f"scores of {names} that merge ranks cannot express"
+    return unportable("model.pieces", found, KEPT_BY_MODEL)
 
 
 def _is_run(piece: str) -> bool:
@@ -195,12 +194,11 @@ def _order_runs(
         len(merges) == 1 for merges in runs.values()
     ):
         return
-    orders: tuple[_Order, ...] = (
-        lambda merge: (-len(merge[0]),),
-        lambda merge: (len(merge[0]),),
-    )
-    for order in orders:
-        proposed = {piece: sorted(merges, key=order) for piece, merges in runs.items()}
+    for longest_first in (True, False):
+        proposed = {
+            piece: sorted(merges, key=lambda merge: len(merge[0]), reverse=longest_first)
+            for piece, merges in runs.items()
+        }
         allowed = all(
             proposed[piece].index(first) < proposed[piece].index(second)
             for piece in runs

@@ -107,7 +107,7 @@ class SentencePiece(Component):
 
     @property
     def vocab(self) -> dict[str, int]:
-        """Piece -> id."""
+        """The id of each piece."""
         return {piece.text: id for id, piece in enumerate(self.pieces)}
 
     @property

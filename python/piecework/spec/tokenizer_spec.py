@@ -95,10 +95,8 @@ class TokenizerSpec:
 def checked_spec(spec: object) -> TokenizerSpec:
     """Return `spec`, or raise if it is not a `TokenizerSpec`."""
     if not isinstance(spec, TokenizerSpec):
-        problem = (
-            f"must be TokenizerSpec, such as the `spec` of a tokenizer, not {type(spec).__name__}"
-        )
-        raise InputTypeError("spec", problem)
+        expected = "TokenizerSpec, such as the `spec` of a tokenizer"
+        raise InputTypeError("spec", f"must be {expected}, not {type(spec).__name__}")
     return spec
 
 

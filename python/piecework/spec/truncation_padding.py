@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, Literal
+
+from piecework.spec.component import JsonData, camel_case_form, json_form
 
 
 @dataclass(frozen=True)
-class Truncation:
+class Truncation(JsonData):
     """Truncate encodings to `max_length` tokens, special tokens included.
 
     >>> import piecework as pw
@@ -22,31 +24,22 @@ class Truncation:
 
     max_length: int = 512
     stride: int = 0
-    strategy: Literal["longest_first", "only_first", "only_second"] = "longest_first"
-    side: Literal["right", "left"] = "right"
+    strategy: Literal["longest_first", "only_first", "only_second"] = field(
+        default="longest_first", metadata=camel_case_form()
+    )
+    side: Literal["right", "left"] = field(default="right", metadata=camel_case_form("direction"))
 
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object."""
-        return {
-            "direction": self.side.capitalize(),
-            "max_length": self.max_length,
-            "strategy": _STRATEGIES[self.strategy],
-            "stride": self.stride,
-        }
 
-    @classmethod
-    def from_json(cls, value: dict[str, Any]) -> Truncation:
-        """Read the `truncation` object of a `tokenizer.json`."""
-        return cls(
-            max_length=value["max_length"],
-            stride=value["stride"],
-            strategy={name: key for key, name in _STRATEGIES.items()}[value["strategy"]],  # type: ignore[arg-type]
-            side=value["direction"].lower(),
-        )
+def _length_to_json(length: int | None) -> Any:
+    return "BatchLongest" if length is None else {"Fixed": length}
+
+
+def _length_from_json(strategy: Any) -> int | None:
+    return strategy["Fixed"] if isinstance(strategy, dict) else None
 
 
 @dataclass(frozen=True)
-class Padding:
+class Padding(JsonData):
     """Pad encodings to `length` tokens; None means the longest encoding of the batch.
 
     >>> import piecework as pw
@@ -55,40 +48,11 @@ class Padding:
     [[1, 0], [1, 1]]
     """
 
-    length: int | None = None
-    side: Literal["right", "left"] = "right"
+    length: int | None = field(
+        default=None, metadata=json_form(_length_to_json, _length_from_json, name="strategy")
+    )
+    side: Literal["right", "left"] = field(default="right", metadata=camel_case_form("direction"))
     pad_id: int = 0
     pad_type_id: int = 0
     pad_token: str = "[PAD]"
     pad_to_multiple_of: int | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the `tokenizer.json` object."""
-        return {
-            "strategy": "BatchLongest" if self.length is None else {"Fixed": self.length},
-            "direction": self.side.capitalize(),
-            "pad_to_multiple_of": self.pad_to_multiple_of,
-            "pad_id": self.pad_id,
-            "pad_type_id": self.pad_type_id,
-            "pad_token": self.pad_token,
-        }
-
-    @classmethod
-    def from_json(cls, value: dict[str, Any]) -> Padding:
-        """Read the `padding` object of a `tokenizer.json`."""
-        strategy = value["strategy"]
-        return cls(
-            length=strategy["Fixed"] if isinstance(strategy, dict) else None,
-            side=value["direction"].lower(),
-            pad_id=value["pad_id"],
-            pad_type_id=value["pad_type_id"],
-            pad_token=value["pad_token"],
-            pad_to_multiple_of=value["pad_to_multiple_of"],
-        )
-
-
-_STRATEGIES = {
-    "longest_first": "LongestFirst",
-    "only_first": "OnlyFirst",
-    "only_second": "OnlySecond",
-}

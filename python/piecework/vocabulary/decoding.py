@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from piecework._core import vocab_bytes as core_vocab_bytes
 from piecework._internal.validation import check_choice, check_tokenizer
 from piecework.errors import ArgumentError, InvalidUtf8Error
-from piecework.io.folder_decoders import STRIP_TEXT, steps_of_clean_up
+from piecework.io.core_parts import STRIP_TEXT, steps_of_clean_up
 from piecework.spec import (
     BPEDecoder,
     ByteFallback,

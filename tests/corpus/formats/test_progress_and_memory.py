@@ -20,10 +20,11 @@ pyarrow = pytest.importorskip("pyarrow", reason="Parquet and Arrow files need py
 
 
 def test_progress_in_bytes_has_rate_remaining_time_and_file(
-    capsys: pytest.CaptureFixture[str],
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now = 0.0
-    with bars.progress_bar("counting", clock=lambda: now, in_bytes=True) as progress:
+    monkeypatch.setattr(bars, "monotonic", lambda: now)
+    with bars.progress_bar("counting", in_bytes=True) as progress:
         bars.show_source(progress, "folder/a.jsonl.gz")
         now = 30.0
         progress(300_000_000, 1_200_000_000)
