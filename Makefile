@@ -266,7 +266,7 @@ docs-check: $(VENV)/.built $(VENV)/.test-tools
 
 # The best level is that of `make test`.
 test-levels: $(VENV)/.built $(VENV)/.test-tools
-	@for level in $$($(BIN)/python -c 'from piecework import _core; print(*_core.kernel_levels()[:-1])'); do \
+	@for level in $$($(BIN)/python -c 'from piecework._internal import _core; print(*_core.kernel_levels()[:-1])'); do \
 	  echo "kernels at level $$level" && \
 	  $(BIN)/python -m pytest tests/differential tests/laws --kernel-level $$level || exit 1; \
 	done
@@ -355,7 +355,7 @@ unicode-tables:
 	cargo fmt --all
 
 clean:
-	rm -rf $(VENV) build dist target python/piecework/_core*.so .*_cache .hypothesis
+	rm -rf $(VENV) build dist target python/piecework/_internal/_core*.so .*_cache .hypothesis
 	find . -name __pycache__ -prune -exec rm -rf {} +
 
 # ---- files that stand for finished steps
@@ -381,7 +381,7 @@ $(WASM)/.built: $(SOURCES) $(wildcard crates/wasm/* crates/wasm/src/* crates/was
 	@cp crates/wasm/package.json LICENSE $(WASM)
 	@touch $@
 
-PLAYGROUND := $(wildcard python/piecework/playground/*.py python/piecework/playground/static/* python/piecework/analysis/page_files/*)
+PLAYGROUND := $(wildcard python/piecework/cli/playground/*.py python/piecework/cli/playground/static/* python/piecework/analysis/page_files/*)
 build/playground/index.html: $(WASM)/.built $(VENV)/.built tools/playground_page.py $(PLAYGROUND)
 	@$(BIN)/python tools/playground_page.py $(WASM) build/playground
 	@cp LICENSE build/playground

@@ -60,7 +60,7 @@ def main() -> None:
     parser.add_argument("--cpus", type=int, default=2)
     parser.add_argument("--files", type=int, default=8)
     given = parser.parse_args()
-    on_engine = import_module(f"piecework.distributed.{given.engine}")
+    on_engine = import_module(f"piecework.integrations.distributed.{given.engine}")
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         paths = divide(given.corpus, folder, given.files)

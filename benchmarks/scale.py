@@ -24,7 +24,7 @@ import numpy as np
 import pyarrow as pa
 
 import piecework as pw
-from piecework.distributed import counts_of_table, counts_table, merge_counts
+from piecework.integrations.distributed import counts_of_table, counts_table, merge_counts
 
 RECORD = Path(__file__).parent / "scale.json"
 MB = 1_000_000

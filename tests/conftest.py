@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from piecework import _core
+from piecework._internal import _core
 from piecework.cli.app import run
 from tests import data
 

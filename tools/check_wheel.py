@@ -26,10 +26,10 @@ from use_wheel import use
 ROOT = Path(__file__).resolve().parent.parent
 MAX_WHEEL_BYTES = 6_000_000
 IN_EVERY_WHEEL = (
-    "piecework/_core.pyi",
+    "piecework/_internal/_core.pyi",
     "piecework/py.typed",
-    "piecework/playground/static/page.html",
-    "piecework/playground/static/main.js",
+    "piecework/cli/playground/static/page.html",
+    "piecework/cli/playground/static/main.js",
 )
 # One wheel for all versions of Python; one for each free-threaded version, which cannot load the former.
 PYTHON_TAGS = r"-(cp310-abi3|(cp3\d+)-\2t)-(manylinux|musllinux|macosx|win)"
@@ -92,13 +92,13 @@ def module_of(package: Path) -> str:
     """Return the name of the extension module in a wheel."""
     *_, python, abi, tag = package.stem.split("-")
     if tag.startswith("win"):
-        return "piecework/_core.pyd" if abi == "abi3" else f"piecework/_core.{abi}-{tag}.pyd"
+        return "piecework/_internal/_core.pyd" if abi == "abi3" else f"piecework/_internal/_core.{abi}-{tag}.pyd"
     if abi == "abi3":
-        return "piecework/_core.abi3.so"
+        return "piecework/_internal/_core.abi3.so"
     version = f"{python[2:]}t"
     processor = re.sub(r"^.*?(x86_64|aarch64|arm64)$", r"\1", tag)
     ending = "darwin" if tag.startswith("macosx") else f"{processor}-linux-gnu"
-    return f"piecework/_core.cpython-{version}-{ending}.so"
+    return f"piecework/_internal/_core.cpython-{version}-{ending}.so"
 
 
 def inventory_problems(wheel: zipfile.ZipFile, dist_info: str) -> Iterator[str]:

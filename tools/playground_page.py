@@ -19,8 +19,8 @@ from typing import Any
 import piecework as pw
 from piecework._internal.binary_data import kinds_of_magic
 from piecework.analysis.drawing import PAGE_FILES
-from piecework.playground.application import STATIC
-from piecework.playground.training_replay import (
+from piecework.cli.playground.application import STATIC
+from piecework.cli.playground.training_replay import (
     DEFAULTS,
     LEARNERS,
     PRESETS_OF_LEARNERS,

@@ -23,7 +23,7 @@ from types import ModuleType
 import click
 
 from piecework import integrations
-from piecework.attributes.names_of_other_libraries import ForeignName
+from piecework._internal.names_of_other_libraries import ForeignName
 from piecework.cli.app import VERBS, commands
 from reference_pages import MODULES
 from returned_classes import returned_classes

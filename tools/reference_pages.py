@@ -25,7 +25,7 @@ from pathlib import Path
 from types import ModuleType, UnionType
 from typing import get_origin
 
-from piecework.attributes.names_of_other_libraries import ForeignName
+from piecework._internal.names_of_other_libraries import ForeignName
 from piecework.train.counting import FileCountSettings
 from piecework.train.setting_fields import (
     Setting,
@@ -50,13 +50,13 @@ MODULES = (
     "piecework.export",
     "piecework.analysis",
     "piecework.chat",
-    "piecework.lattice",
-    "piecework.stages",
-    "piecework.normalization_rules",
-    "piecework.distributed",
-    "piecework.distributed.ray",
-    "piecework.distributed.spark",
-    "piecework.playground",
+    "piecework.tokenizer.lattice",
+    "piecework.tokenizer.stages",
+    "piecework.io.normalization_rules",
+    "piecework.integrations.distributed",
+    "piecework.integrations.distributed.ray",
+    "piecework.integrations.distributed.spark",
+    "piecework.cli.playground",
     "piecework.errors",
     "piecework.compat.tiktoken",
     "piecework.compat.sentencepiece",

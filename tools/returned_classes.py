@@ -16,7 +16,7 @@ from enum import Enum
 from functools import cache, cached_property
 from types import ModuleType
 
-from piecework.attributes.names_of_other_libraries import ForeignName
+from piecework._internal.names_of_other_libraries import ForeignName
 
 
 @dataclasses.dataclass(frozen=True)
@@ -89,7 +89,7 @@ def hints_of(thing: typing.Any) -> dict[str, object]:
     """Return the annotations of a class or function, evaluated."""
     names: dict[str, object] = {}
     for home in getattr(thing, "__mro__", (thing,)):
-        if is_own(home) and home.__module__ != "piecework._core":
+        if is_own(home) and home.__module__ != "piecework._internal._core":
             names |= names_for_types(home.__module__)
     return typing.get_type_hints(thing, localns=names)
 

@@ -12,7 +12,7 @@ import tempfile
 from pathlib import Path
 
 import piecework as pw
-from piecework import _core
+from piecework._internal import _core
 from piecework.reference.tokenizer import ReferenceTokenizer
 
 MODELS = {

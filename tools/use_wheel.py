@@ -204,7 +204,7 @@ int main(int count, char **arguments) {
 def load_by_musl(package: Path, folder: Path, root: Path, processor: str) -> str:
     """Load the module of a wheel by musl; exit if it needs a symbol that neither musl nor Python has."""
     with zipfile.ZipFile(package) as wheel:
-        module = Path(wheel.extract("piecework/_core.abi3.so", folder))
+        module = Path(wheel.extract("piecework/_internal/_core.abi3.so", folder))
     libc = root / f"lib/ld-musl-{processor}.so.1"
     needed = symbols(module, defined=False)
     of_python = {name for name in needed if name.startswith(("Py", "_Py"))}

@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any
 
 import piecework as pw
-from piecework import _core
+from piecework._internal import _core
 
 SCORES = (
     "frequency",

@@ -19,12 +19,12 @@ from piecework._internal.lazy_names import lazy_names
 from piecework.errors import PieceworkError as PieceworkError
 
 try:
-    from piecework._core import __version__ as __version__
-    from piecework.batch import Batch as Batch
-    from piecework.encoding import Encoding as Encoding
+    from piecework._internal._core import __version__ as __version__
+    from piecework.tokenizer.batch import Batch as Batch
+    from piecework.tokenizer.encoding import Encoding as Encoding
     from piecework.tokenizer import Tokenizer as Tokenizer
 except ModuleNotFoundError as error:
-    if error.name != "piecework._core":  # `piecework.reference` runs without it
+    if error.name != "piecework._internal._core":  # `piecework.reference` runs without it
         raise
 
 if TYPE_CHECKING:
@@ -32,13 +32,13 @@ if TYPE_CHECKING:
     from piecework import chat as chat
     from piecework import corpus as corpus
     from piecework import export as export
-    from piecework import lattice as lattice
+    from piecework.tokenizer import lattice as lattice
     from piecework import spec as spec
-    from piecework import stages as stages
+    from piecework.tokenizer import stages as stages
     from piecework import train as train
     from piecework import vocabulary as vocabulary
     from piecework.export import encode_files as encode_files
-    from piecework.sampling import Sampling as Sampling
+    from piecework.tokenizer.sampling import Sampling as Sampling
     from piecework.spec import TokenizerSpec as TokenizerSpec
     from piecework.train import BPETrainer as BPETrainer
     from piecework.train import ByteBPETrainer as ByteBPETrainer
@@ -103,7 +103,7 @@ if not TYPE_CHECKING:
             return _imported(name)
         if name in __all__:
             raise ImportError("piecework's extension module is missing: run `make build`")
-        from piecework.attributes.names_of_other_libraries import use_of_module_name
+        from piecework._internal.names_of_other_libraries import use_of_module_name
 
         hint = use_of_module_name(name)
         raise AttributeError(f"module 'piecework' has no attribute {name!r}{hint}", name=name)

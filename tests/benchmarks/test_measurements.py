@@ -16,7 +16,7 @@ import piecework as pw
 import worker
 from cases import OURS
 from measuring import ids_phase
-from piecework import _core
+from piecework._internal import _core
 from tests.benchmarks.made_up_records import BENCHMARKS, made_up
 
 # ---- measurements

@@ -43,7 +43,7 @@ def serving(tokenizers: Any) -> Iterator[str]:
     """Serve tokenizers in a thread; yield the address."""
     import uvicorn
 
-    from piecework.playground import create_app
+    from piecework.cli.playground import create_app
 
     with socket.create_server(("127.0.0.1", 0)) as listener:
         config = uvicorn.Config(create_app(tokenizers), log_level="warning", lifespan="off")

@@ -14,7 +14,7 @@ import pytest
 from playwright.sync_api import expect
 from tools import playground_page
 
-from piecework.playground.training_replay import training_replay
+from piecework.cli.playground.training_replay import training_replay
 from tests.browser.conftest import serving_folder
 from tests.browser.test_playground import PHONE, broken_rules
 from tests.playground.tokenizers import wordpiece

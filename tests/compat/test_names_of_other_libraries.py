@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from piecework.attributes.names_of_other_libraries import (
+from piecework._internal.names_of_other_libraries import (
     _ALIASES,
     _HERE,
     _KEYWORDS,
@@ -23,7 +23,7 @@ from piecework.attributes.names_of_other_libraries import (
     NameElsewhere,
     immutable_error,
 )
-from piecework.attributes.roles import ROLES
+from piecework.spec.role_attributes import ROLES
 from piecework.errors import FileError, ImmutableError, InputTypeError
 
 TOK = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
@@ -367,7 +367,7 @@ def test_a_name_of_another_module_names_the_one_here(name: str, here: str) -> No
 
 
 def test_every_name_that_the_module_refers_to_exists() -> None:
-    from piecework.attributes.names_of_other_libraries import _OF_MODULE
+    from piecework._internal.names_of_other_libraries import _OF_MODULE
 
     named = [
         name

@@ -95,7 +95,7 @@ def test_nbest_lists_and_scores_are_equal(name: str, load: Any) -> None:
     for text in texts():
         scores = scores_of(sp.nbest_encode(text, nbest_size=N, return_type="serialized_proto"))
         rows = sp.nbest_encode(text, nbest_size=N, return_type=int)
-        listed = pw.lattice.nbest(tok, text, N, add_special_tokens=False)
+        listed = pw.tokenizer.lattice.nbest(tok, text, N, add_special_tokens=False)
         assert [s.score for s in listed] == pytest.approx(scores, rel=1e-6, abs=1e-4), text
         assert tok.encode(text, add_special_tokens=False).ids == listed[0].encoding.ids
         # Near the last place the two may list different ones.
@@ -105,7 +105,7 @@ def test_nbest_lists_and_scores_are_equal(name: str, load: Any) -> None:
         assert len(found) == len(listed)
         assert expected <= found.keys(), text
         for row, score in zip(rows, scores, strict=True):
-            assert pw.lattice.score_ids(tok, row) == pytest.approx(score, rel=1e-6, abs=1e-4)
+            assert pw.tokenizer.lattice.score_ids(tok, row) == pytest.approx(score, rel=1e-6, abs=1e-4)
 
 
 @pytest.mark.slow
@@ -114,7 +114,7 @@ def test_nbest_lists_and_scores_are_equal(name: str, load: Any) -> None:
 def test_segmentations_are_drawn_as_often(name: str, alpha: float, nbest_size: int) -> None:
     """Theirs by the probabilities that ours are proved to have, for all but the rarest."""
     sp, tok, text, draws = theirs(name), ours_from_pieces(name), "the hugs", 20_000
-    listed = pw.lattice.nbest(tok, text, 1024 if nbest_size < 0 else nbest_size)
+    listed = pw.tokenizer.lattice.nbest(tok, text, 1024 if nbest_size < 0 else nbest_size)
     weights = {tuple(s.encoding.ids): math.exp(alpha * s.score) for s in listed}
     sentencepiece.set_random_generator_seed(1)
     sampled = (

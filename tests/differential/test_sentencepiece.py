@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework._core import pieces
+from piecework._internal._core import pieces
 from tests import data
 from tests.differential import peer
 from tests.routes import rows_by_every_route

@@ -62,12 +62,12 @@ def assert_same_lists(
     for text, n in itertools.product(texts, sizes):
         rows = theirs.nbest_encode(text, nbest_size=n, return_type=int)
         proto = theirs.nbest_encode(text, nbest_size=n, return_type="serialized_proto")
-        listed = pw.lattice.nbest(ours, text, n)
+        listed = pw.tokenizer.lattice.nbest(ours, text, n)
         found = [s.encoding.ids for s in listed]
         compared += 1
         if len(rows) == 1 < len(found):
             gave_up += 1
-            assert found[0] in rows or listed[0].score >= pw.lattice.score_ids(ours, rows[0]) - 1e-3
+            assert found[0] in rows or listed[0].score >= pw.tokenizer.lattice.score_ids(ours, rows[0]) - 1e-3
             continue
         assert found == rows, f"{n} of {text[:80]!r}"
         if n > 1:
@@ -75,7 +75,7 @@ def assert_same_lists(
         for s in listed[:: max(1, n // 3)]:
             expected = pytest.approx(s.score, rel=1e-5, abs=1e-3)
             if ours.token_to_id("<unk>") not in s.encoding.ids:
-                assert pw.lattice.score_ids(ours, s.encoding.ids) == expected
+                assert pw.tokenizer.lattice.score_ids(ours, s.encoding.ids) == expected
     assert gave_up <= compared / 10
 
 
@@ -86,7 +86,7 @@ def test_published_models_list_the_same(path: Path) -> None:
     ours, theirs = both(path)
     if not is_unigram(ours):
         with pytest.raises(pw.errors.ArgumentError, match="model"):
-            pw.lattice.nbest(ours, "a", 2)
+            pw.tokenizer.lattice.nbest(ours, "a", 2)
         with pytest.raises(RuntimeError):
             theirs.nbest_encode("a", nbest_size=2)
         return
@@ -143,7 +143,7 @@ def test_unigram_draws_as_often(alpha: float, nbest_size: int, flags: int, tmp_p
     """User-defined symbols and unknown characters stand among what is drawn."""
     ours, theirs = combination("unigram", "nmt_nfkc", flags, tmp_path)
     for text in ("ban <x>☃", "an ☃a"):
-        listed = pw.lattice.nbest(ours, text, 1024 if nbest_size < 0 else nbest_size)
+        listed = pw.tokenizer.lattice.nbest(ours, text, 1024 if nbest_size < 0 else nbest_size)
         if len(listed) == 1024:
             continue
         weights: Counter[Any] = Counter()
@@ -185,7 +185,7 @@ def test_models_with_one_segmentation_refuse_to_draw(kind: str, tmp_path: Path) 
     with pytest.raises(RuntimeError):
         theirs.encode("banana", enable_sampling=True, alpha=0.5, nbest_size=-1)
     with pytest.raises(pw.errors.ArgumentError, match="model"):
-        pw.lattice.nbest(ours, "banana", 2)
+        pw.tokenizer.lattice.nbest(ours, "banana", 2)
     with pytest.raises(RuntimeError):
         theirs.nbest_encode("banana", nbest_size=2)
     assert ours.encode(
@@ -205,10 +205,10 @@ def test_the_seed_determines_the_samples(tmp_path: Path) -> None:
         again = ours.encode_batch(texts).to_lists()
         assert again == [ours.encode(text).ids for text in texts]
         if kind == "unigram":
-            samples = pw.lattice.sample(ours, texts[0], 20, sampling)
+            samples = pw.tokenizer.lattice.sample(ours, texts[0], 20, sampling)
             rows = ours.encode_batch([texts[0]] * 20, sampling=sampling).to_lists()
             assert [s.encoding.ids for s in samples] == rows
-            apart = pw.lattice.sample(ours, texts[0], 20, sampling, replacement=False)
+            apart = pw.tokenizer.lattice.sample(ours, texts[0], 20, sampling, replacement=False)
             assert len({tuple(s.encoding.ids) for s in apart}) == 20
 
 
@@ -222,7 +222,7 @@ def test_entropy_equals_that_of_their_nbest_list() -> None:
             weights = [math.exp(alpha * score) for score in scores]
             shares = [weight / math.fsum(weights) for weight in weights]
             expected = -math.fsum(share * math.log(share) for share in shares if share)
-            assert pw.lattice.entropy(ours, text, alpha) == pytest.approx(expected, abs=1e-4)
+            assert pw.tokenizer.lattice.entropy(ours, text, alpha) == pytest.approx(expected, abs=1e-4)
 
 
 @pytest.mark.slow
@@ -239,7 +239,7 @@ def test_tokenizers_draws_as_often(name: str, alpha: float, nbest_size: int | No
     for text in ("hugs", "reuse"):
         rows = (theirs.encode(text, add_special_tokens=False).ids for _ in range(DRAWS))
         counted = Counter(map(tuple, rows))
-        listed = pw.lattice.nbest(ours, text, nbest_size or 1024, add_special_tokens=False)
+        listed = pw.tokenizer.lattice.nbest(ours, text, nbest_size or 1024, add_special_tokens=False)
         assert len(listed) < 1024
         weights = {tuple(s.encoding.ids): math.exp(alpha * s.score) for s in listed}
         shares = {way: weight / sum(weights.values()) for way, weight in weights.items()}

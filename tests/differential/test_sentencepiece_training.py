@@ -122,7 +122,7 @@ def test_both_libraries_encode_alike_with_a_trained_model(
 @cache
 def in_memory(kind: str) -> tuple[pw.Tokenizer, Any]:
     ours = learned(CORPUS, options(kind, "nmt_nfkc", 0))
-    from piecework._core import write_sentencepiece
+    from piecework._internal._core import write_sentencepiece
 
     model = write_sentencepiece(ours._core)
     return ours, sentencepiece.SentencePieceProcessor(model_proto=model)

@@ -19,7 +19,7 @@ import piecework as pw
 from piecework.compat import tiktoken as shaped
 from piecework.errors import FileError, FormatError, InputTypeError
 from piecework.spec.byte_alphabet import CHARACTER_OF_BYTE
-from piecework.split_patterns import GPT2_PATTERN
+from piecework.spec.split_patterns import GPT2_PATTERN
 from tests.differential.ranks import ours, theirs, tiny
 
 PATTERN = r"\w+|\s+|[^\s\w]+"

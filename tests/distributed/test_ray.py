@@ -12,7 +12,7 @@ import pytest
 import ray
 
 import piecework as pw
-from piecework.distributed import ray as on_ray
+from piecework.integrations.distributed import ray as on_ray
 from piecework.errors import ArgumentError
 from tests.distributed.laws import FileLaws, columns
 

@@ -12,7 +12,7 @@ import ray
 
 import piecework as pw
 from piecework.cli.app import run
-from piecework.distributed import ray as on_ray
+from piecework.integrations.distributed import ray as on_ray
 from piecework.errors import WorkerError
 from tests.distributed.laws import columns
 

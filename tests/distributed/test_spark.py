@@ -15,7 +15,7 @@ from pyspark.sql import SparkSession, Window, functions
 
 import piecework as pw
 from piecework.cli.app import run
-from piecework.distributed import spark as on_spark
+from piecework.integrations.distributed import spark as on_spark
 from piecework.errors import ArgumentError, TrainingError
 from tests.distributed.laws import FileLaws, columns
 
@@ -117,7 +117,7 @@ def test_a_worker_without_this_version_is_named(
         (tmp_path / "piecework").mkdir()
         (tmp_path / "piecework" / "__init__.py").write_text(f"__version__ = {version!r}\n")
     code = f"""
-from piecework.distributed import spark
+from piecework.integrations.distributed import spark
 from piecework.errors import WorkerError
 try:
     spark.count_files({str(corpus[0])!r}, master="local[2]")
@@ -144,7 +144,7 @@ builder = SparkSession.builder.master("local-cluster[2,1,700]").config("spark.ui
 builder = builder.config("spark.executor.memory", "700m")
 builder = builder.config("spark.archives", {f"{archive}#piecework"!r})
 builder.config("spark.executorEnv.PYTHONPATH", "./piecework").getOrCreate()
-from piecework.distributed import spark
+from piecework.integrations.distributed import spark
 print(spark.count_files({str(corpus[0])!r}).total)
 """
     done = driver(code, tmp_path)
@@ -155,7 +155,7 @@ def test_a_master_that_does_not_start_is_named(corpus: list[Path], tmp_path: Pat
     code = f"""
 import os
 os.environ["JAVA_HOME"] = {str(tmp_path)!r}
-from piecework.distributed import spark
+from piecework.integrations.distributed import spark
 from piecework.errors import WorkerError
 try:
     spark.count_files({str(corpus[0])!r}, master="local[2]")

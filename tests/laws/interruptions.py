@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework._core import LearningLog
+from piecework._internal._core import LearningLog
 from piecework.errors import TrainingError
 from piecework.train import SentencePieceTrainer
 from tests.laws.counting import compared

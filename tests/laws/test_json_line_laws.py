@@ -8,7 +8,7 @@ from typing import Any
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from piecework._core import TextColumn
+from piecework._internal._core import TextColumn
 from piecework.corpus.field_path import FieldPath
 from piecework.corpus.json_lines import json_line_record, json_rows
 from piecework.corpus.rows import ReadOptions

@@ -14,7 +14,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework._core import LearningLog
+from piecework._internal._core import LearningLog
 from piecework.errors import ArgumentError, FormatError, TrainingError, TrainingWarning
 from piecework.train import (
     LEARNERS,
@@ -212,7 +212,7 @@ def test_unigram_continues_after_any_round(
     learned = trainer.learn_pieces(counts, run.progress(lambda *_: None))
     assert learned == expected
     # The core keeps the last round; a run that stops after it continues from there.
-    from piecework._core import learn_unigram
+    from piecework._internal._core import learn_unigram
 
     def learn(**more: Any) -> Any:
         return learn_unigram(
@@ -448,7 +448,7 @@ def test_a_damaged_checkpoint_is_an_error_that_says_so(
 def test_merges_that_the_counts_do_not_yield_are_refused() -> None:
     import numpy as np
 
-    from piecework._core import learn_bpe
+    from piecework._internal._core import learn_bpe
 
     wrong = tuple(
         np.array([value], kind)

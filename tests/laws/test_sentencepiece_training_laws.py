@@ -12,7 +12,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework._core import LearningLog
+from piecework._internal._core import LearningLog
 from piecework.reference import sentencepiece_training as reference
 from piecework.reference import unigram_pruning
 from piecework.reference.unigram_training import around_symbols

@@ -7,7 +7,7 @@ import sys
 from hypothesis import given
 from hypothesis import strategies as st
 
-from piecework._core import TextColumn
+from piecework._internal._core import TextColumn
 from piecework.corpus.texts import Texts, joined, sizes, sliced, without_blank
 
 blocks = st.text(st.sampled_from("ab \r\n\t\v\x1c\x85\xa0é\u2028\u3000😀"), max_size=30)

@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework._core import LearningLog
+from piecework._internal._core import LearningLog
 from piecework.errors import TrainingError
 from piecework.reference import unigram_pruning as reference
 from piecework.train import ByteUnigramTrainer, Pruning, UnigramTrainer

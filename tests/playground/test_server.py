@@ -19,10 +19,10 @@ from starlette.testclient import TestClient
 
 import piecework as pw
 from piecework.errors import ArgumentError, FormatError, MissingExtraError
-from piecework.playground import create_app
-from piecework.playground.application import STATIC, TEXT_BYTES
-from piecework.playground.served_tokenizer import WORD_CHARS
-from piecework.playground.training_replay import (
+from piecework.cli.playground import create_app
+from piecework.cli.playground.application import STATIC, TEXT_BYTES
+from piecework.cli.playground.served_tokenizer import WORD_CHARS
+from piecework.cli.playground.training_replay import (
     CORPUS_CHARS,
     PRESETS,
     PRESETS_OF_LEARNERS,

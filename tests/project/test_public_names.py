@@ -8,13 +8,13 @@ from types import FunctionType, ModuleType
 import pytest
 
 import piecework as pw
-from piecework import playground
-from piecework.attributes.names_of_other_libraries import ForeignName
+from piecework.cli import playground
+from piecework._internal.names_of_other_libraries import ForeignName
 from piecework.compat import sentencepiece, tiktoken
 
 HOMES = (
-    *(pw.analysis, pw.chat, pw.corpus, pw.errors, pw.export, pw.lattice, pw.spec),
-    *(pw.stages, pw.train, pw.vocabulary, playground),
+    *(pw.analysis, pw.chat, pw.corpus, pw.errors, pw.export, pw.tokenizer.lattice, pw.spec),
+    *(pw.tokenizer.stages, pw.train, pw.vocabulary, playground),
 )
 
 ERROR_TREE = {

@@ -89,7 +89,7 @@ def hints_of(thing: object) -> dict[str, object]:
     names: dict[str, object] = {}
     for home in homes:
         module = getattr(home, "__module__", "")
-        if module.startswith("piecework") and module != "piecework._core":
+        if module.startswith("piecework") and module != "piecework._internal._core":
             names |= names_for_types(module)
     return typing.get_type_hints(thing, localns=names)
 

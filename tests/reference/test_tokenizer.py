@@ -74,7 +74,7 @@ def test_ids_without_a_token_are_skipped() -> None:
 
 WITHOUT_CORE = """
 import sys
-sys.modules["piecework._core"] = None  # importing it fails
+sys.modules["piecework._internal._core"] = None  # importing it fails
 
 import importlib, pkgutil
 import piecework.reference

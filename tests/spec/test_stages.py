@@ -25,7 +25,7 @@ def trained() -> pw.Tokenizer:
         lambda tok: tok.with_post_processor(None),
         lambda tok: tok.with_decoder(None),
         lambda tok: tok.with_added_tokens(["[x]", "new"]),
-        lambda tok: pw.stages.with_stages(tok, {"pre_tokenizer": {"type": "WhitespaceSplit"}}),
+        lambda tok: pw.tokenizer.stages.with_stages(tok, {"pre_tokenizer": {"type": "WhitespaceSplit"}}),
     ],
 )
 def test_another_stage_shares_the_model_and_equals_a_fresh_compilation(change: object) -> None:
@@ -52,11 +52,11 @@ def test_settings_that_no_specification_has_are_kept() -> None:
 def test_custom_stages_keep_their_functions() -> None:
     tok = trained().with_normalizer(pw.spec.CustomNormalizer(str.lower))
     assert tok.with_post_processor(None).encode("HUG").tokens == ["hug"]
-    assert pw.stages.with_stages(tok, {"normalizer": None}).encode("HUG").tokens[1] == "[UNK]"
+    assert pw.tokenizer.stages.with_stages(tok, {"normalizer": None}).encode("HUG").tokens[1] == "[UNK]"
 
 
 def test_stages_are_written_without_the_vocabulary() -> None:
-    stages = json.loads(pw.spec.portable_json(pw.stages.stages_of(trained())))
+    stages = json.loads(pw.spec.portable_json(pw.tokenizer.stages.stages_of(trained())))
     assert stages["model"]["vocab"] == {}
     assert stages["normalizer"]["type"] == "BertNormalizer"
 
@@ -64,13 +64,13 @@ def test_stages_are_written_without_the_vocabulary() -> None:
 def test_invalid_stages_are_refused() -> None:
     tok = trained()
     with pytest.raises(ArgumentError, match="stages"):
-        pw.stages.with_stages(tok, {"model": {}})
+        pw.tokenizer.stages.with_stages(tok, {"model": {}})
     with pytest.raises(FormatError, match="normalizer"):
-        pw.stages.with_stages(tok, {"normalizer": {"type": "Nothing"}})
+        pw.tokenizer.stages.with_stages(tok, {"normalizer": {"type": "Nothing"}})
     with pytest.raises(VocabularyError):
         tok.with_padding(pad_id=10**6)
     with pytest.raises((FormatError, VocabularyError), match="added_tokens"):
-        pw.stages.with_stages(tok, {"added_tokens": [{**pw.spec.AddedToken("a", id=1).to_json()}]})
+        pw.tokenizer.stages.with_stages(tok, {"added_tokens": [{**pw.spec.AddedToken("a", id=1).to_json()}]})
 
 
 # ---- a stage alone
@@ -91,10 +91,10 @@ PRE_TOKENIZERS = (
 def test_a_stage_alone_gives_the_result_of_the_tokenizer(text: str) -> None:
     for normalizer in NORMALIZERS:
         tok = trained().with_normalizer(normalizer)
-        assert pw.stages.normalize(normalizer, text) == tok.normalize(text)
+        assert pw.tokenizer.stages.normalize(normalizer, text) == tok.normalize(text)
     for pre_tokenizer in PRE_TOKENIZERS:
         tok = trained().with_normalizer(None).with_pre_tokenizer(pre_tokenizer)
-        assert pw.stages.pre_tokenize(pre_tokenizer, text) == tok.pre_tokenize(text)
+        assert pw.tokenizer.stages.pre_tokenize(pre_tokenizer, text) == tok.pre_tokenize(text)
 
 
 def test_another_stage_is_refused() -> None:
@@ -102,8 +102,8 @@ def test_another_stage_is_refused() -> None:
         with pytest.raises(
             InputTypeError, match="^pre_tokenizer: must be a pre-tokenizer of piece"
         ):
-            pw.stages.pre_tokenize(stage, "hug")  # type: ignore[arg-type]
+            pw.tokenizer.stages.pre_tokenize(stage, "hug")  # type: ignore[arg-type]
     with pytest.raises(
         InputTypeError, match="^normalizer: must be a normalizer of piece.* ByteLevel$"
     ):
-        pw.stages.normalize(pw.spec.ByteLevel(), "hug")  # type: ignore[arg-type]
+        pw.tokenizer.stages.normalize(pw.spec.ByteLevel(), "hug")  # type: ignore[arg-type]

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pytest
 
 import piecework as pw
-from piecework.batch import arrow_table
+from piecework.tokenizer.batch import arrow_table
 from piecework.errors import ArgumentError, InputTypeError
 
 VOCAB = {"[UNK]": 0, "a": 1, "b": 2, "[PAD]": 3, "[CLS]": 4, "[SEP]": 5}

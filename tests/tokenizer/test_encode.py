@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 import piecework as pw
-from piecework._core import UNICODE_VERSION
+from piecework._internal._core import UNICODE_VERSION
 from piecework.errors import ArgumentError, InputTypeError, SpecialTokenError, VocabularyError
 from piecework.spec import (
     AddedToken,

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from piecework import _core
+from piecework._internal import _core
 from piecework.errors import InternalError, PieceworkError
 from piecework.train import Pipeline, count_texts
 from piecework.train.plan import trainer_for
@@ -130,7 +130,7 @@ def test_standard_error_is_silent_unless_a_backtrace_is_requested(
     import os
 
     code = (
-        "from piecework import _core, errors\n"
+        "from piecework._internal import _core, errors\n"
         "try: _core.panic_in_loading_for_tests()\n"
         "except errors.InternalError: print('raised')"
     )

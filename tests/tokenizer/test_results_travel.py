@@ -19,7 +19,7 @@ import piecework as pw
 from piecework.analysis.training.trace import TrainingTrace
 from piecework.errors import ArgumentError, PieceworkError
 from piecework.export.pipeline import EncodedFiles
-from piecework.normalization_rules import NormalizationRules
+from piecework.io.normalization_rules import NormalizationRules
 from tests.tokenizer.test_batch_spans import KINDS, texts
 
 METHODS = ("fork", "spawn")
@@ -64,7 +64,7 @@ RESULTS: dict[str, Callable[[], object]] = {
     "batch with overflow": lambda: bert().encode_batch(texts(22), overflow=True, offsets=True),
     "slice of a batch": lambda: bert().encode_batch(texts(22), overflow=True, offsets=True)[5:20:3],
     "empty batch": lambda: bert().encode_batch([]),
-    "segmentation": lambda: pw.lattice.nbest(unigram(), "hugs", 2)[1],
+    "segmentation": lambda: pw.tokenizer.lattice.nbest(unigram(), "hugs", 2)[1],
     "sampling": lambda: pw.Sampling(alpha=0.2, seed=3),
     "explanation": lambda: pw.analysis.explain(unigram(), "hugs"),
     "explanation of merges": lambda: pw.analysis.explain(KINDS["bpe"](), "hugs pug"),

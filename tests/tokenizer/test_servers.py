@@ -15,7 +15,7 @@ import numpy as np
 import pytest
 
 import piecework as pw
-from piecework._core import TextColumn
+from piecework._internal._core import TextColumn
 from tests.processes import POSIX
 
 TEXTS = ["to be or not to be", "that is the question", "", "naïve café 日本語"] * 5

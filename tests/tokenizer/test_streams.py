@@ -117,7 +117,7 @@ def test_a_stream_that_ignores_invalid_bytes_is_copied_pickled_and_continues_a_p
 def test_streams_side_by_side_are_streams_alone(kind: str) -> None:
     tok = tokenizer(kind)
     rows = [ids_of(kind, text) for text in ("the garden", "", "漢字 café and 🤗", "house")]
-    streams = pw.stages.decode_streams(tok, [[] for _ in rows])
+    streams = pw.tokenizer.stages.decode_streams(tok, [[] for _ in rows])
     found: list[list[str]] = [[] for _ in rows]
     for at in range(max(map(len, rows))):
         steps = streams.step([row[at] if at < len(row) else None for row in rows])
@@ -135,7 +135,7 @@ def test_streams_side_by_side_handle_invalid_bytes_as_streams_alone(data: st.Dat
     row = st.lists(id, max_size=6)
     prefills = data.draw(st.lists(row, min_size=1, max_size=3))
     rows = [data.draw(row) for _ in prefills]
-    streams = pw.stages.decode_streams(tok, prefills, encoding_errors="ignore")
+    streams = pw.tokenizer.stages.decode_streams(tok, prefills, encoding_errors="ignore")
     alone = [tok.decode_stream(prefill, encoding_errors="ignore") for prefill in prefills]
     for at in range(max(map(len, rows))):
         restored = pickle.loads(pickle.dumps(streams))
@@ -152,7 +152,7 @@ def test_streams_side_by_side_handle_invalid_bytes_as_streams_alone(data: st.Dat
 def test_strict_streams_side_by_side_name_the_sequence_and_go_on() -> None:
     tok = tokenizer("byte-bpe")
     lead, rest = ids_of("byte-bpe", "ß")
-    streams = pw.stages.decode_streams(tok, [[], [], []], encoding_errors="strict")
+    streams = pw.tokenizer.stages.decode_streams(tok, [[], [], []], encoding_errors="strict")
     assert streams.step([lead, lead, lead]) == [None, None, None]
     assert streams.step([rest, lead, None]) == ["ß", None, None]
     with pytest.raises(pw.errors.InvalidUtf8Error, match=r"ids\[1\]"):
@@ -163,7 +163,7 @@ def test_strict_streams_side_by_side_name_the_sequence_and_go_on() -> None:
         streams.finish()
     assert streams.finish() == [None, None, None]
     with pytest.raises(pw.errors.ArgumentError, match="encoding_errors"):
-        pw.stages.decode_streams(tok, [[]], encoding_errors="lenient")  # type: ignore[arg-type]
+        pw.tokenizer.stages.decode_streams(tok, [[]], encoding_errors="lenient")  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("kind", KINDS)
@@ -189,9 +189,9 @@ def test_inputs_of_a_wrong_type_are_rejected() -> None:
     with pytest.raises(pw.errors.InputTypeError, match="prefill: must be .*, not int"):
         tok.decode_stream(2)
     with pytest.raises(pw.errors.InputTypeError, match="prefills: must be .*, not int"):
-        pw.stages.decode_streams(tok, 2)
+        pw.tokenizer.stages.decode_streams(tok, 2)
     with pytest.raises(pw.errors.InputTypeError, match=r"prefills\[1\]: must be .*, not str"):
-        pw.stages.decode_streams(tok, [[1], "a"])
+        pw.tokenizer.stages.decode_streams(tok, [[1], "a"])
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_ids_that_do_not_exist_change_no_stream(
 ) -> None:
     tok = tokenizer("byte-bpe")
     ids = ids_of("byte-bpe", "the 🤗 garden")
-    stream, both = tok.decode_stream(), pw.stages.decode_streams(tok, [[], []])
+    stream, both = tok.decode_stream(), pw.tokenizer.stages.decode_streams(tok, [[], []])
     text = ""
     for known in ids:
         with pytest.raises(error, match=f"^id: {message}"):
@@ -237,7 +237,7 @@ def test_all_decoders_skip_unknown_ids(kind: str) -> None:
     assert tok.decode_batch([padded]) == [tok.decode(ids)]
     assert "".join(tok.decode_stream().feed(padded)) == "".join(tok.decode_stream().feed(ids))
     assert tok.decode_stream(padded[:3]).step(ids[1]) == tok.decode_stream(ids[:1]).step(ids[1])
-    stream, both = tok.decode_stream(), pw.stages.decode_streams(tok, [[], []])
+    stream, both = tok.decode_stream(), pw.tokenizer.stages.decode_streams(tok, [[], []])
     for known in ids:
         assert stream.step(1 << 20) is None
         assert both.step([1 << 20, known]) == [None, stream.step(known)]
@@ -268,7 +268,7 @@ def test_several_streams_can_be_copied_and_pickled(kind: str) -> None:
     tok = tokenizer(kind)
     rows = [ids_of(kind, text) for text in ("the garden 👩‍🚀", "漢字 café and 🤗")]
     for cut in range(min(map(len, rows))):
-        streams = pw.stages.decode_streams(tok, [row[:cut] for row in rows])
+        streams = pw.tokenizer.stages.decode_streams(tok, [row[:cut] for row in rows])
         same = [streams, copy.copy(streams), pickle.loads(pickle.dumps(streams))]
         found = [
             [each.step([row[at] for row in rows]) for at in range(cut, min(map(len, rows)))]

@@ -16,7 +16,7 @@ from typing import TypeVar
 import pytest
 
 import piecework as pw
-from piecework import _core
+from piecework._internal import _core
 
 Result = TypeVar("Result")
 
@@ -181,7 +181,7 @@ def test_a_shared_encoding_and_a_shared_batch_have_one_answer(tok: pw.Tokenizer)
 def test_steps_of_a_shared_stream_are_taken_one_at_a_time() -> None:
     vocab = {"[UNK]": 0, "hug": 1}
     tok = pw.Tokenizer(pw.spec.WordPiece(vocab), decoder=pw.spec.WordPieceDecoder())
-    stream, streams = tok.decode_stream(), pw.stages.decode_streams(tok, [[], []])
+    stream, streams = tok.decode_stream(), pw.tokenizer.stages.decode_streams(tok, [[], []])
 
     def step(_: int) -> list[object]:
         return [text for _ in range(200) for text in (stream.step(1), *streams.step([1, None]))]

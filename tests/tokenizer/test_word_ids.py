@@ -43,19 +43,19 @@ def test_words_equal_those_of_a_metaspace_pre_tokenizer(text: str, pair: str | N
     split, whole = split_and_whole()
     expected, found = split.encode(text, pair), whole.encode(text, pair)
     assert found.ids == expected.ids
-    assert pw.stages.metaspace_word_ids(found) == expected.word_ids
+    assert pw.tokenizer.stages.metaspace_word_ids(found) == expected.word_ids
 
 
 def test_the_row_of_a_batch_needs_its_words() -> None:
     row = split_and_whole()[1].encode_batch(["a b"], offsets=True)[0]
-    assert pw.stages.metaspace_word_ids(row) == [0, 1]
+    assert pw.tokenizer.stages.metaspace_word_ids(row) == [0, 1]
     with pytest.raises(pw.errors.ArgumentError, match="offsets: must be True in encode_batch"):
-        pw.stages.metaspace_word_ids(split_and_whole()[1].encode_batch(["a b"])[0])
+        pw.tokenizer.stages.metaspace_word_ids(split_and_whole()[1].encode_batch(["a b"])[0])
     with pytest.raises(pw.errors.InputTypeError, match="^encoding: must be an Encoding, not list"):
-        pw.stages.metaspace_word_ids([1])  # type: ignore[arg-type]
+        pw.tokenizer.stages.metaspace_word_ids([1])  # type: ignore[arg-type]
 
 
 def test_words_that_were_given_can_contain_several() -> None:
     encoding = split_and_whole()[1].encode(["a b", "a"], is_pretokenized=True)
     assert encoding.word_ids == [0, 0, 1]
-    assert pw.stages.metaspace_word_ids(encoding) == [0, 1, 2]
+    assert pw.tokenizer.stages.metaspace_word_ids(encoding) == [0, 1, 2]

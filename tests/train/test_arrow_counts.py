@@ -12,16 +12,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.distributed import (
+from piecework.integrations.distributed import (
     count_batch,
     counts_of_table,
     counts_table,
     encode_batch_column,
     merge_counts,
 )
-from piecework.distributed.engines import file_groups, output_paths
-from piecework.distributed.spark_tasks import from_signed, signed_batches
-from piecework.distributed.tasks import error_of_worker, worker_function
+from piecework.integrations.distributed.engines import file_groups, output_paths
+from piecework.integrations.distributed.spark_tasks import from_signed, signed_batches
+from piecework.integrations.distributed.tasks import error_of_worker, worker_function
 from piecework.errors import (
     ArgumentError,
     FileError,

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 import piecework as pw
 from piecework.cli.app import run
 from piecework.errors import ArgumentError, FileError, FormatError, InputTypeError
-from piecework.normalization_rules import NormalizationRules
+from piecework.io.normalization_rules import NormalizationRules
 from piecework.reference.aligned import align, as_text
 from piecework.reference.charsmap import apply_charsmap
 

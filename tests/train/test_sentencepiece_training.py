@@ -16,7 +16,7 @@ from piecework.errors import (
     TrainingError,
     TrainingWarning,
 )
-from piecework.normalization_rules import NormalizationRules
+from piecework.io.normalization_rules import NormalizationRules
 from piecework.train import SentencePieceTrainer, count_texts
 
 TEXTS = [

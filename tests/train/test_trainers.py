@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import piecework as pw
-from piecework._core import learn_bpe
+from piecework._internal._core import learn_bpe
 from piecework.errors import ArgumentError
 from piecework.train import Pruning, count_texts
 from piecework.train.learned import merging_trainer

@@ -189,7 +189,7 @@ def test_the_score_of_unknown_characters_does_not_change() -> None:
     tok = pw.Tokenizer(Unigram(pieces, unk_id=0))
     smaller, _ = pw.vocabulary.prune(tok, ["a", "b"], keep_alphabet=False)
     assert "aé" in smaller.get_vocab()
-    assert pw.lattice.score(smaller, "é") == pw.lattice.score(tok, "é") == -35.0
+    assert pw.tokenizer.lattice.score(smaller, "é") == pw.tokenizer.lattice.score(tok, "é") == -35.0
 
 
 def test_shrinking_removes_the_lowest_scores_but_the_protected() -> None:

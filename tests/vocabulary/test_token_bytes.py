@@ -56,10 +56,10 @@ def test_decoded_bytes_concatenate_those_of_the_tokens(tok: pw.Tokenizer) -> Non
 
 
 def test_a_pre_token_is_segmented_without_splitting(tok: pw.Tokenizer) -> None:
-    assert pw.stages.encode_pre_token(tok, b"in<|end|>") == [257, *b"<|end|>"]
-    assert pw.stages.encode_pre_token(tok, b"") == []
+    assert pw.tokenizer.stages.encode_pre_token(tok, b"in<|end|>") == [257, *b"<|end|>"]
+    assert pw.tokenizer.stages.encode_pre_token(tok, b"") == []
     with pytest.raises(InputTypeError, match="data: must be bytes, not str"):
-        pw.stages.encode_pre_token(tok, "in")  # type: ignore[arg-type]
+        pw.tokenizer.stages.encode_pre_token(tok, "in")  # type: ignore[arg-type]
 
 
 # ---- tokenizers from memory
@@ -136,5 +136,5 @@ def test_only_special_tokens_can_be_searched_for(tok: pw.Tokenizer) -> None:
 
 def test_offsets_of_normalized_characters_end_with_the_text() -> None:
     tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=pw.spec.NFKC())
-    assert pw.stages.normalize_with_offsets(tok, "a½") == ("a1⁄2", [0, 1, 1, 1, 2])
-    assert pw.stages.normalize_with_offsets(tok, "") == ("", [])
+    assert pw.tokenizer.stages.normalize_with_offsets(tok, "a½") == ("a1⁄2", [0, 1, 1, 1, 2])
+    assert pw.tokenizer.stages.normalize_with_offsets(tok, "") == ("", [])

@@ -11,7 +11,7 @@ from tools import playground_page
 
 import piecework as pw
 from piecework.errors import PieceworkError
-from piecework.playground.served_tokenizer import TEMPLATE, UNKNOWN, ServedTokenizer
+from piecework.cli.playground.served_tokenizer import TEMPLATE, UNKNOWN, ServedTokenizer
 from tests.playground.tokenizers import HOSTILE, all_kinds, hostile
 from tests.wasm.module import answers, of_tokenizer, request
 from tests.wasm.test_wasm_training import assert_same

@@ -10,7 +10,7 @@ import pytest
 from tools import playground_page
 
 import piecework as pw
-from piecework.playground.training_replay import trainer_of, training_replay
+from piecework.cli.playground.training_replay import trainer_of, training_replay
 from tests.wasm.module import answers
 
 TEXT = "Low low lowest Lower\nnewest newest wider Zürich's cafés aaaa aaa\nhugs hug pugs ¡olé! 日本"

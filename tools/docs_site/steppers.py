@@ -14,10 +14,10 @@ from pathlib import Path
 
 from sources import ROOT
 
-from piecework.playground.training_replay import training_replay
+from piecework.cli.playground.training_replay import training_replay
 
 HERE = Path(__file__).resolve().parent
-STATIC = ROOT / "python/piecework/playground/static"
+STATIC = ROOT / "python/piecework/cli/playground/static"
 THEME = ROOT / "python/piecework/analysis/page_files/theme.css"
 PLACE = re.compile(r"^<div data-stepper=[^\n]*?>(.*?)</div>$", re.DOTALL | re.MULTILINE)
 ATTRIBUTE = re.compile(r'data-([\w-]+)="([^"]*)"')

@@ -15,7 +15,7 @@ use crate::errors::bad_argument;
 use crate::numbers::Numbers;
 
 /// The columns of an encoded batch.
-#[pyclass(frozen, module = "piecework._core")]
+#[pyclass(frozen, module = "piecework._internal._core")]
 pub struct RawBatch {
     /// The ids of all rows.
     #[pyo3(get)]

@@ -10,7 +10,7 @@ use crate::panics::lock;
 use crate::release::ReleaseGil;
 
 /// An XXH3 checksum of 128 bits.
-#[pyclass(frozen, module = "piecework._core")]
+#[pyclass(frozen, module = "piecework._internal._core")]
 pub struct Xxh128 {
     state: Mutex<Box<Xxh3>>,
 }

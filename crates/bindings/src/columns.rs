@@ -23,7 +23,7 @@ use crate::strings::string;
 type Unread = (usize, usize, usize);
 
 /// Texts of an Arrow column, of a numpy array, or of a block of lines.
-#[pyclass(frozen, module = "piecework._core")]
+#[pyclass(frozen, module = "piecework._internal._core")]
 pub struct TextColumn {
     rows: Rows,
 }

@@ -27,7 +27,7 @@ use crate::stream::RawDecodeStream;
 use crate::strings::string;
 
 /// A compiled tokenizer in Python: a handle that dereferences to it.
-#[pyclass(frozen, module = "piecework._core")]
+#[pyclass(frozen, module = "piecework._internal._core")]
 pub struct Core {
     pub(crate) shared: Arc<SharedTokenizer>,
 }

@@ -25,7 +25,7 @@ use crate::panics::lock;
 use crate::release::ReleaseGil;
 
 /// Counts the pre-tokens of a corpus.
-#[pyclass(frozen, module = "piecework._core")]
+#[pyclass(frozen, module = "piecework._internal._core")]
 pub struct WordCounter {
     /// None after `finish`.
     counter: Mutex<Option<count::WordCounter>>,
@@ -175,7 +175,7 @@ fn finished() -> PyErr {
 }
 
 /// The words of a finished counter, in the order of `RawCounts`.
-#[pyclass(frozen, module = "piecework._core")]
+#[pyclass(frozen, module = "piecework._internal._core")]
 pub struct OrderedWords {
     /// None after `into_counts`.
     words: Mutex<Option<count::OrderedWords>>,
@@ -202,7 +202,7 @@ impl OrderedWords {
 }
 
 /// Distinct words with their counts and, optionally, their first positions.
-#[pyclass(frozen, module = "piecework._core")]
+#[pyclass(frozen, module = "piecework._internal._core")]
 pub struct RawCounts {
     pub(crate) counts: Counts,
 }

@@ -307,7 +307,7 @@ impl Encoding {
 
     /// Return the tokens as HTML: spans over the original text, with ids on hover.
     fn _repr_html_<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
-        slf.py().import("piecework.rows.encoding_html")?.call_method1("encoding_html", (slf,))
+        slf.py().import("piecework.tokenizer.encoding_html")?.call_method1("encoding_html", (slf,))
     }
 }
 

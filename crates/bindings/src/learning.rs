@@ -23,7 +23,7 @@ use crate::release::ReleaseGil;
 use crate::signals::PULSE;
 
 /// The result of a WordPiece or BPE trainer.
-#[pyclass(frozen, module = "piecework._core")]
+#[pyclass(frozen, module = "piecework._internal._core")]
 pub struct LearnedEntries {
     learned: Learned,
 }
@@ -61,7 +61,7 @@ impl LearnedEntries {
 }
 
 /// The result of a Unigram or SentencePiece trainer.
-#[pyclass(frozen, get_all, module = "piecework._core")]
+#[pyclass(frozen, get_all, module = "piecework._internal._core")]
 pub(crate) struct LearnedPieces {
     /// The pieces with their scores in the order of their ids.
     pieces: Vec<(String, f64)>,

@@ -26,7 +26,7 @@ type GivenMerges<'py> = (
 );
 
 /// What a trainer has learned so far, readable while it runs, after what an earlier run had learned.
-#[pyclass(frozen, module = "piecework._core")]
+#[pyclass(frozen, module = "piecework._internal._core")]
 pub struct LearningLog {
     earlier_merges: Vec<Merge>,
     earlier_choices: Vec<u64>,

@@ -1,4 +1,4 @@
-//! The Python module `piecework._core`: signatures, release of the GIL and error mapping. The algorithms are in
+//! The Python module `piecework._internal._core`: signatures, release of the GIL and error mapping. The algorithms are in
 //! `piecework-core`.
 
 #![forbid(unsafe_code)]

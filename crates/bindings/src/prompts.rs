@@ -15,7 +15,7 @@ use crate::release::ReleaseGil;
 use crate::shared_tokenizer::SharedTokenizer;
 
 /// Encodes prompts with a tokenizer.
-#[pyclass(frozen, module = "piecework._core")]
+#[pyclass(frozen, module = "piecework._internal._core")]
 pub struct RawPrompts {
     prompts: Prompts,
     shared: Arc<SharedTokenizer>,

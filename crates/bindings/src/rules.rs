@@ -15,7 +15,7 @@ use crate::input::borrow;
 use crate::release::ReleaseGil;
 
 /// Compiled normalization rules.
-#[pyclass(frozen, module = "piecework._core")]
+#[pyclass(frozen, module = "piecework._internal._core")]
 pub struct RawRules {
     charsmap: Vec<u8>,
     rules: Rules,

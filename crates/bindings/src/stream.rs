@@ -18,7 +18,7 @@ use crate::shared_tokenizer::SharedTokenizer;
 type StreamsState = (Vec<StreamState>, bool, Option<bool>, Vec<String>);
 
 /// The decoding streams of several sequences.
-#[pyclass(frozen, module = "piecework._core")]
+#[pyclass(frozen, module = "piecework._internal._core")]
 pub struct RawDecodeStream {
     streams: Mutex<DecodeStreams>,
     tokenizer: Arc<SharedTokenizer>,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from piecework._core import available_processors
+from piecework._internal._core import available_processors
 from piecework._internal.validation import whole_number
 from piecework.errors import ArgumentError
 

@@ -38,7 +38,7 @@ def check_type(name: str, value: object, kinds: Any, expected: str) -> None:
 
 def check_tokenizer(tokenizer: object, name: str = "tokenizer") -> None:
     """Raise `InputTypeError` unless the argument is a `Tokenizer`."""
-    from piecework._core import Core  # `piecework.reference` runs without it
+    from piecework._internal._core import Core  # `piecework.reference` runs without it
 
     if not isinstance(getattr(tokenizer, "_core", None), Core):
         raise InputTypeError(name, f"must be a Tokenizer, not {type(tokenizer).__name__}")

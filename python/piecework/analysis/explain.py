@@ -23,7 +23,7 @@ from piecework.analysis.word_steps import (
     WordSearch,
     search_word,
 )
-from piecework.encoding import Encoding
+from piecework.tokenizer.encoding import Encoding
 from piecework.spec import BPE, Model, SentencePiece, Unigram, WordPiece
 
 Span: TypeAlias = tuple[int, int]

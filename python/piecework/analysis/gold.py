@@ -19,7 +19,7 @@ from piecework.analysis.entry_bytes import PLAIN_TEXT
 from piecework.corpus import corpus_files
 from piecework.corpus.reader import CorpusReader
 from piecework.corpus.rows import ReadOptions
-from piecework.encoding import Encoding
+from piecework.tokenizer.encoding import Encoding
 from piecework.errors import CorpusError
 
 _MORPHEME_SEPARATOR = " @@"

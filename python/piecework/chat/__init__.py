@@ -8,7 +8,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from piecework._internal.lazy_names import lazy_names
-from piecework.rows.special_tokens import find_special_token as find_special_token
+from piecework.tokenizer.special_tokens import find_special_token as find_special_token
 
 if TYPE_CHECKING:
     from piecework.chat.assistant_spans import MASK_PARTS as MASK_PARTS

@@ -9,7 +9,7 @@ from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
 from piecework._internal.validation import check_tokenizer, check_type
-from piecework.attributes.names_of_other_libraries import (
+from piecework._internal.names_of_other_libraries import (
     add_foreign_names,
     hides_keywords,
     reject_keywords,
@@ -28,7 +28,7 @@ from piecework.chat.tracked_text import (
     plain,
 )
 from piecework.errors import InputTypeError, TemplateError, UnknownNameError
-from piecework.rows.segments import text_tokens, tokens_between
+from piecework.tokenizer.segments import text_tokens, tokens_between
 
 if TYPE_CHECKING:
     from piecework import Encoding, Tokenizer

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from piecework import Sampling
 from piecework._internal.validation import check_text
 from piecework.spec.text_cuts import can_be_cut
-from piecework.stages import stages_of
+from piecework.tokenizer.stages import stages_of
 
 if TYPE_CHECKING:
     from piecework import Encoding, Tokenizer

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import click
 
 import piecework as pw
-from piecework._core import BUILD_PROFILE
+from piecework._internal._core import BUILD_PROFILE
 from piecework._internal.close_names import did_you_mean
 from piecework.cli.parameters import (
     COMPLETE,

@@ -12,7 +12,7 @@ import piecework as pw
 from piecework.cli.parameters import InputFile, command, option, output_option, quiet_option
 from piecework.cli.reading import encoding_errors_option
 from piecework.io.atomic_files import atomic_stream
-from piecework.normalization_rules import NormalizationRules
+from piecework.io.normalization_rules import NormalizationRules
 
 _EXAMPLE = """\b
 Example:

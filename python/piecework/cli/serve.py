@@ -37,7 +37,7 @@ def serve(tokenizers: tuple[str, ...], port: int, open_page: bool, hints: Hints)
     command needs the extra serve.
     """
     uvicorn = import_extra("uvicorn", "serve", "playground")  # before tokenizers take their time
-    from piecework.playground import create_app
+    from piecework.cli.playground import create_app
 
     app = create_app(try_each(names_of_files(tokenizers), hints))
     config = uvicorn.Config(app, log_level="warning", lifespan="off", timeout_graceful_shutdown=1)

@@ -113,7 +113,7 @@ def check_engine(job: Job, counting: Mapping[str, Any]) -> None:
 def count_on_engine(corpus: Sequence[str], job: Job, engine: str) -> pw.Counts:
     """Count the words of a corpus on an engine, with options that `check_engine` accepts."""
     # Each engine is an optional package.
-    module = import_module(f"piecework.distributed.{engine}")
+    module = import_module(f"piecework.integrations.distributed.{engine}")
     counts: pw.Counts = module.count_files(
         corpus,
         preset=job.plan.pipeline,

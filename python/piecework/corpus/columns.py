@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack
 from typing import Any, BinaryIO, Literal, TypeAlias
 
-from piecework._core import TextColumn
+from piecework._internal._core import TextColumn
 from piecework._internal.extras import import_extra
 from piecework.corpus.compression import compression_of
 from piecework.corpus.conversations import conversation_columns, conversation_of, without_nulls

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any
 
-from piecework._core import TextColumn
+from piecework._internal._core import TextColumn
 from piecework._internal.surrogates import replace_surrogates
 from piecework.corpus.conversations import conversation_of
 from piecework.corpus.field_path import FieldPath, json_kind

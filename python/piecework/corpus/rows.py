@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
-from piecework._core import TextColumn
+from piecework._internal._core import TextColumn
 from piecework._internal.validation import check_choice
 from piecework.corpus.field_path import FieldPath
 from piecework.corpus.skipped import OnError, Skipped, check_on_error

@@ -7,7 +7,7 @@ from itertools import chain, compress
 from operator import not_
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from piecework._core import TextColumn
+from piecework._internal._core import TextColumn
 
 if TYPE_CHECKING:
     import numpy as np

@@ -10,7 +10,7 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from piecework.batch import Batch
+from piecework.tokenizer.batch import Batch
 from piecework.export.encoded_lines import DocumentLengths, EncodedLines, Write, with_rows
 from piecework.export.settings import CorpusSettings
 

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from piecework._core import RawBatch
+from piecework._internal._core import RawBatch
 from piecework._internal.validation import listed
-from piecework.batch import Batch
+from piecework.tokenizer.batch import Batch
 from piecework.corpus.conversations import Conversation
 from piecework.errors import (
     ArgumentError,

@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
-from piecework._core import RawBatch
-from piecework.batch import Batch
+from piecework._internal._core import RawBatch
+from piecework.tokenizer.batch import Batch
 from piecework.corpus.texts import Texts
 from piecework.errors import CorpusError
 from piecework.tokenizer import Tokenizer

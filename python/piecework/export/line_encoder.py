@@ -7,7 +7,7 @@ from typing import cast
 
 import numpy as np
 
-from piecework.batch import Batch
+from piecework.tokenizer.batch import Batch
 from piecework.corpus.conversations import Conversation
 from piecework.corpus.texts import Texts, longest
 from piecework.errors import ArgumentError, CorpusError

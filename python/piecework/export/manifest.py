@@ -16,7 +16,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any
 
-from piecework._core import __version__
+from piecework._internal._core import __version__
 from piecework._internal.counted import counted
 from piecework.corpus.urls import is_url
 from piecework.errors import ArgumentError, CorpusError, FileError, FormatError, PieceworkError

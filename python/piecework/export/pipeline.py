@@ -21,7 +21,7 @@ from piecework._internal.progress import progress_bar, show_source
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike, check_tokenizer, path_text
-from piecework.batch import Batch
+from piecework.tokenizer.batch import Batch
 from piecework.corpus.reader import read_corpus
 from piecework.corpus.rows import Document, Utf8Errors
 from piecework.corpus.skipped import OnError

@@ -31,7 +31,7 @@ from piecework.train.setting_fields import (
 )
 
 if TYPE_CHECKING:
-    from piecework.encoding import Encoding
+    from piecework.tokenizer.encoding import Encoding
     from piecework.tokenizer import Tokenizer
 
 FormatName: TypeAlias = Literal[

@@ -11,10 +11,10 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from piecework._core import RawBatch
-from piecework.batch import Batch
+from piecework._internal._core import RawBatch
+from piecework.tokenizer.batch import Batch
 from piecework.corpus.text_stream import TextStream, line_lists
-from piecework.encoding import Encoding
+from piecework.tokenizer.encoding import Encoding
 from piecework.errors import CorpusError, IdRangeError
 from piecework.export.encoded_lines import EncodedLines, Write
 from piecework.io.atomic_files import atomic_stream

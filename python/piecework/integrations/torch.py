@@ -26,7 +26,7 @@ from piecework._internal.validation import (
 )
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.export.chats import MASK_NAME
-from piecework.rows.rectangles import Rectangle, as_tensor
+from piecework.tokenizer.rectangles import Rectangle, as_tensor
 
 IGNORED_LABEL = -100
 """The label that the losses of torch ignore."""

@@ -6,14 +6,14 @@ as in transformers 4 and `tokenizers`, except for the classes that `sentencepiec
 
 from __future__ import annotations
 
-from piecework._core import Core
+from piecework._internal._core import Core
 from piecework._internal.warn import warn
 from piecework.errors import FormatError, FormatWarning
 from piecework.io import class_tables as classes
 from piecework.io import sentencepiece_classes
 from piecework.io.core_parts import Json, stages_of, with_parts
 from piecework.io.folder_config import FolderConfig
-from piecework.split_patterns import PATTERNS
+from piecework.spec.split_patterns import PATTERNS
 
 BYTE_LEVEL = {
     "type": "ByteLevel",

@@ -158,7 +158,7 @@ DEFAULT_LANGUAGES = {
 
 # ---- classes that make a tokenizer of a vocabulary and merges
 
-# Class -> the name of its pattern in `piecework.split_patterns`.
+# Class -> the name of its pattern in `piecework.spec.split_patterns`.
 PATTERN_NAMES = {"Qwen2Tokenizer": "qwen2", "Qwen3_5Tokenizer": "qwen3.5"}
 LIKE_ROBERTA = _classes("Bart LED Longformer Roberta")
 # Classes whose pre-tokenizer is `ByteLevel` alone.

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any, TypeAlias
 
-from piecework._core import Core
+from piecework._internal._core import Core
 
 Json: TypeAlias = dict[str, Any]
 

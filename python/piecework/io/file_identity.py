@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from piecework._core import Xxh128
+from piecework._internal._core import Xxh128
 from piecework.errors import FileError
 
 _READ_BYTES = 256 << 10

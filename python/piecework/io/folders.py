@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
-from piecework._core import Core
+from piecework._internal._core import Core
 from piecework._internal.warn import warn
 from piecework.errors import FormatError, FormatWarning
 from piecework.io import class_pipelines, merges_classes, sentencepiece_classes

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 
-from piecework._core import detect_format as detected
-from piecework._core import is_cache
+from piecework._internal._core import detect_format as detected
+from piecework._internal._core import is_cache
 from piecework._internal.validation import PathLike
 from piecework.io.load_options import LoadOptions
 from piecework.io.names import resolve_name

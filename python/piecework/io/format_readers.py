@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, TypeAlias
 
-from piecework._core import (
+from piecework._internal._core import (
     Core,
     read_clip,
     read_piecework_file,
@@ -26,7 +26,7 @@ from piecework.io import format_detection as formats
 from piecework.io.gguf_files import compile_gguf, model_options
 from piecework.io.load_options import LoadOptions, shortened
 from piecework.io.source_bytes import gunzipped, source_bytes
-from piecework.split_patterns import GPT2_PATTERN, PATTERNS
+from piecework.spec.split_patterns import GPT2_PATTERN, PATTERNS
 
 # Formats that contain their pipeline are read without importing `piecework.spec`.
 if TYPE_CHECKING:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from contextlib import suppress
 
-from piecework._core import fingerprint, is_cache, read_cache, write_cache
+from piecework._internal._core import fingerprint, is_cache, read_cache, write_cache
 from piecework._internal.validation import PathLike, check_choice, check_type, path_text
 from piecework.errors import ArgumentError, FileError, FormatError, PieceworkError
 from piecework.io.format_detection import (

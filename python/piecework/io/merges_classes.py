@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from piecework._core import Core
+from piecework._internal._core import Core
 from piecework.errors import FormatError
 from piecework.io import class_tables as classes
 from piecework.io.class_pipelines import (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from piecework._core import Core
+from piecework._internal._core import Core
 from piecework._internal.validation import check_choice, listed
-from piecework.attributes.roles import ROLES
+from piecework.spec.role_attributes import ROLES
 from piecework.errors import ArgumentError
 from piecework.io.folder_settings import FolderSettings
 

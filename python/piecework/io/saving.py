@@ -11,7 +11,7 @@ import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from piecework._core import (
+from piecework._internal._core import (
     write_cache,
     write_piecework_file,
     write_sentencepiece,

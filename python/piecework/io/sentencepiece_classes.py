@@ -11,7 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-from piecework._core import Core
+from piecework._internal._core import Core
 from piecework.errors import FormatError
 from piecework.io import class_tables as classes
 from piecework.io.core_parts import (

@@ -6,7 +6,7 @@ import errno
 import os
 from io import BytesIO, FileIO
 
-from piecework._core import gguf_section_length, is_cache, is_gguf
+from piecework._internal._core import gguf_section_length, is_cache, is_gguf
 from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.io.load_options import LoadOptions
 from piecework.io.read_file import check_that_it_ends, errors_of_reading, too_large

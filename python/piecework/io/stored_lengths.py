@@ -10,7 +10,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any, TypeAlias
 
-from piecework._core import Core
+from piecework._internal._core import Core
 from piecework._internal.validation import check_choice, check_size, check_text, check_type_id
 from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, FormatWarning

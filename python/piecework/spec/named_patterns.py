@@ -9,7 +9,7 @@ from typing import Final
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec.patterns import Regex
 from piecework.spec.pre_tokenizers import ByteLevel, PreTokenizer, SequencePreTokenizer, Split
-from piecework.split_patterns import GPT2_PATTERN, PATTERNS
+from piecework.spec.split_patterns import GPT2_PATTERN, PATTERNS
 
 NAMED_PATTERNS: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(PATTERNS)
 

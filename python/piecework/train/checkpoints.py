@@ -18,7 +18,7 @@ from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, TypeVar
 
-from piecework._core import LearningLog
+from piecework._internal._core import LearningLog
 from piecework._internal.types import Update
 from piecework._internal.validation import PathLike, path_text
 from piecework.errors import ArgumentError, FileError, FormatError

@@ -11,7 +11,7 @@ from pathlib import Path
 from time import monotonic
 from typing import Any, NamedTuple
 
-from piecework._core import WordCounter, fingerprint
+from piecework._internal._core import WordCounter, fingerprint
 from piecework._internal.counted import counted
 from piecework._internal.validation import PathLike, path_text
 from piecework.corpus.plain_text import MAX_READ_AHEAD

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, BinaryIO, Literal, TypeAlias
 
-from piecework._core import RawCounts
+from piecework._internal._core import RawCounts
 from piecework._internal.validation import optional_number
 from piecework.errors import ArgumentError, FormatError, InputTypeError
 from piecework.train.counts_files import CountsTable, read_counts, write_counts, write_tsv

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
-from piecework._core import OrderedWords, __version__
+from piecework._internal._core import OrderedWords, __version__
 from piecework._internal.counted import counted
 from piecework._internal.extras import import_extra
 from piecework._internal.validation import path_text

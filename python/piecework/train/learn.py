@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from piecework._core import check_memory
+from piecework._internal._core import check_memory
 from piecework._internal.memory_budget import format_size, memory_budget
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike, check_type, listed, whole_number

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Generic, TypeVar
 
-from piecework._core import LearnedEntries
-from piecework._core import LearnedPieces as CorePieces
+from piecework._internal._core import LearnedEntries
+from piecework._internal._core import LearnedPieces as CorePieces
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, FormatError, TrainingError

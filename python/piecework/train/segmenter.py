@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
-from piecework._core import Core, RawBatch
+from piecework._internal._core import Core, RawBatch
 from piecework._internal.threads import thread_count
 from piecework.spec import TokenizerSpec
 

@@ -13,9 +13,9 @@ from functools import cache
 from typing import Any
 
 from piecework import spec
-from piecework._core import Core
+from piecework._internal._core import Core
 from piecework._internal.validation import unknown_choice
-from piecework.normalization_rules import NormalizationRules
+from piecework.io.normalization_rules import NormalizationRules
 from piecework.train.presets import PRESETS, AnyPreset, Pipeline, Preset
 from piecework.train.trainers.common import DEFAULT_TRANSITION
 from piecework.train.trainers.sentencepiece import SentencePieceTrainer

@@ -15,9 +15,9 @@ from typing import Any, ClassVar, TypeVar
 
 from piecework._internal import validation as checks
 from piecework._internal.memory_budget import memory_budget
-from piecework.attributes.names_of_other_libraries import unknown_setting
+from piecework._internal.names_of_other_libraries import unknown_setting
 from piecework.errors import ArgumentError
-from piecework.normalization_rules import NormalizationRules
+from piecework.io.normalization_rules import NormalizationRules
 
 Instance = TypeVar("Instance")
 Function = TypeVar("Function", bound=Callable[..., Any])

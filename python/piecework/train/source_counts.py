@@ -11,7 +11,7 @@ from functools import cached_property, reduce
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from piecework._core import RawCounts
+from piecework._internal._core import RawCounts
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, CorpusError, InputTypeError
 from piecework.train.counts import Counts, word_counts

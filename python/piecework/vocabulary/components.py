@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any, Protocol
 
-from piecework._core import Core
+from piecework._internal._core import Core
 from piecework.errors import ArgumentError, PortabilityError
 from piecework.spec import (
     NFKD,

@@ -7,7 +7,7 @@ from codecs import getincrementaldecoder
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from piecework._core import vocab_bytes as core_vocab_bytes
+from piecework._internal._core import vocab_bytes as core_vocab_bytes
 from piecework._internal.validation import check_choice, check_tokenizer
 from piecework.errors import ArgumentError, InvalidUtf8Error
 from piecework.io.core_parts import STRIP_TEXT, steps_of_clean_up

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from piecework._core import Core, LearnedEntries, continue_training
+from piecework._internal._core import Core, LearnedEntries, continue_training
 from piecework._internal.progress import progress_bar
 from piecework._internal.types import Progress, Update
 from piecework._internal.validation import check_size, check_tokenizer

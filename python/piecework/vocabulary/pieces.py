@@ -12,7 +12,7 @@ from dataclasses import replace
 from numbers import Real
 from typing import TYPE_CHECKING
 
-from piecework._core import read_sentencepiece_vocab
+from piecework._internal._core import read_sentencepiece_vocab
 from piecework._internal.validation import (
     PathLike,
     check_number,

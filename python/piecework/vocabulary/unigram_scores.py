@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from piecework._core import learn_unigram
+from piecework._internal._core import learn_unigram
 from piecework._internal.progress import progress_bar
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Update

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
-from piecework._core import Core
+from piecework._internal._core import Core
 from piecework._internal.validation import check_tokenizer, check_type
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.spec import BPE, SentencePiece, TokenizerSpec, Unigram, WordPiece

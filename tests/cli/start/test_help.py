@@ -9,7 +9,7 @@ import sys
 import pytest
 
 import piecework as pw
-from piecework._core import BUILD_PROFILE
+from piecework._internal._core import BUILD_PROFILE
 from piecework.cli.app import VERBS, commands
 from piecework.cli.parameters import Context
 from tests.cli.start.command_names import Run, command_named

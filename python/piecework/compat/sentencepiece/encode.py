@@ -22,7 +22,7 @@ from piecework.compat.sentencepiece.texts import (
     with_surfaces,
 )
 from piecework.errors import ArgumentError
-from piecework.sampling import (
+from piecework.tokenizer.sampling import (
     Piece,
     check_alpha,
     check_segmentations,

@@ -13,10 +13,10 @@ from piecework.compat.sentencepiece.texts import InputText, byte_offsets, messag
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.io.format_readers import read_normalizer
 from piecework.io.read_file import file_bytes
-from piecework.normalization_rules import NormalizationRules
+from piecework.io.normalization_rules import NormalizationRules
 from piecework.spec import Char, TokenizerSpec
 from piecework.spec import SentencePieceNormalizer as NormalizerSpec
-from piecework.stages import normalize_with_offsets
+from piecework.tokenizer.stages import normalize_with_offsets
 
 _NORMALIZER_SPEC_FIELD = 3
 WHITESPACE_FLAGS = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")

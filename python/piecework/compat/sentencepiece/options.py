@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
 
 from piecework import Sampling
 from piecework.errors import ArgumentError, InputTypeError
-from piecework.sampling import check_alpha
+from piecework.tokenizer.sampling import check_alpha
 
 T = TypeVar("T")
 

@@ -27,7 +27,7 @@ from piecework.compat.sentencepiece.options import (
 )
 from piecework.compat.sentencepiece.texts import InputText, input_texts, is_sequence
 from piecework.errors import ArgumentError, InputTypeError
-from piecework.sampling import check_alpha
+from piecework.tokenizer.sampling import check_alpha
 
 if TYPE_CHECKING:
     from typing_extensions import Self, Unpack
@@ -438,7 +438,7 @@ class SentencePieceProcessor:
         """
         check_alpha(alpha)
         rows = [
-            pw.lattice.entropy(self.tokenizer, source.text, alpha, parse_special=False)
+            pw.tokenizer.lattice.entropy(self.tokenizer, source.text, alpha, parse_special=False)
             for source in input_texts(input)
         ]
         return rows if isinstance(input, list) else rows[0]

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 
 from piecework.compat.sentencepiece.options import OutType
 from piecework.errors import InputTypeError
-from piecework.sampling import Piece
+from piecework.tokenizer.sampling import Piece
 
 _VARINT, _BYTES, _FLOAT = 0, 2, 5
 PROTO_FORMS = ("proto", "serialized_proto", "immutable_proto")

@@ -18,7 +18,7 @@ from piecework.compat.sentencepiece.normalizer import WHITESPACE_FLAGS, Sentence
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.io.atomic_files import atomic_file
 from piecework.io.saving import tokenizer_bytes
-from piecework.normalization_rules import NormalizationRules
+from piecework.io.normalization_rules import NormalizationRules
 
 _DEFAULTS: dict[str, Any] = {
     **{field.name: field.default for field in fields(Trainer)},

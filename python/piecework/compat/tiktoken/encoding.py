@@ -176,7 +176,7 @@ class Encoding:
 
     def _encode_single_piece(self, text_or_bytes: str | bytes) -> list[int]:
         """Encode text or bytes as one pre-token; bytes need not be UTF-8."""
-        return pw.stages.encode_pre_token(self._tokenizer, _to_bytes(text_or_bytes))
+        return pw.tokenizer.stages.encode_pre_token(self._tokenizer, _to_bytes(text_or_bytes))
 
     def _encode_only_native_bpe(self, text: str) -> list[int]:
         """Encode a text; special tokens in it are plain text."""

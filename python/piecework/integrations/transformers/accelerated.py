@@ -22,7 +22,7 @@ from piecework import Batch, Tokenizer
 from piecework.errors import ArgumentError, InputTypeError, PieceworkError
 from piecework.integrations.transformers.backend import BackendTokenizer, Rows, split_rows
 from piecework.io.stored_lengths import ignore_warnings_of_lengths
-from piecework.rows.rectangles import as_tensor
+from piecework.tokenizer.rectangles import as_tensor
 
 _TENSOR_TYPES = ("np", "pt")
 _LOGGER = logging.getLogger(__name__)

@@ -128,7 +128,7 @@ class Pipeline:
         if self._components is None:
             assert self._compiled is not None
             try:
-                stages = pw.stages.stages_of(self._compiled)
+                stages = pw.tokenizer.stages.stages_of(self._compiled)
                 self._components = tokenizers.Tokenizer.from_str(pw.spec.portable_json(stages))
             except Exception:  # a stage that only the whole pipeline can express there
                 return self._with_model()
@@ -168,7 +168,7 @@ class Pipeline:
         assert components is not None
         try:
             stages = json.loads(components.to_str())
-            compiled = pw.stages.with_stages(compiled, {name: stages[name] for name in STAGES})
+            compiled = pw.tokenizer.stages.with_stages(compiled, {name: stages[name] for name in STAGES})
         except Exception:  # custom components of `tokenizers` raise Exception itself
             self.replace_original(self._with_model())
             return

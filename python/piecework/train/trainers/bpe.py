@@ -6,7 +6,7 @@ from abc import abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any, Final
 
-from piecework._core import RawCounts, learn_bpe, learn_bpe_by_source
+from piecework._internal._core import RawCounts, learn_bpe, learn_bpe_by_source
 from piecework._internal.types import Progress, Self, Unpack
 from piecework._internal.validation import PathLike
 from piecework._internal.warn import warn

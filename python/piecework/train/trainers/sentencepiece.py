@@ -10,13 +10,13 @@ from functools import cached_property
 from itertools import count, islice
 from typing import Any, ClassVar, Literal
 
-from piecework._core import LearnedPieces as CorePieces
-from piecework._core import RawCounts, learn_sentencepiece
+from piecework._internal._core import LearnedPieces as CorePieces
+from piecework._internal._core import RawCounts, learn_sentencepiece
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError
-from piecework.normalization_rules import NormalizationRules
+from piecework.io.normalization_rules import NormalizationRules
 from piecework.spec import (
     PieceType,
     PreTokenizer,

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from piecework._core import LearnedPieces as CorePieces
-from piecework._core import learn_unigram
+from piecework._internal._core import LearnedPieces as CorePieces
+from piecework._internal._core import learn_unigram
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Unpack
 from piecework.errors import ArgumentError

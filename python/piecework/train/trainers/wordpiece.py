@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from piecework._core import LearnedEntries, learn_wordpiece
+from piecework._internal._core import LearnedEntries, learn_wordpiece
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.warn import warn

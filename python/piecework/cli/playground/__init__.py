@@ -4,6 +4,6 @@
 your own.
 """
 
-from piecework.playground.application import create_app
+from piecework.cli.playground.application import create_app
 
 __all__ = ["create_app"]

@@ -10,7 +10,7 @@ from html import escape
 from itertools import accumulate, takewhile
 from typing import NamedTuple
 
-from piecework._core import Encoding
+from piecework._internal._core import Encoding
 from piecework.errors import ArgumentError
 
 _MAX_TOKENS = 2000

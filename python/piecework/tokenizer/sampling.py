@@ -11,10 +11,10 @@ import secrets
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeAlias
 
-from piecework._core import Core, piece_segmentations, pieces
+from piecework._internal._core import Core, piece_segmentations, pieces
 from piecework._internal.seeded_sampling import SeededSampling
 from piecework._internal.validation import check_number, check_type
-from piecework.encoding import Encoding
+from piecework.tokenizer.encoding import Encoding
 from piecework.errors import ArgumentError
 
 if TYPE_CHECKING:
@@ -98,7 +98,7 @@ class Segmentation:
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Unigram((("h", -1.0), ("u", -1.0), ("hu", -1.5))))
-    >>> pw.lattice.nbest(tok, "hu", 1)
+    >>> pw.tokenizer.lattice.nbest(tok, "hu", 1)
     [Segmentation(hu, score=-1.5)]
 
     `score` is the sum of the log probabilities of the pieces; an unknown character has the lowest score

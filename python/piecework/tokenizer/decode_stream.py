@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
-from piecework._core import RawDecodeStream
+from piecework._internal._core import RawDecodeStream
 from piecework._internal.validation import id_list, listed
 from piecework.errors import ArgumentError, InputTypeError, InvalidUtf8Error
 
@@ -107,7 +107,7 @@ class DecodeStreams(_Streams):
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
-    >>> pw.stages.decode_streams(tok, [[], []]).step([1, 2])
+    >>> pw.tokenizer.stages.decode_streams(tok, [[], []]).step([1, 2])
     ['a', 'b']
     """
 

@@ -10,7 +10,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from piecework._core import encode_word_of_bytes
+from piecework._internal._core import encode_word_of_bytes
 from piecework._internal.validation import (
     check_choice,
     check_tokenizer,
@@ -18,8 +18,8 @@ from piecework._internal.validation import (
     id_list,
     listed,
 )
-from piecework.decode_stream import DecodeStreams
-from piecework.encoding import Encoding
+from piecework.tokenizer.decode_stream import DecodeStreams
+from piecework.tokenizer.encoding import Encoding
 from piecework.spec import Char, Normalizer, PreTokenizer, TokenizerSpec
 from piecework.tokenizer import Tokenizer
 
@@ -45,7 +45,7 @@ def normalize(normalizer: Normalizer, text: str) -> str:
     """Apply a normalizer to a text.
 
     >>> import piecework as pw
-    >>> pw.stages.normalize(pw.spec.BertNormalizer(), "Héllo")
+    >>> pw.tokenizer.stages.normalize(pw.spec.BertNormalizer(), "Héllo")
     'hello'
 
     Each call compiles the normalizer; for many texts, make a tokenizer and call its `normalize`. Raises
@@ -59,7 +59,7 @@ def pre_tokenize(pre_tokenizer: PreTokenizer, text: str) -> list[tuple[str, tupl
     """Split a text by a pre-tokenizer; return each word with its character span.
 
     >>> import piecework as pw
-    >>> pw.stages.pre_tokenize(pw.spec.ByteLevel(add_prefix_space=False), "hug hugs!")
+    >>> pw.tokenizer.stages.pre_tokenize(pw.spec.ByteLevel(add_prefix_space=False), "hug hugs!")
     [('hug', (0, 3)), ('Ġhugs', (3, 8)), ('!', (8, 9))]
 
     Each call compiles the pre-tokenizer; for many texts, make a tokenizer and call its `pre_tokenize`. Raises
@@ -76,7 +76,7 @@ def stages_of(tokenizer: Tokenizer) -> TokenizerSpec:
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=pw.spec.Lowercase())
-    >>> pw.stages.stages_of(tok).normalizer
+    >>> pw.tokenizer.stages.stages_of(tok).normalizer
     Lowercase()
 
     Added tokens, truncation and padding are included. `tokenizer.spec` has the vocabulary too.
@@ -90,7 +90,7 @@ def with_stages(tokenizer: Tokenizer, stages: Mapping[str, Any]) -> Tokenizer:
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
-    >>> lowercasing = pw.stages.with_stages(tok, {"normalizer": {"type": "Lowercase"}})
+    >>> lowercasing = pw.tokenizer.stages.with_stages(tok, {"normalizer": {"type": "Lowercase"}})
     >>> lowercasing.encode("A").ids
     [1]
 
@@ -111,7 +111,7 @@ def normalize_with_offsets(tokenizer: Tokenizer, text: str) -> tuple[str, list[i
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=pw.spec.NFKC())
-    >>> pw.stages.normalize_with_offsets(tok, "½l")
+    >>> pw.tokenizer.stages.normalize_with_offsets(tok, "½l")
     ('1⁄2l', [0, 0, 0, 1, 2])
 
     Offsets count characters of `text`. The last one is the end of the last character, so there is one
@@ -128,7 +128,7 @@ def encode_pre_token(tokenizer: Tokenizer, data: bytes) -> list[int]:
     >>> import piecework as pw
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"\xe2\x82": 256}
     >>> tok = pw.Tokenizer.from_ranks(ranks, pattern="gpt2")
-    >>> pw.stages.encode_pre_token(tok, b"\xe2\x82"), tok.encode("€").ids
+    >>> pw.tokenizer.stages.encode_pre_token(tok, b"\xe2\x82"), tok.encode("€").ids
     ([256], [256, 172])
 
     Normalizer, pre-tokenizer, added tokens and post-processor are not applied.
@@ -150,7 +150,7 @@ def decode_streams(
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
-    >>> pw.stages.decode_streams(tok, [[1], []]).step([2, 1])
+    >>> pw.tokenizer.stages.decode_streams(tok, [[1], []]).step([2, 1])
     [' b', 'a']
 
     The other arguments are those of `Tokenizer.decode`.
@@ -173,7 +173,7 @@ def metaspace_word_ids(encoding: Encoding) -> list[int | None]:
     >>> vocab = {token: id for id, token in enumerate("<unk> ▁ a b ▁a ▁b".split())}
     >>> model = pw.spec.BPE(vocab, (("▁", "a"), ("▁", "b")), unk_token="<unk>")
     >>> encoding = pw.Tokenizer(model, normalizer=pw.spec.Replace(" ", "▁")).encode("ab ab b")
-    >>> encoding.word_ids, pw.stages.metaspace_word_ids(encoding)
+    >>> encoding.word_ids, pw.tokenizer.stages.metaspace_word_ids(encoding)
     ([0, 0, 0, 0, 0], [0, 0, 1, 1, 2])
 
     Models in the style of Llama have no pre-tokenizer, so that a whole text is one pre-token, as in

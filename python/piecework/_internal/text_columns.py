@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from piecework._core import TextColumn
+from piecework._internal._core import TextColumn
 from piecework._internal.validation import listed
 from piecework.errors import ArgumentError, InputTypeError
 

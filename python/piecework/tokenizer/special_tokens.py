@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
-from piecework._core import Core, TextColumn, find_special
+from piecework._internal._core import Core, TextColumn, find_special
 from piecework._internal.validation import check_tokenizer
 from piecework.errors import ArgumentError, InputTypeError, SpecialTokenError
-from piecework.rows.text_columns import text_rows
+from piecework._internal.text_columns import text_rows
 
 if TYPE_CHECKING:
     from piecework._internal.array_types import Texts

@@ -10,12 +10,12 @@ import math
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
-from piecework._core import entropy as core_entropy
-from piecework._core import scores, segmentations
+from piecework._internal._core import entropy as core_entropy
+from piecework._internal._core import scores, segmentations
 from piecework._internal.seeded_sampling import SeededSampling
 from piecework._internal.validation import check_tokenizer, check_type, id_list
 from piecework.errors import ArgumentError
-from piecework.sampling import (
+from piecework.tokenizer.sampling import (
     Sampling,
     Segmentation,
     check_alpha,
@@ -48,7 +48,7 @@ def nbest(
     >>> counts = {"h": 15, "u": 36, "g": 20, "s": 5, "ug": 20, "hug": 15}
     >>> pieces = tuple((piece, math.log(count / 111)) for piece, count in counts.items())
     >>> tok = pw.Tokenizer(pw.spec.Unigram(pieces))
-    >>> for segmentation in pw.lattice.nbest(tok, "hugs", 3):
+    >>> for segmentation in pw.tokenizer.lattice.nbest(tok, "hugs", 3):
     ...     print(segmentation)
     Segmentation(hug s, score=-5.10157)
     Segmentation(h ug s, score=-6.81537)
@@ -86,7 +86,7 @@ def sample(
     >>> import piecework as pw
     >>> scored = (("a", -1.0), ("b", -1.0), ("ab", -1.5))
     >>> tok = pw.Tokenizer(pw.spec.Unigram(scored))
-    >>> samples = pw.lattice.sample(tok, "ab", 2, pw.Sampling(alpha=1, seed=4), replacement=False)
+    >>> samples = pw.tokenizer.lattice.sample(tok, "ab", 2, pw.Sampling(alpha=1, seed=4), replacement=False)
     >>> sorted((s.encoding.tokens, round(s.log_probability, 3)) for s in samples)
     [(['a', 'b'], -0.974), (['ab'], -0.474)]
 
@@ -136,7 +136,7 @@ def entropy(
     >>> import piecework as pw
     >>> scored = (("a", -1.0), ("b", -1.0), ("ab", -2.0))
     >>> tok = pw.Tokenizer(pw.spec.Unigram(scored))
-    >>> round(pw.lattice.entropy(tok, "ab"), 6) == round(math.log(2), 6)
+    >>> round(pw.tokenizer.lattice.entropy(tok, "ab"), 6) == round(math.log(2), 6)
     True
 
     Probabilities are proportional to exp(alpha * score), as in `Sampling`. A text with one segmentation
@@ -159,7 +159,7 @@ def score(
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Unigram((("a", -1.0), ("b", -1.5), ("ab", -2.0))))
-    >>> pw.lattice.score(tok, "ab")
+    >>> pw.tokenizer.lattice.score(tok, "ab")
     -2.0
     """
     check_tokenizer(tokenizer)
@@ -171,7 +171,7 @@ def score_ids(tokenizer: Tokenizer, ids: Ids) -> float:
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Unigram((("a", -1.0), ("b", -1.5), ("ab", -2.0))))
-    >>> pw.lattice.score_ids(tok, [0, 1])
+    >>> pw.tokenizer.lattice.score_ids(tok, [0, 1])
     -2.5
 
     An unknown id counts as one unknown character, and added tokens outside the model count 0. Raises

@@ -5,6 +5,6 @@ The class is compiled, see `crates/bindings/src/encoding.rs`; its types and docu
 
 from __future__ import annotations
 
-from piecework._core import Encoding, encoding_of_row, missing_column
+from piecework._internal._core import Encoding, encoding_of_row, missing_column
 
 __all__ = ["Encoding", "encoding_of_row", "missing_column"]

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, ClassVar
 
-from piecework._core import RawRules
+from piecework._internal._core import RawRules
 from piecework._internal.surrogates import first_surrogate
 from piecework._internal.validation import PathLike, check_type, path_text
 from piecework.errors import ArgumentError, InputTypeError

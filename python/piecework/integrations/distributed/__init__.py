@@ -7,7 +7,7 @@ distributes tasks, stores their results and repeats failed ones; `tasks` has wha
 
 >>> import pyarrow as pa
 >>> import piecework as pw
->>> from piecework.distributed import count_batch, counts_of_table, merge_counts
+>>> from piecework.integrations.distributed import count_batch, counts_of_table, merge_counts
 >>> batches = [pa.table({"text": ["hug pug"]}), pa.table({"text": ["hug"]})]
 >>> tables = [count_batch(batch, "text", preset="bert-uncased") for batch in batches]
 >>> counts_of_table(merge_counts(tables)).most_common()
@@ -16,13 +16,13 @@ distributes tasks, stores their results and repeats failed ones; `tasks` has wha
 Each engine is an extra: `piecework[ray]`, `piecework[spark]`.
 """
 
-from piecework.distributed.arrow_counts import (
+from piecework.integrations.distributed.arrow_counts import (
     count_batch,
     counts_of_table,
     counts_table,
     merge_counts,
 )
-from piecework.distributed.tasks import encode_batch_column
+from piecework.integrations.distributed.tasks import encode_batch_column
 
 __all__ = [
     "count_batch",

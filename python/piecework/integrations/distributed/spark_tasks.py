@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from piecework._internal.extras import import_extra
-from piecework.distributed import tasks
+from piecework.integrations.distributed import tasks
 from piecework.errors import TrainingError
 
 COUNTS_SCHEMA = "word string, count long, first long"

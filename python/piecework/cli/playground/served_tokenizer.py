@@ -13,7 +13,7 @@ import piecework as pw
 from piecework.analysis.readable import bytes_of, is_byte_level, text_of_bytes
 from piecework.analysis.round_trip import unknown_id_of
 from piecework.errors import ArgumentError
-from piecework.playground.training_replay import check_length
+from piecework.cli.playground.training_replay import check_length
 
 WORD_CHARS = 500
 """Characters of a text whose segmentation is explained."""
@@ -119,9 +119,9 @@ class ServedTokenizer:
         if self._view == "lattice":
             how = pw.Sampling(alpha=alpha, seed=seed % 2**32)
             scored = (
-                pw.lattice.nbest(self.tokenizer, text, n, **plain)
+                pw.tokenizer.lattice.nbest(self.tokenizer, text, n, **plain)
                 if draw == "best"
-                else pw.lattice.sample(self.tokenizer, text, n, how, **plain)
+                else pw.tokenizer.lattice.sample(self.tokenizer, text, n, how, **plain)
             )
             found = [(one.encoding.ids, one.score, one.log_probability) for one in scored]
         elif self._view == "merges" and draw == "sample":

@@ -13,11 +13,11 @@ from functools import cached_property
 from operator import itemgetter
 from typing import TypeAlias
 
-from piecework._core import Core, RawPrompts
+from piecework._internal._core import Core, RawPrompts
 from piecework._internal.surrogates import first_surrogate
 from piecework._internal.validation import listed
-from piecework.attributes.names_of_other_libraries import add_foreign_names
-from piecework.encoding import Encoding
+from piecework._internal.names_of_other_libraries import add_foreign_names
+from piecework.tokenizer.encoding import Encoding
 from piecework.errors import ArgumentError, InputTypeError
 
 Span: TypeAlias = tuple[int, int]

@@ -18,8 +18,8 @@ from piecework._internal.extras import import_extra
 from piecework.analysis.drawing import PAGE_FILES
 from piecework.analysis.report import page_charts, report_content
 from piecework.errors import ArgumentError, PieceworkError
-from piecework.playground.served_tokenizer import ServedTokenizer, encoded_text
-from piecework.playground.training_replay import (
+from piecework.cli.playground.served_tokenizer import ServedTokenizer, encoded_text
+from piecework.cli.playground.training_replay import (
     CORPUS_CHARS,
     PRESETS_OF_LEARNERS,
     VOCAB_SIZE,
@@ -51,7 +51,7 @@ def create_app(
 ) -> Callable[..., Awaitable[None]]:
     """Return the playground as an ASGI application.
 
-    >>> from piecework.playground import create_app
+    >>> from piecework.cli.playground import create_app
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
     >>> callable(create_app({"characters": tok}))
     True

@@ -8,7 +8,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from piecework._core import RawBatch, TextColumn
+from piecework._internal._core import RawBatch, TextColumn
 
 _COLUMNS = (
     *("ids", "row_offsets", "type_ids", "attention_mask", "offsets", "word_ids"),

@@ -21,8 +21,8 @@ from piecework._internal.validation import (
     check_tokenizer,
     file_path,
 )
-from piecework.distributed.arrow_counts import counts_of_table
-from piecework.distributed.tasks import (
+from piecework.integrations.distributed.arrow_counts import counts_of_table
+from piecework.integrations.distributed.tasks import (
     CountBatchSettings,
     CountFilesSettings,
     EncodeBatchSettings,

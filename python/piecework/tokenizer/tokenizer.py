@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 
-from piecework._core import Core, RawPrompts, TextColumn, decode_bytes, token_bytes
+from piecework._internal._core import Core, RawPrompts, TextColumn, decode_bytes, token_bytes
 from piecework._internal.surrogates import first_surrogate
 from piecework._internal.threads import thread_count
 from piecework._internal.validation import (
@@ -26,7 +26,7 @@ from piecework._internal.validation import (
     listed,
 )
 from piecework._internal.warn import warn
-from piecework.attributes.names_of_other_libraries import (
+from piecework._internal.names_of_other_libraries import (
     WithForeignNames,
     add_foreign_names,
     hides_keywords,
@@ -34,10 +34,10 @@ from piecework.attributes.names_of_other_libraries import (
     many_texts,
     reject_keywords,
 )
-from piecework.attributes.roles import RoleId, RoleToken
-from piecework.batch import Batch, Filling
-from piecework.decode_stream import DecodeStream
-from piecework.encoding import Encoding
+from piecework.spec.role_attributes import RoleId, RoleToken
+from piecework.tokenizer.batch import Batch, Filling
+from piecework.tokenizer.decode_stream import DecodeStream
+from piecework.tokenizer.encoding import Encoding
 from piecework.errors import ArgumentError, FormatError, InputTypeError, PortabilityWarning
 from piecework.io import stored_lengths
 from piecework.io.folder_config import read_config, templates_with
@@ -55,16 +55,16 @@ from piecework.io.role_settings import (
     tokens_without_role,
 )
 from piecework.io.source_bytes import files_of_directory, gunzipped
-from piecework.rows.special_tokens import checked_parse_special, refuse_special, special_ids
-from piecework.rows.text_columns import split_pairs, text_rows
+from piecework.tokenizer.special_tokens import checked_parse_special, refuse_special, special_ids
+from piecework._internal.text_columns import split_pairs, text_rows
 
 if TYPE_CHECKING:
     from piecework._internal.array_types import Ids, Texts
     from piecework._internal.memory import Memory
     from piecework._internal.seeded_sampling import SeededSampling
     from piecework._internal.types import Progress, Self, Unpack
-    from piecework.rows.segments import SegmentedEncoding
-    from piecework.sampling import Sampling
+    from piecework.tokenizer.segments import SegmentedEncoding
+    from piecework.tokenizer.sampling import Sampling
     from piecework.spec import (
         AddedToken,
         Decoder,
@@ -663,7 +663,7 @@ class Tokenizer(metaclass=WithForeignNames):
             num_threads=thread_count(num_threads),
         )
         if offsets in ("bytes", "utf16"):
-            from piecework.rows.offset_units import in_unit
+            from piecework.tokenizer.offset_units import in_unit
 
             raw = in_unit(raw, first, second, offsets, is_pretokenized)
         if self._filling is None:
@@ -755,13 +755,13 @@ class Tokenizer(metaclass=WithForeignNames):
         `SpecialTokenError` for a special token of one character that the model makes from plain text. Plain
         text of which it makes another special token is segmented without these, as SentencePiece does.
         """
-        from piecework.rows.segments import encode_segments
+        from piecework.tokenizer.segments import encode_segments
 
         return encode_segments(segments, self._prompts_with(markers), add_special_tokens)
 
     def _prompts_with(self, markers: Collection[str] | None) -> RawPrompts:
         """Return what encodes prompts; that without markers is kept."""
-        from piecework.rows.segments import prompts_of
+        from piecework.tokenizer.segments import prompts_of
 
         if markers is not None:
             return prompts_of(self._core, self._role_tokens().values(), markers)
@@ -1674,7 +1674,7 @@ class Tokenizer(metaclass=WithForeignNames):
         """Return the sampling settings for the core, None for the one best segmentation."""
         if sampling is None and not self._dropout:
             return None
-        from piecework.sampling import resolved
+        from piecework.tokenizer.sampling import resolved
 
         return resolved(sampling, self._dropout, self._core.scores_segmentations)
 
