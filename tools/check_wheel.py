@@ -92,7 +92,11 @@ def module_of(package: Path) -> str:
     """Return the name of the extension module in a wheel."""
     *_, python, abi, tag = package.stem.split("-")
     if tag.startswith("win"):
-        return "piecework/_internal/_core.pyd" if abi == "abi3" else f"piecework/_internal/_core.{abi}-{tag}.pyd"
+        return (
+            "piecework/_internal/_core.pyd"
+            if abi == "abi3"
+            else f"piecework/_internal/_core.{abi}-{tag}.pyd"
+        )
     if abi == "abi3":
         return "piecework/_internal/_core.abi3.so"
     version = f"{python[2:]}t"

@@ -11,7 +11,6 @@ text is encoded into `Encoding` and `Batch`, and decoded again.
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
 from piecework import errors as errors
@@ -20,9 +19,9 @@ from piecework.errors import PieceworkError as PieceworkError
 
 try:
     from piecework._internal._core import __version__ as __version__
+    from piecework.tokenizer import Tokenizer as Tokenizer
     from piecework.tokenizer.batch import Batch as Batch
     from piecework.tokenizer.encoding import Encoding as Encoding
-    from piecework.tokenizer import Tokenizer as Tokenizer
 except ModuleNotFoundError as error:
     if error.name != "piecework._internal._core":  # `piecework.reference` runs without it
         raise
@@ -32,14 +31,12 @@ if TYPE_CHECKING:
     from piecework import chat as chat
     from piecework import corpus as corpus
     from piecework import export as export
-    from piecework.tokenizer import lattice as lattice
     from piecework import spec as spec
-    from piecework.tokenizer import stages as stages
     from piecework import train as train
     from piecework import vocabulary as vocabulary
     from piecework.export import encode_files as encode_files
-    from piecework.tokenizer.sampling import Sampling as Sampling
     from piecework.spec import TokenizerSpec as TokenizerSpec
+    from piecework.tokenizer.sampling import Sampling as Sampling
     from piecework.train import BPETrainer as BPETrainer
     from piecework.train import ByteBPETrainer as ByteBPETrainer
     from piecework.train import ByteUnigramTrainer as ByteUnigramTrainer
@@ -53,18 +50,7 @@ if TYPE_CHECKING:
     from piecework.train import count_texts as count_texts
     from piecework.vocabulary.changed_vocabulary import IdMap as IdMap
 
-# Imported when first read: loading and encoding need none of them.
-_MODULES = (
-    "analysis",
-    "chat",
-    "corpus",
-    "export",
-    "lattice",
-    "spec",
-    "stages",
-    "train",
-    "vocabulary",
-)
+# Each is imported when it is first read: loading and encoding need none of them.
 _HOMES = {
     "BPETrainer": "train",
     "ByteBPETrainer": "train",
@@ -72,15 +58,22 @@ _HOMES = {
     "CharTrainer": "train",
     "Counts": "train",
     "IdMap": "vocabulary.changed_vocabulary",
-    "Sampling": "sampling",
+    "Sampling": "tokenizer.sampling",
     "SentencePieceTrainer": "train",
     "TokenizerSpec": "spec",
     "UnigramTrainer": "train",
-    "WordPieceTrainer": "train",
     "WordLevelTrainer": "train",
+    "WordPieceTrainer": "train",
+    "analysis": "analysis",
+    "chat": "chat",
+    "corpus": "corpus",
     "count_files": "train",
     "count_texts": "train",
     "encode_files": "export",
+    "export": "export",
+    "spec": "spec",
+    "train": "train",
+    "vocabulary": "vocabulary",
 }
 __all__ = [
     "Batch",
@@ -91,14 +84,11 @@ __all__ = [
     "errors",
 ]
 __all__ += list(_HOMES)
-__all__ += list(_MODULES)
 
 if not TYPE_CHECKING:
     _imported, _ = lazy_names("piecework", _HOMES)
 
     def __getattr__(name: str) -> object:
-        if name in _MODULES:
-            return import_module(f"piecework.{name}")
         if name in _HOMES:
             return _imported(name)
         if name in __all__:

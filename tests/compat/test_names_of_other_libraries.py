@@ -23,7 +23,7 @@ from piecework._internal.names_of_other_libraries import (
     NameElsewhere,
     immutable_error,
 )
-from piecework.spec.role_attributes import ROLES
+from piecework._internal.role_attributes import ROLES
 from piecework.errors import FileError, ImmutableError, InputTypeError
 
 TOK = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))

@@ -105,7 +105,9 @@ def test_nbest_lists_and_scores_are_equal(name: str, load: Any) -> None:
         assert len(found) == len(listed)
         assert expected <= found.keys(), text
         for row, score in zip(rows, scores, strict=True):
-            assert pw.tokenizer.lattice.score_ids(tok, row) == pytest.approx(score, rel=1e-6, abs=1e-4)
+            assert pw.tokenizer.lattice.score_ids(tok, row) == pytest.approx(
+                score, rel=1e-6, abs=1e-4
+            )
 
 
 @pytest.mark.slow

@@ -67,7 +67,10 @@ def assert_same_lists(
         compared += 1
         if len(rows) == 1 < len(found):
             gave_up += 1
-            assert found[0] in rows or listed[0].score >= pw.tokenizer.lattice.score_ids(ours, rows[0]) - 1e-3
+            assert (
+                found[0] in rows
+                or listed[0].score >= pw.tokenizer.lattice.score_ids(ours, rows[0]) - 1e-3
+            )
             continue
         assert found == rows, f"{n} of {text[:80]!r}"
         if n > 1:
@@ -222,7 +225,9 @@ def test_entropy_equals_that_of_their_nbest_list() -> None:
             weights = [math.exp(alpha * score) for score in scores]
             shares = [weight / math.fsum(weights) for weight in weights]
             expected = -math.fsum(share * math.log(share) for share in shares if share)
-            assert pw.tokenizer.lattice.entropy(ours, text, alpha) == pytest.approx(expected, abs=1e-4)
+            assert pw.tokenizer.lattice.entropy(ours, text, alpha) == pytest.approx(
+                expected, abs=1e-4
+            )
 
 
 @pytest.mark.slow
@@ -239,7 +244,9 @@ def test_tokenizers_draws_as_often(name: str, alpha: float, nbest_size: int | No
     for text in ("hugs", "reuse"):
         rows = (theirs.encode(text, add_special_tokens=False).ids for _ in range(DRAWS))
         counted = Counter(map(tuple, rows))
-        listed = pw.tokenizer.lattice.nbest(ours, text, nbest_size or 1024, add_special_tokens=False)
+        listed = pw.tokenizer.lattice.nbest(
+            ours, text, nbest_size or 1024, add_special_tokens=False
+        )
         assert len(listed) < 1024
         weights = {tuple(s.encoding.ids): math.exp(alpha * s.score) for s in listed}
         shares = {way: weight / sum(weights.values()) for way, weight in weights.items()}

@@ -12,8 +12,8 @@ import pytest
 import ray
 
 import piecework as pw
-from piecework.integrations.distributed import ray as on_ray
 from piecework.errors import ArgumentError
+from piecework.integrations.distributed import ray as on_ray
 from tests.distributed.laws import FileLaws, columns
 
 pytestmark = pytest.mark.filterwarnings("ignore::piecework.errors.TrainingWarning")

@@ -12,8 +12,8 @@ import ray
 
 import piecework as pw
 from piecework.cli.app import run
-from piecework.integrations.distributed import ray as on_ray
 from piecework.errors import WorkerError
+from piecework.integrations.distributed import ray as on_ray
 from tests.distributed.laws import columns
 
 DIST = Path(__file__).parent.parent.parent / "dist"

@@ -15,8 +15,8 @@ from pyspark.sql import SparkSession, Window, functions
 
 import piecework as pw
 from piecework.cli.app import run
-from piecework.integrations.distributed import spark as on_spark
 from piecework.errors import ArgumentError, TrainingError
+from piecework.integrations.distributed import spark as on_spark
 from tests.distributed.laws import FileLaws, columns
 
 pytestmark = pytest.mark.filterwarnings("ignore::piecework.errors.TrainingWarning")

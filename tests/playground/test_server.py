@@ -18,7 +18,6 @@ import pytest
 from starlette.testclient import TestClient
 
 import piecework as pw
-from piecework.errors import ArgumentError, FormatError, MissingExtraError
 from piecework.cli.playground import create_app
 from piecework.cli.playground.application import STATIC, TEXT_BYTES
 from piecework.cli.playground.served_tokenizer import WORD_CHARS
@@ -29,6 +28,7 @@ from piecework.cli.playground.training_replay import (
     REMOVALS,
     STEPS,
 )
+from piecework.errors import ArgumentError, FormatError, MissingExtraError
 from tests.playground.tokenizers import HOSTILE, all_kinds, byte_bpe, hostile, unigram, wordpiece
 from tests.processes import heed_signals
 

@@ -8,8 +8,8 @@ from types import FunctionType, ModuleType
 import pytest
 
 import piecework as pw
-from piecework.cli import playground
 from piecework._internal.names_of_other_libraries import ForeignName
+from piecework.cli import playground
 from piecework.compat import sentencepiece, tiktoken
 
 HOMES = (

@@ -30,7 +30,7 @@ HEAVY = {
     "numpy",
     "click",
     "rich",
-    "piecework.spec",
+    "piecework.spec.models",
     "piecework.train",
     "piecework.analysis",
     "piecework.export",

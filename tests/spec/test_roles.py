@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import piecework as pw
-from piecework.spec.role_attributes import ROLES
+from piecework._internal.role_attributes import ROLES
 from piecework.errors import ArgumentError, FormatError, FormatWarning
 from piecework.train.plan import Plan
 

@@ -25,7 +25,9 @@ def trained() -> pw.Tokenizer:
         lambda tok: tok.with_post_processor(None),
         lambda tok: tok.with_decoder(None),
         lambda tok: tok.with_added_tokens(["[x]", "new"]),
-        lambda tok: pw.tokenizer.stages.with_stages(tok, {"pre_tokenizer": {"type": "WhitespaceSplit"}}),
+        lambda tok: pw.tokenizer.stages.with_stages(
+            tok, {"pre_tokenizer": {"type": "WhitespaceSplit"}}
+        ),
     ],
 )
 def test_another_stage_shares_the_model_and_equals_a_fresh_compilation(change: object) -> None:
@@ -52,7 +54,10 @@ def test_settings_that_no_specification_has_are_kept() -> None:
 def test_custom_stages_keep_their_functions() -> None:
     tok = trained().with_normalizer(pw.spec.CustomNormalizer(str.lower))
     assert tok.with_post_processor(None).encode("HUG").tokens == ["hug"]
-    assert pw.tokenizer.stages.with_stages(tok, {"normalizer": None}).encode("HUG").tokens[1] == "[UNK]"
+    assert (
+        pw.tokenizer.stages.with_stages(tok, {"normalizer": None}).encode("HUG").tokens[1]
+        == "[UNK]"
+    )
 
 
 def test_stages_are_written_without_the_vocabulary() -> None:
@@ -70,7 +75,9 @@ def test_invalid_stages_are_refused() -> None:
     with pytest.raises(VocabularyError):
         tok.with_padding(pad_id=10**6)
     with pytest.raises((FormatError, VocabularyError), match="added_tokens"):
-        pw.tokenizer.stages.with_stages(tok, {"added_tokens": [{**pw.spec.AddedToken("a", id=1).to_json()}]})
+        pw.tokenizer.stages.with_stages(
+            tok, {"added_tokens": [{**pw.spec.AddedToken("a", id=1).to_json()}]}
+        )
 
 
 # ---- a stage alone

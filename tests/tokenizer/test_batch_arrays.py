@@ -15,8 +15,8 @@ import pyarrow as pa
 import pytest
 
 import piecework as pw
-from piecework.tokenizer.batch import arrow_table
 from piecework.errors import ArgumentError, InputTypeError
+from piecework.tokenizer.batch import arrow_table
 
 VOCAB = {"[UNK]": 0, "a": 1, "b": 2, "[PAD]": 3, "[CLS]": 4, "[SEP]": 5}
 BARE = pw.Tokenizer(pw.spec.Char(VOCAB))

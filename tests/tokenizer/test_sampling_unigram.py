@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 import piecework as pw
+from piecework.tokenizer import lattice
 
 COUNTS = {"h": 15, "u": 36, "g": 20, "hu": 15, "ug": 20, "p": 17, "pu": 17, "n": 16, "un": 16}
 """Subwords of "hug" 10, "pug" 5, "pun" 12, "bun" 4, "hugs" 5, as many courses count them."""
@@ -47,7 +48,7 @@ def enumerated(tok: pw.Tokenizer, word: str) -> dict[tuple[str, ...], float]:
 def test_hugs_has_three_segmentations_of_which_the_best_is_taken() -> None:
     counts = {piece: COUNTS[piece] for piece in ("h", "u", "g", "s", "ug", "hug")}
     tok = pw.Tokenizer(pw.spec.Unigram(scored(counts), unk_id=0))
-    listed = pw.tokenizer.lattice.nbest(tok, "hugs", 10)
+    listed = lattice.nbest(tok, "hugs", 10)
     assert [s.encoding.tokens for s in listed] == [["hug", "s"], ["h", "ug", "s"], list("hugs")]
     total = sum(counts.values())
     probabilities = [math.exp(s.score) * total ** len(s.encoding) for s in listed]
@@ -56,20 +57,20 @@ def test_hugs_has_three_segmentations_of_which_the_best_is_taken() -> None:
 
 
 def test_all_segmentations_are_listed_in_the_order_of_their_scores(tok: pw.Tokenizer) -> None:
-    listed, expected = pw.tokenizer.lattice.nbest(tok, "hugs", 100), enumerated(tok, "hugs")
+    listed, expected = lattice.nbest(tok, "hugs", 100), enumerated(tok, "hugs")
     assert sorted(s.encoding.tokens for s in listed) == sorted(ALL_HUGS)
     assert sorted(map(list, expected)) == sorted(ALL_HUGS)
     for s in listed:
         assert s.score == pytest.approx(expected[tuple(s.encoding.tokens)], abs=1e-12)
     assert [s.score for s in listed] == sorted((s.score for s in listed), reverse=True)
     assert sum(math.exp(s.log_probability) for s in listed) == pytest.approx(1)
-    assert [s.encoding.tokens for s in pw.tokenizer.lattice.nbest(tok, "hugs", 3)] == [
+    assert [s.encoding.tokens for s in lattice.nbest(tok, "hugs", 3)] == [
         s.encoding.tokens for s in listed[:3]
     ]
 
 
 def test_nbest_lists_of_several_words_are_combined(tok: pw.Tokenizer) -> None:
-    listed = pw.tokenizer.lattice.nbest(tok, "hugs pun", 1000)
+    listed = lattice.nbest(tok, "hugs pun", 1000)
     one, other = enumerated(tok, "hugs"), enumerated(tok, "pun")
     sums = {(*a, *b): one[a] + other[b] for a in one for b in other}
     assert {tuple(s.encoding.tokens) for s in listed} == sums.keys()
@@ -95,7 +96,7 @@ def test_listed_encodings_have_added_tokens_templates_and_truncation(tok: pw.Tok
     other = pw.Tokenizer.from_spec(spec).with_truncation(6)
     text = "HUGS <s> Bugs ☃☃ pun"
     for parse_special in (True, False):
-        best = pw.tokenizer.lattice.nbest(other, text, 5, parse_special=parse_special)
+        best = lattice.nbest(other, text, 5, parse_special=parse_special)
         expected = other.encode(text, parse_special=parse_special)
         for name in ("ids", "tokens", "offsets", "word_ids", "type_ids", "special_tokens_mask"):
             assert getattr(best[0].encoding, name) == getattr(expected, name)
@@ -112,27 +113,25 @@ def test_entropy_equals_that_of_enumeration(tok: pw.Tokenizer) -> None:
             for word in text.replace("☃", "").split():
                 weights = [math.exp(alpha * score) for score in enumerated(tok, word).values()]
                 expected -= sum(w / sum(weights) * math.log(w / sum(weights)) for w in weights)
-            assert pw.tokenizer.lattice.entropy(tok, text, alpha) == pytest.approx(expected, abs=1e-9)
-    assert pw.tokenizer.lattice.entropy(tok, "hugs") == pw.tokenizer.lattice.entropy(tok, "hugs", 1.0)
+            assert lattice.entropy(tok, text, alpha) == pytest.approx(expected, abs=1e-9)
+    assert lattice.entropy(tok, "hugs") == lattice.entropy(tok, "hugs", 1.0)
 
 
 def test_scores_of_texts_and_of_ids(tok: pw.Tokenizer) -> None:
-    for s in pw.tokenizer.lattice.nbest(tok, "hugs pun", 20):
-        assert pw.tokenizer.lattice.score_ids(tok, s.encoding.ids) == pytest.approx(s.score)
-        assert pw.tokenizer.lattice.score_ids(tok, np.array(s.encoding.ids)) == pytest.approx(s.score)
-    assert pw.tokenizer.lattice.score(tok, "hugs pun") == pw.tokenizer.lattice.nbest(tok, "hugs pun", 1)[0].score
+    for s in lattice.nbest(tok, "hugs pun", 20):
+        assert lattice.score_ids(tok, s.encoding.ids) == pytest.approx(s.score)
+        assert lattice.score_ids(tok, np.array(s.encoding.ids)) == pytest.approx(s.score)
+    assert lattice.score(tok, "hugs pun") == lattice.nbest(tok, "hugs pun", 1)[0].score
     lowest = min(score for _, score in tok.spec.model.pieces)
-    assert pw.tokenizer.lattice.score(tok, "☃☃") == pytest.approx(2 * (lowest - 10))
-    assert pw.tokenizer.lattice.score_ids(tok, [0]) == pytest.approx(lowest - 10)
-    assert pw.tokenizer.lattice.score(tok, "") == pw.tokenizer.lattice.score_ids(tok, []) == 0
+    assert lattice.score(tok, "☃☃") == pytest.approx(2 * (lowest - 10))
+    assert lattice.score_ids(tok, [0]) == pytest.approx(lowest - 10)
+    assert lattice.score(tok, "") == lattice.score_ids(tok, []) == 0
     added = tok.with_added_tokens(["<s>"], special=True)
-    assert pw.tokenizer.lattice.score_ids(added, [added.token_to_id("<s>"), 1]) == pw.tokenizer.lattice.score_ids(
-        tok, [1]
-    )
+    assert lattice.score_ids(added, [added.token_to_id("<s>"), 1]) == lattice.score_ids(tok, [1])
     with pytest.raises(pw.errors.ArgumentError, match=r"ids\[1\]"):
-        pw.tokenizer.lattice.score_ids(tok, [1, 999])
+        lattice.score_ids(tok, [1, 999])
     with pytest.raises(pw.errors.InputTypeError, match=r"ids\[0\]"):
-        pw.tokenizer.lattice.score_ids(tok, ["hug"])
+        lattice.score_ids(tok, ["hug"])
 
 
 @pytest.mark.parametrize(
@@ -213,10 +212,10 @@ def test_pairs_are_drawn_apart(tok: pw.Tokenizer) -> None:
 
 def test_samples_are_the_rows_of_a_batch(tok: pw.Tokenizer) -> None:
     sampling = pw.Sampling(alpha=0.3, seed=5)
-    samples = pw.tokenizer.lattice.sample(tok, "hugs pun", 40, sampling)
+    samples = lattice.sample(tok, "hugs pun", 40, sampling)
     rows = tok.encode_batch(["hugs pun"] * 40, sampling=sampling).to_lists()
     assert [s.encoding.ids for s in samples] == rows
-    total = sum(math.exp(0.3 * s.score) for s in pw.tokenizer.lattice.nbest(tok, "hugs pun", 1000))
+    total = sum(math.exp(0.3 * s.score) for s in lattice.nbest(tok, "hugs pun", 1000))
     for s in samples:
         assert s.log_probability == pytest.approx(0.3 * s.score - math.log(total))
         assert s.log_inclusion is None
@@ -226,7 +225,7 @@ def test_samples_without_replacement_are_all_different(tok: pw.Tokenizer) -> Non
     best = tok.encode("hugs pun").ids
     for seed in range(20):
         for include_best in (False, True):
-            samples = pw.tokenizer.lattice.sample(
+            samples = lattice.sample(
                 tok,
                 "hugs pun",
                 5,
@@ -242,16 +241,16 @@ def test_samples_without_replacement_are_all_different(tok: pw.Tokenizer) -> Non
             for s in samples[include_best:]:
                 assert s.log_inclusion is not None
                 assert s.log_inclusion < 0
-    everything = pw.tokenizer.lattice.sample(tok, "hugs", 50, pw.Sampling(alpha=1, seed=1), replacement=False)
+    everything = lattice.sample(tok, "hugs", 50, pw.Sampling(alpha=1, seed=1), replacement=False)
     assert sorted(s.encoding.tokens for s in everything) == sorted(ALL_HUGS)
 
 
 def test_long_texts_are_bounded_not_refused(tok: pw.Tokenizer) -> None:
     text = "hugs" * 50_000
-    assert len(pw.tokenizer.lattice.nbest(tok, text, 5)) == 5
-    assert pw.tokenizer.lattice.entropy(tok, text) > 0
+    assert len(lattice.nbest(tok, text, 5)) == 5
+    assert lattice.entropy(tok, text) > 0
     with pytest.raises(pw.errors.ArgumentError, match="n: must be at most 41 for this text"):
-        pw.tokenizer.lattice.nbest(tok, text, 500)
+        lattice.nbest(tok, text, 500)
     with pytest.raises(pw.errors.ArgumentError, match="nbest_size"):
         tok.encode(text, sampling=pw.Sampling(nbest_size=500))
 
@@ -261,13 +260,13 @@ def test_a_model_without_an_unknown_entry_raises_an_error() -> None:
     calls: list[Any] = [
         lambda: tok.encode("b", sampling=pw.Sampling(alpha=0.1)),
         lambda: tok.encode("b", sampling=pw.Sampling(alpha=0.1, nbest_size=3)),
-        lambda: pw.tokenizer.lattice.nbest(tok, "b", 3),
-        lambda: pw.tokenizer.lattice.entropy(tok, "b"),
+        lambda: lattice.nbest(tok, "b", 3),
+        lambda: lattice.entropy(tok, "b"),
     ]
     for call in calls:
         with pytest.raises(pw.errors.VocabularyError, match="unk_id"):
             call()
-    assert [s.encoding.tokens for s in pw.tokenizer.lattice.nbest(tok, "aab", 3)] == [["a", "ab"]]
+    assert [s.encoding.tokens for s in lattice.nbest(tok, "aab", 3)] == [["a", "ab"]]
 
 
 def test_other_models_have_no_scores() -> None:
@@ -275,11 +274,11 @@ def test_other_models_have_no_scores() -> None:
     for model in (pw.spec.WordLevel(vocab), pw.spec.WordPiece(vocab)):
         tok = pw.Tokenizer(model)
         calls: list[Any] = [
-            lambda tok=tok: pw.tokenizer.lattice.nbest(tok, "to be", 2),
-            lambda tok=tok: pw.tokenizer.lattice.sample(tok, "to be", 2),
-            lambda tok=tok: pw.tokenizer.lattice.entropy(tok, "to be"),
-            lambda tok=tok: pw.tokenizer.lattice.score(tok, "to be"),
-            lambda tok=tok: pw.tokenizer.lattice.score_ids(tok, [1]),
+            lambda tok=tok: lattice.nbest(tok, "to be", 2),
+            lambda tok=tok: lattice.sample(tok, "to be", 2),
+            lambda tok=tok: lattice.entropy(tok, "to be"),
+            lambda tok=tok: lattice.score(tok, "to be"),
+            lambda tok=tok: lattice.score_ids(tok, [1]),
         ]
         for call in calls:
             with pytest.raises(pw.errors.ArgumentError, match="model"):
@@ -292,7 +291,10 @@ def test_other_models_have_no_scores() -> None:
 
 
 def test_the_strength_of_bpe_is_refused(tok: pw.Tokenizer) -> None:
-    for call in (tok.encode, lambda text, sampling: pw.tokenizer.lattice.sample(tok, text, 2, sampling)):
+    for call in (
+        tok.encode,
+        lambda text, sampling: lattice.sample(tok, text, 2, sampling),
+    ):
         with pytest.raises(pw.errors.ArgumentError, match=r"dropout is .*Sampling\(alpha="):
             call("hugs", sampling=pw.Sampling(dropout=0.5))
     assert tok.encode("hugs", sampling=pw.Sampling(dropout=0.5, nbest_size=1)) == tok.encode("hugs")
@@ -314,10 +316,10 @@ def test_arguments_out_of_range_are_named(
     tok: pw.Tokenizer, arguments: tuple[Any, ...], name: str
 ) -> None:
     with pytest.raises(pw.PieceworkError, match=name):
-        pw.tokenizer.lattice.sample(tok, "hugs", *arguments)
+        lattice.sample(tok, "hugs", *arguments)
     if len(arguments) == 1:
         with pytest.raises(pw.PieceworkError, match=name):
-            pw.tokenizer.lattice.nbest(tok, "hugs", *arguments)
+            lattice.nbest(tok, "hugs", *arguments)
 
 
 @pytest.mark.parametrize("arguments", [(1025,), (2, pw.Sampling(nbest_size=4))])
@@ -325,7 +327,7 @@ def test_the_error_names_the_call_for_more_samples(
     tok: pw.Tokenizer, arguments: tuple[Any, ...]
 ) -> None:
     with pytest.raises(pw.errors.ArgumentError, match=r"; encode_batch\(\[text\] \* n, sampling="):
-        pw.tokenizer.lattice.sample(tok, "hugs", *arguments)
+        lattice.sample(tok, "hugs", *arguments)
     sampled = tok.encode_batch(
         ["hugs"] * 1025, sampling=pw.Sampling(alpha=0.1, seed=3, nbest_size=4)
     )
@@ -334,10 +336,10 @@ def test_the_error_names_the_call_for_more_samples(
 
 def test_the_best_is_included_without_replacement_only(tok: pw.Tokenizer) -> None:
     with pytest.raises(pw.errors.ArgumentError, match="include_best"):
-        pw.tokenizer.lattice.sample(tok, "hugs", 2, include_best=True)
+        lattice.sample(tok, "hugs", 2, include_best=True)
     for alpha in (-1, float("inf"), "1", True, 10**400):
         with pytest.raises(pw.PieceworkError, match="alpha"):
-            pw.tokenizer.lattice.entropy(tok, "hugs", alpha)
+            lattice.entropy(tok, "hugs", alpha)
     for text in (None, ["hugs"]):
         with pytest.raises(pw.errors.InputTypeError, match="text"):
-            pw.tokenizer.lattice.nbest(tok, text, 2)
+            lattice.nbest(tok, text, 2)

@@ -73,7 +73,11 @@ def test_a_complete_wheel_has_no_problems(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "missing",
     [
-        *("piecework/py.typed", "piecework/_internal/_core.pyi", "piecework/_internal/_core.abi3.so"),
+        *(
+            "piecework/py.typed",
+            "piecework/_internal/_core.pyi",
+            "piecework/_internal/_core.abi3.so",
+        ),
         *("piecework/tokenizer/batch.py", f"{INFO}/licenses/LICENSE"),
         *(f"{INFO}/licenses/{TOOL.NOTICES}", f"{INFO}/sboms/{TOOL.SBOM}"),
     ],
@@ -140,9 +144,9 @@ def test_a_wheel_that_this_machine_cannot_use_says_why(
 def test_problems_of_an_sdist_are_named(tmp_path: Path) -> None:
     files = {"PKG-INFO": METADATA, **dict.fromkeys(TOOL.git_files("."), "")}
     assert problems_of_sdist(tmp_path, files) == []
-    assert problems_of_sdist(tmp_path, {**files, "python/piecework/_internal/_core.abi3.so": ""}) == [
-        "python/piecework/_internal/_core.abi3.so is not in git"
-    ]
+    assert problems_of_sdist(
+        tmp_path, {**files, "python/piecework/_internal/_core.abi3.so": ""}
+    ) == ["python/piecework/_internal/_core.abi3.so is not in git"]
     for missing in ("LICENSE", TOOL.SBOM, "Cargo.lock", "crates/kernels/capsules/Cargo.toml"):
         rest = {name: text for name, text in files.items() if name != missing}
         assert problems_of_sdist(tmp_path, rest) == [f"{missing} is missing"]

@@ -12,6 +12,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import piecework as pw
+from piecework.errors import (
+    ArgumentError,
+    FileError,
+    InputTypeError,
+    TrainingError,
+    WorkerError,
+)
 from piecework.integrations.distributed import (
     count_batch,
     counts_of_table,
@@ -22,13 +29,6 @@ from piecework.integrations.distributed import (
 from piecework.integrations.distributed.engines import file_groups, output_paths
 from piecework.integrations.distributed.spark_tasks import from_signed, signed_batches
 from piecework.integrations.distributed.tasks import error_of_worker, worker_function
-from piecework.errors import (
-    ArgumentError,
-    FileError,
-    InputTypeError,
-    TrainingError,
-    WorkerError,
-)
 from tests.distributed.laws import columns
 
 TEXTS = st.lists(st.text("ab ä\n", max_size=8), max_size=12)

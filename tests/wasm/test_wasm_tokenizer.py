@@ -10,8 +10,8 @@ import pytest
 from tools import playground_page
 
 import piecework as pw
-from piecework.errors import PieceworkError
 from piecework.cli.playground.served_tokenizer import TEMPLATE, UNKNOWN, ServedTokenizer
+from piecework.errors import PieceworkError
 from tests.playground.tokenizers import HOSTILE, all_kinds, hostile
 from tests.wasm.module import answers, of_tokenizer, request
 from tests.wasm.test_wasm_training import assert_same

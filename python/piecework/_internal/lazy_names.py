@@ -12,6 +12,8 @@ def lazy_names(
 ) -> tuple[Callable[[str], object], Callable[[], list[str]]]:
     """Return the `__getattr__` and the `__dir__` of a package; `homes` has the module of each name.
 
+    A name that is its own home is a module.
+
     >>> getattr_, dir_ = lazy_names("piecework.chat", {"chunk_text": "chunks"})
     >>> getattr_("chunk_text").__module__
     'piecework.chat.chunks'
@@ -20,7 +22,8 @@ def lazy_names(
     def get(name: str) -> object:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name)
-        value = getattr(import_module(f"{package}.{homes[name]}"), name)
+        module = import_module(f"{package}.{homes[name]}")
+        value = module if homes[name] == name else getattr(module, name)
         setattr(sys.modules[package], name, value)
         return value
 

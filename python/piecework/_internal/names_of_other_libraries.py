@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, NoReturn, TypeVar
 
 from piecework._internal.close_names import did_you_mean
-from piecework.spec.role_attributes import ROLES
+from piecework._internal.role_attributes import ROLES
 from piecework.errors import ImmutableError, InputTypeError
 
 Method = TypeVar("Method", bound=Any)

@@ -23,8 +23,8 @@ from piecework.analysis.word_steps import (
     WordSearch,
     search_word,
 )
-from piecework.tokenizer.encoding import Encoding
 from piecework.spec import BPE, Model, SentencePiece, Unigram, WordPiece
+from piecework.tokenizer.encoding import Encoding
 
 Span: TypeAlias = tuple[int, int]
 

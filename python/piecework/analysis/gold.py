@@ -19,8 +19,8 @@ from piecework.analysis.entry_bytes import PLAIN_TEXT
 from piecework.corpus import corpus_files
 from piecework.corpus.reader import CorpusReader
 from piecework.corpus.rows import ReadOptions
-from piecework.tokenizer.encoding import Encoding
 from piecework.errors import CorpusError
+from piecework.tokenizer.encoding import Encoding
 
 _MORPHEME_SEPARATOR = " @@"
 _FORM = "a word, a tab and its morphemes, such as strides<TAB>stride @@s or strides<TAB>stride s"

@@ -8,12 +8,12 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING, Any, NoReturn, TypeAlias
 
-from piecework._internal.validation import check_tokenizer, check_type
 from piecework._internal.names_of_other_libraries import (
     add_foreign_names,
     hides_keywords,
     reject_keywords,
 )
+from piecework._internal.validation import check_tokenizer, check_type
 from piecework.chat.assistant_spans import assistant_spans, checked_parts, frame_of
 from piecework.chat.messages import called_names, is_reply
 from piecework.chat.rendering import rendered

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 from piecework._internal._core import TextColumn
 from piecework._internal.surrogates import replace_surrogates
+from piecework._internal.text_columns import text_column
 from piecework.corpus.rows import LIST_CHARS, LIST_TEXTS, Rows
 from piecework.errors import InputTypeError
-from piecework._internal.text_columns import text_column
 
 if TYPE_CHECKING:
     from piecework._internal.array_types import Texts

@@ -10,9 +10,9 @@ from typing import Any, Protocol, TypeAlias
 
 import numpy as np
 
-from piecework.tokenizer.batch import Batch
 from piecework.export.encoded_lines import DocumentLengths, EncodedLines, Write, with_rows
 from piecework.export.settings import CorpusSettings
+from piecework.tokenizer.batch import Batch
 
 Array: TypeAlias = "np.ndarray[Any, Any]"
 

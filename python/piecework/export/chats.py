@@ -14,7 +14,6 @@ import numpy as np
 
 from piecework._internal._core import RawBatch
 from piecework._internal.validation import listed
-from piecework.tokenizer.batch import Batch
 from piecework.corpus.conversations import Conversation
 from piecework.errors import (
     ArgumentError,
@@ -26,6 +25,7 @@ from piecework.errors import (
 from piecework.export.encoded_lines import EncodedLines
 from piecework.export.settings import Chat, EncodedChat, check_chat
 from piecework.tokenizer import Tokenizer
+from piecework.tokenizer.batch import Batch
 
 MASK_NAME = "assistant_masks"
 """The column of masks, as in transformers and TRL."""

@@ -7,7 +7,6 @@ from typing import cast
 
 import numpy as np
 
-from piecework.tokenizer.batch import Batch
 from piecework.corpus.conversations import Conversation
 from piecework.corpus.texts import Texts, longest
 from piecework.errors import ArgumentError, CorpusError
@@ -17,6 +16,7 @@ from piecework.export.input_lines import LabelledLine
 from piecework.export.settings import EncodeSettings
 from piecework.spec.text_cuts import CUT, can_be_cut
 from piecework.tokenizer import Tokenizer
+from piecework.tokenizer.batch import Batch
 
 LONG_CHARS = 1 << 20
 PIECE_CHARS = 256 << 10

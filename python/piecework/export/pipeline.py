@@ -21,7 +21,6 @@ from piecework._internal.progress import progress_bar, show_source
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike, check_tokenizer, path_text
-from piecework.tokenizer.batch import Batch
 from piecework.corpus.reader import read_corpus
 from piecework.corpus.rows import Document, Utf8Errors
 from piecework.corpus.skipped import OnError
@@ -54,6 +53,7 @@ from piecework.export.shards import (
 )
 from piecework.io.locked_folder import locked_folder
 from piecework.tokenizer import Tokenizer
+from piecework.tokenizer.batch import Batch
 from piecework.train.setting_fields import given_to, takes_settings
 
 if TYPE_CHECKING:

@@ -31,8 +31,8 @@ from piecework.train.setting_fields import (
 )
 
 if TYPE_CHECKING:
-    from piecework.tokenizer.encoding import Encoding
     from piecework.tokenizer import Tokenizer
+    from piecework.tokenizer.encoding import Encoding
 
 FormatName: TypeAlias = Literal[
     "tokens", "ids", "jsonl", "npy", "arrow", "arrow-stream", "parquet", "megatron"

@@ -12,13 +12,13 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from piecework._internal._core import RawBatch
-from piecework.tokenizer.batch import Batch
 from piecework.corpus.text_stream import TextStream, line_lists
-from piecework.tokenizer.encoding import Encoding
 from piecework.errors import CorpusError, IdRangeError
 from piecework.export.encoded_lines import EncodedLines, Write
 from piecework.io.atomic_files import atomic_stream
 from piecework.tokenizer import Tokenizer
+from piecework.tokenizer.batch import Batch
+from piecework.tokenizer.encoding import Encoding
 
 RowTexts: TypeAlias = Callable[[EncodedLines], Iterable[str]]
 """Returns the text of the rows of a batch, each with its line end, in parts of bounded size."""

@@ -9,9 +9,9 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple
 
+from piecework._internal.role_attributes import ROLES
 from piecework._internal.surrogates import first_surrogate
 from piecework._internal.validation import check_text, check_type
-from piecework.spec.role_attributes import ROLES
 from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.io.folder_settings import DEFAULT_TEMPLATE, FolderSettings
 from piecework.io.load_options import unexpected

@@ -7,9 +7,9 @@ import os
 from contextlib import ExitStack, suppress
 from typing import TYPE_CHECKING, Any
 
+from piecework._internal.role_attributes import ROLES
 from piecework._internal.surrogates import first_surrogate
 from piecework._internal.warn import warn
-from piecework.spec.role_attributes import ROLES
 from piecework.errors import FileError, PortabilityWarning
 from piecework.io.atomic_files import atomic_file
 from piecework.io.folder_config import (

@@ -9,7 +9,13 @@ import os
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, BinaryIO
 
-from piecework._internal._core import gguf_chat_templates, gguf_names, gguf_roles, is_gguf, read_gguf
+from piecework._internal._core import (
+    gguf_chat_templates,
+    gguf_names,
+    gguf_roles,
+    is_gguf,
+    read_gguf,
+)
 from piecework.errors import FormatError
 from piecework.io.folder_config import is_template_name
 from piecework.io.source_bytes import gunzipped, source_bytes

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from piecework._internal.binary_data import binary_kind
-from piecework.spec.role_attributes import ROLES
+from piecework._internal.role_attributes import ROLES
 from piecework.io.format_detection import TIKTOKEN_RANKS, VOCAB_TXT
 from piecework.io.source_bytes import weights_kind
 

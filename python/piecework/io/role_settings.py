@@ -6,8 +6,8 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from piecework._internal._core import Core
+from piecework._internal.role_attributes import ROLES
 from piecework._internal.validation import check_choice, listed
-from piecework.spec.role_attributes import ROLES
 from piecework.errors import ArgumentError
 from piecework.io.folder_settings import FolderSettings
 

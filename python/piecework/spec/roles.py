@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from piecework.spec.role_attributes import ROLES
+from piecework._internal.role_attributes import ROLES
 from piecework.spec.post_processors import BertProcessing, RobertaProcessing
 from piecework.spec.sentencepiece import SentencePiece
 from piecework.spec.tokenizer_spec import TokenizerSpec

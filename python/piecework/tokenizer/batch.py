@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, Literal, overload
 
 from piecework._internal._core import RawBatch
 from piecework._internal.extras import import_extra
-from piecework._internal.validation import check_choice
 from piecework._internal.names_of_other_libraries import WithForeignNames, add_foreign_names
-from piecework.tokenizer.encoding import Encoding, encoding_of_row, missing_column
+from piecework._internal.validation import check_choice
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.tokenizer import rectangles
+from piecework.tokenizer.encoding import Encoding, encoding_of_row, missing_column
 
 if TYPE_CHECKING:
     import numpy as np

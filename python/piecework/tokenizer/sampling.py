@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING, TypeAlias
 from piecework._internal._core import Core, piece_segmentations, pieces
 from piecework._internal.seeded_sampling import SeededSampling
 from piecework._internal.validation import check_number, check_type
-from piecework.tokenizer.encoding import Encoding
 from piecework.errors import ArgumentError
+from piecework.tokenizer.encoding import Encoding
 
 if TYPE_CHECKING:
     from piecework.tokenizer import Tokenizer

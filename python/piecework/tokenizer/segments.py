@@ -14,11 +14,11 @@ from operator import itemgetter
 from typing import TypeAlias
 
 from piecework._internal._core import Core, RawPrompts
+from piecework._internal.names_of_other_libraries import add_foreign_names
 from piecework._internal.surrogates import first_surrogate
 from piecework._internal.validation import listed
-from piecework._internal.names_of_other_libraries import add_foreign_names
-from piecework.tokenizer.encoding import Encoding
 from piecework.errors import ArgumentError, InputTypeError
+from piecework.tokenizer.encoding import Encoding
 
 Span: TypeAlias = tuple[int, int]
 

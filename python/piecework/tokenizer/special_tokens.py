@@ -6,9 +6,9 @@ from collections.abc import Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from piecework._internal._core import Core, TextColumn, find_special
+from piecework._internal.text_columns import text_rows
 from piecework._internal.validation import check_tokenizer
 from piecework.errors import ArgumentError, InputTypeError, SpecialTokenError
-from piecework._internal.text_columns import text_rows
 
 if TYPE_CHECKING:
     from piecework._internal.array_types import Texts

@@ -18,10 +18,10 @@ from piecework._internal.validation import (
     id_list,
     listed,
 )
-from piecework.tokenizer.decode_stream import DecodeStreams
-from piecework.tokenizer.encoding import Encoding
 from piecework.spec import Char, Normalizer, PreTokenizer, TokenizerSpec
 from piecework.tokenizer import Tokenizer
+from piecework.tokenizer.decode_stream import DecodeStreams
+from piecework.tokenizer.encoding import Encoding
 
 if TYPE_CHECKING:
     from piecework._internal.array_types import Ids

@@ -11,7 +11,17 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
 
 from piecework._internal._core import Core, RawPrompts, TextColumn, decode_bytes, token_bytes
+from piecework._internal.names_of_other_libraries import (
+    WithForeignNames,
+    add_foreign_names,
+    hides_keywords,
+    immutable_error,
+    many_texts,
+    reject_keywords,
+)
+from piecework._internal.role_attributes import RoleId, RoleToken
 from piecework._internal.surrogates import first_surrogate
+from piecework._internal.text_columns import split_pairs, text_rows
 from piecework._internal.threads import thread_count
 from piecework._internal.validation import (
     PathLike,
@@ -26,18 +36,6 @@ from piecework._internal.validation import (
     listed,
 )
 from piecework._internal.warn import warn
-from piecework._internal.names_of_other_libraries import (
-    WithForeignNames,
-    add_foreign_names,
-    hides_keywords,
-    immutable_error,
-    many_texts,
-    reject_keywords,
-)
-from piecework.spec.role_attributes import RoleId, RoleToken
-from piecework.tokenizer.batch import Batch, Filling
-from piecework.tokenizer.decode_stream import DecodeStream
-from piecework.tokenizer.encoding import Encoding
 from piecework.errors import ArgumentError, FormatError, InputTypeError, PortabilityWarning
 from piecework.io import stored_lengths
 from piecework.io.folder_config import read_config, templates_with
@@ -55,16 +53,16 @@ from piecework.io.role_settings import (
     tokens_without_role,
 )
 from piecework.io.source_bytes import files_of_directory, gunzipped
+from piecework.tokenizer.batch import Batch, Filling
+from piecework.tokenizer.decode_stream import DecodeStream
+from piecework.tokenizer.encoding import Encoding
 from piecework.tokenizer.special_tokens import checked_parse_special, refuse_special, special_ids
-from piecework._internal.text_columns import split_pairs, text_rows
 
 if TYPE_CHECKING:
     from piecework._internal.array_types import Ids, Texts
     from piecework._internal.memory import Memory
     from piecework._internal.seeded_sampling import SeededSampling
     from piecework._internal.types import Progress, Self, Unpack
-    from piecework.tokenizer.segments import SegmentedEncoding
-    from piecework.tokenizer.sampling import Sampling
     from piecework.spec import (
         AddedToken,
         Decoder,
@@ -77,6 +75,8 @@ if TYPE_CHECKING:
         TokenizerSpec,
         Truncation,
     )
+    from piecework.tokenizer.sampling import Sampling
+    from piecework.tokenizer.segments import SegmentedEncoding
     from piecework.train import Counts, RetrainSettings, Trainer, TrainOptions
     from piecework.train.plan import Plan
 

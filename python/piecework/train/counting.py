@@ -23,6 +23,7 @@ from piecework._internal._core import OrderedWords, WordCounter
 from piecework._internal.counted import counted
 from piecework._internal.memory_budget import memory_budget
 from piecework._internal.progress import progress_bar, show_source
+from piecework._internal.text_columns import text_column
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Unpack, Update
 from piecework._internal.validation import PathLike, check_type, whole_number
@@ -33,7 +34,6 @@ from piecework.corpus.reader import CorpusReader
 from piecework.corpus.rows import LIST_TEXTS, ReadOptions, Rows, TextBlock, Utf8Errors
 from piecework.corpus.skipped import ON_ERROR, OnError
 from piecework.errors import ArgumentError, TrainingWarning
-from piecework._internal.text_columns import text_column
 from piecework.train.count_checkpoint import CountCheckpoint, FilePosition, delete_count_checkpoint
 from piecework.train.counts import Counts
 from piecework.train.counts_files import CountsSummary, write_ordered_words

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from piecework._internal import validation as checks
 from piecework._internal.memory_budget import memory_budget
+from piecework._internal.names_of_other_libraries import unknown_setting
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike
-from piecework._internal.names_of_other_libraries import unknown_setting
 from piecework.corpus.urls import is_url
 from piecework.errors import ArgumentError, FileError, InputTypeError
 from piecework.spec import TokenizerSpec

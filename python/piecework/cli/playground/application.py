@@ -17,7 +17,6 @@ import piecework as pw
 from piecework._internal.extras import import_extra
 from piecework.analysis.drawing import PAGE_FILES
 from piecework.analysis.report import page_charts, report_content
-from piecework.errors import ArgumentError, PieceworkError
 from piecework.cli.playground.served_tokenizer import ServedTokenizer, encoded_text
 from piecework.cli.playground.training_replay import (
     CORPUS_CHARS,
@@ -25,6 +24,7 @@ from piecework.cli.playground.training_replay import (
     VOCAB_SIZE,
     training_replay,
 )
+from piecework.errors import ArgumentError, PieceworkError
 
 STATIC = Path(__file__).parent / "static"
 TEXT_BYTES = 2_000_000

@@ -12,8 +12,8 @@ import numpy as np
 import piecework as pw
 from piecework.analysis.readable import bytes_of, is_byte_level, text_of_bytes
 from piecework.analysis.round_trip import unknown_id_of
-from piecework.errors import ArgumentError
 from piecework.cli.playground.training_replay import check_length
+from piecework.errors import ArgumentError
 
 WORD_CHARS = 500
 """Characters of a text whose segmentation is explained."""

@@ -12,8 +12,8 @@ from piecework.compat.sentencepiece.loaded_model import proto_bytes
 from piecework.compat.sentencepiece.texts import InputText, byte_offsets, message, to_bytes
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.io.format_readers import read_normalizer
-from piecework.io.read_file import file_bytes
 from piecework.io.normalization_rules import NormalizationRules
+from piecework.io.read_file import file_bytes
 from piecework.spec import Char, TokenizerSpec
 from piecework.spec import SentencePieceNormalizer as NormalizerSpec
 from piecework.tokenizer.stages import normalize_with_offsets

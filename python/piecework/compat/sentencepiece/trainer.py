@@ -17,8 +17,8 @@ from piecework.compat.sentencepiece.loaded_model import BOOLEANS
 from piecework.compat.sentencepiece.normalizer import WHITESPACE_FLAGS, SentencePieceNormalizer
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.io.atomic_files import atomic_file
-from piecework.io.saving import tokenizer_bytes
 from piecework.io.normalization_rules import NormalizationRules
+from piecework.io.saving import tokenizer_bytes
 
 _DEFAULTS: dict[str, Any] = {
     **{field.name: field.default for field in fields(Trainer)},

@@ -21,6 +21,8 @@ from piecework._internal.validation import (
     check_tokenizer,
     file_path,
 )
+from piecework.errors import ArgumentError, FileError
+from piecework.export.settings import EncodeSettings
 from piecework.integrations.distributed.arrow_counts import counts_of_table
 from piecework.integrations.distributed.tasks import (
     CountBatchSettings,
@@ -28,8 +30,6 @@ from piecework.integrations.distributed.tasks import (
     EncodeBatchSettings,
     EncodedFile,
 )
-from piecework.errors import ArgumentError, FileError
-from piecework.export.settings import EncodeSettings
 from piecework.train.counting import PartCountSettings, pipeline_of_preset, warn_of_replacements
 
 TASK_BYTES = 256 << 20

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from piecework._internal.extras import import_extra
-from piecework.integrations.distributed import tasks
 from piecework.errors import TrainingError
+from piecework.integrations.distributed import tasks
 
 COUNTS_SCHEMA = "word string, count long, first long"
 """The columns of counts in Spark."""

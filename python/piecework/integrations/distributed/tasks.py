@@ -22,8 +22,13 @@ import numpy as np
 import piecework as pw
 from piecework import errors
 from piecework._internal.extras import import_extra
-from piecework.integrations.distributed.arrow_counts import count_batch, counts_table, merge_counts, text_column
 from piecework.errors import PieceworkError, TrainingWarning, WorkerError
+from piecework.integrations.distributed.arrow_counts import (
+    count_batch,
+    counts_table,
+    merge_counts,
+    text_column,
+)
 
 # The last line of a traceback of a worker, as text.
 _ERROR_LINE = re.compile(r"^(?:piecework\.errors\.)(\w+): (.*)$", re.MULTILINE)

@@ -168,7 +168,9 @@ class Pipeline:
         assert components is not None
         try:
             stages = json.loads(components.to_str())
-            compiled = pw.tokenizer.stages.with_stages(compiled, {name: stages[name] for name in STAGES})
+            compiled = pw.tokenizer.stages.with_stages(
+                compiled, {name: stages[name] for name in STAGES}
+            )
         except Exception:  # custom components of `tokenizers` raise Exception itself
             self.replace_original(self._with_model())
             return

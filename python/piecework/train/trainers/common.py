@@ -6,8 +6,8 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from typing import Any, Final
 
-from piecework._internal._core import LearnedPieces as CorePieces
 from piecework._internal import validation as checks
+from piecework._internal._core import LearnedPieces as CorePieces
 from piecework._internal.progress import progress_bar
 from piecework._internal.types import Progress
 from piecework._internal.validation import PathLike

@@ -13,12 +13,12 @@ from dataclasses import fields
 from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 
-from piecework._internal._core import sentencepiece_settings
 from piecework._internal import validation as checks
+from piecework._internal._core import sentencepiece_settings
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, FormatError, TrainingError
-from piecework.io.read_file import text_lines
 from piecework.io.normalization_rules import NormalizationRules
+from piecework.io.read_file import text_lines
 from piecework.spec import (
     Normalizer,
     PieceType,
