@@ -12,8 +12,7 @@ from typing import Any
 import pytest
 
 from piecework.errors import FileError
-from piecework.io.atomic_files import atomic_file, check_writable
-from piecework.io.locked_folder import locked_folder
+from piecework.io.atomic_files import atomic_file, check_writable, locked_folder
 from tests.processes import POSIX
 
 

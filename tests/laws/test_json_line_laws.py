@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from piecework._internal._core import TextColumn
 from piecework.corpus.field_path import FieldPath
 from piecework.corpus.json_lines import json_line_record, json_rows
-from piecework.corpus.rows import ReadOptions
-from piecework.corpus.skipped import Skipped
+from piecework.corpus.rows import ReadOptions, Skipped
 from piecework.errors import CorpusError
 
 FIELDS = ["text", "meta.text", r"a\.b.c", "", "a.b.c", "."]

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from piecework._internal._core import TextColumn
-from piecework.corpus.texts import Texts, joined, sizes, sliced, without_blank
+from piecework.corpus.rows import Texts, joined, sizes, sliced, without_blank
 
 blocks = st.text(st.sampled_from("ab \r\n\t\v\x1c\x85\xa0é\u2028\u3000😀"), max_size=30)
 

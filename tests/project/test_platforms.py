@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from piecework.io.locked_folder import locked_folder
+from piecework.io.atomic_files import locked_folder
 from tests import conftest
 
 

@@ -14,7 +14,7 @@ from piecework.errors import ArgumentError, TrainingError, TrainingWarning
 from piecework.reference import bpe_model
 from piecework.reference import bpe_training as reference
 from piecework.spec import NFC, BPEDecoder, ByteLevelDecoder, Digits, SequencePreTokenizer
-from piecework.spec.named_patterns import NAMED_PATTERNS, named_pre_tokenizer
+from piecework.spec.encodings import NAMED_PATTERNS, named_pre_tokenizer
 from piecework.train import PRESETS, BPETrainer, ByteBPETrainer, Pipeline
 from piecework.train.trainers.bpe import BYTE_ALPHABET
 from tests.case_files import read_cases

@@ -19,10 +19,10 @@ from typing import Any, TypeAlias, TypedDict, overload
 import numpy as np
 import numpy.typing as npt
 
-from piecework._internal.seeded_sampling import SeededSampling
 from piecework.errors import ArgumentError
-from piecework.io.gguf_pipelines import GgufPipeline
+from piecework.io.gguf_files import GgufPipeline
 from piecework.spec import ParseSpecial
+from piecework.tokenizer.sampling import SeededSampling
 
 UNICODE_VERSION: str
 BUILD_PROFILE: str  # Cargo's profile: "release" for wheels, "quick" for builds from source

@@ -17,11 +17,10 @@ from time import perf_counter
 from typing import TypeAlias, TypeVar
 
 from piecework import Batch, Tokenizer
-from piecework._internal.counted import counted
 from piecework._internal.progress import progress_bar
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress
-from piecework._internal.validation import PathLike, check_positive, check_type, listed
+from piecework._internal.validation import PathLike, check_positive, check_type, counted, listed
 from piecework.analysis.blocks import Grid, PlainData
 from piecework.analysis.corpus_texts import DOCUMENT_CHARS, documents_of
 from piecework.analysis.peers import Peer, read_peer

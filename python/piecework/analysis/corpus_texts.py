@@ -14,8 +14,7 @@ from piecework._internal.validation import PathLike
 from piecework.corpus import Corpus, Rows, corpus_files, read_corpus
 from piecework.corpus.iterables import rows_of_texts, text_total
 from piecework.corpus.paths import corpus_bytes
-from piecework.corpus.rows import Utf8Errors
-from piecework.corpus.skipped import OnError
+from piecework.corpus.rows import OnError, Utf8Errors
 
 Texts: TypeAlias = Iterable[str | Sequence[str]] | Corpus
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 
-from piecework._internal.counted import counted
+from piecework._internal.validation import counted
 from piecework.analysis.alignment import UNKNOWN
 from piecework.analysis.blocks import Block, Grid, Paragraph
 from piecework.analysis.measures import ComparedFigures, Measures, SourceMeasures

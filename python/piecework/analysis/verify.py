@@ -12,9 +12,8 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from piecework import Sampling, Tokenizer
-from piecework._internal.counted import counted
 from piecework._internal.types import Progress
-from piecework._internal.validation import PathLike, check_tokenizer, check_type, listed
+from piecework._internal.validation import PathLike, check_tokenizer, check_type, counted, listed
 from piecework.analysis.blocks import Block, Grid, Paragraph
 from piecework.analysis.corpus_texts import Texts, documents_of, reading
 from piecework.analysis.displayed import Displayed
@@ -23,8 +22,7 @@ from piecework.analysis.peers import Peer, read_peer
 from piecework.analysis.readable import show_whitespace
 from piecework.analysis.round_trip import unknown_id_of, without_truncation_and_padding
 from piecework.corpus import Corpus, read_corpus
-from piecework.corpus.rows import Utf8Errors
-from piecework.corpus.skipped import OnError
+from piecework.corpus.rows import OnError, Utf8Errors
 from piecework.errors import ArgumentError, CorpusError
 
 _SHOWN_TOKENS = 20

@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 import piecework as pw
-from piecework._internal.counted import counted
+from piecework._internal.validation import counted
 from piecework.cli.outputs import note, save_tokenizer
 from piecework.cli.parameters import (
     InputFile,

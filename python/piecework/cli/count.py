@@ -9,7 +9,7 @@ from typing import Any
 import click
 
 import piecework as pw
-from piecework._internal.counted import counted
+from piecework._internal.validation import counted
 from piecework.cli.options import (
     COUNTS_SUFFIXES,
     are_counts_files,

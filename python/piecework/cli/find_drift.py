@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import piecework as pw
-from piecework._internal.counted import counted
 from piecework._internal.progress import progress_bar
+from piecework._internal.validation import counted
 from piecework.cli.outputs import print_blocks, print_json, terminal_width
 from piecework.cli.parameters import InputFile, command, is_quiet, option, quiet_option
 from piecework.cli.tokenizer_options import with_tokenizer

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 import piecework as pw
-from piecework._internal.counted import counted
+from piecework._internal.validation import counted
 from piecework.cli.outputs import print_json
 from piecework.cli.parameters import InputFile, command, option
 from piecework.cli.tokenizer_options import with_tokenizer

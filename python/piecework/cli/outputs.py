@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import piecework as pw
-from piecework._internal.counted import counted
+from piecework._internal.validation import counted
 from piecework.cli.parameters import (
     Function,
     OutputFile,

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import piecework as pw
-from piecework._internal.counted import counted
+from piecework._internal.validation import counted
 from piecework._internal.warn import warn
 from piecework.cli.outputs import note
 from piecework.cli.parameters import in_output

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 import piecework as pw
-from piecework._internal.counted import counted
 from piecework._internal.memory_budget import format_size, memory_budget
+from piecework._internal.validation import counted
 from piecework.cli.options import (
     COUNTING_NAMES,
     check_counting,

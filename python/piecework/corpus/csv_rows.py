@@ -6,7 +6,7 @@ import csv
 from collections.abc import Collection, Iterator
 from typing import Any
 
-from piecework._internal.counted import counted
+from piecework._internal.validation import counted
 from piecework.corpus.rows import LIST_CHARS, LIST_TEXTS, ReadOptions, Rows, decode_utf8
 from piecework.corpus.text_stream import BYTE_ORDER_MARK, TextStream, line_blocks, max_line_bytes
 from piecework.errors import CorpusError, PieceworkError

@@ -16,13 +16,13 @@ from piecework.corpus.formats import Input, check_documents, format_of
 from piecework.corpus.paths import corpus_files
 from piecework.corpus.rows import (
     Document,
+    OnError,
     ReadOptions,
     Rows,
     TextBlock,
     TextPosition,
     Utf8Errors,
 )
-from piecework.corpus.skipped import OnError
 from piecework.errors import CorpusError, FileError, MemoryLimitError
 
 

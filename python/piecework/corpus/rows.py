@@ -4,16 +4,88 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import chain, compress
+from operator import not_
 from types import MappingProxyType
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypeAlias
 
 from piecework._internal._core import TextColumn
 from piecework._internal.validation import check_choice
+from piecework._internal.warn import warn
 from piecework.corpus.field_path import FieldPath
-from piecework.corpus.skipped import OnError, Skipped, check_on_error
 from piecework.corpus.text_stream import MEMORY_SHARE
-from piecework.corpus.texts import Texts
-from piecework.errors import CorpusError, InvalidUtf8Error
+from piecework.errors import (
+    CorpusError,
+    CorpusWarning,
+    FileError,
+    InvalidUtf8Error,
+    MemoryLimitError,
+)
+
+if TYPE_CHECKING:
+    import numpy as np
+
+
+Texts: TypeAlias = list[str] | TextColumn
+
+
+def sliced(texts: Texts, start: int, end: int) -> Texts:
+    """Return consecutive texts.
+
+    >>> sliced(["a", "b", "c"], 1, 3)
+    ['b', 'c']
+    """
+    return texts.slice(start, end) if isinstance(texts, TextColumn) else texts[start:end]
+
+
+def joined(parts: Sequence[Texts]) -> Texts:
+    """Return the texts of all parts: a column if all parts are columns.
+
+    >>> joined([["a"], ["b", "c"]])
+    ['a', 'b', 'c']
+    """
+    if len(parts) == 1:
+        return parts[0]
+    columns = [part for part in parts if isinstance(part, TextColumn)]
+    if columns and len(columns) == len(parts):
+        return TextColumn.joined(columns)
+    return list(chain.from_iterable(parts))
+
+
+def sizes(texts: Texts) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return the size of each text, in bytes for a column and in characters for strings.
+
+    >>> sizes(["a", "bc"]).tolist()
+    [1, 2]
+    """
+    import numpy as np
+
+    if isinstance(texts, TextColumn):
+        return texts.sizes()
+    return np.fromiter(map(len, texts), np.int64, len(texts))
+
+
+def longest(texts: Texts) -> int:
+    """Return the size of the longest text, in the units of `sizes`; 0 without texts.
+
+    >>> longest(["a", "bc"])
+    2
+    """
+    return int(sizes(texts).max(initial=0))
+
+
+def without_blank(texts: Texts) -> Texts:
+    """Return the texts that are neither empty nor whitespace only.
+
+    >>> without_blank(["a", "", " ", "b"])
+    ['a', 'b']
+    """
+    if isinstance(texts, TextColumn):
+        return texts.without_blank()
+    # Loops in C: a loop in Python takes longer than encoding.
+    not_space = map(not_, map(str.isspace, texts))
+    return list(filter(None, compress(texts, not_space)))
+
 
 Utf8Errors: TypeAlias = Literal["replace", "strict"]
 Document: TypeAlias = Literal["line", "blank-line", "file"]
@@ -231,3 +303,45 @@ def _lines_of(text: str) -> list[str]:
     if not lines[-1]:
         lines.pop()
     return [line.removesuffix("\r") for line in lines] if "\r" in text else lines
+
+
+OnError: TypeAlias = Literal["fail", "skip"]
+ON_ERROR = ("fail", "skip")
+
+
+class Skipped:
+    """The inputs that were skipped: how many for each reason, and where the first one is.
+
+    >>> skipped = Skipped()
+    >>> for place in ("a.csv line 2", "a.csv line 5"):
+    ...     skipped.add(CorpusError(place, "has 1 column", kind="a row with too few columns"))
+    >>> str(skipped)
+    'skipped: a row with too few columns: 2 (first in a.csv line 2)'
+    """
+
+    def __init__(self) -> None:
+        self.counts: dict[str, int] = {}
+        self.first_places: dict[str, str] = {}
+
+    def add(self, error: CorpusError | FileError | MemoryLimitError) -> None:
+        """Count the line, row or file that raised this error."""
+        reason = error.kind
+        self.counts[reason] = self.counts.get(reason, 0) + 1
+        self.first_places.setdefault(reason, error.place)
+
+    def warn(self) -> None:
+        """Warn with `CorpusWarning` if something was skipped."""
+        if self.counts:
+            warn(str(self), CorpusWarning)
+
+    def __str__(self) -> str:
+        parts = (
+            f"{reason}: {count:,} (first in {self.first_places[reason]})"
+            for reason, count in self.counts.items()
+        )
+        return "skipped: " + "; ".join(parts)
+
+
+def check_on_error(on_error: object) -> None:
+    """Raise `ArgumentError` unless `on_error` is "fail" or "skip"."""
+    check_choice("on_error", on_error, ON_ERROR)

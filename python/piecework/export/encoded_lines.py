@@ -10,7 +10,7 @@ from typing import Any, NamedTuple, TypeAlias
 import numpy as np
 
 from piecework._internal._core import RawBatch
-from piecework.corpus.texts import Texts
+from piecework.corpus.rows import Texts
 from piecework.errors import CorpusError
 from piecework.tokenizer import Tokenizer
 from piecework.tokenizer.batch import Batch

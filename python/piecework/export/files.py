@@ -8,11 +8,9 @@ from contextlib import ExitStack, contextmanager
 from itertools import compress
 from pathlib import Path
 
-from piecework._internal.counted import counted
-from piecework._internal.validation import PathLike, file_path
+from piecework._internal.validation import PathLike, counted, file_path
 from piecework.corpus.paths import corpus_bytes, corpus_files
-from piecework.corpus.rows import ReadOptions
-from piecework.corpus.texts import Texts, sliced, without_blank
+from piecework.corpus.rows import ReadOptions, Texts, sliced, without_blank
 from piecework.errors import ArgumentError, CorpusError
 from piecework.export.encoded_lines import RowLayout, Tally, TextsOfUnit, Write
 from piecework.export.formats import OutputFormat

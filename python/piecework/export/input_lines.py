@@ -16,9 +16,8 @@ from typing import Any
 from piecework._internal.surrogates import replace_surrogates
 from piecework.corpus.conversations import Conversation
 from piecework.corpus.reader import CorpusReader
-from piecework.corpus.rows import ReadOptions, Rows
+from piecework.corpus.rows import ReadOptions, Rows, Texts, joined, sizes
 from piecework.corpus.text_stream import MEMORY_SHARE, MEMORY_SHARE_WITH_OFFSETS
-from piecework.corpus.texts import Texts, joined, sizes
 
 _BLOCK_BYTES = 2 << 20
 _NO_RECORD: Mapping[str, Any] = MappingProxyType({})

@@ -8,7 +8,7 @@ from typing import cast
 import numpy as np
 
 from piecework.corpus.conversations import Conversation
-from piecework.corpus.texts import Texts, longest
+from piecework.corpus.rows import Texts, longest
 from piecework.errors import ArgumentError, CorpusError
 from piecework.export.chats import ChatEncoder
 from piecework.export.encoded_lines import EncodedLines, RowLayout, with_rows

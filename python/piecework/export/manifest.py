@@ -17,11 +17,11 @@ from time import monotonic
 from typing import Any
 
 from piecework._internal._core import __version__
-from piecework._internal.counted import counted
+from piecework._internal.validation import counted
 from piecework.corpus.urls import is_url
 from piecework.errors import ArgumentError, CorpusError, FileError, FormatError, PieceworkError
 from piecework.io.atomic_files import atomic_file
-from piecework.io.file_identity import file_checksum, file_identity
+from piecework.io.read_file import file_checksum, file_identity
 
 MANIFEST_FILE = "manifest.json"
 

@@ -22,10 +22,8 @@ from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike, check_tokenizer, path_text
 from piecework.corpus.reader import read_corpus
-from piecework.corpus.rows import Document, Utf8Errors
-from piecework.corpus.skipped import OnError
+from piecework.corpus.rows import Document, OnError, Utf8Errors, joined, longest, without_blank
 from piecework.corpus.text_stream import SHORT_LINE_BYTES
-from piecework.corpus.texts import joined, longest, without_blank
 from piecework.errors import CorpusError, FileError
 from piecework.export.arranging import Arranged, Stage, new_stages
 from piecework.export.encoded_lines import EncodedLines, Tally, TextsOfUnit
@@ -51,7 +49,7 @@ from piecework.export.shards import (
     shard_files,
     shard_names,
 )
-from piecework.io.locked_folder import locked_folder
+from piecework.io.atomic_files import locked_folder
 from piecework.tokenizer import Tokenizer
 from piecework.tokenizer.batch import Batch
 from piecework.train.setting_fields import given_to, takes_settings

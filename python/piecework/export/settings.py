@@ -16,8 +16,7 @@ from typing import (
 )
 
 from piecework._internal.validation import check_type, listed
-from piecework.corpus.rows import DOCUMENTS, Document, ReadOptions, Utf8Errors
-from piecework.corpus.skipped import ON_ERROR, OnError
+from piecework.corpus.rows import DOCUMENTS, ON_ERROR, Document, OnError, ReadOptions, Utf8Errors
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.train.setting_fields import (
     Choice,

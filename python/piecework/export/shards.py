@@ -21,15 +21,14 @@ import numpy as np
 from piecework._internal.validation import PathLike
 from piecework.corpus.formats import FORMATS, check_documents, format_of, without_suffixes
 from piecework.corpus.paths import corpus_files
-from piecework.corpus.rows import ReadOptions
-from piecework.corpus.texts import Texts, joined, sizes, sliced, without_blank
+from piecework.corpus.rows import ReadOptions, Texts, joined, sizes, sliced, without_blank
 from piecework.errors import ArgumentError, CorpusError
 from piecework.export.encoded_lines import RowLayout, Tally, TextsOfUnit, Write
 from piecework.export.files import path_list
 from piecework.export.formats import OutputFormat
 from piecework.export.input_lines import LineSource
 from piecework.export.manifest import Manifest, Shard, StoredFile
-from piecework.io.file_identity import file_checksum, file_identity
+from piecework.io.read_file import file_checksum, file_identity
 from piecework.tokenizer import Tokenizer
 
 BATCH_BYTES = 2 << 20

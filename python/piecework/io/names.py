@@ -117,7 +117,7 @@ def _encoding_named(name: str) -> str | None:
         return name
     if "/" in name:
         return None
-    from piecework.io.model_names import encoding_of_model
+    from piecework.io.rank_files import encoding_of_model
 
     return encoding_of_model(name)
 
@@ -163,7 +163,7 @@ def _similar(name: str) -> str:
     """Return "did you mean" with the encodings and models of similar names."""
     if "/" in name:
         return ""
-    from piecework.io.model_names import ENCODING_OF_MODEL
+    from piecework.io.rank_files import ENCODING_OF_MODEL
     from piecework.spec import ENCODINGS
 
     known = list(dict.fromkeys((*ENCODINGS, *ENCODING_OF_MODEL)))

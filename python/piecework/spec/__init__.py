@@ -21,7 +21,6 @@ from typing import TYPE_CHECKING
 from piecework._internal.lazy_names import lazy_names
 
 if TYPE_CHECKING:
-    from piecework.spec.added_tokens import AddedToken as AddedToken
     from piecework.spec.custom import CustomNormalizer as CustomNormalizer
     from piecework.spec.custom import CustomPreTokenizer as CustomPreTokenizer
     from piecework.spec.decoders import CTC as CTC
@@ -37,17 +36,17 @@ if TYPE_CHECKING:
     from piecework.spec.decoders import StripDecoder as StripDecoder
     from piecework.spec.decoders import WordPieceDecoder as WordPieceDecoder
     from piecework.spec.encodings import ENCODINGS as ENCODINGS
+    from piecework.spec.encodings import NAMED_PATTERNS as NAMED_PATTERNS
     from piecework.spec.encodings import NamedEncoding as NamedEncoding
     from piecework.spec.encodings import named_encoding as named_encoding
+    from piecework.spec.encodings import named_pre_tokenizer as named_pre_tokenizer
+    from piecework.spec.encodings import split_bytes as split_bytes
     from piecework.spec.models import BPE as BPE
     from piecework.spec.models import Char as Char
     from piecework.spec.models import Model as Model
     from piecework.spec.models import Unigram as Unigram
     from piecework.spec.models import WordLevel as WordLevel
     from piecework.spec.models import WordPiece as WordPiece
-    from piecework.spec.named_patterns import NAMED_PATTERNS as NAMED_PATTERNS
-    from piecework.spec.named_patterns import named_pre_tokenizer as named_pre_tokenizer
-    from piecework.spec.named_patterns import split_bytes as split_bytes
     from piecework.spec.normalizers import NFC as NFC
     from piecework.spec.normalizers import NFD as NFD
     from piecework.spec.normalizers import NFKC as NFKC
@@ -91,22 +90,23 @@ if TYPE_CHECKING:
     from piecework.spec.sentencepiece import SentencePieceDecoder as SentencePieceDecoder
     from piecework.spec.sentencepiece import SentencePieceKind as SentencePieceKind
     from piecework.spec.sentencepiece import SentencePieceNormalizer as SentencePieceNormalizer
+    from piecework.spec.tokenizer_spec import AddedToken as AddedToken
+    from piecework.spec.tokenizer_spec import Padding as Padding
     from piecework.spec.tokenizer_spec import ParseSpecial as ParseSpecial
     from piecework.spec.tokenizer_spec import TokenizerSpec as TokenizerSpec
-    from piecework.spec.truncation_padding import Padding as Padding
-    from piecework.spec.truncation_padding import Truncation as Truncation
+    from piecework.spec.tokenizer_spec import Truncation as Truncation
 
 # Each is imported when it is first read: a text is encoded without them.
 _HOMES = {
     "BPE": "models",
     "CTC": "decoders",
     "ENCODINGS": "encodings",
-    "NAMED_PATTERNS": "named_patterns",
+    "NAMED_PATTERNS": "encodings",
     "NFC": "normalizers",
     "NFD": "normalizers",
     "NFKC": "normalizers",
     "NFKD": "normalizers",
-    "AddedToken": "added_tokens",
+    "AddedToken": "tokenizer_spec",
     "BPEDecoder": "decoders",
     "BertNormalizer": "normalizers",
     "BertPreTokenizer": "pre_tokenizers",
@@ -132,7 +132,7 @@ _HOMES = {
     "NamedEncoding": "encodings",
     "Nmt": "normalizers",
     "Normalizer": "normalizers",
-    "Padding": "truncation_padding",
+    "Padding": "tokenizer_spec",
     "ParseSpecial": "tokenizer_spec",
     "Pattern": "patterns",
     "PieceType": "sentencepiece",
@@ -160,7 +160,7 @@ _HOMES = {
     "StripDecoder": "decoders",
     "TemplateProcessing": "post_processors",
     "TokenizerSpec": "tokenizer_spec",
-    "Truncation": "truncation_padding",
+    "Truncation": "tokenizer_spec",
     "UnicodeScripts": "pre_tokenizers",
     "Unigram": "models",
     "Whitespace": "pre_tokenizers",
@@ -169,9 +169,9 @@ _HOMES = {
     "WordPiece": "models",
     "WordPieceDecoder": "decoders",
     "named_encoding": "encodings",
-    "named_pre_tokenizer": "named_patterns",
+    "named_pre_tokenizer": "encodings",
     "portable_json": "portable",
-    "split_bytes": "named_patterns",
+    "split_bytes": "encodings",
 }
 __all__ = list(_HOMES)
 

@@ -23,8 +23,7 @@ from piecework.spec.normalizers import (
 from piecework.spec.patterns import Regex
 from piecework.spec.post_processors import ByteLevelProcessing, PostProcessor, SequenceProcessing
 from piecework.spec.pre_tokenizers import PreTokenizer, SequencePreTokenizer, Split
-from piecework.spec.preserving_formats import KEPT_BY_MODEL, KEPT_BY_OWN, unportable
-from piecework.spec.ranked_merges import ranked_merges
+from piecework.spec.ranked_merges import KEPT_BY_MODEL, KEPT_BY_OWN, ranked_merges, unportable
 from piecework.spec.sentencepiece import (
     SentencePiece,
     SentencePieceDecoder,

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from typing import TypeAlias
 
 from piecework.errors import PortabilityError
-from piecework.spec.preserving_formats import KEPT_BY_MODEL, unportable
 
 Merge: TypeAlias = tuple[str, str]
 
@@ -243,3 +242,14 @@ def _simulate_run(
             at for at, pair in enumerate(itertools.pairwise(lengths)) if priority.get(pair) == value
         )
         lengths[at : at + 2] = [lengths[at] + lengths[at + 1]]
+
+
+_REPRODUCIBLE = "a tokenizer that other libraries can reproduce"
+KEPT_BY_MODEL = f"{_REPRODUCIBLE}; '.model' and '.piecework' files preserve this one"
+KEPT_BY_OWN = f"{_REPRODUCIBLE}; a '.piecework' file preserves this one"
+
+
+def unportable(place: str, found: str, kept: str, use: str = "") -> PortabilityError:
+    """Return the error for a value at `place`; the hint names a value to `use` and formats that keep this."""
+    hint = f"use {use}, or {kept}" if use else f"use {kept}"
+    return PortabilityError(place, f"other formats cannot represent {found}", hint=hint)

@@ -10,12 +10,11 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from piecework.spec.added_tokens import AddedToken
+from piecework.spec.encodings import NAMED_PATTERNS, named_pre_tokenizer
 from piecework.spec.models import BPE, WordLevel, WordPiece
-from piecework.spec.named_patterns import NAMED_PATTERNS, named_pre_tokenizer
 from piecework.spec.normalizers import NFC, BertNormalizer
 from piecework.spec.pre_tokenizers import BertPreTokenizer, ByteLevel, Whitespace, WhitespaceSplit
-from piecework.spec.tokenizer_spec import TokenizerSpec
+from piecework.spec.tokenizer_spec import AddedToken, TokenizerSpec
 
 CUT = re.compile(r"(?<=\S) ")
 """Matches the space after a cut."""

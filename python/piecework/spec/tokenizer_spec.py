@@ -4,19 +4,96 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, TypeAlias
 
 from piecework.errors import InputTypeError
-from piecework.spec.added_tokens import AddedToken
-from piecework.spec.component import json_value, reject_value
+from piecework.spec.component import JsonData, camel_case_form, json_form, json_value, reject_value
 from piecework.spec.custom import CustomStage, functions_of, loads_with_functions
 from piecework.spec.decoders import Decoder, decoder_from_json
 from piecework.spec.models import Model, model_from_json
 from piecework.spec.normalizers import Normalizer, normalizer_from_json
 from piecework.spec.post_processors import PostProcessor, post_processor_from_json
 from piecework.spec.pre_tokenizers import PreTokenizer, pre_tokenizer_from_json
-from piecework.spec.truncation_padding import Padding, Truncation
+
+
+@dataclass(frozen=True)
+class Truncation(JsonData):
+    """Truncate encodings to `max_length` tokens, special tokens included.
+
+    >>> import piecework as pw
+    >>> model = pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2})
+    >>> encoding = pw.Tokenizer(model, truncation=Truncation(max_length=2)).encode("abab")
+    >>> encoding.ids, [window.ids for window in encoding.overflowing]
+    ([1, 2], [[1, 2]])
+
+    The remaining windows are in `Encoding.overflowing`. Each window overlaps the one before by `stride`
+    tokens.
+    """
+
+    max_length: int = 512
+    stride: int = 0
+    strategy: Literal["longest_first", "only_first", "only_second"] = field(
+        default="longest_first", metadata=camel_case_form()
+    )
+    side: Literal["right", "left"] = field(default="right", metadata=camel_case_form("direction"))
+
+
+def _length_to_json(length: int | None) -> Any:
+    return "BatchLongest" if length is None else {"Fixed": length}
+
+
+def _length_from_json(strategy: Any) -> int | None:
+    return strategy["Fixed"] if isinstance(strategy, dict) else None
+
+
+@dataclass(frozen=True)
+class Padding(JsonData):
+    """Pad encodings to `length` tokens; None means the longest encoding of the batch.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[PAD]": 0, "a": 1}, unk_token="[PAD]"), padding=Padding())
+    >>> tok.encode_batch(["a", "aa"]).to_lists()
+    [[1, 0], [1, 1]]
+    """
+
+    length: int | None = field(
+        default=None, metadata=json_form(_length_to_json, _length_from_json, name="strategy")
+    )
+    side: Literal["right", "left"] = field(default="right", metadata=camel_case_form("direction"))
+    pad_id: int = 0
+    pad_type_id: int = 0
+    pad_token: str = "[PAD]"
+    pad_to_multiple_of: int | None = None
+
+
+@dataclass(frozen=True)
+class AddedToken:
+    """A token that is matched as a whole in the text, such as `[MASK]`.
+
+    >>> import piecework as pw
+    >>> mask = AddedToken("[MASK]", id=2, lstrip=True)
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}), added_tokens=[mask])
+    >>> tok.encode("a [MASK]").ids
+    [1, 2]
+
+    `single_word` rejects a match inside a word. `lstrip` and `rstrip` include the whitespace on that side
+    in the match. `normalized` matches in the normalized text. `decode` skips a `special` token by default.
+    The id -1 makes `Tokenizer.with_added_tokens` choose an id.
+    """
+
+    content: str
+    id: int = -1
+    single_word: bool = False
+    lstrip: bool = False
+    rstrip: bool = False
+    normalized: bool = False
+    special: bool = True
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the `tokenizer.json` object."""
+        return {"id": self.id, **vars(self)}
+
 
 # In the order of the data.
 _READERS: dict[str, Callable[[Any], Any]] = {

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 
 from piecework._internal._core import entropy as core_entropy
 from piecework._internal._core import scores, segmentations
-from piecework._internal.seeded_sampling import SeededSampling
 from piecework._internal.validation import check_tokenizer, check_type, id_list
 from piecework.errors import ArgumentError
 from piecework.tokenizer.sampling import (
     Sampling,
+    SeededSampling,
     Segmentation,
     check_alpha,
     check_has_scores,
@@ -25,7 +25,7 @@ from piecework.tokenizer.sampling import (
 )
 
 if TYPE_CHECKING:
-    from piecework._internal.array_types import Ids
+    from piecework._internal.types import Ids
     from piecework.tokenizer import Tokenizer
 
 __all__ = ["entropy", "nbest", "sample", "score", "score_ids"]

@@ -8,17 +8,34 @@ from __future__ import annotations
 
 import math
 import secrets
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
 from piecework._internal._core import Core, piece_segmentations, pieces
-from piecework._internal.seeded_sampling import SeededSampling
 from piecework._internal.validation import check_number, check_type
 from piecework.errors import ArgumentError
 from piecework.tokenizer.encoding import Encoding
 
 if TYPE_CHECKING:
     from piecework.tokenizer import Tokenizer
+
+
+@dataclass(frozen=True)
+class SeededSampling:
+    """The settings of random segmentation for the texts of one call, with every value resolved."""
+
+    alpha: float
+    """The probability that a merge is skipped (BPE), or the exponent of the scores (Unigram)."""
+    seed: int
+    nbest_size: int | None = None
+    """The number of best segmentations to sample from; None for all."""
+    text_index: int = 0
+    """The index of the first text; seed and index determine how a text is segmented."""
+
+    def at(self, text_index: int) -> SeededSampling:
+        """Return the same settings for the text with another index."""
+        return replace(self, text_index=text_index)
+
 
 Piece: TypeAlias = tuple[int, str, tuple[int, int]]
 """Id, normalized text, and span in characters of the original text."""

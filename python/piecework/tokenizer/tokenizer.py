@@ -39,19 +39,21 @@ from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, FormatError, InputTypeError, PortabilityWarning
 from piecework.io import stored_lengths
 from piecework.io.folder_config import read_config, templates_with
-from piecework.io.folder_settings import DEFAULT_TEMPLATE, NO_SETTINGS, FolderSettings
+from piecework.io.folder_settings import (
+    DEFAULT_TEMPLATE,
+    NO_SETTINGS,
+    FolderSettings,
+    checked_roles,
+    declared_with_new,
+    role_tokens,
+    tokens_without_role,
+)
 from piecework.io.format_detection import TOKENIZER_JSON, detect_format, file_format
 from piecework.io.format_readers import compile_ranks, warned
 from piecework.io.gguf_files import settings_of_gguf, settings_of_gguf_path
 from piecework.io.load_options import LoadOptions
 from piecework.io.loading import read_tokenizer, read_tokenizer_bytes
 from piecework.io.names import resolve_name
-from piecework.io.role_settings import (
-    checked_roles,
-    declared_with_new,
-    role_tokens,
-    tokens_without_role,
-)
 from piecework.io.source_bytes import files_of_directory, gunzipped
 from piecework.tokenizer.batch import Batch, Filling
 from piecework.tokenizer.decode_stream import DecodeStream
@@ -59,10 +61,8 @@ from piecework.tokenizer.encoding import Encoding
 from piecework.tokenizer.special_tokens import checked_parse_special, refuse_special, special_ids
 
 if TYPE_CHECKING:
-    from piecework._internal.array_types import Ids, Texts
-    from piecework._internal.memory import Memory
-    from piecework._internal.seeded_sampling import SeededSampling
-    from piecework._internal.types import Progress, Self, Unpack
+    from piecework._internal.memory_budget import Memory
+    from piecework._internal.types import Ids, Progress, Self, Texts, Unpack
     from piecework.spec import (
         AddedToken,
         Decoder,
@@ -75,7 +75,7 @@ if TYPE_CHECKING:
         TokenizerSpec,
         Truncation,
     )
-    from piecework.tokenizer.sampling import Sampling
+    from piecework.tokenizer.sampling import Sampling, SeededSampling
     from piecework.tokenizer.segments import SegmentedEncoding
     from piecework.train import Counts, RetrainSettings, Trainer, TrainOptions
     from piecework.train.plan import Plan
@@ -1140,7 +1140,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
         Buffers for the text being encoded are not included.
         """
-        from piecework._internal.memory import Memory
+        from piecework._internal.memory_budget import Memory
 
         return Memory(*self._core.memory())
 

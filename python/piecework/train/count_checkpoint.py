@@ -12,15 +12,13 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from piecework._internal._core import WordCounter, fingerprint
-from piecework._internal.counted import counted
-from piecework._internal.validation import PathLike, path_text
+from piecework._internal.validation import PathLike, counted, path_text
 from piecework.corpus.plain_text import MAX_READ_AHEAD
 from piecework.corpus.rows import Rows, TextBlock, TextPosition
 from piecework.corpus.urls import is_url, url_identity
 from piecework.errors import ArgumentError, CorpusError, FileError, FormatError
-from piecework.io.atomic_files import atomic_file
-from piecework.io.file_identity import file_identity
-from piecework.io.locked_folder import LOCK_FILE, locked_folder
+from piecework.io.atomic_files import LOCK_FILE, atomic_file, locked_folder
+from piecework.io.read_file import file_identity
 
 _STATE_FILE = "counting.json"
 # The names of `SpillFolder` in crates/train/src/count/spilled/mod.rs.

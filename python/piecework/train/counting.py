@@ -20,19 +20,25 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from piecework._internal._core import OrderedWords, WordCounter
-from piecework._internal.counted import counted
 from piecework._internal.memory_budget import memory_budget
 from piecework._internal.progress import progress_bar, show_source
 from piecework._internal.text_columns import text_column
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Unpack, Update
-from piecework._internal.validation import PathLike, check_type, whole_number
+from piecework._internal.validation import PathLike, check_type, counted, whole_number
 from piecework._internal.warn import warn
 from piecework.corpus.iterables import rows_of_texts, text_total
 from piecework.corpus.paths import corpus_bytes, corpus_files
 from piecework.corpus.reader import CorpusReader
-from piecework.corpus.rows import LIST_TEXTS, ReadOptions, Rows, TextBlock, Utf8Errors
-from piecework.corpus.skipped import ON_ERROR, OnError
+from piecework.corpus.rows import (
+    LIST_TEXTS,
+    ON_ERROR,
+    OnError,
+    ReadOptions,
+    Rows,
+    TextBlock,
+    Utf8Errors,
+)
 from piecework.errors import ArgumentError, TrainingWarning
 from piecework.train.count_checkpoint import CountCheckpoint, FilePosition, delete_count_checkpoint
 from piecework.train.counts import Counts
@@ -59,7 +65,7 @@ from piecework.train.setting_fields import (
 from piecework.train.settings import CountFilesOptions, CountTextsOptions
 
 if TYPE_CHECKING:
-    from piecework._internal.array_types import Texts
+    from piecework._internal.types import Texts
 
 Weight: TypeAlias = int | float | str | Fraction | Decimal
 

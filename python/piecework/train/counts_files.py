@@ -12,9 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, BinaryIO, NamedTuple
 
 from piecework._internal._core import OrderedWords, __version__
-from piecework._internal.counted import counted
 from piecework._internal.extras import import_extra
-from piecework._internal.validation import path_text
+from piecework._internal.validation import counted, path_text
 from piecework.corpus.field_path import TEXT_FIELD
 from piecework.corpus.urls import is_url
 from piecework.errors import (

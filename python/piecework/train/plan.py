@@ -55,7 +55,7 @@ from piecework.train.trainers.common import DEFAULT_TRANSITION
 from piecework.train.trainers.sentencepiece_settings import SENTENCEPIECE_TYPES
 
 if TYPE_CHECKING:
-    from piecework._internal.array_types import Texts
+    from piecework._internal.types import Texts
 
 
 @dataclass(frozen=True)

@@ -16,11 +16,11 @@ from piecework.spec.custom import (
     functions_of,
     loads_with_functions,
 )
-from piecework.spec.named_patterns import named_pre_tokenizer, split_bytes
+from piecework.spec.encodings import named_pre_tokenizer, split_bytes
 from piecework.spec.normalizers import normalizer_from_json
+from piecework.spec.post_processors import template_for
 from piecework.spec.pre_tokenizers import pre_tokenizer_from_json
 from piecework.spec.split_patterns import WITHIN_PUNCTUATION
-from piecework.spec.templates import template_for
 
 
 @dataclass(frozen=True)

@@ -16,8 +16,7 @@ from typing import Generic, TypeVar
 from piecework._internal.validation import PathLike
 from piecework.corpus.paths import corpus_bytes, corpus_files
 from piecework.corpus.reader import CorpusReader
-from piecework.corpus.rows import ReadOptions, Rows, Utf8Errors
-from piecework.corpus.skipped import OnError
+from piecework.corpus.rows import OnError, ReadOptions, Rows, Utf8Errors
 
 Item = TypeVar("Item")
 

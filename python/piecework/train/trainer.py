@@ -14,10 +14,9 @@ from types import MappingProxyType
 from typing import Any, ClassVar, Final, Literal, TypeAlias, TypedDict
 
 from piecework import spec
-from piecework._internal.counted import counted
 from piecework._internal.names_of_other_libraries import unknown_setting
 from piecework._internal.types import Progress, Self, Unpack
-from piecework._internal.validation import PathLike
+from piecework._internal.validation import PathLike, counted
 from piecework.errors import ArgumentError, TrainingError
 from piecework.spec import Model, TokenizerSpec
 from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER

@@ -32,7 +32,7 @@ from piecework.spec import (
     TemplateProcessing,
     TokenizerSpec,
 )
-from piecework.spec.templates import template_for
+from piecework.spec.post_processors import template_for
 from piecework.spec.tokenizer_spec import checked_spec
 from piecework.vocabulary.alphabet import FIXED_TYPES, all_ids
 from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, changed, same_ids

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from piecework._internal.counted import counted
+from piecework._internal.validation import counted
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph, Tokens
 from piecework.analysis.displayed import WIDTH, Displayed, as_text
 from piecework.analysis.training.steps import (

@@ -6,7 +6,7 @@ from piecework._internal.validation import PathLike
 from piecework.compat.tiktoken.encoding import Encoding
 from piecework.compat.tiktoken.registry import get_encoding
 from piecework.errors import UnknownNameError
-from piecework.io.model_names import ENCODING_OF_MODEL, ENCODING_OF_PREFIX, encoding_of_model
+from piecework.io.rank_files import ENCODING_OF_MODEL, ENCODING_OF_PREFIX, encoding_of_model
 
 MODEL_TO_ENCODING: dict[str, str] = dict(ENCODING_OF_MODEL)
 MODEL_PREFIX_TO_ENCODING: dict[str, str] = dict(ENCODING_OF_PREFIX)
