@@ -52,7 +52,6 @@ MODULES = (
     "piecework.chat",
     "piecework.tokenizer.lattice",
     "piecework.tokenizer.stages",
-    "piecework.io.normalization_rules",
     "piecework.integrations.distributed",
     "piecework.integrations.distributed.ray",
     "piecework.integrations.distributed.spark",

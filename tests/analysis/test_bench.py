@@ -19,7 +19,7 @@ from piecework.analysis import bench, bench_files
 from piecework.analysis.bench import speed_table
 from piecework.analysis.peers import PEERS, Peer, read_peer
 from piecework.cli.bench import bench as bench_command
-from piecework.io.normalization_rules import NormalizationRules
+from piecework.train import NormalizationRules
 
 TEXTS = [f"to be or not to be, that is question {number}" for number in range(40)]
 Run = Callable[..., tuple[int, str, str]]

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import tokenizers
 
-from piecework.io.normalization_rules import NormalizationRules
+from piecework.train import NormalizationRules
 from tests.data import data_dir
 
 sentencepiece = pytest.importorskip("sentencepiece", reason="the test extra has sentencepiece")

@@ -21,7 +21,7 @@ from piecework.compat.sentencepiece import (
     SentencePieceProcessor,
     SentencePieceTrainer,
 )
-from piecework.io.normalization_rules import NormalizationRules
+from piecework.train import NormalizationRules
 from tests.differential.test_sentencepiece import (
     CORPUS,
     HARD_TEXTS,

@@ -10,7 +10,7 @@ import pytest
 
 import piecework as pw
 from piecework.compat.sentencepiece import SentencePieceProcessor
-from piecework.io.normalization_rules import NormalizationRules
+from piecework.train import NormalizationRules
 from piecework.train.sentencepiece_presets import SENTENCEPIECE_PRESETS, preprocessing_rules
 from tests import data
 from tests.differential.wire import fields

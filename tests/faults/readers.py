@@ -11,8 +11,7 @@ from typing import Any, NamedTuple
 import piecework as pw
 from piecework.compat.tiktoken.load import load_tiktoken_bpe
 from piecework.integrations.embeddings import resize_embeddings
-from piecework.io.normalization_rules import NormalizationRules
-from piecework.train import LearnedVocabulary
+from piecework.train import LearnedVocabulary, NormalizationRules
 from tests.corpus.formats.samples import COMPRESSIONS, RECORDS, TABLES
 from tests.faults.writers import CHAT, TEXTS, WRITERS, Write, counts, inputs, resized, tok, trainer
 

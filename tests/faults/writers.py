@@ -21,7 +21,7 @@ from piecework.errors import FileError
 from piecework.integrations.embeddings import resize_embeddings
 from piecework.integrations.spacy import DocTokenizer
 from piecework.integrations.transformers import BackendTokenizer
-from piecework.io.normalization_rules import NormalizationRules
+from piecework.train import NormalizationRules
 
 Write = Callable[[Path], object]
 

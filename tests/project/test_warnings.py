@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from piecework.io.normalization_rules import NormalizationRules
+from piecework.train import NormalizationRules
 
 WORDS = ["hug hugs pug bugs"] * 9
 Call = Callable[[Path], object]

@@ -19,7 +19,7 @@ import piecework as pw
 from piecework.analysis.training.trace import TrainingTrace
 from piecework.errors import ArgumentError, PieceworkError
 from piecework.export.pipeline import EncodedFiles
-from piecework.io.normalization_rules import NormalizationRules
+from piecework.train import NormalizationRules
 from tests.tokenizer.test_batch_spans import KINDS, texts
 
 METHODS = ("fork", "spawn")

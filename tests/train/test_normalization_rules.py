@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 import piecework as pw
 from piecework.cli.app import run
 from piecework.errors import ArgumentError, FileError, FormatError, InputTypeError
-from piecework.io.normalization_rules import NormalizationRules
 from piecework.reference.aligned import align, as_text
 from piecework.reference.charsmap import apply_charsmap
+from piecework.train import NormalizationRules
 
 TEXT = st.text(st.sampled_from("ab cdé\u0301漢字😀\U0010ffff'"), max_size=5)
 RULES = st.dictionaries(TEXT.filter(bool), TEXT, max_size=30)

@@ -16,8 +16,7 @@ from piecework.errors import (
     TrainingError,
     TrainingWarning,
 )
-from piecework.io.normalization_rules import NormalizationRules
-from piecework.train import SentencePieceTrainer, count_texts
+from piecework.train import NormalizationRules, SentencePieceTrainer, count_texts
 
 TEXTS = [
     "The quick brown fox jumps over the lazy dog; the dog is not amused.",

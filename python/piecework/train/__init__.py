@@ -5,6 +5,7 @@ Counts of shards can be made on many machines, merged, saved, and used again wit
 and is tested without a compiled one.
 """
 
+from piecework.io.normalization_rules import NormalizationRules
 from piecework.train.counting import count_files, count_files_to, count_texts
 from piecework.train.counts import Counts
 from piecework.train.counts_files import recorded_pipeline
@@ -41,6 +42,7 @@ __all__ = [
     "LearnedVocabulary",
     "Learner",
     "Merges",
+    "NormalizationRules",
     "Pipeline",
     "Preset",
     "Pruning",
