@@ -19,7 +19,6 @@ from piecework.analysis.training.steps import (
     TrainingMerge,
     TrainingPruning,
     TrainingRemoval,
-    TrainingThreshold,
 )
 from piecework.analysis.training.trace import TrainingTrace
 from piecework.errors import ArgumentError, CorpusError, InternalError, TrainingError
@@ -137,7 +136,8 @@ def test_the_alphabet_can_have_word_starts_first_as_the_course_prints_it(learner
         alphabet_forms="seen",
     )
     trace = explain_training(example.counts, trainer)
-    assert trace.alphabet == trace.vocab[:7] == ("b", "h", "p", "##g", "##n", "##s", "##u")
+    assert trace.vocab[:7] == ("b", "h", "p", "##g", "##n", "##s", "##u")
+    assert trace.alphabet in ((), trace.vocab[:7])
 
 
 def test_the_vocabulary_of_the_course_with_word_starts_first() -> None:
@@ -257,16 +257,6 @@ def test_removals_lead_to_the_trainers_vocabulary(data: st.DataObject, words: Wo
     assert left | base == set(trace.vocab)
 
 
-@given(data=st.data(), words=word_counts())
-@patiently
-def test_thresholds_lead_to_the_trainers_vocabulary(data: st.DataObject, words: Words) -> None:
-    trainer = pw.WordPieceTrainer(**data.draw(train_settings("top-down")))
-    trace = traced(words, trainer)
-    for step in trace.steps if trace else ():
-        assert isinstance(step, TrainingThreshold)
-        assert step.fits == (step.vocab_size <= trainer.vocab_size)
-
-
 @given(words=word_counts(), size=st.integers(4, 30))
 @patiently
 def test_estimates_and_prunings_lead_to_the_trainers_pieces(words: Words, size: int) -> None:
@@ -382,11 +372,10 @@ def test_a_string_is_not_a_corpus() -> None:
     ("trainer", "size"),
     [
         (pw.WordPieceTrainer(60, pw.train.Pruning()), 5000),
-        (pw.WordPieceTrainer(60, pw.train.TopDown()), 5000),
         (pw.UnigramTrainer(60), 5000),
         (pw.BPETrainer(60), 250_000),
     ],
-    ids=["pruning", "top-down", "unigram", "bpe"],
+    ids=["pruning", "unigram", "bpe"],
 )
 def test_a_corpus_too_large_for_plain_python_is_rejected(trainer: Any, size: int) -> None:
     words = [f"word{number}" for number in range(size)]

@@ -14,7 +14,7 @@ from piecework._internal import validation as checks
 from piecework._internal.step_selection import Selection
 from piecework._internal.validation import check_choice
 from piecework.analysis.training.merges import trace_bpe, trace_wordpiece
-from piecework.analysis.training.removals import trace_pruning, trace_top_down
+from piecework.analysis.training.removals import trace_pruning
 from piecework.analysis.training.steps import TrainingEstimate
 from piecework.analysis.training.trace import TrainingTrace, check_one_stage, nothing_to_prune
 from piecework.analysis.training.unigram import trace_unigram
@@ -120,7 +120,8 @@ def explain_training(
 
     A step takes time proportional to the corpus, whose distinct words may have at most 2,000,000 characters
     together. Learners that remove entries are repeated in plain Python: at most 20,000 characters, 3,000 for
-    `Pruning`. SentencePiece's Unigram has the log-likelihood of each EM iteration, and its BPE no steps.
+    `Pruning`. SentencePiece's Unigram has the log-likelihood of each EM iteration. SentencePiece's BPE and
+    `TopDown` have no steps.
 
     Raises `ArgumentError` for steps that do not exist and for a corpus that is too large, `CorpusError` for
     one without words, and the errors of the trainer.
@@ -139,7 +140,6 @@ def explain_training(
 _TRACES: dict[str, Callable[[Counts, Any, Selection, int], TrainingTrace]] = {
     "wordpiece merges": trace_wordpiece,
     "wordpiece pruning": trace_pruning,
-    "wordpiece top-down": trace_top_down,
     "bpe": trace_bpe,
     "byte-bpe": trace_bpe,
 }
@@ -153,13 +153,14 @@ def _trace(
         return _trace_sentencepiece(counts, trainer, wanted)
     if isinstance(trainer, UnigramTrainer | ByteUnigramTrainer):
         return trace_unigram(counts, trainer, wanted, top, word)
-    trace = _TRACES.get(f"{trainer.kind} {traits_of(trainer).detail}".rstrip())
+    traits = traits_of(trainer)
+    trace = _TRACES.get(f"{trainer.kind} {traits.detail}".rstrip())
     if trace is not None:
         return trace(counts, trainer, wanted, top)
     return TrainingTrace(
-        learner=f"the most frequent {'words' if trainer.kind == 'word' else 'characters'}",
+        learner=f"{traits.title} {traits.detail}".rstrip(),
         words=tuple(counts.most_common()),
-        special_tokens=traits_of(trainer).fixed_tokens,
+        special_tokens=traits.fixed_tokens,
         alphabet=(),
         steps=(),
         step_count=0,
