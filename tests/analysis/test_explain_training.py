@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.analysis import explain_training, training_example
+from piecework.analysis.displayed import as_text
 from piecework.analysis.training.steps import (
     SplitChange,
     TrainingEstimate,
@@ -399,7 +400,7 @@ def test_a_corpus_of_many_words_is_followed_quickly_between_steps() -> None:
 @pytest.mark.parametrize("width", [80, 120])
 @pytest.mark.parametrize("name", ["hugs", "course"])
 def test_text_fits_the_width(name: str, width: int) -> None:
-    shown = trace_of(name).to_text(width=width)
+    shown = as_text(trace_of(name).blocks(), width).lstrip("\n")
     assert max(map(len, shown.splitlines())) <= width
     assert shown.startswith("training: WordPiece by merges")
 
@@ -500,7 +501,7 @@ def test_the_last_lattice_has_the_final_pieces() -> None:
     assert {edge.piece: edge.score for edge in trace.lattice.lattice.edges} == {
         piece: score for piece, score in final.items() if piece in "hugs"
     }
-    assert "lattice of hugs" in trace.to_text()
+    assert "lattice of hugs" in str(trace)
     assert json.loads(json.dumps(trace.to_dict()))["lattice"]["word"] == "hugs"
     assert explain_training(counts, trainer).lattice is None
 

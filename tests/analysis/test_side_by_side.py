@@ -119,7 +119,7 @@ class Cells(HTMLParser):
 
 def test_html_has_the_lines_of_the_text() -> None:
     found = side_by_side(THREE, "hugs hugging 日 a " * 9)
-    [drawn] = re.findall(r'<pre class="aligned">(.*?)</pre>', found.to_html(), re.DOTALL)
+    [drawn] = re.findall(r'<pre class="aligned">(.*?)</pre>', found._repr_html_(), re.DOTALL)
     plain = unescape(re.sub("<[^>]*>", "", drawn))
     assert [line.rstrip() for line in plain.splitlines()] == found.aligned()
 
