@@ -62,8 +62,8 @@ def paths(tmp_path: Path) -> dict[str, str]:
 
 
 def test_tables_are_rectangles_with_a_column_for_each_tokenizer(found: Comparison) -> None:
-    measures, _, lengths, frequencies = tables(found)
-    for table in (measures, lengths, frequencies):
+    measures, _, lengths = tables(found)
+    for table in (measures, lengths):
         assert table.header == ("", "pieces", HOSTILE)
         assert {len(row) for row in table.rows} == {3}
     rows = {row[0]: row[1:] for row in measures.rows}
@@ -73,7 +73,6 @@ def test_tables_are_rectangles_with_a_column_for_each_tokenizer(found: Compariso
     assert "boundary F1 %" in rows
     # Entries have up to 9 characters; no token has 5 or more: "9-12" and "13+" would be rows of zeros.
     assert [row[0] for row in lengths.rows] == ["1", "2", "3", "4", "5-6"]
-    assert frequencies.rows[0][0] == "rank 1"
 
 
 def test_reports_without_gold_have_no_boundary_rows() -> None:
@@ -91,7 +90,6 @@ def test_named_sources_and_words_have_tables() -> None:
         "sources as translations",
         "agreement",
         "token lengths",
-        "token frequencies",
     ]
     by_source, costs, agreement = tables(found)[1:4]
     assert [row[0] for row in by_source.rows] == ["first", HOSTILE]
@@ -270,7 +268,6 @@ def test_every_chart_has_every_tokenizer(found: Comparison) -> None:
         "boundaries",
         "token_lengths",
         "entry_lengths",
-        "frequencies",
     ]
     for drawing in drawn.values():
         named = {tip["tokenizer"] for tip in tips_of(drawing)}
@@ -515,7 +512,7 @@ def test_compare_writes_a_page_and_pictures(cli: Run, paths: dict[str, str]) -> 
     assert code == 0
     assert "fertility" in out
     assert 'data-chart="measures"' in Path(paths["report"]).read_text(encoding="utf-8")
-    assert len(list(Path(paths["plots"]).iterdir())) == 7
+    assert len(list(Path(paths["plots"]).iterdir())) == 6
 
 
 def test_several_corpora_are_sources_named_by_the_user_or_by_their_files(

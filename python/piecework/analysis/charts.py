@@ -16,7 +16,6 @@ from piecework.analysis.drawing import (
     band_ticks,
     line_chart,
     linear_ticks,
-    logarithmic,
     middle_of,
     picture,
     row_chart,
@@ -91,8 +90,8 @@ def save_plots(comparison: Comparison, directory: PathLike) -> list[Path]:
     ['measures.svg', 'splits.svg']
 
     Each file has the name of a chart: `measures.svg`, `splits.svg`, `frequency.svg`, `length.svg`,
-    `token_lengths.svg`, `entry_lengths.svg` and `frequencies.svg`, with named sources also `sources.svg`, and
-    with a gold standard `boundaries.svg`. The directory is created if it does not exist.
+    `token_lengths.svg` and `entry_lengths.svg`, with named sources also `sources.svg`, and with a gold
+    standard `boundaries.svg`. The directory is created if it does not exist.
 
     Raises `FileError`.
     """
@@ -168,12 +167,6 @@ class _Charts:
             "Lengths of the vocabulary entries",
             "Share of the vocabulary by length in characters.",
             self._lengths([one.entry_lengths for one in found.measures]),
-        )
-        yield self._chart(
-            "frequencies",
-            "Frequencies of the tokens",
-            "Share of the tokens by frequency rank of the entry. Both axes are logarithmic.",
-            self._frequencies(),
         )
 
     def _chart(self, name: str, title: str, about: str, drawing: Element) -> Chart:
@@ -304,29 +297,6 @@ class _Charts:
         ]
         y_ticks = [(value / top, axis.format(value)) for value in ticks]
         return line_chart(lines, band_ticks(labels), y_ticks, x_title, y_title)
-
-    def _frequencies(self) -> Element:
-        points = [pair for one in self._found.measures for pair in one.rank_frequencies]
-        x, ranks = logarithmic([rank for rank, _ in points] or [1])
-        y, shares = logarithmic([share for _, share in points] or [1])
-        lines = [
-            [
-                Point(
-                    x(rank),
-                    y(share),
-                    {"tokenizer": name, "rank": f"{rank:,}", "share of the tokens": f"{share:.4%}"},
-                )
-                for rank, share in one.rank_frequencies
-            ]
-            for name, one in zip(self._names, self._found.measures, strict=True)
-        ]
-        return line_chart(
-            lines,
-            [(x(rank), f"{rank:,.0f}") for rank in ranks],
-            [(y(share), f"{100 * share:g}%") for share in shares],
-            "frequency rank",
-            "share of the tokens",
-        )
 
 
 def spread(source: ComparedSource) -> float:

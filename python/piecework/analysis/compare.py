@@ -248,7 +248,6 @@ class _Corpus:
             ),
             entry_lengths=entry_lengths(counts.entries),
             token_lengths=counts.token_lengths(),
-            rank_frequencies=metrics.rank_frequencies(by_id),
         )
 
 

@@ -192,19 +192,6 @@ def linear_ticks(limit: float) -> list[float]:
     return [step * at for at in range(ceil(limit / step * 0.999) + 1)]
 
 
-def logarithmic(values: Sequence[float]) -> tuple[Callable[[float], float], list[float]]:
-    """Return the share of an axis for a value, and the powers of ten that bound the values.
-
-    >>> share, powers = logarithmic([2, 800])
-    >>> share(10), powers
-    (0.333..., [1.0, 10.0, 100.0, 1000.0])
-    """
-    low, high = floor(log10(min(values))), ceil(log10(max(values)))
-    high = max(high, low + 1)
-    powers = [10.0**power for power in range(low, high + 1)]
-    return lambda value: (log10(value) - low) / (high - low), powers
-
-
 def band_ticks(labels: Sequence[str]) -> Ticks:
     """Return the middles of equal bands with their labels; of many, every second one or fewer.
 

@@ -30,8 +30,7 @@ class Measures(PlainData):
     cover, or that a model without an unknown token leaves out. `token_lengths` has pairs of a length in
     characters and the number of tokens of that length; `entry_lengths` has the same for vocabulary entries.
     `single_token_rate` is the share of the distinct words that are one token, and not the unknown one.
-    `rank_frequencies` has pairs of a frequency rank and the share of the tokens at that rank. `round_trip` is
-    what the first 1,000 texts of each source lose.
+    `round_trip` is what the first 1,000 texts of each source lose.
     """
 
     _computed = ("charged_tokens", "is_lossless")
@@ -58,7 +57,6 @@ class Measures(PlainData):
     round_trip: RoundTrip
     entry_lengths: Lengths
     token_lengths: Lengths
-    rank_frequencies: tuple[tuple[int, float], ...]
 
     @property
     def charged_tokens(self) -> int:

@@ -22,7 +22,6 @@ Counts: TypeAlias = npt.NDArray[np.int64]
 
 RENYI_ORDER = 2.5
 TAIL_BELOW = 5
-_RANKS_PER_DECADE = 10
 
 
 def used_share(counts: Counts, size: int) -> float:
@@ -116,22 +115,6 @@ def parity(costs: Sequence[float]) -> float:
     Source: Petrov et al. 2023, "Language Model Tokenizers Introduce Unfairness Between Languages".
     """
     return ratio(max(costs), min(costs))
-
-
-def rank_frequencies(counts: Counts) -> tuple[tuple[int, float], ...]:
-    """Return frequency ranks, about ten a decade, each with its share of the tokens.
-
-    >>> rank_frequencies(np.array([1, 0, 3]))
-    ((1, 0.75), (2, 0.25))
-    """
-    ranked = _sorted_descending(counts)
-    ranked = ranked[: np.count_nonzero(ranked)]
-    if not len(ranked):
-        return ()
-    steps = ceil(np.log10(len(ranked)) * _RANKS_PER_DECADE) + 1
-    ranks = {min(round(10 ** (step / _RANKS_PER_DECADE)), len(ranked)) for step in range(steps)}
-    total = int(ranked.sum())
-    return tuple((rank, int(ranked[rank - 1]) / total) for rank in sorted(ranks))
 
 
 @dataclass(frozen=True)

@@ -134,16 +134,14 @@ _LENGTHS = ((1, 1), (2, 2), (3, 3), (4, 4), (5, 6), (7, 8), (9, 12), (13, None))
 _GROUPS = 3
 _WORDS = 9
 _NAMED = 2
-_DISTRIBUTIONS = 2
 _BYTES_PER_TOKEN = "bytes per token"
-_RANKS = (1, 10, 100, 1_000, 10_000, 100_000)
 
 Cell = Callable[[Measures], str]
 Rows = tuple[tuple[str, Cell], ...]
 
 
 def tables(comparison: ComparedFigures) -> list[Grid]:
-    """Return the tables: measures, sources and agreement if there are several, lengths and frequencies.
+    """Return the tables: measures, sources and agreement if there are several, and lengths.
 
     Rows in which all figures are 0 are left out, and bytes per token if each character is a byte.
 
@@ -161,7 +159,6 @@ def tables(comparison: ComparedFigures) -> list[Grid]:
         + _ROUND_TRIP_ROWS
         + tuple(row for row in _CORPUS_ROWS if not is_ascii or row[0] != _BYTES_PER_TOKEN)
     )
-    ranks = [rank for one in comparison.measures for rank, _ in one.rank_frequencies]
     lengths = tuple((range_text(*limits), _length_cell(*limits)) for limits in _LENGTHS)
     return [
         _table(
@@ -174,11 +171,6 @@ def tables(comparison: ComparedFigures) -> list[Grid]:
             "token lengths: % of the vocabulary | % of the tokens",
             comparison,
             lengths,
-        ),
-        _table(
-            "token frequencies: % of the tokens at each frequency rank",
-            comparison,
-            tuple((f"rank {rank:,}", _rank_cell(rank)) for rank in _RANKS if rank in ranks),
         ),
     ]
 
@@ -242,7 +234,7 @@ def set_names(group: WordGroup, comparison: ComparedFigures) -> list[str]:
 
 
 def blocks(comparison: ComparedFigures) -> Iterator[Block]:
-    """Yield the headline, the verdict and the tables without the distributions.
+    """Yield the headline, the verdict and the tables without the lengths.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
@@ -254,7 +246,7 @@ def blocks(comparison: ComparedFigures) -> Iterator[Block]:
     yield from map(Paragraph, (headline(comparison), *verdict(comparison)))
     yield measures
     yield from map(Paragraph, _LEGEND)
-    yield from others[:-_DISTRIBUTIONS]
+    yield from others[:-1]
     yield from word_tables(comparison)
 
 
@@ -435,17 +427,10 @@ def _length_cell(low: int, high: int | None) -> Cell:
     return cell
 
 
-def _rank_cell(rank: int) -> Cell:
-    return lambda one: _optional(dict(one.rank_frequencies).get(rank), 4)
-
-
 def _boundary(one: Measures, kind: str) -> str:
-    return _optional(getattr(one.boundaries, kind, None))
+    share = getattr(one.boundaries, kind, None)
+    return "-" if share is None else percentage(share)
 
 
 def _words(one: Measures, words: int) -> str:
     return percentage(ratio(words, one.round_trip.words))
-
-
-def _optional(share: float | None, places: int = 1) -> str:
-    return "-" if share is None else percentage(share, places)
