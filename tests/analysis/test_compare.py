@@ -17,9 +17,8 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.analysis import compare, corpus_counts
-from piecework.analysis.compare import Comparison
+from piecework.analysis.comparison import Comparison, Measures
 from piecework.analysis.entry_bytes import PLAIN_TEXT
-from piecework.analysis.measures import Measures
 from piecework.corpus import iterables, read_corpus
 
 HUGS = pw.Tokenizer(

@@ -20,11 +20,10 @@ from rich.cells import cell_len
 import piecework as pw
 from piecework.analysis import charts, compare, html_report, save_plots
 from piecework.analysis.blocks import Paragraph
-from piecework.analysis.compare import Comparison
+from piecework.analysis.comparison import Comparison, tables, word_tables
 from piecework.analysis.drawing import Element
 from piecework.analysis.readable import percent
 from piecework.analysis.report import findings
-from piecework.analysis.text_tables import blocks, tables, word_tables
 
 TEXTS = ["hug hugs pug", "pun bun hugs hug zé"]
 HOSTILE = '<img src="http://example.org/x">&$a$'
@@ -236,7 +235,7 @@ def test_no_outlier_hides_the_words_on_which_others_differ() -> None:
 
 
 def test_a_legend_says_which_direction_is_good(found: Comparison) -> None:
-    paragraphs = [block.text for block in blocks(found) if isinstance(block, Paragraph)]
+    paragraphs = [block.text for block in found.blocks() if isinstance(block, Paragraph)]
     rank, direction, _ = paragraphs[-3:]
     assert rank.startswith("rank: by charged tokens")
     better, less = direction.split("Better is less: ")
@@ -265,7 +264,6 @@ def test_every_chart_has_every_tokenizer(found: Comparison) -> None:
         "splits",
         "frequency",
         "length",
-        "boundaries",
         "token_lengths",
         "entry_lengths",
     ]

@@ -95,11 +95,15 @@ def test_an_empty_text_has_no_lines() -> None:
     assert "tokenizer" in str(found)
 
 
-@pytest.mark.parametrize("tokenizers", [{}, [WORDS]])
-def test_tokenizers_must_have_names(tokenizers: object) -> None:
-    with pytest.raises(
-        ArgumentError, match="tokenizers: must be a mapping of names to tokenizers, at least one"
-    ):
+@pytest.mark.parametrize(
+    ("tokenizers", "problem"),
+    [
+        ({}, "must have at least one tokenizer"),
+        ([WORDS], "must be a mapping of names to tokenizers, not list"),
+    ],
+)
+def test_tokenizers_must_have_names(tokenizers: object, problem: str) -> None:
+    with pytest.raises(ArgumentError, match=f"tokenizers: {problem}"):
         side_by_side(tokenizers, "hug")  # type: ignore[arg-type]
 
 

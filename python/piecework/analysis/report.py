@@ -14,12 +14,10 @@ from typing import Any
 from piecework._internal.extras import import_extra
 from piecework._internal.validation import check_type
 from piecework.analysis.charts import Chart, charts, spread
-from piecework.analysis.compare import Comparison
-from piecework.analysis.drawing import PAGE_FILES, SERIES_COLORS
-from piecework.analysis.measures import Measures, SourceMeasures
-from piecework.analysis.metrics import ratio
-from piecework.analysis.readable import escape_controls, percent, show_whitespace
-from piecework.analysis.text_tables import (
+from piecework.analysis.comparison import (
+    Comparison,
+    Measures,
+    SourceMeasures,
     group_figures,
     headline,
     more_tokens,
@@ -28,6 +26,9 @@ from piecework.analysis.text_tables import (
     tables,
     verdict,
 )
+from piecework.analysis.drawing import PAGE_FILES, SERIES_COLORS
+from piecework.analysis.metrics import ratio
+from piecework.analysis.readable import escape_controls, percent, show_whitespace
 from piecework.analysis.word_differences import DifferingWord, WordBand, WordGroup, pieces
 
 FEWEST_WORDS = 20

@@ -11,7 +11,7 @@ from piecework.analysis.alignment import Alignment, Group, Row, aligned_lines, l
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
 from piecework.analysis.displayed import LINES, WIDTH, Displayed
 from piecework.analysis.readable import is_byte_level, show_whitespace, text_of_bytes
-from piecework.errors import ArgumentError
+from piecework.errors import ArgumentError, InputTypeError
 
 
 @dataclass(frozen=True)
@@ -130,12 +130,8 @@ def side_by_side(tokenizers: Mapping[str, Tokenizer], text: str) -> SideBySide:
     `tokenizers` maps names to tokenizers. Tokens of post-processors such as `[CLS]` are left out. Raises
     `ArgumentError` without a tokenizer, and the errors of encoding.
     """
-    given: object = tokenizers
-    if not isinstance(given, Mapping) or not given:
-        raise ArgumentError("tokenizers", "must be a mapping of names to tokenizers, at least one")
+    check_tokenizers(tokenizers)
     checks.check_text("text", text)
-    for name, tokenizer in tokenizers.items():
-        checks.check_tokenizer(tokenizer, f"tokenizers[{name!r}]")
     encoded = {name: _tokens(tokenizer, text) for name, tokenizer in tokenizers.items()}
     spans = {name: {token.span for token in tokens} for name, tokens in encoded.items()}
     sides = []
@@ -153,6 +149,17 @@ def side_by_side(tokenizers: Mapping[str, Tokenizer], text: str) -> SideBySide:
             )
         )
     return SideBySide(text, tuple(sides))
+
+
+def check_tokenizers(tokenizers: object) -> None:
+    """Raise unless `tokenizers` is a mapping of names to tokenizers, at least one."""
+    if not isinstance(tokenizers, Mapping):
+        problem = f"must be a mapping of names to tokenizers, not {type(tokenizers).__name__}"
+        raise InputTypeError("tokenizers", problem)
+    if not tokenizers:
+        raise ArgumentError("tokenizers", "must have at least one tokenizer")
+    for name, tokenizer in tokenizers.items():
+        checks.check_tokenizer(tokenizer, f"tokenizers[{name!r}]")
 
 
 def _tokens(tokenizer: Tokenizer, text: str) -> tuple[SideToken, ...]:

@@ -134,7 +134,6 @@ def compare(
     docs/explanation/analysis-measures.md defines the measures.
     """
     from piecework.analysis.report import check_report
-    from piecework.analysis.text_tables import blocks
 
     check_html(html_path, as_json)
     if html_path:
@@ -163,4 +162,4 @@ def compare(
     if as_json:
         print_json(found.to_dict())
     elif html_path != "-":
-        print_blocks(blocks(found), terminal_width())
+        print_blocks(found.blocks(), terminal_width())
