@@ -314,8 +314,6 @@ class TrainingEstimate:
         """Yield what the step shows."""
         yield Heading(f"step {self.number}: round {self.round}, EM iteration {self.iteration}", 2)
         yield Paragraph(f"{self.pieces:,} pieces, log-likelihood {self.log_likelihood:.6g}")
-        if not self.estimates:
-            return
         yield Heading("pieces by expected count")
         rows = tuple(
             (
