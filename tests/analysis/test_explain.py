@@ -114,7 +114,7 @@ def bpe_models(draw: st.DrawFn) -> pw.spec.BPE:
 def test_merges_end_where_the_model_does(model: pw.spec.BPE, word: str) -> None:
     table = MergeTable(model)
     symbols = table.symbols(word)
-    steps = table.steps(symbols)
+    steps = table.steps(word)
     assert steps is not None
     for step in steps:
         symbols = step.apply_to(symbols)

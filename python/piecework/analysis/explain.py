@@ -351,13 +351,9 @@ def _word_explainer(model: Model) -> Callable[[str], ExplainedWord]:
 
 
 def _merged_by(table: MergeTable | ScoredMerges, word: str) -> ExplainedWord:
-    symbols = table.symbols(word)
-    if isinstance(table, ScoredMerges):
-        steps, note = table.steps(word), None
-    else:
-        steps, note = table.steps(symbols), table.note(word)
-    merges = None if steps is None else tuple(steps)
-    return ExplainedWord(word, _NOWHERE, tuple(symbols), merges, note=note)
+    note = table.note(word) if isinstance(table, MergeTable) else None
+    symbols, merges = tuple(table.symbols(word)), table.steps(word)
+    return ExplainedWord(word, _NOWHERE, symbols, merges, note=note)
 
 
 def _scores(model: Model) -> Mapping[str, float]:

@@ -144,8 +144,8 @@ class TrainingTrace(Displayed):
             yield Paragraph(" ".join(self.alphabet))
         if self.splits:
             yield Heading(f"splits ({len(self.splits):,})")
-            splits = tuple((Tokens.of(symbols), count) for symbols, count in self.splits[:lines])
-            yield _counted("symbols", splits, lines, len(self.splits))
+            splits = tuple((Tokens.of(symbols), count) for symbols, count in self.splits)
+            yield _counted("symbols", splits, lines)
         if self.seeds:
             yield Heading(f"seeds ({len(self.seeds):,})")
             yield _scored(self.seeds, lines)
@@ -199,12 +199,9 @@ def nothing_to_prune(trace: TrainingTrace, vocab_size: int | None) -> str | None
     return f"{found}; try a vocabulary of {less:,}" if seeds - fixed else found
 
 
-def _counted(
-    name: str, rows: tuple[tuple[str, int], ...], lines: int, total: int | None = None
-) -> Grid:
+def _counted(name: str, rows: tuple[tuple[str, int], ...], lines: int) -> Grid:
     shown = tuple((text, f"{count:,}") for text, count in rows[:lines])
-    omitted = (len(rows) if total is None else total) - len(shown)
-    return Grid((name, "count"), shown, ("count",), omitted=omitted)
+    return Grid((name, "count"), shown, ("count",), omitted=len(rows) - len(shown))
 
 
 def _scored(rows: tuple[tuple[str, float], ...], lines: int) -> Grid:
@@ -227,16 +224,6 @@ def check_small(counts: Counts, most: int, learner: str) -> None:
             f"takes at most {most:,}: give a part of the corpus"
         )
         raise ArgumentError("corpus", problem)
-
-
-def check_one_stage(transition: float | None, preset: str) -> None:
-    """Raise `ArgumentError` for a trainer with superwords; `preset` has none.
-
-    >>> check_one_stage(None, "o200k")
-    """
-    if transition is not None:
-        problem = f"cannot be traced: its two stages have different words; use preset {preset}"
-        raise ArgumentError("transition", problem)
 
 
 def check_same(traced: object, learned: object, what: str) -> None:
