@@ -294,10 +294,7 @@ def unknown_id_of(tokenizer: Tokenizer) -> int | None:
 
 def without_truncation_and_padding(tokenizer: Tokenizer) -> Tokenizer:
     """Return the tokenizer without its stored truncation and padding."""
-    spec = tokenizer.spec
-    if spec.truncation is not None:
-        tokenizer = tokenizer.without_truncation()
-    return tokenizer if spec.padding is None else tokenizer.without_padding()
+    return tokenizer.without_truncation().without_padding()
 
 
 def _changes(word: str, normalized: str) -> tuple[str, ...]:

@@ -7,7 +7,7 @@ kept; at the end this text is shortened while the difference stays.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -96,8 +96,7 @@ class Verification(Displayed):
         yield Paragraph(self._verdict())
         for one in self.differences:
             title = f"{one.kind}: {counted(one.texts, 'text')}, such as {show_whitespace(one.text)}"
-            rows = tuple((side.name, _tokens(side), _ids(side)) for side in one.sides)
-            yield Grid(("", "tokens", "ids"), rows, title=title)
+            yield Grid(("", "tokens", "ids"), tuple(map(_row, one.sides)), title=title)
 
     def _verdict(self) -> str:
         compared = f"{counted(self.texts, 'text')}, {counted(self.ids, 'id')}"
@@ -107,18 +106,15 @@ class Verification(Displayed):
         return f"{self.name} {self.version}: {compared}: {equal}"
 
 
-def _tokens(side: EncodedText) -> str:
+def _row(side: EncodedText) -> tuple[str, str, str]:
     if side.error is not None:
-        return f"error: {side.error}"
-    return _beginning(tuple(map(show_whitespace, side.tokens)))
+        return side.name, f"error: {side.error}", ""
+    return side.name, _beginning(map(show_whitespace, side.tokens)), _beginning(map(str, side.ids))
 
 
-def _ids(side: EncodedText) -> str:
-    return "" if side.error is not None else _beginning(tuple(map(str, side.ids)))
-
-
-def _beginning(words: tuple[str, ...]) -> str:
-    return " ".join(words[:_SHOWN_TOKENS]) + (" ..." if len(words) > _SHOWN_TOKENS else "")
+def _beginning(words: Iterable[str]) -> str:
+    shown = list(words)
+    return " ".join(shown[:_SHOWN_TOKENS]) + (" ..." if len(shown) > _SHOWN_TOKENS else "")
 
 
 _SHORTENING_CHARS = 2_000_000
