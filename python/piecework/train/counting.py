@@ -380,7 +380,7 @@ def count_texts(
 
     `texts` is an iterable of strings or of lists of strings, or a column of strings that is read without a
     copy, as for `Tokenizer.encode_batch`. All texts are one source with the number `source`. The other
-    arguments are those of `count_files`. A function as `progress` receives numbers of texts. Raises
+    arguments are the same as for `count_files`. A function as `progress` receives numbers of texts. Raises
     `InputTypeError` with the index of an item that is not a string.
     """
     checked = given_to(count_texts, CountSettings, settings)

@@ -57,8 +57,8 @@ def learn_spec(
     means a quarter of the memory of the machine. If the estimate exceeds it, rare words are dropped with a
     `TrainingWarning`. `checkpoint` is a folder: WordPiece, BPE, Unigram and the
     SentencePiece models of these types write what they have learned there once a minute and when they are
-    interrupted, continue from it in the next run, and delete it at the end. The result is that of an
-    undisturbed run.
+    interrupted, continue from it in the next run, and delete it at the end. An undisturbed run has
+    the same result.
 
     `training_log` is a file for the merges with their counts and scores, for `LearnedVocabulary.load`; only
     trainers that merge pairs have any.
@@ -115,8 +115,8 @@ def learn_specs(
 
     Where smaller vocabularies are prefixes of larger ones, one run learns all sizes, and so
     does pruning, whose sizes share the seeds of the largest one. The other models are learned once for each
-    size. Each specification equals that of `learn_spec` with its size; for pruning, with its size and the
-    `seed_vocab_size` of the largest. The other arguments are those of `learn_spec`.
+    size. Each specification equals the result of `learn_spec` with its size; for pruning, with its size and
+    the `seed_vocab_size` of the largest. The other arguments are the same as for `learn_spec`.
     """
     check_type("trainer", trainer, Trainer, "a trainer")
     trainer._check_can_encode()

@@ -216,7 +216,7 @@ class Pruning(Learner):
     balance: float = setting(
         0.0,
         Number(
-            "Weight of surprisal in the cost of a token; 2 gives boundaries nearer to those of morphemes, "
+            "Weight of surprisal in the cost of a token; 2 gives boundaries nearer to morphemes, "
             "and more tokens.",
             least=0,
             most=1000,

@@ -144,8 +144,8 @@ class Preset(AnyPreset):
     ('[CLS]:0', '$A:0', '[SEP]:0')
 
     `single` and `pair` are items of `TemplateProcessing`; the template is omitted if the vocabulary lacks
-    one of its tokens. Without `special_tokens`, the defaults of the trainer apply. `roles` are those of the
-    published tokenizer whose tokens do not state them by name; see `Tokenizer.special_tokens_map`.
+    one of its tokens. Without `special_tokens`, the defaults of the trainer apply. `roles` are the roles in
+    the published tokenizer of tokens whose names do not state them; see `Tokenizer.special_tokens_map`.
     """
 
     name: str

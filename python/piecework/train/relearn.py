@@ -122,7 +122,7 @@ def _trainer_for(
 
 
 def _check_segmentation(learner: object, model: WordPiece) -> None:
-    """Raise `ArgumentError` for a learner of entries for another segmentation than that of the model."""
+    """Raise `ArgumentError` for a learner whose segmentation differs from the model's."""
     if isinstance(learner, Pruning) and learner.segmentation != model.segmentation:
         problem = (
             f'{learner} must have segmentation="{model.segmentation}", which the '

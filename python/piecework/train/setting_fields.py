@@ -23,7 +23,7 @@ Instance = TypeVar("Instance")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _MAX_U32 = 2**32 - 1
-_MAX_SHOWN = 2**31  # larger limits are those of the machine
+_MAX_SHOWN = 2**31  # a larger limit is a limit of the machine
 
 
 @dataclass(frozen=True)
@@ -31,7 +31,7 @@ class Setting:
     """What a field says of its values besides the default.
 
     `none` is the meaning of None, "" if None is not a value. `option` is the flag of the command line, by
-    default that of the name; None if there is none. `metavar` stands for the value in the help. Each kind
+    default made of the name; None if there is none. `metavar` stands for the value in the help. Each kind
     has the `annotation` of its values for type checkers; `words` say which they are.
     """
 

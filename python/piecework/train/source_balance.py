@@ -109,8 +109,9 @@ class SourceCosts:
     >>> round(costs.first_gini, 3), round(costs.gini, 3), f"{costs.added:+.2%}"
     (0.125, 0.006, '+1.25%')
 
-    The tokens are those of the parallel texts. Without parallel texts, they are those of the text of each
-    source, and `sizes` has the units of that text, such as bytes: the Gini coefficients are of tokens a unit.
+    The tokens are counted in the parallel texts. Without parallel texts, they are counted in the text of each
+    source, and `sizes` has the size of that text in units such as bytes: the Gini coefficients are of tokens
+    a unit.
     """
 
     before: Mapping[str, int]
@@ -239,7 +240,7 @@ class BalancedCounts:
 
     `counts` is the sum of the sources multiplied by `weights`; `costs` has the tokens of each parallel text
     under the vocabulary that was learned from it, and `gini` is their Gini coefficient. `first_costs` and
-    `first_gini` are those of equal weights.
+    `first_gini` belong to equal weights.
     """
 
     counts: Counts
@@ -284,7 +285,7 @@ def balance_sources(
 
     Each round learns a vocabulary from the weighted sum and multiplies the weight of each source by the
     fourth power of its cost / the mean cost. The cost is the number of tokens of the parallel text. The
-    result is that of the round with the lowest Gini coefficient; the first has equal weights. Learn from its
+    result comes from the round with the lowest Gini coefficient; the first has equal weights. Learn from its
     `counts`. Weights are multiples of 2**-20 and sums are rounded once, halves up, so the result depends
     neither on the machine nor on threads or shards. A progress function receives rounds.
 

@@ -202,7 +202,7 @@ class Trainer(ABC):
 
     @abstractmethod
     def _preset_for(self, preset: str | AnyPreset | None, counted: Pipeline | None) -> Any:
-        """Return the preset to train with: the named one, that of counts, or the default.
+        """Return the preset to train with: the named one, the preset of the counts, or the default.
 
         Raises `ArgumentError` for a preset that does not suit the model.
         """
@@ -355,7 +355,7 @@ class PresetTrainer(Trainer):
     def _preset_for(
         self, preset: str | AnyPreset | None, counted: Pipeline | None = None
     ) -> Preset:
-        """Return the preset to train with: the named one, that of counts, or the default.
+        """Return the preset to train with: the named one, the preset of the counts, or the default.
 
         >>> from piecework.train import BPETrainer
         >>> BPETrainer()._preset_for(None).name, BPETrainer(end_of_word_suffix="</w>")._preset_for(None).name
@@ -385,7 +385,7 @@ class PresetTrainer(Trainer):
         return set(getattr(self, "initial_alphabet", ())).issuperset(BYTE_OF_CHARACTER)
 
     def _preset_of_counts(self, counted: Pipeline) -> Preset:
-        """Return the default preset if it made counts, else that of their pipeline, or one for them alone."""
+        """Return the default preset if it made the counts, else the one of their pipeline, or a new one."""
         default = PRESETS[self._presets[0]]
         if default.pipeline.agrees_with(counted):
             return default

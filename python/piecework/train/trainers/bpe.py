@@ -82,7 +82,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
         "sorted",
         Choice(
             "Order of the alphabet in the vocabulary: by code points, by first occurrence in the corpus, or "
-            "that of the initial alphabet.",
+            "as in the initial alphabet.",
             names=common.ALPHABET_ORDERS,
         ),
     )
@@ -352,10 +352,10 @@ class ByteBPETrainer(_AnyBPETrainer):
     >>> trainer.learn(count_texts(["hug pug hug"], preset="gpt2")).merges
     (('u', 'g'), ('h', 'ug'))
 
-    The settings are those of `BPETrainer`. The `vocab_size` of GPT-2 is 256 bytes, 50,000 merges and one
-    special token: 50,257. Counts must come from a byte-level pipeline. `alphabet_order` is "sorted", the 256
-    characters that stand for the bytes by code points, as in GPT-2, or "byte-values", the bytes by value.
-    With `ties="first-seen"` and "byte-values", ids are those of tiktoken's teaching module.
+    The settings are the same as for `BPETrainer`. The `vocab_size` of GPT-2 is 256 bytes, 50,000 merges and
+    one special token: 50,257. Counts must come from a byte-level pipeline. `alphabet_order` is "sorted", the
+    256 characters that stand for the bytes by code points, as in GPT-2, or "byte-values", the bytes by value.
+    With `ties="first-seen"` and "byte-values", ids equal the ids of tiktoken's teaching module.
     """
 
     kind = "byte-bpe"

@@ -110,7 +110,7 @@ class SentencePieceTrainer(Trainer):
 
     *Size.* By default, a corpus that cannot fill `vocab_size` gives the pieces that it has, with a
     `TrainingWarning`. `hard_vocab_limit=True`, the default of `spm_train`, raises `TrainingError` instead,
-    which names the largest possible size; False is that of `spm_train` and does not warn.
+    which names the largest possible size; False, as in `spm_train`, does not warn.
 
     *Limits on learned pieces.* `split_by_unicode_script` counts Han, Hiragana and Katakana as one; without
     `split_by_number`, digits combine with every script. With `split_by_whitespace`, ▁ is the first

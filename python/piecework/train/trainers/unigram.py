@@ -76,7 +76,7 @@ class _AnyUnigramTrainer(PresetTrainer):
     count_exponent: float = setting(
         1.0,
         Number(
-            "EM weights a word by its count to this power; 0.8 gives boundaries nearer to those of "
+            "EM weights a word by its count to this power; 0.8 gives boundaries nearer to "
             "morphemes, and more tokens.",
             above=0,
             most=1,
@@ -181,7 +181,7 @@ class UnigramTrainer(_AnyUnigramTrainer):
     `vocab_size` is met exactly, unless the corpus has too few substrings for it. It counts `special_tokens`,
     `user_defined_symbols`, the 256 bytes of `byte_fallback`, and the alphabet. Each round runs
     `num_sub_iterations` EM iterations and keeps the fraction `shrinking_factor` of the pieces. The defaults
-    are those of SentencePiece, except for the number of seeds.
+    are SentencePiece's, except for the number of seeds.
 
     `learner=Pruning()` chooses the pieces as it chooses entries of WordPiece, by the tokens that their
     removal would add, and EM estimates their probabilities. Words take fewer tokens than without it:
@@ -276,7 +276,7 @@ class ByteUnigramTrainer(_AnyUnigramTrainer):
     >>> [piece for piece, _ in model.pieces[1:3]]
     ['hug', 'Ġpug']
 
-    The settings are those of `UnigramTrainer`, and counts must come from a byte-level pipeline, as those of
+    The settings are the same as for `UnigramTrainer`, and counts must come from a byte-level pipeline, as for
     `ByteBPETrainer`. The `tokenizer.json` is a Unigram model that `tokenizers` encodes with the same ids.
     """
 

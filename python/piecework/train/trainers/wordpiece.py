@@ -58,9 +58,9 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     docstring describes it. The default, `Pruning()`, takes the fewest tokens of all.
 
     `alphabet_order` is the order of the entries of one character: "sorted" by code points; "first-seen" by
-    first occurrence in the corpus, which needs counts with first positions; "given" has those of
-    `initial_alphabet` first, in their order; "word-starts-first" has the entries at the start of words
-    before those inside, each part by code points, as `Merges("frequency")` always has.
+    first occurrence in the corpus, which needs counts with first positions; "given" has the
+    characters of `initial_alphabet` first, in their order; "word-starts-first" has the entries at the start
+    of words before those inside, each part by code points, as `Merges("frequency")` always has.
 
     `alphabet_forms` are the entries of a character. "possible", the default: at the start of words, and
     inside unless the pipeline makes a word of each such character, as BERT's does of punctuation and Han
@@ -114,7 +114,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         "sorted",
         Choice(
             "Order of the alphabet in the vocabulary: by code points, by first occurrence in the corpus, "
-            "that of the initial alphabet, or starts of words first.",
+            "as in the initial alphabet, or starts of words first.",
             names=(*common.ALPHABET_ORDERS, "word-starts-first"),
         ),
     )
@@ -238,7 +238,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         further: Mapping[str, object] | None = None,
         **how: Unpack[LearnOptions],
     ) -> list[LearnedVocabulary]:
-        """Return the vocabulary, or that of each size; `further` are settings of the core's learner."""
+        """Return the vocabulary of each size, by default one; `further` are settings of the learner."""
         counts = common.checked_counts(counts)
         with common.resumable(self, counts, progress, how.get("checkpoint"), sizes or ()) as run:
             learned = self._run(counts, how.get("num_threads"), further, sizes=sizes, **run)
