@@ -153,7 +153,7 @@ class _Corpus:
         self._sums.add(np.stack([one.add_charged(texts, self._num_threads) for one in counts]))
 
     def end_source(self, name: str | None) -> None:
-        """Record the texts since the last call as those of a source; None is a corpus without sources."""
+        """Assign the texts since the last call to a source; None is a corpus without sources."""
         before, self._before = self._before, self._all_totals()
         self._samples.append(TextSample())
         frequent_words, self._source_words = self._source_words.most_common(), FrequentWords()

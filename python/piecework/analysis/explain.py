@@ -120,7 +120,7 @@ class Explanation(Displayed):
     >>> found.normalized, [token.token for token in found.tokens]
     ('hug', ['hug'])
 
-    `added_tokens` are the spans of added tokens in the text, without those of the post-processor.
+    `added_tokens` are the spans of added tokens in the text, without tokens of the post-processor.
     `is_byte_level` tells whether tokens are written in the byte-level alphabet. `str` returns the explanation
     as text, and `to_dict` as JSON data.
     """

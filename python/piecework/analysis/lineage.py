@@ -120,7 +120,7 @@ def _expected_entry(entries: Iterable[str], token: str) -> str:
 
 
 def nearest_entries(entries: Iterable[str], token: str, most: int = 3) -> list[str]:
-    """Return entries with the text of an absent token in another notation, then those of similar spelling.
+    """Return entries with the text of an absent token in another notation, then entries spelled similarly.
 
     >>> nearest_entries(["##hug", "hugs", "Ġhug", "bun"], "hug")
     ['##hug', 'Ġhug', 'hugs']
@@ -154,7 +154,7 @@ def _bpe_of(source: object) -> BPE:
 
 
 def _ancestors(merges: list[LineageMerge], token: str) -> list[LineageMerge]:
-    """Return the first merge of a token and those of its parts, in order of rank."""
+    """Return the first merge of a token and the first merges of its parts, in order of rank."""
     first: dict[str, LineageMerge] = {}
     for merge in merges:
         first.setdefault(merge.token, merge)

@@ -118,7 +118,7 @@ class TokenCosts:
     >>> TokenCosts("a", premiums=(1.0, 2.5), parity=2.5, gini=0.214).premiums
     (1.0, 2.5)
 
-    `premiums` are the charged tokens of each source divided by those of the first. `parity` is the largest
+    `premiums` are the charged tokens of each source divided by the first source's. `parity` is the largest
     number of charged tokens divided by the smallest, and `gini` the Gini coefficient of the numbers.
     """
 

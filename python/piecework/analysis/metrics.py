@@ -176,7 +176,7 @@ def _sorted_descending(counts: Counts) -> Counts:
 
 
 FEWEST_TEXTS = 10
-"""Fewer texts give no interval: the variance is that of large samples."""
+"""Fewer texts give no interval: the variance formula holds for large samples."""
 
 
 @dataclass(frozen=True)

@@ -41,7 +41,7 @@ class SideToken:
 
 @dataclass(frozen=True)
 class Side:
-    """The tokens of one tokenizer, without those of its post-processor.
+    """The tokens of one tokenizer, without the tokens that its post-processor adds.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))

@@ -388,7 +388,7 @@ def _cost_table(comparison: ComparedFigures) -> list[Grid]:
         ("parity: most / fewest", *(f"{one.parity:.2f}" for one in costs)),
         ("Gini", *(f"{one.gini:.3f}" for one in costs)),
     )
-    title = "sources as translations: tokens, as multiples of those of the first source"
+    title = "sources as translations: tokens, as multiples of the first source's"
     return [_grid(title, comparison, rows)]
 
 

@@ -58,9 +58,9 @@ class WordGroup:
     >>> WordGroup(alike=((0, 2), (1,)), words=17, occurrences=940, most=()).alike
     ((0, 2), (1,))
 
-    `alike` has sets of tokenizers, as indices in the order given: those of a set split each of the words
-    alike, and those of two sets differently. `words` are distinct. `most` are those with the largest products
-    of `count` and `differences`.
+    `alike` has sets of tokenizers, as indices in the order given: the tokenizers of one set split each of the
+    words alike, and tokenizers of two sets split it differently. `words` are distinct. `most` are the words
+    with the largest products of `count` and `differences`.
     """
 
     alike: tuple[tuple[int, ...], ...]
