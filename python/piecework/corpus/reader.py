@@ -59,8 +59,8 @@ def read_corpus(
 
     `document` makes longer texts of plain text: with `"blank-line"`, the lines between blank lines, which are
     empty or have only whitespace; with `"file"`, a whole file, also an empty one. Line ends inside such a
-    document stay as they are; between blank lines, the last line has none. Its number is that of its first
-    line. It is not split, but limited by the memory.
+    document stay as they are; between blank lines, the last line has none. Its number is the number of its
+    first line. It is not split, but limited by the memory.
 
     `field` names the text in each JSON object, or the column (None: "text"). A key or column of exactly this
     name comes first; otherwise dots separate the keys of nested objects, and a backslash before a dot makes

@@ -177,7 +177,7 @@ def mask_of(batch: Batch) -> np.ndarray[Any, np.dtype[np.uint8]]:
 
 
 def without_mask(lines: EncodedLines) -> EncodedLines:
-    """Return lines whose ids are those of tokens only."""
+    """Return lines whose ids are token ids only."""
     batch = lines.batch
     raw = RawBatch.of_arrays(batch.ids & ~_MASK_BIT, batch.row_offsets)
     return lines._replace(batch=Batch(raw, batch._token_of, batch._filling))

@@ -2,8 +2,9 @@
 
 `encode_files` and `encode_corpus` check their arguments, choose a reader and a writer, and run the same
 `Pipeline`. `files` has the reader and the writer of `encode_files`, whose outputs appear together; `shards`
-those of `encode_corpus`, whose shards appear one after the other and are recorded in a manifest.
-`encode_lines` reads in the same way and returns a batch. Memory is constant, except for `encode_lines`.
+has the reader and the writer of `encode_corpus`, whose shards appear one after the other and are recorded in
+a manifest. `encode_lines` reads in the same way and returns a batch. Memory is constant, except for
+`encode_lines`.
 """
 
 from __future__ import annotations
@@ -134,7 +135,7 @@ def encode_files(
     `tokens` and `ids` have no masks.
 
     If the post-processor appends the token of `append_eod` already, pass `add_special_tokens=False` too.
-    Truncation and padding to a fixed length are those of the tokenizer; padding to the longest row of a batch
+    The tokenizer's truncation and padding to a fixed length apply; padding to the longest row of a batch
     is not applied.
 
     Memory is constant: a few batches of about 2 MB of text, and 8 to 40 times the longest line. A line has at
@@ -230,9 +231,9 @@ def encode_corpus(
 
     `chat` reads conversations of JSON lines and of tables, applies a chat template, and writes masks of the
     assistant's tokens beside the ids: `a.assistant_masks.npy`, or a column `assistant_masks`, of 0 and 1. The
-    records are those of `encode_chats`; `field` names a field with messages. Conversations that the template
-    rejects are errors for `on_error`. Rows have the special tokens of the template, so `add_special_tokens`
-    does not apply.
+    records have the form that `encode_chats` reads; `field` names a field with messages. Conversations that
+    the template rejects are errors for `on_error`. Rows have the special tokens of the template, so
+    `add_special_tokens` does not apply.
 
     *Resuming*: a shard is complete and recorded in `manifest.json`, or it is written again. With
     `resume=True`, a run continues after an interruption of any kind, with the files of an undisturbed run.
@@ -446,7 +447,7 @@ def encode_lines(
     on_error: OnError = "fail",
     num_threads: int | None = None,
 ) -> Batch:
-    """Encode each line of files as one text; the result is in memory, as that of `Tokenizer.encode_batch`.
+    """Encode each line of files as one text, in memory; return a batch as `Tokenizer.encode_batch` does.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -459,10 +460,10 @@ def encode_lines(
     [[1, 2], [2]]
 
     `sources` are files, directories, patterns and URLs as for `encode_files`, of lines or records; `field`,
-    `document`, `encoding_errors` and `on_error` are those of `encode_files`, the other arguments those of
-    `encode_batch`. Empty and blank lines are dropped unless `keep_empty`. All text is in memory while it is
-    encoded, and is faster to encode than a list of strings; `encode_files` and `encode_corpus` take
-    constant memory.
+    `document`, `encoding_errors` and `on_error` mean the same as for `encode_files`, the other arguments the
+    same as for `encode_batch`. Empty and blank lines are dropped unless `keep_empty`. All text is in memory
+    while it is encoded, and is faster to encode than a list of strings; `encode_files` and `encode_corpus`
+    take constant memory.
 
     Raises `FileError`, `CorpusError` for binary input, and `InvalidUtf8Error` with
     `encoding_errors="strict"`.

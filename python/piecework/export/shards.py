@@ -76,7 +76,7 @@ class ShardPlan:
 def shard_names(
     inputs: Sequence[str], count: int | None, files_of: Callable[[str], Sequence[str]]
 ) -> list[str]:
-    """Return the name of each shard: those of the inputs, or `shard-00002-of-00008`.
+    """Return the name of each shard: the name of its input, or `shard-00002-of-00008`.
 
     >>> shard_names(["a/x.jsonl.gz", "a/y.txt"], None, lambda name: [name + ".npy"])
     ['x', 'y']
@@ -173,7 +173,7 @@ class ShardReader:
                 for shard, part in runs:
                     if shard in self._wanted:
                         yield self._without_empty(shard, part, replacements)
-                    replacements = 0  # those of a block count for the shard of its first document
+                    replacements = 0  # a block's count for the shard of its first document
                 if runs[-1][0] > last_wanted:
                     break
                 bytes_before, replacements_before = source.bytes_read, source.replacements
