@@ -1,6 +1,6 @@
 """The lattice of all segmentations of a word, with the log probabilities of its pieces.
 
-The probability of a segmentation is the product of those of its pieces (Kudo 2018, section 3.1). The
+The probability of a segmentation is the product of its pieces' probabilities (Kudo 2018, section 3.1). The
 nodes of the lattice are the positions between characters; its edges are pieces. One pass finds the best
 segmentation (Viterbi), the n best, the sum over all (forward-backward), or draws one at random.
 """

@@ -13,7 +13,7 @@ SentencePiece in four ways, all reproduced here:
 - A piece that the best segmentation does not use keeps its last score.
 - Training stops after `max_rounds` rounds even if the vocabulary is still too large. Each round
   prunes, so `max_rounds=1` prunes once.
-- The scores after the last pruning are those of the last EM step before it.
+- The scores after the last pruning come from the last EM step before it.
 
 `sample` is the sampler printed beside it.
 """
@@ -193,8 +193,8 @@ def sample(
     ['h', 'ug']
 
     `choose` gets the pieces that can come last, the best one last. This is the sampler that surveys print
-    for its brevity, not that of Kudo 2018: it chooses uniformly, whatever the scores of the pieces, and the
-    result need not be one of the `nbest_size` best segmentations of the text.
+    for its brevity, not the sampler of Kudo 2018: it chooses uniformly, whatever the scores of the pieces,
+    and the result need not be one of the `nbest_size` best segmentations of the text.
     """
     ends = best_last_pieces(text, scores, nbest_size)
     pieces, end = [], len(text)

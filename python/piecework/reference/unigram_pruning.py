@@ -34,7 +34,7 @@ TOKEN_COST = 100_000.0
 
 @dataclass(frozen=True)
 class PrunedSettings(Settings):
-    """What to learn; the fields after those of Unigram are those of `wordpiece_pruning`."""
+    """What to learn: the fields of Unigram, then the fields of `wordpiece_pruning`."""
 
     balance: float = 0.0
     max_use_cost: float | None = None

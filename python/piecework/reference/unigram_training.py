@@ -1,7 +1,7 @@
 """Unigram training with the options of real trainers: word counts in, scored pieces out.
 
 The loop is the one of `unigram.train` (Kudo 2018, section 3.2). The constants, the digamma and the
-approximate loss are those of SentencePiece. Unlike there, seeds are weighted by word counts, and a
+approximate loss follow SentencePiece. Unlike there, seeds are weighted by word counts, and a
 single word that occurs twice is a seed.
 
 Expected counts are integers in small units, so that sums do not depend on their order.

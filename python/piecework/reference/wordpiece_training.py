@@ -17,7 +17,7 @@ full. `score` chooses the score of a pair (`SCORES`).
 
     possible        every character at the start of words, and inside unless the pipeline isolates it
     start-and-seen  every character at the start of words, and inside where it occurs, as in `tokenizers`
-    seen            every character where it occurs; those of `initial_alphabet` in both positions
+    seen            every character where it occurs; characters of `initial_alphabet` in both positions
 
 Each step counts the whole corpus again.
 """
@@ -62,7 +62,7 @@ class Settings:
 
     @property
     def has_tokenizers_alphabet(self) -> bool:
-        """Whether the order of the alphabet, and the characters outside it, are those of `tokenizers`."""
+        """Whether the order of the alphabet, and the characters outside it, are as in `tokenizers`."""
         return False
 
 
@@ -75,7 +75,7 @@ class MergeSettings(Settings):
 
     @property
     def has_tokenizers_alphabet(self) -> bool:
-        """Whether the order of the alphabet, and the characters outside it, are those of `tokenizers`."""
+        """Whether the order of the alphabet, and the characters outside it, are as in `tokenizers`."""
         return self.score == "frequency"
 
 
