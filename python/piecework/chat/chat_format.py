@@ -209,8 +209,8 @@ class ChatEncoding:
     - `encoding`: the encoding of the prompt.
     - `template_spans`: the characters that the template wrote, as spans (start, end). Special tokens are
       recognized in these only.
-    - `assistant_spans`: the characters of the mask, as spans. They are those inside `{% generation %}`, if
-      the template has it, otherwise those of the assistant's messages. None if the template writes no
+    - `assistant_spans`: the characters of the mask, as spans: what is inside `{% generation %}`, if the
+      template has it, otherwise the assistant's messages. None if the template writes no
       character of these messages, or loses their origins.
     """
 
@@ -260,7 +260,7 @@ class ChatFormat:
       conversations with tools, if it has that template, and "default" otherwise.
     - `mask`: the parts of the assistant's messages in the masks, see `MASK_PARTS`. None is
       `{% generation %}` of the template, or all parts; an empty collection writes no masks.
-    - `trusted_roles`, `markers`, `variables`: those of `apply_chat_template`. A template that writes today's
+    - `trusted_roles`, `markers`, `variables`: as for `apply_chat_template`. A template that writes today's
       date takes it from a variable, such as `variables={"date_string": "26 Jul 2024"}` for Llama 3; without
       that, a corpus encoded tomorrow has other ids.
     """

@@ -320,8 +320,8 @@ class AppendedIds:
     >>> both.ids, both.completion_mask, len(both.crossing_spans)
     ([0, 1, 0], [0, 1, 1], 1)
 
-    `num_prompt_ids` of the `ids` are those of the prompt. `drift` is what tokenizing the whole text again
-    would change.
+    The first `num_prompt_ids` of the `ids` belong to the prompt. `drift` is what tokenizing the whole text
+    again would change.
     """
 
     ids: list[int]

@@ -1,4 +1,4 @@
-"""The filters of chat templates: those of Jinja that keep the origins of characters."""
+"""The filters of chat templates: Jinja's filters, changed to keep the origins of characters."""
 
 from __future__ import annotations
 

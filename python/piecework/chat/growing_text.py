@@ -32,7 +32,7 @@ class GrowingText:
     each append costs the new text and the word before it. With other models, such as SentencePiece's, it
     costs the text since the last added token.
 
-    `parse_special` is that of `Tokenizer.encode`. Truncation and padding do not apply.
+    `parse_special` means the same as for `Tokenizer.encode`. Truncation and padding do not apply.
 
     `num_stable` is the number of ids at the beginning that no appended text can change, for caches of a
     model. Not safe for several threads.

@@ -45,7 +45,7 @@ class TokenTrie:
     >>> trie.starting_with(b":"), trie.allowed_ids(b"ht")
     ([58, 256], [104, 257])
 
-    The bytes are those of `vocabulary.decoded_bytes`. Special tokens and the unknown token are left out.
+    `vocabulary.decoded_bytes` gives the bytes. Special tokens and the unknown token are left out.
     Building it reads the whole vocabulary: keep one for each tokenizer. Raises `ArgumentError` for a decoder
     whose output depends on the neighbours of a token.
     """

@@ -116,9 +116,9 @@ def fit_messages(
     >>> [message["role"] for message in pw.chat.fit_messages(tok, messages, 11)]
     ['system', 'user']
 
-    `options` are those of `apply_chat_template`, such as `tools` and `add_generation_prompt`. The count is
-    exact: it is the length of `apply_chat_template(result, **options)`, without truncation and padding. With
-    the next older turn, the prompt would have more than `max_tokens` tokens.
+    `options` are arguments of `apply_chat_template`, such as `tools` and `add_generation_prompt`. The count
+    is exact: it is the length of `apply_chat_template(result, **options)`, without truncation and padding.
+    With the next older turn, the prompt would have more than `max_tokens` tokens.
 
     A turn is a message of the user and all messages up to the next one. Those before the first one are a turn
     too. A tool result stays in the turn of its call, also if a message of the user came between, and results

@@ -178,7 +178,7 @@ class TrackedText(str):
         return TrackedText(result, b"".join((*origins, self.origins[at:])))
 
     def escaped(self, pattern: re.Pattern[str], written: Callable[[str], str]) -> TrackedText:
-        """Return the text with other characters for those of a pattern; they have the origin of these.
+        """Return the text with the characters of a pattern replaced; the new ones keep the origins.
 
         >>> import re
         >>> TrackedText("a<b", 1).escaped(re.compile("<"), lambda character: "&lt;")
