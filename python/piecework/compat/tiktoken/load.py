@@ -29,7 +29,7 @@ _SPECIAL = ("<|endoftext|>", "<|startoftext|>")
 
 
 def read_file(blobpath: PathLike) -> bytes:
-    """Return the bytes of a file; for an address, those of the file in the cache of tiktoken."""
+    """Return the bytes of a file; an address is looked up in the cache of tiktoken."""
     path = os.fspath(blobpath)
     is_address = "://" in path
     return file_bytes(find_cached_file(path) if is_address else path, "a rank file")

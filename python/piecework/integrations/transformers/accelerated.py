@@ -56,7 +56,7 @@ class EncodesHere:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         cls: Any = type(self)
-        # A class that extends an accelerated one, such as those of vLLM, has a pickle of its own.
+        # A class that extends an accelerated one, as vLLM does, has a pickle of its own.
         if cls.__mro__[1] is not EncodesHere or cls is not accelerated_class(cls.__mro__[2]):
             return super().__reduce_ex__(protocol)
         # The class is made again, from the class of transformers that it extends.
@@ -521,10 +521,10 @@ class PieceworkTokenizerFast(EncodesHere, TokenizersBackend):  # type: ignore[mi
     >>> fast(["hugs", "pun hugs"], padding=True)["input_ids"]
     [[2, 21, 3, 0], [2, 23, 21, 3]]
 
-    `tokenizer_object` is a `Tokenizer`; its special tokens, padding and truncation become those of the
-    class. `from_pretrained` reads folders with a `tokenizer.json`, a SentencePiece `tokenizer.model` or a
-    `vocab.txt`; of other files, pass what `Tokenizer.load` returns. No tokenizer of `tokenizers` is built,
-    unless the model is read as a component.
+    `tokenizer_object` is a `Tokenizer`; its special tokens, padding and truncation become the
+    settings of the class. `from_pretrained` reads folders with a `tokenizer.json`, a SentencePiece
+    `tokenizer.model` or a `vocab.txt`; of other files, pass what `Tokenizer.load` returns. No tokenizer of
+    `tokenizers` is built, unless the model is read as a component.
     """
 
     vocab_files_names = {  # noqa: RUF012 - transformers reads it from the class

@@ -100,7 +100,7 @@ class BackendTokenizer:
         """Download the `tokenizer.json` of a repository of the hub, or take it from its cache, and read it.
 
         `token` gives access to a private repository. Requires `piecework[hub]`. Raises `ArgumentError` for
-        another name than that of a repository or a revision, and `FileError` if the library fails.
+        a name that is not a repository or a revision, and `FileError` if the library fails.
         """
         from piecework.io.hub import download_tokenizer_json
 

@@ -194,7 +194,7 @@ def _state(name: str, component: Any) -> object:
 
 
 def _is_held_here_only(component: Any) -> bool:
-    # The references: the tuple of `_watched`, the loop, this argument and that of getrefcount.
+    # The references: the tuple of `_watched`, the loop, this argument and the argument of getrefcount.
     return sys.getrefcount(component) <= 4
 
 
