@@ -73,7 +73,7 @@ _ALIASES = {
     "num_special_tokens_to_add": "_count_of_special_tokens",
 }
 
-# Attributes of `Batch` and `Encoding`: those of a `BatchEncoding` of transformers.
+# Attributes of a `BatchEncoding` of transformers, looked up on `Batch` and `Encoding`.
 _OF_BATCH = {
     "data": "to_dict()",
     "encodings": "batch[i] for each Encoding",
@@ -176,7 +176,7 @@ _KEYWORDS = {
     "out_type": "ids or tokens of the result",
 }
 
-# Keyword arguments of one method, before those of all.
+# Keyword arguments of one method; they take precedence over the ones of all methods.
 _KEYWORDS_OF = {
     "apply_chat_template": {
         "conversation": "the first argument, messages",

@@ -75,8 +75,9 @@ def find_special_token(
     >>> pw.chat.find_special_token(tok, ["or [SEP] not"], ["[CLS]"]) is None
     True
 
-    `texts` are those of `encode_batch`. `tokens` restricts the search; None searches for all special
-    tokens. Returns None if no text contains one. Raises `ArgumentError` for a token that is not special.
+    `texts` are anything that `encode_batch` takes. `tokens` restricts the search; None searches for all
+    special tokens. Returns None if no text contains one. Raises `ArgumentError` for a token that is not
+    special.
     """
     check_tokenizer(tokenizer)
     core, ids = tokenizer._core, None

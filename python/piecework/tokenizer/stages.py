@@ -153,7 +153,7 @@ def decode_streams(
     >>> pw.tokenizer.stages.decode_streams(tok, [[1], []]).step([2, 1])
     [' b', 'a']
 
-    The other arguments are those of `Tokenizer.decode`.
+    The other arguments are the same as for `Tokenizer.decode`.
     """
     given = listed(prefills, "prefills", "ids")
     rows = [id_list(row, f"prefills[{i}]") for i, row in enumerate(given)]

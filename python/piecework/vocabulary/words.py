@@ -21,7 +21,7 @@ from piecework.vocabulary.extension import lineage
 if TYPE_CHECKING:
     from piecework.tokenizer import Tokenizer
 
-_UNKNOWN_PENALTY = 10.0  # that of SentencePiece and tokenizers
+_UNKNOWN_PENALTY = 10.0  # as in SentencePiece and tokenizers
 _MAX_CHARACTERS = 256
 _MARGIN = 1.0  # more than the rounding of a sum of 32-bit floats
 
