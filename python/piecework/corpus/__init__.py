@@ -1,4 +1,4 @@
-"""Read corpora: paths, URLs and stdin in, rows of texts with their places out.
+"""Read texts from files, folders, URLs and stdin, with the line or row of each.
 
 `read_corpus` reads everything that training, counting, comparing and encoding read, through the one reader in
 `reader`. `paths` expands folders, patterns and URLs, and `formats` has a row for each format: how it is

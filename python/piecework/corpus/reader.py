@@ -86,7 +86,7 @@ def read_corpus(
 
 
 class Corpus:
-    """The texts of files, which each iteration reads again: what `read_corpus` returns.
+    """The texts of files, as `read_corpus` returns them; each iteration reads the files again.
 
     >>> Corpus(["-"], ReadOptions.of).files
     ['-']
@@ -98,7 +98,7 @@ class Corpus:
 
     @property
     def document(self) -> str:
-        """What a text of plain text is: "line", "blank-line" or "file"."""
+        """What counts as one text in plain text: "line", "blank-line" or "file"."""
         return self._options().document
 
     def __iter__(self) -> Iterator[Rows]:

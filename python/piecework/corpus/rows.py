@@ -199,7 +199,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Rows(Block):
-    """Texts of one source, and the number of the line or row of each.
+    """Texts of one source, with the number of the line or row of each.
 
     >>> Rows(["hug pug", "hugs"], numbers=[1, 2]).to_list()
     ['hug pug', 'hugs']

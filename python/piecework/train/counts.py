@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Counts:
-    """Distinct words with the number of occurrences of each.
+    """Distinct words, with how often each occurs.
 
     >>> counts = Counts(["hug", "pug"], [10, 5])
     >>> counts + Counts(["hug"], [1]) == Counts(["pug", "hug"], [5, 11])

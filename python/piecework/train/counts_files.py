@@ -123,7 +123,7 @@ def read_counts(path: str | os.PathLike[str]) -> CountsTable:
 
 
 def recorded_pipeline(path: str | os.PathLike[str]) -> Pipeline | None:
-    """Return the pipeline of a counts file without its words, None if the file has none.
+    """Read the pipeline of a counts file, but not its words; None if the file has none.
 
     >>> import tempfile
     >>> from piecework.train import count_texts

@@ -233,7 +233,7 @@ def source_of(pipeline: Pipeline) -> str:
 
 
 def estimated_memory(counts: Counts | Mapping[str, int], trainer: Trainer) -> int:
-    """Return an upper bound of the memory in bytes that learning takes besides the counts.
+    """Return an upper bound, in bytes, of the memory that learning takes in addition to the counts.
 
     >>> from piecework.train import WordPieceTrainer
     >>> estimated_memory(Counts(["hug", "pug"], [10, 5]), WordPieceTrainer()) < 50_000_000

@@ -110,7 +110,7 @@ _RARE_PAIR_COUNT = 10
 @documented
 @dataclass(frozen=True)
 class Merges(Learner):
-    """Replace the pair with the best score by one token, and repeat.
+    """Repeatedly replace the pair with the best score by one token.
 
     >>> from piecework.train import Counts, WordPieceTrainer
     >>> counts = Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5], first=[0, 1, 2, 3, 4])
@@ -193,7 +193,7 @@ _BYTES_OF_SEED = 250
 @documented
 @dataclass(frozen=True)
 class Pruning(Learner):
-    """Start from many substrings, and remove the one whose removal costs the fewest tokens, and repeat.
+    """Start from many substrings and repeatedly remove the one whose removal costs the fewest tokens.
 
     >>> from piecework.train import WordPieceTrainer, count_texts
     >>> trainer = WordPieceTrainer(13, Pruning(), special_tokens=("[UNK]",))

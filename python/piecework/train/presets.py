@@ -157,7 +157,7 @@ class Preset(AnyPreset):
     roles: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def tokens_for(self, settings: Collection[str]) -> dict[str, Any]:
-        """Return the default tokens for those settings that a trainer has."""
+        """Return the default special tokens, for the settings that a trainer has."""
         names = ("special_tokens", "unk_token") if self.special_tokens else ()
         return {name: getattr(self, name) for name in names if name in settings}
 

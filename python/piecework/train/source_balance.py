@@ -273,7 +273,7 @@ def balance_sources(
     checkpoint: PathLike | None = None,
     keep_checkpoint: bool = False,
 ) -> BalancedCounts:
-    """Return the weighted sum of sources with which the tokens of their parallel texts are most even.
+    """Weight the sources so that their parallel texts cost as nearly the same number of tokens as possible.
 
     >>> from piecework.train import WordPieceTrainer, count_texts
     >>> texts = {"en": ["hug pug bug"] * 50, "cs": ["kočka leze dírou"] * 5}

@@ -143,7 +143,7 @@ class Traits:
 
 
 class Trainer(ABC):
-    """The settings of a training, a frozen dataclass for each kind of model.
+    """The settings of training: a frozen dataclass for each kind of model.
 
     >>> from piecework.train import WordPieceTrainer
     >>> isinstance(WordPieceTrainer(), Trainer)
@@ -169,7 +169,7 @@ class Trainer(ABC):
     def learn(
         self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
     ) -> Model:
-        """Return the model."""
+        """Learn a model from counts."""
 
     def _learn_models(
         self, counts: AnyCounts, sizes: Sequence[int], **how: Any

@@ -221,7 +221,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
 @documented
 @dataclass(frozen=True)
 class BPETrainer(_AnyBPETrainer):
-    """Learn merges of characters: replace the most frequent pair by one token, and repeat.
+    """Learn merges of characters: repeatedly replace the most frequent pair by one token.
 
     >>> from piecework.train import Counts
     >>> counts = Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5])
@@ -295,7 +295,7 @@ class BPETrainer(_AnyBPETrainer):
         return super()._decoder_for(pipeline)
 
     def _by_characters(self) -> BPETrainer:
-        """Return this trainer, whose alphabet already is characters."""
+        """Return the trainer itself: its alphabet already is characters."""
         return self
 
     @property

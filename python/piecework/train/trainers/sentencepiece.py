@@ -344,7 +344,7 @@ class SentencePieceTrainer(Trainer):
     def learn(
         self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
     ) -> SentencePiece:
-        """Return the model, with its training settings, from counts of `pipeline`.
+        """Learn a model from counts of `pipeline`; the model contains its training settings.
 
         Warns with `TrainingWarning` if the corpus has too few pieces for `vocab_size`, or raises
         `TrainingError` with `hard_vocab_limit`. Raises `TrainingError` if the required pieces exceed
@@ -359,7 +359,7 @@ class SentencePieceTrainer(Trainer):
     def learn_pieces(
         self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
     ) -> LearnedPieces:
-        """Return the learned pieces and the EM iterations of Unigram; `num_threads` changes no result."""
+        """Return the learned pieces, and the EM iterations of Unigram; threads change neither."""
         counts = common.checked_counts(counts)
         self._check_sequences(counts)
         with common.resumable(self, counts, progress, how.get("checkpoint")) as run:

@@ -170,7 +170,7 @@ class _AnyUnigramTrainer(PresetTrainer):
 @documented
 @dataclass(frozen=True)
 class UnigramTrainer(_AnyUnigramTrainer):
-    """Learn Unigram pieces: start with frequent substrings, drop those with the least pruning loss.
+    """Learn Unigram pieces: start with frequent substrings and prune the ones with the lowest loss.
 
     >>> from piecework.train import Counts
     >>> counts = Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5])
@@ -211,7 +211,7 @@ class UnigramTrainer(_AnyUnigramTrainer):
         common.add_unknown_token(self)
 
     def _by_characters(self) -> UnigramTrainer:
-        """Return this trainer, whose alphabet already is characters."""
+        """Return the trainer itself: its alphabet already is characters."""
         return self
 
     @property

@@ -203,7 +203,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     def learn_vocabulary(
         self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
     ) -> LearnedVocabulary:
-        """Return the vocabulary and every merge with its count and score; only `Merges` has any."""
+        """Return the vocabulary, and every merge with its count and score if the learner is `Merges`."""
         return self._learn(counts, progress, **how)[0]
 
     def _learn_models(
@@ -219,7 +219,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         return dict(zip(sizes, models, strict=True))
 
     def learn_removals(self, counts: Counts | Mapping[str, int]) -> LearnedVocabulary:
-        """Return the vocabulary and every removal with its loss; only `Pruning` has any.
+        """Return the vocabulary, and every removal with its loss if the learner is `Pruning`.
 
         >>> from piecework.train import count_texts
         >>> trainer = WordPieceTrainer(vocab_size=13, special_tokens=("[UNK]",), min_frequency=1)
