@@ -1,4 +1,4 @@
-"""The charts of a comparison, drawn as SVG: values with what they are called when somebody points at them."""
+"""The charts of a comparison, drawn as SVG: values with their names on hover."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Prune a vocabulary by its use in a corpus, and measure what this costs before it is done."""
+"""Prune a vocabulary by its use in a corpus, and measure the cost beforehand."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def plan_prune(
     num_threads: int | None = None,
     progress: Progress = None,
 ) -> PrunePlan:
-    """Prune a vocabulary by its use in texts, and measure the loss in tokens.
+    """Prune a vocabulary by how often texts use its tokens, and measure the cost in tokens.
 
     >>> import piecework as pw
     >>> vocab = {token: id for id, token in enumerate("[UNK] h ##u ##g hug hugs ##s".split())}

@@ -175,7 +175,7 @@ class SideBySide(Displayed):
 
 
 def side_by_side(tokenizers: Mapping[str, Tokenizer], text: str) -> SideBySide:
-    """Encode one text by several tokenizers, to see where their tokens differ.
+    """Encode one text with several tokenizers, to see where their tokens differ.
 
     >>> import piecework as pw
     >>> words = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))

@@ -298,7 +298,7 @@ class ChatFormat:
         )
 
     def settings(self, tokenizer: Tokenizer) -> dict[str, Any]:
-        """Return everything that decides ids and masks besides the fingerprint of the tokenizer, as JSON."""
+        """Return everything except the tokenizer's fingerprint that affects ids and masks, as JSON."""
 
         def names(values: Collection[str] | None) -> list[str] | None:
             return None if values is None else sorted(values)

@@ -341,7 +341,7 @@ class AppendedIds:
 
 
 def append_ids(tokenizer: Tokenizer, prompt_ids: Ids, completion_ids: Ids) -> AppendedIds:
-    """Return the ids of a prompt with generated ids, and what tokenizing their text again would change.
+    """Append generated ids to a prompt; also return what tokenizing the whole text again would change.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.BPE({"a": 0, "b": 1, "ab": 2}, (("a", "b"),)))

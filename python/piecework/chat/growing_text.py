@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 class GrowingText:
-    """The ids of a text to which text is appended.
+    """The ids of a text that grows at its end.
 
     >>> import piecework as pw
     >>> end = pw.spec.AddedToken("<end>", 3)

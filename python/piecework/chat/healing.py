@@ -34,7 +34,7 @@ class HealedPrompt:
 
 
 class TokenTrie:
-    """A trie of the bytes of all tokens, kept as a sorted list: which of them may come next.
+    """A trie over the bytes of all tokens, to find the tokens that may come next; stored as a sorted list.
 
     >>> import piecework as pw
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"://": 256, b"http": 257}
@@ -73,7 +73,7 @@ class TokenTrie:
         return self._ids[slice(*self._range(prefix))]
 
     def allowed_ids(self, prefix: bytes) -> list[int]:
-        """Return the ids that may come next where bytes are required, in rising order.
+        """Return the ids that may come next when certain bytes are required, in increasing order.
 
         >>> import piecework as pw
         >>> vocab = {"a": 0, "b": 1, "ab": 2, "abb": 3}
@@ -113,7 +113,7 @@ class TokenTrie:
         raise ArgumentError("id", f"{id!r} has the bytes {data!r}, which {prefix!r} does not allow")
 
     def heal(self, ids: Ids) -> HealedPrompt:
-        """Return the ids to keep, and the bytes of the others: the most that a longer token begins with.
+        """Return the ids to keep, and the bytes of the others: as many as a longer token begins with.
 
         >>> import piecework as pw
         >>> vocab = {"a": 0, "b": 1, "ab": 2, "abb": 3}

@@ -29,7 +29,7 @@ def count_messages(
     tools: Sequence[Mapping[str, Any]] | None = None,
     estimate: bool = False,
 ) -> int:
-    """Count the tokens of a conversation, with the beginning of the reply.
+    """Count the tokens of a conversation, including the beginning of the reply.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
