@@ -1,4 +1,4 @@
-"""Encoding and decoding for vLLM: `vllm serve MODEL --tokenizer-mode piecework`.
+"""Encode and decode for vLLM: `vllm serve MODEL --tokenizer-mode piecework`.
 
 vLLM finds `register` by the entry point `vllm.general_plugins` of this package. Models and modes without
 that flag are not affected. Requires `piecework[transformers]`.

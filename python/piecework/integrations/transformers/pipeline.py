@@ -1,4 +1,4 @@
-"""The pipeline of a backend tokenizer: compiled here, with components of `tokenizers` on request.
+"""The pipeline of a backend tokenizer: compiled by piecework; components of `tokenizers` on request.
 
 A pipeline is in one of two states. *Compiled*: a `Tokenizer` of this library encodes. *Original*: an object
 of `tokenizers` encodes, because nothing has asked for a compiled one yet or because it cannot be compiled.
