@@ -1,4 +1,4 @@
-"""Names of `tokenizers`, `transformers`, `tiktoken` and `sentencepiece` that are called otherwise here."""
+"""Names of `tokenizers`, `transformers`, `tiktoken` and `sentencepiece` that differ in piecework."""
 
 from __future__ import annotations
 
@@ -308,7 +308,7 @@ class ForeignName:
 
 
 class NameElsewhere(ForeignName):
-    """An attribute that raises: a name of another library, called otherwise here.
+    """An attribute that raises: a name of another library that piecework calls something else.
 
     A descriptor for each name, because a `__getattr__` would slow down every attribute of a tokenizer.
     """
@@ -322,7 +322,7 @@ class NameElsewhere(ForeignName):
 
 
 class Alias(ForeignName):
-    """An attribute with the name of another library that is one of this library."""
+    """Another library's name for an attribute of piecework."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -1,4 +1,4 @@
-"""The stages of a tokenizer one by one: as data, from JSON, each alone.
+"""Use the stages of a tokenizer one by one: as data, from JSON, or each alone.
 
 `Tokenizer.normalize`, `pre_tokenize` and `with_...` are the common cases; these functions take the tokenizer
 first. `normalize` and `pre_tokenize` take a stage, and need no tokenizer.

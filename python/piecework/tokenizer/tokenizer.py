@@ -158,7 +158,7 @@ class Tokenizer(metaclass=WithForeignNames):
         revision: str | None = None,
         **unknown: NoReturn,
     ) -> Self:
-        """Load a tokenizer file of any format, a folder, or a tokenizer by its name.
+        """Load a tokenizer from a file of any format, from a folder, or by its name.
 
         >>> import pathlib, tempfile
         >>> import piecework as pw
@@ -728,7 +728,7 @@ class Tokenizer(metaclass=WithForeignNames):
         add_special_tokens: bool = False,
         markers: Collection[str] | None = None,
     ) -> SegmentedEncoding:
-        """Encode the segments of one text, each with the permission to contain special tokens.
+        """Encode the segments of one text; each says whether it may contain special tokens.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=40)
@@ -915,7 +915,7 @@ class Tokenizer(metaclass=WithForeignNames):
     # ---- vocabulary
 
     def token_to_id(self, token: str) -> int | None:
-        """Return the id of a token, None for a token that is not in the vocabulary.
+        """Return the id of a token, or None if it is not in the vocabulary.
 
         >>> import piecework as pw
         >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).token_to_id("a")
@@ -928,7 +928,7 @@ class Tokenizer(metaclass=WithForeignNames):
             return None
 
     def id_to_token(self, id: int) -> str | None:
-        """Return the token of an id, None for an id that is not in the vocabulary.
+        """Return the token with an id, or None if no token has this id.
 
         >>> import piecework as pw
         >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).id_to_token(1)
@@ -940,7 +940,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return self._core.id_to_token(id) if 0 <= id < 2**32 else None
 
     def token_bytes(self, id: int) -> bytes | None:
-        r"""Return the bytes of the token of an id, None for an id that is not in the vocabulary.
+        r"""Return the bytes of the token with an id, or None if no token has this id.
 
         >>> import piecework as pw
         >>> ranks = {bytes([byte]): byte for byte in range(256)}
@@ -972,7 +972,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
     @property
     def fingerprint(self) -> str:
-        """A checksum of everything that decides ids, 64 hexadecimal digits.
+        """A checksum of everything that affects ids, as 64 hexadecimal digits.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
@@ -1002,7 +1002,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return self._core.vocab(with_added_tokens)
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
-        """Return the number of tokens: entries of the model and added tokens, as `len(tokenizer)`.
+        """Return the number of tokens, entries of the model and added tokens, like `len(tokenizer)`.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).with_added_tokens(["<x>"])
@@ -1018,12 +1018,12 @@ class Tokenizer(metaclass=WithForeignNames):
 
     @property
     def added_tokens(self) -> tuple[AddedToken, ...]:
-        """The tokens that are matched whole in the text before the normalizer or the pre-tokenizer, by id."""
+        """The tokens that are matched as a whole before text is normalized or split, by id."""
         return self.spec.added_tokens
 
     @property
     def parse_special(self) -> ParseSpecial:
-        """Which special tokens calls parse in text by default: True, False or "refuse" (see `encode`).
+        """Which special tokens in a text are parsed by default: True, False or "refuse" (see `encode`).
 
         >>> import piecework as pw
         >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).parse_special
@@ -1087,7 +1087,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
     @property
     def padding_side(self) -> str:
-        """The side to pad, "left" or "right": of the folder, or else of the padding settings.
+        """The side to pad, "left" or "right", from the folder or else from the padding settings.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[PAD]": 0, "[UNK]": 1, "a": 2}))
@@ -1098,7 +1098,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
     @property
     def truncation_side(self) -> str:
-        """The side to truncate, "left" or "right": of the folder, or else of the truncation settings.
+        """The side to truncate, "left" or "right", from the folder or else from the truncation settings.
 
         >>> import piecework as pw
         >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).truncation_side
@@ -1132,7 +1132,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return dict(self._settings.chat_templates)
 
     def memory(self) -> Memory:
-        """Return the memory in bytes: shared `tables`, `caches` of one thread, and the `budget` of these.
+        """Return the memory used, in bytes: the shared `tables`, one thread's `caches`, and their `budget`.
 
         >>> import piecework as pw
         >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).memory().budget
@@ -1145,7 +1145,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return Memory(*self._core.memory())
 
     def warm_up(self) -> None:
-        """Build every table that calls would build late, so that no request waits for one.
+        """Build the tables that are otherwise built at first use, so that no request waits for them.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
@@ -1171,7 +1171,7 @@ class Tokenizer(metaclass=WithForeignNames):
     def with_added_tokens(
         self, tokens: Sequence[str | AddedToken], *, special: bool = False
     ) -> Self:
-        """Return a tokenizer that also matches these tokens whole in the text.
+        """Return a tokenizer that also matches these tokens as a whole.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], model="word")
@@ -1199,7 +1199,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return changed._variant(extra_special_tokens=extra)
 
     def without_added_tokens(self, contents: Collection[str]) -> Self:
-        """Return a tokenizer that no longer matches these tokens whole in the text.
+        """Return a tokenizer that no longer matches these tokens as a whole.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).with_added_tokens(["aa"])
@@ -1215,7 +1215,7 @@ class Tokenizer(metaclass=WithForeignNames):
     def with_roles(
         self, *, additional_special_tokens: Sequence[str] | None = None, **roles: str | None
     ) -> Self:
-        """Return a tokenizer with special tokens assigned to roles; None unsets one.
+        """Return a tokenizer with special tokens assigned to roles; None clears a role.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"<unk>": 0, "<|end|>": 1, "a": 2}, unk_token="<unk>"))
@@ -1261,7 +1261,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return self._variant(chat_templates=templates)
 
     def with_normalizer(self, normalizer: Normalizer | None) -> Self:
-        """Return a tokenizer with another normalizer; None does not change text.
+        """Return a tokenizer with another normalizer; with None, text is not normalized.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
@@ -1274,7 +1274,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return self._replaced(normalizer=normalizer)
 
     def with_pre_tokenizer(self, pre_tokenizer: PreTokenizer | None) -> Self:
-        """Return a tokenizer with another pre-tokenizer; None does not split text.
+        """Return a tokenizer with another pre-tokenizer; with None, text is not split.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1}))
@@ -1287,7 +1287,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return self._replaced(pre_tokenizer=pre_tokenizer)
 
     def with_post_processor(self, post_processor: PostProcessor | None) -> Self:
-        """Return a tokenizer with another post-processor; None adds no special tokens.
+        """Return a tokenizer with another post-processor; with None, no special tokens are added.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "[CLS]": 2, "[SEP]": 3}))
@@ -1301,7 +1301,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return self._replaced(post_processor=post_processor)
 
     def with_decoder(self, decoder: Decoder | None) -> Self:
-        """Return a tokenizer with another decoder; None joins tokens with spaces.
+        """Return a tokenizer with another decoder; with None, tokens are joined with spaces.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
@@ -1421,7 +1421,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return self._variant(self._core.with_padding(None), padding=None)
 
     def with_parse_special(self, value: ParseSpecial) -> Self:
-        """Return a tokenizer whose calls parse, keep as text or refuse special tokens in text by default.
+        """Return a tokenizer that parses special tokens in text, keeps them or refuses them by default.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=20)

@@ -58,7 +58,7 @@ class _Encodes(Protocol):
 
 
 def as_components(spec: TokenizerSpec) -> TokenizerSpec:
-    """Return a SentencePiece Unigram or BPE tokenizer as components of tokenizer.json.
+    """Express a SentencePiece Unigram or BPE tokenizer with components of tokenizer.json.
 
     >>> pieces = (ScoredPiece("<unk>", 0.0, "unknown"), ScoredPiece("▁hug", -3.5))
     >>> normalizer = SentencePieceNormalizer()
@@ -85,7 +85,7 @@ def as_components(spec: TokenizerSpec) -> TokenizerSpec:
 
 
 def as_sentencepiece(spec: TokenizerSpec) -> TokenizerSpec:
-    """Return a Unigram tokenizer with such components as native SentencePiece stages.
+    """Turn the components that a Unigram tokenizer has for SentencePiece into native SentencePiece stages.
 
     >>> spec = TokenizerSpec(Unigram((("<unk>", 0.0), ("▁hug", -3.5)), 0), pre_tokenizer=Metaspace())
     >>> as_sentencepiece(spec).model.kind

@@ -75,7 +75,7 @@ def token_decoder(spec: TokenizerSpec) -> Callable[[str], bytes]:
 
 
 def vocab_bytes(tokenizer: Tokenizer) -> dict[int, bytes]:
-    """Return the bytes of each token of the model by id, as `Tokenizer.token_bytes`; without added tokens.
+    """Return the bytes of each token of the model, by id; added tokens are left out.
 
     >>> import piecework as pw
     >>> pw.vocabulary.vocab_bytes(pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "é": 1})))
