@@ -78,7 +78,7 @@ def detect_format(data: bytes, options: LoadOptions) -> str:
 
 
 def format_of_name(source: str) -> str | None:
-    """Return the format that the suffix of a path promises, None for a suffix of several formats."""
+    """Return the format that the suffix of a path stands for, None for a suffix of several formats."""
     name = os.path.basename(source).lower().removesuffix(".gz")
     if name == TEKKEN_JSON:
         return TEKKEN_JSON
