@@ -191,7 +191,7 @@ def _rows(documents: list[tuple[str, int]], replacements: int) -> Rows:
 
 
 class _Documents:
-    """Divides lines at blank lines, and keeps the beginning of a document whose end is not read yet."""
+    """Divide lines at blank lines; keep the beginning of a document whose end is not read yet."""
 
     def __init__(self, stream: TextStream, options: ReadOptions) -> None:
         self._stream = stream

@@ -1,4 +1,4 @@
-"""The reader of corpora: paths, URLs and stdin in; rows of texts with their places, or blocks of text, out.
+"""Read corpora: turn paths, URLs and stdin into rows of texts with their places, or blocks of text.
 
 Everything that reads a corpus uses `CorpusReader`. The format of each file (`formats`) says how it is opened
 and read; compressed and binary data are detected by their first bytes. Memory is bounded for every input.

@@ -154,7 +154,7 @@ class ReadOptions:
         document: Document = "line",
         **further: Any,
     ) -> ReadOptions:
-        """Check the arguments that all functions which read a corpus have."""
+        """Check the arguments that all functions that read a corpus share."""
         check_choice("encoding_errors", encoding_errors, ("replace", "strict"))
         check_on_error(on_error)
         check_choice("document", document, tuple(DOCUMENTS))
