@@ -46,7 +46,7 @@ class FilePosition(NamedTuple):
 
 
 class CountCheckpoint:
-    """Saves the state of a count at most every `seconds`, and restores it.
+    """Save the state of a count at most every `seconds`, and restore it.
 
     `settings` are the arguments that change counts. A saved state with other settings or other files is
     refused.

@@ -1,4 +1,4 @@
-"""Learn a tokenizer specification within a memory budget: counts and a trainer in, a specification out.
+"""Learn a tokenizer specification from counts with a trainer, within a memory budget.
 
 The model gets the pipeline and the special tokens of a preset; `relearn_spec` in `relearn` starts from an
 existing specification. The estimates of memory are upper bounds, at most 2.5 times the measured peak and 20
@@ -219,7 +219,7 @@ def check_pipeline(counts: Counts, pipeline: Pipeline, description: str) -> None
 
 
 def source_of(pipeline: Pipeline) -> str:
-    """Return what made counts: the preset with a pipeline, or the pipeline.
+    """Return where counts come from: the preset with this pipeline, or the pipeline.
 
     >>> from piecework.train import PRESETS
     >>> source_of(PRESETS["gpt2"].pipeline)

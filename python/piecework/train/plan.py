@@ -1,4 +1,4 @@
-"""The plan of a training: trainer and preset from arguments; then files, texts or counts in, a spec out.
+"""The plan of training: choose trainer and preset from arguments, then learn from files, texts or counts.
 
 The preset is resolved once, in `Plan.of`. Later functions take a pipeline.
 """

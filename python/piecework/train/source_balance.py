@@ -1,4 +1,4 @@
-"""Sources of a corpus, such as languages: count each, measure tokens, weigh them until these even out.
+"""Balance the sources of a corpus, such as languages: count each, then reweight until their costs agree.
 
 Parity-aware BPE chooses each merge for the source with the highest cost. Pruning, Unigram and the other
 learners have no such steps, but all learn from counts, and a source with a higher weight gets more entries.
@@ -103,7 +103,7 @@ def _counts(
 
 @dataclass(frozen=True)
 class SourceCosts:
-    """The tokens of each source before and after they were evened out.
+    """The tokens of each source before and after balancing.
 
     >>> costs = SourceCosts({"en": 90, "cs": 150}, {"en": 120, "cs": 123})
     >>> round(costs.first_gini, 3), round(costs.gini, 3), f"{costs.added:+.2%}"
@@ -130,7 +130,7 @@ class SourceCosts:
 
     @property
     def added(self) -> float:
-        """The share of tokens that all sources together take more."""
+        """The additional tokens of all sources together, as a share."""
         return sum(self.after.values()) / sum(self.before.values()) - 1
 
     def _costs(self, tokens: Mapping[str, int]) -> list[Fraction]:
@@ -350,7 +350,7 @@ def _check(counts: Counts, trainer: Trainer) -> None:
 
 
 def _next_weights(done: Sequence[_Round], counts: SourceCounts) -> dict[str, Fraction]:
-    """Return the weights of the round after others, with which the total of all counts stays the same."""
+    """Return the weights of the next round, which keep the total of all counts the same."""
     if not done:
         return {name: Fraction(1) for name in counts.sources}
     costs = done[-1].costs

@@ -1,4 +1,4 @@
-"""What every trainer is: settings that say which model to learn from word counts.
+"""The base of all trainers: settings that say which model to learn from word counts.
 
 `Trainer` is all that counting, learning, checkpoints, memory budgets, traces and the command line know of a
 trainer. `PresetTrainer` is what trainers with the pipeline of a preset share, `VocabularyTrainer` in
@@ -117,7 +117,7 @@ _ALL_SENTENCES: Final = Sentences()
 
 @dataclass(frozen=True)
 class Traits:
-    """What counting, learning and the command line ask of a trainer; `traits_of` returns them.
+    """Facts about a trainer that counting, learning and the command line need; `traits_of` returns them.
 
     `detail` is the learner or the type of model within the kind, "" without one. `fixed_tokens` are the
     entries that are not learned. `sentences` are the texts to learn from.
@@ -178,7 +178,7 @@ class Trainer(ABC):
         return {size: self._sized(size).learn(counts, **how) for size in sizes}
 
     def _traits(self) -> Traits:
-        """Return what others ask of the trainer."""
+        """Return the facts about the trainer that counting, learning and the command line need."""
         positions = ("ties", "alphabet_order")
         needs = (name for name in positions if getattr(self, name, None) == "first-seen")
         return Traits(self._title, needs_positions=next(needs, None))
@@ -264,7 +264,7 @@ class Trainer(ABC):
 
 
 def traits_of(trainer: Trainer) -> Traits:
-    """Return what counting, learning and the command line ask of a trainer.
+    """Return the facts about a trainer that counting, learning and the command line need.
 
     >>> from piecework.train import WordPieceTrainer
     >>> traits_of(WordPieceTrainer()).detail
@@ -279,7 +279,7 @@ def sections_of(trainer: type[Trainer]) -> Mapping[str, str]:
 
 
 def check_size(trainer: Trainer, vocab_size: int | None) -> None:
-    """Raise what learning would raise for this size whatever the corpus is.
+    """Raise the errors that learning raises for this size with any corpus.
 
     >>> from piecework.train import WordPieceTrainer
     >>> check_size(WordPieceTrainer(), 2)
@@ -454,7 +454,7 @@ class PresetTrainer(Trainer):
         return spec.Fuse() if pipeline.pre_tokenizer is None else None
 
     def _metaspace_decoder(self, metaspace: spec.Metaspace) -> spec.Decoder:
-        """Return the decoder for words with a mark in place of spaces."""
+        """Return the decoder for words with a metaspace in place of spaces."""
         return spec.MetaspaceDecoder(
             metaspace.replacement, metaspace.prepend_scheme, metaspace.split
         )

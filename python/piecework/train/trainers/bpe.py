@@ -176,7 +176,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
         """Return the trainer over characters that learns the same merges."""
 
     def _sized(self, vocab_size: int) -> Self:
-        """Return the trainer with another size; without a transition that it does not reach."""
+        """Return the trainer with another size, without a transition that is out of reach."""
         if isinstance(self.transition, int) and self.transition >= vocab_size:
             return replace(self, vocab_size=vocab_size, transition=None)
         return super()._sized(vocab_size)

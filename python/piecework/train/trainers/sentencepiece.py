@@ -359,7 +359,7 @@ class SentencePieceTrainer(Trainer):
     def learn_pieces(
         self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
     ) -> LearnedPieces:
-        """Return the learned pieces, and the EM iterations of Unigram; threads change neither."""
+        """Return the learned pieces and, for Unigram, the EM iterations; `num_threads` changes neither."""
         counts = common.checked_counts(counts)
         self._check_sequences(counts)
         with common.resumable(self, counts, progress, how.get("checkpoint")) as run:

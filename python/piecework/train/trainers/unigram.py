@@ -230,7 +230,7 @@ class UnigramTrainer(_AnyUnigramTrainer):
         return self.user_defined_symbols
 
     def _metaspace_decoder(self, metaspace: Metaspace) -> Decoder:
-        """Return the decoder for words with a mark in place of spaces."""
+        """Return the decoder for words with a metaspace in place of spaces."""
         decoder = super()._metaspace_decoder(metaspace)
         return SequenceDecoder((ByteFallback(), decoder)) if self.byte_fallback else decoder
 
