@@ -306,7 +306,7 @@ class EncodedUnit(NamedTuple):
 
 @dataclass(frozen=True)
 class Pipeline:
-    """Reads, encodes, arranges and writes.
+    """Read, encode, arrange and write.
 
     The reader yields the texts of one unit after the other, in batches of about 2 MB. The writer opens the
     outputs of each of its units. `new_stages` returns the stages that arrange the rows of a unit, and `fault`
