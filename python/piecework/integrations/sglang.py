@@ -29,7 +29,7 @@ def register() -> None:
 
 
 def _served(loaded: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return a loaded tokenizer, or the processor of a multimodal model, with a tokenizer that uses piecework.
+    """Return a loaded tokenizer, or the processor of a multimodal model, whose tokenizer uses piecework.
 
     A tokenizer that is not a fast one of transformers is returned as it is.
     """

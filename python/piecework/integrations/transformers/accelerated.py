@@ -26,7 +26,7 @@ from piecework.tokenizer.rectangles import as_tensor
 
 _TENSOR_TYPES = ("np", "pt")
 _LOGGER = logging.getLogger(__name__)
-_OriginalStream: Any = tokenizers.decoders.DecodeStream  # servers replace it by `DecodeStream` below
+_OriginalStream: Any = tokenizers.decoders.DecodeStream  # servers replace it by ours
 
 
 class EncodesHere:
@@ -451,8 +451,8 @@ class DecodeStream:
     >>> stream.step(backend, 2), stream.step(backend, [1, 2])
     (' ##s', ' hug ##s')
 
-    The first step decides: a `BackendTokenizer` decodes in piecework, another tokenizer in `tokenizers`. `ids` are
-    those before the stream, such as a prompt. As in `tokenizers`, ids without token add no text.
+    The first step decides: a `BackendTokenizer` decodes in piecework, another tokenizer in `tokenizers`.
+    `ids` are the ids before the stream, such as a prompt. As in `tokenizers`, ids without token add no text.
     """
 
     def __init__(self, ids: Sequence[int] | None = None, skip_special_tokens: bool = False) -> None:
