@@ -32,7 +32,7 @@ _UNKNOWN = "\ufffe unknown"
 
 
 class UnknownBytes:
-    """Counts the bytes of texts that unknown tokens of one tokenizer cover.
+    """Count the bytes of texts that unknown tokens of one tokenizer cover.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))

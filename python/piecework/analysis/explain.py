@@ -265,7 +265,7 @@ def explain(tokenizer: Tokenizer, text: str) -> Explanation:
 
 
 class Explainer:
-    """Explains texts with one tokenizer; builds the tables of its model once.
+    """Explain texts with one tokenizer; build the tables of its model once.
 
     >>> import piecework as pw
     >>> explainer = Explainer(pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})))

@@ -56,7 +56,7 @@ def normalize(normalizer: Normalizer, text: str) -> str:
 
 
 def pre_tokenize(pre_tokenizer: PreTokenizer, text: str) -> list[tuple[str, tuple[int, int]]]:
-    """Split a text by a pre-tokenizer; return each word with its character span.
+    """Split a text with a pre-tokenizer; return each word with its character span.
 
     >>> import piecework as pw
     >>> pw.tokenizer.stages.pre_tokenize(pw.spec.ByteLevel(add_prefix_space=False), "hug hugs!")

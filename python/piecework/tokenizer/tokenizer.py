@@ -760,7 +760,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return encode_segments(segments, self._prompts_with(markers), add_special_tokens)
 
     def _prompts_with(self, markers: Collection[str] | None) -> RawPrompts:
-        """Return what encodes prompts; that without markers is kept."""
+        """Return what encodes prompts; cache it if there are no markers."""
         from piecework.tokenizer.segments import prompts_of
 
         if markers is not None:

@@ -253,7 +253,7 @@ def map_of(
     old: Iterable[int],
     added_sources: Mapping[int, tuple[int, ...]] | None = None,
 ) -> IdMap:
-    """Return the map of the kept ones of the old ids; `added_sources` has all added ids."""
+    """Return the map for the old ids that are kept; `added_sources` has all added ids."""
     new_ids = np.full(max(old, default=-1) + 1, -1, np.int64)
     for id in kept:
         new_ids[id] = new_id(id)
