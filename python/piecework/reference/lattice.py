@@ -145,7 +145,7 @@ class Lattice:
         return entropies[-1]
 
     def sample(self, random: random.Random, alpha: float = 1.0) -> list[str]:
-        """Draw a segmentation; its weight is its probability to the power of `alpha`.
+        """Draw a segmentation with a probability proportional to its own to the power of `alpha`.
 
         >>> Lattice("ab", {"a": -1.0, "b": -1.0, "ab": -2.0}).sample(random.Random(0))
         ['a', 'b']

@@ -77,7 +77,7 @@ def allows_characters(piece: str, shape: Shape, *, joins_punctuation: bool = Fal
 
 
 def allows_spaces(piece: str, shape: Shape) -> bool:
-    """Return whether ▁ occurs only at its end of the piece, or between words if these are not split.
+    """Return whether ▁ occurs only at its end of the piece, or between words that are not split.
 
     >>> allows_spaces("▁a", Shape()), allows_spaces("a▁b", Shape(split_by_whitespace=False))
     (True, True)

@@ -125,7 +125,7 @@ def sequences(sentence: str, shape: Shape, *, cross_punctuation: bool = True) ->
 
 
 def joins(before: str, word: str, shape: Shape, cross_punctuation: bool) -> bool:
-    """Return whether a sequence goes on with a word, by the two characters beside the space between them.
+    """Return whether a sequence continues with a word, by the characters on both sides of the space.
 
     >>> joins("▁of", "▁the", Shape(), True), joins("▁of", "▁12", Shape(), True)
     (True, False)

@@ -403,7 +403,7 @@ def choose(scores: Scores, required: Sequence[str], wanted: int) -> list[tuple[s
 
 
 def ranked(scores: Scores) -> list[str]:
-    """Return the pieces by falling score, then by code points.
+    """Return the pieces by decreasing score, then by code points.
 
     >>> ranked({"a": -2.0, "b": -1.0})
     ['b', 'a']

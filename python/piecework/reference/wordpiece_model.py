@@ -31,7 +31,7 @@ def encode_word(word: str, model: WordPiece) -> list[Piece]:
 
 
 def greedy(word: str, model: WordPiece) -> list[Piece] | None:
-    """Take the longest token that matches, again and again.
+    """Repeatedly take the longest token that matches.
 
     >>> model = WordPiece({"[UNK]": 0, "##believ": 1, "un": 2, "##able": 3}, unk="char")
     >>> [piece.token for piece in greedy("unbelievable!", model)]

@@ -200,7 +200,7 @@ def isolated_characters(
     split: Callable[[str], Sequence[str]],
     more: Iterable[str] = (),
 ) -> str:
-    """Return the characters that a pipeline makes words of their own: of the words, and of `more`.
+    """Return the characters in the words and in `more` that a pipeline makes separate words.
 
     >>> isolated_characters([("hug", 1), (".", 1)], str.split)
     ''
@@ -272,7 +272,7 @@ def best_merge(
 def ranked_merges(
     splits: Sequence[Split], vocab: Sequence[str], settings: MergeSettings
 ) -> list[Merge]:
-    """Return the merges by falling score; `ties` decides between equal scores.
+    """Return the merges by decreasing score; `ties` decides between equal scores.
 
     >>> splits = [(["a", "##b", "##c"], 2)]
     >>> [merge.merged for merge in ranked_merges(splits, ["a", "##b", "##c"], MergeSettings())]
