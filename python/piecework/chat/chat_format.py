@@ -1,4 +1,4 @@
-"""Chat templates: from the messages of a conversation to ids and to the mask of the assistant's tokens."""
+"""Turn the messages of a conversation into ids and a mask of the assistant's tokens."""
 
 from __future__ import annotations
 

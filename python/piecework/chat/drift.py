@@ -1,4 +1,4 @@
-"""Ids that a model generates: drift from the ids of their text, and appending them to a prompt.
+"""Find where generated ids drift from the ids of their text, and append generated ids to a prompt.
 
 A text has one canonical sequence of ids, and a model can generate others. The ids are decoded, the text is
 encoded again, and both sequences are cut wherever the same bytes end on both sides.
@@ -32,7 +32,7 @@ _METASPACE = "▁"
 
 @dataclass(frozen=True)
 class DriftSpan:
-    """Ids that their text does not have, and those that it has.
+    """Ids that encoding their text would not give, and the ids that it gives.
 
     >>> span = DriftSpan(2, (4, 5), ("h", "##ug"), 2, (3,), ("hug",), b" hug")
     >>> span.end, span.text
@@ -177,7 +177,7 @@ def _place_in_file(name: str, row: int, position: int) -> str:
 
 
 class DriftFinder:
-    """Finds drift in rows; the bytes of a token are computed when it first occurs."""
+    """Find drift in rows; the bytes of a token are computed when it first occurs."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         check_tokenizer(tokenizer)
@@ -302,7 +302,7 @@ def _ends(ids: Sequence[int], token_bytes: Mapping[int, bytes]) -> tuple[bytes, 
 
 
 def _rising(cuts: Iterable[Cut]) -> Iterator[Cut]:
-    """Yield the cuts that are behind the one before on both sides."""
+    """Yield the cuts that come after the previous one on both sides."""
     last = (0, 0)
     for cut in cuts:
         if cut[0] > last[0] and cut[1] > last[1]:

@@ -104,7 +104,7 @@ def _chars_read(name: str, value: object) -> int:
 
 
 def text_of(value: Any) -> TrackedText:
-    """Return a value as text; a string of a constant expression is of the template.
+    """Return a value as text; a constant string belongs to the template.
 
     >>> text_of("a").origins
     b'\\x01'

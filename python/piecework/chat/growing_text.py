@@ -1,4 +1,4 @@
-"""Encoding a text that grows, such as a conversation, without tokenizing its beginning again."""
+"""Encode a text that grows, such as a conversation, without tokenizing its beginning again."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ class GrowingText:
         self._rest, self._rest_ids = rest[start:], ids[index:]
 
     def _last_anchor(self, encoding: Encoding, text: str) -> tuple[int, int]:
-        """Return first character and index of the last added token that no longer match can replace."""
+        """Return the start and the index of the last added token that no longer match can replace."""
         offsets = encoding.offsets
         for index in range(len(offsets) - 1, -1, -1):
             content = self._anchors.get(encoding.ids[index])
