@@ -273,7 +273,7 @@ def portable_or_nearest(spec: TokenizerSpec, *, strict: bool) -> tuple[Tokenizer
 
 
 def _nearest(spec: TokenizerSpec, error: PortabilityError) -> TokenizerSpec:
-    """Return the components that transformers makes of this tokenizer; raise `error` if it makes none.
+    """Return the components that transformers builds from this tokenizer; raise `error` if it builds none.
 
     None exist for unused pieces, denormalization rules, and kinds of models that transformers does not read.
     """

@@ -34,7 +34,7 @@ class ListedMerges:
         return left + right[len(self._prefix) :]
 
     def rank(self, left: str, right: str) -> float | None:
-        """Return the place of a merge in the list."""
+        """Return the position of a merge in the list."""
         return self.ranks.get((left, right))
 
     def makers(self, entry: str) -> list[Merge]:
@@ -182,7 +182,7 @@ def merge_steps(rules: MergeRules, symbols: list[str]) -> Iterator[str]:
 
 
 def merge_all(rules: MergeRules, start: Iterable[str]) -> list[str]:
-    """Return the symbols that are left of some symbols after all merges."""
+    """Return the symbols that remain after all merges."""
     symbols = list(start)
     for _ in merge_steps(rules, symbols):
         pass

@@ -1,4 +1,4 @@
-"""Learn further entries from counts, after the existing ones, whose scores and ids stay."""
+"""Learn further entries from counts; existing entries keep their scores and ids."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def extend(
 
 
 def _merges_for(model: BPE | WordPiece | Unigram, learner: Merges | None) -> Merges:
-    """Return how to merge pairs; raise `ArgumentError` for a learner that the model does not take."""
+    """Return how to merge pairs; raise `ArgumentError` for a learner that the model does not support."""
     if learner is not None:
         check_learner(learner, (Merges,))
     if isinstance(model, WordPiece):
@@ -270,7 +270,7 @@ def _proposals(
     max_token_length: int | None,
     progress: Update | None,
 ) -> dict[str, float]:
-    """Return pieces that a model of the counts has and the present one lacks, with their scores.
+    """Return pieces that a model of the counts has and the current model lacks, with their scores.
 
     Pieces with characters that the present model lacks are left out. No score is below the lowest present
     one, from which the score of unknown characters is derived.

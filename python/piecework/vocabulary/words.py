@@ -74,7 +74,7 @@ def add_words(
 def _given(
     spec: TokenizerSpec, words: Iterable[str] | Mapping[str, float]
 ) -> Mapping[str, float | None]:
-    """Return the words, with their scores where they have some."""
+    """Return the words, with their scores if they have any."""
     if isinstance(words, str | bytes) or not isinstance(words, Iterable):
         raise InputTypeError("words", f"must be a list of words, not {type(words).__name__}")
     given = dict(words) if isinstance(words, Mapping) else dict.fromkeys(words)
@@ -196,7 +196,7 @@ def _check_pieces(model: SentencePiece, texts: Sequence[str]) -> None:
 def _scored_entries(
     spec: TokenizerSpec, model: Unigram | SentencePiece, scores: Mapping[str, float | None]
 ) -> list[NewEntry]:
-    """Return entries with scores for which each word is the best segmentation of itself.
+    """Return entries whose scores make each word its own best segmentation.
 
     The score is the lowest of the vocabulary, or one more than the score of the word's present segmentation
     if this is higher. Shorter words come first, because they can be parts of longer ones.
