@@ -1,4 +1,4 @@
-"""Pipelines, which split text into words, and presets: named ones with their special tokens and templates."""
+"""Pipelines, which split text into words, and presets: pipelines with special tokens and a template."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Pipeline:
 
     @classmethod
     def from_json(cls, text: str) -> Pipeline:
-        """Return the pipeline of a JSON object; raises ValueError, KeyError or TypeError if it is invalid.
+        """Read a pipeline from a JSON object; raises ValueError, KeyError or TypeError if it is invalid.
 
         >>> Pipeline.from_json(Pipeline().to_json()) == Pipeline()
         True
@@ -119,7 +119,7 @@ class Pipeline:
 
 
 class AnyPreset:
-    """What a `Preset` and a `SentencePiecePreset` have: a name, a template, and roles of tokens."""
+    """The base of presets: a name, a template, and roles of tokens."""
 
     name: str
     single: tuple[str, ...]
@@ -172,7 +172,7 @@ def _bert_preset(name: str, pipeline: Pipeline) -> Preset:
 
 
 def _byte_level_preset(name: str, *roles: str, normalizer: spec.Normalizer | None = None) -> Preset:
-    """Return a preset with a named pattern, in which `<|endoftext|>` has these roles."""
+    """Return a preset with a named pattern; `<|endoftext|>` has these roles."""
     pipeline = Pipeline(normalizer, named_pre_tokenizer(name))
     return Preset(name, pipeline, roles=dict.fromkeys(roles, "<|endoftext|>"))
 
