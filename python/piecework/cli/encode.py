@@ -244,7 +244,7 @@ def _print_summary(
     as_json: bool,
     **data: Any,
 ) -> None:
-    """Print what was encoded and with what; without saved files, little is said."""
+    """Print what was encoded and with what; print little if no files are saved."""
     lines = [
         line,
         tokenizer_text(tokenizer) if data["saved"] else None,
