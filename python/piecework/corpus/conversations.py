@@ -130,7 +130,7 @@ def _with_system(record: Record, messages: list[Message]) -> list[Message]:
 
 def _checked_list(value: object, place: str, name: str) -> list[Message]:
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Sequence):
-        reason = "messages that are no list"
+        reason = "messages that are not a list"
         problem = f"found a value of type {type(value).__name__}, expected {_LIST_OF_MESSAGES}"
         raise CorpusError(f"{place} field {name!r}", problem, kind=reason)
     return [_message(row, place, f"{name}[{position}]") for position, row in enumerate(value)]

@@ -185,7 +185,7 @@ def without_suffixes(name: str) -> str:
 def _suffix(name: str) -> str:
     """Return the suffix without the suffix of the compression: `.jsonl` for `a.jsonl.gz`.
 
-    The query of a web address is no part of its name.
+    The query of a web address does not belong to its name.
     """
     lower = name.lower().partition("::")[0]
     if lower.startswith(("http://", "https://")):

@@ -71,7 +71,7 @@ def read_corpus(
     `on_error="skip"` skips lines, rows and files with an error, and the rest of a file after damaged data;
     the end of the corpus warns with `CorpusWarning` how many were skipped, why and where first.
 
-    Raises `ArgumentError` for another `document` than `"line"` with a format that is no plain text,
+    Raises `ArgumentError` for another `document` than `"line"` with a format other than plain text,
     `FileError` for unreadable files, devices, and pipes in a directory, `CorpusError` for binary data,
     UTF-16, invalid JSON or CSV, null, or damaged data, `MemoryLimitError` for a line or document over a 48th
     of the memory of the process, and `MissingExtraError`.
