@@ -331,8 +331,8 @@ def encode(
 
     FILEs: {formats}. With one output, a FILE can be a directory, a quoted pattern or a URL. Without FILEs,
     or for -, the command reads stdin. One output receives the lines of all FILEs; several outputs receive
-    one FILE each. Empty lines are dropped, except with --keep-empty. Rows are whole and not padded, also if
-    TOKENIZER stores lengths, except with --max-length and --padding.
+    one FILE each. Empty lines are dropped, except with --keep-empty. Rows are neither truncated nor
+    padded, even if TOKENIZER stores lengths, except with --max-length and --padding.
 
     With --chat, the records of JSON lines, Parquet and Arrow files are conversations.
 

@@ -28,7 +28,7 @@ ALL_PRESETS = tuple(dict.fromkeys((*PRESETS, *pw.train.SENTENCEPIECE_PRESETS)))
 def corpus_options(
     presets: Sequence[str] = ALL_PRESETS,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return the option for the pipeline, and those for reading a corpus."""
+    """Return the options for the pipeline and for reading a corpus."""
     names = NameChoice(presets, "preset")
     preset = in_corpus(
         "--preset",
