@@ -336,5 +336,5 @@ def spread(source: ComparedSource) -> float:
 
 
 def _more(tokens: int, fewest: int) -> float:
-    """Return how many more tokens these are than the fewest, as a share of those."""
+    """Return how many more tokens these are than the fewest, as a share of the fewest."""
     return ratio(tokens - fewest, fewest)

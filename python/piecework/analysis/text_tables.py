@@ -119,7 +119,7 @@ def _unknown(one: Measures) -> str:
 
 
 def _by_phrase(measures: Iterable[Measures], phrase: Callable[[Measures], str]) -> str:
-    """Return the names of tokenizers with their phrases; those with the same phrase together."""
+    """Return the names of tokenizers with their phrases, grouped by phrase."""
     names: dict[str, list[str]] = {}
     for one in measures:
         names.setdefault(phrase(one) or "nothing", []).append(_name(one))
@@ -375,7 +375,7 @@ def _source_cell(one: SourceMeasures) -> str:
 
 
 def _cost_table(comparison: ComparedFigures) -> list[Grid]:
-    """Return the costs of a parallel text; nothing if the sources are none."""
+    """Return the costs of a parallel text; nothing if there are no such sources."""
     costs = comparison.token_costs
     if not costs:
         return []
@@ -408,7 +408,7 @@ def _agreement_table(comparison: ComparedFigures) -> list[Grid]:
 
 
 def _table(title: str, comparison: ComparedFigures, rows: Rows, always: Rows = ()) -> Grid:
-    """Return a table of the rows that are not all zeros, and of those that are shown always."""
+    """Return a table of the rows that are not all zeros, and of the rows that are always shown."""
 
     def cells(rows: Rows) -> Iterator[tuple[str, ...]]:
         for label, cell in rows:

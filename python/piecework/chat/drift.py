@@ -351,7 +351,7 @@ def append_ids(tokenizer: Tokenizer, prompt_ids: Ids, completion_ids: Ids) -> Ap
     0: a b -> ab
 
     The ids are kept as they are: a model is trained on what it has read and generated. For a conversation,
-    append the ids of each turn to those before it.
+    append the ids of each turn to the previous ones.
 
     Raises `IdRangeError` with the position for an id that is not in the vocabulary.
     """

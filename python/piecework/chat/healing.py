@@ -81,7 +81,7 @@ class TokenTrie:
         >>> pw.chat.TokenTrie(tok).allowed_ids(b"ab")
         [0, 2, 3]
 
-        These are the tokens that begin with the bytes, and those that the bytes begin with.
+        These are the tokens that begin with the bytes, and the tokens that the bytes begin with.
         """
         shorter: list[int] = []
         for size in range(1, len(prefix)):

@@ -121,7 +121,7 @@ def fit_messages(
     With the next older turn, the prompt would have more than `max_tokens` tokens.
 
     A turn is a message of the user and all messages up to the next one. Those before the first one are a turn
-    too. A tool result stays in the turn of its call, also if a message of the user came between, and results
+    too. A tool result stays in the turn of its call, even if a user message came between, and results
     in messages of the user (blocks of the type "tool_result") begin no turn. Messages of the roles "system"
     and "developer" are kept wherever they are. The messages are those that were passed, not copies.
 

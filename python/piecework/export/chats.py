@@ -94,7 +94,7 @@ def _checked(record: object, index: int) -> Mapping[str, Any]:
 
 
 class EncodedConversations(NamedTuple):
-    """The batch of the conversations that the template accepts, and an error for each other one."""
+    """The batch of the conversations that the template accepts, and an error for each of the others."""
 
     batch: Batch
     conversations: list[Conversation]

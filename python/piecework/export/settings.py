@@ -147,7 +147,7 @@ class EncodeSettings:
     document: Document = setting(
         "line",
         Choice(
-            "What a document of plain text is: a line, the lines between blank lines, or a file.",
+            "What counts as a document in plain text: a line, the lines between blank lines, or a file.",
             names=tuple(DOCUMENTS),
             option=None,
         ),

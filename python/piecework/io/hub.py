@@ -97,7 +97,7 @@ def download_snapshot(name: str, revision: str | None = None) -> str:
 def download_tokenizer_json(name: str, revision: str, token: str | None) -> str:
     """Download the `tokenizer.json` of a repository, or take it from the cache; return its path.
 
-    Raises `ArgumentError` for what is no name of a repository or revision, and the errors of
+    Raises `ArgumentError` for a name that no repository or revision can have, and the errors of
     `download_snapshot`.
     """
     if not is_repository(name):

@@ -124,7 +124,7 @@ class _State:
 
 
 def _known(words: Words, kept: set[str], vocab: Sequence[str], settings: Settings) -> list[Split]:
-    """Return the words of a parallel text without the characters that are no entries."""
+    """Return the words of a parallel text without the characters that are not entries."""
     splits = ((split(word, kept, settings), count) for word, count in words)
     return [([entry for entry in entries if entry in vocab], count) for entries, count in splits]
 

@@ -98,7 +98,7 @@ def number_of_words(entry: str) -> int:
 class Superwords:
     """When pieces begin to cross spaces, and which: the names come from `SentencePieceTrainer`.
 
-    `transition` is the number of merged pieces of single words; if it is not exact, fewer are no error.
+    `transition` is the number of merged pieces of single words; if it is not exact, there may be fewer.
     """
 
     transition: int

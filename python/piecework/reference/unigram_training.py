@@ -120,7 +120,7 @@ def segmented(words: Words, settings: Settings) -> tuple[Words, list[str], list[
 
 
 def around_symbols(words: Words, symbols: Sequence[str]) -> Words:
-    """Split words around symbols: the leftmost symbol, and of those the longest.
+    """Split words around symbols: the leftmost symbol, and the longest one there.
 
     >>> around_symbols([("a<b>c", 2)], ["<b>"])
     [('a', 2), ('c', 2)]
@@ -330,7 +330,7 @@ def best_uses(segments: Words, scores: Scores, exponent: float = 1.0) -> dict[st
 def prune(
     segments: Words, scores: Scores, size: int, wanted: int, exponent: float = 1.0
 ) -> dict[str, float]:
-    """Keep about `size` pieces, those with the greatest loss.
+    """Keep about `size` pieces: the ones with the greatest loss.
 
     >>> sorted(prune([("ab", 2)], {"a": -2.0, "b": -2.0, "ab": -1.0}, size=1, wanted=1))
     ['ab']

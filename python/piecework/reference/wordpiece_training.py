@@ -179,7 +179,7 @@ def alphabet_entries(words: Sequence[tuple[str, int]], settings: Settings) -> li
 def character_positions(
     words: Sequence[tuple[str, int]], settings: Settings
 ) -> tuple[set[str], set[str]]:
-    """Return the characters with an entry at the start of words, and those with one inside.
+    """Return the characters with an entry at the start of words, and the characters with one inside.
 
     >>> starting, inside = character_positions([("hug", 1)], Settings())
     >>> sorted(starting), sorted(inside)

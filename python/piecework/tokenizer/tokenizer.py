@@ -742,7 +742,7 @@ class Tokenizer(metaclass=WithForeignNames):
         looks like one in another segment, or across the border of two segments, is plain text. Normalizer,
         pre-tokenizer and model see no border, so a token can have characters of two segments.
 
-        Special tokens that are no added tokens count too: tokens of a role or of the post-processor, control
+        Special tokens that are not added tokens count too: tokens of a role or of the post-processor, control
         pieces of a SentencePiece model, and pieces of a Unigram model with a name such as `</s>`.
 
         `markers` are the added tokens that are guarded besides special ones, such as `<tool_call>`. None

@@ -172,7 +172,7 @@ def delete_count_checkpoint(folder: PathLike) -> None:
 
     The folders of sources that were counted by themselves are deleted in the same way.
 
-    Other files stay, also those with names in `.words`.
+    Other files stay, even if their names end in `.words`.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -213,7 +213,7 @@ def _parsed(text: str, path: Path) -> dict[str, Any]:
 
 
 def _text_position(stored: Any) -> TextPosition | None:
-    """Return the stored position in a text; raises `ValueError` for numbers that are none."""
+    """Return the stored position in a text; raises `ValueError` for invalid numbers."""
     if stored is None:
         return None
     byte_offset, bytes_read = stored

@@ -167,7 +167,7 @@ class CountSettings:
         None,
         MemorySize(
             "Memory budget for word counts, such as 512MB or 4GiB, at least 128MB; over it, sorted files in "
-            "TMPDIR are used; a training also drops rare words.",
+            "TMPDIR are used, and training also drops rare words.",
             none="a quarter of the memory",
             metavar="SIZE",
         ),
@@ -182,10 +182,10 @@ class CountSettings:
             metavar="SHARE",
         ),
     )
-    seed: int = setting(0, Integer("Seed of all that is drawn at random.", least=0))
+    seed: int = setting(0, Integer("Seed for all random choices.", least=0))
     max_word_length: int | None = setting(
         None,
-        Integer("Skip words of more characters, and say how many.", least=1, none="no limit"),
+        Integer("Skip longer words, and report how many.", least=1, none="no limit"),
     )
 
     def __post_init__(self) -> None:

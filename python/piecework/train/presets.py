@@ -181,7 +181,7 @@ def _byte_level_preset(name: str, *roles: str, normalizer: spec.Normalizer | Non
 _SENTENCEPIECE_NORMALIZER = spec.SequenceNormalizer(
     (spec.Nmt(), spec.NFKC(), spec.Strip(), spec.Replace(spec.Regex(" {2,}"), " "))
 )
-# Lines of a corpus end at these characters, so that a vocabulary seldom has them.
+# Lines of a corpus end at these characters, so a vocabulary rarely has them.
 _LINE_BREAKS_AND_TABS = spec.Replace(spec.Regex(r"[\t\n\r]"), " ")
 
 

@@ -104,7 +104,7 @@ class IntegerOrShare(Integer):
         return f"{super().values}, or a share above 0 and below 1"
 
     def checked(self, name: str, value: Any) -> Any:
-        """Return the number, as an int if it is no share."""
+        """Return the number, as an int unless it is a share."""
         if not isinstance(value, float):
             return super().checked(name, value)
         if not 0 < value < 1:

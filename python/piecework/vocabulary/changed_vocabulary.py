@@ -192,7 +192,7 @@ class IdMap:
 
 
 def check_id_map(id_map: IdMap) -> None:
-    """Raise `ArgumentError` for a map with repeated or negative new ids, or with sources that are no ids."""
+    """Raise `ArgumentError` for a map with repeated or negative new ids, or with sources that are not ids."""
     if problem := _problem_of(id_map):
         raise ArgumentError("id_map", problem)
 

@@ -1,6 +1,6 @@
 """Remove residues: entries of a BPE model that texts rarely use, because larger entries absorb them.
 
-A merge of two other entries makes each dependent entry in the place of the removed merge. A residue that
+A merge of two other entries makes each dependent entry in place of the removed merge. A residue that
 some entry cannot be merged without stays.
 
 Source: LiteToken (arXiv 2602.04706), which removes such tokens with an algorithm of its own. Here the result

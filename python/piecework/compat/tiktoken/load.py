@@ -111,7 +111,7 @@ def _token_and_rank(line: bytes, place: str) -> tuple[bytes, int]:
 
 
 def _alphabet_bytes() -> list[bytes]:
-    """Return the bytes in the order of GPT-2: those with a printable character first."""
+    """Return the bytes in the order of GPT-2: bytes with a printable character first."""
     order = sorted(range(256), key=lambda byte: (ord(CHARACTER_OF_BYTE[byte]) != byte, byte))
     return [bytes([byte]) for byte in order]
 

@@ -185,7 +185,7 @@ def ends_of_sequences(*, runs: bool, punctuation: bool = True) -> str:
 
     A space is between two words if a letter follows it, and neither a number nor a space precedes it;
     without `punctuation`, a letter must precede it. With `runs`, spaces in a row are one. Only the two
-    characters beside a space decide, so a piece that crosses a space crosses no end of a sequence anywhere.
+    characters beside a space decide, so a piece that crosses a space never crosses the end of a sequence.
     """
     ends = _ENDS if punctuation else _ENDS_OF_LETTERS
     return f"▁▁+|{ends}" if runs else ends
