@@ -67,7 +67,7 @@ class Lattice:
     # ---- the best
 
     def best(self) -> Segmentation:
-        """Return the segmentation with the highest score; of equal ones, the one with the longer last piece.
+        """Return the segmentation with the highest score; among equal ones, with the longer last piece.
 
         >>> Lattice("ab", {"a": -1.0, "b": -1.0, "ab": -2.0}).best().pieces
         ['ab']

@@ -111,7 +111,7 @@ def seeds(
 
 
 def parts_of(segments: Words) -> Words:
-    """Cut long segments, and add the counts of equal ones.
+    """Cut long segments, and add up the counts of equal ones.
 
     >>> [(len(part), count) for part, count in parts_of([("a" * 201, 2), ("a", 3)])]
     [(1, 5), (100, 4)]

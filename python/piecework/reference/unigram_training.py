@@ -387,7 +387,7 @@ class _Without(dict[str, float]):
 
 
 def choose(scores: Scores, required: Sequence[str], wanted: int) -> list[tuple[str, float]]:
-    """Return the required characters and the best pieces, `wanted` in all, the best first.
+    """Return `wanted` pieces, the required characters and the best others, the best first.
 
     >>> choose({"a": -1.0, "ab": -0.5, "b": -2.0}, ["b"], 2)
     [('ab', -0.5), ('b', -2.0)]

@@ -59,7 +59,7 @@ def shortest(word: str, model: WordPiece) -> list[Piece] | None:
     >>> [piece.token for piece in shortest("abcd", model)]
     ['a', '##bcd']
 
-    With `unk="char"` the number of unknown characters is minimized first. Of equal segmentations the
+    With `unk="char"` the number of unknown characters is minimized first. Among equal segmentations the
     one with the longer first token wins, then the one with the longer second token, and so on.
     """
     # By start: the unknown characters, the number of tokens and the tokens of the best suffix.
