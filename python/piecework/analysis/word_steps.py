@@ -15,7 +15,7 @@ from piecework.reference.wordpiece_model import encode_word, greedy, shortest
 from piecework.spec import BPE, SentencePiece, Unigram, WordPiece
 
 MAX_CHARS = 500
-"""Longer words are not explained: a step of merging examines every pair, O(n²) in all."""
+"""Longer words are not explained: each merge step examines every pair, O(n²) in total."""
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ def _files_in(directory: Path) -> list[Path]:
 
 
 def _checked_file(path: Path) -> Path:
-    """Return a path of a directory; raise `FileError` for a device or a pipe, which nobody asked for."""
+    """Return a path of a directory; raise `FileError` for a device or a pipe, which no corpus has."""
     try:
         check_that_it_ends(str(path), "a text file")
     except FileError:

@@ -262,7 +262,7 @@ def _best_fit_rows(lengths: Array, limit: int) -> Array:
 def gather(
     values: np.ndarray[Any, Any], starts: np.ndarray[Any, Any], lengths: np.ndarray[Any, Any]
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return the spans of an array one after the other, and the offsets of each in the result.
+    """Concatenate spans of an array; also return the offset of each in the result.
 
     >>> values, offsets = gather(np.arange(10), np.array([7, 2]), np.array([2, 3]))
     >>> values.tolist(), offsets.tolist()

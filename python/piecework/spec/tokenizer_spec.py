@@ -27,7 +27,7 @@ class Truncation(JsonData):
     >>> encoding.ids, [window.ids for window in encoding.overflowing]
     ([1, 2], [[1, 2]])
 
-    The remaining windows are in `Encoding.overflowing`. Each window overlaps the one before by `stride`
+    The remaining windows are in `Encoding.overflowing`. Each window overlaps the previous one by `stride`
     tokens.
     """
 

@@ -322,7 +322,7 @@ def count_files(
     byte-level pipeline includes its line end), so the counts of shards add up to the counts of the whole
     corpus. The files are the sources `first_source`, `first_source + 1`, ...; `ties="first-seen"` needs
     shards with different source numbers. `progress=True` shows a bar on a terminal or in a notebook, and
-    prints a line every 30 seconds elsewhere; a function receives bytes as stored, done and in all (0:
+    prints a line every 30 seconds elsewhere; a function receives bytes as stored, done and in total (0:
     unknown). `corpus.read_corpus` describes the formats, `field` and `on_error`.
 
     A sample depends on `seed` and the positions of the texts only. Weighted sums are exact and rounded once.

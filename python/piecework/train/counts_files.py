@@ -97,7 +97,7 @@ def write_ordered_words(
 def _write_tables(
     tables: Iterator[CountsTable], like: CountsTable, path: str | os.PathLike[str]
 ) -> None:
-    """Write tables with the columns and the pipeline of `like` one after the other."""
+    """Write consecutive tables with the columns and the pipeline of `like`."""
     suffix = Path(path_text(path)).suffix.lower()
     if suffix not in (".parquet", ".tsv"):
         raise ArgumentError("path", f"must be a name ending in .parquet or .tsv, not {str(path)!r}")

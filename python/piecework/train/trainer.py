@@ -222,7 +222,7 @@ class Trainer(ABC):
     # ---- checks before a corpus is read
 
     def _check_before_counting(self, files: int | None = None) -> None:
-        """Raise for settings with which learning fails whatever the corpus is.
+        """Raise for settings with which learning fails for every corpus.
 
         `files` is the number of files without parallel texts, 0 for an iterator, None for other corpora.
         Raises `TrainingError` for a `vocab_size` without room for the entries that are not learned and for

@@ -161,7 +161,7 @@ class Derivations:
         return set().union(*found) if found else None
 
     def _symbols_used(self, rules: MergeRules, symbols: list[str], entry: str) -> set[str] | None:
-        """Merge symbols; return all symbols on the way, None unless the result is the entry."""
+        """Merge symbols; return all intermediate symbols, None unless the result is the entry."""
         seen = set(symbols)
         if isinstance(rules, ListedMerges) and not seen <= self._vocab:
             return None

@@ -190,7 +190,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
         return super()._preset_for(preset, counted)
 
     def _check_before_counting(self, files: int | None = None) -> None:
-        """Raise for settings with which learning fails whatever the corpus is."""
+        """Raise for settings with which learning fails for every corpus."""
         if self._is_byte_level:
             self._by_characters()._check_before_counting(files)
             return

@@ -138,7 +138,7 @@ class _AnyUnigramTrainer(PresetTrainer):
         return self.learner and replace(self.learner, seed_vocab_size=self.seed_vocab_size)
 
     def _check_before_counting(self, files: int | None = None) -> None:
-        """Raise for settings with which learning fails whatever the corpus is."""
+        """Raise for settings with which learning fails for every corpus."""
         if self._is_byte_level:
             self._by_characters()._check_before_counting(files)
         else:
