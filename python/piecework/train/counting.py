@@ -325,7 +325,7 @@ def count_files(
     prints a line every 30 seconds elsewhere; a function receives bytes as stored, done and in total (0:
     unknown). `corpus.read_corpus` describes the formats, `field` and `on_error`.
 
-    A sample depends on `seed` and the positions of the texts only. Weighted sums are exact and rounded once.
+    A sample depends only on `seed` and the positions of the texts. Weighted sums are exact and rounded once.
     The same call continues from a `checkpoint`, which is saved every `checkpoint_seconds` and on Ctrl-C.
 
     Invalid UTF-8 becomes U+FFFD, with a `TrainingWarning`. Raises `FileError`, `CorpusError`, and

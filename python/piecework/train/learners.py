@@ -200,12 +200,12 @@ class Pruning(Learner):
     >>> list(trainer.learn(count_texts(["hug hugs bug bugs"])).vocab)[-3:]
     ['u', 'bug', 'hug']
 
-    It takes the fewest tokens of all learners, meets `vocab_size` exactly, and merges no pairs.
+    Of all learners, it yields the fewest tokens. It meets `vocab_size` exactly and merges no pairs.
 
     A token costs 1 + `balance` x -ln(its share of all tokens); a `balance` of 2 gives about 1 per cent more
     tokens. `seed_vocab_size` is at least `vocab_size`; more substrings take longer. Other
     libraries segment a WordPiece vocabulary of `segmentation="shortest"` greedily, with other ids, so save it
-    as `.piecework`. The Unigram trainers take this learner too; all libraries then take the fewest.
+    as `.piecework`. The Unigram trainers accept this learner too; then all libraries use the fewest tokens.
     """
 
     name = "pruning"

@@ -289,9 +289,8 @@ def balance_sources(
     `counts`. Weights are multiples of 2**-20 and sums are rounded once, halves up, so the result depends
     neither on the machine nor on threads or shards. A progress function receives rounds.
 
-    `checkpoint` is a folder for the rounds that are done, and for the state of learning on Ctrl-C. The same
-    call continues from it, with another number of rounds too; it is deleted at the end unless
-    `keep_checkpoint`.
+    `checkpoint` is a folder for the finished rounds, and for the state of learning on Ctrl-C. The same call
+    continues from it, even with another number of rounds; it is deleted at the end unless `keep_checkpoint`.
 
     Raises `ArgumentError` for counts without parallel texts, for `rounds` below 1, for a trainer with
     `parity`, and for a checkpoint of other counts or settings; `FormatError` for a damaged checkpoint.

@@ -230,7 +230,7 @@ class BPETrainer(_AnyBPETrainer):
     (('u', 'g'), ('u', 'n'), ('h', 'ug'))
 
     `vocab_size` counts special tokens and alphabet: an alphabet of 478 and 40,000 merges make 40,478 entries.
-    Of equally frequent pairs, `ties` selects the one with the lower ids, as `tokenizers` does, with the
+    Among equally frequent pairs, `ties` selects the one with the lower ids, as `tokenizers` does, with the
     greater strings, as subword-nmt does, or the one that occurs first in the corpus, as tiktoken's teaching
     module does. "first-seen" needs counts with first positions.
 

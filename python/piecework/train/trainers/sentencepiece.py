@@ -108,7 +108,7 @@ class SentencePieceTrainer(Trainer):
 
     `Tokenizer.save` writes the model as `.model` (and `.vocab`), which `sentencepiece` reads.
 
-    *Size.* By default, a corpus that cannot fill `vocab_size` gives the pieces that it has, with a
+    *Size.* By default, a corpus that cannot fill `vocab_size` yields as many pieces as it can, with a
     `TrainingWarning`. `hard_vocab_limit=True`, the default of `spm_train`, raises `TrainingError` instead,
     which names the largest possible size; False, as in `spm_train`, does not warn.
 
@@ -118,14 +118,15 @@ class SentencePieceTrainer(Trainer):
     last.
 
     *Pieces by pruning.* `learner=Pruning()` chooses the pieces of a unigram model as `UnigramTrainer` does:
-    words take fewer tokens, in every library that reads the `.model`. Its number of seeds is its own.
+    words take fewer tokens, in every library that reads the `.model`. The number of seeds is a setting of the
+    learner.
 
     *Pieces that are not learned.* Unknown, bos, eos and pad have their ids. `control_symbols` get the
     lowest free ids, then `user_defined_symbols`, then the 256 bytes of `byte_fallback`. A word model has
     each user-defined symbol with ▁ too.
 
     *Sentences.* With `input_format="tsv"`, each line is a sentence, a tab and a count.
-    `seed_sentencepieces_file` has a seed piece, a tab and a count on each line; those that occur in the
+    `seed_sentencepieces_file` has a seed piece, a tab and a count on each line; pieces that occur in the
     corpus replace the seed substrings.
 
     Source: Kudo and Richardson 2018; `spm_train` of sentencepiece 0.2.3.

@@ -55,7 +55,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     ['u', 'bug', 'hug']
 
     `learner` says how the entries are learned. It is a value of a class in `piecework.train.LEARNERS`, whose
-    docstring describes it. The default, `Pruning()`, takes the fewest tokens of all.
+    docstring describes it. The default, `Pruning()`, yields the fewest tokens.
 
     `alphabet_order` is the order of the entries of one character: "sorted" by code points; "first-seen" by
     first occurrence in the corpus, which needs counts with first positions; "given" has the
@@ -77,8 +77,8 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     start-and-seen q ##q x ,
     seen ##q x ,
 
-    `special_tokens=()` is for looking at what a trainer learns, as in a course: the model has no unknown
-    token, so a `Tokenizer` does not take it.
+    `special_tokens=()` shows what a trainer learns, for example in a course: the model has no unknown token,
+    so a `Tokenizer` rejects it.
     """
 
     kind = "wordpiece"
