@@ -112,9 +112,10 @@ def encode_files(
     *Inputs* are plain text or another format of `corpus.FORMATS`, by their suffix, also compressed. With one
     output, an input can be a directory, a pattern or a URL, as for `corpus.read_corpus`. With
     `document="blank-line"` or `"file"`, a document of plain text has several lines, as `corpus.read_corpus`
-    defines; all that is said of lines is then true of documents. `-` is stdin or stdout; stdin contains JSON
-    lines if `field` is set, and its lines are encoded as they arrive. `strip_lines` removes what `str.strip`
-    does, which byte-level and SentencePiece models would encode; offsets are then those in the stripped line.
+    defines; everything said about lines then applies to documents. `-` is stdin or stdout; stdin contains
+    JSON lines if `field` is set, and its lines are encoded as they arrive. `strip_lines` removes the same
+    whitespace as `str.strip`, which byte-level and SentencePiece models would encode; offsets then refer to
+    the stripped line.
 
     With `parallel`, all inputs have the same number of lines. Line n of one output then corresponds to line n
     of the others.
@@ -122,7 +123,7 @@ def encode_files(
     *Formats*:
 
     - `tokens`, `ids`: one line of text for each row; line ends in tokens are written as `\\n` and `\\r`.
-    - `jsonl`: one object for each line, also for empty ones: `file` (if several inputs have one output),
+    - `jsonl`: one object for each line, even an empty one: `file` (if several inputs have one output),
       `line` (from 1; the first one of a document), `id` (if the input object has one), ids, tokens and
       offsets.
     - `npy`: flat ids in `a.npy`, uint16 if the vocabulary fits and uint32 otherwise, and int64 row
@@ -134,7 +135,7 @@ def encode_files(
     masks; `jsonl` has `text`, the rendered conversation, with offsets into it, and `assistant_masks`.
     `tokens` and `ids` have no masks.
 
-    If the post-processor appends the token of `append_eod` already, pass `add_special_tokens=False` too.
+    If the post-processor already appends the token of `append_eod`, pass `add_special_tokens=False` too.
     The tokenizer's truncation and padding to a fixed length apply; padding to the longest row of a batch
     is not applied.
 
@@ -236,16 +237,16 @@ def encode_corpus(
     `add_special_tokens` does not apply.
 
     *Resuming*: a shard is complete and recorded in `manifest.json`, or it is written again. With
-    `resume=True`, a run continues after an interruption of any kind, with the files of an undisturbed run.
+    `resume=True`, a run continues after any interruption and writes the same files as an undisturbed run.
     Finished shards are skipped if their checksums match. Without a manifest, `resume` starts from the
     beginning.
 
     Memory is constant, apart from the longest document. The result does not depend on `num_threads`. Long
     documents and `progress` are as in `encode_files`.
 
-    Raises `ArgumentError` if the folder has a manifest and `resume` is False, or one of another tokenizer or
-    other settings; `CorpusError` if an input changed; `FormatError` for a damaged manifest; `FileError` if
-    another process uses the folder; and the errors of `encode_files`.
+    Raises `ArgumentError` if the folder has a manifest and `resume` is False, or has the manifest of another
+    tokenizer or of other settings; `CorpusError` if an input changed; `FormatError` for a damaged manifest;
+    `FileError` if another process uses the folder; and the errors of `encode_files`.
     """
     check_tokenizer(tokenizer)
     checked = given_to(encode_corpus, CorpusSettings, settings)
