@@ -80,7 +80,7 @@ def compare(
     (1.25, 0.2, 1.0)
 
     Texts are encoded without special tokens, truncation, padding and dropout. Special tokens written in a
-    text are plain text. Empty texts are skipped. `words` defines a word, the same for all tokenizers: the
+    text are plain text. Empty texts are skipped. `words` defines a word for all tokenizers: the
     name of a preset or a `Pipeline`. `gold` adds boundary scores.
 
     `corpus.read_corpus` reads the texts of files: `compare(tokenizers, read_corpus("corpus.txt"))`; its

@@ -111,12 +111,12 @@ def plan_prune(
     - `min_count`: keep the tokens that occur at least this often, and the tokens of `keep`.
     - `size`: keep this number of tokens, added tokens included; the least used are removed.
     - `residues`: also remove entries of BPE models that occur less than `min_count` times (default: 1) and
-      that others are merged from, if other merges can make those. Text whose merges used a residue
-      can have other tokens.
+      that other entries are merged from, if other merges can make these entries. Text whose merges used a
+      residue can have other tokens.
 
     Pass texts and progress as for `compare`; `corpus.read_corpus` reads files, twice.
 
-    The tokens that `vocabulary.prune` always keeps are kept. Raises `ArgumentError` for settings that
+    It keeps the tokens that `vocabulary.prune` always keeps. Raises `ArgumentError` for settings that
     contradict each other, and for a size below the number of tokens that are always kept.
     """
     source = _source(texts)
