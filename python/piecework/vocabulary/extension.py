@@ -62,13 +62,13 @@ def extend(
 
     `corpus` is texts, or word counts (`Counts`, or a dict) with the pipeline of this tokenizer
     (`train.pipeline_of(tok.spec)`).
-    Words are segmented with the present vocabulary, and training continues from there:
+    Words are segmented with the current vocabulary, and training continues from there:
 
     - BPE appends merges of the most frequent pair (a `Char` model becomes BPE).
     - WordPiece merges as `learner` says, a `train.Merges`, by likelihood by default. Without `ties`, the
       result does not depend on the order of the corpus.
     - Unigram adds the pieces that gain most in the likelihood of the text, with their log probabilities.
-      Present pieces keep their scores.
+      Existing pieces keep their scores.
 
     Ids of entries do not change; new entries get the ids after the highest. Unigram and SentencePiece
     number entries by position, so the ids of added tokens after the last entry move up. Characters

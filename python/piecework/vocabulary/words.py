@@ -50,12 +50,12 @@ def add_words(
     - BPE gets merges after all others, with the entries that they need in between and characters that the
       vocabulary lacks. Text without a new token is encoded as before.
     - Unigram gets an entry whose score is the lowest of the vocabulary, or one more than the
-      score of the word's present segmentation. A mapping of words to log probabilities gives other scores.
+      score of the word's current segmentation. A mapping of words to log probabilities gives other scores.
 
     Ids follow the rules of `extend`. With `replace_unused`, the new entries take the ids of the entries
-    `[unused0]`, `[unused1]`, ... (or `<unused0>`, ...) instead, and no other id changes. Words that are
-    entries already change nothing. Raises `ArgumentError` for words of several pre-tokens, words longer
-    than the model reads, and more words than unused entries.
+    `[unused0]`, `[unused1]`, ... (or `<unused0>`, ...) instead, and no other id changes. Words that already
+    are entries change nothing. Raises `ArgumentError` for words of several pre-tokens, words longer than the
+    model's limit, and more words than unused entries.
     """
     check_tokenizer(tokenizer)
     spec = tokenizer.spec
