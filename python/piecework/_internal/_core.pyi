@@ -83,9 +83,9 @@ class Core:
     def encode_text(self, text: str, add_special_tokens: bool, parse_special: bool) -> Encoding:
         """Encode one text into ids; the other fields of the encoding are made when they are first read.
 
-        Only for a core that `has_late_fields`, as nothing is padded or drawn. Of a text that is truncated,
-        only what is kept is encoded, until `overflowing` is read. `parse_special`: all special tokens are
-        recognised in the text, or none.
+        Only for a core that `has_late_fields`, which pads and draws nothing. If a text is truncated, only the
+        kept part is encoded, until `overflowing` is read. `parse_special`: all special tokens are recognized
+        in the text, or none.
         """
 
     def encode_batch(

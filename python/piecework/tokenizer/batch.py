@@ -71,8 +71,8 @@ class Batch(metaclass=WithForeignNames):
     def ids(self) -> npt.NDArray[np.uint32]:
         """Vocabulary ids of all rows, uint32 of shape (tokens,).
 
-        The array has the memory of the core, without a Python object for each id. `json` and FastAPI write
-        no arrays; `to_lists` and `to_dict` have lists, as `Encoding.ids` is one.
+        The array shares the memory of the core, without a Python object for each id. `json` and FastAPI
+        cannot write arrays; `to_lists` and `to_dict` return lists, and `Encoding.ids` is a list.
 
         >>> import json
         >>> import piecework as pw

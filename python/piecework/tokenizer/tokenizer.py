@@ -1475,7 +1475,7 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> json.loads(text)["model"]["type"]
         'WordPiece'
 
-        `pretty` indents the text, as the files of `save` are.
+        `pretty` indents the text, like the files that `save` writes.
 
         SentencePiece stages are written as components of `tokenizers` that give the same ids, else as
         transformers writes them. Then, and for Unigram models, whose scores others add in 64 bits and not in
