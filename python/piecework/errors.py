@@ -393,7 +393,7 @@ class InternalError(PieceworkError, RuntimeError):
 class FormatWarning(UserWarning):
     """A tokenizer file is valid but contains a probable mistake, such as a blank line in a `vocab.txt`.
 
-    The ids equal those that the owner of the format gives.
+    The ids equal the ids of the library that owns the format.
 
     >>> issubclass(FormatWarning, UserWarning)
     True

@@ -121,7 +121,7 @@ class Explanation(Displayed):
     ('hug', ['hug'])
 
     `added_tokens` are the spans of added tokens in the text, without tokens of the post-processor.
-    `is_byte_level` tells whether tokens are written in the byte-level alphabet. `str` returns the explanation
+    `is_byte_level` says whether tokens are written in the byte-level alphabet. `str` returns the explanation
     as text, and `to_dict` as JSON data.
     """
 

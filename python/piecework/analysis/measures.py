@@ -130,7 +130,7 @@ class TokenCosts:
 
 @dataclass(frozen=True)
 class ComparedFigures(PlainData):
-    """What `Comparison` holds: figures of the corpus, and the measures of each tokenizer.
+    """The fields of `Comparison`: figures of the corpus, and the measures of each tokenizer.
 
     `document` is "blank-line" or "file" where that divides plain text into texts, as in `corpus.read_corpus`;
     None where each line, record or item is a text.

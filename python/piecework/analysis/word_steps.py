@@ -152,7 +152,7 @@ class LatticeEdge:
     >>> pw.analysis.explain(tok, "hugs").words[0].lattice.edges[0]
     LatticeEdge(piece='hug', start=0, end=3, score=-2.5, is_known=True, is_best=True)
 
-    `is_best` tells whether the best path has the edge. A character that is not a piece has `is_known=False`
+    `is_best` says whether the edge is on the best path. A character that is not a piece has `is_known=False`
     and the score of unknown characters.
     """
 

@@ -83,7 +83,7 @@ def apply_chat_template(
     the name of a template or its text. By default it is "tool_use" for a call with tools, if the
     tokenizer has that template, and "default" otherwise.
 
-    `add_generation_prompt` asks for the beginning of a reply. `continue_final_message` ends the prompt
+    `add_generation_prompt` adds the beginning of a reply. `continue_final_message` ends the prompt
     after the content of the last message.
 
     `assistant_mask` of the result is 1 for the tokens inside `{% generation %}`, if the template has it,

@@ -68,7 +68,7 @@ length_options = all_of(
 def with_row_lengths(tokenizer: pw.Tokenizer, settings: dict[str, Any]) -> pw.Tokenizer:
     """Return the tokenizer with the truncation and padding of the settings, which lose them, and no other.
 
-    Prints a note if the file of the tokenizer stores lengths and no option gives others.
+    Prints a note if the tokenizer file stores lengths and no option sets others.
     """
     max_length, padding = settings.pop("max_length"), settings.pop("padding")
     append_eod = settings["append_eod"]

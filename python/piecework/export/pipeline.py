@@ -400,10 +400,10 @@ def overlapped(
     >>> list(overlapped(str.upper, ["a", "b", "c"], in_flight=2))
     ['A', 'B', 'C']
 
-    At most `in_flight` items are queued or in work while the caller processes a result, and one more is
-    read while it waits. While `is_idle()` returns True, because the next item has not arrived, results
-    are yielded without waiting for it. Nothing is read or in work beside an item that `is_large`, so memory
-    is bounded by one of them. A caller that stops early must close the generator.
+    At most `in_flight` items are queued or processed while the caller handles a result, and one more is read
+    while it waits. While `is_idle()` returns True, because the next item has not arrived, results are yielded
+    without waiting for it. While an item that `is_large` is processed, nothing else is read or processed, so
+    only one of them is in memory. A caller that stops early must close the generator.
     """
     executor = ThreadPoolExecutor(workers)
     running: deque[Future[Result]] = deque()

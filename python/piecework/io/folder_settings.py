@@ -1,4 +1,4 @@
-"""The settings of a tokenizer that only a Hugging Face folder holds, such as roles and chat templates."""
+"""The settings of a tokenizer that only a Hugging Face folder stores, such as roles and chat templates."""
 
 from __future__ import annotations
 

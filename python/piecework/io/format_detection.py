@@ -1,7 +1,7 @@
 """Detect the format of a tokenizer file from its content.
 
-The name of the file decides nothing, except that a path in `.pwc` is a compiled cache, and that damaged
-data gives the errors of the format that the name promises.
+The file name does not matter, except that a path in `.pwc` is a compiled cache, and that damaged data raises
+the errors of the format that the name stands for.
 """
 
 from __future__ import annotations

@@ -117,7 +117,7 @@ def _downloaded(function: str, name: str, *arguments: str, **options: Any) -> st
 
 
 def _commit_of(ref: str) -> str | None:
-    """Return the commit that a file of `refs/` holds, None without such a file."""
+    """Return the commit in a file of `refs/`, None without such a file."""
     try:
         with open(ref, "rb") as file:
             return file.read(_MAX_COMMIT_BYTES).decode("ascii", "replace").strip()

@@ -141,7 +141,7 @@ def with_prefix_space(core: Core, config: FolderConfig) -> Core:
 
 
 def with_fixed_pattern(core: Core, model: Mapping[str, Any]) -> Core:
-    """Return the core of a `tokenizer.json` with the pattern that `fix_mistral_regex` asks for.
+    """Return the core of a `tokenizer.json` with the pattern that `fix_mistral_regex` selects.
 
     As in transformers, this needs the `config.json` of a model of Mistral that was saved before version 5,
     and a large vocabulary.

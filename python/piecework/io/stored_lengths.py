@@ -1,6 +1,6 @@
 """Truncation and padding that a `tokenizer.json` stores: settings of a folder, active in a single file.
 
-See docs/decisions/0029: transformers applies no stored length unless a call asks for it, and `tokenizers`
+See docs/decisions/0029: transformers applies no stored length unless a call requests it, and `tokenizers`
 applies both to every text.
 """
 

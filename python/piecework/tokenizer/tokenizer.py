@@ -900,7 +900,7 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> stream.step(2)
         ' b'
 
-        `prefill` holds the ids before the stream, such as a prompt. They are context; the stream does not
+        `prefill` has the ids before the stream, such as a prompt. They are context; the stream does not
         return their text. `decode` describes the other arguments. A stream can be copied and pickled.
         """
         ids = id_list(prefill, "prefill")

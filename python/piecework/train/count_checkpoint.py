@@ -159,7 +159,7 @@ class CountCheckpoint:
 
 
 def source_folder(checkpoint: PathLike, number: int) -> Path:
-    """Return the folder for the state of the count of a source that is counted by itself.
+    """Return the folder for the state of the count of a source that is counted separately.
 
     >>> source_folder("state", 0).as_posix()
     'state/source-0'
@@ -170,7 +170,7 @@ def source_folder(checkpoint: PathLike, number: int) -> Path:
 def delete_count_checkpoint(folder: PathLike) -> None:
     """Delete the state of a count and its runs, and the folder if nothing else is in it.
 
-    The folders of sources that were counted by themselves are deleted in the same way.
+    The folders of sources that were counted separately are deleted in the same way.
 
     Other files stay, even if their names end in `.words`.
 

@@ -1,8 +1,8 @@
 """The base of all trainers: settings that say which model to learn from word counts.
 
-`Trainer` is all that counting, learning, checkpoints, memory budgets, traces and the command line know of a
-trainer. `PresetTrainer` is what trainers with the pipeline of a preset share, `VocabularyTrainer` in
-`learned` what trainers of entries and merges share.
+Counting, learning, checkpoints, memory budgets, traces and the command line see only `Trainer`.
+`PresetTrainer` is what trainers with the pipeline of a preset share, `VocabularyTrainer` in `learned` what
+trainers of entries and merges share.
 """
 
 from __future__ import annotations

@@ -330,7 +330,7 @@ def _measured(before: _Encodes, after: _Encodes) -> str:
 
 
 def _example(text: str, before: _Encodes, after: _Encodes) -> str:
-    """Show the tokens of the first word that differs by itself, else the tokens of the whole text."""
+    """Show the tokens of the first word that differs on its own, else the tokens of the whole text."""
     for part in (*text.split(), text):
         old, new = before.encode(part), after.encode(part)
         if old.ids != new.ids:

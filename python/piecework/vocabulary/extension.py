@@ -217,10 +217,10 @@ def learn_pieces(
 ) -> tuple[list[tuple[str, float, tuple[int, ...]]], str | None]:
     """Return at most `n` pieces with scores and the old ids of their texts, and why there are fewer.
 
-    A Unigram model learned from the counts alone proposes pieces with their log probabilities. All of
-    them join the present ones, and the words are segmented by both. The gain of a piece is its number of
-    uses times the difference between its score and the best score of its text with the present pieces.
-    The `n` pieces with the highest gain are kept; ties go to the piece that is first by code points.
+    A Unigram model learned from the counts alone proposes pieces with their log probabilities. All of them
+    join the current ones, and the words are segmented with both. The gain of a piece is its number of uses
+    times the difference between its score and the best score of its text with the current pieces. The `n`
+    pieces with the highest gain are kept; ties go to the piece that is first by code points.
     """
     if n == 0:
         return [], None
@@ -272,7 +272,7 @@ def _proposals(
 ) -> dict[str, float]:
     """Return pieces that a model of the counts has and the current model lacks, with their scores.
 
-    Pieces with characters that the present model lacks are left out. No score is below the lowest present
+    Pieces with characters that the current model lacks are left out. No score is below the lowest current
     one, from which the score of unknown characters is derived.
     """
     known = {text for text in entry_scores(_scored(spec)) if len(text) == 1}

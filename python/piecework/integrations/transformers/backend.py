@@ -209,7 +209,7 @@ class BackendTokenizer:
     def encoder(
         self, texts: Rows, pairs: Rows | None, is_pretokenized: bool, add_special_tokens: bool
     ) -> Callable[[], list[Encoding]] | None:
-        """Return a function that encodes rows by the present settings; None if `tokenizers` encodes them."""
+        """Return a function that encodes rows with the current settings; None if `tokenizers` encodes."""
         tokenizer, padding = self.tokenizer, self._padding
         if tokenizer is None or self._has_no_room(pairs is not None, add_special_tokens):
             return None

@@ -134,7 +134,7 @@ def _restored(state: bytes) -> BackendEncoding:
 
 
 def _state(encoding: BackendEncoding | Encoding | tokenizers.Encoding) -> dict[str, Any]:
-    """Return everything that an encoding holds, as `tokenizers` stores it."""
+    """Return the state of an encoding, as `tokenizers` stores it."""
     held = encoding._held if isinstance(encoding, BackendEncoding) else encoding
     if isinstance(held, Encoding):
         return _state_here(held)
