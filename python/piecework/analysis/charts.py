@@ -1,4 +1,4 @@
-"""The charts of a comparison, drawn as SVG: values with what they are called when somebody points at them."""
+"""The charts of a comparison, drawn as SVG: values with their names on hover."""
 
 from __future__ import annotations
 
@@ -291,5 +291,5 @@ def spread(source: ComparedSource) -> float:
 
 
 def _more(tokens: int, fewest: int) -> float:
-    """Return how many more tokens these are than the fewest, as a share of those."""
+    """Return how many more tokens these are than the fewest, as a share of the fewest."""
     return ratio(tokens - fewest, fewest)

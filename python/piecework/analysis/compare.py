@@ -63,7 +63,7 @@ def compare(
     (1.25, 0.2, 1.0)
 
     Texts are encoded without special tokens, truncation, padding and dropout. Special tokens written in a
-    text are plain text. Empty texts are skipped. `words` defines a word, the same for all tokenizers: the
+    text are plain text. Empty texts are skipped. `words` defines a word for all tokenizers: the
     name of a preset or a `Pipeline`. `gold` adds boundary scores.
 
     `corpus.read_corpus` reads the texts of files: `compare(tokenizers, read_corpus("corpus.txt"))`; its
@@ -135,7 +135,7 @@ class _Corpus:
         self._sums.add(np.stack([one.add_charged(texts, self._num_threads) for one in counts]))
 
     def end_source(self, name: str | None) -> None:
-        """Record the texts since the last call as those of a source; None is a corpus without sources."""
+        """Assign the texts since the last call to a source; None is a corpus without sources."""
         before, self._before = self._before, self._all_totals()
         self._samples.append(TextSample())
         frequent_words, self._source_words = self._source_words.most_common(), FrequentWords()

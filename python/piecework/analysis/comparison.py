@@ -313,7 +313,7 @@ def _unknown(one: Measures) -> str:
 
 
 def _by_phrase(measures: Iterable[Measures], phrase: Callable[[Measures], str]) -> str:
-    """Return the names of tokenizers with their phrases; those with the same phrase together."""
+    """Return the names of tokenizers with their phrases, grouped by phrase."""
     names: dict[str, list[str]] = {}
     for one in measures:
         names.setdefault(phrase(one) or "nothing", []).append(_name(one))
@@ -546,7 +546,7 @@ def _source_cell(one: SourceMeasures) -> str:
 
 
 def _cost_table(comparison: Comparison) -> list[Grid]:
-    """Return the costs of a parallel text; nothing if the sources are none."""
+    """Return the costs of a parallel text; nothing if there are no such sources."""
     costs = comparison.token_costs
     if not costs:
         return []
@@ -559,7 +559,7 @@ def _cost_table(comparison: Comparison) -> list[Grid]:
         ("parity: most / fewest", *(f"{one.parity:.2f}" for one in costs)),
         ("Gini", *(f"{one.gini:.3f}" for one in costs)),
     )
-    title = "sources as translations: tokens, as multiples of those of the first source"
+    title = "sources as translations: tokens, as multiples of the first source's"
     return [_grid(title, comparison, rows)]
 
 
@@ -579,7 +579,7 @@ def _agreement_table(comparison: Comparison) -> list[Grid]:
 
 
 def _table(title: str, comparison: Comparison, rows: Rows, always: Rows = ()) -> Grid:
-    """Return a table of the rows that are not all zeros, and of those that are shown always."""
+    """Return a table of the rows that are not all zeros, and of the rows that are always shown."""
 
     def cells(rows: Rows) -> Iterator[tuple[str, ...]]:
         for label, cell in rows:

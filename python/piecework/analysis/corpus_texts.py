@@ -153,7 +153,7 @@ def sample_of_files(
     >>> sample_of_files(path), sample_of_files("-")
     (['hug', 'pug'], [])
 
-    The arguments are those of `count_files`.
+    The arguments are the same as for `count_files`.
     """
     files = corpus_files(paths)
     sample = TextSample()

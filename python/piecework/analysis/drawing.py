@@ -28,7 +28,7 @@ _TICKS = 5
 
 Format: TypeAlias = Callable[[float], str]
 Tip: TypeAlias = "dict[str, str]"
-"""What a mark says when somebody points at it: names and figures."""
+"""What a mark shows on hover: names and figures."""
 
 
 class Element(NamedTuple):
@@ -190,7 +190,7 @@ def linear_ticks(limit: float) -> list[float]:
 
 
 def band_ticks(labels: Sequence[str]) -> Ticks:
-    """Return the middles of equal bands with their labels; of many, every second one or fewer.
+    """Return the middles of equal bands with their labels; if there are many, of every second one or fewer.
 
     >>> band_ticks(["a", "b"])
     [(0.25, 'a'), (0.75, 'b')]

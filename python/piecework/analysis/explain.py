@@ -117,8 +117,8 @@ class Explanation(Displayed):
     >>> found.normalized, [token.token for token in found.tokens]
     ('hug', ['hug'])
 
-    `added_tokens` are the spans of added tokens in the text, without those of the post-processor.
-    `is_byte_level` tells whether tokens are written in the byte-level alphabet. `str` returns the explanation
+    `added_tokens` are the spans of added tokens in the text, without tokens of the post-processor.
+    `is_byte_level` says whether tokens are written in the byte-level alphabet. `str` returns the explanation
     as text, and `to_dict` as JSON data.
     """
 
@@ -256,7 +256,7 @@ def explain(tokenizer: Tokenizer, text: str) -> Explanation:
 
 
 class Explainer:
-    """Explains texts with one tokenizer; builds the tables of its model once.
+    """Explain texts with one tokenizer; build the tables of its model once.
 
     >>> import piecework as pw
     >>> explainer = Explainer(pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})))

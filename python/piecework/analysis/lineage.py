@@ -128,7 +128,7 @@ def _bpe_of(source: object) -> BPE:
 
 
 def _ancestors(merges: list[LineageMerge], token: str) -> list[LineageMerge]:
-    """Return the first merge of a token and those of its parts, in order of rank."""
+    """Return the first merge of a token and the first merges of its parts, in order of rank."""
     first: dict[str, LineageMerge] = {}
     for merge in merges:
         first.setdefault(merge.token, merge)

@@ -152,7 +152,7 @@ def ratio(part: float, whole: float) -> float:
 
 
 FEWEST_TEXTS = 10
-"""Fewer texts give no interval: the variance is that of large samples."""
+"""Fewer texts give no interval: the variance formula holds for large samples."""
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,8 @@
 """Measure what a text loses when it is encoded and decoded: characters, case and accents, spaces.
 
 For each text: normalize; encode and decode; compare the decoded text with the normalized one for lost
-characters, each word with its normalized form, and the spaces of the decoded text with those of the text.
+characters, each word with its normalized form, and the spaces of the decoded text with the spaces of the
+text.
 """
 
 from __future__ import annotations

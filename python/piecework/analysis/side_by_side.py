@@ -30,7 +30,7 @@ class SideToken:
 
 @dataclass(frozen=True)
 class Side:
-    """The tokens of one tokenizer, without those of its post-processor.
+    """The tokens of one tokenizer, without the tokens that its post-processor adds.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
@@ -118,7 +118,7 @@ class SideBySide(Displayed):
 
 
 def side_by_side(tokenizers: Mapping[str, Tokenizer], text: str) -> SideBySide:
-    """Encode one text by several tokenizers, to see where their tokens differ.
+    """Encode one text with several tokenizers, to see where their tokens differ.
 
     >>> import piecework as pw
     >>> words = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))

@@ -84,7 +84,7 @@ def _not_merged(tokenizer: Tokenizer, entries: Sequence[Entry]) -> set[int]:
     model = tokenizer.spec.model
     if not entries or not isinstance(model, BPE):
         return missing
-    # With ignore_merges, a whole word in the vocabulary skips the merges; a partial character is no word.
+    # With ignore_merges, a whole word in the vocabulary skips the merges; a partial character is not a word.
     at_ends = replace(model, ignore_merges=False)
     suffix = model.end_of_word_suffix or ""
     for bare, is_end in ((at_ends, True), (replace(at_ends, end_of_word_suffix=None), False)):

@@ -15,7 +15,7 @@ from piecework.reference.wordpiece_model import encode_word, greedy, shortest
 from piecework.spec import BPE, SentencePiece, Unigram, WordPiece
 
 MAX_CHARS = 500
-"""Longer words are not explained: a step of merging examines every pair, O(n²) in all."""
+"""Longer words are not explained: each merge step examines every pair, O(n²) in total."""
 
 
 @dataclass(frozen=True)
@@ -153,7 +153,7 @@ class LatticeEdge:
     >>> pw.analysis.explain(tok, "hugs").words[0].lattice.edges[0]
     LatticeEdge(piece='hug', start=0, end=3, score=-2.5, is_known=True, is_best=True)
 
-    `is_best` tells whether the best path has the edge. A character that is no piece has `is_known=False`
+    `is_best` says whether the edge is on the best path. A character that is not a piece has `is_known=False`
     and the score of unknown characters.
     """
 

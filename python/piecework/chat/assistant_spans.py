@@ -299,7 +299,7 @@ def _probed(template: str, special_tokens: dict[str, str], content_of: Any) -> T
 
 
 def _end_of_turn(after: str, before_first: str, before_next: str) -> str:
-    """Return what ends a turn, from the text after the last answer and that before the questions."""
+    """Return what ends a turn, from the text after the last answer and the text before the questions."""
     following = before_next[: len(before_next) - len(_common_suffix(before_first, before_next))]
     end = _common_prefix(after, before_next) or after or following
     found = _FIRST_WORD.match(end)

@@ -42,7 +42,7 @@ def print_tokens(tokens: Sequence[str]) -> None:
 
 
 def explanation_options(about_steps: str, default_steps: str) -> Callable[[Function], Function]:
-    """Return the options that select steps, and those for the output."""
+    """Return the options for selecting steps and for the output."""
     return all_of(
         in_explanation(
             "--steps",

@@ -175,7 +175,7 @@ class Manifest:
         its = {"version of piecework": stored["piecework"], "tokenizer": stored["tokenizer"]}
         for name, value in mine.items():
             if its[name] != value:
-                found = f"its {name} is {its[name]}, and that of this run {value}"
+                found = f"its {name} is {its[name]}, this run has {value}"
                 raise self._different(ArgumentError, found)
         for name, value in self._settings.items():
             found = stored["settings"].get(name)

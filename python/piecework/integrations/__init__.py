@@ -6,6 +6,7 @@
     pandas      series                                                        piecework[pandas]
     sklearn     analyzer for vectorizers                                      piecework[sklearn]
     spacy       pre-tokenizer, tokenizer of pipelines, alignment              piecework[spacy]
+    distributed  counting and encoding on Ray; `piecework[spark]` for Spark       piecework[ray]
     datasets    function for `Dataset.map` that reads and returns Arrow       piecework[datasets]
     embeddings  rows of embedding tables moved to the ids of a changed vocabulary  piecework[torch]
     torch       collator for data loaders                                     piecework[torch]

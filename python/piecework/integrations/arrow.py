@@ -84,7 +84,7 @@ def count_column(
     >>> count_column(tok, ["ab", None, "b"]).to_pylist()
     [2, None, 1]
 
-    Columns, nulls, arguments and errors are those of `encode_column`.
+    Columns, nulls, arguments and errors are the same as for `encode_column`.
     """
     check_tokenizer(tokenizer)
 

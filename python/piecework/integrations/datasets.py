@@ -40,8 +40,8 @@ def encode_function(
 
     The texts of `column`, and of `pair_column` for pairs, are read in place. The result has the columns of
     the dataset, or `keep_columns` of them, then the columns of the encoded batch. `map` ignores
-    `remove_columns` for functions that return Arrow tables. The other settings are those of
-    `Tokenizer.encode_batch`; with `overflow`, each window has the kept columns of its text.
+    `remove_columns` for functions that return Arrow tables. The other settings are passed
+    to `Tokenizer.encode_batch`; with `overflow`, each window has the kept columns of its text.
 
     The function pickles with its tokenizer, so `num_proc` works. Raises `MissingExtraError` without the extra
     `arrow`, which `datasets` includes.

@@ -42,7 +42,7 @@ def count_expr(
     >>> frame.filter(count_expr(tok) > 1)["text"].to_list()
     ['ab']
 
-    Columns and errors are those of `encode_expr`.
+    Columns and errors are the same as for `encode_expr`.
     """
     pl = import_extra("polars", "polars")
     check_tokenizer(tokenizer)

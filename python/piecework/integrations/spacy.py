@@ -1,4 +1,4 @@
-"""spaCy's tokenizers as pre-tokenizers, tokenizers as those of spaCy pipelines, and alignment of both.
+"""spaCy's tokenizers as pre-tokenizers, tokenizers in spaCy pipelines, and alignment of both.
 
 Requires `piecework[spacy]`. `pre_tokenizer` splits by the rules of spaCy: Don't becomes Do n't. GPT splits
 words this way, after ftfy (Radford et al. 2018, section 4.1).
@@ -76,8 +76,8 @@ def align(document: Any, encoding: Encoding) -> list[list[int]]:
     >>> align(document, tok.encode(document.text))
     [[0], [1, 2]]
 
-    `encoding` is that of `document.text`, with offsets in characters. Raises `ArgumentError` if a token
-    begins after the end of the document.
+    `encoding` is the encoding of `document.text`, with offsets in characters. Raises `ArgumentError` if a
+    token begins after the end of the document.
     """
     spans = encoding.offsets
     if spans and max(end for _, end in spans) > len(document.text):

@@ -1,7 +1,7 @@
 """BERT's normalizer and pre-tokenizer: text in, words with their spans of the original text out.
 
-Source: the BasicTokenizer of Devlin et al. 2019, with the character classes of `tokenizers` 0.23, or those of
-the original code (`cleaning="original"`).
+Source: the BasicTokenizer of Devlin et al. 2019, with the character classes of `tokenizers` 0.23, or of the
+original code (`cleaning="original"`).
 Categories, decompositions and case come from the running Python's `unicodedata`. The compiled core has
 its own tables, so characters of a newer Unicode version may differ; the laws skip them.
 """

@@ -6,7 +6,7 @@ record that merge. Repeat until the vocabulary is large enough. To encode a word
 characters and apply the merges in the order in which they were learned.
 
 Source: Sennrich et al. 2016, "Neural Machine Translation of Rare Words with Subword Units",
-section 3.2. `bpe_training` has the options of real trainers, `bpe_model` those of real encoders, and
+section 3.2. `bpe_training` has the options of real trainers, `bpe_model` the options of real encoders, and
 `patterns` the alphabet of 256 bytes that GPT-2 puts in place of characters.
 """
 

@@ -11,7 +11,7 @@ words, a suffix at their end, limits on count and length, and a rule for equal c
 
     sorted            by code points, those with prefix or suffix after the others
     first-seen        by first occurrence in the corpus, then the others
-    given             those of `initial_alphabet` in their order, then the others
+    given             characters of `initial_alphabet` in their order, then the others
 """
 
 from __future__ import annotations

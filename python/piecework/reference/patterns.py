@@ -5,7 +5,7 @@ differences from `re`: classes by Unicode category (`\p{L}`, `\P{Nd}`), Unicode'
 `^` and `$` at every line. Only the compiled core supports the rest of Oniguruma.
 
 Python has no script property, but the name of a character begins with its script: GREEK SMALL LETTER
-ALPHA. That is right for nearly all characters; the laws skip the others. The scripts are those of
+ALPHA. That is right for nearly all characters; the laws skip the others. The scripts follow
 Unicode 9.0, as in SentencePiece: Han, Hiragana and Katakana count as one.
 
 A byte-level vocabulary starts from 256 symbols. Printable bytes of Latin-1 stand for themselves; the

@@ -1,4 +1,4 @@
-"""Superwords: BPE entries that cross spaces, learned after those of single words; also of SentencePiece.
+"""Superwords: BPE entries that cross spaces, learned after the entries in single words; SentencePiece too.
 
 Text is split into sequences of words, and the sequences are counted. Learning has two stages:
 
@@ -52,7 +52,7 @@ def learn(
     [('h', 'e'), ('o', 'f'), ('t', 'he'), ('of', 'Ġ')]
 
     Raises `TrainingError` when the words yield fewer entries than `transition`; if that is not exact, the
-    entries that cross spaces follow those of the words.
+    entries that cross spaces follow the entries of the words.
     """
     before = min(transition, settings.vocab_size)
     words = count_words(sequences, words_of)
@@ -96,9 +96,9 @@ def number_of_words(entry: str) -> int:
 
 @dataclass(frozen=True)
 class Superwords:
-    """When pieces begin to cross spaces, and which: the names are those of `SentencePieceTrainer`.
+    """When pieces begin to cross spaces, and which: the names come from `SentencePieceTrainer`.
 
-    `transition` is the number of merged pieces of single words; if it is not exact, fewer are no error.
+    `transition` is the number of merged pieces of single words; if it is not exact, there may be fewer.
     """
 
     transition: int
@@ -125,7 +125,7 @@ def sequences(sentence: str, shape: Shape, *, cross_punctuation: bool = True) ->
 
 
 def joins(before: str, word: str, shape: Shape, cross_punctuation: bool) -> bool:
-    """Return whether a sequence goes on with a word, by the two characters beside the space between them.
+    """Return whether a sequence continues with a word, by the characters on both sides of the space.
 
     >>> joins("▁of", "▁the", Shape(), True), joins("▁of", "▁12", Shape(), True)
     (True, False)

@@ -1,7 +1,7 @@
-"""Unigram: start with many pieces, drop those that the corpus misses least, keep the best.
+"""Unigram: start with many pieces and drop the ones that the corpus misses least.
 
-The idea: every piece has a probability, and a segmentation of a word has the product of those of its
-pieces. A word is encoded by its most probable segmentation. To train, take all frequent substrings of
+The idea: every piece has a probability, and the probability of a segmentation is the product of its pieces'
+probabilities. A word is encoded by its most probable segmentation. To train, take all frequent substrings of
 the corpus. Expectation-maximization (EM) sets the probabilities: count each piece over all
 segmentations, weighted by their probabilities, and divide by the total. Then drop the pieces whose
 removal lowers the likelihood of the corpus least, but never a single character. Repeat until few enough
@@ -81,7 +81,7 @@ def maximized(counts: Mapping[str, float]) -> dict[str, float]:
 
 
 def pruned(words: Mapping[str, int], scores: Mapping[str, float], size: int) -> dict[str, float]:
-    """Keep the single characters and the pieces with the greatest loss, `size` in all.
+    """Keep `size` pieces: the single characters and the pieces with the greatest loss.
 
     >>> words = {"hug": 10, "hugs": 5}
     >>> sorted(pruned(words, maximized(expected_counts(words, seeds(words, 16))), 6))

@@ -17,7 +17,7 @@ full. `score` chooses the score of a pair (`SCORES`).
 
     possible        every character at the start of words, and inside unless the pipeline isolates it
     start-and-seen  every character at the start of words, and inside where it occurs, as in `tokenizers`
-    seen            every character where it occurs; those of `initial_alphabet` in both positions
+    seen            every character where it occurs; characters of `initial_alphabet` in both positions
 
 Each step counts the whole corpus again.
 """
@@ -62,7 +62,7 @@ class Settings:
 
     @property
     def has_tokenizers_alphabet(self) -> bool:
-        """Whether the order of the alphabet, and the characters outside it, are those of `tokenizers`."""
+        """Whether the order of the alphabet, and the characters outside it, are as in `tokenizers`."""
         return False
 
 
@@ -75,7 +75,7 @@ class MergeSettings(Settings):
 
     @property
     def has_tokenizers_alphabet(self) -> bool:
-        """Whether the order of the alphabet, and the characters outside it, are those of `tokenizers`."""
+        """Whether the order of the alphabet, and the characters outside it, are as in `tokenizers`."""
         return self.score == "frequency"
 
 
@@ -179,7 +179,7 @@ def alphabet_entries(words: Sequence[tuple[str, int]], settings: Settings) -> li
 def character_positions(
     words: Sequence[tuple[str, int]], settings: Settings
 ) -> tuple[set[str], set[str]]:
-    """Return the characters with an entry at the start of words, and those with one inside.
+    """Return the characters with an entry at the start of words, and the characters with one inside.
 
     >>> starting, inside = character_positions([("hug", 1)], Settings())
     >>> sorted(starting), sorted(inside)
@@ -200,7 +200,7 @@ def isolated_characters(
     split: Callable[[str], Sequence[str]],
     more: Iterable[str] = (),
 ) -> str:
-    """Return the characters that a pipeline makes words of their own: of the words, and of `more`.
+    """Return the characters in the words and in `more` that a pipeline makes separate words.
 
     >>> isolated_characters([("hug", 1), (".", 1)], str.split)
     ''
@@ -272,7 +272,7 @@ def best_merge(
 def ranked_merges(
     splits: Sequence[Split], vocab: Sequence[str], settings: MergeSettings
 ) -> list[Merge]:
-    """Return the merges by falling score; `ties` decides between equal scores.
+    """Return the merges by decreasing score; `ties` decides between equal scores.
 
     >>> splits = [(["a", "##b", "##c"], 2)]
     >>> [merge.merged for merge in ranked_merges(splits, ["a", "##b", "##c"], MergeSettings())]

@@ -1,6 +1,6 @@
 """Word and character tokenizers: text in, units with their offsets out.
 
-The vocabulary contains the most frequent units; all others become the unknown token. Of equal counts,
+The vocabulary contains the most frequent units; all others become the unknown token. Among equal counts,
 the unit with the lower code points comes first.
 """
 

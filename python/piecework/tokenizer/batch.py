@@ -71,8 +71,8 @@ class Batch(metaclass=WithForeignNames):
     def ids(self) -> npt.NDArray[np.uint32]:
         """Vocabulary ids of all rows, uint32 of shape (tokens,).
 
-        The array has the memory of the core, without a Python object for each id. `json` and FastAPI write
-        no arrays; `to_lists` and `to_dict` have lists, as `Encoding.ids` is one.
+        The array shares the memory of the core, without a Python object for each id. `json` and FastAPI
+        cannot write arrays; `to_lists` and `to_dict` return lists, and `Encoding.ids` is a list.
 
         >>> import json
         >>> import piecework as pw
@@ -519,7 +519,7 @@ def arrow_table(
     row_columns: Mapping[str, npt.NDArray[Any]],
     max_short_offset: int = _MAX_SHORT_OFFSET,
 ) -> Any:
-    """Return a `pyarrow.Table`: a list a row of each flat column, and the columns with one value a row.
+    """Return a `pyarrow.Table` with a list per row for each flat column, and one value per row for others.
 
     A flat column of shape (tokens, n) has lists of n values. The values are not copied. List offsets are
     converted to 32 bits, or keep 64 bits when there are more than `max_short_offset` tokens.

@@ -126,7 +126,7 @@ def test_another_version_is_refused(tok: pw.Tokenizer, corpus: list[Path], tmp_p
     path.write_text(path.read_text().replace(f'"{pw.__version__}"', '"0.0.7"'))
     with pytest.raises(
         ArgumentError,
-        match=rf"its version of piecework is 0\.0\.7, and that of this run {pw.__version__}",
+        match=rf"its version of piecework is 0\.0\.7, this run has {pw.__version__}",
     ):
         encode_corpus(tok, corpus, tmp_path, resume=True)
 

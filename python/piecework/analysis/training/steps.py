@@ -296,9 +296,9 @@ class TrainingEstimate:
     >>> first.pieces, round(first.log_likelihood, 2)
     (17, -90.68)
 
-    `log_likelihood` is that of the corpus under the `pieces` pieces before the iteration, in nats.
-    `estimates` are the pieces with the largest expected counts; `dropped` have a count below 0.5. `lattice`
-    is that of the chosen word, None without one.
+    `log_likelihood` is the log-likelihood of the corpus under the `pieces` pieces before the iteration, in
+    nats. `estimates` are the pieces with the largest expected counts; `dropped` have a count below 0.5.
+    `lattice` is the lattice of the chosen word, None without one.
     """
 
     number: int
@@ -339,7 +339,7 @@ class PieceLoss:
     'a single character'
 
     `loss` is None for a piece that is kept or removed for the `reason`, whatever its loss. With
-    `count_exponent`, the count is that of weighted words.
+    `count_exponent`, words are weighted before they are counted.
     """
 
     piece: str
@@ -359,8 +359,8 @@ class TrainingPruning:
     >>> third.pieces, third.removed_count
     (48, 11)
 
-    `removed` go, the least loss first; `kept` are the next ones, which stay. `lattice` is that of the chosen
-    word before the round, None without one.
+    `removed` go, the least loss first; `kept` are the next ones, which stay. `lattice` is the lattice of the
+    chosen word before the round, None without one.
     """
 
     number: int

@@ -35,8 +35,8 @@ class TrainingTrace(Displayed):
     - `splits` are their symbols before the first merge; empty for learners that merge no pairs.
     - `seeds` are the first pieces or entries of learners that remove some, with their scores or counts.
     - `steps` are the chosen ones of `step_count` steps.
-    - `vocab` has the entries in id order; `scores` are those of Unigram pieces, empty otherwise.
-    - `lattice` is that of the chosen word with the pieces at the end, None without one.
+    - `vocab` has the entries in id order; `scores` are the scores of Unigram pieces, empty otherwise.
+    - `lattice` is the lattice of the chosen word with the final pieces, None without a word.
     - `note` says that nothing was pruned, because all seeds fit into the vocabulary; None otherwise.
     - `stopped_early` is the reason why the vocabulary is smaller than required, None if it is not.
 
@@ -227,9 +227,9 @@ def check_small(counts: Counts, most: int, learner: str) -> None:
 
 
 def check_same(traced: object, learned: object, what: str) -> None:
-    """Raise `InternalError` unless the traced result is that of the trainer.
+    """Raise `InternalError` unless the trace ends with the same result as the trainer.
 
     >>> check_same(["hug"], ["hug"], "the vocabulary")
     """
     if traced != learned:
-        raise InternalError("trace", f"{what} differs from that of the trainer")
+        raise InternalError("trace", f"{what} differs from the trainer's")

@@ -59,7 +59,7 @@ class SentencePieceProcessor:
     >>> sp.encode(["hug", "bugs"])
     [['▁hug'], ['▁bugs']]
 
-    The options are those of `encode` and become its defaults. Without a model, call `load` first. A
+    The options are options of `encode` and become its defaults. Without a model, call `load` first. A
     `tokenizer` must be one that can be saved as a `.model`.
     """
 
@@ -147,7 +147,7 @@ class SentencePieceProcessor:
         return self._model.data
 
     def override_normalizer_spec(self, **kwargs: Any) -> bool:
-        """Change settings of the normalizer, and those of the decoder that follow from them.
+        """Change settings of the normalizer, and the settings of the decoder that follow from them.
 
         The settings are `add_dummy_prefix`, `remove_extra_whitespaces`, `escape_whitespaces` and
         `precompiled_charsmap`.
@@ -233,19 +233,19 @@ class SentencePieceProcessor:
         return self._for_each_id(id, lambda id: self._model.pieces[id].score)
 
     def is_unknown(self, id: Any) -> Any:
-        """Return whether an id, or each id, is that of the unknown piece."""
+        """Return whether an id, or each id, stands for the unknown piece."""
         return self._for_each_id(id, lambda id: self._model.is_type(id, "unknown"))
 
     def is_control(self, id: Any) -> Any:
-        """Return whether an id, or each id, is that of a control symbol such as `<s>`."""
+        """Return whether an id, or each id, stands for a control symbol such as `<s>`."""
         return self._for_each_id(id, lambda id: self._model.is_type(id, "control"))
 
     def is_unused(self, id: Any) -> Any:
-        """Return whether an id, or each id, is that of a piece excluded from encoding."""
+        """Return whether an id, or each id, stands for a piece that encoding never uses."""
         return self._for_each_id(id, lambda id: self._model.is_type(id, "unused"))
 
     def is_byte(self, id: Any) -> Any:
-        """Return whether an id, or each id, is that of a byte piece such as `<0x0A>`."""
+        """Return whether an id, or each id, stands for a byte piece such as `<0x0A>`."""
         return self._for_each_id(id, lambda id: self._model.is_type(id, "byte"))
 
     def unk_id(self) -> int:
@@ -368,7 +368,7 @@ class SentencePieceProcessor:
     ) -> Any:
         """Return the best segmentations of a text, or of each text of a list, the best first.
 
-        `out_type` is that of `encode`. Protos are `NBestSentencePieceText`s with scores. Raises
+        `out_type` has the values of `encode`. Protos are `NBestSentencePieceText`s with scores. Raises
         `ArgumentError` for models without scores.
         """
         settings = self._settings.with_options(out_type, options)

@@ -275,7 +275,7 @@ class Encoding:
         return set(self._special_tokens)
 
     def is_special_token(self, token: int) -> bool:
-        """Return whether an id is that of a special token."""
+        """Return whether an id stands for a special token."""
         return token in self._special_token_values
 
     @cached_property
@@ -400,7 +400,7 @@ def _tokenizer_from_ranks(
 
 
 def _tokenizer_json_pattern(pattern: str) -> str:
-    """Translate a pattern from tiktoken's regex syntax to that of a `tokenizer.json`.
+    """Translate a pattern from tiktoken's regex syntax to the syntax of a `tokenizer.json`.
 
     In a `tokenizer.json`, `$` matches at the end of each line, and `{1,3}+` repeats a repetition. In
     tiktoken, `{1,3}+` is possessive: it does not backtrack. A plain interval matches the same text only

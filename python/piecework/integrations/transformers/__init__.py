@@ -1,8 +1,8 @@
 """Tokenizers of this library in transformers.
 
-    accelerate              a fast tokenizer of transformers, encoding here
-    coverage                what runs here and what runs in `tokenizers`
-    served                  a tokenizer of an inference server, with its streams, encoding here
+    accelerate              a fast tokenizer of transformers, encoding with piecework
+    coverage                what runs in piecework and what runs in `tokenizers`
+    served                  a tokenizer of an inference server, with its streams, in piecework
     PieceworkTokenizerFast  a `Tokenizer` with the interface of transformers
     register                let `AutoTokenizer` return it
     BackendTokenizer        a `Tokenizer` with the methods of `tokenizers.Tokenizer`

@@ -1,4 +1,4 @@
-"""Tokenizers of transformers that encode and decode here: any fast one, and a class of this library."""
+"""Tokenizers of transformers that encode and decode with piecework: any fast one, and a new class."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from piecework.tokenizer.rectangles import as_tensor
 
 _TENSOR_TYPES = ("np", "pt")
 _LOGGER = logging.getLogger(__name__)
-_OriginalStream: Any = tokenizers.decoders.DecodeStream  # servers replace it by the one here
+_OriginalStream: Any = tokenizers.decoders.DecodeStream  # servers replace it by ours
 
 
 class EncodesHere:
@@ -56,7 +56,7 @@ class EncodesHere:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         cls: Any = type(self)
-        # A class that extends an accelerated one, such as those of vLLM, has a pickle of its own.
+        # A class that extends an accelerated one, as vLLM does, has a pickle of its own.
         if cls.__mro__[1] is not EncodesHere or cls is not accelerated_class(cls.__mro__[2]):
             return super().__reduce_ex__(protocol)
         # The class is made again, from the class of transformers that it extends.
@@ -65,7 +65,7 @@ class EncodesHere:
 
 @cache
 def accelerated_class(base: Any) -> Any:
-    """Return the subclass of a class of transformers that encodes here; it has the same name."""
+    """Return the subclass of a class of transformers that encodes with piecework, under the same name."""
     body = {
         "__module__": base.__module__,
         "__qualname__": base.__qualname__,
@@ -98,7 +98,7 @@ def _encodes_plainly(cls: Any) -> bool:
 
 
 def accelerate(tokenizer: Any) -> Any:
-    """Return a tokenizer of transformers that gives the same results and encodes and decodes here.
+    """Return a tokenizer of transformers that encodes and decodes with piecework, with the same results.
 
     >>> import piecework as pw
     >>> from transformers import TokenizersBackend
@@ -168,7 +168,7 @@ def coverage(tokenizer: Any) -> dict[str, str]:
 
 
 def served(tokenizer: Any) -> Any:
-    """Return a tokenizer of a server that encodes and decodes here, with its streams.
+    """Return a tokenizer of a server that encodes, decodes and streams with piecework.
 
     >>> import piecework as pw
     >>> from transformers import TokenizersBackend
@@ -451,8 +451,8 @@ class DecodeStream:
     >>> stream.step(backend, 2), stream.step(backend, [1, 2])
     (' ##s', ' hug ##s')
 
-    The first step decides: a `BackendTokenizer` decodes here, another tokenizer in `tokenizers`. `ids` are
-    those before the stream, such as a prompt. As in `tokenizers`, ids without token add no text.
+    The first step decides: a `BackendTokenizer` decodes in piecework, another tokenizer in `tokenizers`.
+    `ids` are the ids before the stream, such as a prompt. As in `tokenizers`, ids without token add no text.
     """
 
     def __init__(self, ids: Sequence[int] | None = None, skip_special_tokens: bool = False) -> None:
@@ -498,7 +498,7 @@ class DecodeStream:
 
 
 def _compiled(tokenizer: Any) -> Tokenizer | None:
-    """Return the tokenizer that decodes here, None if `tokenizers` decodes."""
+    """Return the tokenizer of piecework that decodes, None if `tokenizers` decodes."""
     if not isinstance(tokenizer, BackendTokenizer) or tokenizer.refusal is not None:
         return None
     return tokenizer.tokenizer
@@ -521,10 +521,10 @@ class PieceworkTokenizerFast(EncodesHere, TokenizersBackend):  # type: ignore[mi
     >>> fast(["hugs", "pun hugs"], padding=True)["input_ids"]
     [[2, 21, 3, 0], [2, 23, 21, 3]]
 
-    `tokenizer_object` is a `Tokenizer`; its special tokens, padding and truncation become those of the
-    class. `from_pretrained` reads folders with a `tokenizer.json`, a SentencePiece `tokenizer.model` or a
-    `vocab.txt`; of other files, pass what `Tokenizer.load` returns. No tokenizer of `tokenizers` is built,
-    unless the model is read as a component.
+    `tokenizer_object` is a `Tokenizer`; its special tokens, padding and truncation become the
+    settings of the class. `from_pretrained` reads folders with a `tokenizer.json`, a SentencePiece
+    `tokenizer.model` or a `vocab.txt`; of other files, pass what `Tokenizer.load` returns. No tokenizer of
+    `tokenizers` is built, unless the model is read as a component.
     """
 
     vocab_files_names = {  # noqa: RUF012 - transformers reads it from the class
@@ -552,7 +552,7 @@ class PieceworkTokenizerFast(EncodesHere, TokenizersBackend):  # type: ignore[mi
 
 
 def register(*config_classes: type) -> None:
-    """Make `AutoTokenizer` return a `PieceworkTokenizerFast` for folders that name it, and for these models.
+    """Make `AutoTokenizer` return a `PieceworkTokenizerFast` for these models and for folders that name it.
 
     >>> from piecework.integrations.transformers import register
     >>> register()

@@ -1,4 +1,4 @@
-"""A tokenizer with the methods of `tokenizers.Tokenizer` that encodes and decodes here."""
+"""A tokenizer with the methods of `tokenizers.Tokenizer` that encodes and decodes with piecework."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class BackendTokenizer:
         """Read the text of a `tokenizer.json`."""
         try:
             with warnings.catch_warnings():
-                ignore_warnings_of_lengths()  # they are applied here as in `tokenizers`
+                ignore_warnings_of_lengths()  # piecework applies them as `tokenizers` does
                 return cls(Tokenizer.from_str(json))
         except PieceworkError:  # a pipeline that only `tokenizers` runs, or its own error
             return cls.from_tokenizers(tokenizers.Tokenizer.from_str(json))
@@ -100,7 +100,7 @@ class BackendTokenizer:
         """Download the `tokenizer.json` of a repository of the hub, or take it from its cache, and read it.
 
         `token` gives access to a private repository. Requires `piecework[hub]`. Raises `ArgumentError` for
-        another name than that of a repository or a revision, and `FileError` if the library fails.
+        a name that is not a repository or a revision, and `FileError` if the library fails.
         """
         from piecework.io.hub import download_tokenizer_json
 
@@ -147,7 +147,7 @@ class BackendTokenizer:
 
     @property
     def refusal(self) -> str | None:
-        """Why the pipeline runs in `tokenizers`; None if it runs here."""
+        """Why the pipeline runs in `tokenizers`; None if it runs in piecework."""
         return self._pipeline.refusal
 
     def to_tokenizers(self) -> tokenizers.Tokenizer:
@@ -194,7 +194,7 @@ class BackendTokenizer:
         settings: tuple[bool, bool],
         there: Callable[[tokenizers.Tokenizer], list[Any]],
     ) -> list[BackendEncoding]:
-        """Encode rows here, or `there` if this library refuses the rows or the pipeline."""
+        """Encode rows in piecework, or with `there` if piecework refuses the rows or the pipeline."""
         refusal: PieceworkError | None = None
         try:
             encode = self.encoder(*split, *settings)
@@ -209,7 +209,7 @@ class BackendTokenizer:
     def encoder(
         self, texts: Rows, pairs: Rows | None, is_pretokenized: bool, add_special_tokens: bool
     ) -> Callable[[], list[Encoding]] | None:
-        """Return a function that encodes rows by the present settings; None if `tokenizers` encodes them."""
+        """Return a function that encodes rows with the current settings; None if `tokenizers` encodes."""
         tokenizer, padding = self.tokenizer, self._padding
         if tokenizer is None or self._has_no_room(pairs is not None, add_special_tokens):
             return None
@@ -340,11 +340,11 @@ class BackendTokenizer:
     # ---- vocabulary
 
     def token_to_id(self, token: str) -> int | None:
-        """Return the id of a token, None for a token that is not in the vocabulary."""
+        """Return the id of a token, or None if it is not in the vocabulary."""
         return self._holder().token_to_id(token)
 
     def id_to_token(self, id: int) -> str | None:
-        """Return the token of an id, None for an id that is not in the vocabulary."""
+        """Return the token with an id, or None if no token has this id."""
         return self._holder().id_to_token(id)
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
@@ -364,7 +364,7 @@ class BackendTokenizer:
         return {token.id: added_token(token) for token in compiled.added_tokens}
 
     def add_tokens(self, tokens: Iterable[str | tokenizers.AddedToken]) -> int:
-        """Add tokens that are matched whole in the text; return how many are new or changed."""
+        """Add tokens that are matched as a whole; return how many are new or changed."""
         return self._add(tokens, is_special=False)
 
     def add_special_tokens(self, tokens: Iterable[str | tokenizers.AddedToken]) -> int:
@@ -514,7 +514,7 @@ def _padded(tokenizer: Tokenizer, padding: dict[str, Any]) -> Tokenizer:
 
 
 def _with_side(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return settings of `tokenizers`, whose `direction` is called `side` here."""
+    """Return settings of `tokenizers`, whose `direction` is called `side` in piecework."""
     return {"side" if name == "direction" else name: value for name, value in settings.items()}
 
 

@@ -23,7 +23,7 @@ _MASKS = ("ids", "type_ids", "tokens", "special_tokens_mask", "attention_mask")
 
 
 class BackendEncoding:
-    """An `Encoding` with the methods of `tokenizers.Encoding`, those that change it included.
+    """An `Encoding` with all methods of `tokenizers.Encoding`, even the ones that change it.
 
     >>> import piecework as pw
     >>> from piecework.integrations.transformers import BackendTokenizer
@@ -43,7 +43,7 @@ class BackendEncoding:
     def merge(
         encodings: Iterable[BackendEncoding | tokenizers.Encoding], growing_offsets: bool = True
     ) -> BackendEncoding:
-        """Return the encodings one after the other; with `growing_offsets`, offsets count on."""
+        """Concatenate encodings; with `growing_offsets`, each one's offsets continue the previous ones."""
         parts = [as_tokenizers_encoding(encoding) for encoding in encodings]
         return BackendEncoding(tokenizers.Encoding.merge(parts, growing_offsets))
 
@@ -118,7 +118,7 @@ for _name in (*_READ, *_READ_HERE):
 def as_tokenizers_encoding(
     encoding: BackendEncoding | Encoding | tokenizers.Encoding,
 ) -> tokenizers.Encoding:
-    """Return an encoding as an object of `tokenizers`; one that is an object of it already is returned."""
+    """Convert an encoding to an object of `tokenizers`, unless it is one already."""
     held = encoding._held if isinstance(encoding, BackendEncoding) else encoding
     if isinstance(held, tokenizers.Encoding):
         return held
@@ -134,7 +134,7 @@ def _restored(state: bytes) -> BackendEncoding:
 
 
 def _state(encoding: BackendEncoding | Encoding | tokenizers.Encoding) -> dict[str, Any]:
-    """Return everything that an encoding holds, as `tokenizers` stores it."""
+    """Return the state of an encoding, as `tokenizers` stores it."""
     held = encoding._held if isinstance(encoding, BackendEncoding) else encoding
     if isinstance(held, Encoding):
         return _state_here(held)
