@@ -11,7 +11,8 @@ import secrets
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from piecework._internal._core import Core, piece_segmentations, pieces
+from piecework._internal._core import Core, pieces
+from piecework._internal._core import piece_segmentations as core_segmentations
 from piecework._internal.validation import check_number, check_type
 from piecework.errors import ArgumentError
 from piecework.tokenizer.encoding import Encoding
@@ -227,47 +228,30 @@ def encode_pieces(
     return pieces(tokenizer._core, text, sampling=seeded and seeded.at(row))
 
 
-def list_piece_segmentations(tokenizer: Tokenizer, text: str, n: int) -> list[PieceSegmentation]:
-    """Return the `n` best segmentations of a text by a Unigram model, the best first.
-
-    >>> import piecework as pw
-    >>> tok = pw.Tokenizer(pw.spec.Unigram((("h", -1.0), ("u", -1.0), ("hu", -1.5))))
-    >>> [(score, len(found)) for found, score, _, _ in list_piece_segmentations(tok, "hu", 9)]
-    [(-1.5, 1), (-2.0, 2)]
-    """
-    check_has_scores(tokenizer)
-    return piece_segmentations(
-        tokenizer._core, text, n, sampling=None, replacement=True, include_best=False
-    )
-
-
-def draw_piece_segmentations(
+def piece_segmentations(
     tokenizer: Tokenizer,
     text: str,
     n: int,
-    sampling: Sampling,
+    sampling: Sampling | None = None,
     *,
-    replacement: bool,
-    include_best: bool,
+    replacement: bool = True,
+    include_best: bool = False,
 ) -> list[PieceSegmentation]:
-    """Draw `n` segmentations of a text by a Unigram model, with or without replacement.
+    """Return `n` segmentations of a text by a Unigram model: the best, or drawn ones with `sampling`.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Unigram((("h", -1.0), ("u", -1.0), ("hu", -1.5))))
+    >>> [(score, len(found)) for found, score, _, _ in piece_segmentations(tok, "hu", 9)]
+    [(-1.5, 1), (-2.0, 2)]
     >>> settings = {"replacement": False, "include_best": True}
-    >>> drawn = draw_piece_segmentations(tok, "hu", 2, Sampling(alpha=1, seed=4), **settings)
+    >>> drawn = piece_segmentations(tok, "hu", 2, Sampling(alpha=1, seed=4), **settings)
     >>> [len(found) for found, *_ in drawn]
     [1, 2]
     """
     check_has_scores(tokenizer)
-    return piece_segmentations(
-        tokenizer._core,
-        text,
-        n,
-        sampling=_seeded(tokenizer._core, sampling),
-        replacement=replacement,
-        include_best=include_best,
-    )
+    core = tokenizer._core
+    settings = {"replacement": replacement, "include_best": include_best}
+    return core_segmentations(core, text, n, sampling=_seeded(core, sampling), **settings)
 
 
 def _seeded(core: Core, sampling: Sampling | None) -> SeededSampling | None:
