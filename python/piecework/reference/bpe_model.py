@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from itertools import pairwise
 
+from piecework.reference.bpe import best_pair
 from piecework.reference.encoding import Piece
 from piecework.spec import BPE
 
@@ -30,19 +30,12 @@ def encode_word(word: str, model: BPE, rng: random.Random | None = None) -> list
         return [Piece(word, 0, len(word))]
     pieces = first_symbols(word, model)
     ranks = {pair: rank for rank, pair in enumerate(model.merges)}
-    rng = rng or random.Random()
+    rng, dropout = rng or random.Random(), model.dropout or 0.0
     prefix_length = len(model.continuing_subword_prefix or "")
-    while True:
-        ranked = [
-            (ranks[left.token, right.token], at)
-            for at, (left, right) in enumerate(pairwise(pieces))
-            if (left.token, right.token) in ranks
-            and not (model.dropout and rng.random() < model.dropout)
-        ]
-        if not ranked:
-            return pieces
-        _, at = min(ranked)
+    while pair := best_pair([piece.token for piece in pieces], ranks, dropout, rng):
+        at = pair[1]
         pieces[at : at + 2] = [merged(pieces[at], pieces[at + 1], prefix_length)]
+    return pieces
 
 
 def merged(left: Piece, right: Piece, prefix_length: int = 0) -> Piece:
