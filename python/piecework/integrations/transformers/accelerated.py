@@ -113,7 +113,8 @@ def accelerate(tokenizer: Any) -> Any:
 
     `tokenizer` is any fast tokenizer; it is not changed. The result is of a subclass of its class, with the
     same name, settings and files. Changes of it (`add_tokens`, `backend_tokenizer.normalizer = ...`) are
-    compiled at the next call. Calls that this library cannot serve run in `tokenizers`; see `coverage`.
+    compiled at the next call. Calls that this library cannot serve run in `tokenizers`;
+    `backend_tokenizer.refusal` has the reason, or None.
 
     Raises `InputTypeError` for a tokenizer that is not a fast one.
     """
@@ -133,40 +134,6 @@ def accelerate(tokenizer: Any) -> Any:
     # A copy shares what was compiled, and has an original of its own where nothing could be.
     result._tokenizer = copy(backend)
     return result
-
-
-def coverage(tokenizer: Any) -> dict[str, str]:
-    """Return, for each call of a tokenizer of `accelerate`, where it runs: "piecework", or why not.
-
-    >>> import piecework as pw
-    >>> from piecework.integrations.transformers import PieceworkTokenizerFast, coverage
-    >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
-    >>> found = coverage(PieceworkTokenizerFast(tokenizer_object=tok))
-    >>> found["__call__"], found["decode"]
-    ('piecework', 'piecework')
-    >>> found["train_new_from_iterator"]
-    'tokenizers: trains with its own trainers'
-    """
-    backend = getattr(tokenizer, "_tokenizer", None)
-    if not isinstance(backend, BackendTokenizer):
-        problem = f"must be a tokenizer that accelerate returned, not {type(tokenizer).__name__}"
-        raise InputTypeError("tokenizer", problem)
-    refusal = backend.refusal
-    here = "piecework" if refusal is None else f"tokenizers: {refusal}"
-    calls = {
-        **dict.fromkeys(("__call__", "encode", "tokenize", "apply_chat_template"), here),
-        **dict.fromkeys(("decode", "batch_decode"), here),
-        **dict.fromkeys(("add_tokens", "save_pretrained", "pickle"), here),
-        "pad": "transformers: no text is encoded",
-        "train_new_from_iterator": "tokenizers: trains with its own trainers",
-        "backend_tokenizer.model": "tokenizers: the model as a component is built when it is read",
-        "sanitize_control_tokens=True": "tokenizers: encodes span by span",
-        "a custom _decode or _encode_plus": "the class of the tokenizer",
-    }
-    cls: Any = type(tokenizer)
-    if not _encodes_plainly(cls):
-        calls["__call__"] = f"{here}, through _encode_plus of {cls.__name__}"
-    return calls
 
 
 def served(tokenizer: Any) -> Any:
