@@ -33,10 +33,6 @@ class SeededSampling:
     text_index: int = 0
     """The index of the first text; seed and index determine how a text is segmented."""
 
-    def at(self, text_index: int) -> SeededSampling:
-        """Return the same settings for the text with another index."""
-        return replace(self, text_index=text_index)
-
 
 Piece: TypeAlias = tuple[int, str, tuple[int, int]]
 """Id, normalized text, and span in characters of the original text."""
@@ -136,14 +132,13 @@ class Segmentation:
         return f"Segmentation({' '.join(self.encoding.tokens)}, score={self.score:.6g})"
 
 
-def resolved(
-    sampling: Sampling | None, dropout: float | None, by_score: bool
-) -> SeededSampling | None:
+def resolved(sampling: Sampling | None, core: Core) -> SeededSampling | None:
     """Return the sampling for the core, None for the best segmentation.
 
     Without `sampling`, only a model with `dropout` samples. `by_score` says that the model is Unigram, for
     which 0 is a sampling strength.
     """
+    dropout, by_score = core.dropout, core.scores_segmentations
     if sampling is None:
         sampling = Sampling(dropout=dropout, nbest_size=None if dropout else 1)
     check_type("sampling", sampling, Sampling, "Sampling or None")
@@ -224,8 +219,9 @@ def encode_pieces(
     >>> encode_pieces(tok, "huh")
     [(2, 'hu', (0, 2)), (0, 'h', (2, 3))]
     """
-    seeded = _seeded(tokenizer._core, sampling)
-    return pieces(tokenizer._core, text, sampling=seeded and seeded.at(row))
+    seeded = resolved(sampling, tokenizer._core)
+    seeded = seeded and replace(seeded, text_index=row)
+    return pieces(tokenizer._core, text, sampling=seeded)
 
 
 def piece_segmentations(
@@ -251,10 +247,4 @@ def piece_segmentations(
     check_has_scores(tokenizer)
     core = tokenizer._core
     settings = {"replacement": replacement, "include_best": include_best}
-    return core_segmentations(core, text, n, sampling=_seeded(core, sampling), **settings)
-
-
-def _seeded(core: Core, sampling: Sampling | None) -> SeededSampling | None:
-    if sampling is None:
-        return None
-    return resolved(sampling, core.dropout, core.scores_segmentations)
+    return core_segmentations(core, text, n, sampling=resolved(sampling, core), **settings)
