@@ -210,7 +210,7 @@ class SentencePieceProcessor:
 
     def get_piece_size(self) -> int:
         """Return the number of pieces; 0 before a model is loaded."""
-        return 0 if self._loaded is None else len(self._loaded.pieces)
+        return 0 if self._loaded is None else len(self._loaded.model.pieces)
 
     def piece_to_id(self, piece: Any) -> Any:
         """Return the id of a piece, or of each piece of a list; unknown pieces get the unknown id."""
@@ -228,7 +228,7 @@ class SentencePieceProcessor:
 
     def get_score(self, id: Any) -> Any:
         """Return the score of the piece of an id, or of each id."""
-        return self._for_each_id(id, lambda id: self._model.pieces[id].score)
+        return self._for_each_id(id, lambda id: self._model.model.pieces[id].score)
 
     def is_unknown(self, id: Any) -> Any:
         """Return whether an id, or each id, is that of the unknown piece."""
