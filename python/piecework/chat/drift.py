@@ -10,11 +10,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import accumulate, chain, groupby, pairwise, takewhile
+from itertools import accumulate, chain, groupby, pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from piecework import Batch
 from piecework._internal.validation import PathLike, check_tokenizer, id_list, listed, path_text
+from piecework.chat.assistant_spans import num_equal
 from piecework.errors import ArgumentError, IdRangeError, InputTypeError
 from piecework.export import read_ids
 from piecework.spec import SentencePieceDecoder
@@ -280,10 +281,10 @@ def _cuts(
     """Return the cuts in order, from the beginning of both sequences to their ends."""
     data, ends = _ends(ids, token_bytes)
     new_data, new_ends = _ends(new_ids, token_bytes)
-    before = _num_equal(data, new_data)
+    before = num_equal(data, new_data)
     cuts = [(ends[at], new_ends[at]) for at in sorted(ends) if at <= before and at in new_ends]
     if data != new_data:
-        start = len(data) - _num_equal(data[::-1], new_data[::-1])
+        start = len(data) - num_equal(data[::-1], new_data[::-1])
         shift = len(new_data) - len(data)
         cuts += [
             (ends[at], new_ends[at + shift])
@@ -364,9 +365,3 @@ def append_ids(tokenizer: Tokenizer, prompt_ids: Ids, completion_ids: Ids) -> Ap
         return f"completion_ids[{position - len(prompt)}]"
 
     return AppendedIds(ids, len(prompt), DriftFinder(tokenizer).find(ids, place))
-
-
-def _num_equal(first: bytes, second: bytes) -> int:
-    """Return the number of equal bytes at the beginning."""
-    pairs = zip(first, second, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -6,10 +6,10 @@ from bisect import bisect_left
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+import piecework as pw
 from piecework import Sampling
 from piecework._internal.validation import check_text
 from piecework.spec.text_cuts import can_be_cut
-from piecework.tokenizer.stages import stages_of
 
 if TYPE_CHECKING:
     from piecework import Encoding, Tokenizer
@@ -45,7 +45,7 @@ class GrowingText:
         *,
         parse_special: bool | Collection[str] | None = None,
     ) -> None:
-        stages = stages_of(tokenizer)
+        stages = pw.tokenizer.stages.stages_of(tokenizer)
         self._tokenizer = tokenizer.without_truncation().without_padding()
         self._parse_special = parse_special
         self._has_cuts = can_be_cut(stages)

@@ -7,7 +7,8 @@ from typing import Any
 
 import piecework as pw
 from piecework._internal.extras import import_extra
-from piecework.integrations.arrow import check_tokenizer, count_column, encode_column
+from piecework._internal.validation import check_tokenizer
+from piecework.integrations.arrow import count_column, encode_column
 
 
 def encode_expr(

@@ -53,6 +53,10 @@ class FolderSettings(NamedTuple):
         """Return the settings with the fields in `changes` replaced."""
         return self._replace(**changes)
 
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Equal settings have equal pickles: no field shares an object with another, or with a default.
+        return FolderSettings, tuple(dict(v) if isinstance(v, dict) else v for v in self)
+
 
 NO_SETTINGS = FolderSettings()
 

@@ -55,7 +55,7 @@ def learn(
     entries that cross spaces follow the entries of the words.
     """
     before = min(transition, settings.vocab_size)
-    words = count_words(sequences, words_of)
+    words = list(count_parts(sequences, words_of).items())
     learned = bpe_training.learn(words, replace(settings, vocab_size=before))
     if is_exact and transition >= settings.vocab_size:
         return learned
@@ -69,17 +69,6 @@ def learn(
 
     bpe_training.learn_merges(learned, splits, settings, allowed)
     return learned
-
-
-def count_words(
-    sequences: Sequence[tuple[str, int]], words_of: Callable[[str], list[str]]
-) -> list[tuple[str, int]]:
-    """Count the words of sequences, in order of first occurrence.
-
-    >>> count_words([("a b", 2), ("b", 3)], str.split)
-    [('a', 2), ('b', 5)]
-    """
-    return list(count_parts(sequences, words_of).items())
 
 
 def number_of_words(entry: str) -> int:

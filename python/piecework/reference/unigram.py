@@ -112,23 +112,9 @@ def encode(word: str, scores: Mapping[str, float]) -> list[str]:
     >>> encode("hugs", scores | {letter: math.log(0.1) for letter in "hu"})
     ['hug', 's']
 
-    `best[end]` is the best score of the first `end` characters with the start of its last piece. An
-    unknown character scores 10 less than the worst piece.
+    An unknown character scores 10 less than the worst piece. `lattice` has the search.
     """
-    best = [(0.0, 0)] + [(-math.inf, 0)] * len(word)
-    unknown = min(scores.values(), default=0.0) - 10.0
-    for end in range(1, len(word) + 1):
-        for start in range(end):
-            score = scores.get(word[start:end], unknown if end == start + 1 else -math.inf)
-            if best[start][0] + score > best[end][0]:
-                best[end] = (best[start][0] + score, start)
-    pieces: list[str] = []
-    end = len(word)
-    while end > 0:
-        start = best[end][1]
-        pieces.append(word[start:end])
-        end = start
-    return pieces[::-1]
+    return Lattice(word, scores).best().pieces
 
 
 def decode(pieces: Sequence[str]) -> str:

@@ -34,7 +34,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from piecework.errors import TrainingError
 from piecework.reference import bpe
-from piecework.reference.words import count_parts
+from piecework.reference.words import count_parts, in_alphabet_order, kept_characters
 
 Pair: TypeAlias = tuple[str, str]
 Score: TypeAlias = Fraction | float | int
@@ -170,10 +170,7 @@ def alphabet_entries(words: Sequence[tuple[str, int]], settings: Settings) -> li
     if settings.has_tokenizers_alphabet or settings.alphabet_order == "word-starts-first":
         entries = sorted(starting) + sorted(others)
     marked = ((c if at == 0 else prefix + c) for word, _ in words for at, c in enumerate(word))
-    first = {"first-seen": marked, "given": settings.initial_alphabet}.get(
-        settings.alphabet_order, ()
-    )
-    return list(dict.fromkeys([*(entry for entry in first if entry in entries), *entries]))
+    return in_alphabet_order(entries, settings.alphabet_order, marked, settings.initial_alphabet)
 
 
 def character_positions(
@@ -226,10 +223,7 @@ def alphabet(words: Sequence[tuple[str, int]], settings: Settings) -> set[str]:
     >>> sorted(alphabet([("aab", 2), ("c", 1)], Settings(limit_alphabet=2)))
     ['a', 'b']
     """
-    given = set(settings.initial_alphabet)
-    totals = count_parts(words, iter)
-    ranked = sorted(given | set(totals), key=lambda c: (c not in given, -totals[c], c))
-    return set(ranked[: settings.limit_alphabet])
+    return kept_characters(words, settings.initial_alphabet, settings.limit_alphabet)
 
 
 def initial_splits(words: Sequence[tuple[str, int]], settings: Settings) -> list[Split]:

@@ -1676,7 +1676,7 @@ class Tokenizer(metaclass=WithForeignNames):
             return None
         from piecework.tokenizer.sampling import resolved
 
-        return resolved(sampling, self._dropout, self._core.scores_segmentations)
+        return resolved(sampling, self._core)
 
     def _recognized(
         self,

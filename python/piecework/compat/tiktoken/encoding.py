@@ -50,10 +50,6 @@ class Encoding:
 
     name: str
     max_token_value: int
-    _tokenizer: Tokenizer
-    _ordinary: Tokenizer
-    _special_tokens: dict[str, int]
-    _pat_str: str
 
     def __init__(
         self,
@@ -68,16 +64,10 @@ class Encoding:
         self._initialize(name, tokenizer, special_tokens, explicit_n_vocab, pat_str)
 
     @classmethod
-    def _from_tokenizer(
-        cls,
-        name: str,
-        tokenizer: Tokenizer,
-        special_tokens: Mapping[str, int],
-        n_vocab: int | None = None,
-        pattern: str = "",
-    ) -> Encoding:
+    def _from_tokenizer(cls, *fields: Any) -> Encoding:
+        """Wrap a compiled tokenizer; the fields are those of `_initialize`."""
         encoding = cls.__new__(cls)
-        encoding._initialize(name, tokenizer, special_tokens, n_vocab, pattern)
+        encoding._initialize(*fields)
         return encoding
 
     def _initialize(

@@ -6,7 +6,6 @@ import logging
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy, deepcopy
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -47,8 +46,11 @@ class EncodesHere:
 
     def _encode_plus(self, text: Any, text_pair: Any = None, **settings: Any) -> BatchEncoding:
         cls: Any = type(self)
-        call = _Call.of(self, text, text_pair, settings) if _encodes_plainly(cls) else None
-        encoded = None if call is None else call.run()
+        encoded = None
+        if _encodes_plainly(cls) and not settings.get("sanitize_control_tokens"):
+            words = settings.get("is_split_into_words", False)
+            rows, is_batched = _rows_of(text, text_pair, words)
+            encoded = None if rows is None else _Call(self, rows, is_batched, settings).run()
         if encoded is None:
             # Invalid input, for the error of transformers, and calls that it serves itself.
             return super()._encode_plus(text, text_pair, **settings)  # type: ignore[misc]
@@ -111,7 +113,8 @@ def accelerate(tokenizer: Any) -> Any:
 
     `tokenizer` is any fast tokenizer; it is not changed. The result is of a subclass of its class, with the
     same name, settings and files. Changes of it (`add_tokens`, `backend_tokenizer.normalizer = ...`) are
-    compiled at the next call. Calls that this library cannot serve run in `tokenizers`; see `coverage`.
+    compiled at the next call. Calls that this library cannot serve run in `tokenizers`;
+    `backend_tokenizer.refusal` has the reason, or None.
 
     Raises `InputTypeError` for a tokenizer that is not a fast one.
     """
@@ -131,40 +134,6 @@ def accelerate(tokenizer: Any) -> Any:
     # A copy shares what was compiled, and has an original of its own where nothing could be.
     result._tokenizer = copy(backend)
     return result
-
-
-def coverage(tokenizer: Any) -> dict[str, str]:
-    """Return, for each call of a tokenizer of `accelerate`, where it runs: "piecework", or why not.
-
-    >>> import piecework as pw
-    >>> from piecework.integrations.transformers import PieceworkTokenizerFast, coverage
-    >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
-    >>> found = coverage(PieceworkTokenizerFast(tokenizer_object=tok))
-    >>> found["__call__"], found["decode"]
-    ('piecework', 'piecework')
-    >>> found["train_new_from_iterator"]
-    'tokenizers: trains with its own trainers'
-    """
-    backend = getattr(tokenizer, "_tokenizer", None)
-    if not isinstance(backend, BackendTokenizer):
-        problem = f"must be a tokenizer that accelerate returned, not {type(tokenizer).__name__}"
-        raise InputTypeError("tokenizer", problem)
-    refusal = backend.refusal
-    here = "piecework" if refusal is None else f"tokenizers: {refusal}"
-    calls = {
-        **dict.fromkeys(("__call__", "encode", "tokenize", "apply_chat_template"), here),
-        **dict.fromkeys(("decode", "batch_decode"), here),
-        **dict.fromkeys(("add_tokens", "save_pretrained", "pickle"), here),
-        "pad": "transformers: no text is encoded",
-        "train_new_from_iterator": "tokenizers: trains with its own trainers",
-        "backend_tokenizer.model": "tokenizers: the model as a component is built when it is read",
-        "sanitize_control_tokens=True": "tokenizers: encodes span by span",
-        "a custom _decode or _encode_plus": "the class of the tokenizer",
-    }
-    cls: Any = type(tokenizer)
-    if not _encodes_plainly(cls):
-        calls["__call__"] = f"{here}, through _encode_plus of {cls.__name__}"
-    return calls
 
 
 def served(tokenizer: Any) -> Any:
@@ -193,29 +162,10 @@ def served(tokenizer: Any) -> Any:
 # ---- one call
 
 
-@dataclass
 class _Call:
     """One call of a tokenizer: its rows, how they are encoded, and what it returns."""
 
-    owner: Any
-    backend: BackendTokenizer
-    rows: Rows
-    is_batched: bool
-    is_pretokenized: bool
-    add_special_tokens: bool
-    max_length: int | None
-    verbose: bool
-    return_tensors: str | None
-    columns: tuple[str, ...]
-    has_overflow: bool
-
-    @classmethod
-    def of(cls, owner: Any, text: Any, text_pair: Any, settings: dict[str, Any]) -> _Call | None:
-        """Return the call, with the settings of its backend; None for one that transformers has to serve."""
-        words = settings.get("is_split_into_words", False)
-        rows, is_batched = _rows_of(text, text_pair, words)
-        if rows is None or settings.get("sanitize_control_tokens"):
-            return None
+    def __init__(self, owner: Any, rows: Rows, is_batched: bool, settings: dict[str, Any]) -> None:
         # Other threads call the same owner with other lengths: this call has a backend of its own.
         backend = owner._tokenizer.snapshot()
         _with_backend(owner, backend).set_truncation_and_padding(
@@ -232,19 +182,17 @@ class _Call:
         split = settings.get("split_special_tokens")
         backend.encode_special_tokens = owner.split_special_tokens if split is None else split
         owner._tokenizer.take_settings(backend)
-        return cls(
-            owner=owner,
-            backend=backend,
-            rows=rows,
-            is_batched=is_batched,
-            is_pretokenized=words,
-            add_special_tokens=settings.get("add_special_tokens", True),
-            max_length=settings.get("max_length"),
-            verbose=settings.get("verbose", True),
-            return_tensors=settings.get("return_tensors"),
-            columns=tuple(_columns_of(owner, settings)),
-            has_overflow=settings.get("return_overflowing_tokens", False),
-        )
+        self.owner = owner
+        self.backend: BackendTokenizer = backend
+        self.rows = rows
+        self.is_batched = is_batched
+        self.is_pretokenized = settings.get("is_split_into_words", False)
+        self.add_special_tokens = settings.get("add_special_tokens", True)
+        self.max_length = settings.get("max_length")
+        self.verbose = settings.get("verbose", True)
+        self.return_tensors = settings.get("return_tensors")
+        self.columns = tuple(_columns_of(owner, settings))
+        self.has_overflow = settings.get("return_overflowing_tokens", False)
 
     def run(self) -> BatchEncoding | None:
         """Encode; None if the backend cannot, so that transformers calls it and raises its errors."""

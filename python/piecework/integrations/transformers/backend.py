@@ -202,7 +202,14 @@ class BackendTokenizer:
                 return list(map(BackendEncoding, encode()))
         except PieceworkError as error:
             refusal = error
-        return list(map(BackendEncoding, self._encode_there(there, refusal)))
+        original = self.to_tokenizers()
+        try:
+            return list(map(BackendEncoding, there(original)))
+        except BaseException as raised:
+            # A panic there is no Exception and would end programs that handle errors.
+            if refusal is None or isinstance(raised, Exception):
+                raise
+            raise refusal from None
 
     encode_batch_fast = encode_batch
 
@@ -223,7 +230,7 @@ class BackendTokenizer:
                 unpadded = tokenizer.without_padding()
                 length = max(len(unpadded.encode(*row, *settings).ids) for row in rows)
                 if length:
-                    padded = _padded(unpadded, {**padding, "length": length})
+                    padded = _with_lengths(unpadded, None, {**padding, "length": length})
             return [padded.encode(*row, *settings) for row in rows]
 
         return encode
@@ -256,19 +263,6 @@ class BackendTokenizer:
             offsets=offsets,
             overflow=overflow,
         )
-
-    def _encode_there(
-        self, there: Callable[[tokenizers.Tokenizer], list[Any]], error: PieceworkError | None
-    ) -> list[Any]:
-        """Encode in `tokenizers`, which accepts other settings, or raises its own error for `error`."""
-        original = self.to_tokenizers()
-        try:
-            return there(original)
-        except BaseException as raised:
-            # A panic there is no Exception and would end programs that handle errors.
-            if error is None or isinstance(raised, Exception):
-                raise
-            raise error from None
 
     def _has_no_room(self, is_pair: bool, add_special_tokens: bool) -> bool:
         """Return whether truncation leaves no token of a text; `tokenizers` then truncates by other rules."""
@@ -506,10 +500,6 @@ def _with_lengths(tokenizer: Tokenizer, truncation: Lengths, padding: Lengths) -
     # model2vec sets the length 0, with which `tokenizers` pads nothing.
     if padding is None or padding["length"] == 0:
         return tokenizer
-    return _padded(tokenizer, padding)
-
-
-def _padded(tokenizer: Tokenizer, padding: dict[str, Any]) -> Tokenizer:
     return tokenizer.with_padding(**_with_side(padding))
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import tokenizers
 
 from piecework import Encoding
-from piecework._internal.warn import warn
 
 # Read from the encoding that is held, of either library.
 _READ = (
@@ -48,13 +47,6 @@ class BackendEncoding:
         return BackendEncoding(tokenizers.Encoding.merge(parts, growing_offsets))
 
     @property
-    def words(self) -> list[int | None]:
-        """The index of the word of each token; the earlier name of `word_ids`, deprecated."""
-        warn("words: use word_ids", DeprecationWarning)
-        word_ids: list[int | None] = self._held.word_ids
-        return word_ids
-
-    @property
     def overflowing(self) -> list[BackendEncoding]:
         """The further windows of a truncated text, in order."""
         return list(map(BackendEncoding, self._held.overflowing))
@@ -63,22 +55,9 @@ class BackendEncoding:
         """Truncate to `max_length` tokens; the rest becomes `overflowing`."""
         self._changing().truncate(max_length, stride, direction)
 
-    def pad(
-        self,
-        length: int,
-        direction: str = "right",
-        pad_id: int = 0,
-        pad_type_id: int = 0,
-        pad_token: str = "[PAD]",
-    ) -> None:
-        """Pad to `length` tokens."""
-        self._changing().pad(
-            length,
-            direction=direction,
-            pad_id=pad_id,
-            pad_type_id=pad_type_id,
-            pad_token=pad_token,
-        )
+    def pad(self, length: int, **settings: Any) -> None:
+        """Pad to `length` tokens; the settings are those of `tokenizers`, such as `direction`."""
+        self._changing().pad(length, **settings)
 
     def set_sequence_id(self, sequence_id: int) -> None:
         """Set the sequence that all tokens belong to."""
