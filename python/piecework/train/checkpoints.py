@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from piecework._internal._core import LearningLog
 from piecework._internal.types import Update
@@ -26,10 +26,6 @@ from piecework.io.atomic_files import atomic_file
 from piecework.io.read_file import file_bytes
 from piecework.train.counts import Counts
 from piecework.train.trainer import Trainer
-
-if TYPE_CHECKING:
-    pass
-
 
 SECONDS_BETWEEN_WRITES: float = 60.0
 
@@ -44,9 +40,8 @@ _COLUMNS: Final = {"merges": ("<u4", "<u4", "<u4", "<u8", "<f8"), "choices": ("<
 class LearningCheckpoint:
     """The checkpoint of one run of a trainer in a folder.
 
-    `sizes` are the sizes that one run of pruning learns, if there are several. `arguments` are keyword
-    arguments for the trainer of the core. Raises `ArgumentError` for a checkpoint of other counts, settings
-    or sizes, and `FormatError` for a damaged one.
+    `sizes` are the sizes that one run of pruning learns, if there are several. Raises `ArgumentError` for
+    a checkpoint of other counts, settings or sizes, and `FormatError` for a damaged one.
     """
 
     def __init__(
@@ -63,7 +58,8 @@ class LearningCheckpoint:
         earlier = self.file.read(self._log_of)
         self.is_resumed = earlier is not None
         """Whether the run continues an earlier one."""
-        self._log = earlier or LearningLog(**{self._resumption: None})
+        self.log = earlier or LearningLog(**{self._resumption: None})
+        """Where the core begins and where it records."""
 
     def _log_of(self, header: dict[str, Any], body: bytes) -> LearningLog:
         """Return the state of an earlier run."""
@@ -83,11 +79,6 @@ class LearningCheckpoint:
         if self._resumption == "choices":
             return LearningLog(choices=columns[0])
         return LearningLog(merges=tuple(columns))
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The keyword arguments of the trainer of the core: where it begins and where it records."""
-        return {"log": self._log}
 
     def progress(self, update: Update) -> Update:
         """Return a progress function that also writes the checkpoint once a minute."""
@@ -119,11 +110,11 @@ class LearningCheckpoint:
     def _parts(self) -> tuple[dict[str, Any], bytes] | None:
         """Return fields of the header and the body; None if nothing has been learned."""
         if self._resumption == "round":
-            self._round = self._log.take_round() or self._round
+            self._round = self.log.take_round() or self._round
             text = json.dumps(self._round, ensure_ascii=False)
             return None if self._round is None else ({}, text.encode())
         is_merges = self._resumption == "merges"
-        columns: Any = self._log.merges() if is_merges else (self._log.choices(),)
+        columns: Any = self.log.merges() if is_merges else (self.log.choices(),)
         kinds = _COLUMNS[self._resumption]
         arrays = (column.astype(kind) for column, kind in zip(columns, kinds, strict=True))
         body = b"".join(array.tobytes() for array in arrays)

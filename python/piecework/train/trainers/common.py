@@ -85,7 +85,7 @@ def resumable(
             return
         run = LearningCheckpoint(checkpoint, counts, trainer, sizes)
         with run.kept_on_failure():
-            yield {"progress": run.progress(update), **run.arguments}
+            yield {"progress": run.progress(update), "log": run.log}
 
 
 def warn_without_checkpoints(trainer: Trainer) -> None:
