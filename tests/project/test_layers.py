@@ -292,6 +292,7 @@ MODULES_FOR_GUESTS = (
     "tokenizer.special_tokens",
     "train.count_checkpoint",
     "train.counting",
+    "train.counts",
     "train.counts_files",
     "train.learn",
     "train.learned",

@@ -13,7 +13,7 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
 from typing import Any, Final, TypeVar
@@ -174,8 +174,7 @@ class CheckpointFile:
 
     def delete(self) -> None:
         """Delete the file if there is one."""
-        with suppress(FileNotFoundError):
-            self.path.unlink()
+        self.path.unlink(missing_ok=True)
 
     def _check_identity(self, header: dict[str, Any]) -> None:
         if header.get("counts") != self._identity["counts"]:

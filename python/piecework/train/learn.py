@@ -133,18 +133,6 @@ def learn_specs(
     return {size: largest._specification(model, chosen) for size, model in models.items()}
 
 
-def smallest_spec(trainer: Trainer, preset: AnyPreset | None = None) -> TokenizerSpec:
-    """Return what `learn_spec` returns, with the smallest vocabulary that the trainer can have.
-
-    >>> from piecework.train import WordLevelTrainer
-    >>> smallest_spec(WordLevelTrainer()).model.vocab
-    {'[UNK]': 0, 'a': 1}
-
-    It needs no counts, and shows before a training what a file format can store.
-    """
-    return trainer._specification(trainer._smallest_model(), preset)
-
-
 def _read_by(trainer: Trainer, counts: Counts) -> Counts:
     """Return the counts that a trainer reads: the sum of the sources, unless it learns by source."""
     if isinstance(counts, SourceCounts) and not trainer._traits().learns_by_source:

@@ -174,9 +174,6 @@ class SentencePieceTrainer(Trainer):
     remove_extra_whitespaces: bool = setting(
         True, Switch("Remove leading, trailing and repeated spaces.")
     )
-    escape_whitespaces: bool = setting(
-        True, Switch("Must be True: the trainer recognizes words by ▁.", option=None)
-    )
     treat_whitespace_as_suffix: bool = setting(
         False, Switch("Put the metaspace at the end of words.")
     )

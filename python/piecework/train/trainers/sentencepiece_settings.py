@@ -45,7 +45,6 @@ _NOT_WRITTEN = {
     "denormalization_rule_tsv",
     "add_dummy_prefix",
     "remove_extra_whitespaces",
-    "escape_whitespaces",
     "seed",
     "required_chars_file",
     "control_symbols_file",
@@ -92,9 +91,6 @@ def read_files(trainer: Any) -> None:
 
 def check_contradictions(trainer: Any) -> None:
     """Raise `ArgumentError` for settings that do not go together."""
-    if not trainer.escape_whitespaces:
-        problem = "must be True: the trainer recognizes words by ▁"
-        raise ArgumentError("escape_whitespaces", problem)
     if trainer.seed_sentencepieces_file is not None and trainer.model_type != "unigram":
         problem = "must be None: only unigram models start with seed pieces"
         raise ArgumentError("seed_sentencepieces_file", problem)

@@ -198,6 +198,8 @@ class UnigramTrainer(_AnyUnigramTrainer):
     kind = "unigram"
     _model_class = Unigram
     _title = "Unigram"
+    _presets = ("sentencepiece", "metaspace", "whitespace", "characters")
+    _takes_any_words = True
 
     user_defined_symbols: tuple[str, ...] = setting((), common.USER_DEFINED_SYMBOLS)
     byte_fallback: bool = setting(False, common.BYTE_FALLBACK)
@@ -214,16 +216,6 @@ class UnigramTrainer(_AnyUnigramTrainer):
     def _by_characters(self) -> UnigramTrainer:
         """Return this trainer, whose alphabet already is characters."""
         return self
-
-    @property
-    def _presets(self) -> tuple[str, ...]:
-        """The names of the presets with which the model decodes to the same text."""
-        return ("sentencepiece", "metaspace", "whitespace", "characters")
-
-    @property
-    def _takes_any_words(self) -> bool:
-        """True: words that were counted for another model are words of this one."""
-        return True
 
     @property
     def _added_symbols(self) -> tuple[str, ...]:
@@ -283,6 +275,7 @@ class ByteUnigramTrainer(_AnyUnigramTrainer):
 
     kind = "byte-unigram"
     _title = "byte-level Unigram"
+    _presets = BYTE_LEVEL
     _is_byte_level = True
 
     vocab_size: int = setting(50_257, common.VOCAB_SIZE)
@@ -292,11 +285,6 @@ class ByteUnigramTrainer(_AnyUnigramTrainer):
     )
 
     unk_token = None  # every byte is an entry
-
-    @property
-    def _presets(self) -> tuple[str, ...]:
-        """The names of the presets whose words are bytes."""
-        return BYTE_LEVEL
 
     def _by_characters(self) -> UnigramTrainer:
         """Return the trainer over the byte-level alphabet that learns the same pieces."""
