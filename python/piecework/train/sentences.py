@@ -32,21 +32,13 @@ class Sentences:
     seed: int = 0
     with_counts: bool = False
 
-    def text_of(self, line: str) -> str:
-        """Return the sentence of a line, without its count.
-
-        >>> Sentences(with_counts=True).text_of("hugs\\t5")
-        'hugs'
-        """
-        return line.partition("\t")[0] if self.with_counts else line
-
     def keep(self, line: str) -> bool:
         """Return whether a line passes the length and character rules.
 
         >>> Sentences(max_bytes=3).keep("hugs")
         False
         """
-        sentence = self.text_of(line)
+        sentence = line.partition("\t")[0] if self.with_counts else line
         is_short = self.max_bytes is None or len(sentence.encode()) <= self.max_bytes
         return bool(sentence) and is_short and not any(c in sentence for c in self.reserved)
 

@@ -52,7 +52,7 @@ from piecework.train.trainer import (
     Trainer,
     Traits,
     WordSizes,
-    memory_of_bpe,
+    memory_of_merges,
     memory_of_ranking,
     memory_of_unigram,
 )
@@ -410,7 +410,7 @@ class SentencePieceTrainer(Trainer):
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""
         import numpy as np
 
-        kinds = {"unigram": memory_of_unigram, "bpe": memory_of_bpe}
+        kinds = {"unigram": memory_of_unigram, "bpe": memory_of_merges}
         if self.transition is not None:
             words = common.sizes_of_sequences(words)
         needed = kinds.get(self.model_type, memory_of_ranking)(words)
