@@ -4,8 +4,8 @@ Learning is deterministic. So the merges restore a WordPiece or BPE trainer, or 
 no pairs, and the pieces and their scores after a round restore a Unigram trainer. SentencePiece models of
 these two types are learned in the same ways.
 
-Files are replaced atomically and checked when read. A line of JSON has the counts, the settings of the
-trainer and a checksum; the rest of the file is the state.
+Files are replaced atomically and checked when read. A line of JSON has the digest of the counts and
+the settings of the trainer, and a checksum; the rest of the file is the state.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from piecework.train.trainer import Trainer
 
 SECONDS_BETWEEN_WRITES: float = 60.0
 
-_FORMAT: Final = "piecework learning checkpoint 2"
+_FORMAT: Final = "piecework learning checkpoint 3"
 
 State = TypeVar("State")
 
@@ -134,14 +134,11 @@ class CheckpointFile:
         self, path: Path, counts: Counts, trainer: Trainer, sizes: Sequence[int] = ()
     ) -> None:
         self.path = path
-        self._identity: dict[str, Any] = {
-            "counts": counts._digest(),
-            "settings": _settings_of(trainer, sizes),
-        }
+        self._identity = {"counts": counts._digest(), **_settings_of(trainer, sizes)}
 
     def write(self, fields: Mapping[str, Any], body: bytes) -> None:
         """Write a state: fields of the first line, and the rest."""
-        header = {"format": _FORMAT, **self._identity, **fields, "crc32": zlib.crc32(body)}
+        header = {"format": _FORMAT, "run": self._identity, **fields, "crc32": zlib.crc32(body)}
         with FileError.while_writing(self.path.parent):
             self.path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_file(self.path) as temporary:
@@ -165,7 +162,7 @@ class CheckpointFile:
         if not is_whole:
             found = "a damaged checkpoint" if is_known else "no checkpoint of this version"
             raise FormatError(str(self.path), f"is {found}; delete the file to start again")
-        self._check_identity(header)
+        self._check_identity(header.get("run"))
         try:
             return reader(header, body)
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
@@ -176,23 +173,17 @@ class CheckpointFile:
         """Delete the file if there is one."""
         self.path.unlink(missing_ok=True)
 
-    def _check_identity(self, header: dict[str, Any]) -> None:
-        if header.get("counts") != self._identity["counts"]:
-            problem = (
-                f"{self.path} has counts {header.get('counts')}, and this run counts "
-                f"{self._identity['counts']}; use the same counts, or another folder"
+    def _check_identity(self, stored: Any) -> None:
+        mine, theirs = self._identity, stored if isinstance(stored, dict) else {}
+        differing = [name for name in {**mine, **theirs} if theirs.get(name) != mine.get(name)]
+        if differing:
+            found, expected = (
+                ", ".join(f"{name}={one.get(name)!r}" for name in differing)
+                for one in (theirs, mine)
             )
-            raise ArgumentError("checkpoint", problem)
-        mine = self._identity["settings"]
-        theirs = header.get("settings")
-        theirs = theirs if isinstance(theirs, dict) else {}
-        if theirs != mine:
-            differing = [name for name in {**mine, **theirs} if theirs.get(name) != mine.get(name)]
-            found = ", ".join(f"{name}={theirs.get(name)!r}" for name in differing)
-            expected = ", ".join(f"{name}={mine.get(name)!r}" for name in differing)
             problem = (
                 f"{self.path} has {found}, and this run {expected}; "
-                "use the same settings, or another folder"
+                "use the same counts and settings, or another folder"
             )
             raise ArgumentError("checkpoint", problem)
 
