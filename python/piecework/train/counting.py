@@ -65,7 +65,7 @@ from piecework.train.sentences import Sentences
 from piecework.train.settings import CountFilesOptions, CountTextsOptions
 
 if TYPE_CHECKING:
-    from piecework._internal.types import Texts
+    from piecework._internal.array_types import Texts
 
 Weight: TypeAlias = int | float | str | Fraction | Decimal
 

@@ -54,7 +54,7 @@ from piecework.train.trainers.common import DEFAULT_TRANSITION
 from piecework.train.trainers.sentencepiece_settings import SENTENCEPIECE_TYPES
 
 if TYPE_CHECKING:
-    from piecework._internal.types import Texts
+    from piecework._internal.array_types import Texts
 
 
 @dataclass(frozen=True)
