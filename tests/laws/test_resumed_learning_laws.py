@@ -80,7 +80,7 @@ def interrupted_after(
                 np.array(column, kind) for column, kind in zip(columns, kinds, strict=True)
             )
 
-    run._log = Log()  # type: ignore[assignment]
+    run.log = Log()  # type: ignore[assignment]
     run.write()
 
 
@@ -238,7 +238,7 @@ def test_unigram_continues_after_any_round(
             **more,
         )
 
-    learn(log=run._log)
+    learn(log=run.log)
     run.write()
     assert trainer.learn_pieces(counts, checkpoint=folder) == expected
 
@@ -280,7 +280,7 @@ def test_sentencepiece_continues_from_a_file(
         return
     folder = tmp_path_factory.mktemp("checkpoint")
     run = LearningCheckpoint(folder, counts, trainer)
-    trainer._run(counts, 1, progress=None, log=run._log)
+    trainer._run(counts, 1, progress=None, log=run.log)
     run.write()
     is_resumed = LearningCheckpoint(folder, counts, trainer).is_resumed
     assert trainer.learn_pieces(counts, checkpoint=folder) == expected
@@ -326,7 +326,7 @@ SENTENCEPIECE = {
 
 def sentencepiece_checkpoint(folder: Path, trainer: SentencePieceTrainer) -> Path:
     run = LearningCheckpoint(folder, SENTENCEPIECE_COUNTS, trainer)
-    trainer._run(SENTENCEPIECE_COUNTS, 1, progress=None, log=run._log)
+    trainer._run(SENTENCEPIECE_COUNTS, 1, progress=None, log=run.log)
     run.write()
     (path,) = folder.iterdir()
     return path

@@ -173,7 +173,7 @@ def test_a_checkpoint_continues_from_a_file(tmp_path: Path) -> None:
     counts = counted(trainer, ["of the of the cat of the dog in the end"] * 3)
     expected = trainer.learn_pieces(counts)
     run = LearningCheckpoint(tmp_path, counts, trainer)
-    trainer._run(counts, 1, progress=None, log=run._log)
+    trainer._run(counts, 1, progress=None, log=run.log)
     run.write()
     assert LearningCheckpoint(tmp_path, counts, trainer).is_resumed
     assert trainer.learn_pieces(counts, checkpoint=tmp_path) == expected

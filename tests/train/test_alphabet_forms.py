@@ -14,6 +14,7 @@ from piecework.reference.tokenizer import ReferenceTokenizer
 from piecework.reference.wordpiece_training import isolated_characters
 from piecework.spec import Split, TokenizerSpec, WhitespaceSplit, WordLevel
 from piecework.train import LEARNERS, PRESETS, Learner, Merges, Pipeline, Preset
+from piecework.train.counts import isolated_characters as isolated_in
 from piecework.train.learners import SCORES
 
 LEARNERS_BY_NAME: dict[str, Learner] = {
@@ -186,4 +187,4 @@ def test_isolated_characters_equal_those_of_the_reference(
     def split(text: str) -> list[str]:
         return [as_text(run) for run in reference.pre_tokenize(align(text))]
 
-    assert counts._isolated_characters(more) == isolated_characters(list(counts), split, more)
+    assert isolated_in(counts, more) == isolated_characters(list(counts), split, more)

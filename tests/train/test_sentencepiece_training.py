@@ -90,7 +90,6 @@ def test_symbols_have_the_given_ids() -> None:
             {"model_type": "word", "pretokenization_delimiter": "|"},
             "pretokenization_delimiter: must be empty: only",
         ),
-        ({"escape_whitespaces": False}, "escape_whitespaces: must be True: the trainer"),
         (
             {"model_type": "bpe", "seed_sentencepieces_file": "x"},
             "seed_sentencepieces_file: must be None: only unigram models start with seed",

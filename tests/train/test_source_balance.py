@@ -200,7 +200,7 @@ def test_checkpoints_of_other_runs_are_refused(tmp_path: Path) -> None:
         dict(reversed(counts_of("sentencepiece").sources.items())),
         parallel=counts_of("sentencepiece").parallel,
     )
-    with pytest.raises(ArgumentError, match="use the same counts"):
+    with pytest.raises(ArgumentError, match="use the same counts and settings"):
         balance_sources(swapped, trainer, **options)
     with pytest.raises(
         ArgumentError, match=r"has num_sub_iterations=2, and this run num_sub_iterations=3"

@@ -280,7 +280,7 @@ def test_a_checkpoint_of_another_language_is_refused(
     groups = {"sources": dict(counts.sources), "parallel": dict(counts.parallel)}
     groups[changed]["cs"] = counted([*CZECH, "a jezera"])
     other = SourceCounts(groups["sources"], parallel=groups["parallel"])
-    with pytest.raises(ArgumentError, match="use the same counts, or another folder"):
+    with pytest.raises(ArgumentError, match="use the same counts and settings"):
         trainer.learn(other, checkpoint=tmp_path)
     assert trainer.learn(counts, checkpoint=tmp_path) == trainer.learn(counts)
 

@@ -20,7 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework.errors import ArgumentError
-from piecework.io.gguf_files import GgufPipeline
+from piecework.io.gguf_pipelines import GgufPipeline
 from piecework.spec import ParseSpecial
 from piecework.tokenizer.sampling import SeededSampling
 

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, Union
-
-import numpy as np
-import numpy.typing as npt
 
 if TYPE_CHECKING:
     from typing_extensions import Self as Self
@@ -46,10 +43,3 @@ Update: TypeAlias = Callable[[int, int], None]
 
 Progress: TypeAlias = bool | Update | None
 """What to show: True for a bar, a function to call, None or False for nothing."""
-
-
-Ids: TypeAlias = Sequence[int] | npt.NDArray[np.integer[Any]]
-
-Texts: TypeAlias = (
-    Sequence[str] | ArrowStream | ArrowArray | npt.NDArray[np.bytes_] | npt.NDArray[np.object_]
-)

@@ -23,7 +23,7 @@ from piecework.vocabulary.decoding import token_decoder
 
 if TYPE_CHECKING:
     from piecework import Tokenizer
-    from piecework._internal.types import Ids
+    from piecework._internal.array_types import Ids
 
 
 Cut: TypeAlias = tuple[int, int]

@@ -18,7 +18,7 @@ from piecework.vocabulary.decoding import decoded_bytes
 
 if TYPE_CHECKING:
     from piecework import Tokenizer
-    from piecework._internal.types import Ids
+    from piecework._internal.array_types import Ids
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from piecework.corpus.rows import LIST_CHARS, LIST_TEXTS, Rows
 from piecework.errors import InputTypeError
 
 if TYPE_CHECKING:
-    from piecework._internal.types import Texts
+    from piecework._internal.array_types import Texts
 
 
 def rows_of_texts(texts: Iterable[str | Sequence[str]] | Texts) -> Iterator[Rows]:

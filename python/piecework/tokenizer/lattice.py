@@ -25,7 +25,7 @@ from piecework.tokenizer.sampling import (
 )
 
 if TYPE_CHECKING:
-    from piecework._internal.types import Ids
+    from piecework._internal.array_types import Ids
     from piecework.tokenizer import Tokenizer
 
 __all__ = ["entropy", "nbest", "sample", "score", "score_ids"]

@@ -11,7 +11,7 @@ from piecework._internal.validation import check_tokenizer
 from piecework.errors import ArgumentError, InputTypeError, SpecialTokenError
 
 if TYPE_CHECKING:
-    from piecework._internal.types import Texts
+    from piecework._internal.array_types import Texts
     from piecework.spec import ParseSpecial
     from piecework.tokenizer import Tokenizer
 

@@ -24,7 +24,7 @@ from piecework.tokenizer.decode_stream import DecodeStreams
 from piecework.tokenizer.encoding import Encoding
 
 if TYPE_CHECKING:
-    from piecework._internal.types import Ids
+    from piecework._internal.array_types import Ids
 
 
 __all__ = [

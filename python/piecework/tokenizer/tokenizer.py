@@ -61,8 +61,9 @@ from piecework.tokenizer.encoding import Encoding
 from piecework.tokenizer.special_tokens import checked_parse_special, refuse_special, special_ids
 
 if TYPE_CHECKING:
+    from piecework._internal.array_types import Ids, Texts
     from piecework._internal.memory_budget import Memory
-    from piecework._internal.types import Ids, Progress, Self, Texts, Unpack
+    from piecework._internal.types import Progress, Self, Unpack
     from piecework.spec import (
         AddedToken,
         Decoder,

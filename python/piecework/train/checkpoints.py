@@ -4,8 +4,8 @@ Learning is deterministic. So the merges restore a WordPiece or BPE trainer, or 
 no pairs, and the pieces and their scores after a round restore a Unigram trainer. SentencePiece models of
 these two types are learned in the same ways.
 
-Files are replaced atomically and checked when read. A line of JSON has the counts, the settings of the
-trainer and a checksum; the rest of the file is the state.
+Files are replaced atomically and checked when read. A line of JSON has the digest of the counts and
+the settings of the trainer, and a checksum; the rest of the file is the state.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from __future__ import annotations
 import json
 import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import Any, Final, TypeVar
 
 from piecework._internal._core import LearningLog
 from piecework._internal.types import Update
@@ -27,13 +27,9 @@ from piecework.io.read_file import file_bytes
 from piecework.train.counts import Counts
 from piecework.train.trainer import Trainer
 
-if TYPE_CHECKING:
-    pass
-
-
 SECONDS_BETWEEN_WRITES: float = 60.0
 
-_FORMAT: Final = "piecework learning checkpoint 2"
+_FORMAT: Final = "piecework learning checkpoint 3"
 
 State = TypeVar("State")
 
@@ -44,9 +40,8 @@ _COLUMNS: Final = {"merges": ("<u4", "<u4", "<u4", "<u8", "<f8"), "choices": ("<
 class LearningCheckpoint:
     """The checkpoint of one run of a trainer in a folder.
 
-    `sizes` are the sizes that one run of pruning learns, if there are several. `arguments` are keyword
-    arguments for the trainer of the core. Raises `ArgumentError` for a checkpoint of other counts, settings
-    or sizes, and `FormatError` for a damaged one.
+    `sizes` are the sizes that one run of pruning learns, if there are several. Raises `ArgumentError` for
+    a checkpoint of other counts, settings or sizes, and `FormatError` for a damaged one.
     """
 
     def __init__(
@@ -63,7 +58,8 @@ class LearningCheckpoint:
         earlier = self.file.read(self._log_of)
         self.is_resumed = earlier is not None
         """Whether the run continues an earlier one."""
-        self._log = earlier or LearningLog(**{self._resumption: None})
+        self.log = earlier or LearningLog(**{self._resumption: None})
+        """Where the core begins and where it records."""
 
     def _log_of(self, header: dict[str, Any], body: bytes) -> LearningLog:
         """Return the state of an earlier run."""
@@ -83,11 +79,6 @@ class LearningCheckpoint:
         if self._resumption == "choices":
             return LearningLog(choices=columns[0])
         return LearningLog(merges=tuple(columns))
-
-    @property
-    def arguments(self) -> dict[str, Any]:
-        """The keyword arguments of the trainer of the core: where it begins and where it records."""
-        return {"log": self._log}
 
     def progress(self, update: Update) -> Update:
         """Return a progress function that also writes the checkpoint once a minute."""
@@ -119,11 +110,11 @@ class LearningCheckpoint:
     def _parts(self) -> tuple[dict[str, Any], bytes] | None:
         """Return fields of the header and the body; None if nothing has been learned."""
         if self._resumption == "round":
-            self._round = self._log.take_round() or self._round
+            self._round = self.log.take_round() or self._round
             text = json.dumps(self._round, ensure_ascii=False)
             return None if self._round is None else ({}, text.encode())
         is_merges = self._resumption == "merges"
-        columns: Any = self._log.merges() if is_merges else (self._log.choices(),)
+        columns: Any = self.log.merges() if is_merges else (self.log.choices(),)
         kinds = _COLUMNS[self._resumption]
         arrays = (column.astype(kind) for column, kind in zip(columns, kinds, strict=True))
         body = b"".join(array.tobytes() for array in arrays)
@@ -143,14 +134,11 @@ class CheckpointFile:
         self, path: Path, counts: Counts, trainer: Trainer, sizes: Sequence[int] = ()
     ) -> None:
         self.path = path
-        self._identity: dict[str, Any] = {
-            "counts": counts._digest(),
-            "settings": _settings_of(trainer, sizes),
-        }
+        self._identity = {"counts": counts._digest(), **_settings_of(trainer, sizes)}
 
     def write(self, fields: Mapping[str, Any], body: bytes) -> None:
         """Write a state: fields of the first line, and the rest."""
-        header = {"format": _FORMAT, **self._identity, **fields, "crc32": zlib.crc32(body)}
+        header = {"format": _FORMAT, "run": self._identity, **fields, "crc32": zlib.crc32(body)}
         with FileError.while_writing(self.path.parent):
             self.path.parent.mkdir(parents=True, exist_ok=True)
         with atomic_file(self.path) as temporary:
@@ -174,7 +162,7 @@ class CheckpointFile:
         if not is_whole:
             found = "a damaged checkpoint" if is_known else "no checkpoint of this version"
             raise FormatError(str(self.path), f"is {found}; delete the file to start again")
-        self._check_identity(header)
+        self._check_identity(header.get("run"))
         try:
             return reader(header, body)
         except (ValueError, KeyError, TypeError, OverflowError, RecursionError) as error:
@@ -183,26 +171,19 @@ class CheckpointFile:
 
     def delete(self) -> None:
         """Delete the file if there is one."""
-        with suppress(FileNotFoundError):
-            self.path.unlink()
+        self.path.unlink(missing_ok=True)
 
-    def _check_identity(self, header: dict[str, Any]) -> None:
-        if header.get("counts") != self._identity["counts"]:
-            problem = (
-                f"{self.path} has counts {header.get('counts')}, and this run counts "
-                f"{self._identity['counts']}; use the same counts, or another folder"
+    def _check_identity(self, stored: Any) -> None:
+        mine, theirs = self._identity, stored if isinstance(stored, dict) else {}
+        differing = [name for name in {**mine, **theirs} if theirs.get(name) != mine.get(name)]
+        if differing:
+            found, expected = (
+                ", ".join(f"{name}={one.get(name)!r}" for name in differing)
+                for one in (theirs, mine)
             )
-            raise ArgumentError("checkpoint", problem)
-        mine = self._identity["settings"]
-        theirs = header.get("settings")
-        theirs = theirs if isinstance(theirs, dict) else {}
-        if theirs != mine:
-            differing = [name for name in {**mine, **theirs} if theirs.get(name) != mine.get(name)]
-            found = ", ".join(f"{name}={theirs.get(name)!r}" for name in differing)
-            expected = ", ".join(f"{name}={mine.get(name)!r}" for name in differing)
             problem = (
                 f"{self.path} has {found}, and this run {expected}; "
-                "use the same settings, or another folder"
+                "use the same counts and settings, or another folder"
             )
             raise ArgumentError("checkpoint", problem)
 

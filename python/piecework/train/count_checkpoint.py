@@ -16,9 +16,9 @@ from piecework._internal.validation import PathLike, counted, path_text
 from piecework.corpus.plain_text import MAX_READ_AHEAD
 from piecework.corpus.rows import Rows, TextBlock, TextPosition
 from piecework.corpus.urls import is_url, url_identity
-from piecework.errors import ArgumentError, CorpusError, FileError, FormatError
+from piecework.errors import ArgumentError, CorpusError, FormatError
 from piecework.io.atomic_files import LOCK_FILE, atomic_file, locked_folder
-from piecework.io.read_file import file_identity
+from piecework.io.read_file import file_bytes, file_identity
 
 _STATE_FILE = "counting.json"
 # The names of `SpillFolder` in crates/train/src/count/spilled/mod.rs.
@@ -92,15 +92,9 @@ class CountCheckpoint:
     def saved_state(self) -> dict[str, Any] | None:
         """Return the saved state, None if there is none; raises the errors of `restore`."""
         path = self.folder / _STATE_FILE
-        try:
-            text = path.read_text(encoding="utf-8")
-        except FileNotFoundError:
+        if not path.exists():
             return None
-        except OSError as error:
-            raise FileError.reading(path, error) from error
-        except UnicodeDecodeError as error:
-            raise FormatError(str(path), f"cannot be read as a saved state: {error}") from error
-        state = _parsed(text, path)
+        state = _parsed(file_bytes(path, "a saved state"), path)
         self._check(state, path)
         return state
 
@@ -200,9 +194,9 @@ def _checksum(state: Mapping[str, Any]) -> str:
     return fingerprint([_to_json(state)]).hex()
 
 
-def _parsed(text: str, path: Path) -> dict[str, Any]:
+def _parsed(data: bytes, path: Path) -> dict[str, Any]:
     try:
-        state = json.loads(text)
+        state = json.loads(data)
     except (ValueError, RecursionError) as error:
         raise _damaged(path) from error
     if not isinstance(state, dict) or state.get("version") != _VERSION:

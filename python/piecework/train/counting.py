@@ -22,6 +22,22 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from piecework._internal._core import OrderedWords, WordCounter
 from piecework._internal.memory_budget import memory_budget
 from piecework._internal.progress import progress_bar, show_source
+from piecework._internal.setting_fields import (
+    Choice,
+    File,
+    Integer,
+    MemorySize,
+    Number,
+    Switch,
+    Text,
+    Value,
+    check_settings,
+    documented,
+    given_to,
+    setting,
+    settings_of,
+    takes_settings,
+)
 from piecework._internal.text_columns import text_column
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Unpack, Update
@@ -45,27 +61,11 @@ from piecework.train.counts import Counts
 from piecework.train.counts_files import CountsSummary, write_ordered_words
 from piecework.train.presets import Pipeline, Preset
 from piecework.train.sentencepiece_presets import any_preset
-from piecework.train.sentences import RowsToCount, Sentences, TextsOfRows, rows_of_corpus
-from piecework.train.setting_fields import (
-    Choice,
-    File,
-    Integer,
-    MemorySize,
-    Number,
-    Switch,
-    Text,
-    Value,
-    check_settings,
-    documented,
-    given_to,
-    setting,
-    settings_of,
-    takes_settings,
-)
+from piecework.train.sentences import Sentences
 from piecework.train.settings import CountFilesOptions, CountTextsOptions
 
 if TYPE_CHECKING:
-    from piecework._internal.types import Texts
+    from piecework._internal.array_types import Texts
 
 Weight: TypeAlias = int | float | str | Fraction | Decimal
 
@@ -399,6 +399,29 @@ def pipeline_of_preset(preset: str | Preset | Pipeline) -> Pipeline:
 # ---- texts and rows
 
 
+@dataclass(frozen=True)
+class RowsToCount:
+    """The rows of a corpus, and the total of its progress, in bytes or texts; 0 if it is unknown."""
+
+    rows: Iterable[Rows]
+    total: int
+    in_bytes: bool = False
+
+
+class TextsOfRows:
+    """The texts of rows, one by one; `replacements` counts the invalid sequences of the rows read so far."""
+
+    def __init__(self, rows: Iterable[Rows]) -> None:
+        self.replacements = 0
+        self._rows = rows
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield the texts in order."""
+        for rows in self._rows:
+            self.replacements += rows.replacements
+            yield from rows.texts
+
+
 def counts_of_texts(
     texts: Iterable[str | Sequence[str]] | Texts,
     pipeline: Pipeline,
@@ -523,9 +546,11 @@ class CorpusCount:
         """Count, in memory."""
         settings = self.settings
         if settings.rules.size:
-            read = (settings.field, settings.encoding_errors, settings.on_error)
-            with rows_of_corpus(self.paths, settings.rules, *read) as corpus:
-                return count_rows(corpus, self.pipeline, settings, progress, settings.first_source)
+            options, files = self._read_options(), corpus_files(self.paths)
+            corpus = RowsToCount(CorpusReader(files, options).rows(), corpus_bytes(files), True)
+            found = count_rows(corpus, self.pipeline, settings, progress, settings.first_source)
+            options.warn_of_skipped()
+            return found
         with self.run(progress) as (words, replacements):
             return Counts._of(words.into_counts(), self.pipeline, replacements)
 
@@ -602,15 +627,19 @@ class CorpusCount:
                 checkpoint.save(counter)
             raise
 
-    def _items_from(self, first_file: int, done: FilePosition) -> Iterator[TextBlock | Rows]:
-        """Read the files from an index on; leave out what was counted of that file."""
-        first_source = self.settings.first_source + first_file
-        options = ReadOptions.of(
+    def _read_options(self) -> ReadOptions:
+        """Return how to read the files; tables of sentences and their counts are read as lines."""
+        return ReadOptions.of(
             self.settings.field,
             self.settings.encoding_errors,
             self.settings.on_error,
             tables_as_lines=self.settings.rules.with_counts,
         )
+
+    def _items_from(self, first_file: int, done: FilePosition) -> Iterator[TextBlock | Rows]:
+        """Read the files from an index on; leave out what was counted of that file."""
+        first_source = self.settings.first_source + first_file
+        options = self._read_options()
         reader = CorpusReader(self.files[first_file:], options, first_source=first_source)
         counted = done.items if done.text is None else 0
         for item in reader.blocks(done.text):

@@ -214,19 +214,6 @@ class Counts:
             return self
         return Counts._of(self._raw, pipeline, self.replacements)
 
-    def _isolated_characters(self, characters: str) -> str:
-        """Return the characters that the pipeline makes words of their own, "" for an unknown pipeline.
-
-        >>> from piecework.train import count_texts
-        >>> count_texts(["hug. 抱"])._isolated_characters("?")
-        '.?抱'
-
-        They are among the characters of the words and `characters`.
-        """
-        if self.pipeline is None or self.pipeline.lacks_functions:
-            return ""
-        return self._raw.isolated_characters(*self.pipeline.to_core(), characters)
-
     def _at_least(self, least: int) -> Counts:
         """Return the words that occur at least `least` times."""
         return Counts._of(self._raw.at_least(least), self.pipeline, self.replacements)
@@ -275,6 +262,20 @@ class Counts:
 
 AnyCounts: TypeAlias = Counts | Mapping[str, int]
 """Word counts, or a mapping from words to counts."""
+
+
+def isolated_characters(counts: Counts, characters: str) -> str:
+    """Return the characters that the pipeline makes words of their own, "" for an unknown pipeline.
+
+    >>> from piecework.train import count_texts
+    >>> isolated_characters(count_texts(["hug. 抱"]), "?")
+    '.?抱'
+
+    They are among those of the words and `characters`.
+    """
+    if counts.pipeline is None or counts.pipeline.lacks_functions:
+        return ""
+    return counts._raw.isolated_characters(*counts.pipeline.to_core(), characters)
 
 
 def word_counts(corpus: Any, name: str) -> Any:

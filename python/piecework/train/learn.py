@@ -67,7 +67,6 @@ def learn_spec(
     settings, and `MemoryLimitError` if the budget or the memory of the system is too small.
     """
     check_type("trainer", trainer, Trainer, "a trainer")
-    trainer._check_can_encode()
     chosen = preset_for_counts(getattr(counts, "pipeline", None), trainer, preset)
     how = {"progress": progress, "num_threads": num_threads, "checkpoint": checkpoint}
     return learn(counts, trainer, chosen, training_log, memory, **how)
@@ -131,18 +130,6 @@ def learn_specs(
         counts, list(sized), progress=progress, num_threads=num_threads, checkpoint=checkpoint
     )
     return {size: largest._specification(model, chosen) for size, model in models.items()}
-
-
-def smallest_spec(trainer: Trainer, preset: AnyPreset | None = None) -> TokenizerSpec:
-    """Return what `learn_spec` returns, with the smallest vocabulary that the trainer can have.
-
-    >>> from piecework.train import WordLevelTrainer
-    >>> smallest_spec(WordLevelTrainer()).model.vocab
-    {'[UNK]': 0, 'a': 1}
-
-    It needs no counts, and shows before a training what a file format can store.
-    """
-    return trainer._specification(trainer._smallest_model(), preset)
 
 
 def _read_by(trainer: Trainer, counts: Counts) -> Counts:
@@ -209,13 +196,6 @@ def pipeline_of(spec: TokenizerSpec) -> Pipeline:
         behavior: Behavior = "merged_with_previous" if ends else "merged_with_next"
         return Pipeline(spec.normalizer, Split("▁", behavior))
     return Pipeline(spec.normalizer, spec.pre_tokenizer)
-
-
-def check_pipeline(counts: Counts, pipeline: Pipeline, description: str) -> None:
-    """Raise `ArgumentError` unless the counts come from this pipeline or an unknown one."""
-    if counts.pipeline is not None and not counts.pipeline.agrees_with(pipeline):
-        problem = f"have words of {source_of(counts.pipeline)}, not of {description}: {pipeline}"
-        raise ArgumentError("counts", problem)
 
 
 def source_of(pipeline: Pipeline) -> str:

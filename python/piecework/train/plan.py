@@ -13,8 +13,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from piecework._internal import validation as checks
-from piecework._internal.memory_budget import memory_budget
 from piecework._internal.names_of_other_libraries import unknown_setting
+from piecework._internal.setting_fields import settings_of
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike
 from piecework.corpus.urls import is_url
@@ -28,7 +28,7 @@ from piecework.train.counting import (
     counts_of_texts,
 )
 from piecework.train.counts import Counts, word_counts
-from piecework.train.learn import check_words, learn, smallest_spec
+from piecework.train.learn import check_words, learn
 from piecework.train.learners import LEARNERS
 from piecework.train.presets import (
     PRESETS,
@@ -46,7 +46,6 @@ from piecework.train.sentencepiece_presets import (
     sentencepiece_preset_of,
 )
 from piecework.train.sentences import Sentences
-from piecework.train.setting_fields import settings_of
 from piecework.train.settings import TrainOptions
 from piecework.train.source_balance import count_paths
 from piecework.train.trainer import Trainer
@@ -55,7 +54,7 @@ from piecework.train.trainers.common import DEFAULT_TRANSITION
 from piecework.train.trainers.sentencepiece_settings import SENTENCEPIECE_TYPES
 
 if TYPE_CHECKING:
-    from piecework._internal.types import Texts
+    from piecework._internal.array_types import Texts
 
 
 @dataclass(frozen=True)
@@ -129,7 +128,7 @@ class Plan:
 
         A format that cannot store it cannot store the trained tokenizer.
         """
-        return smallest_spec(self.trainer, self.preset)
+        return self.trainer._specification(self.trainer._smallest_model(), self.preset)
 
     def roles_in(self, vocab: Mapping[str, int]) -> dict[str, str]:
         """Return the preset's roles whose token is in a vocabulary.
@@ -146,7 +145,7 @@ class Plan:
         self, files: PathLike | Sequence[PathLike], **reading: Any
     ) -> TokenizerSpec:
         """Count the words of files and learn from them."""
-        self._check(len(_checked_paths(files)))
+        self.trainer._check_before_counting(len(_checked_paths(files)))
         settings = FileCountSettings(
             num_threads=self.num_threads,
             sentences=self.sentences,
@@ -168,7 +167,7 @@ class Plan:
         self, texts: Iterable[str | Sequence[str]] | Mapping[str, int] | Texts
     ) -> TokenizerSpec:
         """Count the words of texts and learn from them; a mapping is word counts."""
-        self._check(0)
+        self.trainer._check_before_counting(0)
         if isinstance(texts, Mapping):
             return self.learn_from_counts(word_counts(texts, "texts"))
         counting = CountSettings(self.num_threads, self.sentences, self.memory)
@@ -186,11 +185,6 @@ class Plan:
             "checkpoint": self.checkpoint,
         }
         return learn(counts, self.trainer, self.preset, training_log, self.memory, **how)
-
-    def _check(self, files: int) -> None:
-        """Raise for settings that do not work with this number of files (0: other input)."""
-        self.trainer._check_before_counting(files)
-        memory_budget(self.memory)
 
 
 def _checked_paths(files: PathLike | Sequence[PathLike]) -> set[PathLike]:

@@ -21,7 +21,7 @@ from piecework.spec.byte_alphabet import CHARACTER_OF_BYTE
 from piecework.spec.renumbering import inserted_ids, renumbered
 from piecework.train.counting import count_texts
 from piecework.train.counts import Counts, word_counts
-from piecework.train.learn import check_pipeline, pipeline_of
+from piecework.train.learn import pipeline_of, source_of
 from piecework.train.learners import Pruning, one_of
 from piecework.train.plan import trainer_for
 from piecework.train.presets import preset_of_words
@@ -57,15 +57,17 @@ def relearn_spec(
     padding insert. Post-processor and padding get the new ids. `settings` are further settings of the
     trainer.
     """
-    check_pipeline(counts, pipeline_of(spec), "the pipeline of the tokenizer")
+    pipeline = pipeline_of(spec)
+    if counts.pipeline is not None and not counts.pipeline.agrees_with(pipeline):
+        source = source_of(counts.pipeline)
+        problem = f"have words of {source}, not of the pipeline of the tokenizer: {pipeline}"
+        raise ArgumentError("counts", problem)
     if type(spec.model) not in _KIND_OF_MODEL:
         expected = one_of(model.__name__ for model in _KIND_OF_MODEL)
         raise ArgumentError("model", f"must be {expected}, not {type(spec.model).__name__}")
     trainer = _trainer_for(spec, vocab_size, settings or {})
     trainer._check_can_encode()
-    learned = trainer.learn(
-        counts._of_pipeline(pipeline_of(spec)), progress, num_threads=num_threads
-    )
+    learned = trainer.learn(counts._of_pipeline(pipeline), progress, num_threads=num_threads)
     model = _with_vocabulary_of(learned, spec.model)
     new_ids = {old_id: _new_id(spec, old_id, model.vocab) for old_id in inserted_ids(spec)}
     added = _added_tokens(spec, trainer, settings or {})

@@ -76,7 +76,6 @@ class TrainOptions(RetrainSettings, total=False):
     denormalization_rule_tsv: PathLike | NormalizationRules | None
     add_dummy_prefix: bool
     remove_extra_whitespaces: bool
-    escape_whitespaces: bool
     treat_whitespace_as_suffix: bool
     required_chars: str
     required_chars_file: PathLike | None

@@ -16,6 +16,8 @@ from pathlib import Path
 from typing import Any
 
 from piecework._internal.progress import progress_bar
+from piecework._internal.setting_fields import given_to, takes_settings
+from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike, check_type, file_path, whole_number
 from piecework.corpus.paths import corpus_files
@@ -28,8 +30,7 @@ from piecework.train.counting import CorpusCount, FileCountSettings, pipeline_of
 from piecework.train.counts import Counts
 from piecework.train.learn import fit_to_memory
 from piecework.train.presets import Pipeline, Preset
-from piecework.train.segmenter import compiled_model, lengths
-from piecework.train.setting_fields import given_to, takes_settings
+from piecework.train.segmenter import compiled_model
 from piecework.train.settings import CountFilesOptions
 from piecework.train.source_counts import SourceCounts, check_names
 from piecework.train.trainer import Trainer
@@ -187,7 +188,13 @@ def tokens_of_texts(
     core = compiled_model(TokenizerSpec(model))
 
     def tokens_of(counts: Counts) -> int:
-        found = lengths(core, counts.words, num_threads)
+        found = core.count_batch(
+            counts.words,
+            add_special_tokens=False,
+            parse_special=None,
+            sampling=None,
+            num_threads=thread_count(num_threads),
+        )
         return sum(length * count for length, (_, count) in zip(found, counts, strict=True))
 
     return {name: tokens_of(counts) for name, counts in texts.items()}

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, TypedDict
 
 from piecework import spec
 from piecework._internal.names_of_other_libraries import unknown_setting
+from piecework._internal.setting_fields import settings_of
 from piecework._internal.types import Progress, Self, Unpack
 from piecework._internal.validation import PathLike, counted
 from piecework.errors import ArgumentError, TrainingError
@@ -30,7 +31,6 @@ from piecework.train.presets import (
     preset_of_pipeline,
 )
 from piecework.train.sentences import Sentences
-from piecework.train.setting_fields import settings_of
 
 Amount: TypeAlias = Any  # a float64 array, or one number
 
@@ -39,7 +39,8 @@ _COUNTED_PAIR: Final = 86  # a pair in the table that counts all of them, while 
 _BY_SOURCE: Final = 100  # a pair in the counts by source and in heaps, and rarer tracked pairs
 _CELLS_PER_PAIR: Final = 8  # characters of the words for each pair in that table, at least
 
-FREQUENCY_POSITIONS: Final = 1.5  # bytes a character: positions of pairs that are tracked by count
+FREQUENCY_POSITIONS: Final = 1.5
+"""The bytes a character that positions of pairs take which are tracked by count."""
 
 
 @dataclass(frozen=True)
@@ -51,15 +52,10 @@ class WordSizes:
     chars: Amount
 
 
-def packed_words(words: WordSizes) -> Amount:
-    """Return the memory of words as sequences of entries: 4 bytes a character, 8 a word, and an index."""
-    return 4.25 * (words.chars + words.words) + 8 * words.words
-
-
 # ---- the learners that several trainers share
 
 
-def memory_of_merges(words: WordSizes, position_bytes: float) -> Amount:
+def memory_of_merges(words: WordSizes, position_bytes: float = FREQUENCY_POSITIONS) -> Amount:
     """Return the memory of the words, and of tracked pairs or of the table that counts pairs before.
 
     `position_bytes` are the bytes a character that the positions of tracked pairs take, outdated ones
@@ -69,12 +65,9 @@ def memory_of_merges(words: WordSizes, position_bytes: float) -> Amount:
 
     counted = _COUNTED_PAIR / _CELLS_PER_PAIR * (words.chars + words.words)
     tracked = _PAIR * np.minimum(words.chars / 8, 400_000) + position_bytes * words.chars
-    return packed_words(words) + np.maximum(counted, tracked)
-
-
-def memory_of_bpe(words: WordSizes) -> Amount:
-    """Return the memory of merging the most frequent pair."""
-    return memory_of_merges(words, FREQUENCY_POSITIONS)
+    # Words are sequences of entries: 4 bytes a character, 8 a word, and an index.
+    packed = 4.25 * (words.chars + words.words) + 8 * words.words
+    return packed + np.maximum(counted, tracked)
 
 
 def memory_of_parity(words: WordSizes) -> Amount:
@@ -83,7 +76,7 @@ def memory_of_parity(words: WordSizes) -> Amount:
     Rare pairs of a large source are tracked as soon as a small source chooses pairs that are as rare.
     """
     by_source = _BY_SOURCE / _CELLS_PER_PAIR * (words.chars + words.words)
-    return memory_of_bpe(words) + by_source
+    return memory_of_merges(words) + by_source
 
 
 def memory_of_unigram(words: WordSizes) -> Amount:

@@ -13,7 +13,7 @@ import pytest
 import piecework as pw
 from piecework.cli.app import run
 from piecework.io.format_detection import file_format
-from piecework.io.gguf_files import GGUF_PIPELINES
+from piecework.io.gguf_pipelines import GGUF_PIPELINES
 from tests.io.gguf.files import SMALL, TEXTS, bert_keys, byte_level, small, write
 
 # ---- names of pre-tokenizers

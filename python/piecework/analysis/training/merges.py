@@ -24,6 +24,7 @@ from piecework.errors import ArgumentError, InternalError
 from piecework.reference import bpe_training as bpe
 from piecework.reference import wordpiece_training as wordpiece
 from piecework.train import BPETrainer, ByteBPETrainer, Counts, LearnedVocabulary, WordPieceTrainer
+from piecework.train.counts import isolated_characters
 from piecework.train.learned import Merge
 from piecework.train.trainer import by_characters, traits_of
 
@@ -122,8 +123,8 @@ def settings_of(kind: type[Settings], trainer: Any, counts: Counts | None = None
     known = {field.name for field in fields(kind)}  # type: ignore[arg-type]
     given = asdict(trainer)
     if counts is not None:
-        given["isolated_characters"] = counts._isolated_characters(
-            "".join(trainer.initial_alphabet)
+        given["isolated_characters"] = isolated_characters(
+            counts, "".join(trainer.initial_alphabet)
         )
     given = (given.pop("learner", None) or {}) | given
     return kind(**{name: value for name, value in given.items() if name in known})

@@ -39,6 +39,7 @@ _UNSUPPORTED = {
     "enable_differential_privacy": _NO_NOISE,
     "differential_privacy_noise_level": _NO_NOISE,
     "differential_privacy_clipping_threshold": _NO_NOISE,
+    "escape_whitespaces": "the trainer recognizes words by ▁",
     "auto_character_coverage": "use character_coverage or required_chars",
     "use_sparse_pruning": "pieces are pruned by their loss of likelihood",
     "min_freq_alpha": "a seed piece must occur at least twice",
@@ -47,7 +48,10 @@ _UNSUPPORTED = {
     "self_test_sample_size": "models store no self-tests",
     "allow_inconsistent_pretokenization": "it requires a pretokenizer",
 }
-_OTHER_DEFAULTS = {"seed_piece_length_power": ("1", "1.0")}
+_OTHER_DEFAULTS = {
+    "seed_piece_length_power": ("1", "1.0"),
+    "escape_whitespaces": ("", "1", "t", "true", "y", "yes"),
+}
 # For these options, an empty string means not given.
 _MAY_BE_EMPTY = (
     "input_format",
@@ -88,8 +92,9 @@ class SentencePieceTrainer:
         `normalizer` replaces the normalization options. `logstream` is accepted for compatibility and
         ignored.
         """
-        options = _supported(kwargs if arg is None else _parse_options(arg, kwargs))
-        options |= _normalizer_options(options.pop("normalizer", None), options)
+        given = kwargs if arg is None else _parse_options(arg, kwargs)
+        normalizer = given.pop("normalizer", None)
+        options = _supported(given | _normalizer_options(normalizer, given))
         call = {name: options.pop(name) for name in _CALL_OPTIONS if name in options}
         _check_call(call)
         options.setdefault("hard_vocab_limit", _DEFAULTS["hard_vocab_limit"])
@@ -123,7 +128,7 @@ def _supported(options: Mapping[str, Any]) -> dict[str, Any]:
     for name in known:
         if name in _UNSUPPORTED:
             raise ArgumentError(name, f"is not supported; leave it out ({_UNSUPPORTED[name]})")
-        if name not in _DEFAULTS and name not in (*_CALL_OPTIONS, "normalizer"):
+        if name not in _DEFAULTS and name not in _CALL_OPTIONS:
             raise ArgumentError(name, f"SentencePieceTrainer has no option {name}")
     return known
 
@@ -143,7 +148,7 @@ def _normalizer_options(given: Any, options: Mapping[str, Any]) -> dict[str, Any
         problem = f"must be SentencePieceNormalizer, not {type(given).__name__}"
         raise InputTypeError("normalizer", problem)
     for name in ("normalization_rule_name", "normalization_rule_tsv", *WHITESPACE_FLAGS):
-        if name in options:
+        if options.get(name) is not None:
             raise ArgumentError(name, "cannot be combined with normalizer")
     normalizer = given.specification
     rules = NormalizationRules(normalizer.charsmap)

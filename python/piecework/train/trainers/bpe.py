@@ -7,6 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from piecework._internal._core import RawCounts, learn_bpe, learn_bpe_by_source
+from piecework._internal.setting_fields import (
+    Choice,
+    Integer,
+    Switch,
+    Text,
+    check_settings,
+    documented,
+    setting,
+    settings_of,
+)
 from piecework._internal.types import Progress, Self, Unpack
 from piecework._internal.validation import PathLike
 from piecework._internal.warn import warn
@@ -25,16 +35,6 @@ from piecework.train.presets import (
     preset_of_pipeline,
     preset_of_words,
 )
-from piecework.train.setting_fields import (
-    Choice,
-    Integer,
-    Switch,
-    Text,
-    check_settings,
-    documented,
-    setting,
-    settings_of,
-)
 from piecework.train.source_counts import measured_sources
 from piecework.train.trainer import (
     BYTE_LEVEL,
@@ -44,7 +44,7 @@ from piecework.train.trainer import (
     PresetTrainer,
     Traits,
     WordSizes,
-    memory_of_bpe,
+    memory_of_merges,
     memory_of_parity,
 )
 from piecework.train.trainers import common
@@ -145,7 +145,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""
         if self.transition is not None:
             words = common.sizes_of_sequences(words)
-        return memory_of_parity(words) if self.parity else memory_of_bpe(words)
+        return memory_of_parity(words) if self.parity else memory_of_merges(words)
 
     def learn_vocabulary(
         self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
@@ -277,7 +277,8 @@ class BPETrainer(_AnyBPETrainer):
         """Return the counts of single words, and of the sequences that entries may cross."""
         if self.transition is None:
             return counts._raw, None
-        words, sequences = _words_of(counts), counts._raw
+        sequences = counts._raw
+        words = sequences.split(_preset_of_words(counts.pipeline).pipeline.to_json())
         if not self.cross_punctuation and counts.pipeline is not None:
             sequences = sequences.split(pipeline_within_punctuation(counts.pipeline).to_json())
         return words, sequences
@@ -401,12 +402,8 @@ class ByteBPETrainer(_AnyBPETrainer):
         return BPETrainer(**{**vars(self), **characters})
 
 
-def _words_of(sequences: Counts) -> RawCounts:
-    """Return the counts of the words of sequences; raise `ArgumentError` for counts of other words."""
-    return sequences._raw.split(_preset_of_words(sequences.pipeline).pipeline.to_json())
-
-
 def _preset_of_words(sequences: Pipeline | None) -> Preset:
+    """Return the preset of the words of sequences; raise `ArgumentError` for counts of other words."""
     words = None if sequences is None else preset_of_words(sequences)
     if words is None:
         named = None if sequences is None else preset_of_pipeline(sequences)

@@ -6,14 +6,15 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import ClassVar
 
 from piecework._internal import validation as checks
+from piecework._internal.setting_fields import check_settings, documented, setting
 from piecework._internal.types import Progress, Unpack
 from piecework.errors import TrainingError
 from piecework.spec import Char, Decoder, Fuse, Model, WordLevel
 from piecework.train.counts import AnyCounts, Counts
 from piecework.train.presets import PRESETS, Pipeline
-from piecework.train.setting_fields import check_settings, documented, setting
 from piecework.train.trainer import (
     Amount,
     LearnOptions,
@@ -28,6 +29,8 @@ from piecework.train.trainers import common
 @dataclass(frozen=True)
 class RankingTrainer(PresetTrainer):
     """The settings of a trainer that ranks units by frequency."""
+
+    _model_class: ClassVar[type[WordLevel | Char]]
 
     vocab_size: int | None = setting(
         None,
@@ -64,9 +67,9 @@ class RankingTrainer(PresetTrainer):
     def _units(self, counts: Counts) -> Iterable[tuple[str, int]]:
         """Return the units that become entries, with the number of occurrences of each."""
 
-    @abstractmethod
     def _model_of(self, vocab: dict[str, int]) -> Model:
         """Return the model with a vocabulary."""
+        return self._model_class(vocab=vocab, unk_token=self.unk_token)
 
     def _traits(self) -> Traits:
         return replace(super()._traits(), learns_together=True)
@@ -103,24 +106,12 @@ class WordLevelTrainer(RankingTrainer):
     kind = "word"
     _model_class = WordLevel
     _title = "word"
-
-    @property
-    def _presets(self) -> tuple[str, ...]:
-        """The names of the presets with which the model decodes to the same text."""
-        return tuple(dict.fromkeys(("punctuation", *PRESETS)))
-
-    @property
-    def _knows_all_bytes(self) -> bool:
-        """True: whole words are known or unknown in any alphabet."""
-        return True
+    _presets = tuple(dict.fromkeys(("punctuation", *PRESETS)))
+    _knows_all_bytes = True  # whole words are known or unknown in any alphabet
 
     def _units(self, counts: Counts) -> Iterable[tuple[str, int]]:
         """Return the words with the number of occurrences of each."""
         return counts
-
-    def _model_of(self, vocab: dict[str, int]) -> WordLevel:
-        """Return the model with a vocabulary."""
-        return WordLevel(vocab=vocab, unk_token=self.unk_token)
 
 
 @documented
@@ -136,11 +127,7 @@ class CharTrainer(RankingTrainer):
     kind = "char"
     _model_class = Char
     _title = "char"
-
-    @property
-    def _presets(self) -> tuple[str, ...]:
-        """The names of the presets with which the model decodes to the same text."""
-        return ("characters", "sentencepiece", "metaspace")
+    _presets = ("characters", "sentencepiece", "metaspace")
 
     def _units(self, counts: Counts) -> Iterable[tuple[str, int]]:
         """Return the characters with the number of occurrences of each."""
@@ -149,10 +136,6 @@ class CharTrainer(RankingTrainer):
             for character in word:
                 totals[character] += count
         return totals.items()
-
-    def _model_of(self, vocab: dict[str, int]) -> Char:
-        """Return the model with a vocabulary."""
-        return Char(vocab=vocab, unk_token=self.unk_token)
 
     def _decoder_for(self, pipeline: Pipeline) -> Decoder:
         """Return the decoder for the words of a pipeline."""

@@ -12,6 +12,17 @@ from typing import Any, ClassVar, Literal
 
 from piecework._internal._core import LearnedPieces as CorePieces
 from piecework._internal._core import RawCounts, learn_sentencepiece
+from piecework._internal.setting_fields import (
+    Choice,
+    File,
+    Integer,
+    Switch,
+    Text,
+    Tokens,
+    check_settings,
+    documented,
+    setting,
+)
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike
@@ -34,18 +45,6 @@ from piecework.train.learned import LearnedPieces
 from piecework.train.learners import Pruning
 from piecework.train.presets import AnyPreset, Pipeline, Preset
 from piecework.train.sentences import Sentences
-from piecework.train.setting_fields import (
-    Choice,
-    File,
-    Integer,
-    RulesFile,
-    Switch,
-    Text,
-    Tokens,
-    check_settings,
-    documented,
-    setting,
-)
 from piecework.train.trainer import (
     Amount,
     LearnOptions,
@@ -53,7 +52,7 @@ from piecework.train.trainer import (
     Trainer,
     Traits,
     WordSizes,
-    memory_of_bpe,
+    memory_of_merges,
     memory_of_ranking,
     memory_of_unigram,
 )
@@ -63,6 +62,7 @@ from piecework.train.trainers.sentencepiece_settings import (
     SENTENCEPIECE_TYPES,
     Role,
     Rules,
+    RulesFile,
     check_contradictions,
     denormalizer_of,
     pieces_by_id,
@@ -174,9 +174,6 @@ class SentencePieceTrainer(Trainer):
     add_dummy_prefix: bool = setting(True, Switch("Add a space before the text."))
     remove_extra_whitespaces: bool = setting(
         True, Switch("Remove leading, trailing and repeated spaces.")
-    )
-    escape_whitespaces: bool = setting(
-        True, Switch("Must be True: the trainer recognizes words by ▁.", option=None)
     )
     treat_whitespace_as_suffix: bool = setting(
         False, Switch("Put the metaspace at the end of words.")
@@ -414,7 +411,7 @@ class SentencePieceTrainer(Trainer):
         """Return an upper bound of the bytes that learning takes, besides counts and entries."""
         import numpy as np
 
-        kinds = {"unigram": memory_of_unigram, "bpe": memory_of_bpe}
+        kinds = {"unigram": memory_of_unigram, "bpe": memory_of_merges}
         if self.transition is not None:
             words = common.sizes_of_sequences(words)
         needed = kinds.get(self.model_type, memory_of_ranking)(words)

@@ -9,14 +9,7 @@ from typing import Any
 
 from piecework._internal._core import LearnedPieces as CorePieces
 from piecework._internal._core import learn_unigram
-from piecework._internal.threads import thread_count
-from piecework._internal.types import Progress, Unpack
-from piecework.errors import ArgumentError
-from piecework.spec import ByteFallback, Decoder, Metaspace, SequenceDecoder, Unigram
-from piecework.train.counts import AnyCounts, Counts
-from piecework.train.learned import LearnedPieces
-from piecework.train.learners import Pruning, check_learner
-from piecework.train.setting_fields import (
+from piecework._internal.setting_fields import (
     Integer,
     Number,
     Variant,
@@ -24,6 +17,13 @@ from piecework.train.setting_fields import (
     documented,
     setting,
 )
+from piecework._internal.threads import thread_count
+from piecework._internal.types import Progress, Unpack
+from piecework.errors import ArgumentError
+from piecework.spec import ByteFallback, Decoder, Metaspace, SequenceDecoder, Unigram
+from piecework.train.counts import AnyCounts, Counts
+from piecework.train.learned import LearnedPieces
+from piecework.train.learners import Pruning, check_learner
 from piecework.train.trainer import (
     BYTE_LEVEL,
     Amount,
@@ -44,6 +44,7 @@ _KEPT_SHARE = 0.75
 
 LEARNER = Variant(
     f"How to choose pieces other than by their loss of likelihood: {Pruning._summary}.",
+    annotation="Learner",
     kinds={Pruning.name: Pruning},
     check=lambda learner: check_learner(learner, (Pruning,)),
     without=("seed_vocab_size",),
@@ -197,6 +198,8 @@ class UnigramTrainer(_AnyUnigramTrainer):
     kind = "unigram"
     _model_class = Unigram
     _title = "Unigram"
+    _presets = ("sentencepiece", "metaspace", "whitespace", "characters")
+    _takes_any_words = True
 
     user_defined_symbols: tuple[str, ...] = setting((), common.USER_DEFINED_SYMBOLS)
     byte_fallback: bool = setting(False, common.BYTE_FALLBACK)
@@ -213,16 +216,6 @@ class UnigramTrainer(_AnyUnigramTrainer):
     def _by_characters(self) -> UnigramTrainer:
         """Return the trainer itself: its alphabet already is characters."""
         return self
-
-    @property
-    def _presets(self) -> tuple[str, ...]:
-        """The names of the presets with which the model decodes to the same text."""
-        return ("sentencepiece", "metaspace", "whitespace", "characters")
-
-    @property
-    def _takes_any_words(self) -> bool:
-        """True: words that were counted for another model are words of this one."""
-        return True
 
     @property
     def _added_symbols(self) -> tuple[str, ...]:
@@ -282,6 +275,7 @@ class ByteUnigramTrainer(_AnyUnigramTrainer):
 
     kind = "byte-unigram"
     _title = "byte-level Unigram"
+    _presets = BYTE_LEVEL
     _is_byte_level = True
 
     vocab_size: int = setting(50_257, common.VOCAB_SIZE)
@@ -291,11 +285,6 @@ class ByteUnigramTrainer(_AnyUnigramTrainer):
     )
 
     unk_token = None  # every byte is an entry
-
-    @property
-    def _presets(self) -> tuple[str, ...]:
-        """The names of the presets whose words are bytes."""
-        return BYTE_LEVEL
 
     def _by_characters(self) -> UnigramTrainer:
         """Return the trainer over the byte-level alphabet that learns the same pieces."""

@@ -7,12 +7,20 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from piecework._internal._core import LearnedEntries, learn_wordpiece
+from piecework._internal.setting_fields import (
+    Choice,
+    Text,
+    Variant,
+    check_settings,
+    documented,
+    setting,
+)
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.warn import warn
 from piecework.errors import ArgumentError, TrainingWarning
 from piecework.spec import Decoder, Model, WordPiece, WordPieceDecoder
-from piecework.train.counts import AnyCounts, Counts
+from piecework.train.counts import AnyCounts, Counts, isolated_characters
 from piecework.train.learned import LearnedVocabulary, VocabularyTrainer
 from piecework.train.learners import (
     DEFAULT_LEARNER,
@@ -22,14 +30,6 @@ from piecework.train.learners import (
     one_of,
 )
 from piecework.train.presets import Pipeline
-from piecework.train.setting_fields import (
-    Choice,
-    Text,
-    Variant,
-    check_settings,
-    documented,
-    setting,
-)
 from piecework.train.trainer import (
     SPLIT_AT_SPACES,
     Amount,
@@ -84,12 +84,16 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     kind = "wordpiece"
     _model_class = WordPiece
     _title = "WordPiece"
+    # Their notation shows where words begin, as that of WordPiece does.
+    _presets = SPLIT_AT_SPACES
+    _knows_all_bytes = False  # an alphabet has each character at the start of words and inside
 
     vocab_size: int = setting(30_000, common.VOCAB_SIZE)
     learner: Learner = setting(
         DEFAULT_LEARNER,
         Variant(
             f"How to learn: {one_of(learner._summary for learner in LEARNERS.values())}.",
+            annotation="Learner",
             kinds=LEARNERS,
             check=check_learner,
         ),
@@ -127,19 +131,6 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
             names=("possible", "start-and-seen", "seen"),
         ),
     )
-
-    @property
-    def _presets(self) -> tuple[str, ...]:
-        """The names of the presets with which the model decodes to the same text.
-
-        The notation of WordPiece shows where words begin; a long text without spaces is unknown to it.
-        """
-        return SPLIT_AT_SPACES
-
-    @property
-    def _knows_all_bytes(self) -> bool:
-        """False: an alphabet has each character at the start of words and inside."""
-        return False
 
     @property
     def _nests(self) -> bool:
@@ -258,7 +249,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
             {
                 **settings,
                 "learner": {**self.learner._core_settings(), **(further or {})},
-                "isolated_characters": counts._isolated_characters(settings["initial_alphabet"]),
+                "isolated_characters": isolated_characters(counts, settings["initial_alphabet"]),
                 "num_threads": thread_count(num_threads),
             },
             **arguments,
