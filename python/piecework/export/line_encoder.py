@@ -37,7 +37,6 @@ class LineEncoder:
         tokenizer: Tokenizer,
         settings: EncodeSettings,
         layout: RowLayout,
-        num_threads: int,
         *,
         offsets: bool = False,
         long_chars: int = LONG_CHARS,
@@ -51,7 +50,6 @@ class LineEncoder:
         self._tokenizer = tokenizer
         self._settings = settings
         self._kept = layout.kept
-        self._num_threads = num_threads
         self._offsets = offsets
         self._long_chars = long_chars
         self._piece_chars = piece_chars
@@ -98,7 +96,7 @@ class LineEncoder:
             add_special_tokens=add_special_tokens,
             parse_special=self._settings.parse_special,
             offsets=self._offsets,
-            num_threads=self._num_threads,
+            num_threads=self._settings.num_threads,
         )
 
 

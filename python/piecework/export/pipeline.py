@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from piecework._internal.progress import progress_bar, show_source
-from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike, check_tokenizer, path_text
 from piecework.corpus.reader import read_corpus
@@ -151,14 +150,13 @@ def encode_files(
     form, layout = FORMATS[checked.format], layout_of_file(checked)
     targets = checked_outputs(outputs, form, layout)
     sources = checked_inputs(inputs, targets, form, layout, checked.parallel)
-    options, threads = checked.read_options(), thread_count(checked.num_threads)
+    options = checked.read_options()
     pipeline = Pipeline(
         FileReader(sources, checked, options, labels=form.has_offsets),
-        LineEncoder(tokenizer, checked, layout, threads, offsets=form.has_offsets),
+        LineEncoder(tokenizer, checked, layout, offsets=form.has_offsets),
         lambda unit: [],
         FileWriter(targets, form, layout, tokenizer),
         options.fault,
-        threads,
     )
     [tally] = pipeline.run(progress)
     options.warn_of_skipped()
@@ -249,8 +247,8 @@ def encode_corpus(
     check_tokenizer(tokenizer)
     checked = given_to(encode_corpus, CorpusSettings, settings)
     form, layout = SHARD_FORMATS[checked.format], layout_of_shard(checked)
-    options, threads = checked.read_options(), thread_count(checked.num_threads)
-    encoder = LineEncoder(tokenizer, checked, layout, threads)
+    options = checked.read_options()
+    encoder = LineEncoder(tokenizer, checked, layout)
     folder = Path(path_text(out_dir, "out_dir"))
     files = checked_sources(sources, folder, layout.kept, options)
     files_of = partial(shard_files, form=form, layout=layout)
@@ -275,7 +273,6 @@ def encode_corpus(
             lambda shard: new_stages(checked, shard, padding),
             ShardWriter(manifest, form, layout, tokenizer, reader),
             options.fault,
-            threads,
         )
         pipeline.run(progress)
     options.warn_of_skipped()
@@ -317,12 +314,11 @@ class Pipeline:
     new_stages: Callable[[int], list[Stage]]
     writer: FileWriter | ShardWriter
     fault: Callable[[CorpusError], None]
-    num_threads: int
 
     def run(self, progress: Progress) -> list[Tally]:
         """Write all units, in order; return their counts.
 
-        Background threads encode the next batches, while this one reads and writes.
+        A background thread encodes the next batches, while this one reads and writes.
         """
         tallies = []
         with (
@@ -352,13 +348,16 @@ class Pipeline:
         return tallies
 
     def _encoded(self) -> Generator[EncodedUnit, None, None]:
-        """Read and encode; while one thread encodes a long document, the others encode the next batch."""
+        """Read and encode.
+
+        One thread hands the batches to the encoder, whose threads share the texts of each: with a second one,
+        threads wait for each other.
+        """
         return overlapped(
             self._encode,
             self.reader.texts(),
             BATCHES_IN_FLIGHT,
             lambda: self.reader.is_idle,
-            workers=min(self.num_threads, BATCHES_IN_FLIGHT),
             is_large=_is_large,
         )
 
@@ -390,10 +389,9 @@ def overlapped(
     items: Iterable[Item],
     in_flight: int,
     is_idle: Callable[[], bool] = lambda: False,
-    workers: int = 1,
     is_large: Callable[[Item], bool] = lambda item: False,
 ) -> Generator[Result, None, None]:
-    """Yield `work(item)` for each item, in order, computed by background threads.
+    """Yield `work(item)` for each item, in order, computed by a background thread.
 
     >>> list(overlapped(str.upper, ["a", "b", "c"], in_flight=2))
     ['A', 'B', 'C']
@@ -403,7 +401,7 @@ def overlapped(
     are yielded without waiting for it. Nothing is read or in work beside an item that `is_large`, so memory
     is bounded by one of them. A caller that stops early must close the generator.
     """
-    executor = ThreadPoolExecutor(workers)
+    executor = ThreadPoolExecutor(1)
     running: deque[Future[Result]] = deque()
     try:
         for item in items:

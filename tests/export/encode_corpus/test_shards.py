@@ -145,7 +145,7 @@ def encoder_of(
     tok: pw.Tokenizer, long_chars: int, piece_chars: int, **settings: Any
 ) -> LineEncoder:
     return LineEncoder(
-        tok, EncodeSettings(**settings), PLAIN, 1, long_chars=long_chars, piece_chars=piece_chars
+        tok, EncodeSettings(**settings), PLAIN, long_chars=long_chars, piece_chars=piece_chars
     )
 
 
