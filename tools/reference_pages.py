@@ -26,12 +26,12 @@ from types import ModuleType, UnionType
 from typing import get_origin
 
 from piecework._internal.names_of_other_libraries import ForeignName
-from piecework.train.counting import FileCountSettings
-from piecework.train.setting_fields import (
+from piecework._internal.setting_fields import (
     Setting,
     Variant,
     settings_of,
 )
+from piecework.train.counting import FileCountSettings
 from piecework.train.trainers import TRAINERS
 from returned_classes import Returned, returned_classes
 

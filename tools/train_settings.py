@@ -12,10 +12,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import fields
 from pathlib import Path
 
+from piecework._internal.setting_fields import Choice, Setting, settings_of
 from piecework.export.settings import CorpusSettings, EncodeSettings, FileSettings
 from piecework.train.counting import CountSettings, FileCountSettings, PartCountSettings
 from piecework.train.plan import Plan
-from piecework.train.setting_fields import Choice, Setting, settings_of
 from piecework.train.trainers import TRAINERS
 
 PACKAGE = Path(__file__).parent.parent / "python" / "piecework"

@@ -13,9 +13,9 @@ import pytest
 
 import piecework as pw
 from piecework._internal.close_names import close_names
+from piecework._internal.setting_fields import Setting, Variant, settings_of
 from piecework.cli.app import commands
 from piecework.cli.parameters import Context
-from piecework.train.setting_fields import Setting, Variant, settings_of
 from piecework.train.trainers import TRAINERS
 
 Run = Callable[..., tuple[int, str, str]]

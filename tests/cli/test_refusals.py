@@ -14,11 +14,11 @@ import click
 import pytest
 
 import piecework as pw
+from piecework._internal import setting_fields as kinds
+from piecework._internal.setting_fields import Setting, settings_of
 from piecework.cli.train import train
 from piecework.cli.train_sentencepiece import train_sentencepiece
 from piecework.cli.training_options import TrainingCommand
-from piecework.train import setting_fields as kinds
-from piecework.train.setting_fields import Setting, settings_of
 from piecework.train.trainers import TRAINERS
 
 Cli = Callable[..., tuple[int, str, str]]

@@ -297,7 +297,6 @@ MODULES_FOR_GUESTS = (
     "train.learned",
     "train.learners",
     "train.plan",
-    "train.setting_fields",
     "train.settings",
     "train.source_balance",
     "train.trainer",

@@ -137,3 +137,19 @@ def test_every_public_name_can_be_read() -> None:
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.split() == pw.__all__
     assert set(pw.__all__) <= set(dir(pw))
+
+
+ENCODE_FILES = """
+import sys
+import piecework as pw
+import piecework.cli.encode
+pw.encode_files
+print(*(name for name in sys.modules if name.startswith("piecework.train")))
+"""
+
+
+def test_encoding_files_imports_no_training() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", ENCODE_FILES], capture_output=True, text=True, check=True
+    )
+    assert done.stdout.split() == []

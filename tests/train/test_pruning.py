@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 
 import piecework as pw
+from piecework._internal.setting_fields import settings_of
 from piecework.train import (
     Learner,
     Merges,
@@ -24,7 +25,6 @@ from piecework.train import (
     learn_specs,
 )
 from piecework.train.plan import trainer_for
-from piecework.train.setting_fields import settings_of
 from piecework.train.trainers import TRAINERS
 
 Run = Callable[..., tuple[int, str, str]]

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 
 import piecework as pw
+from piecework._internal import setting_fields as kinds
+from piecework._internal.setting_fields import Setting, check_settings, setting, settings_of
 from piecework.errors import ArgumentError
 from piecework.export.options import EncodeCorpusOptions, EncodeFilesOptions
 from piecework.export.settings import CorpusSettings, FileSettings
 from piecework.train import LEARNERS
-from piecework.train import setting_fields as kinds
 from piecework.train.counting import FileCountSettings
 from piecework.train.plan import Plan
-from piecework.train.setting_fields import Setting, check_settings, setting, settings_of
 from piecework.train.settings import CountFilesOptions
 from piecework.train.trainers import TRAINERS
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, TypeVar, Union
 
-import numpy as np
-import numpy.typing as npt
-
 if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
     from typing_extensions import Self as Self
     from typing_extensions import Unpack as Unpack
 else:
@@ -48,8 +47,9 @@ Progress: TypeAlias = bool | Update | None
 """What to show: True for a bar, a function to call, None or False for nothing."""
 
 
-Ids: TypeAlias = Sequence[int] | npt.NDArray[np.integer[Any]]
+if TYPE_CHECKING:  # numpy is imported when an array is needed
+    Ids: TypeAlias = Sequence[int] | npt.NDArray[np.integer[Any]]
 
-Texts: TypeAlias = (
-    Sequence[str] | ArrowStream | ArrowArray | npt.NDArray[np.bytes_] | npt.NDArray[np.object_]
-)
+    Texts: TypeAlias = (
+        Sequence[str] | ArrowStream | ArrowArray | npt.NDArray[np.bytes_] | npt.NDArray[np.object_]
+    )

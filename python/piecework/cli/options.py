@@ -10,6 +10,7 @@ from functools import reduce
 from typing import Any
 
 import piecework as pw
+from piecework._internal.setting_fields import settings_of
 from piecework.cli.parameters import NameChoice, in_corpus, is_quiet
 from piecework.cli.reading import Reading, given_options, reading_options
 from piecework.cli.training_options import setting_options
@@ -17,7 +18,6 @@ from piecework.train.counting import CorpusCount, FileCountSettings
 from piecework.train.counts_files import is_counts_file
 from piecework.train.learn import preset_for_counts, source_of
 from piecework.train.plan import Plan
-from piecework.train.setting_fields import settings_of
 from piecework.train.trainer import traits_of
 
 COUNTS_SUFFIXES = (".parquet", ".tsv")

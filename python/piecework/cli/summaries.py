@@ -19,7 +19,6 @@ from piecework.cli.parameters import in_output
 from piecework.cli.reading import Reading, in_one_thread
 from piecework.corpus.formats import PLAIN_TEXT, format_of
 from piecework.corpus.rows import DOCUMENTS, ReadOptions
-from piecework.train.trainer import traits_of
 
 if TYPE_CHECKING:
     from piecework.analysis.round_trip import RoundTrip
@@ -196,6 +195,8 @@ def _with_normalizer(normalizer: pw.spec.Normalizer | None) -> pw.Tokenizer:
 
 def model_name(plan: Plan) -> str:
     """Return the kind of model that a plan trains."""
+    from piecework.train.trainer import traits_of
+
     traits = traits_of(plan.trainer)
     return f"{traits.title} {traits.detail}" if traits.has_own_pipeline else plan.trainer.kind
 

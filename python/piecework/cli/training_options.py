@@ -10,19 +10,7 @@ from typing import Any
 import click
 
 import piecework as pw
-from piecework.cli.parameters import (
-    Command,
-    CommaSeparated,
-    Function,
-    InputFile,
-    Option,
-    VocabSize,
-    all_of,
-    option,
-)
-from piecework.cli.reading import given_options
-from piecework.train.plan import model_of
-from piecework.train.setting_fields import (
+from piecework._internal.setting_fields import (
     Choice,
     File,
     Integer,
@@ -35,6 +23,18 @@ from piecework.train.setting_fields import (
     Variant,
     settings_of,
 )
+from piecework.cli.parameters import (
+    Command,
+    CommaSeparated,
+    Function,
+    InputFile,
+    Option,
+    VocabSize,
+    all_of,
+    option,
+)
+from piecework.cli.reading import given_options
+from piecework.train.plan import model_of
 from piecework.train.trainer import sections_of
 from piecework.train.trainers import TRAINERS
 

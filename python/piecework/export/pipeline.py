@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from piecework._internal.progress import progress_bar, show_source
+from piecework._internal.setting_fields import given_to, takes_settings
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike, check_tokenizer, path_text
 from piecework.corpus.reader import read_corpus
@@ -51,7 +52,6 @@ from piecework.export.shards import (
 from piecework.io.atomic_files import locked_folder
 from piecework.tokenizer import Tokenizer
 from piecework.tokenizer.batch import Batch
-from piecework.train.setting_fields import given_to, takes_settings
 
 if TYPE_CHECKING:
     from piecework.export.options import EncodeCorpusOptions, EncodeFilesOptions

@@ -15,10 +15,7 @@ from typing import (
     runtime_checkable,
 )
 
-from piecework._internal.validation import check_type, listed
-from piecework.corpus.rows import DOCUMENTS, ON_ERROR, Document, OnError, ReadOptions, Utf8Errors
-from piecework.errors import ArgumentError, InputTypeError
-from piecework.train.setting_fields import (
+from piecework._internal.setting_fields import (
     Choice,
     Integer,
     Switch,
@@ -28,6 +25,9 @@ from piecework.train.setting_fields import (
     documented,
     setting,
 )
+from piecework._internal.validation import check_type, listed
+from piecework.corpus.rows import DOCUMENTS, ON_ERROR, Document, OnError, ReadOptions, Utf8Errors
+from piecework.errors import ArgumentError, InputTypeError
 
 if TYPE_CHECKING:
     from piecework.tokenizer import Tokenizer

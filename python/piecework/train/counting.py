@@ -22,6 +22,22 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 from piecework._internal._core import OrderedWords, WordCounter
 from piecework._internal.memory_budget import memory_budget
 from piecework._internal.progress import progress_bar, show_source
+from piecework._internal.setting_fields import (
+    Choice,
+    File,
+    Integer,
+    MemorySize,
+    Number,
+    Switch,
+    Text,
+    Value,
+    check_settings,
+    documented,
+    given_to,
+    setting,
+    settings_of,
+    takes_settings,
+)
 from piecework._internal.text_columns import text_column
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Unpack, Update
@@ -46,22 +62,6 @@ from piecework.train.counts_files import CountsSummary, write_ordered_words
 from piecework.train.presets import Pipeline, Preset
 from piecework.train.sentencepiece_presets import any_preset
 from piecework.train.sentences import RowsToCount, Sentences, TextsOfRows, rows_of_corpus
-from piecework.train.setting_fields import (
-    Choice,
-    File,
-    Integer,
-    MemorySize,
-    Number,
-    Switch,
-    Text,
-    Value,
-    check_settings,
-    documented,
-    given_to,
-    setting,
-    settings_of,
-    takes_settings,
-)
 from piecework.train.settings import CountFilesOptions, CountTextsOptions
 
 if TYPE_CHECKING:

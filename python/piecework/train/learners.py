@@ -13,9 +13,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, Literal, NamedTuple, TypeAlias
 
 from piecework._internal import validation as checks
-from piecework.errors import InputTypeError
-from piecework.train.learned import LearnedVocabulary
-from piecework.train.setting_fields import (
+from piecework._internal.setting_fields import (
     Choice,
     Integer,
     Number,
@@ -23,6 +21,8 @@ from piecework.train.setting_fields import (
     documented,
     setting,
 )
+from piecework.errors import InputTypeError
+from piecework.train.learned import LearnedVocabulary
 from piecework.train.trainer import FREQUENCY_POSITIONS, Amount, WordSizes, memory_of_merges
 
 Segmentation: TypeAlias = Literal["greedy", "shortest"]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 from piecework._internal import validation as checks
 from piecework._internal.memory_budget import memory_budget
 from piecework._internal.names_of_other_libraries import unknown_setting
+from piecework._internal.setting_fields import settings_of
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike
 from piecework.corpus.urls import is_url
@@ -46,7 +47,6 @@ from piecework.train.sentencepiece_presets import (
     sentencepiece_preset_of,
 )
 from piecework.train.sentences import Sentences
-from piecework.train.setting_fields import settings_of
 from piecework.train.settings import TrainOptions
 from piecework.train.source_balance import count_paths
 from piecework.train.trainer import Trainer

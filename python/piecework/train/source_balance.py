@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from piecework._internal.progress import progress_bar
+from piecework._internal.setting_fields import given_to, takes_settings
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike, check_type, file_path, whole_number
 from piecework.corpus.paths import corpus_files
@@ -29,7 +30,6 @@ from piecework.train.counts import Counts
 from piecework.train.learn import fit_to_memory
 from piecework.train.presets import Pipeline, Preset
 from piecework.train.segmenter import compiled_model, lengths
-from piecework.train.setting_fields import given_to, takes_settings
 from piecework.train.settings import CountFilesOptions
 from piecework.train.source_counts import SourceCounts, check_names
 from piecework.train.trainer import Trainer

@@ -15,6 +15,7 @@ from typing import Any, ClassVar, Final, Literal, TypeAlias, TypedDict
 
 from piecework import spec
 from piecework._internal.names_of_other_libraries import unknown_setting
+from piecework._internal.setting_fields import settings_of
 from piecework._internal.types import Progress, Self, Unpack
 from piecework._internal.validation import PathLike, counted
 from piecework.errors import ArgumentError, TrainingError
@@ -30,7 +31,6 @@ from piecework.train.presets import (
     preset_of_pipeline,
 )
 from piecework.train.sentences import Sentences
-from piecework.train.setting_fields import settings_of
 
 Amount: TypeAlias = Any  # a float64 array, or one number
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import piecework as pw
 from piecework._internal.extras import import_extra
+from piecework._internal.setting_fields import given_to, takes_settings
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, WorkerError
 from piecework.export.settings import EncodeSettings
@@ -24,7 +25,6 @@ from piecework.integrations.distributed.arrow_counts import counts_of_table
 from piecework.integrations.distributed.spark_tasks import COUNTS_SCHEMA, from_signed
 from piecework.integrations.distributed.tasks import EncodedFile, error_of_worker, worker_function
 from piecework.train.counting import PartCountSettings
-from piecework.train.setting_fields import given_to, takes_settings
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack

@@ -2,7 +2,7 @@
 
 To add a trainer, write its module here, a `Trainer` or a `PresetTrainer`, and add the class to `TRAINERS` and
 to the lists in `train/__init__.py` and `piecework/__init__.py`. Checks, options, tables of the reference and
-`train/settings.py` come from the fields (`train/setting_fields.py`).
+`train/settings.py` come from the fields (`_internal/setting_fields.py`).
 """
 
 from __future__ import annotations

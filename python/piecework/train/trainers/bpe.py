@@ -7,6 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from piecework._internal._core import RawCounts, learn_bpe, learn_bpe_by_source
+from piecework._internal.setting_fields import (
+    Choice,
+    Integer,
+    Switch,
+    Text,
+    check_settings,
+    documented,
+    setting,
+    settings_of,
+)
 from piecework._internal.types import Progress, Self, Unpack
 from piecework._internal.validation import PathLike
 from piecework._internal.warn import warn
@@ -24,16 +34,6 @@ from piecework.train.presets import (
     pipeline_within_punctuation,
     preset_of_pipeline,
     preset_of_words,
-)
-from piecework.train.setting_fields import (
-    Choice,
-    Integer,
-    Switch,
-    Text,
-    check_settings,
-    documented,
-    setting,
-    settings_of,
 )
 from piecework.train.source_counts import measured_sources
 from piecework.train.trainer import (

@@ -9,13 +9,7 @@ from typing import Any, Final
 from piecework._internal import validation as checks
 from piecework._internal._core import LearnedPieces as CorePieces
 from piecework._internal.progress import progress_bar
-from piecework._internal.types import Progress
-from piecework._internal.validation import PathLike
-from piecework._internal.warn import warn
-from piecework.errors import ArgumentError, CorpusError, TrainingError, TrainingWarning
-from piecework.train.checkpoints import LearningCheckpoint
-from piecework.train.counts import Counts, word_counts
-from piecework.train.setting_fields import (
+from piecework._internal.setting_fields import (
     Characters,
     Integer,
     IntegerOrShare,
@@ -25,6 +19,12 @@ from piecework.train.setting_fields import (
     Tokens,
     settings_of,
 )
+from piecework._internal.types import Progress
+from piecework._internal.validation import PathLike
+from piecework._internal.warn import warn
+from piecework.errors import ArgumentError, CorpusError, TrainingError, TrainingWarning
+from piecework.train.checkpoints import LearningCheckpoint
+from piecework.train.counts import Counts, word_counts
 from piecework.train.trainer import Trainer, WordSizes
 
 # ---- settings that several trainers have

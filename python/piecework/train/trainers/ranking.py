@@ -8,12 +8,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from piecework._internal import validation as checks
+from piecework._internal.setting_fields import check_settings, documented, setting
 from piecework._internal.types import Progress, Unpack
 from piecework.errors import TrainingError
 from piecework.spec import Char, Decoder, Fuse, Model, WordLevel
 from piecework.train.counts import AnyCounts, Counts
 from piecework.train.presets import PRESETS, Pipeline
-from piecework.train.setting_fields import check_settings, documented, setting
 from piecework.train.trainer import (
     Amount,
     LearnOptions,

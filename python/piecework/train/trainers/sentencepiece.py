@@ -12,6 +12,17 @@ from typing import Any, ClassVar, Literal
 
 from piecework._internal._core import LearnedPieces as CorePieces
 from piecework._internal._core import RawCounts, learn_sentencepiece
+from piecework._internal.setting_fields import (
+    Choice,
+    File,
+    Integer,
+    Switch,
+    Text,
+    Tokens,
+    check_settings,
+    documented,
+    setting,
+)
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike
@@ -34,18 +45,6 @@ from piecework.train.learned import LearnedPieces
 from piecework.train.learners import Pruning
 from piecework.train.presets import AnyPreset, Pipeline, Preset
 from piecework.train.sentences import Sentences
-from piecework.train.setting_fields import (
-    Choice,
-    File,
-    Integer,
-    RulesFile,
-    Switch,
-    Text,
-    Tokens,
-    check_settings,
-    documented,
-    setting,
-)
 from piecework.train.trainer import (
     Amount,
     LearnOptions,
@@ -63,6 +62,7 @@ from piecework.train.trainers.sentencepiece_settings import (
     SENTENCEPIECE_TYPES,
     Role,
     Rules,
+    RulesFile,
     check_contradictions,
     denormalizer_of,
     pieces_by_id,

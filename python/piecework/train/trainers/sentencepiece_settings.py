@@ -7,14 +7,16 @@ the text of bos, eos or pad keeps the id of the role and gets the type of the sy
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterable, Sequence
-from dataclasses import fields
+from dataclasses import dataclass, fields
 from itertools import count
 from typing import Any, NamedTuple, TypeAlias
 
 from piecework._internal import validation as checks
 from piecework._internal._core import sentencepiece_settings
+from piecework._internal.setting_fields import File
 from piecework._internal.validation import PathLike
 from piecework.errors import ArgumentError, FormatError, TrainingError
 from piecework.io.normalization_rules import NormalizationRules
@@ -54,6 +56,20 @@ _NOT_WRITTEN = {
     "cross_punctuation",
     "learner",
 }
+
+
+@dataclass(frozen=True)
+class RulesFile(File):
+    """Normalization rules, the path of a file of them, or None for no file."""
+
+    annotation, words = "PathLike | NormalizationRules", "a path, or `NormalizationRules`"
+
+    def checked(self, name: str, value: Any) -> Any:
+        """Return the rules or the path."""
+        if not isinstance(value, (str, os.PathLike, NormalizationRules)):
+            problem = f"must be a path or NormalizationRules, not {type(value).__name__}"
+            raise ArgumentError(name, problem)
+        return value
 
 
 # ---- checks

@@ -9,14 +9,7 @@ from typing import Any
 
 from piecework._internal._core import LearnedPieces as CorePieces
 from piecework._internal._core import learn_unigram
-from piecework._internal.threads import thread_count
-from piecework._internal.types import Progress, Unpack
-from piecework.errors import ArgumentError
-from piecework.spec import ByteFallback, Decoder, Metaspace, SequenceDecoder, Unigram
-from piecework.train.counts import AnyCounts, Counts
-from piecework.train.learned import LearnedPieces
-from piecework.train.learners import Pruning, check_learner
-from piecework.train.setting_fields import (
+from piecework._internal.setting_fields import (
     Integer,
     Number,
     Variant,
@@ -24,6 +17,13 @@ from piecework.train.setting_fields import (
     documented,
     setting,
 )
+from piecework._internal.threads import thread_count
+from piecework._internal.types import Progress, Unpack
+from piecework.errors import ArgumentError
+from piecework.spec import ByteFallback, Decoder, Metaspace, SequenceDecoder, Unigram
+from piecework.train.counts import AnyCounts, Counts
+from piecework.train.learned import LearnedPieces
+from piecework.train.learners import Pruning, check_learner
 from piecework.train.trainer import (
     BYTE_LEVEL,
     Amount,
@@ -44,6 +44,7 @@ _KEPT_SHARE = 0.75
 
 LEARNER = Variant(
     f"How to choose pieces other than by their loss of likelihood: {Pruning._summary}.",
+    annotation="Learner",
     kinds={Pruning.name: Pruning},
     check=lambda learner: check_learner(learner, (Pruning,)),
     without=("seed_vocab_size",),

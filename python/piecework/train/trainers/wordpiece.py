@@ -7,6 +7,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from piecework._internal._core import LearnedEntries, learn_wordpiece
+from piecework._internal.setting_fields import (
+    Choice,
+    Text,
+    Variant,
+    check_settings,
+    documented,
+    setting,
+)
 from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.warn import warn
@@ -22,14 +30,6 @@ from piecework.train.learners import (
     one_of,
 )
 from piecework.train.presets import Pipeline
-from piecework.train.setting_fields import (
-    Choice,
-    Text,
-    Variant,
-    check_settings,
-    documented,
-    setting,
-)
 from piecework.train.trainer import (
     SPLIT_AT_SPACES,
     Amount,
@@ -90,6 +90,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         DEFAULT_LEARNER,
         Variant(
             f"How to learn: {one_of(learner._summary for learner in LEARNERS.values())}.",
+            annotation="Learner",
             kinds=LEARNERS,
             check=check_learner,
         ),

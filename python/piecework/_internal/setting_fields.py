@@ -1,7 +1,8 @@
 """Declare a setting once: a dataclass field with its check, its help and its option.
 
-The checks of trainers, learners and counting, the options of the command line, the types in `settings`, the
-tables of docs/reference/training-settings.md and the tests of bad values come from these fields.
+The checks of trainers, learners, counting and encoding, the options of the command line, the types of
+keyword arguments, the tables of docs/reference/training-settings.md and the tests of bad values come from
+these fields.
 """
 
 from __future__ import annotations
@@ -17,7 +18,6 @@ from piecework._internal import validation as checks
 from piecework._internal.memory_budget import memory_budget
 from piecework._internal.names_of_other_libraries import unknown_setting
 from piecework.errors import ArgumentError
-from piecework.io.normalization_rules import NormalizationRules
 
 Instance = TypeVar("Instance")
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -219,8 +219,7 @@ class Variant(Setting):
     A setting of a kind that the class of the field has too is given there: `without` names it.
     """
 
-    annotation = "Learner"
-
+    annotation: str  # type: ignore[misc]
     kinds: Mapping[str, type]
     check: Callable[[object], None]
     without: Collection[str] = ()
@@ -254,20 +253,6 @@ class File(Setting):
         if not isinstance(value, (str, os.PathLike)):
             raise ArgumentError(name, f"must be a path, not {type(value).__name__}")
         checks.encodable_path(os.fspath(value), name)
-        return value
-
-
-@dataclass(frozen=True)
-class RulesFile(File):
-    """Normalization rules, the path of a file of them, or None for no file."""
-
-    annotation, words = "PathLike | NormalizationRules", "a path, or `NormalizationRules`"
-
-    def checked(self, name: str, value: Any) -> Any:
-        """Return the rules or the path."""
-        if not isinstance(value, (str, os.PathLike, NormalizationRules)):
-            problem = f"must be a path or NormalizationRules, not {type(value).__name__}"
-            raise ArgumentError(name, problem)
         return value
 
 
