@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from itertools import compress
-from pathlib import Path
+from itertools import chain, compress
 
 from piecework._internal.validation import PathLike, counted, file_path
 from piecework.corpus.paths import corpus_bytes, corpus_files
@@ -165,10 +164,11 @@ def checked_outputs(
     targets = path_list(outputs, "outputs")
     if "-" in targets and not form.is_stream:
         raise ArgumentError("outputs", "must be a path, not '-': this format has two files")
-    files = _files_of(targets, form, layout)
-    for index, name in enumerate(files):
-        if any(name == other == "-" or _is_same_file(name, other) for other in files[:index]):
+    known = set[object]()
+    for name in _files_of(targets, form, layout):
+        if (identity := _identity(name)) in known:
             raise ArgumentError("outputs", f"contain {name!r} twice")
+        known.add(identity)
         if name != "-":
             check_writable(name)
     return targets
@@ -192,15 +192,17 @@ def checked_inputs(
     sources = [corpus_files(given)] if len(targets) == 1 else [[path] for path in given]
     if len(targets) > 1 and given.count("-") > 1:
         raise ArgumentError("inputs", "contain '-' twice; stdin can be read once")
-    _check_not_overwritten(sources, _files_of(targets, form, layout))
+    files = [name for name in _files_of(targets, form, layout) if name != "-"]
+    check_not_overwritten(list(chain.from_iterable(sources)), files, "outputs")
     return sources
 
 
-def _check_not_overwritten(sources: list[list[str]], outputs: list[str]) -> None:
+def check_not_overwritten(inputs: Sequence[str], outputs: Sequence[str], place: str) -> None:
+    """Raise if an output is one of the inputs, also by another path."""
+    known = set(map(_identity, inputs))
     for output in outputs:
-        for path in (path for paths in sources for path in paths):
-            if path != "-" and output != "-" and _is_same_file(path, output):
-                raise ArgumentError("outputs", f"contain {output!r}, which is an input")
+        if _identity(output) in known:
+            raise ArgumentError(place, f"must not contain the inputs: {output!r} is one of them")
 
 
 def path_list(paths: PathLike | Sequence[PathLike], place: str) -> list[str]:
@@ -217,9 +219,10 @@ def _files_of(targets: Sequence[str], form: OutputFormat, layout: RowLayout) -> 
     return [name for path in targets for name in form.files(path, layout)]
 
 
-def _is_same_file(one: str, other: str) -> bool:
-    """Return whether two paths lead to one regular file; a device such as /dev/null may repeat."""
-    real = os.path.realpath(one)
-    if real == os.path.realpath(other):
-        return not Path(real).exists() or Path(real).is_file()
-    return Path(one).is_file() and Path(other).is_file() and os.path.samefile(one, other)
+def _identity(path: str) -> object:
+    """Return a value that all paths of one file share; a device such as /dev/null differs from itself."""
+    real = os.path.realpath(path)
+    if path == "-" or not os.path.exists(real):
+        return path if path == "-" else real
+    status = os.stat(real)
+    return (status.st_dev, status.st_ino) if os.path.isfile(real) else object()

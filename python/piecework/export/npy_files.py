@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from piecework.errors import CorpusError, FileError
-from piecework.export.chats import MASK_NAME, mask_of, without_mask
+from piecework.export.chats import MASK_NAME, ids_and_mask
 from piecework.export.damaged_files import damage_as_corpus_error
 from piecework.export.encoded_lines import PLAIN, EncodedLines, RowLayout, Write, id_limit_of
 from piecework.io.atomic_files import atomic_stream
@@ -78,10 +78,11 @@ def write_npy(path: str, tokenizer: Tokenizer, layout: RowLayout = PLAIN) -> Ite
             else:
                 offsets.append(lines.documents.row_offsets[1:] + lengths.length)
                 lengths.append(lines.documents.lengths)
-            if masks is not None:
-                masks.append(mask_of(lines.batch))
-                lines = without_mask(lines)
-            ids.append(lines.batch.ids)
+            if masks is None:
+                ids.append(lines.batch.ids)
+            else:
+                for array, values in zip((ids, masks), ids_and_mask(lines.batch), strict=True):
+                    array.append(values)
 
         yield write
 

@@ -9,10 +9,10 @@ those of `encode_corpus`, whose shards appear one after the other and are record
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
@@ -21,8 +21,9 @@ from piecework._internal.progress import progress_bar, show_source
 from piecework._internal.setting_fields import given_to, takes_settings
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike, check_tokenizer, path_text
-from piecework.corpus.reader import read_corpus
-from piecework.corpus.rows import Document, OnError, Utf8Errors, joined, longest, without_blank
+from piecework.corpus.paths import corpus_files
+from piecework.corpus.reader import CorpusReader
+from piecework.corpus.rows import joined, longest, without_blank
 from piecework.corpus.text_stream import SHORT_LINE_BYTES
 from piecework.errors import CorpusError, FileError
 from piecework.export.arranging import Arranged, Stage, new_stages
@@ -30,20 +31,20 @@ from piecework.export.encoded_lines import EncodedLines, Tally, TextsOfUnit
 from piecework.export.files import (
     FileReader,
     FileWriter,
+    check_not_overwritten,
     checked_inputs,
     checked_outputs,
     path_list,
 )
-from piecework.export.formats import FORMATS, SHARD_FORMATS, layout_of_file, layout_of_shard
+from piecework.export.formats import FORMATS, SHARD_FORMATS, layout_of
 from piecework.export.input_lines import LineSource
 from piecework.export.line_encoder import LineEncoder
 from piecework.export.manifest import Manifest
-from piecework.export.settings import CorpusSettings, FileSettings
+from piecework.export.settings import CorpusSettings, EncodeSettings, FileSettings
 from piecework.export.shards import (
     ShardPlan,
     ShardReader,
     ShardWriter,
-    check_not_overwritten,
     checked_sources,
     delete_temporary_files,
     shard_files,
@@ -54,12 +55,13 @@ from piecework.tokenizer import Tokenizer
 from piecework.tokenizer.batch import Batch
 
 if TYPE_CHECKING:
-    from piecework.export.options import EncodeCorpusOptions, EncodeFilesOptions
+    from piecework.export.options import EncodeCorpusOptions, EncodeFilesOptions, EncodeOptions
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 BATCHES_IN_FLIGHT = 2
+_NOT_IN_MEMORY = ("append_eod", "chat")
 
 
 @dataclass(frozen=True)
@@ -147,7 +149,7 @@ def encode_files(
     """
     check_tokenizer(tokenizer)
     checked = given_to(encode_files, FileSettings, settings)
-    form, layout = FORMATS[checked.format], layout_of_file(checked)
+    form, layout = FORMATS[checked.format], layout_of(checked, FORMATS)
     targets = checked_outputs(outputs, form, layout)
     sources = checked_inputs(inputs, targets, form, layout, checked.parallel)
     options = checked.read_options()
@@ -246,14 +248,15 @@ def encode_corpus(
     """
     check_tokenizer(tokenizer)
     checked = given_to(encode_corpus, CorpusSettings, settings)
-    form, layout = SHARD_FORMATS[checked.format], layout_of_shard(checked)
+    form, layout = SHARD_FORMATS[checked.format], layout_of(checked, SHARD_FORMATS)
     options = checked.read_options()
     encoder = LineEncoder(tokenizer, checked, layout)
     folder = Path(path_text(out_dir, "out_dir"))
     files = checked_sources(sources, folder, layout.kept, options)
     files_of = partial(shard_files, form=form, layout=layout)
     names = shard_names(files, checked.shards, files_of)
-    check_not_overwritten(files, [str(folder / file) for name in names for file in files_of(name)])
+    made = [str(folder / file) for name in names for file in files_of(name)]
+    check_not_overwritten(files, made, "out_dir")
     with locked_folder(folder, "a folder that another process is encoding to"):
         record = checked.as_json(tokenizer)
         manifest = Manifest(folder, tokenizer.fingerprint, record, files, names)
@@ -430,19 +433,13 @@ def _system_errors_as_file_errors(targets: Sequence[str]) -> Iterator[None]:
 # ---- in memory
 
 
+@takes_settings(EncodeSettings, without=_NOT_IN_MEMORY)
 def encode_lines(
     tokenizer: Tokenizer,
     sources: PathLike | Sequence[PathLike],
     *,
-    keep_empty: bool = False,
-    add_special_tokens: bool = True,
-    parse_special: bool | Collection[str] | None = None,
     offsets: bool = False,
-    field: str | None = None,
-    document: Document = "line",
-    encoding_errors: Utf8Errors = "replace",
-    on_error: OnError = "fail",
-    num_threads: int | None = None,
+    **settings: Unpack[EncodeOptions],
 ) -> Batch:
     """Encode each line of files as one text; the result is in memory, as that of `Tokenizer.encode_batch`.
 
@@ -456,31 +453,24 @@ def encode_lines(
     >>> batch.to_lists()
     [[1, 2], [2]]
 
-    `sources` are files, directories, patterns and URLs as for `encode_files`, of lines or records; `field`,
-    `document`, `encoding_errors` and `on_error` are those of `encode_files`, the other arguments those of
-    `encode_batch`. Empty and blank lines are dropped unless `keep_empty`. All text is in memory while it is
-    encoded, and is faster to encode than a list of strings; `encode_files` and `encode_corpus` take
-    constant memory.
+    `sources` are files, directories, patterns and URLs as for `encode_files`, of lines or records. `offsets`
+    are those of `encode_batch`. All text is in memory while it is encoded, and is faster to encode than a
+    list of strings; `encode_files` and `encode_corpus` take constant memory.
 
     Raises `FileError`, `CorpusError` for binary input, and `InvalidUtf8Error` with
     `encoding_errors="strict"`.
     """
     check_tokenizer(tokenizer)
-    files = path_list(sources, "sources")
-    corpus = read_corpus(
-        files,
-        field=field,
-        document=document,
-        encoding_errors=encoding_errors,
-        on_error=on_error,
-        whole_lines=True,
-    )
-    parts = [rows.texts for rows in corpus]
+    checked = given_to(encode_lines, EncodeSettings, settings)
+    options = replace(checked.read_options(), whole_lines=True)
+    reader = CorpusReader(corpus_files(path_list(sources, "sources")), options)
+    parts = [rows.texts for rows in reader.rows()]
+    options.warn_of_skipped()
     texts = joined(parts) if parts else []
     return tokenizer.encode_batch(
-        cast("Sequence[str]", texts if keep_empty else without_blank(texts)),
-        add_special_tokens=add_special_tokens,
-        parse_special=parse_special,
+        cast("Sequence[str]", texts if checked.keep_empty else without_blank(texts)),
+        add_special_tokens=checked.add_special_tokens,
+        parse_special=checked.parse_special,
         offsets=offsets,
-        num_threads=num_threads,
+        num_threads=checked.num_threads,
     )

@@ -313,15 +313,6 @@ def checked_sources(
     return files
 
 
-def check_not_overwritten(files: Sequence[str], outputs: Sequence[str]) -> None:
-    """Raise if an output is one of the inputs."""
-    inputs = set(map(os.path.realpath, files))
-    for output in outputs:
-        if os.path.realpath(output) in inputs:
-            problem = f"must not contain the inputs: {output!r} is one of them"
-            raise ArgumentError("out_dir", problem)
-
-
 def delete_temporary_files(folder: Path) -> None:
     """Delete what processes that were killed left; the lock keeps others from writing here."""
     for path in folder.iterdir():

@@ -90,8 +90,6 @@ def encode_files(
 ) -> list[EncodedFile]:
     """Encode each file into one file of a folder, in the order of the files."""
     check_tokenizer(tokenizer)
-    if settings.on_error == "skip":
-        raise ArgumentError("on_error", "must be 'fail' on a cluster: nobody sees what is skipped")
     files = files_of(paths)
     outputs = output_paths(files, out_dir, format)
     of_tasks = vars(replace(settings, num_threads=settings.num_threads or 1))
