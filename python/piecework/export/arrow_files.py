@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from typing import Any, BinaryIO
@@ -17,6 +17,8 @@ from piecework.io.atomic_files import atomic_stream
 from piecework.tokenizer import Tokenizer
 
 ARROW_STREAM_MAGIC = b"\xff\xff\xff\xff"
+
+_PARQUET_MAGIC = b"PAR1"
 
 _IDS_PER_ROW_GROUP = 4 << 20
 _IDS_NAMES = ("ids", "input_ids")
@@ -96,43 +98,27 @@ def _lists(pyarrow: Any, values: Any, row_offsets: Any, of_type: Any) -> Any:
 # ---- reading
 
 
-def read_arrow(
-    batches_of: Callable[[Any, int], Iterable[Any]], stream: BinaryIO, name: str, rows_at_once: int
+def _read_arrow(
+    magic: bytes, stream: BinaryIO, name: str, rows_at_once: int
 ) -> Iterator[list[list[int]]]:
-    """Yield the rows of an Arrow or Parquet file; one that cannot seek is read whole, unless a stream.
-
-    `batches_of` is a function of `ARROW_READERS`.
-    """
-    _import_pyarrow("pyarrow.parquet")
+    """Yield the rows of an Arrow or Parquet file; a stream that cannot seek is read whole for a file."""
+    pyarrow, parquet = _import_pyarrow("pyarrow"), _import_pyarrow("pyarrow.parquet")
     with damage_as_corpus_error(name, "a complete Arrow or Parquet file"):
-        for batch in batches_of(stream, rows_at_once):
+        if magic == ARROW_STREAM_MAGIC:
+            batches = pyarrow.ipc.open_stream(stream)
+        else:
+            source = stream if stream.seekable() else io.BytesIO(stream.read())
+            if magic == _PARQUET_MAGIC:
+                batches = parquet.ParquetFile(source).iter_batches(batch_size=rows_at_once)
+            else:
+                reader = pyarrow.ipc.open_file(source)
+                batches = map(reader.get_batch, range(reader.num_record_batches))
+        for batch in batches:
             yield from _batch_rows(batch, name, rows_at_once)
 
 
-def _batches_of_file(stream: BinaryIO, rows_at_once: int) -> Iterator[Any]:
-    reader = _import_pyarrow("pyarrow").ipc.open_file(_seekable(stream))
-    return map(reader.get_batch, range(reader.num_record_batches))
-
-
-def _batches_of_stream(stream: BinaryIO, rows_at_once: int) -> Iterable[Any]:
-    batches: Iterable[Any] = _import_pyarrow("pyarrow").ipc.open_stream(stream)
-    return batches
-
-
-def _batches_of_parquet(stream: BinaryIO, rows_at_once: int) -> Iterable[Any]:
-    file = _import_pyarrow("pyarrow.parquet").ParquetFile(_seekable(stream))
-    batches: Iterable[Any] = file.iter_batches(batch_size=rows_at_once)
-    return batches
-
-
-def _seekable(stream: BinaryIO) -> BinaryIO:
-    return stream if stream.seekable() else io.BytesIO(stream.read())
-
-
 ARROW_READERS = {
-    b"ARROW1": partial(read_arrow, _batches_of_file),
-    ARROW_STREAM_MAGIC: partial(read_arrow, _batches_of_stream),
-    b"PAR1": partial(read_arrow, _batches_of_parquet),
+    magic: partial(_read_arrow, magic) for magic in (b"ARROW1", ARROW_STREAM_MAGIC, _PARQUET_MAGIC)
 }
 """The reader for the first bytes of a file."""
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
 from itertools import chain, compress
+from typing import ClassVar
 
 from piecework._internal.validation import PathLike, counted, file_path
 from piecework.corpus.paths import corpus_bytes, corpus_files
@@ -16,7 +18,6 @@ from piecework.export.formats import OutputFormat
 from piecework.export.input_lines import LabelledLine, LineSource
 from piecework.export.settings import FileSettings
 from piecework.io.atomic_files import check_writable
-from piecework.tokenizer import Tokenizer
 
 
 class FileReader:
@@ -63,27 +64,19 @@ class FileReader:
             first_output += len(group)
 
 
+@dataclass(frozen=True)
 class FileWriter:
     """Writes all outputs at once: they appear, complete, when the last line is written."""
 
-    units: Sequence[int] = (0,)
-
-    def __init__(
-        self, targets: Sequence[str], form: OutputFormat, layout: RowLayout, tokenizer: Tokenizer
-    ) -> None:
-        self.targets = targets
-        self._form = form
-        self._layout = layout
-        self._tokenizer = tokenizer
+    targets: Sequence[str]
+    open_file: Callable[[str], AbstractContextManager[Write]]
+    units: ClassVar[Sequence[int]] = (0,)
 
     @contextmanager
     def open(self, unit: int) -> Iterator[list[Write]]:
         """Yield the function that writes to each output."""
         with ExitStack() as stack:
-            yield [
-                stack.enter_context(self._form.open(path, self._tokenizer, self._layout))
-                for path in self.targets
-            ]
+            yield [stack.enter_context(self.open_file(path)) for path in self.targets]
 
     def finished(self, unit: int, tally: Tally) -> None:
         """Do nothing: the files are in their places."""
@@ -136,7 +129,7 @@ def _check_equal_lengths(
 def _without_empty(columns: list[Texts]) -> list[Texts]:
     if len(columns) == 1:
         return [without_blank(columns[0])]
-    keep = [not any(map(_is_blank, row)) for row in zip(*columns, strict=True)]
+    keep = [all(map(str.strip, row)) for row in zip(*columns, strict=True)]
     return columns if all(keep) else [list(compress(texts, keep)) for texts in columns]
 
 
@@ -148,10 +141,6 @@ def _stripped(texts: Texts) -> Texts:
         else text.strip()
         for text in texts
     ]
-
-
-def _is_blank(text: str) -> bool:
-    return not text or text.isspace()
 
 
 # ---- paths, checked before any line is read

@@ -5,7 +5,6 @@ To add a format, write its module, name it in `settings`, and give it a row here
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
@@ -15,6 +14,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, get_args
 
+from piecework._internal._core import Xxh128
 from piecework._internal.extras import import_extra
 from piecework.errors import ArgumentError
 from piecework.export.arrow_files import write_arrow, write_parquet
@@ -71,9 +71,11 @@ def _write_dataset_files(folder: Path, files: Sequence[str]) -> None:
 
     The files have no features, which `datasets` then takes from the Arrow schema in every version.
     """
+    checksum = Xxh128()
+    checksum.update("\n".join(files).encode())
     state: dict[str, Any] = {
         "_data_files": [{"filename": name} for name in files],
-        "_fingerprint": hashlib.blake2b("\n".join(files).encode(), digest_size=8).hexdigest(),
+        "_fingerprint": checksum.hexdigest(),
         "_format_columns": None,
         "_format_kwargs": {},
         "_format_type": None,

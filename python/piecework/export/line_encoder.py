@@ -18,9 +18,6 @@ from piecework.spec.text_cuts import CUT, can_be_cut
 from piecework.tokenizer import Tokenizer
 from piecework.tokenizer.batch import Batch
 
-LONG_CHARS = 1 << 20
-PIECE_CHARS = 256 << 10
-
 _MAX_BATCH_TOKENS = 2**31 - 1  # the limit of Arrow list offsets and Megatron lengths
 _SPECIAL_SHOWN = 8
 
@@ -32,6 +29,9 @@ class LineEncoder:
     change ids, so that all threads encode them.
     """
 
+    long_chars = 1 << 20
+    piece_chars = 256 << 10
+
     def __init__(
         self,
         tokenizer: Tokenizer,
@@ -39,8 +39,6 @@ class LineEncoder:
         layout: RowLayout,
         *,
         offsets: bool = False,
-        long_chars: int = LONG_CHARS,
-        piece_chars: int = PIECE_CHARS,
     ) -> None:
         chat, add_special_tokens = settings.chat, settings.add_special_tokens
         self.eod = _eod_id(tokenizer, settings.append_eod, add_special_tokens and chat is None)
@@ -51,8 +49,6 @@ class LineEncoder:
         self._settings = settings
         self._kept = layout.kept
         self._offsets = offsets
-        self._long_chars = long_chars
-        self._piece_chars = piece_chars
         self._chats: ChatEncoder | None = None
         if chat is not None:
             self._chats = ChatEncoder(tokenizer, chat, with_mask=layout.has_mask, offsets=offsets)
@@ -83,9 +79,9 @@ class LineEncoder:
         return EncodedLines(batch, labels, columns, parsed_special=parsed, faults=faults)
 
     def _encode_lines(self, texts: Texts) -> Batch:
-        if self._frame is None or longest(texts) < self._long_chars:
+        if self._frame is None or longest(texts) < self.long_chars:
             return self._encode_texts(texts, self._settings.add_special_tokens)
-        pieces = [list(_pieces(text, self._piece_chars)) for text in texts]
+        pieces = [list(_pieces(text, self.piece_chars)) for text in texts]
         batch = self._encode_texts([piece for parts in pieces for piece in parts], False)
         ends = np.cumsum([0, *map(len, pieces)])
         return _framed(with_rows(batch, batch.ids, batch.row_offsets[ends]), *self._frame)
@@ -134,9 +130,7 @@ def _special_tokens(tokenizer: Tokenizer) -> str:
 def _with_eod(batch: Batch, eod: int | None) -> Batch:
     """Return the batch with `eod` appended to each row; raises if a format cannot count its tokens."""
     if eod is not None:
-        ids = np.insert(batch.ids, batch.row_offsets[1:], np.uint32(eod))
-        row_offsets = batch.row_offsets + np.arange(len(batch.row_offsets))
-        batch = with_rows(batch, ids, row_offsets)
+        batch = _framed(batch, [], [eod])
     if len(batch.ids) > _MAX_BATCH_TOKENS:
         problem = (
             f"have a line or document of {len(batch.ids)} tokens; the limit is {_MAX_BATCH_TOKENS}"

@@ -28,10 +28,6 @@ NPY_MAGIC = b"\x93NUMPY"
 
 _OFFSETS_SUFFIX = ".row_offsets.npy"
 _NAMES_OF_PACKED = ("document_lengths", "document_offsets")
-_HEADER_READERS = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
 
 
 def npy_paths(path: str) -> tuple[str, str]:
@@ -158,19 +154,15 @@ def _growing_array(
 class _StoredArray:
     """A one-dimensional `.npy` file of integers, of which parts are read.
 
-    It is not mapped: a mapped file that another process truncates ends this process.
+    Its data are not mapped: a mapped file that another process truncates ends this process.
     """
 
     def __init__(self, path: str) -> None:
         expected = "an array of integers of one dimension"
-        with damage_as_corpus_error(path, expected), open(path, "rb") as stream:
-            version = np.lib.format.read_magic(stream)
-            read_header = _HEADER_READERS.get(version)
-            if read_header is None:
-                raise ValueError(f"version {version} of the format")
-            shape, _, self._type = read_header(stream)
-            self._start = stream.tell()
-            size = os.fstat(stream.fileno()).st_size - self._start
+        with damage_as_corpus_error(path, expected):
+            mapped = np.load(path, mmap_mode="r")  # reads the header only
+            shape, self._type, self._start = mapped.shape, mapped.dtype, mapped.offset
+            size = os.path.getsize(path) - self._start
         if len(shape) != 1 or self._type.kind not in "iu":
             raise CorpusError(path, f"found {self._type} of shape {shape}, expected {expected}")
         self._path, self.length = path, shape[0]

@@ -157,7 +157,7 @@ def encode_files(
         FileReader(sources, checked, options, labels=form.has_offsets),
         LineEncoder(tokenizer, checked, layout, offsets=form.has_offsets),
         lambda unit: [],
-        FileWriter(targets, form, layout, tokenizer),
+        FileWriter(targets, lambda path: form.open(path, tokenizer, layout)),
         options.fault,
     )
     [tally] = pipeline.run(progress)
