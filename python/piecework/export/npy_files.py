@@ -159,7 +159,7 @@ class _StoredArray:
 
     def __init__(self, path: str) -> None:
         expected = "an array of integers of one dimension"
-        with damage_as_corpus_error(path, expected):
+        with damage_as_corpus_error(path, expected), np.errstate(over="ignore"):
             mapped = np.load(path, mmap_mode="r")  # reads the header only
             shape, self._type, self._start = mapped.shape, mapped.dtype, mapped.offset
             size = os.path.getsize(path) - self._start
