@@ -30,11 +30,6 @@ _OFFSETS_SUFFIX = ".row_offsets.npy"
 _NAMES_OF_PACKED = ("document_lengths", "document_offsets")
 
 
-def npy_paths(path: str) -> tuple[str, str]:
-    """Return the paths of the ids and of the row offsets: `a.npy` and `a.row_offsets.npy`."""
-    return path, path.removesuffix(".npy") + _OFFSETS_SUFFIX
-
-
 def npy_files(path: str, layout: RowLayout = PLAIN) -> tuple[str, ...]:
     """Return the paths of all files of a layout: ids, row offsets or lengths of documents, and masks.
 
@@ -93,7 +88,7 @@ def read_npy(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
         problem = "has row offsets; give the file of ids, without `.row_offsets` in its name"
         raise CorpusError(path, problem)
     ids = _StoredArray(path)
-    offsets_path = npy_paths(path)[1]
+    offsets_path = npy_files(path)[1]
     if not os.path.isfile(offsets_path):
         message = f"cannot be read: no such file; it has the row offsets of {path}"
         raise FileError(offsets_path, message, errno=errno.ENOENT)

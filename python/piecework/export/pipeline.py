@@ -9,9 +9,9 @@ those of `encode_corpus`, whose shards appear one after the other and are record
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import closing
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
@@ -324,8 +324,9 @@ class Pipeline:
         A background thread encodes the next batches, while this one reads and writes.
         """
         tallies = []
+        names = ", ".join("<stdout>" if path == "-" else path for path in self.writer.targets)
         with (
-            _system_errors_as_file_errors(self.writer.targets),
+            FileError.while_writing(names),  # readers convert their own errors
             self.writer,
             progress_bar("encoding", progress, in_bytes=True) as update,
             closing(self._encoded()) as encoded,
@@ -416,18 +417,6 @@ def overlapped(
             yield running.popleft().result()
     finally:
         executor.shutdown(cancel_futures=True)
-
-
-@contextmanager
-def _system_errors_as_file_errors(targets: Sequence[str]) -> Iterator[None]:
-    """Convert system errors about writing to `FileError`; readers convert their own."""
-    try:
-        yield
-    except (FileError, BrokenPipeError):
-        raise
-    except OSError as error:
-        names = ", ".join("<stdout>" if path == "-" else path for path in targets)
-        raise FileError.writing(names, error) from error
 
 
 # ---- in memory
