@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 import numpy as np
@@ -53,11 +53,7 @@ class LineEncoder:
         if chat is not None:
             self._chats = ChatEncoder(tokenizer, chat, with_mask=layout.has_mask, offsets=offsets)
         self._frame = None if offsets else _frame(tokenizer, add_special_tokens)
-        self._parsed = ParsedSpecialCounter(
-            tokenizer,
-            add_special_tokens=add_special_tokens,
-            parse_special=settings.parse_special,
-        )
+        self._parsed = ParsedSpecialCounter(tokenizer, settings)
 
     def encode(self, texts: Texts) -> EncodedLines:
         """Encode lines, or conversations; the result has an error for each that cannot be encoded."""
@@ -192,20 +188,14 @@ class ParsedSpecialCounter:
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer.train_from_iterator(["a hug"] * 9, vocab_size=16)
-    >>> parsed_special = ParsedSpecialCounter(tok, add_special_tokens=True, parse_special=None)
+    >>> parsed_special = ParsedSpecialCounter(tok, EncodeSettings())
     >>> parsed_special.count(tok.encode_batch(["a [SEP] hug", "hug"]))
     1
 
     Unknown tokens are not counted, nor is the padding token if rows are padded.
     """
 
-    def __init__(
-        self,
-        tokenizer: Tokenizer,
-        *,
-        add_special_tokens: bool,
-        parse_special: bool | Collection[str] | None,
-    ) -> None:
+    def __init__(self, tokenizer: Tokenizer, settings: EncodeSettings) -> None:
         ids = {token.id for token in tokenizer.added_tokens if token.special}
         roles = [*tokenizer._role_tokens().values()]
         # The unknown token stands for text, unless it has another role too, as in GPT-2.
@@ -213,9 +203,9 @@ class ParsedSpecialCounter:
             ids.discard(tokenizer.unk_token_id)
         if (padding := tokenizer._stages().padding) is not None:
             ids.discard(padding.pad_id)
-        parses = parse_special is None or bool(parse_special)
+        parses = settings.parse_special is None or bool(settings.parse_special)
         self._ids = np.array(sorted(ids) if parses else [], np.uint32)
-        added = tokenizer.encode("").ids if add_special_tokens else []
+        added = tokenizer.encode("").ids if settings.add_special_tokens else []
         self._added_to_row = sum(id in ids for id in added)
 
     def count(self, batch: Batch) -> int:
