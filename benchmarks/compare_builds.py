@@ -87,16 +87,18 @@ def parse_options() -> argparse.Namespace:
 def import_folder(build: Path, folder: Path) -> Path:
     """Return the folder that `import piecework` needs for a build; `folder` is used for a copy."""
     if build.is_dir():
-        if not any((build / "python" / "piecework").glob("_core*.so")):
-            raise SystemExit(f"{build}: no compiled module in python/piecework; build it first")
+        if not any((build / "python" / "piecework" / "_internal").glob("_core*.so")):
+            raise SystemExit(
+                f"{build}: no compiled module in python/piecework/_internal; build it first"
+            )
         return (build / "python").resolve()
     if not build.is_file():
         raise SystemExit(f"{build}: no such file or folder")
     if (build.parent / "__init__.py").is_file():
-        return build.parent.parent.resolve()
+        return build.parent.parent.parent.resolve()
     ignored = shutil.ignore_patterns("_core*.so", "__pycache__")
     copy = shutil.copytree(PACKAGE, folder / "piecework", ignore=ignored)
-    shutil.copy(build, copy / "_core.abi3.so")
+    shutil.copy(build, copy / "_internal" / "_core.abi3.so")
     return folder
 
 

@@ -130,7 +130,9 @@ class ReferenceEngine:
         self, model: str, preset: str, texts: Sequence[str], vocab_size: int
     ) -> list[str]:
         counts = self.count_words(texts, preset)
-        units = simple_words.character_counts(counts) if model == "char" else counts
+        units = (
+            sorted(simple_words.count_parts(counts, iter).items()) if model == "char" else counts
+        )
         return simple_words.learn_vocabulary(units, vocab_size=vocab_size)
 
 

@@ -1,4 +1,4 @@
-"""The exceptions of piecework: one tree; each error is a place and a message, with fields for code.
+"""The exceptions of piecework, in one tree; each has a place, a message and fields for code to read.
 
     PieceworkError
     ├── ArgumentError       (ValueError)   an argument has an invalid value
@@ -177,7 +177,7 @@ class CorpusError(PieceworkError, ValueError):
 
 
 class InvalidUtf8Error(CorpusError):
-    """A corpus that is read, or ids that are decoded, with `encoding_errors="strict"` have invalid UTF-8.
+    """A corpus read, or ids decoded, with `encoding_errors="strict"` contain invalid UTF-8.
 
     >>> issubclass(InvalidUtf8Error, CorpusError)
     True
@@ -393,7 +393,7 @@ class InternalError(PieceworkError, RuntimeError):
 class FormatWarning(UserWarning):
     """A tokenizer file is valid but contains a probable mistake, such as a blank line in a `vocab.txt`.
 
-    The ids equal those that the owner of the format gives.
+    The ids equal the ids of the library that owns the format.
 
     >>> issubclass(FormatWarning, UserWarning)
     True

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.analysis import explain
+from piecework.analysis.displayed import as_text
 from piecework.analysis.explain import ExplainedWord, Explainer
 from piecework.analysis.readable import is_byte_level, text_of_bytes
 from piecework.analysis.word_steps import MAX_CHARS, MergeTable
@@ -113,7 +114,7 @@ def bpe_models(draw: st.DrawFn) -> pw.spec.BPE:
 def test_merges_end_where_the_model_does(model: pw.spec.BPE, word: str) -> None:
     table = MergeTable(model)
     symbols = table.symbols(word)
-    steps = table.steps(symbols)
+    steps = table.steps(word)
     assert steps is not None
     for step in steps:
         symbols = step.apply_to(symbols)
@@ -357,7 +358,7 @@ def test_hostile_text_is_escaped(kind: str) -> None:
 @pytest.mark.parametrize("width", [80, 120])
 def test_text_fits_the_width(width: int) -> None:
     tok = pw.Tokenizer(pw.spec.WordPiece(PRINTED), pre_tokenizer=pw.spec.WhitespaceSplit())
-    shown = explain(tok, "hugs bugs " + "hugsbugsbums" * 5).to_text(width=width)
+    shown = as_text(explain(tok, "hugs bugs " + "hugsbugsbums" * 5).blocks(), width)
     assert max(map(len, shown.splitlines())) <= width
 
 

@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.analysis import Gold, boundary_scores, read_gold
+from piecework.analysis.comparison import tables
 from piecework.analysis.gold import BoundaryScores
-from piecework.analysis.text_tables import tables
 from tests.data import need
 
 PIECES = "[UNK] un ##hap ##py ##happy stride ##s strides h ##a p ##p ##y".split()

@@ -47,25 +47,21 @@ def test_the_merges_of_a_token_are_in_the_order_of_learning() -> None:
 @pytest.mark.parametrize(
     ("token", "nearest"),
     [
-        ("hug", "'##hug', 'Ġhug' or 'hugs'"),
-        ("café", "'cafÃ©'"),
-        ("hugz", "'Ġhug', 'hugs' or '##hug'"),
+        ("hug", "Ġhug"),
+        ("café", "cafÃ©"),
+        ("est", "##est"),
         ("xyz", None),
     ],
 )
-def test_the_error_for_an_absent_token_names_the_nearest_entries(
+def test_the_error_for_an_absent_token_names_the_nearest_entry(
     token: str, nearest: str | None
 ) -> None:
-    entries = ["##hug", "bun", "hugs", "Ġhug", "cafÃ©"]
+    entries = ["##hug", "bun", "hugs", "Ġhug", "cafÃ©", "##est"]
     model = pw.spec.BPE({entry: id for id, entry in enumerate(entries)}, ())
-    expected = (
-        f"an entry of the vocabulary, such as {nearest}"
-        if nearest
-        else "an entry of the vocabulary"
-    )
     with pytest.raises(ArgumentError) as raised:
         lineage(pw.Tokenizer(model), token)
-    assert str(raised.value) == f"token: must be {expected}, not {token!r}"
+    hint = f"; did you mean {nearest!r}?" if nearest else ""
+    assert str(raised.value) == f"token: must be an entry of the vocabulary, not {token!r}{hint}"
 
 
 @settings(max_examples=100)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import piecework as pw
-from piecework.analysis.compare import Comparison
+from piecework.analysis.comparison import Comparison
 from tests.data import need
 
 ROOT = Path(__file__).parents[2]

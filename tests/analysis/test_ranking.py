@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.analysis import compare
+from piecework.analysis.comparison import tables
 from piecework.analysis.entry_bytes import PLAIN_TEXT
 from piecework.analysis.metrics import TokenSums
-from piecework.analysis.text_tables import tables
 
 WORD = "έταιραι"  # 7 characters of 2 bytes
 

@@ -20,11 +20,10 @@ from rich.cells import cell_len
 import piecework as pw
 from piecework.analysis import charts, compare, html_report, save_plots
 from piecework.analysis.blocks import Paragraph
-from piecework.analysis.compare import Comparison
+from piecework.analysis.comparison import Comparison, tables, word_tables
 from piecework.analysis.drawing import Element
 from piecework.analysis.readable import percent
 from piecework.analysis.report import findings
-from piecework.analysis.text_tables import blocks, tables, word_tables
 
 TEXTS = ["hug hugs pug", "pun bun hugs hug zé"]
 HOSTILE = '<img src="http://example.org/x">&$a$'
@@ -62,8 +61,8 @@ def paths(tmp_path: Path) -> dict[str, str]:
 
 
 def test_tables_are_rectangles_with_a_column_for_each_tokenizer(found: Comparison) -> None:
-    measures, _, lengths, frequencies = tables(found)
-    for table in (measures, lengths, frequencies):
+    measures, _, lengths = tables(found)
+    for table in (measures, lengths):
         assert table.header == ("", "pieces", HOSTILE)
         assert {len(row) for row in table.rows} == {3}
     rows = {row[0]: row[1:] for row in measures.rows}
@@ -73,7 +72,6 @@ def test_tables_are_rectangles_with_a_column_for_each_tokenizer(found: Compariso
     assert "boundary F1 %" in rows
     # Entries have up to 9 characters; no token has 5 or more: "9-12" and "13+" would be rows of zeros.
     assert [row[0] for row in lengths.rows] == ["1", "2", "3", "4", "5-6"]
-    assert frequencies.rows[0][0] == "rank 1"
 
 
 def test_reports_without_gold_have_no_boundary_rows() -> None:
@@ -91,7 +89,6 @@ def test_named_sources_and_words_have_tables() -> None:
         "sources as translations",
         "agreement",
         "token lengths",
-        "token frequencies",
     ]
     by_source, costs, agreement = tables(found)[1:4]
     assert [row[0] for row in by_source.rows] == ["first", HOSTILE]
@@ -238,7 +235,7 @@ def test_no_outlier_hides_the_words_on_which_others_differ() -> None:
 
 
 def test_a_legend_says_which_direction_is_good(found: Comparison) -> None:
-    paragraphs = [block.text for block in blocks(found) if isinstance(block, Paragraph)]
+    paragraphs = [block.text for block in found.blocks() if isinstance(block, Paragraph)]
     rank, direction, _ = paragraphs[-3:]
     assert rank.startswith("rank: by charged tokens")
     better, less = direction.split("Better is less: ")
@@ -267,10 +264,8 @@ def test_every_chart_has_every_tokenizer(found: Comparison) -> None:
         "splits",
         "frequency",
         "length",
-        "boundaries",
         "token_lengths",
         "entry_lengths",
-        "frequencies",
     ]
     for drawing in drawn.values():
         named = {tip["tokenizer"] for tip in tips_of(drawing)}
@@ -515,7 +510,7 @@ def test_compare_writes_a_page_and_pictures(cli: Run, paths: dict[str, str]) -> 
     assert code == 0
     assert "fertility" in out
     assert 'data-chart="measures"' in Path(paths["report"]).read_text(encoding="utf-8")
-    assert len(list(Path(paths["plots"]).iterdir())) == 7
+    assert len(list(Path(paths["plots"]).iterdir())) == 6
 
 
 def test_several_corpora_are_sources_named_by_the_user_or_by_their_files(

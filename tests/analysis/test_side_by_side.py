@@ -95,11 +95,15 @@ def test_an_empty_text_has_no_lines() -> None:
     assert "tokenizer" in str(found)
 
 
-@pytest.mark.parametrize("tokenizers", [{}, [WORDS]])
-def test_tokenizers_must_have_names(tokenizers: object) -> None:
-    with pytest.raises(
-        ArgumentError, match="tokenizers: must be a mapping of names to tokenizers, at least one"
-    ):
+@pytest.mark.parametrize(
+    ("tokenizers", "problem"),
+    [
+        ({}, "must have at least one tokenizer"),
+        ([WORDS], "must be a mapping of names to tokenizers, not list"),
+    ],
+)
+def test_tokenizers_must_have_names(tokenizers: object, problem: str) -> None:
+    with pytest.raises(ArgumentError, match=f"tokenizers: {problem}"):
         side_by_side(tokenizers, "hug")  # type: ignore[arg-type]
 
 
@@ -119,7 +123,7 @@ class Cells(HTMLParser):
 
 def test_html_has_the_lines_of_the_text() -> None:
     found = side_by_side(THREE, "hugs hugging 日 a " * 9)
-    [drawn] = re.findall(r'<pre class="aligned">(.*?)</pre>', found.to_html(), re.DOTALL)
+    [drawn] = re.findall(r'<pre class="aligned">(.*?)</pre>', found._repr_html_(), re.DOTALL)
     plain = unescape(re.sub("<[^>]*>", "", drawn))
     assert [line.rstrip() for line in plain.splitlines()] == found.aligned()
 

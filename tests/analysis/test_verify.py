@@ -305,7 +305,7 @@ def test_ids_and_a_fingerprint_are_checked_in_one_run(cli: Run, files: tuple[str
         (("{corpus}",), "CORPUS needs --against: one of tokenizers, transformers, sentencepiece, "),
         (("--against", "tokenizers"), "--against needs CORPUS"),
         (("{corpus}", "--against", "other"), "'other' is not one of 'tokenizers'"),
-        (("--fingerprint", "abc"), "--fingerprint: 'abc' is no file and no fingerprint; give 64 hexadec"),
+        (("--fingerprint", "abc"), "--fingerprint: 'abc' is neither a file nor a fingerprint; give 64"),
         (("--fingerprint", "{corpus}"), "has no fingerprint of {tokenizer}; `piecework verify"),
         (("missing.txt", "--against", "tokenizers"), "missing.txt: cannot be read"),
         (("{corpus}", "--against", "sentencepiece"), "{tokenizer}: cannot be read by sentencepiece"),

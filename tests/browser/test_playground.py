@@ -498,7 +498,7 @@ def test_tokens_of_an_earlier_text_are_dimmed_after_the_server_ended(
     page.fill("#text", "hug")
     reason = page.locator("#failure")
     expect(reason).to_contain_text("The server does not answer")
-    expect(reason).to_contain_text("those of an earlier text")
+    expect(reason).to_contain_text("belong to an earlier text")
     assert page.locator("#workspace").evaluate(OPACITY) < 0.5
     expect(page.locator("#status")).to_have_text("")
     page.unroute("**/api/**")

@@ -44,7 +44,7 @@ def test_every_chart_is_drawn_without_network_and_eval(report: str, opened: Open
     page.goto(report)
     started(page)
     assert requests == [report]
-    assert page.locator(".plot svg").count() == 9
+    assert page.locator(".plot svg").count() == 7
     bars = page.locator("[data-chart=measures] [data-series] rect")
     assert bars.count() == 3
 

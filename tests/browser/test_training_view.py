@@ -73,12 +73,12 @@ def test_training_says_what_the_preset_does_to_your_own_text(site: str, opened: 
 
 def test_words_of_a_published_example_have_no_preset(site: str, opened: Open) -> None:
     page = opened(f"{site}#view=training&corpus=course&learner=wordpiece-pmi")
-    expect(page.locator("#splitting")).to_contain_text("words are those of the published example")
+    expect(page.locator("#splitting")).to_contain_text("words come from the published example")
     page.get_by_label("Preset").select_option("bert-cased")
     expect(page.locator("#splitting")).to_contain_text("Preset bert-cased")
     page.get_by_label("Corpus").select_option("hugs")
     expect(page.get_by_label("Preset")).to_be_hidden()
-    expect(page.locator("#splitting")).to_contain_text("words are those of the published example")
+    expect(page.locator("#splitting")).to_contain_text("words come from the published example")
 
 
 def test_unigram_training_uses_the_width_of_the_window(site: str, opened: Open) -> None:

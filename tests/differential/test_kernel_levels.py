@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from piecework._internal import _core, errors
+from piecework import errors
+from piecework._internal import _core
 from tests.differential import peer, ranks
 from tests.differential.test_files_equal_tokenizers import FILES, NAMES, both, random_texts
 from tests.differential.test_tiktoken import FAMILIES, code

@@ -165,8 +165,6 @@ def test_an_encoding_is_a_value(both: Any) -> None:
     assert isinstance(encoding, BackendEncoding)
     assert pickle.loads(pickle.dumps(encoding)) == copy.deepcopy(encoding) == encoding
     assert encoding == both[0].encode("hugs my", "dog")
-    with pytest.warns(DeprecationWarning, match="words: use word_ids"):
-        assert encoding.words == encoding.word_ids
     assert len(encoding) == len(encoding.ids) == 7
     encoding.truncate(3)
     assert encoding != both[1].encode("hugs my", "dog")

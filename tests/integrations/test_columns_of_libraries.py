@@ -254,13 +254,12 @@ def test_series_of_pandas_without_pyarrow(dtype: str, monkeypatch: pytest.Monkey
 # ---- scikit-learn
 
 
-def test_the_analyzer_of_scikit_learn() -> None:
+def test_tokenize_is_an_analyzer_of_scikit_learn() -> None:
     text = pytest.importorskip("sklearn.feature_extraction.text", reason="needs scikit-learn")
     base = pytest.importorskip("sklearn.base", reason="needs scikit-learn")
-    from piecework.integrations.sklearn import analyzer
 
     documents = ["hug hug pug", "bun pug", ""]
-    vectorizer = text.CountVectorizer(analyzer=analyzer(TOK))
+    vectorizer = text.CountVectorizer(analyzer=TOK.tokenize)
     counts = vectorizer.fit_transform(documents)
     names = list(vectorizer.get_feature_names_out())
     for row, document in enumerate(documents):
@@ -268,10 +267,6 @@ def test_the_analyzer_of_scikit_learn() -> None:
         assert counts[row].toarray()[0].tolist() == [tokens.count(name) for name in names]
     for same in (pickle.loads(pickle.dumps(vectorizer)), base.clone(vectorizer).fit(documents)):
         assert (same.transform(documents) != counts).nnz == 0
-    with_special = text.TfidfVectorizer(analyzer=analyzer(TOK, add_special_tokens=True))
-    assert "[CLS]" in with_special.fit(documents).vocabulary_
-    with pytest.raises(InputTypeError, match="tokenizer: must be a Tokenizer, not str"):
-        analyzer("bert-base-uncased")  # type: ignore[arg-type]
 
 
 # ---- spaCy

@@ -18,9 +18,8 @@ import piecework as pw
 from piecework._internal.threads import default_num_threads
 from piecework.errors import ArgumentError, InputTypeError
 from piecework.integrations.datasets import (
+    EncodeChatsFunction,
     EncodeFunction,
-    encode_chats_function,
-    encode_function,
 )
 
 TEXTS = [f"hug hugs pug {number} bun" for number in range(300)]
@@ -30,10 +29,10 @@ HASH = """
 import sys, pickle
 from datasets.fingerprint import Hasher
 import piecework as pw
-from piecework.integrations.datasets import encode_function
+from piecework.integrations.datasets import EncodeFunction
 tok = pw.Tokenizer.load(sys.argv[1])
 for round in range(2):
-    print(Hasher.hash(tok), Hasher.hash(encode_function(tok, keep_columns=["label"])))
+    print(Hasher.hash(tok), Hasher.hash(EncodeFunction(tok, keep_columns=["label"])))
     tok.encode_batch(["hug hugs"] * 99).to_numpy()
     tok.encode("hugs").tokens, tok.special_tokens_map, tok.spec, tok.pad_token_id, repr(tok)
     hash(tok), tok == pickle.loads(pickle.dumps(tok))
@@ -56,7 +55,7 @@ def stored(tmp_path: Path) -> Any:
 
 
 def test_a_mapped_dataset_has_the_ids_and_the_kept_columns(stored: Any) -> None:
-    encode = encode_function(TOK, keep_columns=["label"])
+    encode = EncodeFunction(TOK, keep_columns=["label"])
     encoded = stored.with_format("arrow").map(encode, batched=True, batch_size=64)
     assert encoded.column_names == ["label", "input_ids"]
     assert encoded.data.schema.field("input_ids").type == pa.list_(pa.uint32())
@@ -73,15 +72,15 @@ def test_a_batch_is_a_dataset() -> None:
 
 
 def test_all_columns_stay_by_default(stored: Any) -> None:
-    encoded = stored.with_format("arrow").map(encode_function(TOK), batched=True)
+    encoded = stored.with_format("arrow").map(EncodeFunction(TOK), batched=True)
     assert encoded.column_names == ["text", "label", "input_ids"]
-    again = encoded.map(encode_function(TOK.with_truncation(4)), batched=True)
+    again = encoded.map(EncodeFunction(TOK.with_truncation(4)), batched=True)
     assert again.column_names == encoded.column_names
     assert max(map(len, again.with_format(None)["input_ids"][:])) == 4
 
 
 def test_worker_processes_give_the_same_dataset(stored: Any) -> None:
-    encode = encode_function(TOK, keep_columns=[])
+    encode = EncodeFunction(TOK, keep_columns=[])
     arrow = stored.with_format("arrow")
     one = arrow.map(encode, batched=True, load_from_cache_file=False)
     two = arrow.map(encode, batched=True, num_proc=2, load_from_cache_file=False)
@@ -100,14 +99,14 @@ def threads_used(rows: dict[str, list[str]]) -> dict[str, list[int]]:
 
 def test_pairs_offsets_and_windows_become_columns(stored: Any) -> None:
     arrow = stored.add_column("second", TEXTS[::-1]).with_format("arrow")
-    encode = encode_function(TOK, pair_column="second", keep_columns=["label"], offsets=True)
+    encode = EncodeFunction(TOK, pair_column="second", keep_columns=["label"], offsets=True)
     rows = arrow.map(encode, batched=True).with_format(None)[:3]
     expected = [TOK.encode(*pair) for pair in zip(TEXTS[:3], TEXTS[::-1][:3], strict=True)]
     assert rows["token_type_ids"] == [each.type_ids for each in expected]
     assert [[tuple(pair) for pair in row] for row in rows["offset_mapping"]] == [
         each.offsets for each in expected
     ]
-    short = encode_function(TOK.with_truncation(5), keep_columns=["label"], overflow=True)
+    short = EncodeFunction(TOK.with_truncation(5), keep_columns=["label"], overflow=True)
     windows = stored.with_format("arrow").map(short, batched=True, batch_size=50).with_format(None)
     samples = windows["overflow_to_sample_mapping"][:]
     assert len(samples) > len(TEXTS)
@@ -118,7 +117,7 @@ def test_pairs_offsets_and_windows_become_columns(stored: Any) -> None:
 
 def test_a_stream_is_encoded_as_a_dataset_is(stored: Any) -> None:
     stream = stored.to_iterable_dataset().with_format("arrow")
-    mapped = stream.map(encode_function(TOK, keep_columns=["label"]), batched=True, batch_size=50)
+    mapped = stream.map(EncodeFunction(TOK, keep_columns=["label"]), batched=True, batch_size=50)
     ids = [row["input_ids"] for row in mapped.with_format(None)]
     assert ids == [TOK.encode(text).ids for text in TEXTS]
 
@@ -138,33 +137,32 @@ def test_the_fingerprint_is_the_same_in_every_process_and_after_use(tmp_path: Pa
     assert len(lines) == 1
     tok = pw.Tokenizer.load(tmp_path / "tokenizer.json")
     assert lines == {
-        f"{Hasher.hash(tok)} {Hasher.hash(encode_function(tok, keep_columns=['label']))}"
+        f"{Hasher.hash(tok)} {Hasher.hash(EncodeFunction(tok, keep_columns=['label']))}"
     }
 
 
 def test_other_settings_have_other_fingerprints() -> None:
     functions = (
-        *(encode_function(TOK), encode_function(TOK, "other"), encode_function(TOK, offsets=True)),
-        encode_function(TOK, keep_columns=[]),
-        *(encode_function(TOK.with_truncation(4)), encode_function(TOK.with_added_tokens(["x"]))),
+        *(EncodeFunction(TOK), EncodeFunction(TOK, "other"), EncodeFunction(TOK, offsets=True)),
+        EncodeFunction(TOK, keep_columns=[]),
+        *(EncodeFunction(TOK.with_truncation(4)), EncodeFunction(TOK.with_added_tokens(["x"]))),
     )
     assert len({Hasher.hash(function) for function in functions}) == len(functions)
 
 
 def test_a_second_map_reads_the_cache(stored: Any, tmp_path: Path) -> None:
     arrow = stored.with_format("arrow")
-    first = arrow.map(encode_function(TOK), batched=True)
+    first = arrow.map(EncodeFunction(TOK), batched=True)
     TOK.encode_batch(TEXTS)
-    again = arrow.map(encode_function(pickle.loads(pickle.dumps(TOK))), batched=True)
+    again = arrow.map(EncodeFunction(pickle.loads(pickle.dumps(TOK))), batched=True)
     assert [file["filename"] for file in first.cache_files]
     assert again.cache_files == first.cache_files
     assert again._fingerprint == first._fingerprint
 
 
 def test_the_function_pickles_and_compares() -> None:
-    encode = encode_function(TOK, "text", keep_columns=["label"])
+    encode = EncodeFunction(TOK, "text", keep_columns=["label"])
     assert pickle.loads(pickle.dumps(encode)) == encode
-    assert isinstance(encode, EncodeFunction)
 
 
 @pytest.mark.parametrize(
@@ -178,23 +176,23 @@ def test_the_function_pickles_and_compares() -> None:
 def test_columns_that_do_not_exist_are_named(settings: Any, place: str) -> None:
     table = pa.table({"text": ["a"], "label": [1]})
     with pytest.raises(ArgumentError, match="text, label") as raised:
-        encode_function(TOK, **settings)(table)
+        EncodeFunction(TOK, **settings)(table)
     assert raised.value.place == place
 
 
 def test_wrong_input_says_what_to_do(stored: Any) -> None:
     with pytest.raises(InputTypeError, match=r"with_format\('arrow'\)"):
-        stored.map(encode_function(TOK), batched=True)
+        stored.map(EncodeFunction(TOK), batched=True)
     with pytest.raises(InputTypeError, match=r"texts\[1\]"):
-        encode_function(TOK)(pa.table({"text": ["a", None]}))
+        EncodeFunction(TOK)(pa.table({"text": ["a", None]}))
     with pytest.raises(ArgumentError, match="strings"):
-        encode_function(TOK)(pa.table({"text": [1, 2]}))
+        EncodeFunction(TOK)(pa.table({"text": [1, 2]}))
     with pytest.raises(InputTypeError, match="tokenizer"):
-        encode_function("bert")  # type: ignore[arg-type]
+        EncodeFunction("bert")  # type: ignore[arg-type]
     with pytest.raises(InputTypeError, match="keep_columns"):
-        encode_function(TOK, keep_columns="label")
+        EncodeFunction(TOK, keep_columns="label")
     with pytest.raises(InputTypeError, match="column"):
-        encode_function(TOK, None)  # type: ignore[arg-type]
+        EncodeFunction(TOK, None)  # type: ignore[arg-type]
 
 
 # ---- conversations
@@ -215,7 +213,7 @@ def chatty() -> pw.Tokenizer:
 
 @pytest.mark.parametrize("workers", [None, 2])
 def test_a_mapped_dataset_of_conversations_has_ids_and_masks(workers: int | None) -> None:
-    encode = encode_chats_function(chatty(), keep_columns=["n"])
+    encode = EncodeChatsFunction(chatty(), keep_columns=["n"])
     dataset = datasets.Dataset.from_list(CHATS).with_format("arrow")
     mapped = dataset.map(encode, batched=True, batch_size=2, num_proc=workers).with_format(None)
     encoded = pw.export.encode_chats(chatty(), CHATS, chat=pw.chat.ChatFormat())
@@ -228,17 +226,17 @@ def test_a_mapped_dataset_of_conversations_has_ids_and_masks(workers: int | None
 
 def test_conversations_of_a_named_column_without_masks() -> None:
     chat = pw.chat.ChatFormat(mask=[])
-    encode = encode_chats_function(chatty(), chat, field="talk")
+    encode = EncodeChatsFunction(chatty(), chat, field="talk")
     table = pa.table({"talk": [CHATS[0]["messages"]]})
     assert encode(table).to_pydict() == {"input_ids": [[3, 1, 2, 3, 2]]}
     with pytest.raises(pw.errors.CorpusError, match=r"records\[0\] field 'talk': is missing"):
         encode(pa.table({"text": ["x"]}))
     with pytest.raises(ArgumentError, match="keep_columns"):
-        encode_chats_function(chatty(), keep_columns=["nope"])(table)
+        EncodeChatsFunction(chatty(), keep_columns=["nope"])(table)
     with pytest.raises(InputTypeError, match="keep_columns"):
-        encode_chats_function(chatty(), keep_columns="n")
-    assert Hasher.hash(encode_chats_function(chatty(), chat)) == Hasher.hash(
-        encode_chats_function(chatty(), pw.chat.ChatFormat(mask=[]))
+        EncodeChatsFunction(chatty(), keep_columns="n")
+    assert Hasher.hash(EncodeChatsFunction(chatty(), chat)) == Hasher.hash(
+        EncodeChatsFunction(chatty(), pw.chat.ChatFormat(mask=[]))
     )
 
 

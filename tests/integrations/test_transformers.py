@@ -24,7 +24,6 @@ from piecework.integrations.transformers import (
     BackendTokenizer,
     PieceworkTokenizerFast,
     accelerate,
-    coverage,
     register,
 )
 from piecework.integrations.transformers.accelerated import accelerated_class
@@ -187,7 +186,7 @@ def test_random_arguments_give_the_same_results(name: str, seed: int) -> None:
         assert_equal_outcome(ours, arguments, settings, expected)
         count_of_results += isinstance(expected, dict)
     assert count_of_results > 50
-    assert coverage(ours)["__call__"] == "piecework"
+    assert ours.backend_tokenizer.refusal is None
 
 
 ALIGNMENT = (
@@ -372,7 +371,7 @@ def test_a_component_that_is_changed_in_place_is_noticed() -> None:
         for normalizer in kept:
             normalizer.lowercase = lowercase
         assert ours("Hello")["input_ids"] == theirs("Hello")["input_ids"]
-        assert coverage(ours)["__call__"] == "piecework"
+        assert ours.backend_tokenizer.refusal is None
 
 
 def test_components_in_python_run_in_tokenizers_with_the_same_results() -> None:
@@ -381,11 +380,11 @@ def test_components_in_python_run_in_tokenizers_with_the_same_results() -> None:
     custom_pre_tokenizer(theirs)
     assert ours("Hello world")["input_ids"] == theirs("Hello world")["input_ids"]
     assert ours.decode([1, 2]) == theirs.decode([1, 2])
-    assert coverage(ours)["__call__"].startswith("tokenizers: ")
+    assert ours.backend_tokenizer.refusal
     ours.backend_tokenizer.pre_tokenizer = tokenizers.pre_tokenizers.ByteLevel(
         add_prefix_space=False
     )
-    assert coverage(ours)["__call__"] == "piecework"
+    assert ours.backend_tokenizer.refusal is None
     assert ours("Hello world")["input_ids"] == theirs_of("gpt2")("Hello world")["input_ids"]
 
 
@@ -453,7 +452,7 @@ def test_retraining_gives_an_accelerated_tokenizer() -> None:
     expected = theirs_of("gpt2").train_new_from_iterator(texts, 300)
     assert type(found) is type(ours)
     assert found("to be or question")["input_ids"] == expected("to be or question")["input_ids"]
-    assert coverage(found)["__call__"] == "piecework"
+    assert found.backend_tokenizer.refusal is None
 
 
 def test_a_warning_about_length_is_given_once(caplog: pytest.LogCaptureFixture) -> None:
@@ -492,8 +491,6 @@ def test_threads_with_other_lengths_do_not_disturb_each_other() -> None:
 def test_other_tokenizers_are_refused() -> None:
     with pytest.raises(InputTypeError, match="fast tokenizer"):
         accelerate("bert-base-uncased")
-    with pytest.raises(InputTypeError, match="accelerate"):
-        coverage(theirs_of("gpt2"))
 
 
 # ---- the other doors
@@ -581,7 +578,7 @@ def test_classes_that_build_their_pipeline_encode_here(name: str, tmp_path: Path
         assert_equal_outcome(again, arguments, settings, expected)
     ids = theirs("Hello world , don't stop!")["input_ids"]
     assert ours.decode(ids) == theirs.decode(ids)
-    assert coverage(ours)["__call__"] == "piecework"
+    assert ours.backend_tokenizer.refusal is None
 
 
 def test_the_class_takes_the_settings_of_a_tokenizer(tmp_path: Path) -> None:

@@ -118,8 +118,8 @@ def test_skipped_input_is_counted_by_kind(tmp_path: Path) -> None:
     with pytest.warns(CorpusWarning) as caught:
         pw.train.count_files(tmp_path / "a.jsonl", on_error="skip")
     text = str(caught[0].message)
-    assert "a field that is no string: 1 (first in " in text
-    assert "JSON that is no object: 1" in text
+    assert "a field that is not a string: 1 (first in " in text
+    assert "JSON that is not an object: 1" in text
     assert "broken JSON: 1" in text
 
 

@@ -17,8 +17,11 @@ from piecework.errors import FileError, PieceworkError
 
 MODULES = (
     "piecework",
-    *(f"piecework.{name}" for name in "analysis chat corpus export lattice".split()),
-    *(f"piecework.{name}" for name in "spec stages train vocabulary".split()),
+    *(f"piecework.{name}" for name in "analysis chat corpus export spec".split()),
+    *(
+        f"piecework.{name}"
+        for name in "tokenizer.lattice tokenizer.stages train vocabulary".split()
+    ),
 )
 WRONG = (
     *(None, -1, 10**30, 1.5, float("nan"), "", "wrong", "\ud800", b"x", [], [None]),

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 import piecework as pw
 from piecework.errors import ArgumentError, CorpusError, TrainingError
-from piecework.reference import unigram_hard_em, wordpiece_training
+from piecework.reference import wordpiece_training
+from tests.reference import survey_unigram
 from tests.reference.test_courses import FOUR_SENTENCES, SPECIAL_TOKENS
 
 TEXT = "hug pug pun bun hugs hug"
@@ -39,9 +40,9 @@ SURVEY_SCORES = {
 
 
 def test_hard_em_gives_the_scores_of_the_printed_trainer() -> None:
-    learned = unigram_hard_em.train(TEXT, SEEDS, set(CHARACTERS), 11)
+    learned = survey_unigram.train(TEXT, SEEDS, set(CHARACTERS), 11)
     assert {piece: round(score, 6) for piece, score in learned.scores.items()} == SURVEY_SCORES
-    pieces, score = unigram_hard_em.segment("hugs_pug", learned.scores)
+    pieces, score = survey_unigram.segment("hugs_pug", learned.scores)
     assert pieces == ["hug", "s", "_", "p", "ug"]
     assert score == pytest.approx(-12.783983106214965, abs=1e-9)
 
@@ -56,7 +57,7 @@ def test_hard_em_gives_the_scores_of_the_printed_trainer() -> None:
 def test_the_digamma_of_a_count_has_the_bits_of_the_imported_function(
     count: int, expected: float
 ) -> None:
-    assert unigram_hard_em.digamma(count) == expected
+    assert survey_unigram.digamma(count) == expected
 
 
 def test_ties_between_segmentations_equal_those_of_the_printed_trainer() -> None:
@@ -64,7 +65,7 @@ def test_ties_between_segmentations_equal_those_of_the_printed_trainer() -> None
     characters = Counter(text.replace(" ", "_"))
     seeds = characters | Counter({"_h": 5, "hn": 4, "hn_": 3, "n_": 3, "_hn": 3})
     seeds |= Counter({"hn_h": 2, "n_h": 2, "_hn_": 2})
-    learned = unigram_hard_em.train(text, seeds, set(characters), 8, max_rounds=9)
+    learned = survey_unigram.train(text, seeds, set(characters), 8, max_rounds=9)
     assert {piece: round(score, 6) for piece, score in learned.scores.items()} == {
         **dict.fromkeys(["h", "n", "u", "g", "_h", "hn"], -3.180134),
         **{"_": -2.180134, "p": -1.680134},
@@ -72,9 +73,9 @@ def test_ties_between_segmentations_equal_those_of_the_printed_trainer() -> None
 
 
 def test_hard_em_prunes_by_seed_counts_and_breaks_ties_by_position() -> None:
-    learned = unigram_hard_em.train(TEXT, SEEDS, set(CHARACTERS), 12)
+    learned = survey_unigram.train(TEXT, SEEDS, set(CHARACTERS), 12)
     assert set(SEEDS) - set(learned.scores) == {"hugs"}
-    learned = unigram_hard_em.train(TEXT, SEEDS, set(CHARACTERS), 11)
+    learned = survey_unigram.train(TEXT, SEEDS, set(CHARACTERS), 11)
     assert set(SEEDS) - set(learned.scores) == {"hugs", "pu"}
 
 
@@ -82,21 +83,21 @@ def test_hard_em_stops_by_delta_and_by_rounds() -> None:
     seeds = Counter({"a": 9, "b": 9}) | Counter({f"{'a' * n}b": n for n in range(1, 20)})
     text = "aaab aab ab aaaab b" * 3
     seeds["_"] = 12
-    every = unigram_hard_em.train(text, seeds, "ab_", 5, delta=0.0, max_iterations=4)
+    every = survey_unigram.train(text, seeds, "ab_", 5, delta=0.0, max_iterations=4)
     assert all(len(found) <= 5 for found in every.rounds)
-    coarse = unigram_hard_em.train(text, seeds, "ab_", 5, delta=1e9, max_iterations=4)
+    coarse = survey_unigram.train(text, seeds, "ab_", 5, delta=1e9, max_iterations=4)
     assert all(len(found) == 2 for found in coarse.rounds)
-    one = unigram_hard_em.train(text, seeds, "ab_", 5, max_rounds=1)
+    one = survey_unigram.train(text, seeds, "ab_", 5, max_rounds=1)
     assert len(one.scores) == len(seeds) - int(0.2 * len(seeds)) > 5
 
 
 def test_hard_em_rejects_unusable_input() -> None:
     with pytest.raises(ArgumentError, match="vocab_size: must be at most 2.*, not 3"):
-        unigram_hard_em.train("ab", {"a": 1, "b": 1}, "ab", 3)
+        survey_unigram.train("ab", {"a": 1, "b": 1}, "ab", 3)
     with pytest.raises(TrainingError, match="at least 2"):
-        unigram_hard_em.train("ab", {"a": 1, "b": 1}, "ab", 1, pruned_share=0.9)
+        survey_unigram.train("ab", {"a": 1, "b": 1}, "ab", 1, pruned_share=0.9)
     with pytest.raises(CorpusError, match="'c'"):
-        unigram_hard_em.train("abc", {"a": 1, "b": 1}, "ab", 2)
+        survey_unigram.train("abc", {"a": 1, "b": 1}, "ab", 2)
 
 
 # ---- the sampler beside it
@@ -109,14 +110,14 @@ def test_each_sampled_piece_is_among_the_best_last_pieces(
     scores: dict[str, int], text: str, nbest_size: int, rng: random.Random
 ) -> None:
     scores = {"a": -5, "b": -4, **scores}
-    pieces = unigram_hard_em.sample(text, scores, nbest_size, rng.choice)
+    pieces = survey_unigram.sample(text, scores, nbest_size, rng.choice)
     assert "".join(pieces) == text
     ends = list(accumulate(map(len, pieces)))
     for piece, end in zip(pieces, ends, strict=True):
         # The definition: the best segmentation of the prefix before each possible last piece.
         totals = {
             text[start:end]: scores[text[start:end]]
-            + unigram_hard_em.segment(text[:start], scores)[1]
+            + survey_unigram.segment(text[:start], scores)[1]
             for start in range(end)
             if text[start:end] in scores
         }
@@ -124,25 +125,25 @@ def test_each_sampled_piece_is_among_the_best_last_pieces(
         assert better < nbest_size
     if nbest_size == 1:
         score = sum(scores[piece] for piece in pieces)
-        assert score == unigram_hard_em.segment(text, scores)[1]
+        assert score == survey_unigram.segment(text, scores)[1]
 
 
 def test_the_sampler_chooses_uniformly_from_the_end() -> None:
     scores = {"h": -3.0, "u": -2.0, "g": -2.5, "ug": -3.0, "hug": -4.0}
     rng = random.Random(4)
     drawn = Counter(
-        " ".join(unigram_hard_em.sample("hug", scores, 3, rng.choice)) for _ in range(3000)
+        " ".join(survey_unigram.sample("hug", scores, 3, rng.choice)) for _ in range(3000)
     )
     # Each of the three last pieces "hug", "ug" and "g" has a third, though their scores differ.
     assert drawn.keys() == {"hug", "h ug", "h u g"}
     assert all(900 < count < 1100 for count in drawn.values())
     # With 2, "g" is not among the last pieces any more: only the best two of them remain.
-    assert unigram_hard_em.best_last_pieces("hug", scores, 2)[3] == ["ug", "hug"]
+    assert survey_unigram.best_last_pieces("hug", scores, 2)[3] == ["ug", "hug"]
 
 
 def test_the_sampler_rejects_characters_that_no_piece_covers() -> None:
     with pytest.raises(CorpusError, match="'x'"):
-        unigram_hard_em.sample("ax", {"a": -1.0}, 2)
+        survey_unigram.sample("ax", {"a": -1.0}, 2)
 
 
 # ---- ties and alphabets

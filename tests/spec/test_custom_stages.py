@@ -19,7 +19,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import piecework as pw
-from piecework.errors import FormatError, InputTypeError, MissingExtraError, StageError
+from piecework.errors import FormatError, InputTypeError, StageError
 from piecework.spec import (
     NFD,
     AddedToken,
@@ -562,44 +562,21 @@ def test_splitting_by_space_and_by_punctuation(stage: Any, expected: list[str]) 
     assert words_of(tokenizer(pre_tokenizer=stage), SENTENCE) == expected
 
 
-def test_spacy_splits_by_rule() -> None:
-    pytest.importorskip("spacy", reason="needs piecework[spacy]")
-    from piecework.integrations import spacy
+@cache
+def english_rules() -> Any:
+    return pytest.importorskip("spacy", reason="needs spaCy").blank("en").tokenizer
 
-    tok = tokenizer(pre_tokenizer=spacy.pre_tokenizer("en"))
+
+def english_words(text: str) -> list[str]:
+    return [token.text for token in english_rules()(text) if not token.is_space]
+
+
+def test_spacy_splits_by_rule() -> None:
+    tok = tokenizer(pre_tokenizer=CustomPreTokenizer(english_words))
     expected = "Do n't you love 🤗 Transformers ? We sure do .".split()
     assert words_of(tok, SENTENCE) == expected
     assert words_of(pickle.loads(pickle.dumps(tok)), SENTENCE) == expected
     assert tok.pre_tokenize("  a\n\n b")[1] == ("b", (6, 7))
-    with pytest.raises(
-        pw.errors.ArgumentError,
-        match=r"language: spaCy cannot load 'no-such' \(",
-    ):
-        spacy.pre_tokenizer("no-such")
-
-
-def test_a_given_spacy_pipeline_is_used_and_pickled() -> None:
-    library = pytest.importorskip("spacy", reason="needs piecework[spacy]")
-    from piecework.integrations import spacy
-
-    nlp = library.blank("en")
-    nlp.tokenizer.add_special_case("hugs", [{"ORTH": "hug"}, {"ORTH": "s"}])
-    tok = tokenizer(pre_tokenizer=spacy.pre_tokenizer(nlp))
-    assert words_of(pickle.loads(pickle.dumps(tok)), "hugs!") == ["hug", "s", "!"]
-    with pytest.raises(InputTypeError, match="language: must be .*, not int"):
-        spacy.pre_tokenizer(3)
-
-
-@given(text=st.text(max_size=80))
-def test_spacy_words_equal_those_of_the_text(text: str) -> None:
-    library = pytest.importorskip("spacy", reason="needs piecework[spacy]")
-    from piecework.integrations.spacy import LanguageWords, _load_tokenizer
-
-    assert library
-    text = text.encode(errors="replace").decode()
-    words = [text[start:end] for start, end in LanguageWords("en")(text)]
-    tokens = _load_tokenizer("en")(text)
-    assert words == [token.text for token in tokens if not token.text.isspace()]
 
 
 def moses(text: str, lang: str = "en") -> list[str]:
@@ -656,17 +633,3 @@ def test_segmenters_cut_text_without_spaces() -> None:
     tok = tokenizer(pre_tokenizer=CustomPreTokenizer(chinese_words))
     assert words_of(tok, "我来到 北京清华大学") == ["我", "来到", "北京", "清华大学"]
     assert pickle.loads(pickle.dumps(tok)) == tok
-
-
-@pytest.mark.parametrize(
-    ("library", "extra"),
-    [("spacy", "spacy"), ("sklearn", "sklearn")],
-)
-def test_a_missing_library_is_named_with_its_extra(
-    library: str, extra: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    from piecework._internal.extras import import_extra
-
-    monkeypatch.setitem(sys.modules, library, None)
-    with pytest.raises(MissingExtraError, match=rf"extra '{extra}' of piecework: pip install"):
-        import_extra(library, extra)

@@ -23,7 +23,7 @@ COLUMNS = (
     *("ids", "tokens", "offsets", "word_ids", "sequence_ids", "type_ids"),
     *("special_tokens_mask", "attention_mask", "overflowing"),
 )
-STUB = Path(pw.__file__).with_name("_core.pyi")
+STUB = Path(pw.__file__).parent / "_internal" / "_core.pyi"
 
 
 @pytest.fixture(scope="module")

@@ -130,7 +130,8 @@ def test_standard_error_is_silent_unless_a_backtrace_is_requested(
     import os
 
     code = (
-        "from piecework._internal import _core, errors\n"
+        "from piecework import errors\n"
+        "from piecework._internal import _core\n"
         "try: _core.panic_in_loading_for_tests()\n"
         "except errors.InternalError: print('raised')"
     )

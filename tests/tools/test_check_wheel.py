@@ -118,7 +118,7 @@ def test_other_problems_of_a_wheel_are_named(tmp_path: Path) -> None:
 )
 def test_each_kind_of_wheel_has_its_module(name: str, module: str) -> None:
     package = Path(f"piecework-0.1.0-{name}.whl")
-    assert TOOL.module_of(package) == f"piecework/{module}"
+    assert TOOL.module_of(package) == f"piecework/_internal/{module}"
     assert TOOL.re.search(TOOL.PYTHON_TAGS, package.name)
 
 

@@ -88,10 +88,9 @@ def test_a_transition_out_of_reach_is_named_and_a_share_is_not() -> None:
     assert "▁of▁the" in model.vocab
 
 
-def test_training_with_superwords_is_not_traced() -> None:
+def test_a_trace_of_training_with_superwords_has_the_pieces() -> None:
     counts = pw.count_texts(TEXTS, preset=TRAINER.pipeline)
-    with pytest.raises(ArgumentError, match="transition: cannot be traced"):
-        pw.analysis.explain_training(counts, TRAINER)
+    assert pw.analysis.explain_training(counts, TRAINER).vocab == tuple(TRAINER.learn(counts).vocab)
 
 
 def test_words_and_punctuation_are_limited() -> None:

@@ -66,8 +66,11 @@ def test_symbols_have_the_given_ids() -> None:
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"pad_id": 1}, "pad_id: must be an id of its own: 1 is that of bos"),
-        ({"eos_piece": "<s>"}, "eos_piece: must be a piece of its own: '<s>' is that of bos"),
+        ({"pad_id": 1}, "pad_id: must be an id of its own: 1 already belongs to bos"),
+        (
+            {"eos_piece": "<s>"},
+            "eos_piece: must be a piece of its own: '<s>' already belongs to bos",
+        ),
         (
             {"control_symbols": ("a",), "user_defined_symbols": ("a",)},
             "user_defined_symbols: contains 'a' twice, or as another symbol",

@@ -3,11 +3,11 @@
 Calls raise the exceptions of `piecework.errors`. Encoding, decoding, counting, training and reading files
 release the GIL while they compute; `Core.encode_text` keeps it for a text under 1024 bytes.
 
-Settings cross as keyword arguments, as typed objects (`SeededSampling`), or, those of lengths, counting and
-learning, as a dict with the fields of the Rust structure; an unknown or missing field raises `ArgumentError`.
-Only whole specifications and pipelines are JSON text, in the shape of `tokenizer.json`: the `data` of
-`Core.from_json`, the result of `Core.to_json`, the `pipeline` of `read_tiktoken` and `read_vocab_merges`, the
-`stages` of a `GgufPipeline`, and the `pipeline_json` of `WordCounter`.
+Settings cross as keyword arguments or as typed objects (`SeededSampling`). Settings of lengths, counting and
+learning cross as a dict with the fields of the Rust structure; an unknown or missing field raises
+`ArgumentError`. Only whole specifications and pipelines are JSON text, in the shape of `tokenizer.json`: the
+`data` of `Core.from_json`, the result of `Core.to_json`, the `pipeline` of `read_tiktoken` and
+`read_vocab_merges`, the `stages` of a `GgufPipeline`, and the `pipeline_json` of `WordCounter`.
 
 Ids and offsets of a batch cross as numpy arrays without a copy. The lists of an `Encoding` are made when they
 are first read.
@@ -83,9 +83,9 @@ class Core:
     def encode_text(self, text: str, add_special_tokens: bool, parse_special: bool) -> Encoding:
         """Encode one text into ids; the other fields of the encoding are made when they are first read.
 
-        Only for a core that `has_late_fields`, as nothing is padded or drawn. Of a text that is truncated,
-        only what is kept is encoded, until `overflowing` is read. `parse_special`: all special tokens are
-        recognised in the text, or none.
+        Only for a core that `has_late_fields`, which pads and draws nothing. If a text is truncated, only the
+        kept part is encoded, until `overflowing` is read. `parse_special`: all special tokens are recognized
+        in the text, or none.
         """
 
     def encode_batch(
@@ -998,8 +998,8 @@ def learn_bpe_by_source(
 ) -> LearnedEntries:
     """Learn a BPE vocabulary and its merges, each merge chosen by the source with the highest cost.
 
-    `settings` has the fields of `BpeTrainSpec`, `parity` those of `ParitySpec`. `parallel` has the counts of
-    a text for each source, or none.
+    `settings` has the fields of `BpeTrainSpec`, `parity` the fields of `ParitySpec`. `parallel` has the
+    counts of a text for each source, or none.
     """
 
 class LearnedPieces:

@@ -1,4 +1,4 @@
-"""Names of `tokenizers`, `transformers`, `tiktoken` and `sentencepiece` that are called otherwise here."""
+"""Names of `tokenizers`, `transformers`, `tiktoken` and `sentencepiece` that differ in piecework."""
 
 from __future__ import annotations
 
@@ -73,7 +73,7 @@ _ALIASES = {
     "num_special_tokens_to_add": "_count_of_special_tokens",
 }
 
-# Attributes of `Batch` and `Encoding`: those of a `BatchEncoding` of transformers.
+# Attributes of a `BatchEncoding` of transformers, looked up on `Batch` and `Encoding`.
 _OF_BATCH = {
     "data": "to_dict()",
     "encodings": "batch[i] for each Encoding",
@@ -176,7 +176,7 @@ _KEYWORDS = {
     "out_type": "ids or tokens of the result",
 }
 
-# Keyword arguments of one method, before those of all.
+# Keyword arguments of one method; they take precedence over the ones of all methods.
 _KEYWORDS_OF = {
     "apply_chat_template": {
         "conversation": "the first argument, messages",
@@ -308,7 +308,7 @@ class ForeignName:
 
 
 class NameElsewhere(ForeignName):
-    """An attribute that raises: a name of another library, called otherwise here.
+    """An attribute that raises: a name of another library that piecework calls something else.
 
     A descriptor for each name, because a `__getattr__` would slow down every attribute of a tokenizer.
     """
@@ -322,7 +322,7 @@ class NameElsewhere(ForeignName):
 
 
 class Alias(ForeignName):
-    """An attribute with the name of another library that is one of this library."""
+    """Another library's name for an attribute of piecework."""
 
     def __init__(self, name: str) -> None:
         self._name = name

@@ -23,15 +23,15 @@ Instance = TypeVar("Instance")
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 _MAX_U32 = 2**32 - 1
-_MAX_SHOWN = 2**31  # larger limits are those of the machine
+_MAX_SHOWN = 2**31  # a larger limit is a limit of the machine
 
 
 @dataclass(frozen=True)
 class Setting:
-    """What a field says of its values besides the default.
+    """What a field declares about its values, in addition to the default.
 
     `none` is the meaning of None, "" if None is not a value. `option` is the flag of the command line, by
-    default that of the name; None if there is none. `metavar` stands for the value in the help. Each kind
+    default made of the name; None if there is none. `metavar` stands for the value in the help. Each kind
     has the `annotation` of its values for type checkers; `words` say which they are.
     """
 
@@ -46,11 +46,11 @@ class Setting:
 
     @property
     def values(self) -> str:
-        """Which values these are, in words."""
+        """Describe the accepted values in words."""
         return self.words
 
     def checked(self, name: str, value: Any) -> Any:
-        """Return a value as it is stored; raise `ArgumentError` unless it is valid."""
+        """Return the value to store; raise `ArgumentError` if it is invalid."""
         raise NotImplementedError
 
 
@@ -78,7 +78,7 @@ class Integer(Setting):
 
     @property
     def values(self) -> str:
-        """Which values these are, in words."""
+        """Describe the accepted values in words."""
         if self.most > _MAX_SHOWN:
             return f"at least {self.least}"
         return f"{self.least} to {self.most:,}"
@@ -100,11 +100,11 @@ class IntegerOrShare(Integer):
 
     @property
     def values(self) -> str:
-        """Which values these are, in words."""
+        """Describe the accepted values in words."""
         return f"{super().values}, or a share above 0 and below 1"
 
     def checked(self, name: str, value: Any) -> Any:
-        """Return the number, as an int if it is no share."""
+        """Return the number, as an int unless it is a share."""
         if not isinstance(value, float):
             return super().checked(name, value)
         if not 0 < value < 1:
@@ -129,11 +129,11 @@ class Number(Setting):
 
     @property
     def values(self) -> str:
-        """Which values these are, in words."""
+        """Describe the accepted values in words."""
         return self.expected.removeprefix("a number ")
 
     def checked(self, name: str, value: Any) -> float:
-        """Return the number; no range has NaN."""
+        """Return the number; NaN is in no range."""
         is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
         if not is_number or not (
             self.least <= value <= self.most and self.above < value < self.below
@@ -165,7 +165,7 @@ class Choice(Setting):
 
     @property
     def values(self) -> str:
-        """Which values these are, in words."""
+        """Describe the accepted values in words."""
         return ", ".join(f"`{name}`" for name in self.names)
 
     def checked(self, name: str, value: Any) -> str:
@@ -231,7 +231,7 @@ class Variant(Setting):
 
     @property
     def values(self) -> str:
-        """Which values these are, in words."""
+        """Describe the accepted values in words."""
         return ", ".join(f"`{kind.__name__}`" for kind in self.kinds.values())
 
     def checked(self, name: str, value: Any) -> Any:
@@ -277,7 +277,7 @@ class Value(Setting):
 
     @property
     def values(self) -> str:
-        """Which values these are."""
+        """Describe the accepted values."""
         return f"`{self.annotation}`"
 
     def checked(self, name: str, value: Any) -> Any:
@@ -334,7 +334,7 @@ def _with_settings(doc: str | None, cls: type, without: Collection[str] = ()) ->
 
 
 def takes_settings(cls: type, without: Collection[str] = ()) -> Callable[[Function], Function]:
-    """Give a function with `**settings` the signature and the document of a dataclass; a decorator.
+    """Give a function with `**settings` the signature and docstring of a dataclass; a decorator.
 
     >>> @dataclass
     ... class Sized:

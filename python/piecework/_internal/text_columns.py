@@ -51,13 +51,13 @@ def split_pairs(texts: Any, is_pretokenized: bool) -> tuple[Any, list[Any] | Non
 
 
 def text_column(texts: Any, name: str = "texts") -> TextColumn | None:
-    """Return a column of the argument; None if it is no column.
+    """Return a column of the argument; None if it is not a column.
 
     It shares the memory of an Arrow column. The bytes of a numpy array are copied, as other threads may
     write to it.
 
-    A pandas Series is no column without pyarrow, which pandas needs to export it: its rows are objects then.
-    Raises `ArgumentError` for a column of another type.
+    A pandas Series is not a column without pyarrow, which pandas needs to export it: its rows are objects
+    then. Raises `ArgumentError` for a column of another type.
     """
     if isinstance(texts, TextColumn):
         return texts

@@ -182,7 +182,7 @@ def check_choice(name: str, value: object, choices: Collection[str]) -> None:
 
 
 def unknown_choice(name: str, value: object, choices: Collection[str]) -> ArgumentError:
-    """Return the error for a value that is none of the choices; it says which one is probably meant."""
+    """Return the error for a value that is not one of the choices; it suggests the likely one."""
     names = ", ".join(dict.fromkeys(choices))
     problem = f"must be one of {names}, not {value!r}"
     return ArgumentError(name, problem, hint=did_you_mean(value, choices))

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Literal, NamedTuple, TypeAlias
 
 from rich.cells import cell_len
 
-from piecework.analysis.displayed import safe
 from piecework.analysis.readable import show_whitespace
 
 Kind: TypeAlias = Literal["plain", "name", "even", "odd", "unknown"]
@@ -45,20 +45,6 @@ class Part(NamedTuple):
 Line: TypeAlias = list[Part]
 
 
-def line_html(line: Line) -> str:
-    """Return a line as HTML, with the kinds of its parts as classes.
-
-    >>> line_html([Part("<b>", "even"), Part("|", "plain")])
-    '<span class="even">&lt;b&gt;</span>|'
-    """
-    return "".join(
-        safe(part.text)
-        if part.kind in ("plain", "name")
-        else f'<span class="{part.kind}">{safe(part.text)}</span>'
-        for part in line
-    )
-
-
 def line_text(line: Line) -> str:
     """Return a line without colors.
 
@@ -66,6 +52,34 @@ def line_text(line: Line) -> str:
     'hug'
     """
     return "".join(part.text for part in line).rstrip()
+
+
+@dataclass(frozen=True)
+class Alignment:
+    """A text with the tokens of several tokenizers: at most `lines` blocks of lines.
+
+    >>> found = Alignment("hug", [Row("a", 1, [Group(0, 3, 1, False)])], lines=20)
+    >>> [line_text(line) for line in found.at_width(80)]
+    ['text     hug', 'a     1 |hug|']
+    """
+
+    text: str
+    rows: Sequence[Row]
+    lines: int
+
+    def at_width(self, width: int) -> list[Line]:
+        """Return the lines, wrapped together at `width` columns."""
+        beginning = self.lines * width  # a column is a character, or a part of one
+        rows = [
+            row._replace(groups=[group for group in row.groups if group.start < beginning])
+            for row in self.rows
+        ]
+        end = max([beginning, *(group.end for row in rows for group in row.groups)])
+        shown = aligned_lines(self.text[:end], rows, width)
+        most = self.lines * (len(rows) + 2)
+        if len(shown) <= most and end >= len(self.text):
+            return shown
+        return [*shown[:most], [Part("... and more lines", "plain")]]
 
 
 class _Cell(NamedTuple):

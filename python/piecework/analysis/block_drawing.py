@@ -11,11 +11,19 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from piecework.analysis.alignment import Alignment
 from piecework.analysis.blocks import Block, Colors, Grid, Heading, Paragraph, Tokens
 from piecework.analysis.readable import escape_controls
 
 TOKEN_STYLES = ("black on bright_cyan", "black on bright_yellow", "black on bright_green")
 """The colors of tokens, in turns."""
+_STYLES = {
+    "plain": "",
+    "name": "bold",
+    "even": TOKEN_STYLES[0],
+    "odd": TOKEN_STYLES[1],
+    "unknown": "black on bright_red",
+}
 _INDENT = 2
 _UNBROKEN = 12
 """Words of a table up to this width are not broken."""
@@ -31,7 +39,7 @@ def drawn(blocks: Iterable[Block], width: int | None, colors: Colors | None) -> 
     console = _console(width or _UNLIMITED, colors)
     with console.capture() as captured:
         for block in blocks:
-            for shown in _renderables(block):
+            for shown in _renderables(block, console.width):
                 console.print(shown, crop=False)
     return "".join(f"{line.rstrip()}\n" for line in captured.get().splitlines())
 
@@ -48,11 +56,16 @@ def _console(width: int, colors: Colors | None) -> Console:
     )
 
 
-def _renderables(block: Block) -> Iterator[RenderableType]:
+def _renderables(block: Block, width: int) -> Iterator[RenderableType]:
     if isinstance(block, Heading):
         yield from _heading(block)
     elif isinstance(block, Paragraph):
         yield _indented(block.text)
+    elif isinstance(block, Alignment):
+        for line in block.at_width(width):
+            parts = ((part.text, _STYLES[part.kind]) for part in line)
+            yield Text.assemble(*parts, no_wrap=True, overflow="ignore")
+        yield Text()
     else:
         if block.title:
             yield from (Text(), *_heading(Heading(block.title)))

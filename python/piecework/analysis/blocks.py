@@ -8,6 +8,8 @@ from dataclasses import dataclass, fields, is_dataclass
 from fractions import Fraction
 from typing import Any, ClassVar, Literal, TypeAlias
 
+from piecework.analysis.alignment import Alignment
+
 Colors: TypeAlias = Literal["standard", "256", "truecolor", "windows"]
 """The colors of a terminal, as rich names them."""
 
@@ -72,7 +74,7 @@ class Grid:
     title: str = ""
 
 
-Block: TypeAlias = Heading | Paragraph | Grid
+Block: TypeAlias = Heading | Paragraph | Grid | Alignment
 
 
 class PlainData:

@@ -1,4 +1,4 @@
-"""The charts of a comparison, drawn as SVG: values with what they are called when somebody points at them."""
+"""The charts of a comparison, drawn as SVG: values with their names on hover."""
 
 from __future__ import annotations
 
@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from piecework._internal.validation import PathLike, check_type, path_text
-from piecework.analysis.compare import Comparison
+from piecework.analysis.comparison import (
+    ComparedSource,
+    Comparison,
+    Lengths,
+    more_tokens,
+    range_text,
+    rank_text,
+    share_between,
+)
 from piecework.analysis.drawing import (
     Element,
     Mark,
@@ -16,16 +24,13 @@ from piecework.analysis.drawing import (
     band_ticks,
     line_chart,
     linear_ticks,
-    logarithmic,
     middle_of,
     picture,
     row_chart,
     series_color,
 )
-from piecework.analysis.measures import ComparedSource, Lengths
 from piecework.analysis.metrics import ratio
 from piecework.analysis.readable import escape_controls, percent
-from piecework.analysis.text_tables import more_tokens, range_text, rank_text, share_between
 from piecework.analysis.word_differences import WordBand
 from piecework.errors import FileError
 from piecework.io.atomic_files import atomic_stream
@@ -34,7 +39,6 @@ LONGEST = 15
 """Lengths above this limit share one mark."""
 MOST_TOKENS = 5
 """Words of more tokens share one part of a bar."""
-_KINDS = ("precision", "recall", "f1")
 
 
 @dataclass(frozen=True)
@@ -74,7 +78,7 @@ def charts(comparison: Comparison) -> list[Chart]:
     >>> [one.name for one in pw.analysis.charts(found)][:2]
     ['measures', 'splits']
 
-    Charts about sources or boundaries are left out if the comparison has none.
+    The chart of sources is left out if the comparison has none.
     """
     check_type("comparison", comparison, Comparison, "a Comparison")
     return list(_Charts(comparison).all())
@@ -91,8 +95,8 @@ def save_plots(comparison: Comparison, directory: PathLike) -> list[Path]:
     ['measures.svg', 'splits.svg']
 
     Each file has the name of a chart: `measures.svg`, `splits.svg`, `frequency.svg`, `length.svg`,
-    `token_lengths.svg`, `entry_lengths.svg` and `frequencies.svg`, with named sources also `sources.svg`, and
-    with a gold standard `boundaries.svg`. The directory is created if it does not exist.
+    `token_lengths.svg` and `entry_lengths.svg`, with named sources also `sources.svg`. The directory is
+    created if it does not exist.
 
     Raises `FileError`.
     """
@@ -150,13 +154,6 @@ class _Charts:
                 "Tokens per word, by the length of the word in characters.",
                 self._bands(words.by_length, "characters of the word"),
             )
-        if found.gold_words is not None:
-            yield self._chart(
-                "boundaries",
-                "Boundaries and morphemes",
-                f"Agreement with the boundaries of {found.gold_words:,} segmented words.",
-                self._boundaries(),
-            )
         yield self._chart(
             "token_lengths",
             "Lengths of the tokens of the text",
@@ -168,12 +165,6 @@ class _Charts:
             "Lengths of the vocabulary entries",
             "Share of the vocabulary by length in characters.",
             self._lengths([one.entry_lengths for one in found.measures]),
-        )
-        yield self._chart(
-            "frequencies",
-            "Frequencies of the tokens",
-            "Share of the tokens by frequency rank of the entry. Both axes are logarithmic.",
-            self._frequencies(),
         )
 
     def _chart(self, name: str, title: str, about: str, drawing: Element) -> Chart:
@@ -242,19 +233,6 @@ class _Charts:
         legend = [(kind, f"o{number}") for number, kind in enumerate(kinds, 1)]
         return row_chart(rows, 1, "{:.0%}".format, legend=legend)
 
-    def _boundaries(self) -> Element:
-        rows = []
-        for kind in _KINDS:
-            title = kind.replace("f1", "F1")
-            bars = []
-            for at, (name, one) in enumerate(zip(self._names, self._found.measures, strict=True)):
-                share = getattr(one.boundaries, kind, None)
-                tip = {"tokenizer": name, "measure": title, "value": percent(share or 0)}
-                if share is not None:
-                    bars.append(Mark("bar", 0, share, series_color(at), at, lane=at, tip=tip))
-            rows.append((title, bars))
-        return row_chart(rows, 1, "{:.0%}".format)
-
     def _bands(self, bands: Sequence[WordBand], title: str) -> Element:
         labels = [range_text(band.low, band.high) for band in bands]
         values = [
@@ -305,29 +283,6 @@ class _Charts:
         y_ticks = [(value / top, axis.format(value)) for value in ticks]
         return line_chart(lines, band_ticks(labels), y_ticks, x_title, y_title)
 
-    def _frequencies(self) -> Element:
-        points = [pair for one in self._found.measures for pair in one.rank_frequencies]
-        x, ranks = logarithmic([rank for rank, _ in points] or [1])
-        y, shares = logarithmic([share for _, share in points] or [1])
-        lines = [
-            [
-                Point(
-                    x(rank),
-                    y(share),
-                    {"tokenizer": name, "rank": f"{rank:,}", "share of the tokens": f"{share:.4%}"},
-                )
-                for rank, share in one.rank_frequencies
-            ]
-            for name, one in zip(self._names, self._found.measures, strict=True)
-        ]
-        return line_chart(
-            lines,
-            [(x(rank), f"{rank:,.0f}") for rank in ranks],
-            [(y(share), f"{100 * share:g}%") for share in shares],
-            "frequency rank",
-            "share of the tokens",
-        )
-
 
 def spread(source: ComparedSource) -> float:
     """Return how many more charged tokens the last tokenizer needs for a source, as a share of the fewest."""
@@ -336,5 +291,5 @@ def spread(source: ComparedSource) -> float:
 
 
 def _more(tokens: int, fewest: int) -> float:
-    """Return how many more tokens these are than the fewest, as a share of those."""
+    """Return how many more tokens these are than the fewest, as a share of the fewest."""
     return ratio(tokens - fewest, fewest)

@@ -8,10 +8,10 @@ distinct ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from functools import partial
 from itertools import chain
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -20,16 +20,19 @@ from piecework import Tokenizer
 from piecework._internal.types import Progress
 from piecework._internal.validation import check_type
 from piecework.analysis import metrics
-from piecework.analysis.blocks import Block
+from piecework.analysis.comparison import (
+    ComparedSource,
+    Comparison,
+    Measures,
+    SourceMeasures,
+)
 from piecework.analysis.corpus_counts import CorpusCounts, FrequentWords
 from piecework.analysis.corpus_texts import Texts, TextSample, reading
-from piecework.analysis.displayed import Displayed
 from piecework.analysis.entry_bytes import family
 from piecework.analysis.gold import Gold, boundary_scores
-from piecework.analysis.measures import ComparedFigures, ComparedSource, Measures, SourceMeasures
 from piecework.analysis.metrics import TokenSums
 from piecework.analysis.round_trip import measure_round_trip
-from piecework.analysis.text_tables import blocks
+from piecework.analysis.side_by_side import check_tokenizers
 from piecework.analysis.vocabulary_report import entry_lengths, is_numeric
 from piecework.analysis.word_differences import single_token_rate, word_differences
 from piecework.corpus import Corpus, Rows
@@ -37,26 +40,6 @@ from piecework.errors import ArgumentError, CorpusError, InputTypeError
 from piecework.train import Pipeline, count_texts
 
 Numbers: TypeAlias = npt.NDArray[np.int64]
-
-
-class Comparison(ComparedFigures, Displayed):
-    """Figures of the corpus, and the measures of each tokenizer in the order given.
-
-    >>> import piecework as pw
-    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
-    >>> found = pw.analysis.compare({"characters": tok}, ["abba", "abc"])
-    >>> found.texts, found.words, found.chars, found.to_dict()["measures"][0]["tokens"]
-    (2, 2, 7, 7)
-
-    `replacements` counts invalid UTF-8 sequences that were replaced by U+FFFD. `sources` are the named parts
-    of the corpus, empty if it has none. `ranks` are the tokenizers by charged tokens: unknown words cost one
-    token for each of their bytes. `word_differences` has the words that are split differently. `str` returns
-    the tables as text.
-    """
-
-    def blocks(self) -> Iterator[Block]:
-        """Yield the sentences and the tables."""
-        return blocks(self)
 
 
 def compare(
@@ -80,7 +63,7 @@ def compare(
     (1.25, 0.2, 1.0)
 
     Texts are encoded without special tokens, truncation, padding and dropout. Special tokens written in a
-    text are plain text. Empty texts are skipped. `words` defines a word, the same for all tokenizers: the
+    text are plain text. Empty texts are skipped. `words` defines a word for all tokenizers: the
     name of a preset or a `Pipeline`. `gold` adds boundary scores.
 
     `corpus.read_corpus` reads the texts of files: `compare(tokenizers, read_corpus("corpus.txt"))`; its
@@ -92,6 +75,7 @@ def compare(
     """
     if gold is not None:
         check_type("gold", gold, Gold, "a Gold")
+    check_tokenizers(tokenizers)
     corpus = _Corpus(tokenizers, words, num_threads)
     sources = _named(texts)
     with reading("comparing", list(sources.values()), progress) as rows_of:
@@ -126,9 +110,7 @@ class _Corpus:
     def __init__(
         self, tokenizers: Mapping[str, Tokenizer], words: Pipeline | str, num_threads: int | None
     ) -> None:
-        self._counts = {
-            name: CorpusCounts(one) for name, one in _check_tokenizers(tokenizers).items()
-        }
+        self._counts = {name: CorpusCounts(one) for name, one in tokenizers.items()}
         self._count_words = partial(count_texts, preset=words, num_threads=num_threads)
         self._num_threads = num_threads
         # Texts, words, characters, bytes and replacements.
@@ -153,7 +135,7 @@ class _Corpus:
         self._sums.add(np.stack([one.add_charged(texts, self._num_threads) for one in counts]))
 
     def end_source(self, name: str | None) -> None:
-        """Record the texts since the last call as those of a source; None is a corpus without sources."""
+        """Assign the texts since the last call to a source; None is a corpus without sources."""
         before, self._before = self._before, self._all_totals()
         self._samples.append(TextSample())
         frequent_words, self._source_words = self._source_words.most_common(), FrequentWords()
@@ -248,16 +230,4 @@ class _Corpus:
             ),
             entry_lengths=entry_lengths(counts.entries),
             token_lengths=counts.token_lengths(),
-            rank_frequencies=metrics.rank_frequencies(by_id),
         )
-
-
-def _check_tokenizers(tokenizers: Any) -> Mapping[str, Tokenizer]:
-    if not isinstance(tokenizers, Mapping):
-        found = type(tokenizers).__name__
-        raise InputTypeError("tokenizers", f"must be a mapping of names to tokenizers, not {found}")
-    if not tokenizers:
-        raise ArgumentError("tokenizers", "must have at least one tokenizer")
-    for name, one in tokenizers.items():
-        check_type(f"tokenizers[{name!r}]", one, Tokenizer, "a Tokenizer")
-    return dict(tokenizers)

@@ -1,8 +1,8 @@
 """Token counts of one tokenizer on a corpus, accumulated batch by batch, and what unknown words cost.
 
-An unknown word costs one token for each of its bytes, as byte fallback would give. It is the span of an
-unknown token in the text before normalization. Models that have no unknown token and leave out what they do
-not know are measured as if they had one.
+An unknown word costs one token for each of its bytes, as with byte fallback. It is the span of an
+unknown token in the text before normalization. Models that have no unknown token and leave out unknown
+characters are measured as if they had one.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _UNKNOWN = "\ufffe unknown"
 
 
 class UnknownBytes:
-    """Counts the bytes of texts that unknown tokens of one tokenizer cover.
+    """Count the bytes of texts that unknown tokens of one tokenizer cover.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
@@ -87,7 +87,7 @@ class UnknownBytes:
 
 
 def _can_drop(tokenizer: Tokenizer) -> bool:
-    """Return whether the model leaves out characters that it does not know; others raise an error."""
+    """Return whether the model leaves out unknown characters; others raise an error."""
     model = tokenizer.spec.model
     if not isinstance(model, BPE):
         return False

@@ -57,20 +57,18 @@ DOCUMENT_CHARS = 2_000
 """Lines of plain text are joined to documents of about this many characters."""
 
 
-def documents_of(rows: Rows) -> Iterable[str]:
-    """Return the texts of rows; the lines of plain text are joined, with their line ends.
+def documents_of(rows: Rows) -> Iterator[str]:
+    """Yield the texts of rows; the lines of plain text are joined, with their line ends.
 
     >>> list(documents_of(Rows(["hug", "pug"], [1, 2], are_lines=True)))
     ['hug\\npug\\n']
     """
-    return _join_lines(rows.texts) if rows.are_lines else rows.texts
-
-
-def _join_lines(lines: Iterable[str]) -> Iterator[str]:
-    """Join lines to documents of at least `DOCUMENT_CHARS` characters."""
+    if not rows.are_lines:
+        yield from rows.texts
+        return
     document: list[str] = []
     chars = 0
-    for line in lines:
+    for line in rows.texts:
         document.append(line + "\n")
         chars += len(line) + 1
         if chars >= DOCUMENT_CHARS:
@@ -155,7 +153,7 @@ def sample_of_files(
     >>> sample_of_files(path), sample_of_files("-")
     (['hug', 'pug'], [])
 
-    The arguments are those of `count_files`.
+    The arguments are the same as for `count_files`.
     """
     files = corpus_files(paths)
     sample = TextSample()

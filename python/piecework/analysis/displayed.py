@@ -7,11 +7,14 @@ from collections.abc import Iterable, Iterator, Sequence
 from html import escape
 from typing import Any
 
+from piecework.analysis.alignment import Alignment, Part
 from piecework.analysis.blocks import Block, Colors, Grid, Heading, Paragraph, PlainData
 from piecework.analysis.readable import escape_controls
 
 WIDTH = 100
 """The default width of text in columns."""
+LINES = 20
+"""The default number of lines of each list."""
 
 
 def as_text(
@@ -63,15 +66,6 @@ def as_html(blocks: Iterable[Block]) -> str:
     True
     """
     body = "\n".join(map(html_of, blocks))
-    return fragment(body)
-
-
-def fragment(body: str) -> str:
-    """Return HTML in the container that the style applies to.
-
-    >>> fragment("<p>hug</p>").startswith("<style>")
-    True
-    """
     return f'<style>\n{STYLE}</style>\n<div class="piecework">\n{body}\n</div>\n'
 
 
@@ -113,7 +107,15 @@ def html_of(block: Block) -> str:
         return f"<{tag}>{safe(block.text)}</{tag}>"
     if isinstance(block, Paragraph):
         return f"<p>{safe(block.text)}</p>"
+    if isinstance(block, Alignment):
+        lines = ("".join(map(_html_part, line)) for line in block.at_width(WIDTH))
+        return '<pre class="aligned">{}</pre>'.format("\n".join(lines))
     return _html_grid(block)
+
+
+def _html_part(part: Part) -> str:
+    text = safe(part.text)
+    return text if part.kind in ("plain", "name") else f'<span class="{part.kind}">{text}</span>'
 
 
 def _html_grid(grid: Grid) -> str:
@@ -149,7 +151,7 @@ class Displayed(PlainData):
         raise NotImplementedError
 
     def __str__(self) -> str:
-        return as_text(self.blocks())
+        return as_text(self.blocks()).lstrip("\n")
 
     def _repr_pretty_(self, printer: Any, cycle: bool) -> None:
         """Print the text in IPython instead of all fields."""

@@ -21,14 +21,14 @@ PAGE_FILES = Path(__file__).parent / "page_files"
 SERIES_COLORS = 8
 _WIDTH, _LEFT, _RIGHT, _HEIGHT = 640, 140, 24, 230
 _LEFTS = {"wide": _LEFT, "narrow": 60}
-_ROW, _LANE = 26, 16
+_ROW = 26
 _NAME_CHARS = 20
 _CHAR_WIDTH = 7.5
 _TICKS = 5
 
 Format: TypeAlias = Callable[[float], str]
 Tip: TypeAlias = "dict[str, str]"
-"""What a mark says when somebody points at it: names and figures."""
+"""What a mark shows on hover: names and figures."""
 
 
 class Element(NamedTuple):
@@ -60,7 +60,6 @@ class Mark:
     end: float
     color: str
     series: int | None = None
-    lane: int = 0
     tip: Tip | None = None
     label: str = ""
 
@@ -101,12 +100,10 @@ def row_chart(
     drawn: list[Element] = []
     bottom = 0.0
     for label, marks in rows:
-        lanes = max((mark.lane for mark in marks), default=0) + 1
-        top, bottom = bottom, bottom + max(_ROW, _LANE * lanes + 10)
-        middle = (top + bottom) / 2
+        middle, bottom = bottom + _ROW / 2, bottom + _ROW
         drawn.append(_text(label, x=-12, y=middle, kind="label end"))
         for mark in marks:
-            drawn += _mark(mark, limit, middle + (mark.lane - (lanes - 1) / 2) * _LANE)
+            drawn += _mark(mark, limit, middle)
     plot = [*_below(ticks, bottom, title), *drawn]
     names, above = legend_of(legend)
     shift = {"transform": f"translate({10 - _LEFT} 0)"}
@@ -192,21 +189,8 @@ def linear_ticks(limit: float) -> list[float]:
     return [step * at for at in range(ceil(limit / step * 0.999) + 1)]
 
 
-def logarithmic(values: Sequence[float]) -> tuple[Callable[[float], float], list[float]]:
-    """Return the share of an axis for a value, and the powers of ten that bound the values.
-
-    >>> share, powers = logarithmic([2, 800])
-    >>> share(10), powers
-    (0.333..., [1.0, 10.0, 100.0, 1000.0])
-    """
-    low, high = floor(log10(min(values))), ceil(log10(max(values)))
-    high = max(high, low + 1)
-    powers = [10.0**power for power in range(low, high + 1)]
-    return lambda value: (log10(value) - low) / (high - low), powers
-
-
 def band_ticks(labels: Sequence[str]) -> Ticks:
-    """Return the middles of equal bands with their labels; of many, every second one or fewer.
+    """Return the middles of equal bands with their labels; if there are many, of every second one or fewer.
 
     >>> band_ticks(["a", "b"])
     [(0.25, 'a'), (0.75, 'b')]

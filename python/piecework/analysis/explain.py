@@ -12,7 +12,7 @@ from piecework import Tokenizer
 from piecework._internal.step_selection import Selection
 from piecework._internal.validation import check_tokenizer
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph, Tokens
-from piecework.analysis.displayed import WIDTH, Displayed, as_text
+from piecework.analysis.displayed import LINES, Displayed
 from piecework.analysis.readable import is_byte_level, show_whitespace, text_of_bytes
 from piecework.analysis.word_steps import (
     MergeStep,
@@ -27,9 +27,6 @@ from piecework.spec import BPE, Model, SentencePiece, Unigram, WordPiece
 from piecework.tokenizer.encoding import Encoding
 
 Span: TypeAlias = tuple[int, int]
-
-LINES = 20
-"""The default number of lines of each list."""
 
 
 @dataclass(frozen=True)
@@ -120,8 +117,8 @@ class Explanation(Displayed):
     >>> found.normalized, [token.token for token in found.tokens]
     ('hug', ['hug'])
 
-    `added_tokens` are the spans of added tokens in the text, without those of the post-processor.
-    `is_byte_level` tells whether tokens are written in the byte-level alphabet. `str` returns the explanation
+    `added_tokens` are the spans of added tokens in the text, without tokens of the post-processor.
+    `is_byte_level` says whether tokens are written in the byte-level alphabet. `str` returns the explanation
     as text, and `to_dict` as JSON data.
     """
 
@@ -132,14 +129,12 @@ class Explanation(Displayed):
     tokens: tuple[ExplainedToken, ...]
     is_byte_level: bool = False
 
-    def to_text(
-        self, lines: int = LINES, width: int = WIDTH, steps: Selection | None = None
-    ) -> str:
-        """Return the explanation as text: at most `lines` lines of each list, wrapped at `width` columns.
+    def blocks(self, lines: int = LINES, steps: Selection | None = None) -> Iterator[Block]:
+        """Yield what the explanation shows, at most `lines` lines of each list.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
-        >>> print(pw.analysis.explain(tok, "hugs").to_text().split("search of hugs")[1])
+        >>> print(str(pw.analysis.explain(tok, "hugs")).split("search of hugs")[1])
         <BLANKLINE>
           at  match  prefixes tried, longest first
            0  hug    hugs hug
@@ -151,10 +146,6 @@ class Explanation(Displayed):
            2  ##s     3:4  s
         <BLANKLINE>
         """
-        return as_text(self.blocks(lines, steps), width)
-
-    def blocks(self, lines: int = LINES, steps: Selection | None = None) -> Iterator[Block]:
-        """Yield what the explanation shows, at most `lines` lines of each list."""
         shown = _show_byte_level if self.is_byte_level else show_whitespace
         yield Heading("text")
         yield Paragraph(repr(self.text))
@@ -265,7 +256,7 @@ def explain(tokenizer: Tokenizer, text: str) -> Explanation:
 
 
 class Explainer:
-    """Explains texts with one tokenizer; builds the tables of its model once.
+    """Explain texts with one tokenizer; build the tables of its model once.
 
     >>> import piecework as pw
     >>> explainer = Explainer(pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2})))
@@ -360,13 +351,9 @@ def _word_explainer(model: Model) -> Callable[[str], ExplainedWord]:
 
 
 def _merged_by(table: MergeTable | ScoredMerges, word: str) -> ExplainedWord:
-    symbols = table.symbols(word)
-    if isinstance(table, ScoredMerges):
-        steps, note = table.steps(word), None
-    else:
-        steps, note = table.steps(symbols), table.note(word)
-    merges = None if steps is None else tuple(steps)
-    return ExplainedWord(word, _NOWHERE, tuple(symbols), merges, note=note)
+    note = table.note(word) if isinstance(table, MergeTable) else None
+    symbols, merges = tuple(table.symbols(word)), table.steps(word)
+    return ExplainedWord(word, _NOWHERE, symbols, merges, note=note)
 
 
 def _scores(model: Model) -> Mapping[str, float]:

@@ -106,8 +106,8 @@ class BoundaryScores(PlainData):
     >>> scores.precision, scores.recall
     (0.5, 1.0)
 
-    `predicted` boundaries are those of the tokenizer, `actual` those of the gold standard, and `correct`
-    those in both. A measure that divides by 0 is None.
+    `predicted` counts the boundaries of the tokenizer, `actual` the boundaries of the gold standard, and
+    `correct` the boundaries in both. A measure that divides by 0 is None.
     """
 
     _computed = ("precision", "recall", "f1")

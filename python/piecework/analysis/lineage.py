@@ -6,10 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from piecework import Tokenizer
-from piecework._internal.close_names import close_names
+from piecework._internal.close_names import did_you_mean
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
 from piecework.analysis.displayed import Displayed
-from piecework.analysis.readable import text_of_bytes
 from piecework.errors import ArgumentError
 from piecework.spec import BPE, Char
 from piecework.train import LearnedVocabulary
@@ -89,7 +88,7 @@ def lineage(source: Tokenizer | LearnedVocabulary, token: str) -> Lineage:
     A WordPiece file has no merges. `LearnedVocabulary.load` reads them from the file that
     `piecework train --training-log` writes, and `trainer.learn_vocabulary` returns them. If several merges
     make the same token, the first counts. Raises `ArgumentError` for a token that is not in the
-    vocabulary, with the nearest entries, and for a source without merges.
+    vocabulary, with the nearest entry, and for a source without merges.
     """
     if isinstance(source, LearnedVocabulary):
         entries: Iterable[str] = source.entries
@@ -106,35 +105,10 @@ def lineage(source: Tokenizer | LearnedVocabulary, token: str) -> Lineage:
             for rank, (left, right) in enumerate(model.merges)
         ]
     if token not in set(entries):
-        raise ArgumentError("token", f"must be {_expected_entry(entries, token)}, not {token!r}")
+        near = [one for one in entries if abs(len(one) - len(token)) <= _LENGTH_DIFFERENCE]
+        problem = f"must be an entry of the vocabulary, not {token!r}"
+        raise ArgumentError("token", problem, hint=did_you_mean(token, near))
     return Lineage(token, tuple(_ancestors(merges, token)))
-
-
-def _expected_entry(entries: Iterable[str], token: str) -> str:
-    near = [repr(entry) for entry in nearest_entries(entries, token)]
-    if not near:
-        return "an entry of the vocabulary"
-    *others, last = near
-    named = f"{', '.join(others)} or {last}" if others else last
-    return f"an entry of the vocabulary, such as {named}"
-
-
-def nearest_entries(entries: Iterable[str], token: str, most: int = 3) -> list[str]:
-    """Return entries with the text of an absent token in another notation, then those of similar spelling.
-
-    >>> nearest_entries(["##hug", "hugs", "Ġhug", "bun"], "hug")
-    ['##hug', 'Ġhug', 'hugs']
-    """
-    wanted = _bare(token)
-    kept = list(entries)
-    same = (one for one in kept if wanted in (_bare(one), _bare(text_of_bytes(one))))
-    similar = [one for one in kept if abs(len(one) - len(token)) <= _LENGTH_DIFFERENCE]
-    return list(dict.fromkeys([*same, *close_names(token, similar, most)]))[:most]
-
-
-def _bare(token: str) -> str:
-    """Return the text of a token without the marks of spaces, word starts and word ends."""
-    return token.removeprefix("##").removesuffix("</w>").strip(" ▁Ġ").casefold()
 
 
 def _bpe_of(source: object) -> BPE:
@@ -154,7 +128,7 @@ def _bpe_of(source: object) -> BPE:
 
 
 def _ancestors(merges: list[LineageMerge], token: str) -> list[LineageMerge]:
-    """Return the first merge of a token and those of its parts, in order of rank."""
+    """Return the first merge of a token and the first merges of its parts, in order of rank."""
     first: dict[str, LineageMerge] = {}
     for merge in merges:
         first.setdefault(merge.token, merge)

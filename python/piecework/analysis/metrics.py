@@ -22,7 +22,6 @@ Counts: TypeAlias = npt.NDArray[np.int64]
 
 RENYI_ORDER = 2.5
 TAIL_BELOW = 5
-_RANKS_PER_DECADE = 10
 
 
 def used_share(counts: Counts, size: int) -> float:
@@ -34,13 +33,13 @@ def used_share(counts: Counts, size: int) -> float:
     return ratio(int(np.count_nonzero(counts)), size)
 
 
-def tail_share(counts: Counts, size: int, below: int = TAIL_BELOW) -> float:
-    """Return the share of the vocabulary that occurs fewer than `below` times, or never.
+def tail_share(counts: Counts, size: int) -> float:
+    """Return the share of the vocabulary that occurs fewer than `TAIL_BELOW` times, or never.
 
     >>> tail_share(np.array([9, 5, 4, 0]), 4)
     0.5
     """
-    return ratio(size - int(np.count_nonzero(counts >= below)), size)
+    return ratio(size - int(np.count_nonzero(counts >= TAIL_BELOW)), size)
 
 
 def frequency_at_95(counts: Counts, size: int) -> int:
@@ -52,7 +51,7 @@ def frequency_at_95(counts: Counts, size: int) -> int:
     Source: Gowda and May 2020, "Finding the Optimal Vocabulary Size for Neural Machine Translation",
     measure F95%.
     """
-    ranked = _sorted_descending(counts)
+    ranked = np.sort(counts)[::-1]
     place = ceil(95 * size / 100) - 1  # integer arithmetic, because 0.95 is not exact in binary
     return int(ranked[place]) if 0 <= place < len(ranked) else 0
 
@@ -65,19 +64,19 @@ def mean_rank(counts: Counts, size: int) -> float:
 
     The most frequent entry has rank 1. A small value means that few entries cover most of the text.
     """
-    ranked = _sorted_descending(counts).astype(np.float64)
+    ranked = np.sort(counts)[::-1].astype(np.float64)
     ranks = np.arange(1, len(ranked) + 1)
     return ratio(float(ranks @ ranked), float(ranked.sum()) * size)
 
 
-def renyi_efficiency(counts: Counts, size: int, order: float = RENYI_ORDER) -> float:
-    """Return the Rényi entropy of the token distribution, divided by its maximum.
+def renyi_efficiency(counts: Counts, size: int) -> float:
+    """Return the Rényi entropy of order `RENYI_ORDER` of the token distribution, divided by its maximum.
 
     >>> renyi_efficiency(np.array([2, 2, 2, 2]), 4), renyi_efficiency(np.array([8, 0, 0, 0]), 4)
     (1.0, 0.0)
 
-    The result is 1 if all entries are equally frequent, and 0 if only one occurs. Order 1 is the Shannon
-    entropy. The maximum is ln(size).
+    The result is 1 if all entries are equally frequent, and 0 if only one occurs. The maximum is
+    ln(size).
 
     Source: Zouhar et al. 2023, "Tokenization and the Noiseless Channel".
     """
@@ -85,10 +84,7 @@ def renyi_efficiency(counts: Counts, size: int, order: float = RENYI_ORDER) -> f
     if len(seen) < 2 or size < 2:
         return 0.0
     shares = np.sort(seen / seen.sum())
-    if order == 1:
-        entropy = -float(shares @ np.log(shares))
-    else:
-        entropy = log(float((shares**order).sum())) / (1 - order)
+    entropy = log(float((shares**RENYI_ORDER).sum())) / (1 - RENYI_ORDER)
     return min(1.0, entropy / log(size))
 
 
@@ -116,22 +112,6 @@ def parity(costs: Sequence[float]) -> float:
     Source: Petrov et al. 2023, "Language Model Tokenizers Introduce Unfairness Between Languages".
     """
     return ratio(max(costs), min(costs))
-
-
-def rank_frequencies(counts: Counts) -> tuple[tuple[int, float], ...]:
-    """Return frequency ranks, about ten a decade, each with its share of the tokens.
-
-    >>> rank_frequencies(np.array([1, 0, 3]))
-    ((1, 0.75), (2, 0.25))
-    """
-    ranked = _sorted_descending(counts)
-    ranked = ranked[: np.count_nonzero(ranked)]
-    if not len(ranked):
-        return ()
-    steps = ceil(np.log10(len(ranked)) * _RANKS_PER_DECADE) + 1
-    ranks = {min(round(10 ** (step / _RANKS_PER_DECADE)), len(ranked)) for step in range(steps)}
-    total = int(ranked.sum())
-    return tuple((rank, int(ranked[rank - 1]) / total) for rank in sorted(ranks))
 
 
 @dataclass(frozen=True)
@@ -171,12 +151,8 @@ def ratio(part: float, whole: float) -> float:
     return float(part) / whole if whole else 0.0
 
 
-def _sorted_descending(counts: Counts) -> Counts:
-    return np.sort(counts)[::-1]
-
-
 FEWEST_TEXTS = 10
-"""Fewer texts give no interval: the variance is that of large samples."""
+"""Fewer texts give no interval: the variance formula holds for large samples."""
 
 
 @dataclass(frozen=True)

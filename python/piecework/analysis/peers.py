@@ -16,6 +16,8 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
 from typing import Any
 
@@ -113,11 +115,8 @@ def _transformers(module: Any, source: str, tokenizer: Tokenizer, special: bool)
                 verbose=False,
             )
 
-    def rows(encoded: Any) -> list[list[int]]:
-        ids: list[list[int]] = encoded["input_ids"]
-        return ids
-
-    return Peer("transformers", module.__version__, fresh, encode, rows, special)
+    ids = itemgetter("input_ids")
+    return Peer("transformers", module.__version__, fresh, encode, ids, special)
 
 
 def _turn_dropout_off(model: Any) -> None:
@@ -126,13 +125,12 @@ def _turn_dropout_off(model: Any) -> None:
 
 
 def _sentencepiece(module: Any, source: str, tokenizer: Tokenizer, special: bool) -> Peer:
-    def fresh() -> Any:
-        return module.SentencePieceProcessor(model_file=source)
+    fresh = partial(module.SentencePieceProcessor, model_file=source)
 
     def encode(loaded: Any, texts: list[str]) -> Any:
         return loaded.encode(texts, num_threads=1)
 
-    return Peer("sentencepiece", module.__version__, fresh, encode, lambda rows: rows)
+    return Peer("sentencepiece", module.__version__, fresh, encode, list)
 
 
 def _tiktoken(module: Any, source: str, tokenizer: Tokenizer, special: bool) -> Peer:
@@ -146,7 +144,7 @@ def _tiktoken(module: Any, source: str, tokenizer: Tokenizer, special: bool) -> 
     def encode(loaded: Any, texts: list[str]) -> Any:
         return [loaded.encode_ordinary(text) for text in texts]
 
-    return Peer("tiktoken", module.__version__, fresh, encode, lambda rows: rows)
+    return Peer("tiktoken", module.__version__, fresh, encode, list)
 
 
 PEERS: dict[str, Callable[[Any, str, Tokenizer, bool], Peer]] = {

@@ -1,4 +1,4 @@
-"""Prune a vocabulary by its use in a corpus, and measure what this costs before it is done."""
+"""Prune a vocabulary by its use in a corpus, and measure the cost beforehand."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def plan_prune(
     num_threads: int | None = None,
     progress: Progress = None,
 ) -> PrunePlan:
-    """Prune a vocabulary by its use in texts, and measure the loss in tokens.
+    """Prune a vocabulary by how often texts use its tokens, and measure the cost in tokens.
 
     >>> import piecework as pw
     >>> vocab = {token: id for id, token in enumerate("[UNK] h ##u ##g hug hugs ##s".split())}
@@ -108,15 +108,15 @@ def plan_prune(
     unknown tokens  0 -> 0
     removed (uses)  'hugs' (1)
 
-    - `min_count`: keep the tokens that occur at least so often, and those of `keep`.
+    - `min_count`: keep the tokens that occur at least this often, and the tokens of `keep`.
     - `size`: keep this number of tokens, added tokens included; the least used are removed.
     - `residues`: also remove entries of BPE models that occur less than `min_count` times (default: 1) and
-      that others are merged from, if other merges can make those. Text whose merges used a residue
-      can have other tokens.
+      that other entries are merged from, if other merges can make these entries. Text whose merges used a
+      residue can have other tokens.
 
-    Texts and progress are those of `compare`; `corpus.read_corpus` reads files, twice.
+    Pass texts and progress as for `compare`; `corpus.read_corpus` reads files, twice.
 
-    The tokens that `vocabulary.prune` always keeps are kept. Raises `ArgumentError` for settings that
+    It keeps the tokens that `vocabulary.prune` always keeps. Raises `ArgumentError` for settings that
     contradict each other, and for a size below the number of tokens that are always kept.
     """
     source = _source(texts)

@@ -13,13 +13,12 @@ from typing import Any
 
 from piecework._internal.extras import import_extra
 from piecework._internal.validation import check_type
+from piecework.analysis.blocks import plain
 from piecework.analysis.charts import Chart, charts, spread
-from piecework.analysis.compare import Comparison
-from piecework.analysis.drawing import PAGE_FILES, SERIES_COLORS
-from piecework.analysis.measures import Measures, SourceMeasures
-from piecework.analysis.metrics import ratio
-from piecework.analysis.readable import escape_controls, percent, show_whitespace
-from piecework.analysis.text_tables import (
+from piecework.analysis.comparison import (
+    Comparison,
+    Measures,
+    SourceMeasures,
     group_figures,
     headline,
     more_tokens,
@@ -28,6 +27,9 @@ from piecework.analysis.text_tables import (
     tables,
     verdict,
 )
+from piecework.analysis.drawing import PAGE_FILES, SERIES_COLORS
+from piecework.analysis.metrics import ratio
+from piecework.analysis.readable import escape_controls, percent, show_whitespace
 from piecework.analysis.word_differences import DifferingWord, WordBand, WordGroup, pieces
 
 FEWEST_WORDS = 20
@@ -56,8 +58,7 @@ def html_report(comparison: Comparison) -> str:
     Raises `MissingExtraError` if Jinja is not installed.
     """
     check_type("comparison", comparison, Comparison, "a Comparison")
-    check_report()
-    jinja2 = import_extra("jinja2", "report", "html")
+    jinja2 = check_report()
     content = report_content(comparison, page_charts(comparison))
     groups = content["groups"]
     shown = max(_WORDS_OPEN // (len(groups) or 1), _WORDS_OF_GROUP)
@@ -85,9 +86,9 @@ def html_report(comparison: Comparison) -> str:
     return page
 
 
-def check_report() -> None:
-    """Raise `MissingExtraError` if what the page needs is not installed."""
-    import_extra("jinja2", "report", "html")
+def check_report() -> Any:
+    """Return Jinja, which the page needs; raise `MissingExtraError` if it is not installed."""
+    return import_extra("jinja2", "report", "html")
 
 
 def page_charts(comparison: Comparison) -> list[Chart]:
@@ -131,23 +132,12 @@ def report_content(comparison: Comparison, charts: Iterable[Chart]) -> dict[str,
             {"name": one.name, "title": one.title, "about": one.about, "drawing": one.drawing}
             for one in charts
         ],
-        "missing": _why_no_charts(comparison),
+        "missing": None
+        if comparison.words >= FEWEST_WORDS
+        else f"Charts are drawn for {FEWEST_WORDS} words or more; this text has {comparison.words:,}.",
         "groups": [_group(one, comparison) for one in comparison.word_differences.groups],
-        "tables": [
-            {
-                "title": table.title,
-                "header": list(table.header),
-                "rows": list(map(list, table.rows)),
-            }
-            for table in tables(comparison)
-        ],
+        "tables": plain(tables(comparison)),
     }
-
-
-def _why_no_charts(comparison: Comparison) -> str | None:
-    if comparison.words >= FEWEST_WORDS:
-        return None
-    return f"Charts are drawn for {FEWEST_WORDS} words or more; this text has {comparison.words:,}."
 
 
 def findings(comparison: Comparison) -> Iterator[str]:

@@ -1,7 +1,8 @@
 """Measure what a text loses when it is encoded and decoded: characters, case and accents, spaces.
 
 For each text: normalize; encode and decode; compare the decoded text with the normalized one for lost
-characters, each word with its normalized form, and the spaces of the decoded text with those of the text.
+characters, each word with its normalized form, and the spaces of the decoded text with the spaces of the
+text.
 """
 
 from __future__ import annotations
@@ -294,10 +295,7 @@ def unknown_id_of(tokenizer: Tokenizer) -> int | None:
 
 def without_truncation_and_padding(tokenizer: Tokenizer) -> Tokenizer:
     """Return the tokenizer without its stored truncation and padding."""
-    spec = tokenizer.spec
-    if spec.truncation is not None:
-        tokenizer = tokenizer.without_truncation()
-    return tokenizer if spec.padding is None else tokenizer.without_padding()
+    return tokenizer.without_truncation().without_padding()
 
 
 def _changes(word: str, normalized: str) -> tuple[str, ...]:

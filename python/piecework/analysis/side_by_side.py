@@ -7,22 +7,11 @@ from dataclasses import dataclass
 
 from piecework import Tokenizer
 from piecework._internal import validation as checks
-from piecework.analysis.alignment import (
-    Group,
-    Line,
-    Part,
-    Row,
-    aligned_lines,
-    line_html,
-    line_text,
-)
+from piecework.analysis.alignment import Alignment, Group, Row, aligned_lines, line_text
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
-from piecework.analysis.displayed import WIDTH, Displayed, as_text, fragment, html_of
+from piecework.analysis.displayed import LINES, WIDTH, Displayed
 from piecework.analysis.readable import is_byte_level, show_whitespace, text_of_bytes
-from piecework.errors import ArgumentError
-
-LINES = 20
-"""The default number of lines of each list."""
+from piecework.errors import ArgumentError, InputTypeError
 
 
 @dataclass(frozen=True)
@@ -41,7 +30,7 @@ class SideToken:
 
 @dataclass(frozen=True)
 class Side:
-    """The tokens of one tokenizer, without those of its post-processor.
+    """The tokens of one tokenizer, without the tokens that its post-processor adds.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
@@ -94,28 +83,9 @@ class SideBySide(Displayed):
         """
         return [line_text(line) for line in aligned_lines(self.text, self._rows(), width)]
 
-    def to_text(self, lines: int = LINES, width: int = WIDTH) -> str:
-        """Return the alignment and the counts as text; `lines` limits the aligned blocks.
-
-        >>> import piecework as pw
-        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
-        >>> "tokenizer" in pw.analysis.side_by_side({"characters": tok}, "ab").to_text()
-        True
-        """
-        body = "".join(f"{line_text(line)}\n" for line in self.colored(lines, width))
-        return body + "\n" + as_text(self.blocks(lines), width)
-
-    def colored(self, lines: int, width: int) -> list[Line]:
-        """Return at most `lines` blocks of aligned lines, in parts with the kinds of their colors."""
-        text, rows = self._beginning(lines * width)
-        shown = aligned_lines(text, rows, width)
-        most = lines * (len(self.sides) + 2)
-        if len(shown) <= most and len(text) == len(self.text):
-            return shown
-        return [*shown[:most], [Part("... and more lines", "plain")]]
-
     def blocks(self, lines: int = LINES) -> Iterator[Block]:
-        """Yield the table of counts, and the tokens of each tokenizer."""
+        """Yield the alignment, the table of counts, and the tokens of each tokenizer."""
+        yield Alignment(self.text, self._rows(), lines)
         length = len(self.text)
         rows = tuple(
             (
@@ -143,39 +113,12 @@ class SideBySide(Displayed):
             more = len(side.tokens) - len(shown)
             yield Paragraph("  ".join(shown) + (f"  ... and {more:,} more" if more else ""))
 
-    def to_html(self, lines: int = LINES) -> str:
-        """Return the alignment and the counts as an HTML fragment.
-
-        >>> import piecework as pw
-        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
-        >>> "<pre" in pw.analysis.side_by_side({"characters": tok}, "ab").to_html()
-        True
-        """
-        aligned = "\n".join(map(line_html, self.colored(lines, WIDTH)))
-        body = "".join(map(html_of, self.blocks(lines)))
-        return fragment(f'<pre class="aligned">{aligned}</pre>{body}')
-
-    def __str__(self) -> str:
-        return self.to_text()
-
-    def _repr_html_(self) -> str:
-        return self.to_html()
-
-    def _beginning(self, length: int) -> tuple[str, list[Row]]:
-        """Return at least `length` characters of the text, and the rows for them; a column is a character."""
-        rows = [
-            Row(row.name, row.total, [group for group in row.groups if group.start < length])
-            for row in self._rows()
-        ]
-        ends = [group.end for row in rows for group in row.groups]
-        return self.text[: max([length, *ends])], rows
-
     def _rows(self) -> list[Row]:
         return [Row(side.name, len(side.tokens), groups_of(side.tokens)) for side in self.sides]
 
 
 def side_by_side(tokenizers: Mapping[str, Tokenizer], text: str) -> SideBySide:
-    """Encode one text by several tokenizers, to see where their tokens differ.
+    """Encode one text with several tokenizers, to see where their tokens differ.
 
     >>> import piecework as pw
     >>> words = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
@@ -187,12 +130,8 @@ def side_by_side(tokenizers: Mapping[str, Tokenizer], text: str) -> SideBySide:
     `tokenizers` maps names to tokenizers. Tokens of post-processors such as `[CLS]` are left out. Raises
     `ArgumentError` without a tokenizer, and the errors of encoding.
     """
-    given: object = tokenizers
-    if not isinstance(given, Mapping) or not given:
-        raise ArgumentError("tokenizers", "must be a mapping of names to tokenizers, at least one")
+    check_tokenizers(tokenizers)
     checks.check_text("text", text)
-    for name, tokenizer in tokenizers.items():
-        checks.check_tokenizer(tokenizer, f"tokenizers[{name!r}]")
     encoded = {name: _tokens(tokenizer, text) for name, tokenizer in tokenizers.items()}
     spans = {name: {token.span for token in tokens} for name, tokens in encoded.items()}
     sides = []
@@ -210,6 +149,17 @@ def side_by_side(tokenizers: Mapping[str, Tokenizer], text: str) -> SideBySide:
             )
         )
     return SideBySide(text, tuple(sides))
+
+
+def check_tokenizers(tokenizers: object) -> None:
+    """Raise unless `tokenizers` is a mapping of names to tokenizers, at least one."""
+    if not isinstance(tokenizers, Mapping):
+        problem = f"must be a mapping of names to tokenizers, not {type(tokenizers).__name__}"
+        raise InputTypeError("tokenizers", problem)
+    if not tokenizers:
+        raise ArgumentError("tokenizers", "must have at least one tokenizer")
+    for name, tokenizer in tokenizers.items():
+        checks.check_tokenizer(tokenizer, f"tokenizers[{name!r}]")
 
 
 def _tokens(tokenizer: Tokenizer, text: str) -> tuple[SideToken, ...]:

@@ -1,4 +1,4 @@
-"""Compare the ids of a tokenizer with those of the library that owns its file, on a corpus of any size.
+"""Compare the ids of a tokenizer and of the library that owns its file, on a corpus of any size.
 
 Texts are read and encoded in batches. For each kind of difference only a count and the smallest text are
 kept; at the end this text is shortened while the difference stays.
@@ -7,7 +7,7 @@ kept; at the end this text is shortened while the difference stays.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -51,7 +51,7 @@ class IdDifference:
     `kind` is the first of these that applies:
 
     - "error": one library raises an error.
-    - "special tokens": the ids are equal without those of special tokens.
+    - "special tokens": the ids are equal apart from special tokens.
     - "unassigned ids": the other library has ids that this vocabulary lacks.
     - "unknown tokens": the libraries have other numbers of unknown tokens.
     - "split": the tokens have the same text, split at other places.
@@ -96,8 +96,7 @@ class Verification(Displayed):
         yield Paragraph(self._verdict())
         for one in self.differences:
             title = f"{one.kind}: {counted(one.texts, 'text')}, such as {show_whitespace(one.text)}"
-            rows = tuple((side.name, _tokens(side), _ids(side)) for side in one.sides)
-            yield Grid(("", "tokens", "ids"), rows, title=title)
+            yield Grid(("", "tokens", "ids"), tuple(map(_row, one.sides)), title=title)
 
     def _verdict(self) -> str:
         compared = f"{counted(self.texts, 'text')}, {counted(self.ids, 'id')}"
@@ -107,18 +106,15 @@ class Verification(Displayed):
         return f"{self.name} {self.version}: {compared}: {equal}"
 
 
-def _tokens(side: EncodedText) -> str:
+def _row(side: EncodedText) -> tuple[str, str, str]:
     if side.error is not None:
-        return f"error: {side.error}"
-    return _beginning(tuple(map(show_whitespace, side.tokens)))
+        return side.name, f"error: {side.error}", ""
+    return side.name, _beginning(map(show_whitespace, side.tokens)), _beginning(map(str, side.ids))
 
 
-def _ids(side: EncodedText) -> str:
-    return "" if side.error is not None else _beginning(tuple(map(str, side.ids)))
-
-
-def _beginning(words: tuple[str, ...]) -> str:
-    return " ".join(words[:_SHOWN_TOKENS]) + (" ..." if len(words) > _SHOWN_TOKENS else "")
+def _beginning(words: Iterable[str]) -> str:
+    shown = list(words)
+    return " ".join(shown[:_SHOWN_TOKENS]) + (" ..." if len(shown) > _SHOWN_TOKENS else "")
 
 
 _SHORTENING_CHARS = 2_000_000
@@ -136,7 +132,7 @@ def verify(
     num_threads: int | None = None,
     progress: Progress = None,
 ) -> tuple[Verification, ...]:
-    """Compare the ids of texts with those of other libraries.
+    """Compare the ids that a tokenizer and other libraries give to texts.
 
     >>> import piecework as pw
     >>> from piecework.analysis.peers import Peer
@@ -187,7 +183,7 @@ def verify_files(
     progress: Progress = None,
     tokenizer: Tokenizer | None = None,
 ) -> tuple[Verification, ...]:
-    """Compare the ids of a tokenizer file on a corpus with those of other libraries that read the file.
+    """Compare the ids that piecework and other libraries give to a corpus with one tokenizer file.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -205,8 +201,8 @@ def verify_files(
     `path` is a file or a folder. `against` names libraries: "tokenizers", "transformers",
     "sentencepiece", "tiktoken". Ids have the special tokens that the library adds; tiktoken and sentencepiece
     add none. Lines of plain text are joined to texts of about 2,000 characters, with their line ends;
-    otherwise the arguments are those of `count_files`. `tokenizer` is the loaded file. `progress=True` shows
-    a bar; a function receives the bytes read and the total.
+    otherwise the arguments are the same as for `count_files`. `tokenizer` is the loaded file. `progress=True`
+    shows a bar; a function receives the bytes read and the total.
 
     Raises `FileError`, `InvalidUtf8Error`, `MissingExtraError` for a library that is not installed,
     `FormatError` for a file that a library does not read, and the errors of `verify`.

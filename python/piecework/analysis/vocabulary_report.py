@@ -64,20 +64,15 @@ def _missing_bytes(tokenizer: Tokenizer, entries: Sequence[Entry]) -> list[Entry
     for code in _TEST_CHARACTERS:
         for byte in set(chr(code).encode()):
             holders.setdefault(byte, []).append(chr(code))
-    trials = [
-        (entry.id, character)
-        for entry in entries
-        for character in _evenly_spaced(holders.get(entry.data[0], []))
-    ]
+    trials = []
+    for entry in entries:
+        characters = holders.get(entry.data[0], [])
+        every = max(1, len(characters) // _BYTE_TRIALS)
+        trials += [(entry.id, character) for character in characters[::every]]
     ids = [id for id, _ in trials]
     produced = _contains(tokenizer, [text for _, text in trials], ids)
     found = {id for id, ok in zip(ids, produced, strict=True) if ok}
     return [entry for entry in entries if entry.id not in found]
-
-
-def _evenly_spaced(characters: Sequence[str]) -> Sequence[str]:
-    """Return at most about `_BYTE_TRIALS` characters, evenly spaced."""
-    return characters[:: max(1, len(characters) // _BYTE_TRIALS)]
 
 
 def _not_merged(tokenizer: Tokenizer, entries: Sequence[Entry]) -> set[int]:
@@ -89,7 +84,7 @@ def _not_merged(tokenizer: Tokenizer, entries: Sequence[Entry]) -> set[int]:
     model = tokenizer.spec.model
     if not entries or not isinstance(model, BPE):
         return missing
-    # With ignore_merges, a whole word in the vocabulary skips the merges; a partial character is no word.
+    # With ignore_merges, a whole word in the vocabulary skips the merges; a partial character is not a word.
     at_ends = replace(model, ignore_merges=False)
     suffix = model.end_of_word_suffix or ""
     for bare, is_end in ((at_ends, True), (replace(at_ends, end_of_word_suffix=None), False)):

@@ -58,9 +58,9 @@ class WordGroup:
     >>> WordGroup(alike=((0, 2), (1,)), words=17, occurrences=940, most=()).alike
     ((0, 2), (1,))
 
-    `alike` has sets of tokenizers, as indices in the order given: those of a set split each of the words
-    alike, and those of two sets differently. `words` are distinct. `most` are those with the largest products
-    of `count` and `differences`.
+    `alike` has sets of tokenizers, as indices in the order given: the tokenizers of one set split each of the
+    words alike, and tokenizers of two sets split it differently. `words` are distinct. `most` are the words
+    with the largest products of `count` and `differences`.
     """
 
     alike: tuple[tuple[int, ...], ...]
@@ -237,7 +237,7 @@ def _split(
     batch = tokenizer.encode_batch(texts, offsets=True, num_threads=num_threads, **PLAIN_TEXT)
     rows = np.repeat(np.arange(len(texts)), batch.lengths)
     starts, ends = batch.offsets.astype(np.int64).T
-    # A token of the space before the word alone is no token of the word.
+    # A token that covers only the space before the word does not belong to the word.
     inside = (starts < ends) & (ends > 1)
     unknown = rows[inside & (batch.ids == _unknown_id(tokenizer))]
     tokens = np.bincount(rows[inside], minlength=len(texts))
@@ -248,7 +248,7 @@ def _split(
 
 
 def _boundaries(rows: Numbers, starts: Numbers, ends: Numbers, lengths: Numbers) -> Numbers:
-    """Return the bits of positions at which a token begins; a part of a character is no boundary."""
+    """Return the bits of positions at which a token begins; a part of a character is not a boundary."""
     has_text = starts < ends
     rows, starts, ends = rows[has_text], starts[has_text], ends[has_text]
     follows = (rows[1:] == rows[:-1]) & (ends[:-1] <= starts[1:])
@@ -336,7 +336,7 @@ def _histogram(tokens: Numbers, counts: Numbers) -> tuple[tuple[int, int], ...]:
 def _bands(
     lows: Sequence[int], values: Numbers, counts: Numbers, tokens: Sequence[Numbers]
 ) -> tuple[WordBand, ...]:
-    """Return the words in bands that begin at `lows`, without those that are empty."""
+    """Return the words in bands that begin at `lows`; leave out empty bands."""
     highs = [*(low - 1 for low in lows[1:]), None]
     chosen = np.searchsorted(np.array(lows), values, side="right") - 1
     bands = []

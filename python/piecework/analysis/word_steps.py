@@ -15,7 +15,7 @@ from piecework.reference.wordpiece_model import encode_word, greedy, shortest
 from piecework.spec import BPE, SentencePiece, Unigram, WordPiece
 
 MAX_CHARS = 500
-"""Longer words are not explained: a step of merging examines every pair, O(n²) in all."""
+"""Longer words are not explained: each merge step examines every pair, O(n²) in total."""
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class MergeTable:
     """The merges of a model, looked up by pair.
 
     >>> model = BPE({"h": 0, "u": 1, "g": 2, "ug": 3, "hug": 4}, (("u", "g"), ("h", "ug")))
-    >>> [step.token for step in MergeTable(model).steps(["h", "u", "g"])]
+    >>> [step.token for step in MergeTable(model).steps("hug")]
     ['ug', 'hug']
     """
 
@@ -58,15 +58,16 @@ class MergeTable:
         """Return the initial symbols of a word: characters, byte tokens and unknown tokens."""
         return [piece.token for piece in first_symbols(word, self._model)]
 
-    def steps(self, symbols: Sequence[str]) -> list[MergeStep] | None:
+    def steps(self, word: str) -> tuple[MergeStep, ...] | None:
         """Return the merges in order, None for more than 500 symbols."""
+        symbols = self.symbols(word)
         if len(symbols) > MAX_CHARS:
             return None
         steps: list[MergeStep] = []
         while step := self._next_step(symbols):
             steps.append(step)
             symbols = step.apply_to(symbols)
-        return steps
+        return tuple(steps)
 
     def note(self, word: str) -> str | None:
         """Return a note on a word that is an entry, so that encoding does not merge its symbols.
@@ -81,7 +82,7 @@ class MergeTable:
         symbols = self.symbols(word)
         if symbols == [word]:
             return None
-        for step in self.steps(symbols) or []:
+        for step in self.steps(word) or ():
             symbols = step.apply_to(symbols)
         whole = "an entry: the encoder takes it whole (ignore_merges)"
         if symbols == [word]:
@@ -121,7 +122,7 @@ class ScoredMerges:
         """Return the characters of a text; a user-defined piece counts as one."""
         return [text[start:end] for start, end, _ in Merger(text, self._model).spans]
 
-    def steps(self, text: str) -> list[MergeStep] | None:
+    def steps(self, text: str) -> tuple[MergeStep, ...] | None:
         """Return the merges in order, None for more than 500 characters."""
         if len(text) > MAX_CHARS:
             return None
@@ -136,7 +137,7 @@ class ScoredMerges:
                 MergeStep(self._ranks[after[at]], at, before[at], before[at + 1], after[at])
             )
             before = after
-        return steps
+        return tuple(steps)
 
 
 _MAX_CHARS_RANKED = 100
@@ -152,7 +153,7 @@ class LatticeEdge:
     >>> pw.analysis.explain(tok, "hugs").words[0].lattice.edges[0]
     LatticeEdge(piece='hug', start=0, end=3, score=-2.5, is_known=True, is_best=True)
 
-    `is_best` tells whether the best path has the edge. A character that is no piece has `is_known=False`
+    `is_best` says whether the edge is on the best path. A character that is not a piece has `is_known=False`
     and the score of unknown characters.
     """
 

@@ -1,4 +1,4 @@
-"""Prompts: chat templates, the origin of each character, chunks by budget, and ids that a model generates.
+"""Build prompts: chat templates, the origin of each character, chunks within a budget, generated ids.
 
 The functions take the tokenizer first. `Tokenizer.encode_segments` encodes segments of unequal trust.
 """

@@ -15,7 +15,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import pairwise, takewhile
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, AnyStr, NamedTuple, TypeAlias
 
 from piecework._internal.validation import check_choice
 from piecework.chat.rendering import rendered
@@ -299,7 +299,7 @@ def _probed(template: str, special_tokens: dict[str, str], content_of: Any) -> T
 
 
 def _end_of_turn(after: str, before_first: str, before_next: str) -> str:
-    """Return what ends a turn, from the text after the last answer and that before the questions."""
+    """Return what ends a turn, from the text after the last answer and the text before the questions."""
     following = before_next[: len(before_next) - len(_common_suffix(before_first, before_next))]
     end = _common_prefix(after, before_next) or after or following
     found = _FIRST_WORD.match(end)
@@ -308,19 +308,19 @@ def _end_of_turn(after: str, before_first: str, before_next: str) -> str:
 
 def _common_prefix(first: str, second: str) -> str:
     """Return the characters that two texts begin with, without the beginning of a marker."""
-    prefix = first[: _num_equal(first, second)]
+    prefix = first[: num_equal(first, second)]
     is_whole = len(prefix) in (len(first), len(second))
     return prefix if is_whole else _OPEN_MARKER.sub("", prefix)
 
 
 def _common_suffix(first: str, second: str) -> str:
     """Return the characters that two texts end with, without the end of a marker."""
-    suffix = first[len(first) - _num_equal(first[::-1], second[::-1]) :]
+    suffix = first[len(first) - num_equal(first[::-1], second[::-1]) :]
     is_whole = len(suffix) in (len(first), len(second))
     return suffix if is_whole else _CLOSED_MARKER.sub("", suffix)
 
 
-def _num_equal(first: str, second: str) -> int:
+def num_equal(first: AnyStr, second: AnyStr) -> int:
     """Return the number of characters that two texts begin with."""
     pairs = zip(first, second, strict=False)
     return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -74,7 +74,7 @@ BUDGET: ContextVar[Budget] = ContextVar("BUDGET")
 
 
 def take(chars: int) -> None:
-    """Count characters of an operation that follows, if a template runs.
+    """Count the characters of the next operation, if a template runs.
 
     >>> take(64)
     """
@@ -103,7 +103,7 @@ def step() -> str:
 
 
 def items_in(value: object, most: int) -> int:
-    """Return the number of items of containers inside each other, repeated ones each time.
+    """Return the number of items in nested containers; repeated containers count each time.
 
     >>> items_in([[1, 2], {"a": 3}], 10)
     5

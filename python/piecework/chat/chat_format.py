@@ -1,4 +1,4 @@
-"""Chat templates: from the messages of a conversation to ids and to the mask of the assistant's tokens."""
+"""Turn the messages of a conversation into ids and a mask of the assistant's tokens."""
 
 from __future__ import annotations
 
@@ -70,12 +70,12 @@ def apply_chat_template(
     >>> chat.text, chat.encoding.tokens.count("[SEP]")
     ('[CLS]be [SEP][SEP]', 1)
 
-    **Text of messages never becomes a special token.** Each character of the prompt is known to be of
-    the template or of a message, and special tokens and `markers` match in text of the template only,
-    as in `Tokenizer.encode_segments`. Messages, tools, documents, `variables` and numbers count as message
-    text; the roles of transformers' templates, such as "user", count as template text. Messages whose role
-    is in `trusted_roles` are template text as a whole: name "assistant" to keep the markers of earlier
-    replies. A template that mixes both, so that the origin of a character is lost, raises.
+    **Text of messages never becomes a special token.** Each character of the prompt is known to come from the
+    template or from a message, and special tokens and `markers` match only in template text, as in
+    `Tokenizer.encode_segments`. Messages, tools, documents, `variables` and numbers count as message text;
+    the roles of transformers' templates, such as "user", count as template text. Messages whose role is in
+    `trusted_roles` are template text as a whole: name "assistant" to keep the markers of earlier replies. A
+    template that mixes both, so that the origin of a character is lost, raises.
 
     Templates run in the sandbox of Jinja, with the variables and functions of transformers:
     `messages`, `tools`, `documents`, `add_generation_prompt`, the names of roles such as `bos_token`,
@@ -83,11 +83,11 @@ def apply_chat_template(
     the name of a template or its text. By default it is "tool_use" for a call with tools, if the
     tokenizer has that template, and "default" otherwise.
 
-    `add_generation_prompt` asks for the beginning of a reply. `continue_final_message` ends the prompt
+    `add_generation_prompt` adds the beginning of a reply. `continue_final_message` ends the prompt
     after the content of the last message.
 
     `assistant_mask` of the result is 1 for the tokens inside `{% generation %}`, if the template has it,
-    otherwise for the tokens of the assistant's messages, which are known from the origins. `mask` names
+    otherwise for the tokens of the assistant's messages, which the origins identify. `mask` names
     the parts of these messages that it has: "content", "reasoning", "tool-calls" and "end-of-turn", with
     the markers around them (None: all). With `mask`, `{% generation %}` has no effect. A message with a
     `weight` of 0, as in data for fine-tuning, is not in the mask.
@@ -209,8 +209,8 @@ class ChatEncoding:
     - `encoding`: the encoding of the prompt.
     - `template_spans`: the characters that the template wrote, as spans (start, end). Special tokens are
       recognized in these only.
-    - `assistant_spans`: the characters of the mask, as spans. They are those inside `{% generation %}`, if
-      the template has it, otherwise those of the assistant's messages. None if the template writes no
+    - `assistant_spans`: the characters of the mask, as spans: what is inside `{% generation %}`, if the
+      template has it, otherwise the assistant's messages. None if the template writes no
       character of these messages, or loses their origins.
     """
 
@@ -256,11 +256,11 @@ class ChatFormat:
     >>> pw.chat.ChatFormat(mask=["content", "end-of-turn"]).has_mask
     True
 
-    - `chat_template`: the name of a template of the tokenizer, or its text. None is its own: "tool_use" for
-      conversations with tools, if it has that template, and "default" otherwise.
+    - `chat_template`: the name of a template of the tokenizer, or its text. None means the tokenizer's own:
+      "tool_use" for conversations with tools, if it has that template, and "default" otherwise.
     - `mask`: the parts of the assistant's messages in the masks, see `MASK_PARTS`. None is
       `{% generation %}` of the template, or all parts; an empty collection writes no masks.
-    - `trusted_roles`, `markers`, `variables`: those of `apply_chat_template`. A template that writes today's
+    - `trusted_roles`, `markers`, `variables`: as for `apply_chat_template`. A template that writes today's
       date takes it from a variable, such as `variables={"date_string": "26 Jul 2024"}` for Llama 3; without
       that, a corpus encoded tomorrow has other ids.
     """
@@ -298,7 +298,7 @@ class ChatFormat:
         )
 
     def settings(self, tokenizer: Tokenizer) -> dict[str, Any]:
-        """Return everything that decides ids and masks besides the fingerprint of the tokenizer, as JSON."""
+        """Return everything except the tokenizer's fingerprint that affects ids and masks, as JSON."""
 
         def names(values: Collection[str] | None) -> list[str] | None:
             return None if values is None else sorted(values)

@@ -68,7 +68,7 @@ def chunk_text(
     >>> [(c.text, c.start) for c in pw.chat.chunk_text(tok, "aa. aaa. a. a.", 9, overlap=3)]
     [('aa. aaa. ', 0), ('a. a.', 9)]
 
-    The length of a chunk is that of its text encoded alone, with its special tokens unless
+    The length of a chunk is the length of its text encoded alone, with its special tokens unless
     `add_special_tokens=False`. Chunks end where a paragraph, a sentence or a word ends; `at` selects which. A
     paragraph that is too long is divided at sentences, a sentence at words, and a word at characters.
     Whitespace belongs to the unit before it: without overlap, the chunks concatenate to the text.

@@ -1,4 +1,4 @@
-"""Ids that a model generates: drift from the ids of their text, and appending them to a prompt.
+"""Find where generated ids drift from the ids of their text, and append generated ids to a prompt.
 
 A text has one canonical sequence of ids, and a model can generate others. The ids are decoded, the text is
 encoded again, and both sequences are cut wherever the same bytes end on both sides.
@@ -10,11 +10,12 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
-from itertools import accumulate, chain, groupby, pairwise, takewhile
+from itertools import accumulate, chain, groupby, pairwise
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from piecework import Batch
 from piecework._internal.validation import PathLike, check_tokenizer, id_list, listed, path_text
+from piecework.chat.assistant_spans import num_equal
 from piecework.errors import ArgumentError, IdRangeError, InputTypeError
 from piecework.export import read_ids
 from piecework.spec import SentencePieceDecoder
@@ -32,7 +33,7 @@ _METASPACE = "▁"
 
 @dataclass(frozen=True)
 class DriftSpan:
-    """Ids that their text does not have, and those that it has.
+    """Ids that encoding their text would not give, and the ids that it gives.
 
     >>> span = DriftSpan(2, (4, 5), ("h", "##ug"), 2, (3,), ("hug",), b" hug")
     >>> span.end, span.text
@@ -177,7 +178,7 @@ def _place_in_file(name: str, row: int, position: int) -> str:
 
 
 class DriftFinder:
-    """Finds drift in rows; the bytes of a token are computed when it first occurs."""
+    """Find drift in rows; the bytes of a token are computed when it first occurs."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
         check_tokenizer(tokenizer)
@@ -280,10 +281,10 @@ def _cuts(
     """Return the cuts in order, from the beginning of both sequences to their ends."""
     data, ends = _ends(ids, token_bytes)
     new_data, new_ends = _ends(new_ids, token_bytes)
-    before = _num_equal(data, new_data)
+    before = num_equal(data, new_data)
     cuts = [(ends[at], new_ends[at]) for at in sorted(ends) if at <= before and at in new_ends]
     if data != new_data:
-        start = len(data) - _num_equal(data[::-1], new_data[::-1])
+        start = len(data) - num_equal(data[::-1], new_data[::-1])
         shift = len(new_data) - len(data)
         cuts += [
             (ends[at], new_ends[at + shift])
@@ -302,7 +303,7 @@ def _ends(ids: Sequence[int], token_bytes: Mapping[int, bytes]) -> tuple[bytes, 
 
 
 def _rising(cuts: Iterable[Cut]) -> Iterator[Cut]:
-    """Yield the cuts that are behind the one before on both sides."""
+    """Yield the cuts that come after the previous one on both sides."""
     last = (0, 0)
     for cut in cuts:
         if cut[0] > last[0] and cut[1] > last[1]:
@@ -320,8 +321,8 @@ class AppendedIds:
     >>> both.ids, both.completion_mask, len(both.crossing_spans)
     ([0, 1, 0], [0, 1, 1], 1)
 
-    `num_prompt_ids` of the `ids` are those of the prompt. `drift` is what tokenizing the whole text again
-    would change.
+    The first `num_prompt_ids` of the `ids` belong to the prompt. `drift` is what tokenizing the whole text
+    again would change.
     """
 
     ids: list[int]
@@ -341,7 +342,7 @@ class AppendedIds:
 
 
 def append_ids(tokenizer: Tokenizer, prompt_ids: Ids, completion_ids: Ids) -> AppendedIds:
-    """Return the ids of a prompt with generated ids, and what tokenizing their text again would change.
+    """Append generated ids to a prompt; also return what tokenizing the whole text again would change.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.BPE({"a": 0, "b": 1, "ab": 2}, (("a", "b"),)))
@@ -351,7 +352,7 @@ def append_ids(tokenizer: Tokenizer, prompt_ids: Ids, completion_ids: Ids) -> Ap
     0: a b -> ab
 
     The ids are kept as they are: a model is trained on what it has read and generated. For a conversation,
-    append the ids of each turn to those before it.
+    append the ids of each turn to the previous ones.
 
     Raises `IdRangeError` with the position for an id that is not in the vocabulary.
     """
@@ -364,9 +365,3 @@ def append_ids(tokenizer: Tokenizer, prompt_ids: Ids, completion_ids: Ids) -> Ap
         return f"completion_ids[{position - len(prompt)}]"
 
     return AppendedIds(ids, len(prompt), DriftFinder(tokenizer).find(ids, place))
-
-
-def _num_equal(first: bytes, second: bytes) -> int:
-    """Return the number of equal bytes at the beginning."""
-    pairs = zip(first, second, strict=False)
-    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], pairs))

@@ -212,7 +212,7 @@ class ChatEnvironment(ImmutableSandboxedEnvironment):
 
     @staticmethod
     def concat(parts: Iterable[object]) -> TrackedText:
-        """Return the texts of values one after the other."""
+        """Concatenate the texts of values."""
         text = joined(parts)
         BUDGET.get().check_size(text)
         return text

@@ -1,4 +1,4 @@
-"""The filters of chat templates: those of Jinja that keep the origins of characters."""
+"""The filters of chat templates: Jinja's filters, changed to keep the origins of characters."""
 
 from __future__ import annotations
 
@@ -104,7 +104,7 @@ def _chars_read(name: str, value: object) -> int:
 
 
 def text_of(value: Any) -> TrackedText:
-    """Return a value as text; a string of a constant expression is of the template.
+    """Return a value as text; a constant string belongs to the template.
 
     >>> text_of("a").origins
     b'\\x01'

@@ -1,4 +1,4 @@
-"""Encoding a text that grows, such as a conversation, without tokenizing its beginning again."""
+"""Encode a text that grows, such as a conversation, without tokenizing its beginning again."""
 
 from __future__ import annotations
 
@@ -6,17 +6,17 @@ from bisect import bisect_left
 from collections.abc import Collection
 from typing import TYPE_CHECKING
 
+import piecework as pw
 from piecework import Sampling
 from piecework._internal.validation import check_text
 from piecework.spec.text_cuts import can_be_cut
-from piecework.tokenizer.stages import stages_of
 
 if TYPE_CHECKING:
     from piecework import Encoding, Tokenizer
 
 
 class GrowingText:
-    """The ids of a text to which text is appended.
+    """The ids of a text that grows at its end.
 
     >>> import piecework as pw
     >>> end = pw.spec.AddedToken("<end>", 3)
@@ -32,7 +32,7 @@ class GrowingText:
     each append costs the new text and the word before it. With other models, such as SentencePiece's, it
     costs the text since the last added token.
 
-    `parse_special` is that of `Tokenizer.encode`. Truncation and padding do not apply.
+    `parse_special` means the same as for `Tokenizer.encode`. Truncation and padding do not apply.
 
     `num_stable` is the number of ids at the beginning that no appended text can change, for caches of a
     model. Not safe for several threads.
@@ -45,7 +45,7 @@ class GrowingText:
         *,
         parse_special: bool | Collection[str] | None = None,
     ) -> None:
-        stages = stages_of(tokenizer)
+        stages = pw.tokenizer.stages.stages_of(tokenizer)
         self._tokenizer = tokenizer.without_truncation().without_padding()
         self._parse_special = parse_special
         self._has_cuts = can_be_cut(stages)
@@ -88,7 +88,7 @@ class GrowingText:
         self._rest, self._rest_ids = rest[start:], ids[index:]
 
     def _last_anchor(self, encoding: Encoding, text: str) -> tuple[int, int]:
-        """Return first character and index of the last added token that no longer match can replace."""
+        """Return the start and the index of the last added token that no longer match can replace."""
         offsets = encoding.offsets
         for index in range(len(offsets) - 1, -1, -1):
             content = self._anchors.get(encoding.ids[index])

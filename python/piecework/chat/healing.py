@@ -34,7 +34,7 @@ class HealedPrompt:
 
 
 class TokenTrie:
-    """A trie of the bytes of all tokens, kept as a sorted list: which of them may come next.
+    """A trie over the bytes of all tokens, to find the tokens that may come next; stored as a sorted list.
 
     >>> import piecework as pw
     >>> ranks = {bytes([byte]): byte for byte in range(256)} | {b"://": 256, b"http": 257}
@@ -45,7 +45,7 @@ class TokenTrie:
     >>> trie.starting_with(b":"), trie.allowed_ids(b"ht")
     ([58, 256], [104, 257])
 
-    The bytes are those of `vocabulary.decoded_bytes`. Special tokens and the unknown token are left out.
+    `vocabulary.decoded_bytes` gives the bytes. Special tokens and the unknown token are left out.
     Building it reads the whole vocabulary: keep one for each tokenizer. Raises `ArgumentError` for a decoder
     whose output depends on the neighbours of a token.
     """
@@ -73,7 +73,7 @@ class TokenTrie:
         return self._ids[slice(*self._range(prefix))]
 
     def allowed_ids(self, prefix: bytes) -> list[int]:
-        """Return the ids that may come next where bytes are required, in rising order.
+        """Return the ids that may come next when certain bytes are required, in increasing order.
 
         >>> import piecework as pw
         >>> vocab = {"a": 0, "b": 1, "ab": 2, "abb": 3}
@@ -81,7 +81,7 @@ class TokenTrie:
         >>> pw.chat.TokenTrie(tok).allowed_ids(b"ab")
         [0, 2, 3]
 
-        These are the tokens that begin with the bytes, and those that the bytes begin with.
+        These are the tokens that begin with the bytes, and the tokens that the bytes begin with.
         """
         shorter: list[int] = []
         for size in range(1, len(prefix)):
@@ -113,7 +113,7 @@ class TokenTrie:
         raise ArgumentError("id", f"{id!r} has the bytes {data!r}, which {prefix!r} does not allow")
 
     def heal(self, ids: Ids) -> HealedPrompt:
-        """Return the ids to keep, and the bytes of the others: the most that a longer token begins with.
+        """Return the ids to keep, and the bytes of the others: as many as a longer token begins with.
 
         >>> import piecework as pw
         >>> vocab = {"a": 0, "b": 1, "ab": 2, "abb": 3}

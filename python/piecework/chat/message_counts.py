@@ -29,7 +29,7 @@ def count_messages(
     tools: Sequence[Mapping[str, Any]] | None = None,
     estimate: bool = False,
 ) -> int:
-    """Count the tokens of a conversation, with the beginning of the reply.
+    """Count the tokens of a conversation, including the beginning of the reply.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
@@ -116,12 +116,12 @@ def fit_messages(
     >>> [message["role"] for message in pw.chat.fit_messages(tok, messages, 11)]
     ['system', 'user']
 
-    `options` are those of `apply_chat_template`, such as `tools` and `add_generation_prompt`. The count is
-    exact: it is the length of `apply_chat_template(result, **options)`, without truncation and padding. With
-    the next older turn, the prompt would have more than `max_tokens` tokens.
+    `options` are arguments of `apply_chat_template`, such as `tools` and `add_generation_prompt`. The count
+    is exact: it is the length of `apply_chat_template(result, **options)`, without truncation and padding.
+    With the next older turn, the prompt would have more than `max_tokens` tokens.
 
     A turn is a message of the user and all messages up to the next one. Those before the first one are a turn
-    too. A tool result stays in the turn of its call, also if a message of the user came between, and results
+    too. A tool result stays in the turn of its call, even if a user message came between, and results
     in messages of the user (blocks of the type "tool_result") begin no turn. Messages of the roles "system"
     and "developer" are kept wherever they are. The messages are those that were passed, not copies.
 

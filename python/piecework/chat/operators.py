@@ -247,7 +247,7 @@ def _brace_parts(
     """Yield the parts of `text.format(*args, **kwargs)`."""
     # One character with the common origin of the text, whose origins are not compared for each field.
     first = derived(text, text).part(0, 1)
-    # The padding comes from the text: that of the template counts as part of the value.
+    # The padding has the origin of the text: padding by the template counts as part of the value.
     is_of_template = all(origin & TEMPLATE for origin in first.origins)
     next_argument = 0
     for literal, field, spec, conversion in Formatter().parse(plain(text)):

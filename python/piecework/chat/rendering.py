@@ -1,4 +1,4 @@
-"""From a template and messages to the text of a prompt, with the origin of each character."""
+"""Render a template with messages to the text of a prompt, with the origin of each character."""
 
 from __future__ import annotations
 

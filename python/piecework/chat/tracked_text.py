@@ -146,7 +146,7 @@ class TrackedText(str):
         return self.part(0, first), self.part(first, second), self.part(second)
 
     def _located(self, parts: list[str], sep: str | None) -> list[str]:
-        """Return parts that stand in this text in their order, `sep` or whitespace between them."""
+        """Return parts of this text, which occur in this order with `sep` or whitespace between them."""
         budget.check_items(len(parts))
         located: list[str] = []
         at = 0
@@ -178,7 +178,7 @@ class TrackedText(str):
         return TrackedText(result, b"".join((*origins, self.origins[at:])))
 
     def escaped(self, pattern: re.Pattern[str], written: Callable[[str], str]) -> TrackedText:
-        """Return the text with other characters for those of a pattern; they have the origin of these.
+        """Return the text with the characters of a pattern replaced; the new ones keep the origins.
 
         >>> import re
         >>> TrackedText("a<b", 1).escaped(re.compile("<"), lambda character: "&lt;")
@@ -315,7 +315,7 @@ def _repr_parts(value: Any, depth: int) -> Iterator[TrackedText]:
 
 
 def joined(parts: Iterable[object]) -> TrackedText:
-    """Return the texts of values one after the other.
+    """Concatenate the texts of values.
 
     >>> joined([TrackedText("n=", TEMPLATE), 5]).origins
     b'\\x01\\x01\\x00'
@@ -330,7 +330,7 @@ def joined(parts: Iterable[object]) -> TrackedText:
 
 
 def derived(result: str, inputs: object) -> TrackedText:
-    """Return the text that an operation made of strings which all have one origin.
+    """Return the result of an operation on strings that all have the same origin.
 
     >>> derived("b", [TrackedText("a", TEMPLATE)]).origins
     b'\\x01'
@@ -348,7 +348,7 @@ def derived(result: str, inputs: object) -> TrackedText:
 
 
 def lost_origin(text: str) -> TemplateError:
-    """Return the error for characters that are both of the template and of a message.
+    """Return the error for characters that come both from the template and from a message.
 
     >>> str(lost_origin("ab"))
     "chat template: the text 'ab' has characters of unknown origin; use filters and methods that do ..."
@@ -366,7 +366,7 @@ _LINE_ENDS = "\n\r\v\f\x1c\x1d\x1e\x85\u2028\u2029"
 
 
 def _bounded_splits(maxsplit: Any) -> Any:
-    """Return a number of splits that gives no more than one part too many for a list."""
+    """Limit a number of splits so that at most one part is too many for a list."""
     return budget.MAX_ITEMS if maxsplit < 0 else min(maxsplit, budget.MAX_ITEMS)
 
 

@@ -44,7 +44,7 @@ VERBS = {
     "find-drift": "Print where ids in the FILEs differ from the ids of their text.",
     "inspect": "Print the stages of TOKENIZER, its sizes, and its tokens by kind.",
     "explain": "Print each stage of encoding TEXT, or the merges that made a token.",
-    "explain-training": "Print each step of a training on CORPUS.",
+    "explain-training": "Print each step of training on CORPUS.",
     "serve": "Serve a local web page that shows the tokens of a text, until Ctrl-C.",
     "compare": "Measure several TOKENIZERs on a corpus and print a table.",
     "verify": "Compare the ids of TOKENIZER with the library that owns its file.",

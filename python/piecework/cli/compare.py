@@ -126,15 +126,14 @@ def compare(
 ) -> None:
     """Measure several TOKENIZERs on a corpus and print a table.
 
-    The table ranks them by number of tokens, where an unknown word counts one for each byte, with 95 %
-    intervals over the texts, and shows what each loses: case, accents, characters. The other measures are
-    fertility (tokens per word), compression, use of the vocabulary, and the words that are split differently;
-    --html and --json also have the lengths and frequencies of tokens. For sources with equally many texts,
-    such as translations, the command also prints the cost of each relative to the first.
+    The table ranks them by number of tokens, counting an unknown word as one token for each byte, with
+    95 % intervals over the texts, and shows what each loses: case, accents, characters. The other measures
+    are fertility (tokens per word), compression, use of the vocabulary, and the words that are split
+    differently; --html and --json also have the lengths of tokens. For sources with equally
+    many texts, such as translations, the command also prints the cost of each relative to the first.
     docs/explanation/analysis-measures.md defines the measures.
     """
     from piecework.analysis.report import check_report
-    from piecework.analysis.text_tables import blocks
 
     check_html(html_path, as_json)
     if html_path:
@@ -163,4 +162,4 @@ def compare(
     if as_json:
         print_json(found.to_dict())
     elif html_path != "-":
-        print_blocks(blocks(found), terminal_width())
+        print_blocks(found.blocks(), terminal_width())

@@ -68,7 +68,7 @@ length_options = all_of(
 def with_row_lengths(tokenizer: pw.Tokenizer, settings: dict[str, Any]) -> pw.Tokenizer:
     """Return the tokenizer with the truncation and padding of the settings, which lose them, and no other.
 
-    Prints a note if the file of the tokenizer stores lengths and no option gives others.
+    Prints a note if the tokenizer file stores lengths and no option sets others.
     """
     max_length, padding = settings.pop("max_length"), settings.pop("padding")
     append_eod = settings["append_eod"]
@@ -244,7 +244,7 @@ def _print_summary(
     as_json: bool,
     **data: Any,
 ) -> None:
-    """Print what was encoded and with what; without saved files, little is said."""
+    """Print what was encoded and with what; print little if no files are saved."""
     lines = [
         line,
         tokenizer_text(tokenizer) if data["saved"] else None,
@@ -331,8 +331,8 @@ def encode(
 
     FILEs: {formats}. With one output, a FILE can be a directory, a quoted pattern or a URL. Without FILEs,
     or for -, the command reads stdin. One output receives the lines of all FILEs; several outputs receive
-    one FILE each. Empty lines are dropped, except with --keep-empty. Rows are whole and not padded, also if
-    TOKENIZER stores lengths, except with --max-length and --padding.
+    one FILE each. Empty lines are dropped, except with --keep-empty. Rows are neither truncated nor
+    padded, even if TOKENIZER stores lengths, except with --max-length and --padding.
 
     With --chat, the records of JSON lines, Parquet and Arrow files are conversations.
 

@@ -58,7 +58,7 @@ def explain_training(
     reading: Reading,
     **settings: Any,
 ) -> None:
-    """Print each step of a training on CORPUS.
+    """Print each step of training on CORPUS.
 
     CORPUS should be small. Its files and the options are the same as for `piecework train`.
     """
@@ -82,7 +82,7 @@ def explain_training(
 def _example(
     name: str, model: str | None, preset: str | None, given: Mapping[str, Any]
 ) -> tuple[pw.Counts, pw.train.Trainer]:
-    """Return the counts of a built-in example, and a trainer with its settings; given ones replace them."""
+    """Return the counts and the trainer of a built-in example; settings of the user override its own."""
     example = pw.analysis.training_example(name)
     trainer: pw.train.Trainer = example.trainer
     counts = example.counts

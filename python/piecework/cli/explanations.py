@@ -25,14 +25,6 @@ if TYPE_CHECKING:
     from piecework.analysis.side_by_side import SideBySide
     from piecework.analysis.training.trace import TrainingTrace
 
-_KINDS = {
-    "plain": "",
-    "name": "bold",
-    "even": "black on bright_cyan",
-    "odd": "black on bright_yellow",
-    "unknown": "black on bright_red",
-}
-
 
 def print_tokens(tokens: Sequence[str]) -> None:
     """Print tokens on alternating background colors, or separated by bars without a color terminal."""
@@ -49,22 +41,8 @@ def print_tokens(tokens: Sequence[str]) -> None:
     console.print(Text("  ").append_text(Text().join(parts)))
 
 
-def print_aligned(found: SideBySide, width: int, lines: int) -> None:
-    """Print the tokens of several tokenizers below each other, and a table of their counts."""
-    console = color_console()
-    if console is None:
-        click.echo(found.to_text(lines, width), nl=False)
-        return
-    from rich.text import Text
-
-    for line in found.colored(lines, width):
-        console.print(Text.assemble(*((part.text, _KINDS[part.kind]) for part in line)))
-    click.echo()
-    print_blocks(found.blocks(lines), width)
-
-
 def explanation_options(about_steps: str, default_steps: str) -> Callable[[Function], Function]:
-    """Return the options that select steps, and those for the output."""
+    """Return the options for selecting steps and for the output."""
     return all_of(
         in_explanation(
             "--steps",
@@ -108,16 +86,12 @@ def show(
 ) -> None:
     """Print a result as text or JSON, and write it as HTML."""
     from piecework.analysis.displayed import WIDTH, as_html, page
-    from piecework.analysis.side_by_side import SideBySide
 
-    sides = found if isinstance(found, SideBySide) else None
     if html_path:
         with atomic_stream(html_path) as stream:
-            html = sides.to_html(lines) if sides else as_html(found.blocks(lines, **how))
+            html = as_html(found.blocks(lines, **how))
             stream.write(page("piecework explain", html).encode())
     if as_json:
         print_json(found.to_dict())
-    elif html_path != "-" and sides:
-        print_aligned(sides, terminal_width() or WIDTH, lines)
     elif html_path != "-":
         print_blocks(found.blocks(lines, **how), terminal_width() or WIDTH)

@@ -28,7 +28,7 @@ ALL_PRESETS = tuple(dict.fromkeys((*PRESETS, *pw.train.SENTENCEPIECE_PRESETS)))
 def corpus_options(
     presets: Sequence[str] = ALL_PRESETS,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """Return the option for the pipeline, and those for reading a corpus."""
+    """Return the options for the pipeline and for reading a corpus."""
     names = NameChoice(presets, "preset")
     preset = in_corpus(
         "--preset",
@@ -51,7 +51,7 @@ counting_options = setting_options(FileCountSettings, *COUNTING_NAMES, section="
 
 
 def plan_for(corpus: Sequence[str], field: str | None, preset: str | None, **options: Any) -> Plan:
-    """Return the plan of a training; without a preset, counts files have the pipeline that made them."""
+    """Return the plan of training; without a preset, counts files decide the pipeline."""
     plan = Plan.of(preset=preset, **options)
     if preset is not None or not are_counts_files(corpus, field, plan.sentences):
         return plan
@@ -144,7 +144,7 @@ def count_or_load(
 def are_counts_files(
     corpus: Sequence[str], field: str | None, sentences: pw.train.Sentences | None = None
 ) -> bool:
-    """Return whether a corpus consists of counts files, by their content; raises if a part of it does."""
+    """Return whether a corpus consists of counts files, by content; raise if only a part of it does."""
     counted_lines = sentences is not None and sentences.with_counts
     suffixes = COUNTS_SUFFIXES[:1] if counted_lines else COUNTS_SUFFIXES
     with_counts, with_text = _by_content(pw.corpus.corpus_files(corpus), field, suffixes)

@@ -95,7 +95,7 @@ def save_trained(tokenizer: pw.Tokenizer, path: str) -> None:
 
 
 def check_trained_format(plan: Plan, path: str) -> None:
-    """Raise now for a format that cannot store what a plan learns, before the corpus is read."""
+    """Raise, before the corpus is read, for a format that cannot store what a plan learns."""
     smallest = pw.Tokenizer.from_spec(plan.smallest_spec())
     try:
         check_format(smallest, "tokenizer.json" if path == "-" else path)
@@ -120,13 +120,13 @@ def _training_for(suffix: str, plan: Plan) -> str:
 
 
 def check_output(path: str) -> None:
-    """Raise now if a path cannot be written, before the work starts."""
+    """Raise, before the work starts, if a path cannot be written."""
     if path != "-":
         check_writable(path)
 
 
 def check_tokenizer_output(path: str) -> None:
-    """Raise now if a tokenizer file or folder cannot be written, before the work starts."""
+    """Raise, before the work starts, if a tokenizer file or folder cannot be written."""
     if path == "-":
         return
     if not is_folder_path(path):
@@ -191,7 +191,7 @@ def listed_words(path: str) -> list[str]:
 
 
 def check_outputs(tokenizer: pw.Tokenizer, path: str, map_path: str | None) -> None:
-    """Raise now if an output cannot be written or store such a model, before the work starts."""
+    """Raise, before the work starts, if an output cannot be written or cannot store such a model."""
     check_model_type(tokenizer, path)
     check_tokenizer_output(path)
     if map_path is not None:

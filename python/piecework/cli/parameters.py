@@ -49,7 +49,7 @@ _HERE = {f"--{name}": here for here, names in _NAMES_OF_OTHERS.items() for name 
 
 
 def hint_for(option: str, flags: Collection[str], arguments: Collection[str]) -> str:
-    """Return what an unknown option of a command is called here, "" if nothing is near.
+    """Return the name in piecework of an unknown option, "" if no name is close.
 
     >>> hint_for("--model_prefix", ["--output", "--model"], ["CORPUS"])
     "it is called '--output' here"
@@ -79,7 +79,7 @@ _MODELS = {
 
 
 def value_hint(value: object, flags: Collection[str], known: Sequence[str]) -> str:
-    """Return which of the known values of an option is probably meant, "" if none is near.
+    """Return which known value of an option is probably meant, "" if none is close.
 
     >>> value_hint("wordpeice", ["--model"], ["bpe", "wordpiece"])
     "did you mean 'wordpiece'?"
@@ -270,7 +270,7 @@ class Command(click.Command):
 
 @contextmanager
 def hints_for_options(command: click.Command, ctx: click.Context) -> Iterator[None]:
-    """Add to the error for an unknown option what it is called here, if something is near."""
+    """Add the name in piecework to the error for an unknown option, if a name is close."""
     try:
         yield
     except click.NoSuchOption as error:

@@ -82,8 +82,8 @@ def reading_options(
             type=click.Choice(list(DOCUMENTS)),
             default="line",
             show_default=True,
-            help="What a document of plain text is: a line, the lines between blank lines, or a whole file. "
-            "Line ends inside a document are kept.",
+            help="What counts as a document in plain text: a line, the lines between blank lines, or a whole "
+            "file. Line ends inside a document are kept.",
         ),
     }
     return all_of(*(options[name] for name in names))(with_reading)

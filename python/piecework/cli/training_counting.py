@@ -1,4 +1,4 @@
-"""Count for a training: on a cluster, or each CORPUS argument by itself, weighed until they cost the same."""
+"""Count for training: on a cluster, or each CORPUS argument separately, with balanced weights."""
 
 from __future__ import annotations
 
@@ -210,7 +210,7 @@ def parity_costs(
 
 
 def costs_lines(costs: SourceCosts, *, by_rounds: bool) -> list[str]:
-    """Return what evening out did, as lines: tokens by source, the Gini coefficient, and all tokens.
+    """Return what balancing the sources changed: tokens by source, the Gini coefficient, and all tokens.
 
     >>> costs = SourceCosts({"en.txt": 900, "cs.txt": 1500}, {"en.txt": 1210, "cs.txt": 1220})
     >>> print(*costs_lines(costs, by_rounds=False), sep="\\n")

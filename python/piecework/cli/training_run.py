@@ -1,4 +1,4 @@
-"""The work of `piecework train` and `piecework train-sentencepiece`: count, learn, save, and say so."""
+"""The work of `piecework train` and `train-sentencepiece`: count, learn, save, and print a summary."""
 
 from __future__ import annotations
 

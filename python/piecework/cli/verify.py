@@ -110,7 +110,7 @@ def recorded_fingerprint(given: str, name: str) -> str:
     if _FINGERPRINT.fullmatch(given.lower()):
         return given.lower()
     if not os.path.exists(given):
-        problem = f"{given!r} is no file and no fingerprint; give {_EXPECTED}"
+        problem = f"{given!r} is neither a file nor a fingerprint; give {_EXPECTED}"
         raise pw.errors.ArgumentError("fingerprint", problem)
     text = file_bytes(given, "a file of fingerprints").decode(errors="replace")
     for line in text.splitlines():

@@ -221,7 +221,7 @@ class ColumnFile:
         for number, text in enumerate(texts, start=first):
             if text is None:
                 place = f"{self.name} row {number} column {options.field.key!r}"
-                reason = "a field that is no string"
+                reason = "a field that is not a string"
                 options.fault(CorpusError(place, "found a null, expected a string", kind=reason))
             else:
                 strings.append(text)

@@ -74,7 +74,7 @@ class Conversation(str):
         The record has `messages` (with `role` and `content`), `conversations` (ShareGPT, with `from` and
         `value`), or `prompt` and `completion`, texts or messages; `field` names another field of messages.
         `tools` are a list or JSON. Raises `CorpusError` with the place for a missing field, a role that
-        templates do not know, a message without content, and a conversation without messages.
+        templates do not support, a message without content, and a conversation without messages.
         """
         messages = _messages_of(record, place, field)
         if not messages:
@@ -130,14 +130,14 @@ def _with_system(record: Record, messages: list[Message]) -> list[Message]:
 
 def _checked_list(value: object, place: str, name: str) -> list[Message]:
     if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Sequence):
-        reason = "messages that are no list"
+        reason = "messages that are not a list"
         problem = f"found a value of type {type(value).__name__}, expected {_LIST_OF_MESSAGES}"
         raise CorpusError(f"{place} field {name!r}", problem, kind=reason)
     return [_message(row, place, f"{name}[{position}]") for position, row in enumerate(value)]
 
 
 def _message(row: object, place: str, name: str) -> Message:
-    """Return a message with a role that templates know, and with content or tool calls."""
+    """Return a message with a role that templates support, and with content or tool calls."""
     if not isinstance(row, Mapping):
         problem = f"found a value of type {type(row).__name__}, expected a message"
         raise CorpusError(f"{place} field {name!r}", problem)

@@ -36,7 +36,7 @@ class FieldPath:
         value = record[self.key] if self.key in record else self._nested(record, place)
         if not isinstance(value, str):
             problem = f"found a {json_kind(value)}, expected a string"
-            raise self._fault(place, problem, "a field that is no string")
+            raise self._fault(place, problem, "a field that is not a string")
         return value
 
     def _nested(self, record: dict[str, Any], place: str) -> Any:
@@ -45,7 +45,7 @@ class FieldPath:
             inside = f" in {'.'.join(self.path[:depth])!r}" if depth else ""
             if not isinstance(value, dict):
                 problem = f"found a {json_kind(value)}{inside}, expected an object"
-                raise self._fault(place, problem, "a field that is no object")
+                raise self._fault(place, problem, "a field that is not an object")
             if name not in value:
                 names = ", ".join(map(repr, list(value)[:8])) or "no fields"
                 problem = f"is missing: there is only {names}{inside}"

@@ -41,7 +41,7 @@ def _open_stream(path: str, stack: ExitStack, options: ReadOptions) -> TextStrea
 
 @dataclass(frozen=True)
 class Format:
-    """A format: what a text is in it, and how it is read.
+    """A corpus format: what counts as one text in it, and how it is read.
 
     >>> FORMATS[1].name, FORMATS[1].suffixes, FORMATS[1].a_text
     ('JSON lines', ('.jsonl', '.ndjson'), 'the string under a field of each object')
@@ -185,7 +185,7 @@ def without_suffixes(name: str) -> str:
 def _suffix(name: str) -> str:
     """Return the suffix without the suffix of the compression: `.jsonl` for `a.jsonl.gz`.
 
-    The query of a web address is no part of its name.
+    The query of a web address does not belong to its name.
     """
     lower = name.lower().partition("::")[0]
     if lower.startswith(("http://", "https://")):

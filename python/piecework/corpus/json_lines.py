@@ -96,7 +96,7 @@ def _record_of(line: str, place: str, expected: str) -> dict[str, Any]:
     """Return the parsed object."""
     if line.lstrip().startswith("[") and place.endswith(" line 1"):
         problem = "starts a JSON array; write the items of an array one a line, as jq -c '.[]' does"
-        raise CorpusError(place, problem, kind="JSON that is no object")
+        raise CorpusError(place, problem, kind="JSON that is not an object")
     try:
         value: Any = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -106,5 +106,5 @@ def _record_of(line: str, place: str, expected: str) -> dict[str, Any]:
         raise CorpusError(place, problem, kind="broken JSON") from error
     if not isinstance(value, dict):
         problem = f"found a JSON {json_kind(value)}, expected {expected}"
-        raise CorpusError(place, problem, kind="JSON that is no object")
+        raise CorpusError(place, problem, kind="JSON that is not an object")
     return value

@@ -122,7 +122,7 @@ def _files_in(directory: Path) -> list[Path]:
 
 
 def _checked_file(path: Path) -> Path:
-    """Return a path of a directory; raise `FileError` for a device or a pipe, which nobody asked for."""
+    """Return a path of a directory; raise `FileError` for a device or a pipe, which no corpus has."""
     try:
         check_that_it_ends(str(path), "a text file")
     except FileError:
@@ -146,7 +146,7 @@ def _dataset_files(folder: Path) -> list[Path]:
     names = [file.get("filename") for file in files or () if isinstance(file, dict)]
     if not isinstance(files, list) or not all(_is_plain_name(name) for name in names):
         place = f"{folder / _DATASET_STATE} field '_data_files'"
-        raise CorpusError(place, "is no list of file names, as `datasets` writes it")
+        raise CorpusError(place, "is not a list of file names, as `datasets` writes it")
     return [folder / str(name) for name in names]
 
 

@@ -146,7 +146,7 @@ def read_documents(
 ) -> Iterator[Rows]:
     """Yield the documents of blocks of complete lines, with the number of the first line of each.
 
-    The text of a file is a document as a whole, also if it is empty. Between blank lines, a document has no
+    The text of a file is a document as a whole, even if it is empty. Between blank lines, a document has no
     line end after its last line. Raises `MemoryLimitError` and `CorpusError` for a document that is too
     long, as `line_blocks` does for a line.
     """
@@ -191,7 +191,7 @@ def _rows(documents: list[tuple[str, int]], replacements: int) -> Rows:
 
 
 class _Documents:
-    """Divides lines at blank lines, and keeps the beginning of a document whose end is not read yet."""
+    """Divide lines at blank lines; keep the beginning of a document whose end is not read yet."""
 
     def __init__(self, stream: TextStream, options: ReadOptions) -> None:
         self._stream = stream

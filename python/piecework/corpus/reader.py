@@ -1,4 +1,4 @@
-"""The reader of corpora: paths, URLs and stdin in; rows of texts with their places, or blocks of text, out.
+"""Read corpora: turn paths, URLs and stdin into rows of texts with their places, or blocks of text.
 
 Everything that reads a corpus uses `CorpusReader`. The format of each file (`formats`) says how it is opened
 and read; compressed and binary data are detected by their first bytes. Memory is bounded for every input.
@@ -44,11 +44,11 @@ def read_corpus(
     [(['hug pug', '', 'hugs'], [1, 2, 3])]
 
     Returns the texts as an iterable of `Rows` of bounded size: texts, the numbers of their lines or rows, and
-    the name of the file. Each iteration reads the files, when it reaches them; stdin can be read once.
+    the name of the file. Each iteration reads the files when it reaches them; stdin can be read only once.
     `analysis.compare` and `analysis.plan_prune` take it as their texts.
 
     The suffix chooses a format of `piecework.corpus.FORMATS`; other files are plain text, in which a text is
-    a line without its end (LF or CRLF). Formats of text can be compressed with gzip, Zstandard, xz or bzip2.
+    a line without its end (LF or CRLF). Text formats can be compressed with gzip, Zstandard, xz or bzip2.
     A directory means its files with a known suffix, also compressed, at any depth, sorted by path, without
     hidden ones. A folder of `Dataset.save_to_disk` means its data files. A pattern such as
     `"data/**/*.jsonl.gz"` means the files that it matches, sorted; a URL needs the extra `fsspec`.
@@ -58,20 +58,20 @@ def read_corpus(
     limited by the memory instead, and the lines of a pipe are yielded as they arrive.
 
     `document` makes longer texts of plain text: with `"blank-line"`, the lines between blank lines, which are
-    empty or have only whitespace; with `"file"`, a whole file, also an empty one. Line ends inside such a
-    document stay as they are; between blank lines, the last line has none. Its number is that of its first
-    line. It is not split, but limited by the memory.
+    empty or have only whitespace; with `"file"`, a whole file, even an empty one. Line ends inside such a
+    document stay as they are; between blank lines, the last line has none. Its number is the number of its
+    first line. It is not split, but limited by the memory.
 
     `field` names the text in each JSON object, or the column (None: "text"). A key or column of exactly this
     name comes first; otherwise dots separate the keys of nested objects, and a backslash before a dot makes
-    it part of a key. Plain text has no fields: its texts are lines whatever `field` is, so a corpus can mix
-    both. Stdin and `.json` files contain JSON lines if `field` is set, plain text otherwise.
+    it part of a key. Plain text has no fields: its texts are always lines, so a corpus can mix both. Stdin
+    and `.json` files contain JSON lines if `field` is set, plain text otherwise.
 
     Invalid UTF-8 becomes U+FFFD, or raises `InvalidUtf8Error` with `encoding_errors="strict"`.
     `on_error="skip"` skips lines, rows and files with an error, and the rest of a file after damaged data;
-    the end of the corpus warns with `CorpusWarning` how many were skipped, why and where first.
+    at the end of the corpus, a `CorpusWarning` says how many were skipped, why, and where first.
 
-    Raises `ArgumentError` for another `document` than `"line"` with a format that is no plain text,
+    Raises `ArgumentError` for a `document` other than `"line"` unless the format is plain text,
     `FileError` for unreadable files, devices, and pipes in a directory, `CorpusError` for binary data,
     UTF-16, invalid JSON or CSV, null, or damaged data, `MemoryLimitError` for a line or document over a 48th
     of the memory of the process, and `MissingExtraError`.
@@ -86,7 +86,7 @@ def read_corpus(
 
 
 class Corpus:
-    """The texts of files, which each iteration reads again: what `read_corpus` returns.
+    """The texts of files, as `read_corpus` returns them; each iteration reads the files again.
 
     >>> Corpus(["-"], ReadOptions.of).files
     ['-']
@@ -98,7 +98,7 @@ class Corpus:
 
     @property
     def document(self) -> str:
-        """What a text of plain text is: "line", "blank-line" or "file"."""
+        """What counts as one text in plain text: "line", "blank-line" or "file"."""
         return self._options().document
 
     def __iter__(self) -> Iterator[Rows]:

@@ -154,7 +154,7 @@ class ReadOptions:
         document: Document = "line",
         **further: Any,
     ) -> ReadOptions:
-        """Check the arguments that all functions which read a corpus have."""
+        """Check the arguments that all functions that read a corpus share."""
         check_choice("encoding_errors", encoding_errors, ("replace", "strict"))
         check_on_error(on_error)
         check_choice("document", document, tuple(DOCUMENTS))
@@ -199,7 +199,7 @@ class Block:
 
 @dataclass(frozen=True)
 class Rows(Block):
-    """Texts of one source, and the number of the line or row of each.
+    """Texts of one source, with the number of the line or row of each.
 
     >>> Rows(["hug pug", "hugs"], numbers=[1, 2]).to_list()
     ['hug pug', 'hugs']

@@ -152,7 +152,7 @@ def open_stored(path: str, stack: ExitStack) -> BinaryIO:
 
 
 def _check_no_device(path: str) -> None:
-    """Raise `FileError` for a device but for a terminal, such as `/dev/stdin`; pipes are streams of text."""
+    """Raise `FileError` for a device other than a terminal; pipes are streams of text."""
     if not is_device(os.stat(path).st_mode):
         return
     with open(path, "rb", buffering=0) as stream:

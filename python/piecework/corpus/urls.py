@@ -117,7 +117,7 @@ def files_of_glob(url: str) -> list[str]:
 
 
 def files_of_directory(url: str, is_included: Callable[[str], bool]) -> list[str] | None:
-    """Return the URLs of files below a directory, sorted; None if the URL is no directory.
+    """Return the URLs of files below a directory, sorted; None if the URL is not a directory.
 
     `is_included` decides by the path below the directory, with slashes.
     """

@@ -1,4 +1,4 @@
-"""Encode text files into files of ids or tokens or into memory, corpora into shards, and read ids back.
+"""Encode text files into files or memory, encode corpora into shards, and read ids back.
 
 `pipeline` has `encode_files`, `encode_corpus` and `encode_lines`, and the steps of all three: read, encode,
 arrange, write. `settings` declares what they take. `line_encoder` and `chats` encode, `arranging` shuffles

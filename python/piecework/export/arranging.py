@@ -24,7 +24,7 @@ _TOKENS_AT_ONCE = 1 << 20
 
 
 class Stage(Protocol):
-    """Collects documents and yields rows in another arrangement."""
+    """Collect documents and yield rows in another arrangement."""
 
     def add(self, lines: EncodedLines) -> Iterator[EncodedLines]:
         """Add documents; yields the rows that are complete."""
@@ -45,7 +45,7 @@ def new_stages(settings: CorpusSettings, shard: int, padding_id: int) -> list[St
 
 
 class Arranged:
-    """Passes rows through stages to a writer, and counts the rows that are written."""
+    """Pass rows through stages to a writer, and count the rows that are written."""
 
     def __init__(self, stages: Sequence[Stage], write: Write) -> None:
         self.rows = 0
@@ -75,7 +75,7 @@ class Arranged:
 
 
 class Shuffle:
-    """Collects documents until a window has 16 million tokens, and returns them in random order.
+    """Collect documents until a window has 16 million tokens, and return them in random order.
 
     The order depends on the seed, the number of the shard and the documents only, in every version of Python
     and numpy.
@@ -133,7 +133,7 @@ def _reordered(lines: EncodedLines, order: np.ndarray[Any, Any]) -> Iterator[Enc
 
 
 class Concatenation:
-    """Cuts the documents, one after the other, into rows of `length` ids; pads the last row only."""
+    """Cut the documents, one after the other, into rows of `length` ids; pad only the last row."""
 
     def __init__(self, length: int, padding_id: int) -> None:
         self._length = length
@@ -172,7 +172,7 @@ class Concatenation:
 
 
 class BestFit:
-    """Puts each document into the fullest row that has room for it; cuts only documents over `length`.
+    """Put each document into the fullest row that has room for it; cut only documents over `length`.
 
     Works on windows of four million tokens, longest documents first. A document over `length` is cut into
     rows of its own and a rest. Source: Ding et al., "Fewer Truncations Improve Language Modeling" (2024).
@@ -261,7 +261,7 @@ def _best_fit_rows(lengths: Array, limit: int) -> Array:
 def gather(
     values: np.ndarray[Any, Any], starts: np.ndarray[Any, Any], lengths: np.ndarray[Any, Any]
 ) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
-    """Return the spans of an array one after the other, and the offsets of each in the result.
+    """Concatenate spans of an array; also return the offset of each in the result.
 
     >>> values, offsets = gather(np.arange(10), np.array([7, 2]), np.array([2, 3]))
     >>> values.tolist(), offsets.tolist()

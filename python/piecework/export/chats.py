@@ -94,7 +94,7 @@ def _checked(record: object, index: int) -> Mapping[str, Any]:
 
 
 class EncodedConversations(NamedTuple):
-    """The batch of the conversations that the template accepts, and an error for each other one."""
+    """The batch of the conversations that the template accepts, and an error for each of the others."""
 
     batch: Batch
     conversations: list[Conversation]
@@ -102,7 +102,7 @@ class EncodedConversations(NamedTuple):
 
 
 class ChatEncoder:
-    """Encodes conversations; `with_mask`, the highest bits of ids are the mask.
+    """Encode conversations; `with_mask`, the highest bits of ids are the mask.
 
     With `offsets`, the batch has offsets into the prompt of each conversation, and labels have that text and
     the mask.
@@ -118,7 +118,7 @@ class ChatEncoder:
         self._empty = tokenizer.encode_batch([])
 
     def encode(self, conversations: Sequence[Conversation]) -> EncodedConversations:
-        """Encode conversations; those that the template rejects are left out."""
+        """Encode conversations; leave out the ones that the template rejects."""
         rows: list[np.ndarray[Any, Any]] = []
         offsets: list[np.ndarray[Any, Any]] = []
         accepted: list[Conversation] = []

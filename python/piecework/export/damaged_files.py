@@ -18,7 +18,7 @@ _DAMAGE = (ValueError, EOFError, OverflowError, TypeError, RecursionError, token
 def damage_as_corpus_error(name: str, expected: str) -> Iterator[None]:
     """Convert the errors of numpy and pyarrow about damaged data to `CorpusError`.
 
-    A damaged length can be that of more memory than there is, which raises `MemoryLimitError`. Errors of the
+    A damaged length can require more memory than there is, which raises `MemoryLimitError`. Errors of the
     operating system become `FileError`.
     """
     try:

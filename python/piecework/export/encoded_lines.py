@@ -1,4 +1,4 @@
-"""What the steps of the pipeline pass on: texts with their place, and batches of encoded lines."""
+"""What the steps of the pipeline exchange: texts with their place, and batches of encoded lines."""
 
 from __future__ import annotations
 

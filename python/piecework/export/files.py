@@ -1,4 +1,4 @@
-"""The ends of the pipeline of `encode_files`: lines of inputs in, files that appear together out."""
+"""The reader and the writer of `encode_files`, whose output files appear together."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from piecework.io.atomic_files import check_writable
 
 
 class FileReader:
-    """Reads the lines for each output and drops the empty ones; parallel inputs are read together."""
+    """Read the lines for each output and drop the empty ones; parallel inputs are read together."""
 
     def __init__(
         self,
@@ -66,7 +66,7 @@ class FileReader:
 
 @dataclass(frozen=True)
 class FileWriter:
-    """Writes all outputs at once: they appear, complete, when the last line is written."""
+    """Write all outputs; they appear, complete, when the last line is written."""
 
     targets: Sequence[str]
     open_file: Callable[[str], AbstractContextManager[Write]]

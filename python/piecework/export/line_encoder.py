@@ -23,7 +23,7 @@ _SPECIAL_SHOWN = 8
 
 
 class LineEncoder:
-    """Encodes lines, or conversations, and appends the end-of-document token to each row.
+    """Encode lines, or conversations, and append the end-of-document token to each row.
 
     With `offsets`, rows have the labels of their lines too. Otherwise long texts are cut where that does not
     change ids, so that all threads encode them.
@@ -184,7 +184,7 @@ def _framed(batch: Batch, before: list[int], after: list[int]) -> Batch:
 
 
 class ParsedSpecialCounter:
-    """Counts ids of special tokens that the text has, not those that the tokenizer adds to each row.
+    """Count the ids of special tokens in the text, not of the ones that the tokenizer adds to each row.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer.train_from_iterator(["a hug"] * 9, vocab_size=16)

@@ -2,8 +2,9 @@
 
 `encode_files` and `encode_corpus` check their arguments, choose a reader and a writer, and run the same
 `Pipeline`. `files` has the reader and the writer of `encode_files`, whose outputs appear together; `shards`
-those of `encode_corpus`, whose shards appear one after the other and are recorded in a manifest.
-`encode_lines` reads in the same way and returns a batch. Memory is constant, except for `encode_lines`.
+has the reader and the writer of `encode_corpus`, whose shards appear one after the other and are recorded in
+a manifest. `encode_lines` reads in the same way and returns a batch. Memory is constant, except for
+`encode_lines`.
 """
 
 from __future__ import annotations
@@ -112,9 +113,10 @@ def encode_files(
     *Inputs* are plain text or another format of `corpus.FORMATS`, by their suffix, also compressed. With one
     output, an input can be a directory, a pattern or a URL, as for `corpus.read_corpus`. With
     `document="blank-line"` or `"file"`, a document of plain text has several lines, as `corpus.read_corpus`
-    defines; all that is said of lines is then true of documents. `-` is stdin or stdout; stdin contains JSON
-    lines if `field` is set, and its lines are encoded as they arrive. `strip_lines` removes what `str.strip`
-    does, which byte-level and SentencePiece models would encode; offsets are then those in the stripped line.
+    defines; everything said about lines then applies to documents. `-` is stdin or stdout; stdin contains
+    JSON lines if `field` is set, and its lines are encoded as they arrive. `strip_lines` removes the same
+    whitespace as `str.strip`, which byte-level and SentencePiece models would encode; offsets then refer to
+    the stripped line.
 
     With `parallel`, all inputs have the same number of lines. Line n of one output then corresponds to line n
     of the others.
@@ -122,7 +124,7 @@ def encode_files(
     *Formats*:
 
     - `tokens`, `ids`: one line of text for each row; line ends in tokens are written as `\\n` and `\\r`.
-    - `jsonl`: one object for each line, also for empty ones: `file` (if several inputs have one output),
+    - `jsonl`: one object for each line, even an empty one: `file` (if several inputs have one output),
       `line` (from 1; the first one of a document), `id` (if the input object has one), ids, tokens and
       offsets.
     - `npy`: flat ids in `a.npy`, uint16 if the vocabulary fits and uint32 otherwise, and int64 row
@@ -134,8 +136,8 @@ def encode_files(
     masks; `jsonl` has `text`, the rendered conversation, with offsets into it, and `assistant_masks`.
     `tokens` and `ids` have no masks.
 
-    If the post-processor appends the token of `append_eod` already, pass `add_special_tokens=False` too.
-    Truncation and padding to a fixed length are those of the tokenizer; padding to the longest row of a batch
+    If the post-processor already appends the token of `append_eod`, pass `add_special_tokens=False` too.
+    The tokenizer's truncation and padding to a fixed length apply; padding to the longest row of a batch
     is not applied.
 
     Memory is constant: a few batches of about 2 MB of text, and 8 to 40 times the longest line. A line has at
@@ -230,21 +232,21 @@ def encode_corpus(
 
     `chat` reads conversations of JSON lines and of tables, applies a chat template, and writes masks of the
     assistant's tokens beside the ids: `a.assistant_masks.npy`, or a column `assistant_masks`, of 0 and 1. The
-    records are those of `encode_chats`; `field` names a field with messages. Conversations that the template
-    rejects are errors for `on_error`. Rows have the special tokens of the template, so `add_special_tokens`
-    does not apply.
+    records have the form that `encode_chats` reads; `field` names a field with messages. Conversations that
+    the template rejects are errors for `on_error`. Rows have the special tokens of the template, so
+    `add_special_tokens` does not apply.
 
     *Resuming*: a shard is complete and recorded in `manifest.json`, or it is written again. With
-    `resume=True`, a run continues after an interruption of any kind, with the files of an undisturbed run.
+    `resume=True`, a run continues after any interruption and writes the same files as an undisturbed run.
     Finished shards are skipped if their checksums match. Without a manifest, `resume` starts from the
     beginning.
 
     Memory is constant, apart from the longest document. The result does not depend on `num_threads`. Long
     documents and `progress` are as in `encode_files`.
 
-    Raises `ArgumentError` if the folder has a manifest and `resume` is False, or one of another tokenizer or
-    other settings; `CorpusError` if an input changed; `FormatError` for a damaged manifest; `FileError` if
-    another process uses the folder; and the errors of `encode_files`.
+    Raises `ArgumentError` if the folder has a manifest and `resume` is False, or has the manifest of another
+    tokenizer or of other settings; `CorpusError` if an input changed; `FormatError` for a damaged manifest;
+    `FileError` if another process uses the folder; and the errors of `encode_files`.
     """
     check_tokenizer(tokenizer)
     checked = given_to(encode_corpus, CorpusSettings, settings)
@@ -305,7 +307,7 @@ class EncodedUnit(NamedTuple):
 
 @dataclass(frozen=True)
 class Pipeline:
-    """Reads, encodes, arranges and writes.
+    """Read, encode, arrange and write.
 
     The reader yields the texts of one unit after the other, in batches of about 2 MB. The writer opens the
     outputs of each of its units. `new_stages` returns the stages that arrange the rows of a unit, and `fault`
@@ -400,10 +402,10 @@ def overlapped(
     >>> list(overlapped(str.upper, ["a", "b", "c"], in_flight=2))
     ['A', 'B', 'C']
 
-    At most `in_flight` items are queued or in work while the caller processes a result, and one more is
-    read while it waits. While `is_idle()` returns True, because the next item has not arrived, results
-    are yielded without waiting for it. Nothing is read or in work beside an item that `is_large`, so memory
-    is bounded by one of them. A caller that stops early must close the generator.
+    At most `in_flight` items are queued or processed while the caller handles a result, and one more is read
+    while it waits. While `is_idle()` returns True, because the next item has not arrived, results are yielded
+    without waiting for it. While an item that `is_large` is processed, nothing else is read or processed, so
+    only one of them is in memory. A caller that stops early must close the generator.
     """
     executor = ThreadPoolExecutor(1)
     running: deque[Future[Result]] = deque()
@@ -430,7 +432,7 @@ def encode_lines(
     offsets: bool = False,
     **settings: Unpack[EncodeOptions],
 ) -> Batch:
-    """Encode each line of files as one text; the result is in memory, as that of `Tokenizer.encode_batch`.
+    """Encode each line of files as one text, in memory; return a batch as `Tokenizer.encode_batch` does.
 
     >>> import tempfile
     >>> from pathlib import Path
@@ -443,8 +445,8 @@ def encode_lines(
     [[1, 2], [2]]
 
     `sources` are files, directories, patterns and URLs as for `encode_files`, of lines or records. `offsets`
-    are those of `encode_batch`. All text is in memory while it is encoded, and is faster to encode than a
-    list of strings; `encode_files` and `encode_corpus` take constant memory.
+    means the same as for `encode_batch`. All text is in memory while it is encoded, and is faster to encode
+    than a list of strings; `encode_files` and `encode_corpus` take constant memory.
 
     Raises `FileError`, `CorpusError` for binary input, and `InvalidUtf8Error` with
     `encoding_errors="strict"`.

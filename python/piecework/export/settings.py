@@ -79,7 +79,7 @@ class Chat(Protocol):
         """Encode the messages of a conversation; `tools` may be None."""
 
     def settings(self, tokenizer: Tokenizer) -> dict[str, Any]:
-        """Return all that decides ids and masks besides the fingerprint of the tokenizer, as JSON."""
+        """Return everything except the tokenizer's fingerprint that affects ids and masks, as JSON."""
 
 
 def check_chat(chat: object) -> None:
@@ -147,7 +147,7 @@ class EncodeSettings:
     document: Document = setting(
         "line",
         Choice(
-            "What a document of plain text is: a line, the lines between blank lines, or a file.",
+            "What counts as a document in plain text: a line, the lines between blank lines, or a file.",
             names=tuple(DOCUMENTS),
             option=None,
         ),
@@ -284,7 +284,7 @@ class CorpusSettings(EncodeSettings):
             raise ArgumentError("keep", problem, also=["pack"])
 
     def as_json(self, tokenizer: Tokenizer) -> dict[str, Any]:
-        """Return what decides the content of shards besides the tokenizer, for the manifest."""
+        """Return everything except the tokenizer that affects the content of shards, for the manifest."""
         parsed = self.parse_special
         if isinstance(parsed, Collection) and not isinstance(parsed, str):
             parsed = sorted(parsed)

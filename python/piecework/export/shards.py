@@ -1,4 +1,4 @@
-"""The ends of the pipeline of `encode_corpus`: documents of each shard in, shards and their manifest out.
+"""The reader and the writer of `encode_corpus`, which writes shards and their manifest.
 
 `ShardPlan` assigns documents to shards. Memory is bounded by a few blocks of lines. The batches of a shard do
 not depend on the shards before it, so they are the same in a run that continues.
@@ -39,7 +39,7 @@ _TEMPORARY = re.compile(r"\.[0-9a-f]{16}\.tmp")
 
 
 class ShardPlan:
-    """Assigns documents to shards by the position of their first byte in all inputs.
+    """Assign documents to shards by the position of their first byte in all inputs.
 
     Positions count stored bytes, so shards of compressed files have equal shares of the compressed sizes.
     With `count` None, each input is a shard. The plan depends on sizes only: no file is read, and a run that
@@ -77,7 +77,7 @@ class ShardPlan:
 def shard_names(
     inputs: Sequence[str], count: int | None, files_of: Callable[[str], Sequence[str]]
 ) -> list[str]:
-    """Return the name of each shard: those of the inputs, or `shard-00002-of-00008`.
+    """Return the name of each shard: the name of its input, or `shard-00002-of-00008`.
 
     >>> shard_names(["a/x.jsonl.gz", "a/y.txt"], None, lambda name: [name + ".npy"])
     ['x', 'y']
@@ -96,7 +96,7 @@ def shard_names(
 
 
 class ShardReader:
-    """Reads the inputs that unfinished shards need, and computes their checksums meanwhile."""
+    """Read the inputs that unfinished shards need, and compute their checksums meanwhile."""
 
     is_idle = False  # inputs are files
 
@@ -174,7 +174,7 @@ class ShardReader:
                 for shard, part in runs:
                     if shard in self._wanted:
                         yield self._without_empty(shard, part, replacements)
-                    replacements = 0  # those of a block count for the shard of its first document
+                    replacements = 0  # a block's count for the shard of its first document
                 if runs[-1][0] > last_wanted:
                     break
                 bytes_before, replacements_before = source.bytes_read, source.replacements
@@ -208,7 +208,7 @@ def _joined(parts: Sequence[TextsOfUnit]) -> TextsOfUnit:
 
 @dataclass(eq=False)
 class ShardWriter:
-    """Writes the shards that the manifest does not have, one after the other, and records them.
+    """Write the shards that the manifest lacks, one after the other, and record them.
 
     A thread makes sure that the files of written shards are on the disk. A few shards wait at most, so a disk
     that is slower than the encoder slows the encoder down. After an error or an interruption, the written

@@ -13,7 +13,7 @@ import numpy as np
 
 import piecework as pw
 from piecework._internal.extras import import_extra
-from piecework._internal.validation import check_type
+from piecework._internal.validation import check_tokenizer
 from piecework.errors import ArgumentError, InputTypeError
 
 _MAX_SHORT_OFFSET = (1 << 31) - 1
@@ -84,7 +84,7 @@ def count_column(
     >>> count_column(tok, ["ab", None, "b"]).to_pylist()
     [2, None, 1]
 
-    Columns, nulls, arguments and errors are those of `encode_column`.
+    Columns, nulls, arguments and errors are the same as for `encode_column`.
     """
     check_tokenizer(tokenizer)
 
@@ -102,11 +102,6 @@ def count_column(
         return found.take(pa.array(rows, mask=array.is_null().to_numpy(zero_copy_only=False)))
 
     return _mapped(column, count)
-
-
-def check_tokenizer(tokenizer: object) -> None:
-    """Raise `InputTypeError` unless `tokenizer` is a `Tokenizer`."""
-    check_type("tokenizer", tokenizer, pw.Tokenizer, "a Tokenizer")
 
 
 def _mapped(column: Any, function: Callable[[Any, Any], Any]) -> Any:

@@ -6,13 +6,13 @@ have equal hashes in every process.
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass
 from typing import Any
 
 from piecework import Tokenizer
 from piecework._internal.extras import import_extra
-from piecework._internal.validation import check_type
+from piecework._internal.validation import check_tokenizer
 from piecework.chat import ChatFormat
 from piecework.corpus.conversations import without_nulls
 from piecework.errors import ArgumentError, InputTypeError
@@ -20,60 +20,44 @@ from piecework.export import encode_chats
 from piecework.export.chats import MASK_NAME
 
 
-def encode_function(
-    tokenizer: Tokenizer,
-    column: str = "text",
-    *,
-    pair_column: str | None = None,
-    keep_columns: Collection[str] | None = None,
-    add_special_tokens: bool = True,
-    offsets: bool = False,
-    overflow: bool = False,
-) -> EncodeFunction:
-    """Return a function for `dataset.with_format("arrow").map(..., batched=True)`.
+@dataclass(frozen=True)
+class EncodeFunction:
+    """A function for `dataset.with_format("arrow").map(..., batched=True)`.
 
     >>> import piecework as pw, pyarrow
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
-    >>> encode = encode_function(tok, keep_columns=["label"])
+    >>> encode = EncodeFunction(tok, keep_columns=["label"])
     >>> encode(pyarrow.table({"text": ["ab", "b"], "label": [1, 0]})).to_pydict()
     {'label': [1, 0], 'input_ids': [[1, 2], [2]]}
 
     The texts of `column`, and of `pair_column` for pairs, are read in place. The result has the columns of
     the dataset, or `keep_columns` of them, then the columns of the encoded batch. `map` ignores
-    `remove_columns` for functions that return Arrow tables. The other settings are those of
-    `Tokenizer.encode_batch`; with `overflow`, each window has the kept columns of its text.
+    `remove_columns` for functions that return Arrow tables. The other settings are passed
+    to `Tokenizer.encode_batch`; with `overflow`, each window has the kept columns of its text.
 
     The function pickles with its tokenizer, so `num_proc` works. Raises `MissingExtraError` without the extra
     `arrow`, which `datasets` includes.
     """
-    check_type("tokenizer", tokenizer, Tokenizer, "a Tokenizer")
-    for argument, name in (("column", column), ("pair_column", pair_column)):
-        if not isinstance(name, str) and (argument == "column" or name is not None):
-            problem = f"must be the name of a column, not {type(name).__name__}"
-            raise InputTypeError(argument, problem)
-    if isinstance(keep_columns, str):
-        raise InputTypeError("keep_columns", "must be a collection of column names, not str")
-    import_extra("pyarrow", "datasets", "encode_function")
-    kept = None if keep_columns is None else tuple(keep_columns)
-    settings = (add_special_tokens, offsets, overflow)
-    return EncodeFunction(tokenizer, column, pair_column, kept, *settings)
-
-
-@dataclass(frozen=True)
-class EncodeFunction:
-    """A function from Arrow tables with texts to Arrow tables with ids."""
 
     tokenizer: Tokenizer
-    column: str
-    pair_column: str | None
-    keep_columns: tuple[str, ...] | None
-    add_special_tokens: bool
-    offsets: bool
-    overflow: bool
+    column: str = "text"
+    _: KW_ONLY
+    pair_column: str | None = None
+    keep_columns: Sequence[str] | None = None
+    add_special_tokens: bool = True
+    offsets: bool = False
+    overflow: bool = False
+
+    def __post_init__(self) -> None:
+        _check(self.tokenizer, self.keep_columns, "EncodeFunction")
+        for argument, name in (("column", self.column), ("pair_column", self.pair_column)):
+            if not isinstance(name, str) and (argument == "column" or name is not None):
+                problem = f"must be the name of a column, not {type(name).__name__}"
+                raise InputTypeError(argument, problem)
 
     def __call__(self, table: Any) -> Any:
         """Return the kept columns of a table and the columns of the encoded batch."""
-        pa = _arrow_of(table, "encode_function")
+        pa = _arrow_of(table, "EncodeFunction")
         texts = _column(table, "column", self.column)
         pairs = None
         if self.pair_column is not None:
@@ -98,45 +82,33 @@ class EncodeFunction:
         return pa.table(columns)
 
 
-def encode_chats_function(
-    tokenizer: Tokenizer,
-    chat: ChatFormat | None = None,
-    *,
-    field: str | None = None,
-    keep_columns: Collection[str] = (),
-) -> EncodeChatsFunction:
-    """Return a function for `dataset.with_format("arrow").map(..., batched=True)` over conversations.
+@dataclass(frozen=True)
+class EncodeChatsFunction:
+    """A function for `dataset.with_format("arrow").map(..., batched=True)` over conversations.
 
     >>> import piecework as pw, pyarrow
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2, ">": 3}))
     >>> tok = tok.with_chat_template("{% for m in messages %}>{{ m.content }}{% endfor %}")
-    >>> encode = encode_chats_function(tok)
+    >>> encode = EncodeChatsFunction(tok)
     >>> encode(pyarrow.table({"prompt": ["ab"], "completion": ["b"]})).to_pydict()
     {'input_ids': [[3, 1, 2, 3, 2]], 'assistant_masks': [[0, 0, 0, 0, 1]]}
 
     The dataset has the columns of `export.encode_chats`; `field` names another column of messages. The result
     has `keep_columns` of the dataset, `input_ids`, and `assistant_masks` unless `chat` has none.
     """
-    check_type("tokenizer", tokenizer, Tokenizer, "a Tokenizer")
-    if isinstance(keep_columns, str):
-        raise InputTypeError("keep_columns", "must be a collection of column names, not str")
-    import_extra("pyarrow", "datasets", "encode_chats_function")
-    chat = ChatFormat() if chat is None else chat
-    return EncodeChatsFunction(tokenizer, chat, field, tuple(keep_columns))
-
-
-@dataclass(frozen=True)
-class EncodeChatsFunction:
-    """A function from Arrow tables with conversations to Arrow tables with ids and masks."""
 
     tokenizer: Tokenizer
-    chat: ChatFormat
-    field: str | None
-    keep_columns: tuple[str, ...]
+    chat: ChatFormat = ChatFormat()  # noqa: RUF009 (it never changes)
+    _: KW_ONLY
+    field: str | None = None
+    keep_columns: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        _check(self.tokenizer, self.keep_columns, "EncodeChatsFunction")
 
     def __call__(self, table: Any) -> Any:
         """Return the kept columns of a table, ids and masks."""
-        pa = _arrow_of(table, "encode_chats_function")
+        pa = _arrow_of(table, "EncodeChatsFunction")
         columns = {name: _column(table, "keep_columns", name) for name in self.keep_columns}
         encoded = encode_chats(
             self.tokenizer, without_nulls(table.to_pylist()), chat=self.chat, field=self.field
@@ -148,6 +120,13 @@ class EncodeChatsFunction:
         for name, values in of_rows.items():
             columns[name] = pa.ListArray.from_arrays(offsets, pa.array(values))
         return pa.table(columns)
+
+
+def _check(tokenizer: object, keep_columns: object, function: str) -> None:
+    check_tokenizer(tokenizer)
+    if isinstance(keep_columns, str):
+        raise InputTypeError("keep_columns", "must be a collection of column names, not str")
+    import_extra("pyarrow", "datasets", function)
 
 
 def _arrow_of(table: Any, function: str) -> Any:

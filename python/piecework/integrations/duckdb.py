@@ -8,8 +8,9 @@ from typing import Any
 
 import piecework as pw
 from piecework._internal.extras import import_extra
+from piecework._internal.validation import check_tokenizer
 from piecework.errors import ArgumentError
-from piecework.integrations.arrow import check_tokenizer, count_column, encode_column
+from piecework.integrations.arrow import count_column, encode_column
 
 
 def register(

@@ -36,7 +36,7 @@ def count_series(tokenizer: pw.Tokenizer, texts: Any, *, add_special_tokens: boo
     >>> count_series(tok, pandas.Series(["ab", "b"], name="text")).tolist()
     [2, 1]
 
-    Columns and errors are those of `encode_series`.
+    Columns and errors are the same as for `encode_series`.
     """
     column = count_column(tokenizer, _checked(texts), add_special_tokens=add_special_tokens)
     return _series(texts, column)

@@ -7,7 +7,8 @@ from typing import Any
 
 import piecework as pw
 from piecework._internal.extras import import_extra
-from piecework.integrations.arrow import check_tokenizer, count_column, encode_column
+from piecework._internal.validation import check_tokenizer
+from piecework.integrations.arrow import count_column, encode_column
 
 
 def encode_expr(
@@ -42,7 +43,7 @@ def count_expr(
     >>> frame.filter(count_expr(tok) > 1)["text"].to_list()
     ['ab']
 
-    Columns and errors are those of `encode_expr`.
+    Columns and errors are the same as for `encode_expr`.
     """
     pl = import_extra("polars", "polars")
     check_tokenizer(tokenizer)

@@ -1,4 +1,4 @@
-"""Encoding and decoding for SGLang: `SGLANG_PLUGINS=piecework sglang serve --model-path MODEL`.
+"""Encode and decode for SGLang: `SGLANG_PLUGINS=piecework sglang serve --model-path MODEL`.
 
 SGLang finds `register` by the entry point `sglang.srt.plugins` of this package. Without the variable nothing
 changes. Requires `piecework[transformers]`.
@@ -14,7 +14,7 @@ _LOADERS = "sglang.srt.utils.hf_transformers"
 
 
 def register() -> None:
-    """Let SGLang load tokenizers that encode and decode here; SGLang calls this in each of its processes.
+    """Let SGLang load tokenizers that use piecework; SGLang calls this in each of its processes.
 
     Does nothing unless the variable `SGLANG_PLUGINS` names `piecework`: SGLang loads every installed plug-in
     if the variable is not set.
@@ -29,7 +29,7 @@ def register() -> None:
 
 
 def _served(loaded: Any, *args: Any, **kwargs: Any) -> Any:
-    """Return a loaded tokenizer, or the processor of a multimodal model, with a tokenizer that encodes here.
+    """Return a loaded tokenizer, or the processor of a multimodal model, whose tokenizer uses piecework.
 
     A tokenizer that is not a fast one of transformers is returned as it is.
     """

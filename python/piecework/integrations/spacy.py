@@ -1,46 +1,17 @@
-"""spaCy's tokenizers as pre-tokenizers, tokenizers as those of spaCy pipelines, and alignment of both.
-
-Requires `piecework[spacy]`. `pre_tokenizer` splits by the rules of spaCy: Don't becomes Do n't. GPT splits
-words this way, after ftfy (Radford et al. 2018, section 4.1).
-"""
+"""Tokenizers in spaCy pipelines, and the alignment of both kinds of tokens. Requires `piecework[spacy]`."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
 from piecework import Encoding, Tokenizer
 from piecework._internal.extras import import_extra
 from piecework._internal.validation import check_type
-from piecework.errors import ArgumentError, InputTypeError
+from piecework.errors import ArgumentError
 from piecework.io.atomic_files import atomic_file
-from piecework.spec import CustomPreTokenizer
-
-
-def pre_tokenizer(language: Any = "en") -> CustomPreTokenizer:
-    """Return a pre-tokenizer for a language ("en", "de", ...) or for an `nlp` object of spaCy.
-
-    >>> pre_tokenizer("en")
-    CustomPreTokenizer('spacy:en')
-
-    It uses only the tokenizer of the pipeline. Whitespace tokens are dropped. A language is pickled by name,
-    an `nlp` object by value. spaCy caches each distinct word, so its memory grows with the number of
-    distinct words. Raises `MissingExtraError` if spaCy is not installed, and `ArgumentError` for an unknown
-    language.
-    """
-    if isinstance(language, str):
-        _load_tokenizer(language)
-        return CustomPreTokenizer(LanguageWords(language), f"spacy:{language}")
-    if not callable(getattr(language, "tokenizer", None)):
-        found = type(language).__name__
-        problem = f"must be a language such as 'en', or an nlp object of spaCy, not {found}"
-        raise InputTypeError("language", problem)
-    name = f"spacy:{language.meta['lang']}_{language.meta['name']}"
-    return CustomPreTokenizer(PipelineWords(language), name)
 
 
 def doc_tokenizer(vocab: Any, tokenizer: Tokenizer) -> DocTokenizer:
@@ -76,8 +47,8 @@ def align(document: Any, encoding: Encoding) -> list[list[int]]:
     >>> align(document, tok.encode(document.text))
     [[0], [1, 2]]
 
-    `encoding` is that of `document.text`, with offsets in characters. Raises `ArgumentError` if a token
-    begins after the end of the document.
+    `encoding` is the encoding of `document.text`, with offsets in characters. Raises `ArgumentError` if a
+    token begins after the end of the document.
     """
     spans = encoding.offsets
     if spans and max(end for _, end in spans) > len(document.text):
@@ -178,42 +149,3 @@ def _split_spaces(part: str) -> Iterator[str]:
     yield from part[:start]
     yield inner
     yield from part[start + len(inner) :]
-
-
-@dataclass(frozen=True)
-class LanguageWords:
-    """A function that splits a text into words, by the rules of a language."""
-
-    language: str
-
-    def __call__(self, text: str) -> list[tuple[int, int]]:
-        """Return the span of each word, in characters."""
-        return _spans(_load_tokenizer(self.language)(text))
-
-
-@dataclass(frozen=True)
-class PipelineWords:
-    """A function that splits a text into words, with the tokenizer of a pipeline."""
-
-    nlp: Any
-
-    def __call__(self, text: str) -> list[tuple[int, int]]:
-        """Return the span of each word, in characters."""
-        return _spans(self.nlp.tokenizer(text))
-
-
-def _spans(document: Any) -> list[tuple[int, int]]:
-    return [
-        (token.idx, token.idx + len(token.text)) for token in document if not token.text.isspace()
-    ]
-
-
-@cache
-def _load_tokenizer(language: str) -> Any:
-    spacy = import_extra("spacy", "spacy")
-    try:
-        return spacy.blank(language).tokenizer
-    except ImportError as error:
-        expected = "a language of spaCy, with the packages it requires"
-        problem = f"spaCy cannot load {language!r} ({error}); use {expected}"
-        raise ArgumentError("language", problem) from error

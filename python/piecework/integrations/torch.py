@@ -79,7 +79,7 @@ class Collator:
     - sequences of ids: lists, arrays or tensors
     - rows of a `Batch`
     - dicts with `input_ids`, or with a text under the key `text`
-    - dicts with a conversation, if `chat` is set: those of `export.encode_chats`
+    - dicts with a conversation, as `export.encode_chats` reads, if `chat` is set
 
     The result has `input_ids`, `attention_mask` and, for pairs, `token_type_ids`, as int64 of shape (rows,
     width). The width is `length`, else the longest row of the batch, rounded up to `pad_to_multiple_of`.

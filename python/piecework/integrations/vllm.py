@@ -1,4 +1,4 @@
-"""Encoding and decoding for vLLM: `vllm serve MODEL --tokenizer-mode piecework`.
+"""Encode and decode for vLLM: `vllm serve MODEL --tokenizer-mode piecework`.
 
 vLLM finds `register` by the entry point `vllm.general_plugins` of this package. Models and modes without
 that flag are not affected. Requires `piecework[transformers]`.
@@ -25,7 +25,7 @@ def register() -> None:
 
 
 class PieceworkTokenizer:
-    """The tokenizer of the mode `piecework`: that of the mode `hf`, encoding and decoding here."""
+    """The tokenizer of the mode `piecework`: like the mode `hf`, but piecework encodes and decodes."""
 
     @classmethod
     def from_pretrained(cls, path_or_repo_id: str | Path, *args: Any, **kwargs: Any) -> Any:

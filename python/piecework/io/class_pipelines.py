@@ -1,4 +1,4 @@
-"""What classes of transformers 5 make of files that are not read by the class here: a warning, or an error.
+"""Warn of, or reject, files that a class of transformers 5 reads differently from piecework.
 
 transformers 5 takes the entries of a `tokenizer.json` and sets the stages by the class. Here the file wins,
 as in transformers 4 and `tokenizers`, except for the classes that `sentencepiece_classes` follows.
@@ -31,7 +31,7 @@ PROBES = (
 
 
 def with_roles_of_class(core: Core, config: FolderConfig) -> FolderConfig:
-    """Return the configuration with the roles that a class of SentencePiece gives to tokens that exist."""
+    """Return the configuration with the roles that a SentencePiece class gives to existing tokens."""
     return config.with_roles(
         {
             role: token
@@ -42,7 +42,7 @@ def with_roles_of_class(core: Core, config: FolderConfig) -> FolderConfig:
 
 
 def with_source_language(core: Core, config: FolderConfig) -> Core:
-    """Return the core of a `tokenizer.json` with the source language of a class for translation."""
+    """Return the core of a `tokenizer.json` with the source language that a translation class sets."""
     if config.tokenizer_class not in classes.DEFAULT_LANGUAGES:
         return core
     template = sentencepiece_classes.template_of(core, config)
@@ -50,7 +50,7 @@ def with_source_language(core: Core, config: FolderConfig) -> Core:
 
 
 def unreadable(config: FolderConfig, source: str, kind: str, otherwise: str) -> FormatError:
-    """Return the error for a file of which a class makes a tokenizer that is not made here.
+    """Return the error for a file that a class reads in a way that piecework does not support.
 
     `otherwise` says what the file gives when it is loaded by its own path.
     """

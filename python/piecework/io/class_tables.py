@@ -1,4 +1,4 @@
-"""What classes of transformers 5.24 set themselves, whatever their files say: roles, stages, templates.
+"""What classes of transformers 5.24 set regardless of their files: roles, stages, templates.
 
 Names of classes come without "Fast". `tests/integrations/test_folder_cases.py` compares with transformers.
 """

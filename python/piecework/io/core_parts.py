@@ -25,7 +25,7 @@ def stages_of(core: Core) -> dict[str, Any]:
 
 
 def with_parts(core: Core, parts: dict[str, Any]) -> Core:
-    """Return the core with other values for some stages, as objects of a `tokenizer.json`.
+    """Return the core with some stages replaced by objects of a `tokenizer.json`.
 
     Without a change, this is the same core.
     """
@@ -92,6 +92,6 @@ def steps_of_clean_up() -> list[Json]:
 
 
 def with_decoder_steps(core: Core, decoder: Json, steps: list[Json]) -> Core:
-    """Return the core with a decoder of further steps."""
+    """Return the core with further steps appended to its decoder."""
     own = decoder["decoders"] if decoder["type"] == "Sequence" else [decoder]
     return with_parts(core, {"decoder": {"type": "Sequence", "decoders": [*own, *steps]}})

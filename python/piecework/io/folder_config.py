@@ -251,7 +251,7 @@ def model_config(beside: str) -> dict[str, Any]:
 
 
 def _class_of_model(beside: str) -> str | None:
-    """Return the class that AutoTokenizer takes for a `config.json`, None for others and without the file."""
+    """Return the class that AutoTokenizer chooses for a `config.json`; None if it chooses none."""
     model = model_config(beside)
     named, type_of_model = model.get("tokenizer_class"), model.get("model_type")
     if isinstance(named, str):
@@ -396,7 +396,7 @@ def _template_files(default: str, folder: str) -> Iterator[tuple[str, str]]:
 
 
 def templates_with(templates: Mapping[str, str], name: str, template: str | None) -> dict[str, str]:
-    """Return the chat templates with another one of this name, or without it for None."""
+    """Return the chat templates with one replaced or added; None removes it."""
     check_type("template", template, str | None, "str or None")
     if template is not None:
         check_text("template", template)

@@ -34,7 +34,7 @@ _WITH_TYPE_IDS = ["input_ids", "token_type_ids", "attention_mask"]
 
 
 def save_folder(tokenizer: Tokenizer, folder: str, *, strict: bool = False) -> None:
-    """Write the files of a tokenizer into a folder, which is made if its parent exists.
+    """Write the files of a tokenizer into a folder, which is created if its parent exists.
 
     Files of an earlier tokenizer that would change this one are removed: `added_tokens.json` and chat
     templates. A failure leaves the old files. Raises what `Tokenizer.save` documents.

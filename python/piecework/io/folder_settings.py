@@ -1,4 +1,4 @@
-"""The settings of a tokenizer that only a Hugging Face folder holds, such as roles and chat templates."""
+"""The settings of a tokenizer that only a Hugging Face folder stores, such as roles and chat templates."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _EMPTY: Mapping[str, Any] = {}
 
 
 class FolderSettings(NamedTuple):
-    """What a folder says about a tokenizer beside the stages of its `tokenizer.json`.
+    """What a folder says about a tokenizer in addition to the stages of its `tokenizer.json`.
 
     >>> settings = FolderSettings(roles={"eos_token": "</s>"}).replace(model_max_length=512)
     >>> settings.roles, settings.model_max_length, settings.padding_side
@@ -50,8 +50,12 @@ class FolderSettings(NamedTuple):
     other: Mapping[str, Any] = _EMPTY
 
     def replace(self, **changes: Any) -> FolderSettings:
-        """Return these settings with other values for the fields in `changes`."""
+        """Return the settings with the fields in `changes` replaced."""
         return self._replace(**changes)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # Equal settings have equal pickles: no field shares an object with another, or with a default.
+        return FolderSettings, tuple(dict(v) if isinstance(v, dict) else v for v in self)
 
 
 NO_SETTINGS = FolderSettings()

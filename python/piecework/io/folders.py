@@ -66,7 +66,7 @@ def configured(
 
 
 def _as_class(core: Core, config: FolderConfig, source: str) -> tuple[Core, FolderConfig]:
-    """Return the tokenizer that the class of a folder makes of its file, and the roles that it implies."""
+    """Return the tokenizer that a folder's class builds from its file, and the roles that it implies."""
     is_model = sentencepiece_classes.is_class_of_sentencepiece(core, config, source)
     if is_model or sentencepiece_classes.follows_class(core, config, source):
         config = sentencepiece_classes.with_settings_of_class(config)
@@ -312,7 +312,7 @@ def _check_roles(core: Core, config: FolderConfig) -> None:
 
 
 def _settings(config: FolderConfig) -> FolderSettings:
-    """Return the settings; `save` names a general class, so what this one implies is written out."""
+    """Return the settings; what the class implies is written out, because `save` names a general class."""
     settings = config.settings
     if config.tokenizer_class == "DistilBertTokenizer":
         other = {"model_input_names": ["input_ids", "attention_mask"], **settings.other}

@@ -1,7 +1,7 @@
 """Detect the format of a tokenizer file from its content.
 
-The name of the file decides nothing, except that a path in `.pwc` is a compiled cache, and that damaged
-data gives the errors of the format that the name promises.
+The file name does not matter, except that a path in `.pwc` is a compiled cache, and that damaged data raises
+the errors of the format that the name stands for.
 """
 
 from __future__ import annotations
@@ -78,7 +78,7 @@ def detect_format(data: bytes, options: LoadOptions) -> str:
 
 
 def format_of_name(source: str) -> str | None:
-    """Return the format that the suffix of a path promises, None for a suffix of several formats."""
+    """Return the format that the suffix of a path stands for, None for a suffix of several formats."""
     name = os.path.basename(source).lower().removesuffix(".gz")
     if name == TEKKEN_JSON:
         return TEKKEN_JSON

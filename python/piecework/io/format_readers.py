@@ -1,4 +1,4 @@
-"""One reader for each tokenizer format: uncompressed bytes and load options in, a compiled core out.
+"""Readers of tokenizer formats: each compiles a core from uncompressed bytes and load options.
 
 Each reader also returns the `parse_special` of the library that owns the format. To add a
 format, name it in `format_detection` and add a reader to `READERS`.

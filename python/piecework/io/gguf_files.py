@@ -82,7 +82,7 @@ def _pipeline(name: str | None, source: str, pre_tokenizer: PreTokenizer | None)
 
 
 def settings_of_gguf(data: bytes, source: str) -> dict[str, Any] | None:
-    """Return what a GGUF file in memory says beside the stages; None for another format.
+    """Return the settings of a GGUF file in memory; None for another format.
 
     These are fields of `FolderSettings`: the special token of each role, which the file states or llama.cpp
     gives to its model, and the chat templates. Raises `FormatError` with the key.

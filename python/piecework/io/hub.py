@@ -97,7 +97,7 @@ def download_snapshot(name: str, revision: str | None = None) -> str:
 def download_tokenizer_json(name: str, revision: str, token: str | None) -> str:
     """Download the `tokenizer.json` of a repository, or take it from the cache; return its path.
 
-    Raises `ArgumentError` for what is no name of a repository or revision, and the errors of
+    Raises `ArgumentError` for a name that no repository or revision can have, and the errors of
     `download_snapshot`.
     """
     if not is_repository(name):
@@ -117,7 +117,7 @@ def _downloaded(function: str, name: str, *arguments: str, **options: Any) -> st
 
 
 def _commit_of(ref: str) -> str | None:
-    """Return the commit that a file of `refs/` holds, None without such a file."""
+    """Return the commit in a file of `refs/`, None without such a file."""
     try:
         with open(ref, "rb") as file:
             return file.read(_MAX_COMMIT_BYTES).decode("ascii", "replace").strip()

@@ -37,5 +37,5 @@ def shortened(value: object) -> str:
 
 
 def unexpected(place: str, value: object, expected: str) -> FormatError:
-    """Return the error for a value of a file that is not what its format has there."""
+    """Return the error for a value that the format of a file does not allow there."""
     return FormatError(place, f"found {shortened(value)}, expected {expected}")

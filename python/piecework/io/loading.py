@@ -120,7 +120,7 @@ def _read_through_cache(
 
 
 def _cache_key(stored: bytes, options: LoadOptions) -> bytes:
-    """Return the digest of everything that decides the tables: both files and the options."""
+    """Return the digest of everything that affects the tables: both files and the options."""
     merges = b"" if options.merges is None else source_bytes(path_text(options.merges))
     settings = repr(options._replace(merges=None)).encode()
     return fingerprint([stored, merges, settings])

@@ -1,4 +1,4 @@
-"""Build the tokenizers that classes of transformers 5 make of a `vocab.json` with its `merges.txt`.
+"""Build the tokenizer that a class of transformers 5 builds from `vocab.json` and `merges.txt`.
 
 These classes take entries and merges from the files, and set stages and special tokens themselves. Special
 tokens come only from roles, the configuration and `added_tokens_decoder`.
@@ -60,7 +60,7 @@ _MIN_SIZE_OF_MISTRAL = 100_000
 
 
 def is_class_of_merges(config: FolderConfig, source: str) -> bool:
-    """Return whether `source` is a vocabulary with merges, of which a class makes a tokenizer.
+    """Return whether `source` is a vocabulary with merges from which a class builds a tokenizer.
 
     Raises `FormatError` for a class that makes something else of it.
     """
@@ -79,7 +79,7 @@ def with_roles_of_class(config: FolderConfig) -> FolderConfig:
 
 
 def read_as_class(core: Core, config: FolderConfig, source: str) -> Core:
-    """Return the tokenizer that the class of the configuration makes of a vocabulary with merges.
+    """Return the tokenizer that the configuration's class builds from a vocabulary with merges.
 
     It has no special tokens and no post-processor; `with_frame_of_class` adds the latter. Raises
     `FormatError` for entries that do not fit the class.
@@ -102,7 +102,7 @@ def read_as_class(core: Core, config: FolderConfig, source: str) -> Core:
 
 
 def with_frame_of_class(core: Core, config: FolderConfig) -> Core:
-    """Add the post-processor of the class, whose tokens have ids now."""
+    """Add the post-processor of the class, now that its tokens have ids."""
     name = config.tokenizer_class
     roles = config.settings.roles
     ids = added_ids(core)
@@ -141,7 +141,7 @@ def with_prefix_space(core: Core, config: FolderConfig) -> Core:
 
 
 def with_fixed_pattern(core: Core, model: Mapping[str, Any]) -> Core:
-    """Return the core of a `tokenizer.json` with the pattern that `fix_mistral_regex` asks for.
+    """Return the core of a `tokenizer.json` with the pattern that `fix_mistral_regex` selects.
 
     As in transformers, this needs the `config.json` of a model of Mistral that was saved before version 5,
     and a large vocabulary.

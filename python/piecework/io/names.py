@@ -71,7 +71,7 @@ def resolve_name(
 def tokenizer_file(
     path: PathLike, *, encoding_name: str | None = None, revision: str | None = None
 ) -> str:
-    """Return the file that `Tokenizer.load` reads for a path or a name, once it is on this machine.
+    """Return the file that `Tokenizer.load` reads for a path or a name, after any download.
 
     >>> tokenizer_file("missing.json")
     'missing.json'

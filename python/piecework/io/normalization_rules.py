@@ -48,7 +48,7 @@ class NormalizationRules:
         >>> NormalizationRules.named("nmt_nfkc_cf").normalize("Ｔｈｅ ﬁｒｓｔ\\tＣｅｎｔ￠")
         'the first cent¢'
 
-        The rules are those of sentencepiece 0.2.3 with Unicode 17; older models contain older rules. The
+        The rules equal the ones of sentencepiece 0.2.3 with Unicode 17; older models contain older rules. The
         first call for a name takes about half a second.
         """
         check_type("name", name, str, "str")

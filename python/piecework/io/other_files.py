@@ -1,4 +1,4 @@
-"""Name files that are not tokenizers for what they are, after no reader could read them."""
+"""Recognize files that are not tokenizers, after no reader could read them."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ _MAX_JSON_BYTES = 1 << 26
 
 
 def other_kind(data: bytes, format: str, named: str | None) -> tuple[str, str] | None:
-    """Return what a file is that is no tokenizer, and what to pass instead; None if that is not known.
+    """Return what kind of file this is if not a tokenizer, and what to pass instead; None if unknown.
 
     >>> pointer = b"version https://git-lfs.github.com/spec/v1\\noid sha256:4d7a\\nsize 499723\\n"
     >>> other_kind(pointer, "vocab.txt", None)

@@ -1,4 +1,4 @@
-"""Where the rank files of the published encodings are on this machine; they are never downloaded."""
+"""Find the rank files of published encodings on this machine; they are never downloaded."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def find_rank_file(encoding: NamedEncoding) -> str:
 
 
 def find_cached_file(url: str) -> str:
-    """Return the path of the file in tiktoken's cache that holds what an address has.
+    """Return the path under which tiktoken's cache has the file of an address.
 
     Raises `FileError` if there is none.
     """

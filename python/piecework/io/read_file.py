@@ -79,7 +79,7 @@ def exact_bytes(stream: BinaryIO, size: int, name: str) -> bytes:
 
 
 def check_that_it_ends(path: str, expected: str) -> bool:
-    """Return whether the path is a regular file; raise `FileError` if reading it can take for ever.
+    """Return whether the path is a regular file; raise `FileError` if reading it may never end.
 
     >>> check_that_it_ends("/dev/zero", "a tokenizer file")
     Traceback (most recent call last):

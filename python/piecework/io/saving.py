@@ -1,4 +1,4 @@
-"""Save a tokenizer: choose the format by the name of the file, and write it atomically.
+"""Save a tokenizer: choose the format by the file name, and write the file atomically.
 
 `folder_files` writes folders. To add a format, add its suffix to `TOKENIZER_FORMATS` and its function to
 `_WRITERS`.
@@ -105,7 +105,7 @@ def tokenizer_bytes(tokenizer: Tokenizer, suffix: str, *, strict: bool = False) 
 
 
 def bytes_for(tokenizer: Tokenizer, path: str, *, strict: bool = False) -> bytes:
-    """Return the content of the file `path`, which is not written.
+    """Return the content for the file `path` without writing it.
 
     >>> import piecework as pw
     >>> bytes_for(pw.Tokenizer(pw.spec.BPE({"a": 0, "aa": 1}, (("a", "a"),))), "x.txt")
@@ -136,7 +136,7 @@ def _with_formats(
 
 
 def check_format(tokenizer: Tokenizer, path: str) -> None:
-    """Raise what `save_tokenizer` raises if the format of `path` cannot store a tokenizer; write nothing."""
+    """Raise the error of `save_tokenizer` if the format of `path` cannot store a tokenizer; write nothing."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         if is_folder_path(path):
@@ -160,7 +160,7 @@ def formats_for(tokenizer: Tokenizer) -> str:
 
 
 def _lacking(tokenizer: Tokenizer, suffix: str) -> str | None:
-    """Return why a format cannot store the type of a model, None if it can."""
+    """Return why a format cannot store this type of model, None if it can."""
     models, reasons = _MODELS.get(suffix, ((), {}))
     model = type(tokenizer.spec.model).__name__ if models else ""
     return None if model in models or not models else reasons.get(model, reasons["other"])
@@ -207,7 +207,7 @@ def check_tokenizer_path(path: str) -> None:
 
 
 def _is_device(path: str) -> bool:
-    """Return whether a path is one such as /dev/stdout or a pipe, whose name says nothing."""
+    """Return whether a path is a pipe or a device such as /dev/stdout, whose name says nothing."""
     return os.path.exists(path) and not os.path.isfile(path)
 
 

@@ -1,4 +1,4 @@
-"""Build the tokenizers that classes of transformers 5 make of a SentencePiece model.
+"""Build the tokenizer that a class of transformers 5 builds from a SentencePiece model.
 
 These classes take from the model its pieces, their scores and its table of characters, and set the stages
 themselves. For example, their ids differ from SentencePiece's in runs of spaces and beside special
@@ -35,7 +35,7 @@ _PRIVATE_USE = "\U000f1234"
 
 
 def is_class_of_sentencepiece(core: Core, config: FolderConfig, source: str) -> bool:
-    """Return whether `core`, read from `source`, is a model of which a known class makes a tokenizer."""
+    """Return whether `core`, read from `source`, is a model from which a known class builds a tokenizer."""
     return (
         plain_name(source).endswith(".model")
         and config.tokenizer_class in classes.ROLES
@@ -66,7 +66,7 @@ def follows_class(core: Core, config: FolderConfig, source: str) -> bool:
 
 
 def _falls_back_to_bytes(core: Core) -> bool:
-    """Return whether a character that no vocabulary has becomes four tokens of bytes."""
+    """Return whether a character outside every vocabulary becomes four byte tokens."""
     plain = core.with_truncation(None).with_padding(None)
     ids = plain.encode_text(_PRIVATE_USE, False, False).ids
     tokens = [f"<0x{byte:02X}>" for byte in _PRIVATE_USE.encode()]
@@ -83,7 +83,7 @@ def with_settings_of_class(config: FolderConfig) -> FolderConfig:
 
 
 def read_as_class(core: Core, config: FolderConfig, source: str) -> Core:
-    """Return the tokenizer that the class of the configuration makes of a SentencePiece model.
+    """Return the tokenizer that the configuration's class builds from a SentencePiece model.
 
     It has the special tokens with an id in the model. `with_special_tokens` adds the others, after the tokens
     that the configuration declares.
@@ -116,7 +116,7 @@ def with_stages_of_class(core: Core, config: FolderConfig) -> Core:
 
 
 def with_special_tokens(core: Core, config: FolderConfig, source: str) -> Core:
-    """Add the template, and the special tokens of the class; those without an id get the next ids."""
+    """Add the template and the special tokens of the class; tokens without an id get the next ids."""
     parts: Json = {"added_tokens": with_new_tokens(core, _role_tokens(config))}
     ids = {token["content"]: token["id"] for token in parts["added_tokens"]}
     name, is_file = config.tokenizer_class, plain_name(source) == "tokenizer.json"
@@ -352,7 +352,7 @@ _PLAIN_STEPS: dict[str, list[Json]] = {
 
 
 def _special(pieces: list[tuple[str, float, str]], config: FolderConfig) -> list[Json]:
-    """Return the special tokens that class and model name, without ids; of equal ones, the last decides."""
+    """Return the special tokens that class and model name, without ids; the last of equal ones wins."""
     tokens = list(_role_tokens(config))
     roles = {_role(config, role) for role in classes.ROLE_ORDER}
     if config.extra_tokens is None and config.tokenizer_class != "PegasusTokenizer":

@@ -87,8 +87,8 @@ def plain_name(path: str) -> str:
 def source_bytes(source: str) -> bytes:
     """Return the bytes of a file as stored.
 
-    Of a compiled cache, which the core reads, these are the first 8; of a GGUF file, whose tensors are many
-    gigabytes, the key-value section.
+    For a compiled cache, which the core reads, return the first 8 bytes; for a GGUF file, whose tensors take
+    many gigabytes, return the key-value section.
 
     Raises `FileError` for devices and named pipes, `FormatError` for over 512 MiB in another pipe, and
     `MemoryLimitError` for a file that does not fit into memory.

@@ -1,6 +1,6 @@
 """Truncation and padding that a `tokenizer.json` stores: settings of a folder, active in a single file.
 
-See docs/decisions/0029: transformers applies no stored length unless a call asks for it, and `tokenizers`
+See docs/decisions/0029: transformers applies no stored length unless a call requests it, and `tokenizers`
 applies both to every text.
 """
 
@@ -26,7 +26,7 @@ _APPLIED = "stored in the file and applied to every text"
 
 
 def lengths_of_folder(core: Core, settings: FolderSettings) -> tuple[Core, FolderSettings]:
-    """Return the core of a folder without truncation and padding, and settings that keep them."""
+    """Return the core of a folder without truncation and padding, and settings that store them."""
     truncation, padding = active_lengths(core)
     sides = {
         "truncation_side": settings.truncation_side or _side(truncation),
@@ -40,7 +40,7 @@ def lengths_of_folder(core: Core, settings: FolderSettings) -> tuple[Core, Folde
 
 
 def core_of_folder(core: Core, settings: FolderSettings) -> Core:
-    """Return the core to write into a folder: lengths that the settings keep apply, unless others do."""
+    """Return the core to write into a folder, with the lengths of the settings unless others are active."""
     from piecework.spec import Padding, Truncation
 
     truncation, padding = active_lengths(core)

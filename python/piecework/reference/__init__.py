@@ -33,6 +33,5 @@ Learners with the options of real trainers:
     wordpiece_training     WordPiece by merges; each other learner has a file wordpiece_<name>
     unigram_training       Unigram
     unigram_pruning        Unigram with pieces by pruning
-    unigram_hard_em        Unigram by the best segmentation only, as surveys print it
     sentencepiece_training how SentencePiece's trainer splits texts, restricts pieces and merges
 """

@@ -1,7 +1,7 @@
 """BERT's normalizer and pre-tokenizer: text in, words with their spans of the original text out.
 
-Source: the BasicTokenizer of Devlin et al. 2019, with the character classes of `tokenizers` 0.23, or those of
-the original code (`cleaning="original"`).
+Source: the BasicTokenizer of Devlin et al. 2019, with the character classes of `tokenizers` 0.23, or of the
+original code (`cleaning="original"`).
 Categories, decompositions and case come from the running Python's `unicodedata`. The compiled core has
 its own tables, so characters of a newer Unicode version may differ; the laws skip them.
 """
@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import itertools
 import unicodedata
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
 from piecework.reference.aligned import (
     Aligned,
@@ -150,13 +150,12 @@ def isolate_punctuation(runs: list[Aligned]) -> list[Aligned]:
     >>> [as_text(run) for run in isolate_punctuation([align("a!?")])]
     ['a', '!', '?']
     """
-    return list(_isolated(runs))
-
-
-def _isolated(runs: list[Aligned]) -> Iterator[Aligned]:
-    for run in runs:
-        for part, is_mark in split_by(run, is_punctuation):
-            yield from [[item] for item in part] if is_mark else [part]
+    parts = (part for run in runs for part in split_by(run, is_punctuation))
+    return [
+        piece
+        for part, is_mark in parts
+        for piece in ([[item] for item in part] if is_mark else [part])
+    ]
 
 
 # ---- character classes

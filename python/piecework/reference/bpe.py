@@ -6,7 +6,7 @@ record that merge. Repeat until the vocabulary is large enough. To encode a word
 characters and apply the merges in the order in which they were learned.
 
 Source: Sennrich et al. 2016, "Neural Machine Translation of Rare Words with Subword Units",
-section 3.2. `bpe_training` has the options of real trainers, `bpe_model` those of real encoders, and
+section 3.2. `bpe_training` has the options of real trainers, `bpe_model` the options of real encoders, and
 `patterns` the alphabet of 256 bytes that GPT-2 puts in place of characters.
 """
 
@@ -102,22 +102,21 @@ def encode(
     >>> encode("hugs", merges, dropout=0.5, rng=random.Random(10))
     ['h', 'ug', 's']
     """
-    symbols = list(word)
-    while pair := best_pair(symbols, merges, dropout, rng or random.Random()):
+    symbols, ranks = list(word), {pair: rank for rank, pair in enumerate(merges)}
+    while pair := best_pair(symbols, ranks, dropout, rng or random.Random()):
         at = pair[1]
         symbols[at : at + 2] = ["".join(symbols[at : at + 2])]
     return [symbol if vocab is None or symbol in vocab else unk_token for symbol in symbols]
 
 
 def best_pair(
-    symbols: Sequence[str], merges: Sequence[Pair], dropout: float, rng: random.Random
+    symbols: Sequence[str], ranks: Mapping[Pair, int], dropout: float, rng: random.Random
 ) -> tuple[int, int] | None:
     """Return the lowest merge rank among the adjacent pairs and its leftmost position.
 
-    >>> best_pair(["h", "u", "g", "u", "g"], [("u", "g"), ("h", "u")], 0.0, random.Random())
+    >>> best_pair(["h", "u", "g", "u", "g"], {("u", "g"): 0, ("h", "u"): 1}, 0.0, random.Random())
     (0, 1)
     """
-    ranks = {pair: rank for rank, pair in enumerate(merges)}
     ranked = [(ranks[pair], at) for at, pair in enumerate(pairwise(symbols)) if pair in ranks]
     kept = [found for found in ranked if not (dropout and rng.random() < dropout)]
     return min(kept, default=None)

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from itertools import pairwise
 
+from piecework.reference.bpe import best_pair
 from piecework.reference.encoding import Piece
 from piecework.spec import BPE
 
@@ -28,21 +28,14 @@ def encode_word(word: str, model: BPE, rng: random.Random | None = None) -> list
     """
     if model.ignore_merges and not model.dropout and word in model.vocab:
         return [Piece(word, 0, len(word))]
-    pieces = first_symbols(word, model)
+    pieces = list(first_symbols(word, model))
     ranks = {pair: rank for rank, pair in enumerate(model.merges)}
-    rng = rng or random.Random()
+    rng, dropout = rng or random.Random(), model.dropout or 0.0
     prefix_length = len(model.continuing_subword_prefix or "")
-    while True:
-        ranked = [
-            (ranks[left.token, right.token], at)
-            for at, (left, right) in enumerate(pairwise(pieces))
-            if (left.token, right.token) in ranks
-            and not (model.dropout and rng.random() < model.dropout)
-        ]
-        if not ranked:
-            return pieces
-        _, at = min(ranked)
+    while pair := best_pair([piece.token for piece in pieces], ranks, dropout, rng):
+        at = pair[1]
         pieces[at : at + 2] = [merged(pieces[at], pieces[at + 1], prefix_length)]
+    return pieces
 
 
 def merged(left: Piece, right: Piece, prefix_length: int = 0) -> Piece:
@@ -58,18 +51,15 @@ def merged(left: Piece, right: Piece, prefix_length: int = 0) -> Piece:
 # ---- the first symbols
 
 
-def first_symbols(word: str, model: BPE) -> list[Piece]:
-    """Return the symbols of a word before any merge.
+def first_symbols(word: str, model: BPE) -> Iterator[Piece]:
+    """Yield the symbols of a word before any merge.
 
     >>> model = BPE({"a": 0, "<0xC3>": 1, "<0xA9>": 2}, (), byte_fallback=True)
-    >>> first_symbols("aé", model)[1:]
+    >>> list(first_symbols("aé", model))[1:]
     [Piece(token='<0xC3>', start=1, end=2), Piece(token='<0xA9>', start=1, end=2)]
+
+    An unknown token waits for its neighbours. Byte entries overtake it, as in `tokenizers`.
     """
-    return list(_symbols(word, model))
-
-
-def _symbols(word: str, model: BPE) -> Iterator[Piece]:
-    # An unknown token waits for its neighbours. Byte entries overtake it, as in `tokenizers`.
     unknown: Piece | None = None
     for at, symbol in enumerate(spelled(word, model)):
         entries = [symbol] if symbol in model.vocab else byte_entries(symbol, model)

@@ -11,7 +11,7 @@ words, a suffix at their end, limits on count and length, and a rule for equal c
 
     sorted            by code points, those with prefix or suffix after the others
     first-seen        by first occurrence in the corpus, then the others
-    given             those of `initial_alphabet` in their order, then the others
+    given             characters of `initial_alphabet` in their order, then the others
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any, TypeAlias
 
 from piecework.errors import TrainingError
 from piecework.reference import bpe
-from piecework.reference.words import count_parts
+from piecework.reference.words import count_parts, in_alphabet_order, kept_characters
 
 Pair: TypeAlias = tuple[str, str]
 Split: TypeAlias = tuple[list[str], int]
@@ -132,10 +132,7 @@ def in_order(entries: Sequence[str], splits: Sequence[Split], settings: Settings
     ['b', 'a']
     """
     seen = (symbol for symbols, _ in splits for symbol in symbols)
-    first = {"first-seen": seen, "given": settings.initial_alphabet}.get(
-        settings.alphabet_order, ()
-    )
-    return list(dict.fromkeys([*(entry for entry in first if entry in entries), *entries]))
+    return in_alphabet_order(entries, settings.alphabet_order, seen, settings.initial_alphabet)
 
 
 def alphabet(words: Sequence[tuple[str, int]], settings: Settings) -> set[str]:
@@ -144,10 +141,7 @@ def alphabet(words: Sequence[tuple[str, int]], settings: Settings) -> set[str]:
     >>> sorted(alphabet([("aab", 2), ("c", 1)], Settings(limit_alphabet=2)))
     ['a', 'b']
     """
-    counts = count_parts(words, iter)
-    initial = set(settings.initial_alphabet)
-    ranked = sorted(initial | set(counts), key=lambda c: (c not in initial, -counts[c], c))
-    return set(ranked[: settings.limit_alphabet])
+    return kept_characters(words, settings.initial_alphabet, settings.limit_alphabet)
 
 
 def split(word: str, kept: set[str], settings: Settings) -> list[str]:

@@ -92,20 +92,28 @@ def shortest_match(rules: Charsmap, key: bytes) -> str | None:
     """Return the replacement of the shortest prefix of `key` that has a rule.
 
     >>> shortest_match(Charsmap((0,) * 256, b""), b"a")
+    """
+    return next((new for _, new in matches(rules, key)), None)
+
+
+def matches(rules: Charsmap, key: bytes) -> Iterator[tuple[int, str]]:
+    """Yield the length of each prefix of `key` that has a rule, and its replacement; the shortest first.
+
+    >>> list(matches(Charsmap((0,) * 256, b""), b"a"))
+    []
 
     The child of a node by a byte is at the base of the node XOR the byte, if its label is that byte. The
     value of a node is at its base. NUL ends a key.
     """
     base = child_base(rules.units[0])
-    for byte in key.split(b"\0")[0]:
+    for length, byte in enumerate(key.split(b"\0")[0], start=1):
         at = base ^ byte
         unit = rules.units[at]
         if unit & 0x8000_00FF != byte:
-            return None
+            return
         base = at ^ child_base(unit)
         if unit >> 8 & 1:
-            return replacement(rules, rules.units[base] & 0x7FFF_FFFF)
-    return None
+            yield length, replacement(rules, rules.units[base] & 0x7FFF_FFFF)
 
 
 def child_base(unit: int) -> int:

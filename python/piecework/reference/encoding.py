@@ -1,4 +1,4 @@
-"""The result of encoding: parallel lists, one item a token.
+"""The result of encoding: parallel lists, one item per token.
 
 Inside the pipeline a token is one `Token`, and a sequence is a list of windows: first the window that
 `encode` returns, then the windows that truncation cut off. At the end the tokens become columns.

@@ -1,6 +1,6 @@
 """The lattice of all segmentations of a word, with the log probabilities of its pieces.
 
-The probability of a segmentation is the product of those of its pieces (Kudo 2018, section 3.1). The
+The probability of a segmentation is the product of its pieces' probabilities (Kudo 2018, section 3.1). The
 nodes of the lattice are the positions between characters; its edges are pieces. One pass finds the best
 segmentation (Viterbi), the n best, the sum over all (forward-backward), or draws one at random.
 """
@@ -67,7 +67,7 @@ class Lattice:
     # ---- the best
 
     def best(self) -> Segmentation:
-        """Return the segmentation with the highest score; of equal ones, the one with the longer last piece.
+        """Return the segmentation with the highest score; among equal ones, with the longer last piece.
 
         >>> Lattice("ab", {"a": -1.0, "b": -1.0, "ab": -2.0}).best().pieces
         ['ab']
@@ -145,7 +145,7 @@ class Lattice:
         return entropies[-1]
 
     def sample(self, random: random.Random, alpha: float = 1.0) -> list[str]:
-        """Draw a segmentation; its weight is its probability to the power of `alpha`.
+        """Draw a segmentation with a probability proportional to its own to the power of `alpha`.
 
         >>> Lattice("ab", {"a": -1.0, "b": -1.0, "ab": -2.0}).sample(random.Random(0))
         ['a', 'b']

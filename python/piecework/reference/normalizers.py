@@ -88,7 +88,7 @@ def normalize_after(before: Span, text: Aligned, spec: Normalizer) -> Aligned:
 
 
 def map_character(c: str, spec: Lowercase | StripAccents | Nmt | ByteLevelNormalizer) -> str:
-    """Normalize one character, whatever its neighbours are.
+    """Normalize one character, independently of its neighbours.
 
     >>> map_character("İ", Lowercase()), map_character("é", ByteLevelNormalizer())
     ('i̇', 'Ã©')

@@ -1,6 +1,6 @@
 """BPE training in which sources, such as languages, choose the merges in turns: parity-aware BPE.
 
-The learner is that of `bpe_training`, but for the choice of a pair. Before each merge, the cost of each
+The learner differs from `bpe_training` only in the choice of a pair. Before each merge, the cost of each
 source is the number of tokens of its parallel text or, without parallel texts, of its own words divided by
 their size. The source with the highest cost chooses the pair that is most frequent in it, and the pair is
 merged in all sources. Three rules are added:
@@ -124,7 +124,7 @@ class _State:
 
 
 def _known(words: Words, kept: set[str], vocab: Sequence[str], settings: Settings) -> list[Split]:
-    """Return the words of a parallel text without the characters that are no entries."""
+    """Return the words of a parallel text without the characters that are not entries."""
     splits = ((split(word, kept, settings), count) for word, count in words)
     return [([entry for entry in entries if entry in vocab], count) for entries, count in splits]
 

@@ -5,7 +5,7 @@ differences from `re`: classes by Unicode category (`\p{L}`, `\P{Nd}`), Unicode'
 `^` and `$` at every line. Only the compiled core supports the rest of Oniguruma.
 
 Python has no script property, but the name of a character begins with its script: GREEK SMALL LETTER
-ALPHA. That is right for nearly all characters; the laws skip the others. The scripts are those of
+ALPHA. That is right for nearly all characters; the laws skip the others. The scripts follow
 Unicode 9.0, as in SentencePiece: Han, Hiragana and Katakana count as one.
 
 A byte-level vocabulary starts from 256 symbols. Printable bytes of Latin-1 stand for themselves; the
@@ -242,9 +242,6 @@ def script_of(c: str) -> str | None:
 
 # ---- bytes as printable characters
 
-PRINTABLE = CHARACTER_OF_BYTE
-BYTES = BYTE_OF_CHARACTER
-
 
 def to_printable(text: str) -> str:
     """Write the UTF-8 bytes of a text as printable characters.
@@ -252,7 +249,7 @@ def to_printable(text: str) -> str:
     >>> to_printable("é the")
     'Ã©Ġthe'
     """
-    return "".join(PRINTABLE[byte] for byte in text.encode())
+    return "".join(CHARACTER_OF_BYTE[byte] for byte in text.encode())
 
 
 def token_bytes(token: str) -> bytes:
@@ -261,8 +258,8 @@ def token_bytes(token: str) -> bytes:
     >>> token_bytes("Ã©").decode(), token_bytes("Ã©☃").decode()
     ('é', 'Ã©☃')
     """
-    if all(character in BYTES for character in token):
-        return bytes(BYTES[character] for character in token)
+    if all(character in BYTE_OF_CHARACTER for character in token):
+        return bytes(BYTE_OF_CHARACTER[character] for character in token)
     return token.encode()
 
 

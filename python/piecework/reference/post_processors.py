@@ -228,7 +228,7 @@ def truncate(
 
 
 def kept_lengths(lengths: list[int], room: int, strategy: str) -> list[int]:
-    """Return how many tokens each sequence keeps, `room` tokens in all.
+    """Return how many tokens each sequence keeps, `room` tokens in total.
 
     >>> kept_lengths([3, 9], 8, "longest_first"), kept_lengths([9, 3], 8, "only_first")
     ([3, 5], [5, 3])

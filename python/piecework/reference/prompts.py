@@ -67,8 +67,8 @@ def heal(ids: Sequence[int], token_bytes: Mapping[int, bytes]) -> tuple[list[int
     >>> heal([2, 1], {1: b":", 2: b"http", 3: b"://"})
     ([2], b':')
 
-    As few ids as possible are kept such that the bytes of the others begin a longer token. Ids without bytes,
-    those of special tokens, are kept, with all before them.
+    As few ids as possible are kept such that the bytes of the others begin a longer token. Ids without bytes
+    (special tokens) are kept, with all ids before them.
 
     Source: Lundberg 2023, "The Art of Prompt Design: Prompt Boundaries and Token Healing".
     """

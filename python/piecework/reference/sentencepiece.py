@@ -52,7 +52,7 @@ def train(
 
 
 def learn_bpe(counts: Counter[str], size: int) -> list[ScoredPiece]:
-    """Return the merged pieces, then the characters by falling count; a score is the negative rank.
+    """Return the merged pieces, then the characters by decreasing count; a score is the negative rank.
 
     >>> learn_bpe(Counter({"ab": 2}), 3)[0]
     ScoredPiece(text='ab', score=0.0, type='normal')

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from itertools import groupby, pairwise
 
 from piecework.reference.aligned import Aligned, align, as_text
-from piecework.reference.charsmap import Charsmap, child_base, parse, replacement
+from piecework.reference.charsmap import Charsmap, matches, parse
 from piecework.spec import SentencePieceDecoder, SentencePieceNormalizer
 
 METASPACE = "▁"
@@ -91,18 +91,9 @@ def longest_match(rules: Charsmap, text: str) -> tuple[str, str]:
     >>> longest_match(Charsmap((0,) * 256, b""), "a")
     ('', '')
     """
-    key = text.encode().split(b"\0")[0]
-    base, found = child_base(rules.units[0]), ("", "")
-    for length, byte in enumerate(key, start=1):
-        at = base ^ byte
-        unit = rules.units[at]
-        if unit & 0x8000_00FF != byte:
-            break
-        base = at ^ child_base(unit)
-        if unit >> 8 & 1:
-            new = replacement(rules, rules.units[base] & 0x7FFF_FFFF)
-            found = key[:length].decode(), new
-    return found
+    key = text.encode()
+    length, new = max(matches(rules, key), default=(0, ""))
+    return key[:length].decode(), new
 
 
 # ---- the decoder

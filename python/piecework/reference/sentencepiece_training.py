@@ -77,7 +77,7 @@ def allows_characters(piece: str, shape: Shape, *, joins_punctuation: bool = Fal
 
 
 def allows_spaces(piece: str, shape: Shape) -> bool:
-    """Return whether ▁ occurs only at its end of the piece, or between words if these are not split.
+    """Return whether ▁ occurs only at its end of the piece, or between words that are not split.
 
     >>> allows_spaces("▁a", Shape()), allows_spaces("a▁b", Shape(split_by_whitespace=False))
     (True, True)
@@ -148,12 +148,12 @@ def unigram_seeds(
 
 
 def bpe(counts: Mapping[str, int], size: int, shape: Shape) -> list[str]:
-    """Merge the most frequent pair that makes a new piece; of equal counts, the shortest piece.
+    """Merge the most frequent pair that makes a new piece; among equal counts, the shortest piece.
 
     >>> bpe({"▁hug": 10, "▁pug": 5, "▁hugs": 5}, 3, Shape())
     ['ug', '▁h', '▁hug']
 
-    Of equal lengths, the piece first in code point order wins. Single characters are not included.
+    Among equal lengths, the piece first in code point order wins. Single characters are not included.
     Overlapping pairs count.
     """
     pieces: list[str] = []
@@ -180,7 +180,7 @@ def append_merged(
         new = [pair for pair in pairs if is_allowed("".join(pair)) and "".join(pair) not in pieces]
         if not new:
             break
-        # Of two pairs that make the same piece, the one with the shorter left symbol wins.
+        # If two pairs make the same piece, the one with the shorter left symbol wins.
         best = min(new, key=lambda pair: (-pairs[pair], len("".join(pair)), "".join(pair), pair))
         pieces.append("".join(best))
         segmented = [(merge(parts, best), count) for parts, count in segmented]

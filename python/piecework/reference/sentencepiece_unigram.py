@@ -36,7 +36,7 @@ def best_pieces(text: str, model: SentencePiece) -> list[Piece]:
     >>> [piece.token for piece in best_pieces("▁hug", model)]
     ['▁hug']
 
-    Of equal sums, the one whose last piece is longer wins. Unknown characters are single pieces here.
+    Among equal sums, the one whose last piece is longer wins. Unknown characters are single pieces here.
     """
     scores, unknown_score = piece_scores(model), lowest_score(model) - UNKNOWN_PENALTY
     best: list[Reached | None] = [Reached(0.0, Piece("", 0, 0)), *[None] * len(text)]

@@ -1,4 +1,4 @@
-"""Superwords: BPE entries that cross spaces, learned after those of single words; also of SentencePiece.
+"""Superwords: BPE entries that cross spaces, learned after the entries in single words; SentencePiece too.
 
 Text is split into sequences of words, and the sequences are counted. Learning has two stages:
 
@@ -52,10 +52,10 @@ def learn(
     [('h', 'e'), ('o', 'f'), ('t', 'he'), ('of', 'Ġ')]
 
     Raises `TrainingError` when the words yield fewer entries than `transition`; if that is not exact, the
-    entries that cross spaces follow those of the words.
+    entries that cross spaces follow the entries of the words.
     """
     before = min(transition, settings.vocab_size)
-    words = count_words(sequences, words_of)
+    words = list(count_parts(sequences, words_of).items())
     learned = bpe_training.learn(words, replace(settings, vocab_size=before))
     if is_exact and transition >= settings.vocab_size:
         return learned
@@ -69,17 +69,6 @@ def learn(
 
     bpe_training.learn_merges(learned, splits, settings, allowed)
     return learned
-
-
-def count_words(
-    sequences: Sequence[tuple[str, int]], words_of: Callable[[str], list[str]]
-) -> list[tuple[str, int]]:
-    """Count the words of sequences, in order of first occurrence.
-
-    >>> count_words([("a b", 2), ("b", 3)], str.split)
-    [('a', 2), ('b', 5)]
-    """
-    return list(count_parts(sequences, words_of).items())
 
 
 def number_of_words(entry: str) -> int:
@@ -96,9 +85,9 @@ def number_of_words(entry: str) -> int:
 
 @dataclass(frozen=True)
 class Superwords:
-    """When pieces begin to cross spaces, and which: the names are those of `SentencePieceTrainer`.
+    """When pieces begin to cross spaces, and which: the names come from `SentencePieceTrainer`.
 
-    `transition` is the number of merged pieces of single words; if it is not exact, fewer are no error.
+    `transition` is the number of merged pieces of single words; if it is not exact, there may be fewer.
     """
 
     transition: int
@@ -125,7 +114,7 @@ def sequences(sentence: str, shape: Shape, *, cross_punctuation: bool = True) ->
 
 
 def joins(before: str, word: str, shape: Shape, cross_punctuation: bool) -> bool:
-    """Return whether a sequence goes on with a word, by the two characters beside the space between them.
+    """Return whether a sequence continues with a word, by the characters on both sides of the space.
 
     >>> joins("▁of", "▁the", Shape(), True), joins("▁of", "▁12", Shape(), True)
     (True, False)

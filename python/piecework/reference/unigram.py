@@ -1,7 +1,7 @@
-"""Unigram: start with many pieces, drop those that the corpus misses least, keep the best.
+"""Unigram: start with many pieces and drop the ones that the corpus misses least.
 
-The idea: every piece has a probability, and a segmentation of a word has the product of those of its
-pieces. A word is encoded by its most probable segmentation. To train, take all frequent substrings of
+The idea: every piece has a probability, and the probability of a segmentation is the product of its pieces'
+probabilities. A word is encoded by its most probable segmentation. To train, take all frequent substrings of
 the corpus. Expectation-maximization (EM) sets the probabilities: count each piece over all
 segmentations, weighted by their probabilities, and divide by the total. Then drop the pieces whose
 removal lowers the likelihood of the corpus least, but never a single character. Repeat until few enough
@@ -81,7 +81,7 @@ def maximized(counts: Mapping[str, float]) -> dict[str, float]:
 
 
 def pruned(words: Mapping[str, int], scores: Mapping[str, float], size: int) -> dict[str, float]:
-    """Keep the single characters and the pieces with the greatest loss, `size` in all.
+    """Keep `size` pieces: the single characters and the pieces with the greatest loss.
 
     >>> words = {"hug": 10, "hugs": 5}
     >>> sorted(pruned(words, maximized(expected_counts(words, seeds(words, 16))), 6))
@@ -112,23 +112,9 @@ def encode(word: str, scores: Mapping[str, float]) -> list[str]:
     >>> encode("hugs", scores | {letter: math.log(0.1) for letter in "hu"})
     ['hug', 's']
 
-    `best[end]` is the best score of the first `end` characters with the start of its last piece. An
-    unknown character scores 10 less than the worst piece.
+    An unknown character scores 10 less than the worst piece. `lattice` has the search.
     """
-    best = [(0.0, 0)] + [(-math.inf, 0)] * len(word)
-    unknown = min(scores.values(), default=0.0) - 10.0
-    for end in range(1, len(word) + 1):
-        for start in range(end):
-            score = scores.get(word[start:end], unknown if end == start + 1 else -math.inf)
-            if best[start][0] + score > best[end][0]:
-                best[end] = (best[start][0] + score, start)
-    pieces: list[str] = []
-    end = len(word)
-    while end > 0:
-        start = best[end][1]
-        pieces.append(word[start:end])
-        end = start
-    return pieces[::-1]
+    return Lattice(word, scores).best().pieces
 
 
 def decode(pieces: Sequence[str]) -> str:

@@ -34,7 +34,7 @@ TOKEN_COST = 100_000.0
 
 @dataclass(frozen=True)
 class PrunedSettings(Settings):
-    """What to learn; the fields after those of Unigram are those of `wordpiece_pruning`."""
+    """What to learn: the fields of Unigram, then the fields of `wordpiece_pruning`."""
 
     balance: float = 0.0
     max_use_cost: float | None = None
@@ -111,7 +111,7 @@ def seeds(
 
 
 def parts_of(segments: Words) -> Words:
-    """Cut long segments, and add the counts of equal ones.
+    """Cut long segments, and add up the counts of equal ones.
 
     >>> [(len(part), count) for part, count in parts_of([("a" * 201, 2), ("a", 3)])]
     [(1, 5), (100, 4)]

@@ -1,7 +1,7 @@
 """Unigram training with the options of real trainers: word counts in, scored pieces out.
 
 The loop is the one of `unigram.train` (Kudo 2018, section 3.2). The constants, the digamma and the
-approximate loss are those of SentencePiece. Unlike there, seeds are weighted by word counts, and a
+approximate loss follow SentencePiece. Unlike there, seeds are weighted by word counts, and a
 single word that occurs twice is a seed.
 
 Expected counts are integers in small units, so that sums do not depend on their order.
@@ -120,7 +120,7 @@ def segmented(words: Words, settings: Settings) -> tuple[Words, list[str], list[
 
 
 def around_symbols(words: Words, symbols: Sequence[str]) -> Words:
-    """Split words around symbols: the leftmost symbol, and of those the longest.
+    """Split words around symbols: the leftmost symbol, and the longest one there.
 
     >>> around_symbols([("a<b>c", 2)], ["<b>"])
     [('a', 2), ('c', 2)]
@@ -330,7 +330,7 @@ def best_uses(segments: Words, scores: Scores, exponent: float = 1.0) -> dict[st
 def prune(
     segments: Words, scores: Scores, size: int, wanted: int, exponent: float = 1.0
 ) -> dict[str, float]:
-    """Keep about `size` pieces, those with the greatest loss.
+    """Keep about `size` pieces: the ones with the greatest loss.
 
     >>> sorted(prune([("ab", 2)], {"a": -2.0, "b": -2.0, "ab": -1.0}, size=1, wanted=1))
     ['ab']
@@ -387,7 +387,7 @@ class _Without(dict[str, float]):
 
 
 def choose(scores: Scores, required: Sequence[str], wanted: int) -> list[tuple[str, float]]:
-    """Return the required characters and the best pieces, `wanted` in all, the best first.
+    """Return `wanted` pieces, the required characters and the best others, the best first.
 
     >>> choose({"a": -1.0, "ab": -0.5, "b": -2.0}, ["b"], 2)
     [('ab', -0.5), ('b', -2.0)]
@@ -403,7 +403,7 @@ def choose(scores: Scores, required: Sequence[str], wanted: int) -> list[tuple[s
 
 
 def ranked(scores: Scores) -> list[str]:
-    """Return the pieces by falling score, then by code points.
+    """Return the pieces by decreasing score, then by code points.
 
     >>> ranked({"a": -2.0, "b": -1.0})
     ['b', 'a']

@@ -48,7 +48,7 @@ def train(
 
 
 def initial_symbols(word: str) -> list[str]:
-    """Return the characters of a word, those inside it with the prefix `##`.
+    """Return the characters of a word, with the prefix `##` inside the word.
 
     >>> initial_symbols("hug")
     ['h', '##u', '##g']

@@ -31,7 +31,7 @@ def encode_word(word: str, model: WordPiece) -> list[Piece]:
 
 
 def greedy(word: str, model: WordPiece) -> list[Piece] | None:
-    """Take the longest token that matches, again and again.
+    """Repeatedly take the longest token that matches.
 
     >>> model = WordPiece({"[UNK]": 0, "##believ": 1, "un": 2, "##able": 3}, unk="char")
     >>> [piece.token for piece in greedy("unbelievable!", model)]
@@ -59,7 +59,7 @@ def shortest(word: str, model: WordPiece) -> list[Piece] | None:
     >>> [piece.token for piece in shortest("abcd", model)]
     ['a', '##bcd']
 
-    With `unk="char"` the number of unknown characters is minimized first. Of equal segmentations the
+    With `unk="char"` the number of unknown characters is minimized first. Among equal segmentations the
     one with the longer first token wins, then the one with the longer second token, and so on.
     """
     # By start: the unknown characters, the number of tokens and the tokens of the best suffix.

@@ -19,7 +19,7 @@ The loss can be negative under longest match, where an entry can hide two better
 a word contributes at most c(w) x uses of e in w x `max_use_cost`, so that an entry cannot live from a few
 uses in long words.
 
-**Removal.** The entry with the least loss is removed, until `vocab_size` is reached. Of equal losses, the
+**Removal.** The entry with the least loss is removed, until `vocab_size` is reached. Among equal losses, the
 entry with the lower count is removed first, then the longer one, then a word start before a continuation,
 then the lower code points. Special tokens and single characters stay. Costs with surprisal are estimated
 from the present segmentations, again whenever 85 % of the entries are left.

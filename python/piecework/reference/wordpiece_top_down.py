@@ -84,7 +84,7 @@ class TopDownLearner:
         return low
 
     def new_entries(self, vocab: Sequence[str], threshold: int) -> list[str]:
-        """Return the tokens of a threshold outside `vocab`, by falling count, then by code points."""
+        """Return the tokens of a threshold outside `vocab`, by decreasing count, then by code points."""
         kept = self.kept_at(threshold)
         ranked = sorted(kept, key=lambda entry: (-kept[entry], entry))
         return [entry for entry in ranked if entry not in vocab]

@@ -17,7 +17,7 @@ full. `score` chooses the score of a pair (`SCORES`).
 
     possible        every character at the start of words, and inside unless the pipeline isolates it
     start-and-seen  every character at the start of words, and inside where it occurs, as in `tokenizers`
-    seen            every character where it occurs; those of `initial_alphabet` in both positions
+    seen            every character where it occurs; characters of `initial_alphabet` in both positions
 
 Each step counts the whole corpus again.
 """
@@ -34,7 +34,7 @@ from typing import Literal, NamedTuple, TypeAlias
 
 from piecework.errors import TrainingError
 from piecework.reference import bpe
-from piecework.reference.words import count_parts
+from piecework.reference.words import count_parts, in_alphabet_order, kept_characters
 
 Pair: TypeAlias = tuple[str, str]
 Score: TypeAlias = Fraction | float | int
@@ -62,7 +62,7 @@ class Settings:
 
     @property
     def has_tokenizers_alphabet(self) -> bool:
-        """Whether the order of the alphabet, and the characters outside it, are those of `tokenizers`."""
+        """Whether the order of the alphabet, and the characters outside it, are as in `tokenizers`."""
         return False
 
 
@@ -75,7 +75,7 @@ class MergeSettings(Settings):
 
     @property
     def has_tokenizers_alphabet(self) -> bool:
-        """Whether the order of the alphabet, and the characters outside it, are those of `tokenizers`."""
+        """Whether the order of the alphabet, and the characters outside it, are as in `tokenizers`."""
         return self.score == "frequency"
 
 
@@ -170,16 +170,13 @@ def alphabet_entries(words: Sequence[tuple[str, int]], settings: Settings) -> li
     if settings.has_tokenizers_alphabet or settings.alphabet_order == "word-starts-first":
         entries = sorted(starting) + sorted(others)
     marked = ((c if at == 0 else prefix + c) for word, _ in words for at, c in enumerate(word))
-    first = {"first-seen": marked, "given": settings.initial_alphabet}.get(
-        settings.alphabet_order, ()
-    )
-    return list(dict.fromkeys([*(entry for entry in first if entry in entries), *entries]))
+    return in_alphabet_order(entries, settings.alphabet_order, marked, settings.initial_alphabet)
 
 
 def character_positions(
     words: Sequence[tuple[str, int]], settings: Settings
 ) -> tuple[set[str], set[str]]:
-    """Return the characters with an entry at the start of words, and those with one inside.
+    """Return the characters with an entry at the start of words, and the characters with one inside.
 
     >>> starting, inside = character_positions([("hug", 1)], Settings())
     >>> sorted(starting), sorted(inside)
@@ -200,7 +197,7 @@ def isolated_characters(
     split: Callable[[str], Sequence[str]],
     more: Iterable[str] = (),
 ) -> str:
-    """Return the characters that a pipeline makes words of their own: of the words, and of `more`.
+    """Return the characters in the words and in `more` that a pipeline makes separate words.
 
     >>> isolated_characters([("hug", 1), (".", 1)], str.split)
     ''
@@ -226,10 +223,7 @@ def alphabet(words: Sequence[tuple[str, int]], settings: Settings) -> set[str]:
     >>> sorted(alphabet([("aab", 2), ("c", 1)], Settings(limit_alphabet=2)))
     ['a', 'b']
     """
-    given = set(settings.initial_alphabet)
-    totals = count_parts(words, iter)
-    ranked = sorted(given | set(totals), key=lambda c: (c not in given, -totals[c], c))
-    return set(ranked[: settings.limit_alphabet])
+    return kept_characters(words, settings.initial_alphabet, settings.limit_alphabet)
 
 
 def initial_splits(words: Sequence[tuple[str, int]], settings: Settings) -> list[Split]:
@@ -272,7 +266,7 @@ def best_merge(
 def ranked_merges(
     splits: Sequence[Split], vocab: Sequence[str], settings: MergeSettings
 ) -> list[Merge]:
-    """Return the merges by falling score; `ties` decides between equal scores.
+    """Return the merges by decreasing score; `ties` decides between equal scores.
 
     >>> splits = [(["a", "##b", "##c"], 2)]
     >>> [merge.merged for merge in ranked_merges(splits, ["a", "##b", "##c"], MergeSettings())]

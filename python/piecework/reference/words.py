@@ -1,6 +1,6 @@
 """Word and character tokenizers: text in, units with their offsets out.
 
-The vocabulary contains the most frequent units; all others become the unknown token. Of equal counts,
+The vocabulary contains the most frequent units; all others become the unknown token. Among equal counts,
 the unit with the lower code points comes first.
 """
 
@@ -24,15 +24,6 @@ def whitespace_words(text: str) -> list[Word]:
     [('We', (0, 2)), ('do.', (3, 6))]
     """
     return [word_at(run) for run in split_whitespace([align(text)])]
-
-
-def punctuation_pieces(text: str) -> list[Word]:
-    """Isolate every punctuation character and keep whitespace.
-
-    >>> punctuation_pieces("Oh, no!")
-    [('Oh', (0, 2)), (',', (2, 3)), (' no', (3, 6)), ('!', (6, 7))]
-    """
-    return [word_at(run) for run in isolate_punctuation([align(text)] if text else [])]
 
 
 def words_and_punctuation(text: str) -> list[Word]:
@@ -70,15 +61,6 @@ def learn_vocabulary(
     return list(dict.fromkeys([*special_tokens, *frequent]))[:vocab_size]
 
 
-def character_counts(words: Iterable[tuple[str, int]]) -> list[tuple[str, int]]:
-    """Count the characters of words; return them in code point order.
-
-    >>> character_counts([("hug", 2), ("gh", 1)])
-    [('g', 3), ('h', 3), ('u', 2)]
-    """
-    return sorted(count_parts(words, iter).items())
-
-
 def count_parts(
     words: Iterable[tuple[Whole, int]], parts_of: Callable[[Whole], Iterable[Part]]
 ) -> Counter[Part]:
@@ -92,6 +74,31 @@ def count_parts(
         for part in parts_of(word):
             counts[part] += count
     return counts
+
+
+def kept_characters(
+    words: Iterable[tuple[str, int]], given: Sequence[str], limit: int | None
+) -> set[str]:
+    """Return the given characters and then the most frequent ones, up to the limit.
+
+    >>> sorted(kept_characters([("aab", 2), ("c", 1)], "c", 2))
+    ['a', 'c']
+    """
+    counts = count_parts(words, iter)
+    ranked = sorted({*given, *counts}, key=lambda c: (c not in given, -counts[c], c))
+    return set(ranked[:limit])
+
+
+def in_alphabet_order(
+    entries: Sequence[str], order: str, seen: Iterable[str], given: Sequence[str]
+) -> list[str]:
+    """Return entries of one character: those `seen` or `given` first, for the orders of these names.
+
+    >>> in_alphabet_order(["a", "b", "c"], "first-seen", ["b", "a", "b"], "c")
+    ['b', 'a', 'c']
+    """
+    first = {"first-seen": seen, "given": given}.get(order, ())
+    return list(dict.fromkeys([*(entry for entry in first if entry in entries), *entries]))
 
 
 def substrings(word: str, longest: int) -> Iterator[str]:

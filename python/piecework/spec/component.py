@@ -13,7 +13,7 @@ Self = TypeVar("Self", bound="JsonData")
 
 
 class _JsonForm(NamedTuple):
-    """How a `tokenizer.json` holds a field."""
+    """How a `tokenizer.json` stores a field."""
 
     write: Callable[[Any], Any]
     read: Callable[[Any], Any]
@@ -32,7 +32,7 @@ def json_form(
     name: str = "",
     is_optional: bool = False,
 ) -> dict[str, _JsonForm]:
-    """Return the `metadata` of a field that a `tokenizer.json` holds in another form or under another name.
+    """Return the `metadata` of a field that a `tokenizer.json` stores in another form or under another name.
 
     The file lacks an optional field that has its default.
 
@@ -43,7 +43,7 @@ def json_form(
 
 
 def base64_form(name: str = "") -> dict[str, _JsonForm]:
-    """Return the `metadata` of a field of bytes, which a `tokenizer.json` holds in base64."""
+    """Return the `metadata` of a field of bytes, which a `tokenizer.json` stores in base64."""
     return json_form(
         lambda data: base64.b64encode(data).decode("ascii"), base64.b64decode, name=name
     )
@@ -65,7 +65,7 @@ def _to_snake_case(name: str) -> str:
 
 @dataclass(frozen=True)
 class JsonData:
-    """Data that a `tokenizer.json` holds as an object."""
+    """Data that a `tokenizer.json` stores as an object."""
 
     def to_json(self) -> dict[str, Any]:
         """Return the `tokenizer.json` object."""

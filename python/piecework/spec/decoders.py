@@ -88,7 +88,7 @@ class MetaspaceDecoder(Component):
 
 @dataclass(frozen=True)
 class CTC(Component):
-    """Drop the repetitions and blanks of a connectionist temporal classification.
+    """Drop repeated tokens and blanks, as for connectionist temporal classification (CTC).
 
     >>> import piecework as pw
     >>> vocab = {"<pad>": 0, "a": 1, "b": 2}

@@ -32,7 +32,7 @@ class BertNormalizer(Component):
     value of `lowercase`.
 
     `cleaning` selects whose code it follows. "tokenizers" drops private-use characters too, and lowercases
-    each character by itself. "original" is the code published with BERT: it drops only categories Cc and Cf,
+    each character separately. "original" is the code published with BERT: it drops only categories Cc and Cf,
     NUL and U+FFFD, lowercases as Python does, with ς at the end of a word, and puts spaces around U+2B820 to
     U+2B91F too.
 

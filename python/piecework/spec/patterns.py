@@ -11,7 +11,7 @@ from piecework.spec.component import Component, camel_case_form, json_form
 
 @dataclass(frozen=True)
 class Regex:
-    r"""A regular expression, where a plain `str` would be searched for literally.
+    r"""A regular expression; a plain `str` in its place is matched literally.
 
     >>> from piecework.spec import Replace
     >>> Replace(Regex(r"\s+"), " ").to_json()["pattern"]

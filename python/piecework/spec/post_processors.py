@@ -43,7 +43,7 @@ class RobertaProcessing(Component):
     >>> pw.Tokenizer(pw.spec.Char(vocab), post_processor=frame).encode("a", "b").ids
     [1, 3, 2, 2, 4, 2]
 
-    `trim_offsets` excludes spaces from the offsets of byte-level tokens. `add_prefix_space` tells that the
+    `trim_offsets` excludes spaces from the offsets of byte-level tokens. `add_prefix_space` says that the
     pre-tokenizer prepends a space, which has no offset.
     """
 

@@ -165,7 +165,7 @@ class WhitespaceSplit(Component):
 
 @dataclass(frozen=True)
 class SequencePreTokenizer(Component):
-    """Apply several pre-tokenizers in order; each splits the words of the one before.
+    """Apply several pre-tokenizers in order; each splits the words of the previous one.
 
     >>> SequencePreTokenizer((WhitespaceSplit(), Digits()))
     SequencePreTokenizer(pretokenizers=(WhitespaceSplit(), Digits(individual_digits=False)))

@@ -27,7 +27,7 @@ class Truncation(JsonData):
     >>> encoding.ids, [window.ids for window in encoding.overflowing]
     ([1, 2], [[1, 2]])
 
-    The remaining windows are in `Encoding.overflowing`. Each window overlaps the one before by `stride`
+    The remaining windows are in `Encoding.overflowing`. Each window overlaps the previous one by `stride`
     tokens.
     """
 
@@ -150,7 +150,7 @@ class TokenizerSpec:
         return text, functions_of(self.normalizer, self.pre_tokenizer)
 
     def without_stages(self, names: Iterable[str]) -> TokenizerSpec:
-        """Return the specification without some stages, given by their field names."""
+        """Return the specification without the stages that have these field names."""
         empty: dict[str, Any] = {name: () if name == "added_tokens" else None for name in names}
         return replace(self, **empty)
 

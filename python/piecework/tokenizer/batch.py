@@ -6,7 +6,7 @@ numpy is imported. An `Encoding` is made only for a row that is read.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Literal, overload
 
 from piecework._internal._core import RawBatch
@@ -23,15 +23,10 @@ if TYPE_CHECKING:
 
 _ROWS_IN_HTML = 10
 _MAX_SHORT_OFFSET = 2**31 - 1
-_COLUMNS = (
-    "ids",
-    "type_ids",
-    "attention_mask",
-    "special_tokens_mask",
-    "offsets",
-    "word_ids",
-    "sequence_ids",
-)
+_TOKEN_COLUMNS = ("ids", "type_ids", "attention_mask", "offsets", "word_ids", "sequence_ids")
+_COLUMNS = (*_TOKEN_COLUMNS, "special_tokens_mask")
+RAW_COLUMNS = (*_TOKEN_COLUMNS, "row_offsets", "samples")
+"""The arrays of a `RawBatch`, each of which may be None, but for the ids and the row offsets."""
 
 Filling = tuple[int | None, str, int, str]
 """How rows are padded: the id of the padding token or None, the token, its type id, and the side."""
@@ -71,8 +66,8 @@ class Batch(metaclass=WithForeignNames):
     def ids(self) -> npt.NDArray[np.uint32]:
         """Vocabulary ids of all rows, uint32 of shape (tokens,).
 
-        The array has the memory of the core, without a Python object for each id. `json` and FastAPI write
-        no arrays; `to_lists` and `to_dict` have lists, as `Encoding.ids` is one.
+        The array shares the memory of the core, without a Python object for each id. `json` and FastAPI
+        cannot write arrays; `to_lists` and `to_dict` return lists, and `Encoding.ids` is a list.
 
         >>> import json
         >>> import piecework as pw
@@ -444,17 +439,14 @@ class Batch(metaclass=WithForeignNames):
             if rows.step not in (None, 1):
                 tokens = np.repeat(starts - row_offsets[:-1], ends - starts)
                 tokens += np.arange(len(tokens))
-        raw = self._raw
-        sliced = RawBatch.of_arrays(
-            raw.ids[tokens],
-            row_offsets,
-            type_ids=_cut(raw.type_ids, tokens),
-            attention_mask=_cut(raw.attention_mask, tokens),
-            offsets=None if raw.offsets is None else self.offsets[tokens].reshape(-1),
-            word_ids=_cut(raw.word_ids, tokens),
-            sequence_ids=_cut(raw.sequence_ids, tokens),
-            samples=_cut(raw.samples, rows),
-        )
+        columns: dict[str, Any] = {
+            name: _cut(getattr(self._raw, name), rows if name == "samples" else tokens)
+            for name in RAW_COLUMNS
+            if name not in ("offsets", "row_offsets")
+        }
+        if self._raw.offsets is not None:
+            columns["offsets"] = self.offsets[tokens].reshape(-1)
+        sliced = RawBatch.of_arrays(**columns, row_offsets=row_offsets)
         return Batch(sliced, self._token_of, self._filling)
 
     # ---- being a value
@@ -486,12 +478,8 @@ class Batch(metaclass=WithForeignNames):
     def __reduce__(self) -> tuple[Any, ...]:
         import numpy as np
 
-        raw = self._raw
-        columns = (
-            *(raw.ids, raw.row_offsets, raw.type_ids, raw.attention_mask),
-            *(raw.offsets, raw.word_ids, raw.sequence_ids, raw.samples),
-        )
-        tokens = {id: self._token_of(id) for id in np.unique(raw.ids).tolist()}
+        columns = {name: getattr(self._raw, name) for name in RAW_COLUMNS}
+        tokens = {id: self._token_of(id) for id in np.unique(self.ids).tolist()}
         return _restored, (columns, tokens, self._filling)
 
     def __dir__(self) -> list[str]:
@@ -519,7 +507,7 @@ def arrow_table(
     row_columns: Mapping[str, npt.NDArray[Any]],
     max_short_offset: int = _MAX_SHORT_OFFSET,
 ) -> Any:
-    """Return a `pyarrow.Table`: a list a row of each flat column, and the columns with one value a row.
+    """Return a `pyarrow.Table` with a list per row for each flat column, and one value per row for others.
 
     A flat column of shape (tokens, n) has lists of n values. The values are not copied. List offsets are
     converted to 32 bits, or keep 64 bits when there are more than `max_short_offset` tokens.
@@ -562,11 +550,12 @@ def _cut(
     return None if column is None else np.ascontiguousarray(column[items])
 
 
-def _restored(columns: Sequence[Any], tokens: dict[int, str], filling: Filling) -> Batch:
+def _restored(columns: dict[str, Any], tokens: dict[int, str], filling: Filling) -> Batch:
     import numpy as np
 
     # A pickle's buffers may begin at any address; the core reads aligned arrays.
-    aligned: list[Any] = [
-        None if column is None else np.require(column, None, ["ALIGNED"]) for column in columns
-    ]
-    return Batch(RawBatch.of_arrays(*aligned), tokens.get, filling)
+    aligned: dict[str, Any] = {
+        name: None if column is None else np.require(column, None, ["ALIGNED"])
+        for name, column in columns.items()
+    }
+    return Batch(RawBatch.of_arrays(**aligned), tokens.get, filling)

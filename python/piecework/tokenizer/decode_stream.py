@@ -1,4 +1,4 @@
-"""Decode token by token: each id in, the text that it adds out."""
+"""Decode token by token: return the text that each id adds."""
 
 from __future__ import annotations
 

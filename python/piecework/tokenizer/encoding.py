@@ -1,4 +1,4 @@
-"""What encoding one text gives: an `Encoding`, whose columns are Python lists; units are in the names.
+"""The result of encoding one text: an `Encoding`, whose columns are Python lists.
 
 The class is compiled, see `crates/bindings/src/encoding.rs`; its types and documentation are in `_core.pyi`.
 """

@@ -97,7 +97,7 @@ def _group(tokens: list[_Token], at: int) -> list[_Token]:
 
 
 class _Writer:
-    """Writes spans over the texts of up to two sequences."""
+    """Write spans over the texts of up to two sequences."""
 
     def __init__(self, texts: list[str]) -> None:
         self.texts = texts

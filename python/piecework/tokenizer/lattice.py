@@ -116,8 +116,7 @@ def sample(
             f"must be None, which draws from all segmentations{_MORE_SAMPLES}, not "
             f"{sampling.nbest_size}",
         )
-    core = tokenizer._core
-    drawn = resolved(sampling, core.dropout, core.scores_segmentations)
+    drawn = resolved(sampling, tokenizer._core)
     return _segmentations(
         tokenizer, text, n, drawn, add_special_tokens, parse_special, replacement, include_best
     )

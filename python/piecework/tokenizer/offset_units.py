@@ -9,11 +9,8 @@ import numpy as np
 import numpy.typing as npt
 
 from piecework._internal._core import RawBatch, TextColumn
+from piecework.tokenizer.batch import RAW_COLUMNS
 
-_COLUMNS = (
-    *("ids", "row_offsets", "type_ids", "attention_mask", "offsets", "word_ids"),
-    *("sequence_ids", "samples"),
-)
 Rows: TypeAlias = Sequence[str] | Sequence[Sequence[str]] | TextColumn
 
 
@@ -33,7 +30,7 @@ def in_unit(
         for sequence, rows in enumerate((texts, pairs)):
             if rows is not None:
                 _convert(offsets[tokens], _of_sequence(raw, tokens, sequence), rows[text_row], unit)
-    columns = {name: getattr(raw, name) for name in _COLUMNS}
+    columns = {name: getattr(raw, name) for name in RAW_COLUMNS}
     return RawBatch.of_arrays(**columns | {"offsets": offsets.reshape(-1)})
 
 

@@ -11,7 +11,8 @@ import secrets
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, TypeAlias
 
-from piecework._internal._core import Core, piece_segmentations, pieces
+from piecework._internal._core import Core, pieces
+from piecework._internal._core import piece_segmentations as core_segmentations
 from piecework._internal.validation import check_number, check_type
 from piecework.errors import ArgumentError
 from piecework.tokenizer.encoding import Encoding
@@ -31,10 +32,6 @@ class SeededSampling:
     """The number of best segmentations to sample from; None for all."""
     text_index: int = 0
     """The index of the first text; seed and index determine how a text is segmented."""
-
-    def at(self, text_index: int) -> SeededSampling:
-        """Return the same settings for the text with another index."""
-        return replace(self, text_index=text_index)
 
 
 Piece: TypeAlias = tuple[int, str, tuple[int, int]]
@@ -135,14 +132,13 @@ class Segmentation:
         return f"Segmentation({' '.join(self.encoding.tokens)}, score={self.score:.6g})"
 
 
-def resolved(
-    sampling: Sampling | None, dropout: float | None, by_score: bool
-) -> SeededSampling | None:
+def resolved(sampling: Sampling | None, core: Core) -> SeededSampling | None:
     """Return the sampling for the core, None for the best segmentation.
 
     Without `sampling`, only a model with `dropout` samples. `by_score` says that the model is Unigram, for
     which 0 is a sampling strength.
     """
+    dropout, by_score = core.dropout, core.scores_segmentations
     if sampling is None:
         sampling = Sampling(dropout=dropout, nbest_size=None if dropout else 1)
     check_type("sampling", sampling, Sampling, "Sampling or None")
@@ -223,54 +219,32 @@ def encode_pieces(
     >>> encode_pieces(tok, "huh")
     [(2, 'hu', (0, 2)), (0, 'h', (2, 3))]
     """
-    seeded = _seeded(tokenizer._core, sampling)
-    return pieces(tokenizer._core, text, sampling=seeded and seeded.at(row))
+    seeded = resolved(sampling, tokenizer._core)
+    seeded = seeded and replace(seeded, text_index=row)
+    return pieces(tokenizer._core, text, sampling=seeded)
 
 
-def list_piece_segmentations(tokenizer: Tokenizer, text: str, n: int) -> list[PieceSegmentation]:
-    """Return the `n` best segmentations of a text by a Unigram model, the best first.
-
-    >>> import piecework as pw
-    >>> tok = pw.Tokenizer(pw.spec.Unigram((("h", -1.0), ("u", -1.0), ("hu", -1.5))))
-    >>> [(score, len(found)) for found, score, _, _ in list_piece_segmentations(tok, "hu", 9)]
-    [(-1.5, 1), (-2.0, 2)]
-    """
-    check_has_scores(tokenizer)
-    return piece_segmentations(
-        tokenizer._core, text, n, sampling=None, replacement=True, include_best=False
-    )
-
-
-def draw_piece_segmentations(
+def piece_segmentations(
     tokenizer: Tokenizer,
     text: str,
     n: int,
-    sampling: Sampling,
+    sampling: Sampling | None = None,
     *,
-    replacement: bool,
-    include_best: bool,
+    replacement: bool = True,
+    include_best: bool = False,
 ) -> list[PieceSegmentation]:
-    """Draw `n` segmentations of a text by a Unigram model, with or without replacement.
+    """Return `n` segmentations of a text by a Unigram model: the best, or drawn ones with `sampling`.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Unigram((("h", -1.0), ("u", -1.0), ("hu", -1.5))))
+    >>> [(score, len(found)) for found, score, _, _ in piece_segmentations(tok, "hu", 9)]
+    [(-1.5, 1), (-2.0, 2)]
     >>> settings = {"replacement": False, "include_best": True}
-    >>> drawn = draw_piece_segmentations(tok, "hu", 2, Sampling(alpha=1, seed=4), **settings)
+    >>> drawn = piece_segmentations(tok, "hu", 2, Sampling(alpha=1, seed=4), **settings)
     >>> [len(found) for found, *_ in drawn]
     [1, 2]
     """
     check_has_scores(tokenizer)
-    return piece_segmentations(
-        tokenizer._core,
-        text,
-        n,
-        sampling=_seeded(tokenizer._core, sampling),
-        replacement=replacement,
-        include_best=include_best,
-    )
-
-
-def _seeded(core: Core, sampling: Sampling | None) -> SeededSampling | None:
-    if sampling is None:
-        return None
-    return resolved(sampling, core.dropout, core.scores_segmentations)
+    core = tokenizer._core
+    settings = {"replacement": replacement, "include_best": include_best}
+    return core_segmentations(core, text, n, sampling=resolved(sampling, core), **settings)

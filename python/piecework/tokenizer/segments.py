@@ -121,7 +121,7 @@ def _checked(segment: object, place: str) -> tuple[str, bool]:
 
 
 def text_tokens(encoding: Encoding) -> range:
-    """Return the tokens of the text; those of the post-processor and padding are before and after it."""
+    """Return the tokens of the text, without the post-processor's tokens and padding around them."""
     sequences = encoding.sequence_ids
     if None not in sequences:
         return range(len(sequences))

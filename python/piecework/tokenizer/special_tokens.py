@@ -66,7 +66,7 @@ def refuse_special(core: Core, rows: Rows) -> None:
 def find_special_token(
     tokenizer: Tokenizer, texts: Texts, tokens: Collection[str] | None = None
 ) -> tuple[int, str] | None:
-    """Return the first special token that is written in a text, with the index of that text.
+    """Return the first special token that a text contains, with the index of the text.
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=20)
@@ -75,8 +75,9 @@ def find_special_token(
     >>> pw.chat.find_special_token(tok, ["or [SEP] not"], ["[CLS]"]) is None
     True
 
-    `texts` are those of `encode_batch`. `tokens` restricts the search; None searches for all special
-    tokens. Returns None if no text contains one. Raises `ArgumentError` for a token that is not special.
+    `texts` are anything that `encode_batch` takes. `tokens` restricts the search; None searches for all
+    special tokens. Returns None if no text contains one. Raises `ArgumentError` for a token that is not
+    special.
     """
     check_tokenizer(tokenizer)
     core, ids = tokenizer._core, None

@@ -1,4 +1,4 @@
-"""The stages of a tokenizer one by one: as data, from JSON, each alone.
+"""Use the stages of a tokenizer one by one: as data, from JSON, or each alone.
 
 `Tokenizer.normalize`, `pre_tokenize` and `with_...` are the common cases; these functions take the tokenizer
 first. `normalize` and `pre_tokenize` take a stage, and need no tokenizer.
@@ -56,7 +56,7 @@ def normalize(normalizer: Normalizer, text: str) -> str:
 
 
 def pre_tokenize(pre_tokenizer: PreTokenizer, text: str) -> list[tuple[str, tuple[int, int]]]:
-    """Split a text by a pre-tokenizer; return each word with its character span.
+    """Split a text with a pre-tokenizer; return each word with its character span.
 
     >>> import piecework as pw
     >>> pw.tokenizer.stages.pre_tokenize(pw.spec.ByteLevel(add_prefix_space=False), "hug hugs!")
@@ -153,7 +153,7 @@ def decode_streams(
     >>> pw.tokenizer.stages.decode_streams(tok, [[1], []]).step([2, 1])
     [' b', 'a']
 
-    The other arguments are those of `Tokenizer.decode`.
+    The other arguments are the same as for `Tokenizer.decode`.
     """
     given = listed(prefills, "prefills", "ids")
     rows = [id_list(row, f"prefills[{i}]") for i, row in enumerate(given)]

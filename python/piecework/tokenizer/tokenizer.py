@@ -158,7 +158,7 @@ class Tokenizer(metaclass=WithForeignNames):
         revision: str | None = None,
         **unknown: NoReturn,
     ) -> Self:
-        """Load a tokenizer file of any format, a folder, or a tokenizer by its name.
+        """Load a tokenizer from a file of any format, from a folder, or by its name.
 
         >>> import pathlib, tempfile
         >>> import piecework as pw
@@ -169,7 +169,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
         `path` is one of these; a path that exists wins:
 
-        - a file, whose content, gzipped or not, decides the format.
+        - a file; its content, gzipped or not, decides the format.
         - a folder, as transformers and `save` write it. Its `tokenizer.json` is read, or its
           `tokenizer.model`, `vocab.txt`, `vocab.json` with `merges.txt`, or `tekken.json`.
         - an encoding such as "cl100k_base" or a model of OpenAI such as "gpt-4o", whose ranks are in the
@@ -197,25 +197,25 @@ class Tokenizer(metaclass=WithForeignNames):
           under another suffix needs `compiled_cache=True`.
 
         `compiled_cache=True` keeps the compiled tables in a file beside the source with the suffix `.pwc`;
-        a path keeps them there. Later calls read that file while source, settings and library version are
-        the same. If it cannot be written, the source is read each time. Trust a compiled cache as much as a
-        tokenizer file: it decides the ids.
+        a path keeps them there. Later calls read that file as long as source, settings and library version
+        are the same. If it cannot be written, the source is read each time. Trust a compiled cache as much as
+        a tokenizer file: it decides the ids.
 
-        Roles of special tokens, `model_max_length`, sides and chat templates are read from the
-        `tokenizer_config.json` in the same folder, the `special_tokens_map.json` and the `.jinja` files. When
-        a folder is loaded, it also decides about added tokens and the settings of a `vocab.txt` or a
-        `.model`. No code of a folder is run. A GGUF file contains its roles and chat templates.
+        Roles of special tokens, `model_max_length`, sides and chat templates come from files in the same
+        folder: `tokenizer_config.json`, `special_tokens_map.json` and `.jinja` files. When a folder is
+        loaded, they also decide about added tokens and the settings of a `vocab.txt` or a `.model`. Code in a
+        folder is never run. A GGUF file contains its roles and chat templates.
 
         When a folder is loaded, truncation and padding stored in its `tokenizer.json` are kept but not
         applied, as in transformers; `with_truncation()` and `with_padding("stored")` apply them. A single
         `tokenizer.json` applies them to every text, as in `tokenizers`, and warns.
 
-        Ranks give a tokenizer with `parse_special="refuse"`, as tiktoken does, and `tekken.json` one with
+        A tokenizer from ranks has `parse_special="refuse"`, as in tiktoken, and one from `tekken.json` has
         `parse_special=False`. See `encode`.
 
         Raises `FileError`, `FormatError` with field or line, `VocabularyError`, and `ArgumentError` for an
-        option that the format needs or does not take. Warns with `FormatWarning` about probable mistakes in
-        the file, truncation and padding of a single file, and roles of it whose token does not exist.
+        option that the format needs or does not support. Warns with `FormatWarning` about probable mistakes
+        in the file, truncation and padding of a single file, and roles whose token does not exist.
         """
         if unknown:
             reject_keywords(Tokenizer.load, unknown)
@@ -265,7 +265,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
         `format` requires one format, by the name that `piecework.io.format_detection.file_format` returns,
         such as "SentencePiece .model". `source` names the data in errors. `load` describes the other
-        settings. A `vocab.json`, which needs a second file, and a compiled cache are read by `load` only.
+        settings. Only `load` reads compiled caches, and a `vocab.json`, which needs a second file.
 
         Raises the errors of `load`, and `InputTypeError` for data other than bytes.
         """
@@ -315,8 +315,8 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> pw.Tokenizer.from_spec(spec).encode("ab").ids
         [1, 0]
 
-        A specification has neither roles, `model_max_length`, chat templates nor the budget of the word
-        cache. The tokenizer `like` supplies them, for a specification that was made from `like.spec`.
+        A specification has no roles, `model_max_length`, chat templates or word cache budget. The tokenizer
+        `like` supplies them, for a specification that was made from `like.spec`.
         """
         from piecework.spec.tokenizer_spec import checked_spec
 
@@ -418,7 +418,7 @@ class Tokenizer(metaclass=WithForeignNames):
         5
 
         An item can also be a list of texts, so an iterator of batches works. A mapping from words to counts,
-        such as a `Counter`, is word counts, as in `train_from_counts`.
+        such as a `Counter`, is read as word counts, as in `train_from_counts`.
 
         >>> pw.Tokenizer.train_from_iterator({"be": 2, "to": 2, "or": 1}, model="word").get_vocab()
         {'[UNK]': 0, 'be': 1, 'to': 2, 'or': 3}
@@ -444,7 +444,7 @@ class Tokenizer(metaclass=WithForeignNames):
         ['[UNK]', 'be', 'not', 'or', 'to']
 
         Counts of shards add up with `+`, so a corpus can be counted on many machines. `counts` can also be a
-        mapping from words to counts, whose words are as the pipeline makes them. Without `preset`, the
+        mapping from words, as the pipeline makes them, to counts. Without `preset`, the
         tokenizer gets the pipeline that made the counts; without `model` too, the model of the preset that
         made them, such as "byte-bpe" for bytes. Counts made for WordPiece also train "unigram" and "bpe",
         which then decode with a space between all tokens. Counts whose words the model cannot have raise
@@ -519,15 +519,15 @@ class Tokenizer(metaclass=WithForeignNames):
         With `is_pretokenized`, text and pair are sequences of words. Each word is normalized and split
         further; `word_ids` count the words given, and offsets start at 0 in each word.
 
-        `parse_special` says which special tokens are parsed where they are written in the text: all (True,
+        `parse_special` says which special tokens are parsed if they appear in the text: all (True,
         as in `tokenizers`), none (False, the safe choice for untrusted text), or a collection of tokens.
         "refuse" raises `SpecialTokenError` if the text contains one. None is the `parse_special` of the
-        tokenizer: True for most, "refuse" for those loaded from `.tiktoken` ranks.
+        tokenizer: True for most, "refuse" for tokenizers from `.tiktoken` ranks.
 
         `sampling` draws the segmentation of a BPE or Unigram model at random. A BPE model with `dropout`
-        draws by itself, from fresh randomness, unless `Sampling(dropout=0)` is given.
+        always draws, with a new seed each time, unless `Sampling(dropout=0)` is given.
 
-        Arguments have the order of `tokenizers`, in `encode_batch` too.
+        The arguments have the same order as in `tokenizers`, in `encode_batch` too.
 
         Offsets count characters of the original text. Raises `InputTypeError` unless the text is a string
         (or, with `is_pretokenized`, a sequence of strings).
@@ -639,8 +639,8 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> windows.to_lists(), windows.overflow_to_sample_mapping.tolist()
         ([[1, 2], [2, 1], [1, 2], [2]], [0, 0, 0, 1])
 
-        An item that is not a string, or a null, raises `InputTypeError` naming its index, bytes that are
-        not UTF-8 `InvalidUtf8Error`.
+        Raises `InputTypeError` with the index of an item that is null or not a string, and
+        `InvalidUtf8Error` for bytes that are not UTF-8.
         """
         if unknown:
             reject_keywords(Tokenizer.encode_batch, unknown)
@@ -728,7 +728,7 @@ class Tokenizer(metaclass=WithForeignNames):
         add_special_tokens: bool = False,
         markers: Collection[str] | None = None,
     ) -> SegmentedEncoding:
-        """Encode the segments of one text, each with the permission to contain special tokens.
+        """Encode the segments of one text; each says whether it may contain special tokens.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=40)
@@ -740,9 +740,9 @@ class Tokenizer(metaclass=WithForeignNames):
         `segments` are `(text, allow_special)` pairs. The result is the encoding of the concatenated texts,
         with one difference: special tokens and markers match only inside one segment that allows them. What
         looks like one in another segment, or across the border of two segments, is plain text. Normalizer,
-        pre-tokenizer and model see no border, so a token can have characters of two segments.
+        pre-tokenizer and model ignore borders, so a token can have characters of two segments.
 
-        Special tokens that are no added tokens count too: tokens of a role or of the post-processor, control
+        Special tokens that are not added tokens count too: tokens of a role or of the post-processor, control
         pieces of a SentencePiece model, and pieces of a Unigram model with a name such as `</s>`.
 
         `markers` are the added tokens that are guarded besides special ones, such as `<tool_call>`. None
@@ -752,15 +752,15 @@ class Tokenizer(metaclass=WithForeignNames):
         segmentations are never drawn at random.
 
         Raises `InputTypeError` for a segment of another type, `ArgumentError` for a lone surrogate, and
-        `SpecialTokenError` for a special token of one character that the model makes from plain text. Plain
-        text of which it makes another special token is segmented without these, as SentencePiece does.
+        `SpecialTokenError` if the model turns plain text into a special token of one character. Plain text
+        that would become another special token is segmented without it, as in SentencePiece.
         """
         from piecework.tokenizer.segments import encode_segments
 
         return encode_segments(segments, self._prompts_with(markers), add_special_tokens)
 
     def _prompts_with(self, markers: Collection[str] | None) -> RawPrompts:
-        """Return what encodes prompts; that without markers is kept."""
+        """Return what encodes prompts; cache it if there are no markers."""
         from piecework.tokenizer.segments import prompts_of
 
         if markers is not None:
@@ -900,7 +900,7 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> stream.step(2)
         ' b'
 
-        `prefill` holds the ids before the stream, such as a prompt. They are context; the stream does not
+        `prefill` has the ids before the stream, such as a prompt. They are context; the stream does not
         return their text. `decode` describes the other arguments. A stream can be copied and pickled.
         """
         ids = id_list(prefill, "prefill")
@@ -915,7 +915,7 @@ class Tokenizer(metaclass=WithForeignNames):
     # ---- vocabulary
 
     def token_to_id(self, token: str) -> int | None:
-        """Return the id of a token, None for a token that is not in the vocabulary.
+        """Return the id of a token, or None if it is not in the vocabulary.
 
         >>> import piecework as pw
         >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).token_to_id("a")
@@ -928,7 +928,7 @@ class Tokenizer(metaclass=WithForeignNames):
             return None
 
     def id_to_token(self, id: int) -> str | None:
-        """Return the token of an id, None for an id that is not in the vocabulary.
+        """Return the token with an id, or None if no token has this id.
 
         >>> import piecework as pw
         >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).id_to_token(1)
@@ -940,7 +940,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return self._core.id_to_token(id) if 0 <= id < 2**32 else None
 
     def token_bytes(self, id: int) -> bytes | None:
-        r"""Return the bytes of the token of an id, None for an id that is not in the vocabulary.
+        r"""Return the bytes of the token with an id, or None if no token has this id.
 
         >>> import piecework as pw
         >>> ranks = {bytes([byte]): byte for byte in range(256)}
@@ -972,7 +972,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
     @property
     def fingerprint(self) -> str:
-        """A checksum of everything that decides ids, 64 hexadecimal digits.
+        """A checksum of everything that affects ids, as 64 hexadecimal digits.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
@@ -1002,7 +1002,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return self._core.vocab(with_added_tokens)
 
     def get_vocab_size(self, with_added_tokens: bool = True) -> int:
-        """Return the number of tokens: entries of the model and added tokens, as `len(tokenizer)`.
+        """Return the number of tokens, entries of the model and added tokens, like `len(tokenizer)`.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).with_added_tokens(["<x>"])
@@ -1018,12 +1018,12 @@ class Tokenizer(metaclass=WithForeignNames):
 
     @property
     def added_tokens(self) -> tuple[AddedToken, ...]:
-        """The tokens that are matched whole in the text before the normalizer or the pre-tokenizer, by id."""
+        """The tokens that are matched as a whole before text is normalized or split, by id."""
         return self.spec.added_tokens
 
     @property
     def parse_special(self) -> ParseSpecial:
-        """Which special tokens calls parse in text by default: True, False or "refuse" (see `encode`).
+        """Which special tokens in a text are parsed by default: True, False or "refuse" (see `encode`).
 
         >>> import piecework as pw
         >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).parse_special
@@ -1080,14 +1080,14 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.model_max_length, tok.with_model_max_length(512).model_max_length
         (None, 512)
 
-        It comes from the folder of the tokenizer and is saved with it. It truncates nothing by itself;
+        It comes from the folder of the tokenizer and is saved with it. It does not truncate;
         `with_truncation()` does.
         """
         return self._settings.model_max_length
 
     @property
     def padding_side(self) -> str:
-        """The side to pad, "left" or "right": of the folder, or else of the padding settings.
+        """The side to pad, "left" or "right", from the folder or else from the padding settings.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[PAD]": 0, "[UNK]": 1, "a": 2}))
@@ -1098,7 +1098,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
     @property
     def truncation_side(self) -> str:
-        """The side to truncate, "left" or "right": of the folder, or else of the truncation settings.
+        """The side to truncate, "left" or "right", from the folder or else from the truncation settings.
 
         >>> import piecework as pw
         >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).truncation_side
@@ -1115,7 +1115,7 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> tok.with_chat_template("{{ messages[0].content }}").chat_template
         '{{ messages[0].content }}'
 
-        It is kept with the folder of the tokenizer. `chat.apply_chat_template` renders it, and
+        A tokenizer folder stores it. `chat.apply_chat_template` renders it, and
         `chat_templates` has all of them.
         """
         return self._settings.chat_templates.get(DEFAULT_TEMPLATE)
@@ -1132,7 +1132,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return dict(self._settings.chat_templates)
 
     def memory(self) -> Memory:
-        """Return the memory in bytes: shared `tables`, `caches` of one thread, and the `budget` of these.
+        """Return the memory used, in bytes: the shared `tables`, one thread's `caches`, and their `budget`.
 
         >>> import piecework as pw
         >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).memory().budget
@@ -1145,7 +1145,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return Memory(*self._core.memory())
 
     def warm_up(self) -> None:
-        """Build every table that calls would build late, so that no request waits for one.
+        """Build the tables that are otherwise built at first use, so that no request waits for them.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
@@ -1171,7 +1171,7 @@ class Tokenizer(metaclass=WithForeignNames):
     def with_added_tokens(
         self, tokens: Sequence[str | AddedToken], *, special: bool = False
     ) -> Self:
-        """Return a tokenizer that also matches these tokens whole in the text.
+        """Return a tokenizer that also matches these tokens as a whole.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], model="word")
@@ -1199,7 +1199,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return changed._variant(extra_special_tokens=extra)
 
     def without_added_tokens(self, contents: Collection[str]) -> Self:
-        """Return a tokenizer that no longer matches these tokens whole in the text.
+        """Return a tokenizer that no longer matches these tokens as a whole.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).with_added_tokens(["aa"])
@@ -1215,7 +1215,7 @@ class Tokenizer(metaclass=WithForeignNames):
     def with_roles(
         self, *, additional_special_tokens: Sequence[str] | None = None, **roles: str | None
     ) -> Self:
-        """Return a tokenizer with special tokens assigned to roles; None unsets one.
+        """Return a tokenizer with special tokens assigned to roles; None clears a role.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"<unk>": 0, "<|end|>": 1, "a": 2}, unk_token="<unk>"))
@@ -1224,8 +1224,8 @@ class Tokenizer(metaclass=WithForeignNames):
 
         Roles are `unk_token`, `bos_token`, `eos_token`, `sep_token`, `pad_token`, `cls_token` and
         `mask_token`. They are names only: no id and no encoding changes. `additional_special_tokens` are the
-        special tokens without a role, in place of those before. Raises `ArgumentError` for another role, a
-        token that is not in the vocabulary, and an additional token that `with_added_tokens` has not made
+        special tokens without a role, in place of the previous ones. Raises `ArgumentError` for another role,
+        a token that is not in the vocabulary, and an additional token that `with_added_tokens` has not made
         special.
         """
         added, additional = self.added_tokens, additional_special_tokens
@@ -1261,7 +1261,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return self._variant(chat_templates=templates)
 
     def with_normalizer(self, normalizer: Normalizer | None) -> Self:
-        """Return a tokenizer with another normalizer; None does not change text.
+        """Return a tokenizer with another normalizer; with None, text is not normalized.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
@@ -1274,7 +1274,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return self._replaced(normalizer=normalizer)
 
     def with_pre_tokenizer(self, pre_tokenizer: PreTokenizer | None) -> Self:
-        """Return a tokenizer with another pre-tokenizer; None does not split text.
+        """Return a tokenizer with another pre-tokenizer; with None, text is not split.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1}))
@@ -1287,7 +1287,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return self._replaced(pre_tokenizer=pre_tokenizer)
 
     def with_post_processor(self, post_processor: PostProcessor | None) -> Self:
-        """Return a tokenizer with another post-processor; None adds no special tokens.
+        """Return a tokenizer with another post-processor; with None, no special tokens are added.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "[CLS]": 2, "[SEP]": 3}))
@@ -1301,7 +1301,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return self._replaced(post_processor=post_processor)
 
     def with_decoder(self, decoder: Decoder | None) -> Self:
-        """Return a tokenizer with another decoder; None joins tokens with spaces.
+        """Return a tokenizer with another decoder; with None, tokens are joined with spaces.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
@@ -1421,7 +1421,7 @@ class Tokenizer(metaclass=WithForeignNames):
         return self._variant(self._core.with_padding(None), padding=None)
 
     def with_parse_special(self, value: ParseSpecial) -> Self:
-        """Return a tokenizer whose calls parse, keep as text or refuse special tokens in text by default.
+        """Return a tokenizer that parses special tokens in text, keeps them or refuses them by default.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer.train_from_iterator(["to be or not to be"], vocab_size=20)
@@ -1475,7 +1475,7 @@ class Tokenizer(metaclass=WithForeignNames):
         >>> json.loads(text)["model"]["type"]
         'WordPiece'
 
-        `pretty` indents the text, as the files of `save` are.
+        `pretty` indents the text, like the files that `save` writes.
 
         SentencePiece stages are written as components of `tokenizers` that give the same ids, else as
         transformers writes them. Then, and for Unigram models, whose scores others add in 64 bits and not in
@@ -1676,7 +1676,7 @@ class Tokenizer(metaclass=WithForeignNames):
             return None
         from piecework.tokenizer.sampling import resolved
 
-        return resolved(sampling, self._dropout, self._core.scores_segmentations)
+        return resolved(sampling, self._core)
 
     def _recognized(
         self,

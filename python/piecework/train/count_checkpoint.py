@@ -46,7 +46,7 @@ class FilePosition(NamedTuple):
 
 
 class CountCheckpoint:
-    """Saves the state of a count at most every `seconds`, and restores it.
+    """Save the state of a count at most every `seconds`, and restore it.
 
     `settings` are the arguments that change counts. A saved state with other settings or other files is
     refused.
@@ -159,7 +159,7 @@ class CountCheckpoint:
 
 
 def source_folder(checkpoint: PathLike, number: int) -> Path:
-    """Return the folder for the state of the count of a source that is counted by itself.
+    """Return the folder for the state of the count of a source that is counted separately.
 
     >>> source_folder("state", 0).as_posix()
     'state/source-0'
@@ -170,9 +170,9 @@ def source_folder(checkpoint: PathLike, number: int) -> Path:
 def delete_count_checkpoint(folder: PathLike) -> None:
     """Delete the state of a count and its runs, and the folder if nothing else is in it.
 
-    The folders of sources that were counted by themselves are deleted in the same way.
+    The folders of sources that were counted separately are deleted in the same way.
 
-    Other files stay, also those with names in `.words`.
+    Other files stay, even if their names end in `.words`.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -213,7 +213,7 @@ def _parsed(text: str, path: Path) -> dict[str, Any]:
 
 
 def _text_position(stored: Any) -> TextPosition | None:
-    """Return the stored position in a text; raises `ValueError` for numbers that are none."""
+    """Return the stored position in a text; raises `ValueError` for invalid numbers."""
     if stored is None:
         return None
     byte_offset, bytes_read = stored

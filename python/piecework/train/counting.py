@@ -167,7 +167,7 @@ class CountSettings:
         None,
         MemorySize(
             "Memory budget for word counts, such as 512MB or 4GiB, at least 128MB; over it, sorted files in "
-            "TMPDIR are used; a training also drops rare words.",
+            "TMPDIR are used, and training also drops rare words.",
             none="a quarter of the memory",
             metavar="SIZE",
         ),
@@ -182,10 +182,10 @@ class CountSettings:
             metavar="SHARE",
         ),
     )
-    seed: int = setting(0, Integer("Seed of all that is drawn at random.", least=0))
+    seed: int = setting(0, Integer("Seed for all random choices.", least=0))
     max_word_length: int | None = setting(
         None,
-        Integer("Skip words of more characters, and say how many.", least=1, none="no limit"),
+        Integer("Skip longer words, and report how many.", least=1, none="no limit"),
     )
 
     def __post_init__(self) -> None:
@@ -322,10 +322,10 @@ def count_files(
     byte-level pipeline includes its line end), so the counts of shards add up to the counts of the whole
     corpus. The files are the sources `first_source`, `first_source + 1`, ...; `ties="first-seen"` needs
     shards with different source numbers. `progress=True` shows a bar on a terminal or in a notebook, and
-    prints a line every 30 seconds elsewhere; a function receives bytes as stored, done and in all (0:
+    prints a line every 30 seconds elsewhere; a function receives bytes as stored, done and in total (0:
     unknown). `corpus.read_corpus` describes the formats, `field` and `on_error`.
 
-    A sample depends on `seed` and the positions of the texts only. Weighted sums are exact and rounded once.
+    A sample depends only on `seed` and the positions of the texts. Weighted sums are exact and rounded once.
     The same call continues from a `checkpoint`, which is saved every `checkpoint_seconds` and on Ctrl-C.
 
     Invalid UTF-8 becomes U+FFFD, with a `TrainingWarning`. Raises `FileError`, `CorpusError`, and
@@ -380,7 +380,7 @@ def count_texts(
 
     `texts` is an iterable of strings or of lists of strings, or a column of strings that is read without a
     copy, as for `Tokenizer.encode_batch`. All texts are one source with the number `source`. The other
-    arguments are those of `count_files`. A function as `progress` receives numbers of texts. Raises
+    arguments are the same as for `count_files`. A function as `progress` receives numbers of texts. Raises
     `InputTypeError` with the index of an item that is not a string.
     """
     checked = given_to(count_texts, CountSettings, settings)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
 
 class Counts:
-    """Distinct words with the number of occurrences of each.
+    """Distinct words, with how often each occurs.
 
     >>> counts = Counts(["hug", "pug"], [10, 5])
     >>> counts + Counts(["hug"], [1]) == Counts(["pug", "hug"], [5, 11])
@@ -40,10 +40,10 @@ class Counts:
     >>> Counts({"hug": 10, "pug": 5}) == counts
     True
 
-    `first` has the first position of each word, (source << 40) + byte offset; without it, the order of
-    `words` is that of the corpus. Counts from files and sums can lack positions (see `first`). Words are
-    ordered by first position; without positions by decreasing count, then by code points. `pipeline` is the
-    `Pipeline` that split the text, None if unknown. `replacements` counts the invalid UTF-8
+    `first` has the first position of each word, (source << 40) + byte offset; without it,
+    `words` are in the order of the corpus. Counts from files and sums can lack positions (see `first`). Words
+    are ordered by first position; without positions by decreasing count, then by code points. `pipeline` is
+    the `Pipeline` that split the text, None if unknown. `replacements` counts the invalid UTF-8
     sequences that became U+FFFD.
 
     `==` compares words, counts and pipeline, not first positions, order or `replacements`. Counts pickle
@@ -73,7 +73,7 @@ class Counts:
         first: Numbers | None,
         pipeline: Pipeline | None = None,
     ) -> Counts:
-        """Check columns, such as those of a file; None means that first positions are unknown."""
+        """Check columns, for example of a file; None means that first positions are unknown."""
         return cls._of(_raw_counts(words, counts, first), pipeline)
 
     @classmethod
@@ -209,7 +209,7 @@ class Counts:
         return (*self._raw.lengths(), self.counts)
 
     def _of_pipeline(self, pipeline: Pipeline) -> Counts:
-        """Return the words as those of a pipeline that can run, unless theirs can."""
+        """Return the words with a pipeline that can run, unless their own pipeline can."""
         if self.pipeline is not None and not self.pipeline.lacks_functions:
             return self
         return Counts._of(self._raw, pipeline, self.replacements)
@@ -221,7 +221,7 @@ class Counts:
         >>> count_texts(["hug. 抱"])._isolated_characters("?")
         '.?抱'
 
-        They are among those of the words and `characters`.
+        They are among the characters of the words and `characters`.
         """
         if self.pipeline is None or self.pipeline.lacks_functions:
             return ""

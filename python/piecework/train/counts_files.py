@@ -97,7 +97,7 @@ def write_ordered_words(
 def _write_tables(
     tables: Iterator[CountsTable], like: CountsTable, path: str | os.PathLike[str]
 ) -> None:
-    """Write tables with the columns and the pipeline of `like` one after the other."""
+    """Write consecutive tables with the columns and the pipeline of `like`."""
     suffix = Path(path_text(path)).suffix.lower()
     if suffix not in (".parquet", ".tsv"):
         raise ArgumentError("path", f"must be a name ending in .parquet or .tsv, not {str(path)!r}")
@@ -123,7 +123,7 @@ def read_counts(path: str | os.PathLike[str]) -> CountsTable:
 
 
 def recorded_pipeline(path: str | os.PathLike[str]) -> Pipeline | None:
-    """Return the pipeline of a counts file without its words, None if the file has none.
+    """Read the pipeline of a counts file, but not its words; None if the file has none.
 
     >>> import tempfile
     >>> from piecework.train import count_texts

@@ -1,4 +1,4 @@
-"""Learn a tokenizer specification within a memory budget: counts and a trainer in, a specification out.
+"""Learn a tokenizer specification from counts with a trainer, within a memory budget.
 
 The model gets the pipeline and the special tokens of a preset; `relearn_spec` in `relearn` starts from an
 existing specification. The estimates of memory are upper bounds, at most 2.5 times the measured peak and 20
@@ -57,8 +57,8 @@ def learn_spec(
     means a quarter of the memory of the machine. If the estimate exceeds it, rare words are dropped with a
     `TrainingWarning`. `checkpoint` is a folder: WordPiece, BPE, Unigram and the
     SentencePiece models of these types write what they have learned there once a minute and when they are
-    interrupted, continue from it in the next run, and delete it at the end. The result is that of an
-    undisturbed run.
+    interrupted, continue from it in the next run, and delete it at the end. An undisturbed run has
+    the same result.
 
     `training_log` is a file for the merges with their counts and scores, for `LearnedVocabulary.load`; only
     trainers that merge pairs have any.
@@ -115,8 +115,8 @@ def learn_specs(
 
     Where smaller vocabularies are prefixes of larger ones, one run learns all sizes, and so
     does pruning, whose sizes share the seeds of the largest one. The other models are learned once for each
-    size. Each specification equals that of `learn_spec` with its size; for pruning, with its size and the
-    `seed_vocab_size` of the largest. The other arguments are those of `learn_spec`.
+    size. Each specification equals the result of `learn_spec` with its size; for pruning, with its size and
+    the `seed_vocab_size` of the largest. The other arguments are the same as for `learn_spec`.
     """
     check_type("trainer", trainer, Trainer, "a trainer")
     trainer._check_can_encode()
@@ -219,7 +219,7 @@ def check_pipeline(counts: Counts, pipeline: Pipeline, description: str) -> None
 
 
 def source_of(pipeline: Pipeline) -> str:
-    """Return what made counts: the preset with a pipeline, or the pipeline.
+    """Return where counts come from: the preset with this pipeline, or the pipeline.
 
     >>> from piecework.train import PRESETS
     >>> source_of(PRESETS["gpt2"].pipeline)
@@ -233,7 +233,7 @@ def source_of(pipeline: Pipeline) -> str:
 
 
 def estimated_memory(counts: Counts | Mapping[str, int], trainer: Trainer) -> int:
-    """Return an upper bound of the memory in bytes that learning takes besides the counts.
+    """Return an upper bound, in bytes, of the memory that learning takes in addition to the counts.
 
     >>> from piecework.train import WordPieceTrainer
     >>> estimated_memory(Counts(["hug", "pug"], [10, 5]), WordPieceTrainer()) < 50_000_000

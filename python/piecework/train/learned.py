@@ -73,7 +73,7 @@ class LearnedVocabulary:
         return cls(tuple(learned.vocab), merges, learned.stopped_early, removals)
 
     def save(self, path: PathLike) -> None:
-        """Write the entries and merges as JSON, atomically; by custom `tokenizer.training.json`.
+        """Write the entries and merges as JSON, atomically; the usual name is `tokenizer.training.json`.
 
         >>> import tempfile
         >>> from piecework.train import BPETrainer, count_texts
@@ -100,7 +100,7 @@ class LearnedVocabulary:
 
     @classmethod
     def load(cls, path: PathLike) -> LearnedVocabulary:
-        """Read a file of `save`; raises `FileError`, and `FormatError` with the field."""
+        """Read a file that `save` wrote; raises `FileError`, and `FormatError` with the field."""
         name = os.fspath(path)
         found = _parsed(name, file_bytes(path, "a file of merges that training wrote"))
         if not isinstance(found, dict) or found.get("format") != _FORMAT:

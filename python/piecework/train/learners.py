@@ -110,7 +110,7 @@ _RARE_PAIR_COUNT = 10
 @documented
 @dataclass(frozen=True)
 class Merges(Learner):
-    """Replace the pair with the best score by one token, and repeat.
+    """Repeatedly replace the pair with the best score by one token.
 
     >>> from piecework.train import Counts, WordPieceTrainer
     >>> counts = Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5], first=[0, 1, 2, 3, 4])
@@ -193,19 +193,19 @@ _BYTES_OF_SEED = 250
 @documented
 @dataclass(frozen=True)
 class Pruning(Learner):
-    """Start from many substrings, and remove the one whose removal costs the fewest tokens, and repeat.
+    """Start from many substrings and repeatedly remove the one whose removal costs the fewest tokens.
 
     >>> from piecework.train import WordPieceTrainer, count_texts
     >>> trainer = WordPieceTrainer(13, Pruning(), special_tokens=("[UNK]",))
     >>> list(trainer.learn(count_texts(["hug hugs bug bugs"])).vocab)[-3:]
     ['u', 'bug', 'hug']
 
-    It takes the fewest tokens of all learners, meets `vocab_size` exactly, and merges no pairs.
+    Of all learners, it yields the fewest tokens. It meets `vocab_size` exactly and merges no pairs.
 
     A token costs 1 + `balance` x -ln(its share of all tokens); a `balance` of 2 gives about 1 per cent more
     tokens. `seed_vocab_size` is at least `vocab_size`; more substrings take longer. Other
     libraries segment a WordPiece vocabulary of `segmentation="shortest"` greedily, with other ids, so save it
-    as `.piecework`. The Unigram trainers take this learner too; all libraries then take the fewest.
+    as `.piecework`. The Unigram trainers accept this learner too; then all libraries use the fewest tokens.
     """
 
     name = "pruning"
@@ -216,7 +216,7 @@ class Pruning(Learner):
     balance: float = setting(
         0.0,
         Number(
-            "Weight of surprisal in the cost of a token; 2 gives boundaries nearer to those of morphemes, "
+            "Weight of surprisal in the cost of a token; 2 gives boundaries nearer to morphemes, "
             "and more tokens.",
             least=0,
             most=1000,

@@ -1,4 +1,4 @@
-"""The plan of a training: trainer and preset from arguments; then files, texts or counts in, a spec out.
+"""The plan of training: choose trainer and preset from arguments, then learn from files, texts or counts.
 
 The preset is resolved once, in `Plan.of`. Later functions take a pipeline.
 """
@@ -132,7 +132,7 @@ class Plan:
         return smallest_spec(self.trainer, self.preset)
 
     def roles_in(self, vocab: Mapping[str, int]) -> dict[str, str]:
-        """Return the roles of the preset whose token a vocabulary has.
+        """Return the preset's roles whose token is in a vocabulary.
 
         >>> Plan.of(model="byte-bpe", preset="qwen2").roles_in({"<|endoftext|>": 0})
         {'eos_token': '<|endoftext|>', 'pad_token': '<|endoftext|>'}
@@ -188,7 +188,7 @@ class Plan:
         return learn(counts, self.trainer, self.preset, training_log, self.memory, **how)
 
     def _check(self, files: int) -> None:
-        """Raise for settings that this number of files, or none, cannot be learned with."""
+        """Raise for settings that do not work with this number of files (0: other input)."""
         self.trainer._check_before_counting(files)
         memory_budget(self.memory)
 
@@ -339,7 +339,7 @@ def _preset_of_other_model(preset: SentencePiecePreset, kind: str) -> ArgumentEr
 def _model_and_preset_of(
     counted: Pipeline, model: str | None, settings: Mapping[str, Any]
 ) -> tuple[str | None, AnyPreset | None]:
-    """Return the model and the preset for counts of a pipeline; None where the default is meant."""
+    """Return the model and the preset for counts of a pipeline; None means the default."""
     if model == "sentencepiece" and _counts_with(counted, settings):
         return model, None
     of_sentencepiece = sentencepiece_preset_of(counted)

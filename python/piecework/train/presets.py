@@ -1,4 +1,4 @@
-"""Pipelines, which split text into words, and presets: named ones with their special tokens and templates."""
+"""Pipelines, which split text into words, and presets: pipelines with special tokens and a template."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ class Pipeline:
 
     @classmethod
     def from_json(cls, text: str) -> Pipeline:
-        """Return the pipeline of a JSON object; raises ValueError, KeyError or TypeError if it is invalid.
+        """Read a pipeline from a JSON object; raises ValueError, KeyError or TypeError if it is invalid.
 
         >>> Pipeline.from_json(Pipeline().to_json()) == Pipeline()
         True
@@ -119,7 +119,7 @@ class Pipeline:
 
 
 class AnyPreset:
-    """What a `Preset` and a `SentencePiecePreset` have: a name, a template, and roles of tokens."""
+    """The base of presets: a name, a template, and roles of tokens."""
 
     name: str
     single: tuple[str, ...]
@@ -144,8 +144,8 @@ class Preset(AnyPreset):
     ('[CLS]:0', '$A:0', '[SEP]:0')
 
     `single` and `pair` are items of `TemplateProcessing`; the template is omitted if the vocabulary lacks
-    one of its tokens. Without `special_tokens`, the defaults of the trainer apply. `roles` are those of the
-    published tokenizer whose tokens do not state them by name; see `Tokenizer.special_tokens_map`.
+    one of its tokens. Without `special_tokens`, the defaults of the trainer apply. `roles` are the roles in
+    the published tokenizer of tokens whose names do not state them; see `Tokenizer.special_tokens_map`.
     """
 
     name: str
@@ -157,7 +157,7 @@ class Preset(AnyPreset):
     roles: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     def tokens_for(self, settings: Collection[str]) -> dict[str, Any]:
-        """Return the default tokens for those settings that a trainer has."""
+        """Return the default special tokens, for the settings that a trainer has."""
         names = ("special_tokens", "unk_token") if self.special_tokens else ()
         return {name: getattr(self, name) for name in names if name in settings}
 
@@ -172,7 +172,7 @@ def _bert_preset(name: str, pipeline: Pipeline) -> Preset:
 
 
 def _byte_level_preset(name: str, *roles: str, normalizer: spec.Normalizer | None = None) -> Preset:
-    """Return a preset with a named pattern, in which `<|endoftext|>` has these roles."""
+    """Return a preset with a named pattern; `<|endoftext|>` has these roles."""
     pipeline = Pipeline(normalizer, named_pre_tokenizer(name))
     return Preset(name, pipeline, roles=dict.fromkeys(roles, "<|endoftext|>"))
 
@@ -181,7 +181,7 @@ def _byte_level_preset(name: str, *roles: str, normalizer: spec.Normalizer | Non
 _SENTENCEPIECE_NORMALIZER = spec.SequenceNormalizer(
     (spec.Nmt(), spec.NFKC(), spec.Strip(), spec.Replace(spec.Regex(" {2,}"), " "))
 )
-# Lines of a corpus end at these characters, so that a vocabulary seldom has them.
+# Lines of a corpus end at these characters, so a vocabulary rarely has them.
 _LINE_BREAKS_AND_TABS = spec.Replace(spec.Regex(r"[\t\n\r]"), " ")
 
 

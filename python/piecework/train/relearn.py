@@ -94,7 +94,7 @@ def counts_for(
 
 
 def _with_vocabulary_of(learned: Model, old: Model) -> Model:
-    """Return the learned model with the other options of the old one."""
+    """Return the learned model with the remaining options of the old one."""
     if isinstance(learned, Unigram):
         return learned
     fields: dict[str, Any] = {"vocab": learned.vocab}
@@ -122,7 +122,7 @@ def _trainer_for(
 
 
 def _check_segmentation(learner: object, model: WordPiece) -> None:
-    """Raise `ArgumentError` for a learner of entries for another segmentation than that of the model."""
+    """Raise `ArgumentError` for a learner whose segmentation differs from the model's."""
     if isinstance(learner, Pruning) and learner.segmentation != model.segmentation:
         problem = (
             f'{learner} must have segmentation="{model.segmentation}", which the '
@@ -179,7 +179,7 @@ def _inherited_bpe_settings(spec: TokenizerSpec, model: BPE) -> dict[str, Any]:
 
 
 def _inherited_transition(spec: TokenizerSpec) -> float:
-    """Return the share of the learned entries that come before those that cross spaces."""
+    """Return the share of the learned entries that come before the first one across spaces."""
     model = spec.model
     assert isinstance(model, BPE), model
     crosses = (at for at, pair in enumerate(model.merges) if _crosses_spaces("".join(pair)))
@@ -189,7 +189,7 @@ def _inherited_transition(spec: TokenizerSpec) -> float:
 
 
 def _crosses_spaces(entry: str) -> bool:
-    """Return whether a byte-level entry has a space after another character than white space."""
+    """Return whether a byte-level entry has a space after a character that is not whitespace."""
     return any(two == _WHITE_SPACE[0] and one not in _WHITE_SPACE for one, two in pairwise(entry))
 
 

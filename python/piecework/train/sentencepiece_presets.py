@@ -49,7 +49,7 @@ class SentencePiecePreset(AnyPreset):
         return self.trainer().pipeline
 
     def trainer(self, **settings: Any) -> SentencePieceTrainer:
-        """Return the trainer; `settings` override those of the preset.
+        """Return the trainer; `settings` override the settings of the preset.
 
         >>> SENTENCEPIECE_PRESETS["t5"].trainer(vocab_size=100).eos_id
         1

@@ -1,4 +1,4 @@
-"""Sources of a corpus, such as languages: count each, measure tokens, weigh them until these even out.
+"""Balance the sources of a corpus, such as languages: count each, then reweight until their costs agree.
 
 Parity-aware BPE chooses each merge for the source with the highest cost. Pruning, Unigram and the other
 learners have no such steps, but all learn from counts, and a source with a higher weight gets more entries.
@@ -103,14 +103,15 @@ def _counts(
 
 @dataclass(frozen=True)
 class SourceCosts:
-    """The tokens of each source before and after they were evened out.
+    """The tokens of each source before and after balancing.
 
     >>> costs = SourceCosts({"en": 90, "cs": 150}, {"en": 120, "cs": 123})
     >>> round(costs.first_gini, 3), round(costs.gini, 3), f"{costs.added:+.2%}"
     (0.125, 0.006, '+1.25%')
 
-    The tokens are those of the parallel texts. Without parallel texts, they are those of the text of each
-    source, and `sizes` has the units of that text, such as bytes: the Gini coefficients are of tokens a unit.
+    The tokens are counted in the parallel texts. Without parallel texts, they are counted in the text of each
+    source, and `sizes` has the size of that text in units such as bytes: the Gini coefficients are of tokens
+    a unit.
     """
 
     before: Mapping[str, int]
@@ -129,7 +130,7 @@ class SourceCosts:
 
     @property
     def added(self) -> float:
-        """The share of tokens that all sources together take more."""
+        """The additional tokens of all sources together, as a share."""
         return sum(self.after.values()) / sum(self.before.values()) - 1
 
     def _costs(self, tokens: Mapping[str, int]) -> list[Fraction]:
@@ -239,7 +240,7 @@ class BalancedCounts:
 
     `counts` is the sum of the sources multiplied by `weights`; `costs` has the tokens of each parallel text
     under the vocabulary that was learned from it, and `gini` is their Gini coefficient. `first_costs` and
-    `first_gini` are those of equal weights.
+    `first_gini` belong to equal weights.
     """
 
     counts: Counts
@@ -272,7 +273,7 @@ def balance_sources(
     checkpoint: PathLike | None = None,
     keep_checkpoint: bool = False,
 ) -> BalancedCounts:
-    """Return the weighted sum of sources with which the tokens of their parallel texts are most even.
+    """Weight the sources so that their parallel texts cost as nearly the same number of tokens as possible.
 
     >>> from piecework.train import WordPieceTrainer, count_texts
     >>> texts = {"en": ["hug pug bug"] * 50, "cs": ["kočka leze dírou"] * 5}
@@ -284,13 +285,12 @@ def balance_sources(
 
     Each round learns a vocabulary from the weighted sum and multiplies the weight of each source by the
     fourth power of its cost / the mean cost. The cost is the number of tokens of the parallel text. The
-    result is that of the round with the lowest Gini coefficient; the first has equal weights. Learn from its
+    result comes from the round with the lowest Gini coefficient; the first has equal weights. Learn from its
     `counts`. Weights are multiples of 2**-20 and sums are rounded once, halves up, so the result depends
     neither on the machine nor on threads or shards. A progress function receives rounds.
 
-    `checkpoint` is a folder for the rounds that are done, and for the state of learning on Ctrl-C. The same
-    call continues from it, with another number of rounds too; it is deleted at the end unless
-    `keep_checkpoint`.
+    `checkpoint` is a folder for the finished rounds, and for the state of learning on Ctrl-C. The same call
+    continues from it, even with another number of rounds; it is deleted at the end unless `keep_checkpoint`.
 
     Raises `ArgumentError` for counts without parallel texts, for `rounds` below 1, for a trainer with
     `parity`, and for a checkpoint of other counts or settings; `FormatError` for a damaged checkpoint.
@@ -349,7 +349,7 @@ def _check(counts: Counts, trainer: Trainer) -> None:
 
 
 def _next_weights(done: Sequence[_Round], counts: SourceCounts) -> dict[str, Fraction]:
-    """Return the weights of the round after others, with which the total of all counts stays the same."""
+    """Return the weights of the next round, which keep the total of all counts the same."""
     if not done:
         return {name: Fraction(1) for name in counts.sources}
     costs = done[-1].costs

@@ -27,7 +27,7 @@ _ONE_FOR_EACH = (
 
 
 class SourceCounts(Counts):
-    """The counts of a corpus that keep those of each source: a language, a script or a kind of text.
+    """The counts of a corpus, kept for each source: a language, a script or a kind of text.
 
     >>> counts = SourceCounts({"en": Counts(["hug"], [9]), "cs": Counts(["kočka"], [2])})
     >>> counts

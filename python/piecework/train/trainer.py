@@ -1,8 +1,8 @@
-"""What every trainer is: settings that say which model to learn from word counts.
+"""The base of all trainers: settings that say which model to learn from word counts.
 
-`Trainer` is all that counting, learning, checkpoints, memory budgets, traces and the command line know of a
-trainer. `PresetTrainer` is what trainers with the pipeline of a preset share, `VocabularyTrainer` in
-`learned` what trainers of entries and merges share.
+Counting, learning, checkpoints, memory budgets, traces and the command line see only `Trainer`.
+`PresetTrainer` is what trainers with the pipeline of a preset share, `VocabularyTrainer` in `learned` what
+trainers of entries and merges share.
 """
 
 from __future__ import annotations
@@ -117,7 +117,7 @@ _ALL_SENTENCES: Final = Sentences()
 
 @dataclass(frozen=True)
 class Traits:
-    """What counting, learning and the command line ask of a trainer; `traits_of` returns them.
+    """Facts about a trainer that counting, learning and the command line need; `traits_of` returns them.
 
     `detail` is the learner or the type of model within the kind, "" without one. `fixed_tokens` are the
     entries that are not learned. `sentences` are the texts to learn from.
@@ -143,7 +143,7 @@ class Traits:
 
 
 class Trainer(ABC):
-    """The settings of a training, a frozen dataclass for each kind of model.
+    """The settings of training: a frozen dataclass for each kind of model.
 
     >>> from piecework.train import WordPieceTrainer
     >>> isinstance(WordPieceTrainer(), Trainer)
@@ -169,7 +169,7 @@ class Trainer(ABC):
     def learn(
         self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
     ) -> Model:
-        """Return the model."""
+        """Learn a model from counts."""
 
     def _learn_models(
         self, counts: AnyCounts, sizes: Sequence[int], **how: Any
@@ -178,7 +178,7 @@ class Trainer(ABC):
         return {size: self._sized(size).learn(counts, **how) for size in sizes}
 
     def _traits(self) -> Traits:
-        """Return what others ask of the trainer."""
+        """Return the facts about the trainer that counting, learning and the command line need."""
         positions = ("ties", "alphabet_order")
         needs = (name for name in positions if getattr(self, name, None) == "first-seen")
         return Traits(self._title, needs_positions=next(needs, None))
@@ -202,7 +202,7 @@ class Trainer(ABC):
 
     @abstractmethod
     def _preset_for(self, preset: str | AnyPreset | None, counted: Pipeline | None) -> Any:
-        """Return the preset to train with: the named one, that of counts, or the default.
+        """Return the preset to train with: the named one, the preset of the counts, or the default.
 
         Raises `ArgumentError` for a preset that does not suit the model.
         """
@@ -222,7 +222,7 @@ class Trainer(ABC):
     # ---- checks before a corpus is read
 
     def _check_before_counting(self, files: int | None = None) -> None:
-        """Raise for settings with which learning fails whatever the corpus is.
+        """Raise for settings with which learning fails for every corpus.
 
         `files` is the number of files without parallel texts, 0 for an iterator, None for other corpora.
         Raises `TrainingError` for a `vocab_size` without room for the entries that are not learned and for
@@ -264,7 +264,7 @@ class Trainer(ABC):
 
 
 def traits_of(trainer: Trainer) -> Traits:
-    """Return what counting, learning and the command line ask of a trainer.
+    """Return the facts about a trainer that counting, learning and the command line need.
 
     >>> from piecework.train import WordPieceTrainer
     >>> traits_of(WordPieceTrainer()).detail
@@ -279,7 +279,7 @@ def sections_of(trainer: type[Trainer]) -> Mapping[str, str]:
 
 
 def check_size(trainer: Trainer, vocab_size: int | None) -> None:
-    """Raise what learning would raise for this size whatever the corpus is.
+    """Raise the errors that learning raises for this size with any corpus.
 
     >>> from piecework.train import WordPieceTrainer
     >>> check_size(WordPieceTrainer(), 2)
@@ -355,7 +355,7 @@ class PresetTrainer(Trainer):
     def _preset_for(
         self, preset: str | AnyPreset | None, counted: Pipeline | None = None
     ) -> Preset:
-        """Return the preset to train with: the named one, that of counts, or the default.
+        """Return the preset to train with: the named one, the preset of the counts, or the default.
 
         >>> from piecework.train import BPETrainer
         >>> BPETrainer()._preset_for(None).name, BPETrainer(end_of_word_suffix="</w>")._preset_for(None).name
@@ -385,7 +385,7 @@ class PresetTrainer(Trainer):
         return set(getattr(self, "initial_alphabet", ())).issuperset(BYTE_OF_CHARACTER)
 
     def _preset_of_counts(self, counted: Pipeline) -> Preset:
-        """Return the default preset if it made counts, else that of their pipeline, or one for them alone."""
+        """Return the default preset if it made the counts, else the one of their pipeline, or a new one."""
         default = PRESETS[self._presets[0]]
         if default.pipeline.agrees_with(counted):
             return default
@@ -454,7 +454,7 @@ class PresetTrainer(Trainer):
         return spec.Fuse() if pipeline.pre_tokenizer is None else None
 
     def _metaspace_decoder(self, metaspace: spec.Metaspace) -> spec.Decoder:
-        """Return the decoder for words with a mark in place of spaces."""
+        """Return the decoder for words with a metaspace in place of spaces."""
         return spec.MetaspaceDecoder(
             metaspace.replacement, metaspace.prepend_scheme, metaspace.split
         )

@@ -3,11 +3,11 @@
 - `changed_vocabulary`: the result; the new id of each old one, to move rows of an embedding table
 - `alphabet`: the alphabet of a model, and the entries that must not be removed
 - `derivations`: the entries that an entry of a BPE model is merged from
-- `pruning`, `residues`: keep some entries, remove the last ones or those that text seldom gives
+- `pruning`, `residues`: keep some entries, remove the last ones or entries that texts rarely use
 - `extension`: learn more entries from counts
 - `unigram_scores`: a Unigram model of the entries of a WordPiece one
 - `words`: add words as ordinary entries
-- `entries`: append entries, or put them in the place of unused ones
+- `entries`: append entries, or put them in place of unused ones
 - `additions`: add and remove added tokens
 - `pieces`: edit SentencePiece pieces, restrict the output to some of them
 - `components`: convert SentencePiece to components of tokenizer.json, and back

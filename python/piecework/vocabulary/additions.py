@@ -1,4 +1,4 @@
-"""Add tokens to a vocabulary and remove added tokens: specification in, added tokens out."""
+"""Add tokens to a vocabulary, and remove added tokens."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def warn_of_dropped(
 def without_added(
     present: Sequence[AddedToken], contents: Collection[str]
 ) -> tuple[AddedToken, ...]:
-    """Return the added tokens that are left; raise `ArgumentError` for one that was not added."""
+    """Return the remaining added tokens; raise `ArgumentError` for a token that was not added."""
     names = [token.content for token in present]
     removed = _listed(contents, "contents", "str")
     for content in removed:

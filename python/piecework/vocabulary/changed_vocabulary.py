@@ -61,7 +61,7 @@ class IdMap:
 
     @property
     def removed(self) -> npt.NDArray[np.int64]:
-        """The old ids without a new one, in increasing order; ids that were unused are among them.
+        """The old ids that have no new id, in increasing order, including ids that were unused.
 
         >>> IdMap(new_ids=np.array([0, -1, 1]), added=np.array([])).removed
         array([1])
@@ -70,7 +70,7 @@ class IdMap:
 
     @property
     def sources(self) -> list[tuple[int, ...]]:
-        """The old ids of the text of each new id: its own, or the pieces of an added token, or none.
+        """The old ids that spell each new token: its own id, the pieces of an added token, or none.
 
         >>> import piecework as pw
         >>> tok = pw.Tokenizer(pw.spec.BPE({"h": 0, "u": 1, "g": 2}, ()))
@@ -83,7 +83,7 @@ class IdMap:
         ]
 
     def then(self, following: IdMap) -> IdMap:
-        """Return the map of this change and the following one together.
+        """Return the map of this change followed by another one.
 
         >>> first = IdMap(np.array([0, -1, 1]), np.array([2]), {2: (0, 1)})
         >>> second = IdMap(np.array([-1, 0, 1]), np.array([2]), {2: (1, 2)})
@@ -121,7 +121,7 @@ class IdMap:
 
     @classmethod
     def from_json(cls, text: str) -> IdMap:
-        """Return the map of a JSON object; raises `FormatError` if it is not one of `to_json`.
+        """Read a map from the JSON object of `to_json`; raises `FormatError` for anything else.
 
         >>> IdMap.from_json('{"new_ids": [1, -1], "added": [0], "sources": [[0, 1], [0]]}')
         IdMap(1 of 2 ids kept, 1 added)
@@ -192,7 +192,7 @@ class IdMap:
 
 
 def check_id_map(id_map: IdMap) -> None:
-    """Raise `ArgumentError` for a map with repeated or negative new ids, or with sources that are no ids."""
+    """Raise `ArgumentError` for a map with repeated or negative new ids, or with sources that are not ids."""
     if problem := _problem_of(id_map):
         raise ArgumentError("id_map", problem)
 
@@ -253,7 +253,7 @@ def map_of(
     old: Iterable[int],
     added_sources: Mapping[int, tuple[int, ...]] | None = None,
 ) -> IdMap:
-    """Return the map of the kept ones of the old ids; `added_sources` has all added ids."""
+    """Return the map for the old ids that are kept; `added_sources` has all added ids."""
     new_ids = np.full(max(old, default=-1) + 1, -1, np.int64)
     for id in kept:
         new_ids[id] = new_id(id)

@@ -55,7 +55,7 @@ _OTHER_SUMS = "add scores in 64 bits and not in 32"
 
 
 def as_components(spec: TokenizerSpec) -> TokenizerSpec:
-    """Return a SentencePiece Unigram or BPE tokenizer as components of tokenizer.json.
+    """Express a SentencePiece Unigram or BPE tokenizer with components of tokenizer.json.
 
     >>> pieces = (ScoredPiece("<unk>", 0.0, "unknown"), ScoredPiece("▁hug", -3.5))
     >>> normalizer = SentencePieceNormalizer()
@@ -82,7 +82,7 @@ def as_components(spec: TokenizerSpec) -> TokenizerSpec:
 
 
 def as_sentencepiece(spec: TokenizerSpec) -> TokenizerSpec:
-    """Return a Unigram tokenizer with such components as native SentencePiece stages.
+    """Turn the components that a Unigram tokenizer has for SentencePiece into native SentencePiece stages.
 
     >>> spec = TokenizerSpec(Unigram((("<unk>", 0.0), ("▁hug", -3.5)), 0), pre_tokenizer=Metaspace())
     >>> as_sentencepiece(spec).model.kind
@@ -263,7 +263,7 @@ def portable_or_nearest(spec: TokenizerSpec, *, strict: bool) -> tuple[Tokenizer
 
 
 def _nearest(spec: TokenizerSpec, error: PortabilityError) -> TokenizerSpec:
-    """Return the components that transformers makes of this tokenizer; raise `error` if it makes none.
+    """Return the components that transformers builds from this tokenizer; raise `error` if it builds none.
 
     None exist for unused pieces, denormalization rules, and kinds of models that transformers does not read.
     """
@@ -320,7 +320,7 @@ def _measured(before: Tokenizer, after: Tokenizer) -> str:
 
 
 def _example(text: str, before: Tokenizer, after: Tokenizer) -> str:
-    """Show the tokens of the first word that differs by itself, else the tokens of the whole text."""
+    """Show the tokens of the first word that differs on its own, else the tokens of the whole text."""
     for part in (*text.split(), text):
         old, new = before.encode(part), after.encode(part)
         if old.ids != new.ids:

@@ -75,7 +75,7 @@ def token_decoder(spec: TokenizerSpec) -> Callable[[str], bytes]:
 
 
 def vocab_bytes(tokenizer: Tokenizer) -> dict[int, bytes]:
-    """Return the bytes of each token of the model by id, as `Tokenizer.token_bytes`; without added tokens.
+    """Return the bytes of each token of the model, by id; added tokens are left out.
 
     >>> import piecework as pw
     >>> pw.vocabulary.vocab_bytes(pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "é": 1})))
@@ -188,7 +188,7 @@ class StreamErrors:
 
 
 def _end_of_text(data: bytes, text: str) -> int:
-    """Return the end of the bytes of a text: a stream waits with bytes that may begin a character.
+    """Return where the complete text ends: a stream holds back bytes that may begin a character.
 
     >>> _end_of_text(b"a\\xff\\xc3", "a\\ufffd")
     2
@@ -241,7 +241,7 @@ def _flat(decoder: Decoder) -> Iterator[Decoder]:
 
 
 def _step(decoder: Decoder) -> Step | None:
-    """Return the function of one decoder, None for one that changes the ends of a text only."""
+    """Return the function of one decoder, None for a decoder that changes only the ends of a text."""
     match decoder:
         case Fuse() | StripDecoder():
             return None

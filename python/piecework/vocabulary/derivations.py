@@ -34,7 +34,7 @@ class ListedMerges:
         return left + right[len(self._prefix) :]
 
     def rank(self, left: str, right: str) -> float | None:
-        """Return the place of a merge in the list."""
+        """Return the position of a merge in the list."""
         return self.ranks.get((left, right))
 
     def makers(self, entry: str) -> list[Merge]:
@@ -161,7 +161,7 @@ class Derivations:
         return set().union(*found) if found else None
 
     def _symbols_used(self, rules: MergeRules, symbols: list[str], entry: str) -> set[str] | None:
-        """Merge symbols; return all symbols on the way, None unless the result is the entry."""
+        """Merge symbols; return all intermediate symbols, None unless the result is the entry."""
         seen = set(symbols)
         if isinstance(rules, ListedMerges) and not seen <= self._vocab:
             return None
@@ -182,7 +182,7 @@ def merge_steps(rules: MergeRules, symbols: list[str]) -> Iterator[str]:
 
 
 def merge_all(rules: MergeRules, start: Iterable[str]) -> list[str]:
-    """Return the symbols that are left of some symbols after all merges."""
+    """Return the symbols that remain after all merges."""
     symbols = list(start)
     for _ in merge_steps(rules, symbols):
         pass

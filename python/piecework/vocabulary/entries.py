@@ -1,4 +1,4 @@
-"""Append entries to a model of any kind, or put them in the place of unused entries."""
+"""Append entries to a model of any kind, or replace unused entries."""
 
 from __future__ import annotations
 
@@ -118,7 +118,7 @@ def _in_unused(spec: TokenizerSpec, entries: Sequence[NewEntry]) -> tuple[Tokeni
 def _with_places(
     spec: TokenizerSpec, place: dict[str, NewEntry], ids: dict[str, int]
 ) -> TokenizerSpec:
-    """Return the specification with new entries in the place of others."""
+    """Return the specification with new entries in place of others."""
     model = spec.model
     scored = dict(zip(place, _scored(model, place.values()), strict=True))
     if isinstance(model, SentencePiece):

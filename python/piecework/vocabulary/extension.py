@@ -1,4 +1,4 @@
-"""Learn further entries from counts, after the existing ones, whose scores and ids stay."""
+"""Learn further entries from counts; existing entries keep their scores and ids."""
 
 from __future__ import annotations
 
@@ -60,13 +60,13 @@ def extend(
 
     `corpus` is texts, or word counts (`Counts`, or a dict) with the pipeline of this tokenizer
     (`train.pipeline_of(tok.spec)`).
-    Words are segmented with the present vocabulary, and training continues from there:
+    Words are segmented with the current vocabulary, and training continues from there:
 
     - BPE appends merges of the most frequent pair (a `Char` model becomes BPE).
     - WordPiece merges as `learner` says, a `train.Merges`, by likelihood by default. Without `ties`, the
       result does not depend on the order of the corpus.
     - Unigram adds the pieces that gain most in the likelihood of the text, with their log probabilities.
-      Present pieces keep their scores.
+      Existing pieces keep their scores.
 
     Ids of entries do not change; new entries get the ids after the highest. Unigram and SentencePiece
     number entries by position, so the ids of added tokens after the last entry move up. Characters
@@ -112,7 +112,7 @@ def extend(
 
 
 def _merges_for(model: BPE | WordPiece | Unigram, learner: Merges | None) -> Merges:
-    """Return how to merge pairs; raise `ArgumentError` for a learner that the model does not take."""
+    """Return how to merge pairs; raise `ArgumentError` for a learner that the model does not support."""
     if learner is not None:
         check_learner(learner, (Merges,))
     if isinstance(model, WordPiece):
@@ -215,10 +215,10 @@ def learn_pieces(
 ) -> tuple[list[tuple[str, float, tuple[int, ...]]], str | None]:
     """Return at most `n` pieces with scores and the old ids of their texts, and why there are fewer.
 
-    A Unigram model learned from the counts alone proposes pieces with their log probabilities. All of
-    them join the present ones, and the words are segmented by both. The gain of a piece is its number of
-    uses times the difference between its score and the best score of its text with the present pieces.
-    The `n` pieces with the highest gain are kept; ties go to the piece that is first by code points.
+    A Unigram model learned from the counts alone proposes pieces with their log probabilities. All of them
+    join the current ones, and the words are segmented with both. The gain of a piece is its number of uses
+    times the difference between its score and the best score of its text with the current pieces. The `n`
+    pieces with the highest gain are kept; ties go to the piece that is first by code points.
     """
     if n == 0:
         return [], None
@@ -268,9 +268,9 @@ def _proposals(
     max_token_length: int | None,
     progress: Update | None,
 ) -> dict[str, float]:
-    """Return pieces that a model of the counts has and the present one lacks, with their scores.
+    """Return pieces that a model of the counts has and the current model lacks, with their scores.
 
-    Pieces with characters that the present model lacks are left out. No score is below the lowest present
+    Pieces with characters that the current model lacks are left out. No score is below the lowest current
     one, from which the score of unknown characters is derived.
     """
     known = {text for text in entry_scores(_scored(spec)) if len(text) == 1}

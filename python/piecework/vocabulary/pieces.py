@@ -96,7 +96,7 @@ def set_types(spec: TokenizerSpec, types: Mapping[str, PieceType]) -> TokenizerS
 
 
 def restrict_pieces(spec: TokenizerSpec, texts: Collection[str] | None) -> TokenizerSpec:
-    """Return the specification that outputs only these pieces and single characters; None: all pieces.
+    """Return the specification that outputs only these pieces and single characters; None means all pieces.
 
     Control, unknown, user-defined and byte pieces and the score of unknown characters do not change.
     Raises `ArgumentError` for word and character models.

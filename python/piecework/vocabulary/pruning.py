@@ -1,4 +1,4 @@
-"""Remove all entries except some and what these are merged from, or the entries that were learned last."""
+"""Keep only some entries and what they are merged from, or remove the entries learned last."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def most_used(
 
 
 def checked_present(spec: TokenizerSpec, size: int) -> int:
-    """Return the present number of tokens; raise `ArgumentError` if `size` is more."""
+    """Return the current number of tokens; raise `ArgumentError` if `size` is larger."""
     present = len(all_ids(spec))
     if size > present:
         problem = f"{size} is more than the {present} tokens of the vocabulary"

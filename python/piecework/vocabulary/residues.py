@@ -1,6 +1,6 @@
-"""Remove residues: entries of a BPE model that text seldom gives, because other entries are merged from them.
+"""Remove residues: entries of a BPE model that texts rarely use, because larger entries absorb them.
 
-A merge of two other entries makes each dependent entry in the place of the removed merge. A residue that
+A merge of two other entries makes each dependent entry in place of the removed merge. A residue that
 some entry cannot be merged without stays.
 
 Source: LiteToken (arXiv 2602.04706), which removes such tokens with an algorithm of its own. Here the result
@@ -52,7 +52,7 @@ def without_residues(
 
 
 class _Users:
-    """Which entries are merged from which, directly or by way of others."""
+    """Which entries are merged from which, directly or indirectly."""
 
     def __init__(self, model: BPE | SentencePiece) -> None:
         self._derivations = Derivations(model)
@@ -130,7 +130,7 @@ def _makes(rules: MergeRules, token: str) -> set[tuple[str, ...]]:
 
 
 def _scored(model: SentencePiece, rare: Sequence[str]) -> set[str]:
-    """Return the residues without which all other pieces are still merged."""
+    """Return the residues that no other piece needs to be merged."""
     rules, users = ScoredMerges(model), _Users(model)
     removed: set[str] = set()
     for residue in rare:

@@ -58,14 +58,14 @@ def to_unigram(
     WordPiece takes the longest match at each position; Unigram takes the segmentation with the highest
     probability, whose boundaries are nearer to morpheme boundaries, for a few more tokens. The result is
     a Unigram model that `tokenizers` and transformers read. `hug` is written `▁hug`, and `##s` is `s`;
-    `▁` alone is added after the last id. A character outside the vocabulary is unknown by itself, where
-    WordPiece gives up the whole word.
+    `▁` alone is added after the last id. A character outside the vocabulary is one unknown token, where
+    WordPiece makes the whole word unknown.
 
     `corpus` is texts, or word counts (`Counts`, or a dict) with the pipeline of this tokenizer
     (`train.pipeline_of(tok.spec)`). The probabilities are estimated by `iterations` EM steps (Kudo 2018,
-    section 3.2), from the segmentations by WordPiece on. A piece that is expected less than 0.5 times, or is
-    longer than 512 characters, gets the score of 0.5 uses or the lowest. Raises `ArgumentError` for another
-    model and for ids with gaps, and `CorpusError` for a corpus without words.
+    section 3.2), starting from WordPiece's segmentations. A piece with an expected count below 0.5, or of
+    more than 512 characters, gets the score of 0.5 uses or the lowest score. Raises `ArgumentError` for
+    another model and for ids with gaps, and `CorpusError` for a corpus without words.
     """
     check_tokenizer(tokenizer)
     iterations = whole_number("iterations", iterations, 1)

@@ -21,7 +21,7 @@ from piecework.vocabulary.extension import lineage
 if TYPE_CHECKING:
     from piecework.tokenizer import Tokenizer
 
-_UNKNOWN_PENALTY = 10.0  # that of SentencePiece and tokenizers
+_UNKNOWN_PENALTY = 10.0  # as in SentencePiece and tokenizers
 _MAX_CHARACTERS = 256
 _MARGIN = 1.0  # more than the rounding of a sum of 32-bit floats
 
@@ -50,12 +50,12 @@ def add_words(
     - BPE gets merges after all others, with the entries that they need in between and characters that the
       vocabulary lacks. Text without a new token is encoded as before.
     - Unigram gets an entry whose score is the lowest of the vocabulary, or one more than the
-      score of the word's present segmentation. A mapping of words to log probabilities gives other scores.
+      score of the word's current segmentation. A mapping of words to log probabilities gives other scores.
 
     Ids follow the rules of `extend`. With `replace_unused`, the new entries take the ids of the entries
-    `[unused0]`, `[unused1]`, ... (or `<unused0>`, ...) instead, and no other id changes. Words that are
-    entries already change nothing. Raises `ArgumentError` for words of several pre-tokens, words longer
-    than the model reads, and more words than unused entries.
+    `[unused0]`, `[unused1]`, ... (or `<unused0>`, ...) instead, and no other id changes. Words that already
+    are entries change nothing. Raises `ArgumentError` for words of several pre-tokens, words longer than the
+    model's limit, and more words than unused entries.
     """
     check_tokenizer(tokenizer)
     spec = tokenizer.spec
@@ -74,7 +74,7 @@ def add_words(
 def _given(
     spec: TokenizerSpec, words: Iterable[str] | Mapping[str, float]
 ) -> Mapping[str, float | None]:
-    """Return the words, with their scores where they have some."""
+    """Return the words, with their scores if they have any."""
     if isinstance(words, str | bytes) or not isinstance(words, Iterable):
         raise InputTypeError("words", f"must be a list of words, not {type(words).__name__}")
     given = dict(words) if isinstance(words, Mapping) else dict.fromkeys(words)
@@ -196,7 +196,7 @@ def _check_pieces(model: SentencePiece, texts: Sequence[str]) -> None:
 def _scored_entries(
     spec: TokenizerSpec, model: Unigram | SentencePiece, scores: Mapping[str, float | None]
 ) -> list[NewEntry]:
-    """Return entries with scores for which each word is the best segmentation of itself.
+    """Return entries whose scores make each word its own best segmentation.
 
     The score is the lowest of the vocabulary, or one more than the score of the word's present segmentation
     if this is higher. Shorter words come first, because they can be parts of longer ones.

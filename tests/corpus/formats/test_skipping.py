@@ -37,9 +37,9 @@ def test_broken_lines_are_skipped_and_counted_by_reason(tmp_path: Path) -> None:
     assert found == ["a", "b"]
     assert summary == (
         f"skipped: broken JSON: 2 (first in {path} line 2); "
-        f"a field that is no string: 1 (first in {path} line 3 field 'text'); "
+        f"a field that is not a string: 1 (first in {path} line 3 field 'text'); "
         f"a missing field: 1 (first in {path} line 4 field 'text'); "
-        f"JSON that is no object: 1 (first in {path} line 5)"
+        f"JSON that is not an object: 1 (first in {path} line 5)"
     )
 
 
@@ -53,7 +53,7 @@ def test_rows_are_skipped_in_csv_and_tables(tmp_path: Path) -> None:
     for name, made in (("a.parquet", parquet_data(table)), ("b.arrow", arrow_data("file", table))):
         found, summary = skip(write(tmp_path / name, made))
         assert found == ["a", "b"]
-        assert f"a field that is no string: 2 (first in {tmp_path / name} row 2" in summary
+        assert f"a field that is not a string: 2 (first in {tmp_path / name} row 2" in summary
 
 
 def test_tables_without_messages_are_errors_of_the_table(tmp_path: Path, tok: pw.Tokenizer) -> None:

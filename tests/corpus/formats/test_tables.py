@@ -110,7 +110,7 @@ def test_a_null_of_a_dictionary_is_a_null(tmp_path: Path) -> None:
         texts(path)
     found, summary = skip(path)
     assert found == ["a", "a"]
-    assert "a field that is no string: 2" in summary
+    assert "a field that is not a string: 2" in summary
 
 
 @pytest.mark.parametrize("index", [2, 900, -1])

@@ -14,9 +14,8 @@ from piecework._internal import validation as checks
 from piecework._internal.step_selection import Selection
 from piecework._internal.validation import check_choice
 from piecework.analysis.training.merges import trace_bpe, trace_wordpiece
-from piecework.analysis.training.removals import trace_pruning, trace_top_down
-from piecework.analysis.training.steps import TrainingEstimate
-from piecework.analysis.training.trace import TrainingTrace, check_one_stage, nothing_to_prune
+from piecework.analysis.training.removals import trace_pruning
+from piecework.analysis.training.trace import TrainingTrace, nothing_to_prune
 from piecework.analysis.training.unigram import trace_unigram
 from piecework.errors import ArgumentError
 from piecework.train import (
@@ -32,7 +31,6 @@ from piecework.train import (
 )
 from piecework.train.plan import Plan
 from piecework.train.trainer import traits_of
-from piecework.train.trainers.sentencepiece_settings import with_learned
 
 EXAMPLES = ("course", "hugs")
 """The names of the examples."""
@@ -120,7 +118,7 @@ def explain_training(
 
     A step takes time proportional to the corpus, whose distinct words may have at most 2,000,000 characters
     together. Learners that remove entries are repeated in plain Python: at most 20,000 characters, 3,000 for
-    `Pruning`. SentencePiece's Unigram has the log-likelihood of each EM iteration, and its BPE no steps.
+    `Pruning`. `TopDown` and the trainers of SentencePiece, words and characters have their vocabulary only.
 
     Raises `ArgumentError` for steps that do not exist and for a corpus that is too large, `CorpusError` for
     one without words, and the errors of the trainer.
@@ -139,7 +137,6 @@ def explain_training(
 _TRACES: dict[str, Callable[[Counts, Any, Selection, int], TrainingTrace]] = {
     "wordpiece merges": trace_wordpiece,
     "wordpiece pruning": trace_pruning,
-    "wordpiece top-down": trace_top_down,
     "bpe": trace_bpe,
     "byte-bpe": trace_bpe,
 }
@@ -149,21 +146,23 @@ _TRACES: dict[str, Callable[[Counts, Any, Selection, int], TrainingTrace]] = {
 def _trace(
     counts: Counts, trainer: Trainer, wanted: Selection, top: int, word: str | None
 ) -> TrainingTrace:
-    if isinstance(trainer, SentencePieceTrainer):
-        return _trace_sentencepiece(counts, trainer, wanted)
     if isinstance(trainer, UnigramTrainer | ByteUnigramTrainer):
         return trace_unigram(counts, trainer, wanted, top, word)
-    trace = _TRACES.get(f"{trainer.kind} {traits_of(trainer).detail}".rstrip())
+    traits = traits_of(trainer)
+    trace = _TRACES.get(f"{trainer.kind} {traits.detail}".rstrip())
     if trace is not None:
         return trace(counts, trainer, wanted, top)
+    model: Any = trainer.learn(counts)
+    is_scored = isinstance(trainer, SentencePieceTrainer)
     return TrainingTrace(
-        learner=f"the most frequent {'words' if trainer.kind == 'word' else 'characters'}",
+        learner=f"{traits.title} {traits.detail}".rstrip(),
         words=tuple(counts.most_common()),
-        special_tokens=traits_of(trainer).fixed_tokens,
+        special_tokens=traits.fixed_tokens,
         alphabet=(),
         steps=(),
         step_count=0,
-        vocab=tuple(trainer.learn(counts).vocab),
+        vocab=tuple(model.vocab),
+        scores=tuple(piece.score for piece in model.pieces) if is_scored else (),
     )
 
 
@@ -180,34 +179,3 @@ def _counts(
         raise ArgumentError("corpus", problem)
     plan = Plan.of(trainer)
     return count_texts(corpus, preset=plan.pipeline, sentences=plan.sentences)
-
-
-def _trace_sentencepiece(
-    counts: Counts, trainer: SentencePieceTrainer, wanted: Selection
-) -> TrainingTrace:
-    """Return the pieces of a SentencePiece trainer, and the likelihoods of Unigram."""
-    check_one_stage(trainer.transition, "llama")
-    learned = trainer.learn_pieces(counts)
-    entries = with_learned(trainer.meta_pieces, learned.pieces)
-    steps = [
-        TrainingEstimate(
-            number=number,
-            round=(number - 1) // trainer.num_sub_iterations + 1,
-            iteration=(number - 1) % trainer.num_sub_iterations + 1,
-            pieces=step.pieces,
-            log_likelihood=step.log_likelihood,
-            estimates=(),
-            dropped=(),
-        )
-        for number, step in enumerate(learned.steps, 1)
-    ]
-    return TrainingTrace(
-        learner=f"SentencePiece, model type {trainer.model_type!r}",
-        words=tuple(counts),
-        special_tokens=tuple(piece.text for piece in trainer.meta_pieces.values()),
-        alphabet=tuple(sorted(piece for piece, _ in learned.pieces if len(piece) == 1)),
-        steps=tuple(step for step in steps if step.number in wanted),
-        step_count=len(steps),
-        vocab=tuple(piece.text for piece in entries),
-        scores=tuple(piece.score for piece in entries),
-    )

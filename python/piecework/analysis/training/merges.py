@@ -19,7 +19,7 @@ from piecework.analysis.training.steps import (
     apply_merge,
     in_corpus_order,
 )
-from piecework.analysis.training.trace import TrainingTrace, check_one_stage, check_small
+from piecework.analysis.training.trace import TrainingTrace, check_small
 from piecework.errors import ArgumentError, InternalError
 from piecework.reference import bpe_training as bpe
 from piecework.reference import wordpiece_training as wordpiece
@@ -76,7 +76,9 @@ def trace_bpe(
         problem = "has no steps to show; learn without it, or read the merges of `learn_vocabulary`"
         raise ArgumentError("parity", problem)
     check_small(counts, MAX_CHARACTERS, "merges")
-    check_one_stage(trainer.transition, "o200k")
+    if trainer.transition is not None:
+        problem = "cannot be traced: its two stages have different words; use preset o200k"
+        raise ArgumentError("transition", problem)
     name, trainer = traits_of(trainer).title, by_characters(trainer)
     learned = trainer.learn_vocabulary(counts)
     settings = settings_of(bpe.Settings, trainer)
@@ -185,7 +187,7 @@ def _steps(
             changed_words=len(changes),
             vocab_size=size,
             is_new=is_new,
-            note=erratum_of(words, number),
+            note=_NOTES.get(number) if set(words) == _HUGS else None,
         )
 
 
@@ -222,12 +224,3 @@ _NOTES = {
     "10 / (15 x 15) = 2/45 at this step and hu ##gs 5 / (15 x 5) = 1/15, so hu ##gs comes first.",
     4: "the published text has hu ##g as its third merge; by its formula it is the fourth.",
 }
-
-
-def erratum_of(words: Sequence[tuple[str, int]], number: int) -> str | None:
-    """Return the correction for a merge of a published corpus by score "pmi", None if there is none.
-
-    >>> erratum_of([("hug", 10), ("pug", 5), ("pun", 12), ("bun", 4), ("hugs", 5)], 2) is None
-    True
-    """
-    return _NOTES.get(number) if set(words) == _HUGS else None

@@ -1,4 +1,4 @@
-"""The steps of a learner as data: merges, removals, EM iterations, pruning rounds and thresholds."""
+"""The steps of a learner as data: merges, removals, EM iterations and pruning rounds."""
 
 from __future__ import annotations
 
@@ -296,9 +296,9 @@ class TrainingEstimate:
     >>> first.pieces, round(first.log_likelihood, 2)
     (17, -90.68)
 
-    `log_likelihood` is that of the corpus under the `pieces` pieces before the iteration, in nats.
-    `estimates` are the pieces with the largest expected counts; `dropped` have a count below 0.5. `lattice`
-    is that of the chosen word, None without one.
+    `log_likelihood` is the log-likelihood of the corpus under the `pieces` pieces before the iteration, in
+    nats. `estimates` are the pieces with the largest expected counts; `dropped` have a count below 0.5.
+    `lattice` is the lattice of the chosen word, None without one.
     """
 
     number: int
@@ -314,8 +314,6 @@ class TrainingEstimate:
         """Yield what the step shows."""
         yield Heading(f"step {self.number}: round {self.round}, EM iteration {self.iteration}", 2)
         yield Paragraph(f"{self.pieces:,} pieces, log-likelihood {self.log_likelihood:.6g}")
-        if not self.estimates:
-            return
         yield Heading("pieces by expected count")
         rows = tuple(
             (
@@ -341,7 +339,7 @@ class PieceLoss:
     'a single character'
 
     `loss` is None for a piece that is kept or removed for the `reason`, whatever its loss. With
-    `count_exponent`, the count is that of weighted words.
+    `count_exponent`, words are weighted before they are counted.
     """
 
     piece: str
@@ -361,8 +359,8 @@ class TrainingPruning:
     >>> third.pieces, third.removed_count
     (48, 11)
 
-    `removed` go, the least loss first; `kept` are the next ones, which stay. `lattice` is that of the chosen
-    word before the round, None without one.
+    `removed` go, the least loss first; `kept` are the next ones, which stay. `lattice` is the lattice of the
+    chosen word before the round, None without one.
     """
 
     number: int
@@ -398,62 +396,7 @@ class TrainingPruning:
             yield from self.lattice.blocks()
 
 
-# ---- WordPiece from the top down
-
-
-@dataclass(frozen=True)
-class LengthCount:
-    """The substrings of one length: how many there are, how many are frequent, and how many are kept.
-
-    >>> LengthCount(3, substrings=9, frequent=5, kept=2).kept
-    2
-    """
-
-    length: int
-    substrings: int
-    frequent: int
-    kept: int
-
-
-@dataclass(frozen=True)
-class TrainingThreshold:
-    """One threshold that the top-down learner tries: the entries it gives, by length, and if they fit.
-
-    >>> import piecework as pw
-    >>> counts = pw.analysis.training_example("hugs").counts
-    >>> trainer = pw.WordPieceTrainer(17, pw.train.TopDown(), special_tokens=("[UNK]",))
-    >>> tried = pw.analysis.explain_training(counts, trainer, steps="all").steps
-    >>> [(one.threshold, one.vocab_size, one.fits) for one in tried][-2:]
-    [(4, 20, False), (5, 19, False)]
-
-    `entries` are the most frequent of the entries beyond alphabet and special tokens, with their counts.
-    """
-
-    number: int
-    threshold: int
-    vocab_size: int
-    fits: bool
-    lengths: tuple[LengthCount, ...]
-    entries: tuple[tuple[str, int], ...]
-    entry_count: int
-
-    def blocks(self) -> Iterator[Block]:
-        """Yield what the step shows."""
-        verdict = "fits" if self.fits else "too large"
-        yield Heading(f"step {self.number}: threshold {self.threshold:,}", 2)
-        yield Paragraph(f"{self.vocab_size:,} entries: {verdict}")
-        yield Heading("substrings by length")
-        header = ("length", "substrings", f"{self.threshold:,} times or more", "kept")
-        numbers = ((one.length, one.substrings, one.frequent, one.kept) for one in self.lengths)
-        yield Grid(header, tuple(tuple(f"{n:,}" for n in row) for row in numbers), header)
-        yield Heading(f"entries by count ({self.entry_count:,})")
-        rows = tuple((entry, f"{count:,}") for entry, count in self.entries)
-        yield Grid(("entry", "count"), rows, ("count",), omitted=self.entry_count - len(rows))
-
-
-TrainingStep: TypeAlias = (
-    TrainingMerge | TrainingRemoval | TrainingEstimate | TrainingPruning | TrainingThreshold
-)
+TrainingStep: TypeAlias = TrainingMerge | TrainingRemoval | TrainingEstimate | TrainingPruning
 
 
 def shown_score(score: Score) -> str:

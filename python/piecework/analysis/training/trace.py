@@ -8,7 +8,7 @@ from typing import Any
 
 from piecework._internal.validation import counted
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph, Tokens
-from piecework.analysis.displayed import WIDTH, Displayed, as_text
+from piecework.analysis.displayed import LINES, Displayed
 from piecework.analysis.training.steps import (
     TrainingLattice,
     TrainingMerge,
@@ -17,9 +17,6 @@ from piecework.analysis.training.steps import (
 )
 from piecework.errors import ArgumentError, InternalError
 from piecework.train import Counts
-
-LINES = 20
-"""The default number of lines of each list."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -38,8 +35,8 @@ class TrainingTrace(Displayed):
     - `splits` are their symbols before the first merge; empty for learners that merge no pairs.
     - `seeds` are the first pieces or entries of learners that remove some, with their scores or counts.
     - `steps` are the chosen ones of `step_count` steps.
-    - `vocab` has the entries in id order; `scores` are those of Unigram pieces, empty otherwise.
-    - `lattice` is that of the chosen word with the pieces at the end, None without one.
+    - `vocab` has the entries in id order; `scores` are the scores of Unigram pieces, empty otherwise.
+    - `lattice` is the lattice of the chosen word with the final pieces, None without a word.
     - `note` says that nothing was pruned, because all seeds fit into the vocabulary; None otherwise.
     - `stopped_early` is the reason why the vocabulary is smaller than required, None if it is not.
 
@@ -103,24 +100,6 @@ class TrainingTrace(Displayed):
             splits = [(apply_merge(symbols, step.winner), count) for symbols, count in splits]
         return tuple((tuple(symbols), count) for symbols, count in splits)
 
-    def to_text(self, lines: int = LINES, width: int = WIDTH) -> str:
-        """Return the trace as text: at most `lines` lines of each list, wrapped at `width` columns.
-
-        >>> import piecework as pw
-        >>> example = pw.analysis.training_example("hugs")
-        >>> trace = pw.analysis.explain_training(example.counts, example.trainer, steps="1")
-        >>> print(trace.to_text().split("best pairs (of 6)")[1].split("changed words")[0], end="")
-        <BLANKLINE>
-           pair     count  left  right  score  as decimal  merged
-        >  ##g ##s      5    20      5   1/20        0.05  ##gs
-           h ##u       15    15     36   1/36   0.0277778  hu
-           ##u ##g     20    36     20   1/36   0.0277778  ##ug
-           p ##u       17    17     36   1/36   0.0277778  pu
-           ##u ##n     16    36     16   1/36   0.0277778  ##un
-           b ##u        4     4     36   1/36   0.0277778  bu
-        """
-        return as_text(self.blocks(lines), width).lstrip("\n")
-
     def to_dict(self) -> dict[str, Any]:
         """Return the trace as JSON data: a fraction as a number, and beside it as text.
 
@@ -138,7 +117,21 @@ class TrainingTrace(Displayed):
         return found
 
     def blocks(self, lines: int = LINES) -> Iterator[Block]:
-        """Yield what the trace shows, at most `lines` lines of each list."""
+        """Yield what the trace shows, at most `lines` lines of each list.
+
+        >>> import piecework as pw
+        >>> example = pw.analysis.training_example("hugs")
+        >>> trace = pw.analysis.explain_training(example.counts, example.trainer, steps="1")
+        >>> print(str(trace).split("best pairs (of 6)")[1].split("changed words")[0], end="")
+        <BLANKLINE>
+           pair     count  left  right  score  as decimal  merged
+        >  ##g ##s      5    20      5   1/20        0.05  ##gs
+           h ##u       15    15     36   1/36   0.0277778  hu
+           ##u ##g     20    36     20   1/36   0.0277778  ##ug
+           p ##u       17    17     36   1/36   0.0277778  pu
+           ##u ##n     16    36     16   1/36   0.0277778  ##un
+           b ##u        4     4     36   1/36   0.0277778  bu
+        """
         yield Heading(f"training: {self.learner}", 1)
         total = sum(count for _, count in self.words)
         yield Heading(f"word counts ({len(self.words):,} distinct, {total:,} in all)")
@@ -151,8 +144,8 @@ class TrainingTrace(Displayed):
             yield Paragraph(" ".join(self.alphabet))
         if self.splits:
             yield Heading(f"splits ({len(self.splits):,})")
-            splits = tuple((Tokens.of(symbols), count) for symbols, count in self.splits[:lines])
-            yield _counted("symbols", splits, lines, len(self.splits))
+            splits = tuple((Tokens.of(symbols), count) for symbols, count in self.splits)
+            yield _counted("symbols", splits, lines)
         if self.seeds:
             yield Heading(f"seeds ({len(self.seeds):,})")
             yield _scored(self.seeds, lines)
@@ -187,9 +180,6 @@ class TrainingTrace(Displayed):
         size += len(set(self.alphabet) - set(self.vocab[:size]))
         return f"vocabulary ({size:,}): alphabet, {more}{' '.join(learned[-most:])}"
 
-    def __str__(self) -> str:
-        return self.to_text()
-
 
 def nothing_to_prune(trace: TrainingTrace, vocab_size: int | None) -> str | None:
     """Return the sentence that all seeds of a run fit into its vocabulary, None if they do not.
@@ -209,12 +199,9 @@ def nothing_to_prune(trace: TrainingTrace, vocab_size: int | None) -> str | None
     return f"{found}; try a vocabulary of {less:,}" if seeds - fixed else found
 
 
-def _counted(
-    name: str, rows: tuple[tuple[str, int], ...], lines: int, total: int | None = None
-) -> Grid:
+def _counted(name: str, rows: tuple[tuple[str, int], ...], lines: int) -> Grid:
     shown = tuple((text, f"{count:,}") for text, count in rows[:lines])
-    omitted = (len(rows) if total is None else total) - len(shown)
-    return Grid((name, "count"), shown, ("count",), omitted=omitted)
+    return Grid((name, "count"), shown, ("count",), omitted=len(rows) - len(shown))
 
 
 def _scored(rows: tuple[tuple[str, float], ...], lines: int) -> Grid:
@@ -239,20 +226,10 @@ def check_small(counts: Counts, most: int, learner: str) -> None:
         raise ArgumentError("corpus", problem)
 
 
-def check_one_stage(transition: float | None, preset: str) -> None:
-    """Raise `ArgumentError` for a trainer with superwords; `preset` has none.
-
-    >>> check_one_stage(None, "o200k")
-    """
-    if transition is not None:
-        problem = f"cannot be traced: its two stages have different words; use preset {preset}"
-        raise ArgumentError("transition", problem)
-
-
 def check_same(traced: object, learned: object, what: str) -> None:
-    """Raise `InternalError` unless the traced result is that of the trainer.
+    """Raise `InternalError` unless the trace ends with the same result as the trainer.
 
     >>> check_same(["hug"], ["hug"], "the vocabulary")
     """
     if traced != learned:
-        raise InternalError("trace", f"{what} differs from that of the trainer")
+        raise InternalError("trace", f"{what} differs from the trainer's")

@@ -78,7 +78,7 @@ class ServedTokenizer:
         )
 
     def readable(self, id: int) -> tuple[str, str, str]:
-        """Return a token as in the vocabulary, as text, and the bytes of one that is no text, in hex.
+        """Return a token as in the vocabulary, as text, and the bytes of a token that is not text, in hex.
 
         >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
         >>> ServedTokenizer("characters", tok).readable(1)

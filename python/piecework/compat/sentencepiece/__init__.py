@@ -1,4 +1,4 @@
-"""The API of sentencepiece over this package: the same names, pieces, ids, spans and text.
+"""sentencepiece's API on top of piecework: the same names, pieces, ids, spans and text.
 
 It has the calls of 0.2.3 (`return_type`, "proto", "numpy", "offset_mapping") and the calls of earlier
 versions: "immutable_proto", `set_vocabulary`, `set_encode_extra_options`, `sample_encode_and_score`,

@@ -26,9 +26,8 @@ from piecework.tokenizer.sampling import (
     Piece,
     check_alpha,
     check_segmentations,
-    draw_piece_segmentations,
     encode_pieces,
-    list_piece_segmentations,
+    piece_segmentations,
 )
 
 Scored: TypeAlias = tuple[list[Piece], float | None]
@@ -163,7 +162,7 @@ def best_segmentations(encoder: RowEncoder, sources: list[InputText], n: int) ->
         raise ArgumentError("out_type", "'offset_mapping' does not support several segmentations")
     rows = []
     for source in sources:
-        found = list_piece_segmentations(encoder.model.tokenizer, source.text, n)
+        found = piece_segmentations(encoder.model.tokenizer, source.text, n)
         scored: list[Scored] = [(encoder.name_pieces(one), score) for one, score, _, _ in found]
         rows.append(_to_forms(encoder, source, scored, with_scores=False))
     return rows
@@ -185,7 +184,7 @@ def sampled_segmentations(
         raise ArgumentError("include_best", "cannot be True without wor")
     rows = []
     for source in sources:
-        found = draw_piece_segmentations(
+        found = piece_segmentations(
             encoder.model.tokenizer,
             source.text,
             num_samples,

@@ -17,7 +17,6 @@ from piecework.io.read_file import file_bytes
 from piecework.io.saving import tokenizer_bytes
 from piecework.spec import (
     PieceType,
-    ScoredPiece,
     SentencePiece,
     SentencePieceDecoder,
     SentencePieceNormalizer,
@@ -83,14 +82,9 @@ class LoadedModel:
         return self.spec.decoder
 
     @cached_property
-    def pieces(self) -> tuple[ScoredPiece, ...]:
-        """The pieces by id."""
-        return self.model.pieces
-
-    @cached_property
     def texts(self) -> list[str]:
         """The texts of the pieces by id."""
-        return [piece.text for piece in self.pieces]
+        return [piece.text for piece in self.model.pieces]
 
     @cached_property
     def ids(self) -> dict[str, int]:
@@ -100,7 +94,7 @@ class LoadedModel:
     @cached_property
     def unk_id(self) -> int:
         """The id of the unknown piece."""
-        return next(id for id, piece in enumerate(self.pieces) if piece.type == "unknown")
+        return next(id for id, piece in enumerate(self.model.pieces) if piece.type == "unknown")
 
     def id_of(self, text: str) -> int:
         """Return the id of a piece; the id of the unknown piece if it is not in the vocabulary."""
@@ -115,16 +109,16 @@ class LoadedModel:
     def control_id(self, text: str) -> int:
         """Return the id of a control piece, -1 if the model has no control piece of this name."""
         id = self.id_of(text)
-        return id if self.pieces[id].type == "control" else -1
+        return id if self.model.pieces[id].type == "control" else -1
 
     def is_type(self, id: int, kind: PieceType) -> bool:
         """Return whether a piece has the type `kind`."""
-        return self.pieces[id].type == kind
+        return self.model.pieces[id].type == kind
 
     def checked_ids(self, ids: Any) -> list[int]:
         """Return ids as a list; raises `InputTypeError` or `IdRangeError` for an invalid one."""
         listed = ids.tolist() if isinstance(ids, np.ndarray) else list(ids)
-        size = len(self.pieces)
+        size = len(self.model.pieces)
         for id in listed:
             check_type("id", id, (int, np.integer), "int")
             if not 0 <= id < size:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import piecework as pw
 from piecework import Tokenizer
 from piecework._internal.validation import PathLike, path_text
 from piecework.compat.sentencepiece.loaded_model import proto_bytes
@@ -16,7 +17,6 @@ from piecework.io.normalization_rules import NormalizationRules
 from piecework.io.read_file import file_bytes
 from piecework.spec import Char, TokenizerSpec
 from piecework.spec import SentencePieceNormalizer as NormalizerSpec
-from piecework.tokenizer.stages import normalize_with_offsets
 
 _NORMALIZER_SPEC_FIELD = 3
 WHITESPACE_FLAGS = ("add_dummy_prefix", "remove_extra_whitespaces", "escape_whitespaces")
@@ -114,7 +114,7 @@ def _normalize(tokenizer: Tokenizer, source: InputText, with_offsets: bool | Non
     if not with_offsets:
         text = tokenizer.normalize(source.text)
         return to_bytes(text) if source.is_bytes else text
-    text, offsets = normalize_with_offsets(tokenizer, source.text)
+    text, offsets = pw.tokenizer.stages.normalize_with_offsets(tokenizer, source.text)
     if not source.is_bytes:
         return text, offsets or [0]
     in_bytes = byte_offsets(source.escaped)

@@ -6,7 +6,7 @@ import random
 import secrets
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, TypeAlias, TypedDict, TypeVar, get_args
+from typing import Any, Literal, TypeAlias, TypeVar, get_args
 
 from piecework import Sampling
 from piecework.errors import ArgumentError, InputTypeError
@@ -21,25 +21,6 @@ OutType: TypeAlias = type[int] | type[str] | type[bytes] | _Form
 OUT_TYPES = (int, str, bytes, *get_args(_Form))
 _random: random.Random | None = None
 _EXTRA_OPTIONS = ("bos", "eos", "reverse", "unk", "unk_piece")
-
-
-class Options(TypedDict, total=False):
-    """Options of one call; None, or an option left out, means the setting of the processor."""
-
-    return_type: OutType | None
-    add_bos: bool | None
-    add_eos: bool | None
-    reverse: bool | None
-    emit_unk_piece: bool | None
-    num_threads: int | None
-
-
-class SamplingOptions(Options, total=False):
-    """Options of one call that can sample."""
-
-    enable_sampling: bool | None
-    nbest_size: int | None
-    alpha: float | None
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,7 @@ from piecework.compat.sentencepiece.encode import (
 from piecework.compat.sentencepiece.loaded_model import LoadedModel
 from piecework.compat.sentencepiece.normalizer import normalize_input
 from piecework.compat.sentencepiece.options import (
-    Options,
     OutType,
-    SamplingOptions,
     Settings,
     chosen_out_type,
     parse_extra_options,
@@ -30,7 +28,7 @@ from piecework.errors import ArgumentError, InputTypeError
 from piecework.tokenizer.sampling import check_alpha
 
 if TYPE_CHECKING:
-    from typing_extensions import Self, Unpack
+    from typing_extensions import Self
 
 
 def _of_form(method: Callable[..., Any], out_type: OutType) -> Callable[..., Any]:
@@ -59,7 +57,7 @@ class SentencePieceProcessor:
     >>> sp.encode(["hug", "bugs"])
     [['▁hug'], ['▁bugs']]
 
-    The options are those of `encode` and become its defaults. Without a model, call `load` first. A
+    The options are options of `encode` and become its defaults. Without a model, call `load` first. A
     `tokenizer` must be one that can be saved as a `.model`.
     """
 
@@ -75,7 +73,7 @@ class SentencePieceProcessor:
         out_type: OutType | None = None,
         *,
         tokenizer: Tokenizer | None = None,
-        **options: Unpack[SamplingOptions],
+        **options: Any,
     ) -> None:
         self._settings = Settings().with_options(out_type, options)
         if tokenizer is not None:
@@ -147,7 +145,7 @@ class SentencePieceProcessor:
         return self._model.data
 
     def override_normalizer_spec(self, **kwargs: Any) -> bool:
-        """Change settings of the normalizer, and those of the decoder that follow from them.
+        """Change settings of the normalizer, and the settings of the decoder that follow from them.
 
         The settings are `add_dummy_prefix`, `remove_extra_whitespaces`, `escape_whitespaces` and
         `precompiled_charsmap`.
@@ -212,7 +210,7 @@ class SentencePieceProcessor:
 
     def get_piece_size(self) -> int:
         """Return the number of pieces; 0 before a model is loaded."""
-        return 0 if self._loaded is None else len(self._loaded.pieces)
+        return 0 if self._loaded is None else len(self._loaded.model.pieces)
 
     def piece_to_id(self, piece: Any) -> Any:
         """Return the id of a piece, or of each piece of a list; unknown pieces get the unknown id."""
@@ -230,22 +228,22 @@ class SentencePieceProcessor:
 
     def get_score(self, id: Any) -> Any:
         """Return the score of the piece of an id, or of each id."""
-        return self._for_each_id(id, lambda id: self._model.pieces[id].score)
+        return self._for_each_id(id, lambda id: self._model.model.pieces[id].score)
 
     def is_unknown(self, id: Any) -> Any:
-        """Return whether an id, or each id, is that of the unknown piece."""
+        """Return whether an id, or each id, stands for the unknown piece."""
         return self._for_each_id(id, lambda id: self._model.is_type(id, "unknown"))
 
     def is_control(self, id: Any) -> Any:
-        """Return whether an id, or each id, is that of a control symbol such as `<s>`."""
+        """Return whether an id, or each id, stands for a control symbol such as `<s>`."""
         return self._for_each_id(id, lambda id: self._model.is_type(id, "control"))
 
     def is_unused(self, id: Any) -> Any:
-        """Return whether an id, or each id, is that of a piece excluded from encoding."""
+        """Return whether an id, or each id, stands for a piece that encoding never uses."""
         return self._for_each_id(id, lambda id: self._model.is_type(id, "unused"))
 
     def is_byte(self, id: Any) -> Any:
-        """Return whether an id, or each id, is that of a byte piece such as `<0x0A>`."""
+        """Return whether an id, or each id, stands for a byte piece such as `<0x0A>`."""
         return self._for_each_id(id, lambda id: self._model.is_type(id, "byte"))
 
     def unk_id(self) -> int:
@@ -293,7 +291,7 @@ class SentencePieceProcessor:
         out_type: OutType | None = None,
         *,
         return_bytes: bool | None = None,
-        **options: Unpack[SamplingOptions],
+        **options: Any,
     ) -> Any:
         """Encode a text, or each text of a list.
 
@@ -333,7 +331,7 @@ class SentencePieceProcessor:
     encode_as_immutable_proto = _of_form(encode, "immutable_proto")
 
     def encode_as_offset_mapping(
-        self, input: Any, return_bytes: bool | None = None, **options: Unpack[SamplingOptions]
+        self, input: Any, return_bytes: bool | None = None, **options: Any
     ) -> Any:
         """Encode to a dict of ids, pieces and spans; see `encode`."""
         return self.encode(input, "offset_mapping", return_bytes=return_bytes, **options)
@@ -346,7 +344,7 @@ class SentencePieceProcessor:
         out_type: OutType,
         nbest_size: int | None = None,
         alpha: float | None = None,
-        **options: Unpack[Options],
+        **options: Any,
     ) -> Any:
         return self.encode(
             input, out_type, enable_sampling=True, nbest_size=nbest_size, alpha=alpha, **options
@@ -364,11 +362,11 @@ class SentencePieceProcessor:
         input: Any,
         out_type: OutType | None = None,
         nbest_size: int | None = None,
-        **options: Unpack[Options],
+        **options: Any,
     ) -> Any:
         """Return the best segmentations of a text, or of each text of a list, the best first.
 
-        `out_type` is that of `encode`. Protos are `NBestSentencePieceText`s with scores. Raises
+        `out_type` has the values of `encode`. Protos are `NBestSentencePieceText`s with scores. Raises
         `ArgumentError` for models without scores.
         """
         settings = self._settings.with_options(out_type, options)
@@ -392,7 +390,7 @@ class SentencePieceProcessor:
         alpha: float = 1.0,
         wor: bool = False,
         include_best: bool = False,
-        **options: Unpack[Options],
+        **options: Any,
     ) -> Any:
         """Sample segmentations of a text, or of each text of a list, with their log probabilities.
 

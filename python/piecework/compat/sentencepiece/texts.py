@@ -8,7 +8,7 @@ serializes, has spans in bytes.
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib import import_module
 from itertools import accumulate
@@ -228,11 +228,7 @@ def _field(number: int, value: bytes | int | float) -> bytes:
 
 
 def _varint(value: int) -> bytes:
-    return bytes(_septets(value))
-
-
-def _septets(value: int) -> Iterator[int]:
-    while value > 0x7F:
-        yield value & 0x7F | 0x80
-        value >>= 7
-    yield value
+    """Return a number in groups of seven bits, the lowest first; all but the last have the high bit."""
+    if value < 0x80:
+        return bytes([value])
+    return bytes([value & 0x7F | 0x80]) + _varint(value >> 7)

@@ -1,4 +1,4 @@
-r"""The API of tiktoken over this package: the same names, the same ids, the same kinds of errors.
+r"""tiktoken's API on top of piecework: the same names, the same ids, the same kinds of errors.
 
 Rank files are never downloaded. A rank file comes from a path, from the folder in the environment
 variable PIECEWORK_TIKTOKEN_DIR, or from tiktoken's own cache folder: TIKTOKEN_CACHE_DIR,

@@ -50,10 +50,6 @@ class Encoding:
 
     name: str
     max_token_value: int
-    _tokenizer: Tokenizer
-    _ordinary: Tokenizer
-    _special_tokens: dict[str, int]
-    _pat_str: str
 
     def __init__(
         self,
@@ -68,16 +64,10 @@ class Encoding:
         self._initialize(name, tokenizer, special_tokens, explicit_n_vocab, pat_str)
 
     @classmethod
-    def _from_tokenizer(
-        cls,
-        name: str,
-        tokenizer: Tokenizer,
-        special_tokens: Mapping[str, int],
-        n_vocab: int | None = None,
-        pattern: str = "",
-    ) -> Encoding:
+    def _from_tokenizer(cls, *fields: Any) -> Encoding:
+        """Wrap a compiled tokenizer; the fields are those of `_initialize`."""
         encoding = cls.__new__(cls)
-        encoding._initialize(name, tokenizer, special_tokens, n_vocab, pattern)
+        encoding._initialize(*fields)
         return encoding
 
     def _initialize(
@@ -275,7 +265,7 @@ class Encoding:
         return set(self._special_tokens)
 
     def is_special_token(self, token: int) -> bool:
-        """Return whether an id is that of a special token."""
+        """Return whether an id stands for a special token."""
         return token in self._special_token_values
 
     @cached_property
@@ -400,7 +390,7 @@ def _tokenizer_from_ranks(
 
 
 def _tokenizer_json_pattern(pattern: str) -> str:
-    """Translate a pattern from tiktoken's regex syntax to that of a `tokenizer.json`.
+    """Translate a pattern from tiktoken's regex syntax to the syntax of a `tokenizer.json`.
 
     In a `tokenizer.json`, `$` matches at the end of each line, and `{1,3}+` repeats a repetition. In
     tiktoken, `{1,3}+` is possessive: it does not backtrack. A plain interval matches the same text only

@@ -29,7 +29,7 @@ _SPECIAL = ("<|endoftext|>", "<|startoftext|>")
 
 
 def read_file(blobpath: PathLike) -> bytes:
-    """Return the bytes of a file; for an address, those of the file in the cache of tiktoken."""
+    """Return the bytes of a file; an address is looked up in the cache of tiktoken."""
     path = os.fspath(blobpath)
     is_address = "://" in path
     return file_bytes(find_cached_file(path) if is_address else path, "a rank file")
@@ -111,7 +111,7 @@ def _token_and_rank(line: bytes, place: str) -> tuple[bytes, int]:
 
 
 def _alphabet_bytes() -> list[bytes]:
-    """Return the bytes in the order of GPT-2: those with a printable character first."""
+    """Return the bytes in the order of GPT-2: bytes with a printable character first."""
     order = sorted(range(256), key=lambda byte: (ord(CHARACTER_OF_BYTE[byte]) != byte, byte))
     return [bytes([byte]) for byte in order]
 

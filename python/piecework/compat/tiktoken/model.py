@@ -37,7 +37,7 @@ def encoding_for_model(model_name: str, ranks: PathLike | None = None) -> Encodi
     Traceback (most recent call last):
     piecework.errors.UnknownNameError: model_name: 'gpt-9' is not a known OpenAI model; ...
 
-    Raises `UnknownNameError`, a `KeyError`, for an unknown model; other errors are those of
+    Raises `UnknownNameError`, a `KeyError`, for an unknown model, and the errors of
     `get_encoding`.
     """
     return get_encoding(encoding_name_for_model(model_name), ranks)

@@ -1,4 +1,4 @@
-"""Counting and encoding on clusters: one file for each engine over the same functions.
+"""Count and encode on clusters; each engine has a file of its own over the same functions.
 
 `ray` and `spark` have `count_files`, which returns the `Counts` of `piecework.count_files`, and functions for
 data sets of the engine. `engines` has what they share: it checks, divides the files and adds up. The engine

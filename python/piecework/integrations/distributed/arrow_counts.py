@@ -2,8 +2,9 @@
 
 A table has the columns `word` (null in one row), `count` (uint64) and `first` (uint64, null if unknown). The
 row without a word counts the invalid UTF-8 sequences that became U+FFFD, so that a sum of tables has their
-sum. `first` is (source << 40) + byte offset in that source, as in `Counts`. Offsets in tables are those of
-the whole source, so that the first position of a sum is the smallest one, also for parts of one source.
+sum. `first` is (source << 40) + byte offset in that source, as in `Counts`. Offsets in tables count from the
+beginning of the whole source, so that the first position of a sum is the smallest one, also for parts of one
+source.
 """
 
 from __future__ import annotations

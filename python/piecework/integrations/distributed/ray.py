@@ -51,10 +51,11 @@ def count_files(
 ) -> pw.Counts:
     """Count the words of files that every node can open; return the counts of `piecework.count_files`.
 
-    Words, counts and first positions are those of one process, in the same order. `task_bytes` is the number
-    of bytes as stored that one task counts at least, in consecutive files; a file is never divided. `address`
-    is that of the cluster (None: the environment variable RAY_ADDRESS, a cluster that runs on this machine,
-    or a new one here). `memory` and `num_threads` are those of each task, by default 1 GiB and 1.
+    Words, counts and first positions are the same as in one process, in the same order. `task_bytes` is the
+    number of bytes as stored that one task counts at least, in consecutive files; a file is never divided.
+    `address` is the address of the cluster (None: the environment variable RAY_ADDRESS, a cluster that runs
+    on this machine, or a new one here). `memory` and `num_threads` apply to each task, by default 1 GiB and
+    1.
 
     Raises `WorkerError` for a worker without this version of piecework, and the errors of `count_files`.
     """
@@ -71,9 +72,9 @@ def count_dataset(
 ) -> pw.Counts:
     """Count the words of a column of a `ray.data.Dataset`, such as `ray.data.read_parquet(...)`.
 
-    Words and counts are those of `piecework.count_texts`. `position_column` has the position of the first
-    byte of each text, (source << 40) + byte offset; without it, first positions are unknown. Rows without a
-    text are skipped.
+    Words and counts are the same as from `piecework.count_texts`. `position_column` has the position of the
+    first byte of each text, (source << 40) + byte offset; without it, first positions are unknown. Rows
+    without a text are skipped.
     """
     cluster = _Ray()
     columns, settings = engines.arguments_of_counting(preset, column, position_column)
@@ -98,7 +99,7 @@ def encode_dataset(
 ) -> Any:
     """Return a `ray.data.Dataset` with the ids of a column of texts as lists of uint32.
 
-    The data set is lazy, as those of Ray Data are: writing it runs the tasks, for example
+    The data set is lazy, as usual in Ray Data: writing it runs the tasks, for example
     `encode_dataset(...).write_parquet(folder)`. The tokenizer is sent to each worker process once. Padding to
     the longest row of a batch is not applied.
     """
@@ -124,15 +125,15 @@ def encode_files(
 
     Every node must be able to open the files and the folder. Each output has the bytes that
     `piecework.encode_files` writes for that input, and appears when it is complete; a repeated task replaces
-    it by the same bytes. Formats and the other arguments are those of `encode_files`; `num_threads` is
-    that of each task, by default 1.
+    it by the same bytes. Formats and the other arguments are the same as for `encode_files`; `num_threads`
+    applies to each task, by default 1.
     """
     checked = given_to(encode_files, EncodeSettings, settings)
     return engines.encode_files(_Ray(address), tokenizer, paths, out_dir, format, checked)
 
 
 class _Ray:
-    """The cluster at an address, or that of this process."""
+    """The cluster at an address, or the cluster of this process."""
 
     def __init__(self, address: str | None = None) -> None:
         import_extra("pyarrow", "ray")

@@ -56,10 +56,10 @@ def count_files(
 ) -> pw.Counts:
     """Count the words of files that every worker can open; return the counts of `piecework.count_files`.
 
-    Words, counts and first positions are those of one process, in the same order. `task_bytes` is the number
-    of bytes as stored that one task counts at least, in consecutive files; a file is never divided.
+    Words, counts and first positions are the same as in one process, in the same order. `task_bytes` is the
+    number of bytes as stored that one task counts at least, in consecutive files; a file is never divided.
     `session` is a `SparkSession` (None: the active one, otherwise a new one for `master`, such as
-    `local[2]`). `memory` and `num_threads` are those of each task, by default 1 GiB and 1.
+    `local[2]`). `memory` and `num_threads` apply to each task, by default 1 GiB and 1.
 
     Raises `WorkerError` for a worker without this version of piecework, and the errors of `count_files`.
     """
@@ -77,9 +77,9 @@ def count_frame(
 ) -> pw.Counts:
     """Count the words of a column of a data frame, such as `spark.read.parquet(...)`.
 
-    Words and counts are those of `piecework.count_texts`. `position_column` has the position of the first
-    byte of each text, (source << 40) + byte offset; without it, first positions are unknown. Rows without a
-    text are skipped.
+    Words and counts are the same as from `piecework.count_texts`. `position_column` has the position of the
+    first byte of each text, (source << 40) + byte offset; without it, first positions are unknown. Rows
+    without a text are skipped.
     """
     columns, settings = engines.arguments_of_counting(preset, column, position_column)
     count = worker_function("spark_count_batches", _dumps(settings))
@@ -148,8 +148,8 @@ def encode_files(
 
     Every worker must be able to open the files and the folder. Each output has the bytes that
     `piecework.encode_files` writes for that input, and appears when it is complete; a repeated task replaces
-    it by the same bytes. Formats and the other arguments are those of `encode_files`; `num_threads` is
-    that of each task, by default 1.
+    it by the same bytes. Formats and the other arguments are the same as for `encode_files`; `num_threads`
+    applies to each task, by default 1.
     """
     checked = given_to(encode_files, EncodeSettings, settings)
     engine = _Spark(session, master)

@@ -186,7 +186,7 @@ def resized_header(
 def write_resized(
     file: SafetensorsFile, target: BinaryIO, tables: Mapping[str, int], change: Change
 ) -> None:
-    """Write a file with other rows in some tables; memory holds some megabytes of rows at a time."""
+    """Write a file with other rows in some tables; only some megabytes of rows are in memory at a time."""
     with FileError.while_reading(file.path):
         source = open(file.path, "rb")  # noqa: SIM115 (the next line closes it)
     with source:

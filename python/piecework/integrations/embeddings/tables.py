@@ -89,7 +89,7 @@ class Change:
         return self.id_map.old_ids
 
     def tables_of(self, tensors: Mapping[str, TensorType], place: str) -> dict[str, int]:
-        """Return the tables of a model with their rows: the named ones, else those with known names.
+        """Return the tables of a model with their rows: the named tables, or else tables with known names.
 
         Raises `FormatError` if the tables do not fit the map or each other, if there are none, or if another
         tensor has as many rows as they have.

@@ -30,7 +30,7 @@ _Key: TypeAlias = tuple[bytes | str, int]
 
 
 def map_between(old: Tokenizer, new: Tokenizer) -> IdMap:
-    """Return the map from the ids of one tokenizer to those of another, which was not made from it.
+    """Return the map from the ids of one tokenizer to the ids of another, which was not made from it.
 
     >>> import piecework as pw
     >>> old = pw.Tokenizer(
@@ -138,7 +138,7 @@ def _matrix(name: str, value: Any) -> npt.NDArray[Any]:
 
 
 def _token_keys(tokenizer: Tokenizer) -> dict[_Key, int]:
-    """Return the id of each token by its key, which equals that of a matching token; in the order of ids."""
+    """Return the id of each token by its key, in the order of ids; matching tokens have equal keys."""
     texts = decoded_bytes(tokenizer)
     seen: Counter[bytes | str] = Counter()
     found: dict[_Key, int] = {}
@@ -150,7 +150,7 @@ def _token_keys(tokenizer: Tokenizer) -> dict[_Key, int]:
 
 
 def _longest_tokens(data: bytes | str, ids: Mapping[bytes, int], longest: int) -> tuple[int, ...]:
-    """Return the ids whose bytes are those of a token, the longest first at each position; () if none are."""
+    """Return ids that together have the bytes of a token, the longest match first; () if none do."""
     found, start = [], 0
     while isinstance(data, bytes) and start < len(data):
         ends = range(min(start + longest, len(data)), start, -1)

@@ -1,8 +1,7 @@
 """Tokenizers of this library in transformers.
 
-    accelerate              a fast tokenizer of transformers, encoding here
-    coverage                what runs here and what runs in `tokenizers`
-    served                  a tokenizer of an inference server, with its streams, encoding here
+    accelerate              a fast tokenizer of transformers, encoding with piecework
+    served                  a tokenizer of an inference server, with its streams, encoding with piecework
     PieceworkTokenizerFast  a `Tokenizer` with the interface of transformers
     register                let `AutoTokenizer` return it
     BackendTokenizer        a `Tokenizer` with the methods of `tokenizers.Tokenizer`
@@ -22,7 +21,6 @@ from piecework.integrations.transformers.accelerated import (  # noqa: E402
     DecodeStream,
     PieceworkTokenizerFast,
     accelerate,
-    coverage,
     register,
     served,
 )
@@ -35,7 +33,6 @@ __all__ = [
     "DecodeStream",
     "PieceworkTokenizerFast",
     "accelerate",
-    "coverage",
     "register",
     "served",
 ]

@@ -1,4 +1,4 @@
-"""Tokenizers of transformers that encode and decode here: any fast one, and a class of this library."""
+"""Tokenizers of transformers that encode and decode with piecework: any fast one, and a new class."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import logging
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from copy import copy, deepcopy
-from dataclasses import dataclass
 from functools import cache
 from itertools import pairwise
 from typing import Any
@@ -26,7 +25,7 @@ from piecework.tokenizer.rectangles import as_tensor
 
 _TENSOR_TYPES = ("np", "pt")
 _LOGGER = logging.getLogger(__name__)
-_OriginalStream: Any = tokenizers.decoders.DecodeStream  # servers replace it by the one here
+_OriginalStream: Any = tokenizers.decoders.DecodeStream  # servers replace it by ours
 
 
 class EncodesHere:
@@ -47,8 +46,11 @@ class EncodesHere:
 
     def _encode_plus(self, text: Any, text_pair: Any = None, **settings: Any) -> BatchEncoding:
         cls: Any = type(self)
-        call = _Call.of(self, text, text_pair, settings) if _encodes_plainly(cls) else None
-        encoded = None if call is None else call.run()
+        encoded = None
+        if _encodes_plainly(cls) and not settings.get("sanitize_control_tokens"):
+            words = settings.get("is_split_into_words", False)
+            rows, is_batched = _rows_of(text, text_pair, words)
+            encoded = None if rows is None else _Call(self, rows, is_batched, settings).run()
         if encoded is None:
             # Invalid input, for the error of transformers, and calls that it serves itself.
             return super()._encode_plus(text, text_pair, **settings)  # type: ignore[misc]
@@ -56,7 +58,7 @@ class EncodesHere:
 
     def __reduce_ex__(self, protocol: Any) -> Any:
         cls: Any = type(self)
-        # A class that extends an accelerated one, such as those of vLLM, has a pickle of its own.
+        # A class that extends an accelerated one, as vLLM does, has a pickle of its own.
         if cls.__mro__[1] is not EncodesHere or cls is not accelerated_class(cls.__mro__[2]):
             return super().__reduce_ex__(protocol)
         # The class is made again, from the class of transformers that it extends.
@@ -65,7 +67,7 @@ class EncodesHere:
 
 @cache
 def accelerated_class(base: Any) -> Any:
-    """Return the subclass of a class of transformers that encodes here; it has the same name."""
+    """Return the subclass of a class of transformers that encodes with piecework, under the same name."""
     body = {
         "__module__": base.__module__,
         "__qualname__": base.__qualname__,
@@ -98,7 +100,7 @@ def _encodes_plainly(cls: Any) -> bool:
 
 
 def accelerate(tokenizer: Any) -> Any:
-    """Return a tokenizer of transformers that gives the same results and encodes and decodes here.
+    """Return a tokenizer of transformers that encodes and decodes with piecework, with the same results.
 
     >>> import piecework as pw
     >>> from transformers import TokenizersBackend
@@ -111,7 +113,8 @@ def accelerate(tokenizer: Any) -> Any:
 
     `tokenizer` is any fast tokenizer; it is not changed. The result is of a subclass of its class, with the
     same name, settings and files. Changes of it (`add_tokens`, `backend_tokenizer.normalizer = ...`) are
-    compiled at the next call. Calls that this library cannot serve run in `tokenizers`; see `coverage`.
+    compiled at the next call. Calls that this library cannot serve run in `tokenizers`;
+    `backend_tokenizer.refusal` has the reason, or None.
 
     Raises `InputTypeError` for a tokenizer that is not a fast one.
     """
@@ -133,42 +136,8 @@ def accelerate(tokenizer: Any) -> Any:
     return result
 
 
-def coverage(tokenizer: Any) -> dict[str, str]:
-    """Return, for each call of a tokenizer of `accelerate`, where it runs: "piecework", or why not.
-
-    >>> import piecework as pw
-    >>> from piecework.integrations.transformers import PieceworkTokenizerFast, coverage
-    >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
-    >>> found = coverage(PieceworkTokenizerFast(tokenizer_object=tok))
-    >>> found["__call__"], found["decode"]
-    ('piecework', 'piecework')
-    >>> found["train_new_from_iterator"]
-    'tokenizers: trains with its own trainers'
-    """
-    backend = getattr(tokenizer, "_tokenizer", None)
-    if not isinstance(backend, BackendTokenizer):
-        problem = f"must be a tokenizer that accelerate returned, not {type(tokenizer).__name__}"
-        raise InputTypeError("tokenizer", problem)
-    refusal = backend.refusal
-    here = "piecework" if refusal is None else f"tokenizers: {refusal}"
-    calls = {
-        **dict.fromkeys(("__call__", "encode", "tokenize", "apply_chat_template"), here),
-        **dict.fromkeys(("decode", "batch_decode"), here),
-        **dict.fromkeys(("add_tokens", "save_pretrained", "pickle"), here),
-        "pad": "transformers: no text is encoded",
-        "train_new_from_iterator": "tokenizers: trains with its own trainers",
-        "backend_tokenizer.model": "tokenizers: the model as a component is built when it is read",
-        "sanitize_control_tokens=True": "tokenizers: encodes span by span",
-        "a custom _decode or _encode_plus": "the class of the tokenizer",
-    }
-    cls: Any = type(tokenizer)
-    if not _encodes_plainly(cls):
-        calls["__call__"] = f"{here}, through _encode_plus of {cls.__name__}"
-    return calls
-
-
 def served(tokenizer: Any) -> Any:
-    """Return a tokenizer of a server that encodes and decodes here, with its streams.
+    """Return a tokenizer of a server that encodes, decodes and streams with piecework.
 
     >>> import piecework as pw
     >>> from transformers import TokenizersBackend
@@ -193,29 +162,10 @@ def served(tokenizer: Any) -> Any:
 # ---- one call
 
 
-@dataclass
 class _Call:
     """One call of a tokenizer: its rows, how they are encoded, and what it returns."""
 
-    owner: Any
-    backend: BackendTokenizer
-    rows: Rows
-    is_batched: bool
-    is_pretokenized: bool
-    add_special_tokens: bool
-    max_length: int | None
-    verbose: bool
-    return_tensors: str | None
-    columns: tuple[str, ...]
-    has_overflow: bool
-
-    @classmethod
-    def of(cls, owner: Any, text: Any, text_pair: Any, settings: dict[str, Any]) -> _Call | None:
-        """Return the call, with the settings of its backend; None for one that transformers has to serve."""
-        words = settings.get("is_split_into_words", False)
-        rows, is_batched = _rows_of(text, text_pair, words)
-        if rows is None or settings.get("sanitize_control_tokens"):
-            return None
+    def __init__(self, owner: Any, rows: Rows, is_batched: bool, settings: dict[str, Any]) -> None:
         # Other threads call the same owner with other lengths: this call has a backend of its own.
         backend = owner._tokenizer.snapshot()
         _with_backend(owner, backend).set_truncation_and_padding(
@@ -232,19 +182,17 @@ class _Call:
         split = settings.get("split_special_tokens")
         backend.encode_special_tokens = owner.split_special_tokens if split is None else split
         owner._tokenizer.take_settings(backend)
-        return cls(
-            owner=owner,
-            backend=backend,
-            rows=rows,
-            is_batched=is_batched,
-            is_pretokenized=words,
-            add_special_tokens=settings.get("add_special_tokens", True),
-            max_length=settings.get("max_length"),
-            verbose=settings.get("verbose", True),
-            return_tensors=settings.get("return_tensors"),
-            columns=tuple(_columns_of(owner, settings)),
-            has_overflow=settings.get("return_overflowing_tokens", False),
-        )
+        self.owner = owner
+        self.backend: BackendTokenizer = backend
+        self.rows = rows
+        self.is_batched = is_batched
+        self.is_pretokenized = settings.get("is_split_into_words", False)
+        self.add_special_tokens = settings.get("add_special_tokens", True)
+        self.max_length = settings.get("max_length")
+        self.verbose = settings.get("verbose", True)
+        self.return_tensors = settings.get("return_tensors")
+        self.columns = tuple(_columns_of(owner, settings))
+        self.has_overflow = settings.get("return_overflowing_tokens", False)
 
     def run(self) -> BatchEncoding | None:
         """Encode; None if the backend cannot, so that transformers calls it and raises its errors."""
@@ -451,8 +399,8 @@ class DecodeStream:
     >>> stream.step(backend, 2), stream.step(backend, [1, 2])
     (' ##s', ' hug ##s')
 
-    The first step decides: a `BackendTokenizer` decodes here, another tokenizer in `tokenizers`. `ids` are
-    those before the stream, such as a prompt. As in `tokenizers`, ids without token add no text.
+    The first step decides: a `BackendTokenizer` decodes in piecework, another tokenizer in `tokenizers`.
+    `ids` are the ids before the stream, such as a prompt. As in `tokenizers`, ids without token add no text.
     """
 
     def __init__(self, ids: Sequence[int] | None = None, skip_special_tokens: bool = False) -> None:
@@ -498,7 +446,7 @@ class DecodeStream:
 
 
 def _compiled(tokenizer: Any) -> Tokenizer | None:
-    """Return the tokenizer that decodes here, None if `tokenizers` decodes."""
+    """Return the tokenizer of piecework that decodes, None if `tokenizers` decodes."""
     if not isinstance(tokenizer, BackendTokenizer) or tokenizer.refusal is not None:
         return None
     return tokenizer.tokenizer
@@ -521,10 +469,10 @@ class PieceworkTokenizerFast(EncodesHere, TokenizersBackend):  # type: ignore[mi
     >>> fast(["hugs", "pun hugs"], padding=True)["input_ids"]
     [[2, 21, 3, 0], [2, 23, 21, 3]]
 
-    `tokenizer_object` is a `Tokenizer`; its special tokens, padding and truncation become those of the
-    class. `from_pretrained` reads folders with a `tokenizer.json`, a SentencePiece `tokenizer.model` or a
-    `vocab.txt`; of other files, pass what `Tokenizer.load` returns. No tokenizer of `tokenizers` is built,
-    unless the model is read as a component.
+    `tokenizer_object` is a `Tokenizer`; its special tokens, padding and truncation become the
+    settings of the class. `from_pretrained` reads folders with a `tokenizer.json`, a SentencePiece
+    `tokenizer.model` or a `vocab.txt`; of other files, pass what `Tokenizer.load` returns. No tokenizer of
+    `tokenizers` is built, unless the model is read as a component.
     """
 
     vocab_files_names = {  # noqa: RUF012 - transformers reads it from the class
@@ -552,7 +500,7 @@ class PieceworkTokenizerFast(EncodesHere, TokenizersBackend):  # type: ignore[mi
 
 
 def register(*config_classes: type) -> None:
-    """Make `AutoTokenizer` return a `PieceworkTokenizerFast` for folders that name it, and for these models.
+    """Make `AutoTokenizer` return a `PieceworkTokenizerFast` for these models and for folders that name it.
 
     >>> from piecework.integrations.transformers import register
     >>> register()

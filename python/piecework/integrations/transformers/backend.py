@@ -1,4 +1,4 @@
-"""A tokenizer with the methods of `tokenizers.Tokenizer` that encodes and decodes here."""
+"""A tokenizer with the methods of `tokenizers.Tokenizer` that encodes and decodes with piecework."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ class BackendTokenizer:
         """Read the text of a `tokenizer.json`."""
         try:
             with warnings.catch_warnings():
-                ignore_warnings_of_lengths()  # they are applied here as in `tokenizers`
+                ignore_warnings_of_lengths()  # piecework applies them as `tokenizers` does
                 return cls(Tokenizer.from_str(json))
         except PieceworkError:  # a pipeline that only `tokenizers` runs, or its own error
             return cls.from_tokenizers(tokenizers.Tokenizer.from_str(json))
@@ -100,7 +100,7 @@ class BackendTokenizer:
         """Download the `tokenizer.json` of a repository of the hub, or take it from its cache, and read it.
 
         `token` gives access to a private repository. Requires `piecework[hub]`. Raises `ArgumentError` for
-        another name than that of a repository or a revision, and `FileError` if the library fails.
+        a name that is not a repository or a revision, and `FileError` if the library fails.
         """
         from piecework.io.hub import download_tokenizer_json
 
@@ -147,7 +147,7 @@ class BackendTokenizer:
 
     @property
     def refusal(self) -> str | None:
-        """Why the pipeline runs in `tokenizers`; None if it runs here."""
+        """Why the pipeline runs in `tokenizers`; None if it runs in piecework."""
         return self._pipeline.refusal
 
     def to_tokenizers(self) -> tokenizers.Tokenizer:
@@ -194,7 +194,7 @@ class BackendTokenizer:
         settings: tuple[bool, bool],
         there: Callable[[tokenizers.Tokenizer], list[Any]],
     ) -> list[BackendEncoding]:
-        """Encode rows here, or `there` if this library refuses the rows or the pipeline."""
+        """Encode rows in piecework, or with `there` if piecework refuses the rows or the pipeline."""
         refusal: PieceworkError | None = None
         try:
             encode = self.encoder(*split, *settings)
@@ -202,14 +202,21 @@ class BackendTokenizer:
                 return list(map(BackendEncoding, encode()))
         except PieceworkError as error:
             refusal = error
-        return list(map(BackendEncoding, self._encode_there(there, refusal)))
+        original = self.to_tokenizers()
+        try:
+            return list(map(BackendEncoding, there(original)))
+        except BaseException as raised:
+            # A panic there is no Exception and would end programs that handle errors.
+            if refusal is None or isinstance(raised, Exception):
+                raise
+            raise refusal from None
 
     encode_batch_fast = encode_batch
 
     def encoder(
         self, texts: Rows, pairs: Rows | None, is_pretokenized: bool, add_special_tokens: bool
     ) -> Callable[[], list[Encoding]] | None:
-        """Return a function that encodes rows by the present settings; None if `tokenizers` encodes them."""
+        """Return a function that encodes rows with the current settings; None if `tokenizers` encodes."""
         tokenizer, padding = self.tokenizer, self._padding
         if tokenizer is None or self._has_no_room(pairs is not None, add_special_tokens):
             return None
@@ -223,7 +230,7 @@ class BackendTokenizer:
                 unpadded = tokenizer.without_padding()
                 length = max(len(unpadded.encode(*row, *settings).ids) for row in rows)
                 if length:
-                    padded = _padded(unpadded, {**padding, "length": length})
+                    padded = _with_lengths(unpadded, None, {**padding, "length": length})
             return [padded.encode(*row, *settings) for row in rows]
 
         return encode
@@ -256,19 +263,6 @@ class BackendTokenizer:
             offsets=offsets,
             overflow=overflow,
         )
-
-    def _encode_there(
-        self, there: Callable[[tokenizers.Tokenizer], list[Any]], error: PieceworkError | None
-    ) -> list[Any]:
-        """Encode in `tokenizers`, which accepts other settings, or raises its own error for `error`."""
-        original = self.to_tokenizers()
-        try:
-            return there(original)
-        except BaseException as raised:
-            # A panic there is no Exception and would end programs that handle errors.
-            if error is None or isinstance(raised, Exception):
-                raise
-            raise error from None
 
     def _has_no_room(self, is_pair: bool, add_special_tokens: bool) -> bool:
         """Return whether truncation leaves no token of a text; `tokenizers` then truncates by other rules."""
@@ -340,11 +334,11 @@ class BackendTokenizer:
     # ---- vocabulary
 
     def token_to_id(self, token: str) -> int | None:
-        """Return the id of a token, None for a token that is not in the vocabulary."""
+        """Return the id of a token, or None if it is not in the vocabulary."""
         return self._holder().token_to_id(token)
 
     def id_to_token(self, id: int) -> str | None:
-        """Return the token of an id, None for an id that is not in the vocabulary."""
+        """Return the token with an id, or None if no token has this id."""
         return self._holder().id_to_token(id)
 
     def get_vocab(self, with_added_tokens: bool = True) -> dict[str, int]:
@@ -364,7 +358,7 @@ class BackendTokenizer:
         return {token.id: added_token(token) for token in compiled.added_tokens}
 
     def add_tokens(self, tokens: Iterable[str | tokenizers.AddedToken]) -> int:
-        """Add tokens that are matched whole in the text; return how many are new or changed."""
+        """Add tokens that are matched as a whole; return how many are new or changed."""
         return self._add(tokens, is_special=False)
 
     def add_special_tokens(self, tokens: Iterable[str | tokenizers.AddedToken]) -> int:
@@ -506,15 +500,11 @@ def _with_lengths(tokenizer: Tokenizer, truncation: Lengths, padding: Lengths) -
     # model2vec sets the length 0, with which `tokenizers` pads nothing.
     if padding is None or padding["length"] == 0:
         return tokenizer
-    return _padded(tokenizer, padding)
-
-
-def _padded(tokenizer: Tokenizer, padding: dict[str, Any]) -> Tokenizer:
     return tokenizer.with_padding(**_with_side(padding))
 
 
 def _with_side(settings: dict[str, Any]) -> dict[str, Any]:
-    """Return settings of `tokenizers`, whose `direction` is called `side` here."""
+    """Return settings of `tokenizers`, whose `direction` is called `side` in piecework."""
     return {"side" if name == "direction" else name: value for name, value in settings.items()}
 
 

@@ -9,7 +9,6 @@ from typing import Any
 import tokenizers
 
 from piecework import Encoding
-from piecework._internal.warn import warn
 
 # Read from the encoding that is held, of either library.
 _READ = (
@@ -23,7 +22,7 @@ _MASKS = ("ids", "type_ids", "tokens", "special_tokens_mask", "attention_mask")
 
 
 class BackendEncoding:
-    """An `Encoding` with the methods of `tokenizers.Encoding`, those that change it included.
+    """An `Encoding` with all methods of `tokenizers.Encoding`, even the ones that change it.
 
     >>> import piecework as pw
     >>> from piecework.integrations.transformers import BackendTokenizer
@@ -43,16 +42,9 @@ class BackendEncoding:
     def merge(
         encodings: Iterable[BackendEncoding | tokenizers.Encoding], growing_offsets: bool = True
     ) -> BackendEncoding:
-        """Return the encodings one after the other; with `growing_offsets`, offsets count on."""
+        """Concatenate encodings; with `growing_offsets`, each one's offsets continue the previous ones."""
         parts = [as_tokenizers_encoding(encoding) for encoding in encodings]
         return BackendEncoding(tokenizers.Encoding.merge(parts, growing_offsets))
-
-    @property
-    def words(self) -> list[int | None]:
-        """The index of the word of each token; the earlier name of `word_ids`, deprecated."""
-        warn("words: use word_ids", DeprecationWarning)
-        word_ids: list[int | None] = self._held.word_ids
-        return word_ids
 
     @property
     def overflowing(self) -> list[BackendEncoding]:
@@ -63,22 +55,9 @@ class BackendEncoding:
         """Truncate to `max_length` tokens; the rest becomes `overflowing`."""
         self._changing().truncate(max_length, stride, direction)
 
-    def pad(
-        self,
-        length: int,
-        direction: str = "right",
-        pad_id: int = 0,
-        pad_type_id: int = 0,
-        pad_token: str = "[PAD]",
-    ) -> None:
-        """Pad to `length` tokens."""
-        self._changing().pad(
-            length,
-            direction=direction,
-            pad_id=pad_id,
-            pad_type_id=pad_type_id,
-            pad_token=pad_token,
-        )
+    def pad(self, length: int, **settings: Any) -> None:
+        """Pad to `length` tokens; the settings are those of `tokenizers`, such as `direction`."""
+        self._changing().pad(length, **settings)
 
     def set_sequence_id(self, sequence_id: int) -> None:
         """Set the sequence that all tokens belong to."""
@@ -118,7 +97,7 @@ for _name in (*_READ, *_READ_HERE):
 def as_tokenizers_encoding(
     encoding: BackendEncoding | Encoding | tokenizers.Encoding,
 ) -> tokenizers.Encoding:
-    """Return an encoding as an object of `tokenizers`; one that is an object of it already is returned."""
+    """Convert an encoding to an object of `tokenizers`, unless it is one already."""
     held = encoding._held if isinstance(encoding, BackendEncoding) else encoding
     if isinstance(held, tokenizers.Encoding):
         return held
@@ -134,7 +113,7 @@ def _restored(state: bytes) -> BackendEncoding:
 
 
 def _state(encoding: BackendEncoding | Encoding | tokenizers.Encoding) -> dict[str, Any]:
-    """Return everything that an encoding holds, as `tokenizers` stores it."""
+    """Return the state of an encoding, as `tokenizers` stores it."""
     held = encoding._held if isinstance(encoding, BackendEncoding) else encoding
     if isinstance(held, Encoding):
         return _state_here(held)

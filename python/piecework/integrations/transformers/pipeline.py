@@ -1,4 +1,4 @@
-"""The pipeline of a backend tokenizer: compiled here, with components of `tokenizers` on request.
+"""The pipeline of a backend tokenizer: compiled by piecework; components of `tokenizers` on request.
 
 A pipeline is in one of two states. *Compiled*: a `Tokenizer` of this library encodes. *Original*: an object
 of `tokenizers` encodes, because nothing has asked for a compiled one yet or because it cannot be compiled.
@@ -194,7 +194,7 @@ def _state(name: str, component: Any) -> object:
 
 
 def _is_held_here_only(component: Any) -> bool:
-    # The references: the tuple of `_watched`, the loop, this argument and that of getrefcount.
+    # The references: the tuple of `_watched`, the loop, this argument and the argument of getrefcount.
     return sys.getrefcount(component) <= 4
 
 

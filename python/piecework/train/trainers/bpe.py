@@ -82,7 +82,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
         "sorted",
         Choice(
             "Order of the alphabet in the vocabulary: by code points, by first occurrence in the corpus, or "
-            "that of the initial alphabet.",
+            "as in the initial alphabet.",
             names=common.ALPHABET_ORDERS,
         ),
     )
@@ -176,7 +176,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
         """Return the trainer over characters that learns the same merges."""
 
     def _sized(self, vocab_size: int) -> Self:
-        """Return the trainer with another size; without a transition that it does not reach."""
+        """Return the trainer with another size, without a transition that is out of reach."""
         if isinstance(self.transition, int) and self.transition >= vocab_size:
             return replace(self, vocab_size=vocab_size, transition=None)
         return super()._sized(vocab_size)
@@ -190,7 +190,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
         return super()._preset_for(preset, counted)
 
     def _check_before_counting(self, files: int | None = None) -> None:
-        """Raise for settings with which learning fails whatever the corpus is."""
+        """Raise for settings with which learning fails for every corpus."""
         if self._is_byte_level:
             self._by_characters()._check_before_counting(files)
             return
@@ -221,7 +221,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
 @documented
 @dataclass(frozen=True)
 class BPETrainer(_AnyBPETrainer):
-    """Learn merges of characters: replace the most frequent pair by one token, and repeat.
+    """Learn merges of characters: repeatedly replace the most frequent pair by one token.
 
     >>> from piecework.train import Counts
     >>> counts = Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5])
@@ -230,7 +230,7 @@ class BPETrainer(_AnyBPETrainer):
     (('u', 'g'), ('u', 'n'), ('h', 'ug'))
 
     `vocab_size` counts special tokens and alphabet: an alphabet of 478 and 40,000 merges make 40,478 entries.
-    Of equally frequent pairs, `ties` selects the one with the lower ids, as `tokenizers` does, with the
+    Among equally frequent pairs, `ties` selects the one with the lower ids, as `tokenizers` does, with the
     greater strings, as subword-nmt does, or the one that occurs first in the corpus, as tiktoken's teaching
     module does. "first-seen" needs counts with first positions.
 
@@ -295,7 +295,7 @@ class BPETrainer(_AnyBPETrainer):
         return super()._decoder_for(pipeline)
 
     def _by_characters(self) -> BPETrainer:
-        """Return this trainer, whose alphabet already is characters."""
+        """Return the trainer itself: its alphabet already is characters."""
         return self
 
     @property
@@ -352,10 +352,10 @@ class ByteBPETrainer(_AnyBPETrainer):
     >>> trainer.learn(count_texts(["hug pug hug"], preset="gpt2")).merges
     (('u', 'g'), ('h', 'ug'))
 
-    The settings are those of `BPETrainer`. The `vocab_size` of GPT-2 is 256 bytes, 50,000 merges and one
-    special token: 50,257. Counts must come from a byte-level pipeline. `alphabet_order` is "sorted", the 256
-    characters that stand for the bytes by code points, as in GPT-2, or "byte-values", the bytes by value.
-    With `ties="first-seen"` and "byte-values", ids are those of tiktoken's teaching module.
+    The settings are the same as for `BPETrainer`. The `vocab_size` of GPT-2 is 256 bytes, 50,000 merges and
+    one special token: 50,257. Counts must come from a byte-level pipeline. `alphabet_order` is "sorted", the
+    256 characters that stand for the bytes by code points, as in GPT-2, or "byte-values", the bytes by value.
+    With `ties="first-seen"` and "byte-values", ids equal the ids of tiktoken's teaching module.
     """
 
     kind = "byte-bpe"

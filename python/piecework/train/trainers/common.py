@@ -34,7 +34,7 @@ ALPHABET_ORDERS = ("sorted", "first-seen", "given")
 VOCAB_SIZE = Integer("Size of the vocabulary, special tokens and alphabet included.", least=1)
 MIN_FREQUENCY = Integer("Do not merge pairs that occur less often.", least=0)
 LIMIT_ALPHABET = Integer(
-    "Number of characters in the alphabet: those of the initial alphabet, then the most frequent.",
+    "Number of characters in the alphabet: first the initial alphabet, then the most frequent.",
     least=1,
     none="no limit",
 )
@@ -134,7 +134,7 @@ def add_unknown_token(trainer: Any, *, can_be_empty: bool = False) -> None:
 
 
 def checked_counts(counts: Counts | Mapping[str, int]) -> Counts:
-    """Return counts, those of a mapping from words to counts included.
+    """Return counts; convert a mapping from words to counts.
 
     Raises `ArgumentError` for another type, `CorpusError` for counts without words.
     """
@@ -185,7 +185,7 @@ def ends_of_sequences(*, runs: bool, punctuation: bool = True) -> str:
 
     A space is between two words if a letter follows it, and neither a number nor a space precedes it;
     without `punctuation`, a letter must precede it. With `runs`, spaces in a row are one. Only the two
-    characters beside a space decide, so a piece that crosses a space crosses no end of a sequence anywhere.
+    characters beside a space decide, so a piece that crosses a space never crosses the end of a sequence.
     """
     ends = _ENDS if punctuation else _ENDS_OF_LETTERS
     return f"▁▁+|{ends}" if runs else ends

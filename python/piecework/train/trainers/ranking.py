@@ -62,7 +62,7 @@ class RankingTrainer(PresetTrainer):
 
     @abstractmethod
     def _units(self, counts: Counts) -> Iterable[tuple[str, int]]:
-        """Return what becomes entries, with the number of occurrences of each."""
+        """Return the units that become entries, with the number of occurrences of each."""
 
     @abstractmethod
     def _model_of(self, vocab: dict[str, int]) -> Model:

@@ -108,9 +108,9 @@ class SentencePieceTrainer(Trainer):
 
     `Tokenizer.save` writes the model as `.model` (and `.vocab`), which `sentencepiece` reads.
 
-    *Size.* By default, a corpus that cannot fill `vocab_size` gives the pieces that it has, with a
+    *Size.* By default, a corpus that cannot fill `vocab_size` yields as many pieces as it can, with a
     `TrainingWarning`. `hard_vocab_limit=True`, the default of `spm_train`, raises `TrainingError` instead,
-    which names the largest possible size; False is that of `spm_train` and does not warn.
+    which names the largest possible size; False, as in `spm_train`, does not warn.
 
     *Limits on learned pieces.* `split_by_unicode_script` counts Han, Hiragana and Katakana as one; without
     `split_by_number`, digits combine with every script. With `split_by_whitespace`, ▁ is the first
@@ -118,14 +118,15 @@ class SentencePieceTrainer(Trainer):
     last.
 
     *Pieces by pruning.* `learner=Pruning()` chooses the pieces of a unigram model as `UnigramTrainer` does:
-    words take fewer tokens, in every library that reads the `.model`. Its number of seeds is its own.
+    words take fewer tokens, in every library that reads the `.model`. The number of seeds is a setting of the
+    learner.
 
     *Pieces that are not learned.* Unknown, bos, eos and pad have their ids. `control_symbols` get the
     lowest free ids, then `user_defined_symbols`, then the 256 bytes of `byte_fallback`. A word model has
     each user-defined symbol with ▁ too.
 
     *Sentences.* With `input_format="tsv"`, each line is a sentence, a tab and a count.
-    `seed_sentencepieces_file` has a seed piece, a tab and a count on each line; those that occur in the
+    `seed_sentencepieces_file` has a seed piece, a tab and a count on each line; pieces that occur in the
     corpus replace the seed substrings.
 
     Source: Kudo and Richardson 2018; `spm_train` of sentencepiece 0.2.3.
@@ -344,7 +345,7 @@ class SentencePieceTrainer(Trainer):
     def learn(
         self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
     ) -> SentencePiece:
-        """Return the model, with its training settings, from counts of `pipeline`.
+        """Learn a model from counts of `pipeline`; the model contains its training settings.
 
         Warns with `TrainingWarning` if the corpus has too few pieces for `vocab_size`, or raises
         `TrainingError` with `hard_vocab_limit`. Raises `TrainingError` if the required pieces exceed
@@ -359,7 +360,7 @@ class SentencePieceTrainer(Trainer):
     def learn_pieces(
         self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
     ) -> LearnedPieces:
-        """Return the learned pieces and the EM iterations of Unigram; `num_threads` changes no result."""
+        """Return the learned pieces and, for Unigram, the EM iterations; `num_threads` changes neither."""
         counts = common.checked_counts(counts)
         self._check_sequences(counts)
         with common.resumable(self, counts, progress, how.get("checkpoint")) as run:

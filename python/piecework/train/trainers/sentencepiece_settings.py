@@ -169,7 +169,7 @@ def _seed(line: str, place: str) -> tuple[str, int]:
 
 
 def settings_as_bytes(trainer: Any, vocab_size: int) -> bytes:
-    """Return the settings as the bytes that a `.model` contains, without those of other messages."""
+    """Return the settings as the bytes that a `.model` contains, without other messages."""
     values = {field.name: getattr(trainer, field.name) for field in fields(trainer)}
     written = {name: value for name, value in values.items() if name not in _NOT_WRITTEN}
     written |= {
@@ -199,7 +199,7 @@ def _normalizer_settings(name: str, normalizer: SentencePieceNormalizer) -> list
     return [("name", name), ("precompiled_charsmap", ""), *flags]
 
 
-# ---- normalizers derived from that of a SentencePiece model: for decoded text, and for training
+# ---- normalizers derived from a SentencePiece model's normalizer: for decoded text, and for training
 
 
 def denormalizer_of(rules: NormalizationRules | None) -> SentencePieceNormalizer | None:
@@ -288,11 +288,13 @@ def _pieces_of_roles(roles: Sequence[Role]) -> dict[int, ScoredPiece]:
         if role.id < 0:
             continue
         if role.id in role_of:
-            problem = f"must be an id of its own: {role.id} is that of {role_of[role.id].name}"
+            problem = (
+                f"must be an id of its own: {role.id} already belongs to {role_of[role.id].name}"
+            )
             raise ArgumentError(f"{role.name}_id", problem)
         same = next((other for other in role_of.values() if other.piece == role.piece), None)
         if same is not None:
-            problem = f"must be a piece of its own: {role.piece!r} is that of {same.name}"
+            problem = f"must be a piece of its own: {role.piece!r} already belongs to {same.name}"
             raise ArgumentError(f"{role.name}_piece", problem)
         role_of[role.id] = role
     types: dict[str, PieceType] = {roles[0].piece: "unknown"}

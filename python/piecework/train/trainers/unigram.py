@@ -77,7 +77,7 @@ class _AnyUnigramTrainer(PresetTrainer):
     count_exponent: float = setting(
         1.0,
         Number(
-            "EM weights a word by its count to this power; 0.8 gives boundaries nearer to those of "
+            "EM weights a word by its count to this power; 0.8 gives boundaries nearer to "
             "morphemes, and more tokens.",
             above=0,
             most=1,
@@ -139,7 +139,7 @@ class _AnyUnigramTrainer(PresetTrainer):
         return self.learner and replace(self.learner, seed_vocab_size=self.seed_vocab_size)
 
     def _check_before_counting(self, files: int | None = None) -> None:
-        """Raise for settings with which learning fails whatever the corpus is."""
+        """Raise for settings with which learning fails for every corpus."""
         if self._is_byte_level:
             self._by_characters()._check_before_counting(files)
         else:
@@ -171,7 +171,7 @@ class _AnyUnigramTrainer(PresetTrainer):
 @documented
 @dataclass(frozen=True)
 class UnigramTrainer(_AnyUnigramTrainer):
-    """Learn Unigram pieces: start with frequent substrings, drop those with the least pruning loss.
+    """Learn Unigram pieces: start with frequent substrings and prune the ones with the lowest loss.
 
     >>> from piecework.train import Counts
     >>> counts = Counts(["hug", "pug", "pun", "bun", "hugs"], [10, 5, 12, 4, 5])
@@ -182,7 +182,7 @@ class UnigramTrainer(_AnyUnigramTrainer):
     `vocab_size` is met exactly, unless the corpus has too few substrings for it. It counts `special_tokens`,
     `user_defined_symbols`, the 256 bytes of `byte_fallback`, and the alphabet. Each round runs
     `num_sub_iterations` EM iterations and keeps the fraction `shrinking_factor` of the pieces. The defaults
-    are those of SentencePiece, except for the number of seeds.
+    are SentencePiece's, except for the number of seeds.
 
     `learner=Pruning()` chooses the pieces as it chooses entries of WordPiece, by the tokens that their
     removal would add, and EM estimates their probabilities. Words take fewer tokens than without it:
@@ -212,7 +212,7 @@ class UnigramTrainer(_AnyUnigramTrainer):
         common.add_unknown_token(self)
 
     def _by_characters(self) -> UnigramTrainer:
-        """Return this trainer, whose alphabet already is characters."""
+        """Return the trainer itself: its alphabet already is characters."""
         return self
 
     @property
@@ -231,7 +231,7 @@ class UnigramTrainer(_AnyUnigramTrainer):
         return self.user_defined_symbols
 
     def _metaspace_decoder(self, metaspace: Metaspace) -> Decoder:
-        """Return the decoder for words with a mark in place of spaces."""
+        """Return the decoder for words with a metaspace in place of spaces."""
         decoder = super()._metaspace_decoder(metaspace)
         return SequenceDecoder((ByteFallback(), decoder)) if self.byte_fallback else decoder
 
@@ -277,7 +277,7 @@ class ByteUnigramTrainer(_AnyUnigramTrainer):
     >>> [piece for piece, _ in model.pieces[1:3]]
     ['hug', 'Ġpug']
 
-    The settings are those of `UnigramTrainer`, and counts must come from a byte-level pipeline, as those of
+    The settings are the same as for `UnigramTrainer`, and counts must come from a byte-level pipeline, as for
     `ByteBPETrainer`. The `tokenizer.json` is a Unigram model that `tokenizers` encodes with the same ids.
     """
 

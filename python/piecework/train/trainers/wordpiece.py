@@ -55,12 +55,12 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     ['u', 'bug', 'hug']
 
     `learner` says how the entries are learned. It is a value of a class in `piecework.train.LEARNERS`, whose
-    docstring describes it. The default, `Pruning()`, takes the fewest tokens of all.
+    docstring describes it. The default, `Pruning()`, yields the fewest tokens.
 
     `alphabet_order` is the order of the entries of one character: "sorted" by code points; "first-seen" by
-    first occurrence in the corpus, which needs counts with first positions; "given" has those of
-    `initial_alphabet` first, in their order; "word-starts-first" has the entries at the start of words
-    before those inside, each part by code points, as `Merges("frequency")` always has.
+    first occurrence in the corpus, which needs counts with first positions; "given" has the
+    characters of `initial_alphabet` first, in their order; "word-starts-first" has the entries at the start
+    of words before those inside, each part by code points, as `Merges("frequency")` always has.
 
     `alphabet_forms` are the entries of a character. "possible", the default: at the start of words, and
     inside unless the pipeline makes a word of each such character, as BERT's does of punctuation and Han
@@ -77,8 +77,8 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     start-and-seen q ##q x ,
     seen ##q x ,
 
-    `special_tokens=()` is for looking at what a trainer learns, as in a course: the model has no unknown
-    token, so a `Tokenizer` does not take it.
+    `special_tokens=()` shows what a trainer learns, for example in a course: the model has no unknown token,
+    so a `Tokenizer` rejects it.
     """
 
     kind = "wordpiece"
@@ -115,7 +115,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         "sorted",
         Choice(
             "Order of the alphabet in the vocabulary: by code points, by first occurrence in the corpus, "
-            "that of the initial alphabet, or starts of words first.",
+            "as in the initial alphabet, or starts of words first.",
             names=(*common.ALPHABET_ORDERS, "word-starts-first"),
         ),
     )
@@ -204,7 +204,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     def learn_vocabulary(
         self, counts: AnyCounts, progress: Progress = None, **how: Unpack[LearnOptions]
     ) -> LearnedVocabulary:
-        """Return the vocabulary and every merge with its count and score; only `Merges` has any."""
+        """Return the vocabulary, and every merge with its count and score if the learner is `Merges`."""
         return self._learn(counts, progress, **how)[0]
 
     def _learn_models(
@@ -220,7 +220,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         return dict(zip(sizes, models, strict=True))
 
     def learn_removals(self, counts: Counts | Mapping[str, int]) -> LearnedVocabulary:
-        """Return the vocabulary and every removal with its loss; only `Pruning` has any.
+        """Return the vocabulary, and every removal with its loss if the learner is `Pruning`.
 
         >>> from piecework.train import count_texts
         >>> trainer = WordPieceTrainer(vocab_size=13, special_tokens=("[UNK]",), min_frequency=1)
@@ -239,7 +239,7 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
         further: Mapping[str, object] | None = None,
         **how: Unpack[LearnOptions],
     ) -> list[LearnedVocabulary]:
-        """Return the vocabulary, or that of each size; `further` are settings of the core's learner."""
+        """Return the vocabulary of each size, by default one; `further` are settings of the learner."""
         counts = common.checked_counts(counts)
         with common.resumable(self, counts, progress, how.get("checkpoint"), sizes or ()) as run:
             learned = self._run(counts, how.get("num_threads"), further, sizes=sizes, **run)

@@ -150,7 +150,7 @@ function words(groups) {
       "p",
       { class: "note" },
       "Grouped by which tokenizers agree, and ordered by occurrences times boundaries that not all tokenizers have. " +
-        "The number is that of the tokens.",
+        "The number is the number of tokens.",
     ),
     ...groups.flatMap((group, at) => wordGroup(group, open[at])),
     more

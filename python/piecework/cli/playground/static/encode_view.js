@@ -197,12 +197,12 @@ export class EncodeView {
     }
   }
 
-  /** Say why a text has no tokens; those of an earlier text are dimmed and cannot be used. */
+  /** Say why a text has no tokens; tokens of an earlier text are dimmed and cannot be used. */
   setFailure(message) {
     const isOld = message !== "" && this.shown !== null;
     this.workspace.classList.toggle("stale", isOld);
     this.workspace.inert = isOld;
-    const about = isOld ? element("span", { class: "quiet" }, "The tokens below are those of an earlier text.") : "";
+    const about = isOld ? element("span", { class: "quiet" }, "The tokens below belong to an earlier text.") : "";
     this.failure.replaceChildren(...(message ? [element("span", { class: "error" }, message), about] : []));
   }
 

@@ -7,7 +7,7 @@ import { chips } from "./word_views.js";
 /**
  * Return the elements of a form and its results for a text and a tokenizer, and a promise of the first results.
  *
- * `view` is that of the tokenizer.
+ * `view` is the tokenizer's view.
  */
 export function segmentationsView(tokenizer, view, text) {
   const isScored = view === "lattice";

@@ -48,7 +48,7 @@ export class TokenColumns {
     return isKept ? null : shown;
   }
 
-  /** Return what the model sees of a word, a span without spaces; unknown characters are those of the text. */
+  /** Return what the model sees of a word, a span without spaces; unknown characters stay as in the text. */
   normalizedWord(text, from, to) {
     let found = "";
     let shown = from;

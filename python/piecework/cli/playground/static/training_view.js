@@ -232,7 +232,7 @@ export class TrainingView {
 
 /** Return the sentences that say how texts became words. */
 function splitting(preset) {
-  if (!preset) return ["The words are those of the published example."];
+  if (!preset) return ["The words come from the published example."];
   const { name, about, changed } = preset;
   const shown = [`Preset ${name}${about && `: ${about}`}.`];
   if (!changed) return shown;

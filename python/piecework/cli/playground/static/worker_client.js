@@ -1,7 +1,7 @@
 // Calls of functions in a worker with WebAssembly. A worker that stops is replaced at the next call.
 
 export class WorkerError extends Error {
-  /** `kind` is the name of the error: that of the Python package, "Cancelled" or "Stopped". */
+  /** `kind` is the name of the error: a class of the Python package, "Cancelled" or "Stopped". */
   constructor(message, kind = "Stopped") {
     super(message);
     this.name = kind;

@@ -1,15 +1,26 @@
-"""A comparison in sentences and tables: who needs the fewest tokens, what else differs, all figures."""
+"""The result of `compare`: the measures of tokenizers as data, in sentences and in tables."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import TypeAlias
 
 from piecework._internal.validation import counted
 from piecework.analysis.alignment import UNKNOWN
-from piecework.analysis.blocks import Block, Grid, Paragraph
-from piecework.analysis.measures import ComparedFigures, Measures, SourceMeasures
-from piecework.analysis.metrics import FEWEST_TEXTS, RENYI_ORDER, TAIL_BELOW, TokenRank, ratio
+from piecework.analysis.blocks import Block, Grid, Paragraph, PlainData
+from piecework.analysis.displayed import Displayed
+from piecework.analysis.gold import BoundaryScores
+from piecework.analysis.metrics import (
+    FEWEST_TEXTS,
+    RENYI_ORDER,
+    TAIL_BELOW,
+    SequenceLengths,
+    TokenRank,
+    gini,
+    parity,
+    ratio,
+)
 from piecework.analysis.readable import (
     escape_controls,
     joined,
@@ -18,14 +29,197 @@ from piecework.analysis.readable import (
     show_whitespace,
     with_margin,
 )
-from piecework.analysis.word_differences import WordGroup, pieces
+from piecework.analysis.round_trip import RoundTrip
+from piecework.analysis.word_differences import WordDifferences, WordGroup, pieces
 from piecework.corpus.rows import DOCUMENTS
+
+Lengths: TypeAlias = tuple[tuple[int, int], ...]
+"""Pairs of a length in characters and a number."""
+
+
+@dataclass(frozen=True)
+class Measures(PlainData):
+    """The measures of one tokenizer on a corpus, defined in docs/explanation/analysis-measures.md.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> [one] = pw.analysis.compare({"characters": tok}, ["abba", "abc"]).measures
+    >>> one.family, one.vocab_size, one.tokens, one.token_lengths
+    ('character', 3, 7, ((1, 6),))
+
+    Shares and rates are between 0 and 1. `unknown_bytes` are the bytes of the text that unknown tokens
+    cover, or that a model without an unknown token leaves out. `token_lengths` has pairs of a length in
+    characters and the number of tokens of that length; `entry_lengths` has the same for vocabulary entries.
+    `single_token_rate` is the share of the distinct words that are one token, and not the unknown one.
+    `round_trip` is what the first 1,000 texts of each source lose.
+    """
+
+    _computed = ("charged_tokens", "is_lossless")
+
+    name: str
+    family: str
+    vocab_size: int
+    numeric_tokens: int
+    tokens: int
+    fertility: float
+    chars_per_token: float
+    bytes_per_token: float
+    unknown_tokens: int
+    unknown_rate: float
+    unknown_bytes: int
+    single_token_rate: float
+    used_share: float
+    tail_share: float
+    frequency_at_95: int
+    mean_rank: float
+    renyi_efficiency: float
+    sequence: SequenceLengths
+    boundaries: BoundaryScores | None
+    round_trip: RoundTrip
+    entry_lengths: Lengths
+    token_lengths: Lengths
+
+    @property
+    def charged_tokens(self) -> int:
+        """The tokens, with one token for each byte of an unknown word in place of its unknown token."""
+        return self.tokens - self.unknown_tokens + self.unknown_bytes
+
+    @property
+    def is_lossless(self) -> bool:
+        """Whether the text has no unknown tokens, and its first texts lose no characters."""
+        return not self.unknown_tokens and self.round_trip.is_lossless
+
+
+@dataclass(frozen=True)
+class SourceMeasures:
+    """What one tokenizer needs for one source of the corpus.
+
+    >>> one = SourceMeasures(
+    ...     "a", tokens=6, charged_tokens=9, fertility=1.5, chars_per_token=2.5, unknown_rate=0.2,
+    ...     single_token_rate=0.5,
+    ... )
+    >>> one.charged_tokens
+    9
+    """
+
+    name: str
+    tokens: int
+    charged_tokens: int
+    fertility: float
+    chars_per_token: float
+    unknown_rate: float
+    single_token_rate: float
+
+
+@dataclass(frozen=True)
+class ComparedSource:
+    """A named part of the corpus, such as a language or a domain, with the measures of each tokenizer.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> found = pw.analysis.compare({"characters": tok}, {"de": ["ab"], "fr": ["ba bb", "a"]})
+    >>> [(source.name, source.words, source.measures[0].tokens) for source in found.sources]
+    [('de', 1, 2), ('fr', 3, 6)]
+    """
+
+    name: str
+    texts: int
+    words: int
+    chars: int
+    bytes: int
+    measures: tuple[SourceMeasures, ...]
+
+
+@dataclass(frozen=True)
+class TokenCosts:
+    """How evenly the tokens of one tokenizer are spread over sources that are translations of each other.
+
+    >>> TokenCosts("a", premiums=(1.0, 2.5), parity=2.5, gini=0.214).premiums
+    (1.0, 2.5)
+
+    `premiums` are the charged tokens of each source divided by those of the first. `parity` is the largest
+    number of charged tokens divided by the smallest, and `gini` the Gini coefficient of the numbers.
+    """
+
+    name: str
+    premiums: tuple[float, ...]
+    parity: float
+    gini: float
+
+
+@dataclass(frozen=True)
+class Comparison(Displayed):
+    """Figures of the corpus, and the measures of each tokenizer in the order given.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+    >>> found = pw.analysis.compare({"characters": tok}, ["abba", "abc"])
+    >>> found.texts, found.words, found.chars, found.to_dict()["measures"][0]["tokens"]
+    (2, 2, 7, 7)
+
+    `replacements` counts invalid UTF-8 sequences that were replaced by U+FFFD. `sources` are the named parts
+    of the corpus, empty if it has none. `ranks` are the tokenizers by charged tokens: unknown words cost one
+    token for each of their bytes. `word_differences` has the words that are split differently. `document` is
+    "blank-line" or "file" where that divides plain text into texts, as in `corpus.read_corpus`; None where
+    each line, record or item is a text. `str` returns the tables as text.
+    """
+
+    _computed = ("token_costs",)
+
+    texts: int
+    words: int
+    chars: int
+    bytes: int
+    replacements: int
+    gold_words: int | None
+    measures: tuple[Measures, ...]
+    ranks: tuple[TokenRank, ...]
+    sources: tuple[ComparedSource, ...]
+    word_differences: WordDifferences
+    document: str | None = None
+
+    @property
+    def token_costs(self) -> tuple[TokenCosts, ...]:
+        """How evenly tokens are spread over a parallel text: sources with the same number of texts.
+
+        Empty unless there are two sources or more, and all have as many texts.
+        """
+        if len(self.sources) < 2 or len({source.texts for source in self.sources}) > 1:
+            return ()
+        by_tokenizer = zip(*(source.measures for source in self.sources), strict=True)
+        return tuple(map(_token_costs, by_tokenizer))
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield the headline, the verdict and the tables without the lengths.
+
+        >>> import piecework as pw
+        >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
+        >>> [first, *_] = pw.analysis.compare({"characters": tok}, ["abba", "abc"]).blocks()
+        >>> first.text
+        '2 texts, 2 words, 7 characters, 7 bytes'
+        """
+        measures, *others = tables(self)
+        yield from map(Paragraph, (headline(self), *verdict(self)))
+        yield measures
+        yield from map(Paragraph, _LEGEND)
+        yield from others[:-1]
+        yield from word_tables(self)
+
+
+def _token_costs(sources: Sequence[SourceMeasures]) -> TokenCosts:
+    """Return the costs of one tokenizer from its measures of all sources."""
+    tokens = [one.charged_tokens for one in sources]
+    premiums = tuple(ratio(one, tokens[0]) for one in tokens)
+    return TokenCosts(sources[0].name, premiums, parity(tokens), gini(tokens))
+
+
+# ---- sentences
 
 _NAMED_IN_SENTENCE = 3
 """Of more tokenizers than these and the first, the sentence names the second and the last."""
 
 
-def verdict(comparison: ComparedFigures) -> Iterator[str]:
+def verdict(comparison: Comparison) -> Iterator[str]:
     """Yield who needs the fewest tokens, what the texts leave open, and what unknown words and texts lose.
 
     >>> import piecework as pw
@@ -44,7 +238,7 @@ def verdict(comparison: ComparedFigures) -> Iterator[str]:
     yield _losses(comparison)
 
 
-def _fewest(comparison: ComparedFigures) -> str:
+def _fewest(comparison: Comparison) -> str:
     first, *others = comparison.ranks
     tokens = f"{first.charged_tokens:,}"
     per_word = f"{ratio(first.charged_tokens, comparison.words):.3f} per word"
@@ -79,7 +273,7 @@ def rank_text(rank: TokenRank) -> str:
     return f"{rank.best}-{rank.worst}" if rank.best < rank.worst else f"{rank.best}"
 
 
-def _open(comparison: ComparedFigures) -> Iterator[str]:
+def _open(comparison: Comparison) -> Iterator[str]:
     """Yield which tokenizers the texts do not tell from the first one."""
     first, *others = comparison.ranks
     if comparison.texts < FEWEST_TEXTS and others:
@@ -93,7 +287,7 @@ def _open(comparison: ComparedFigures) -> Iterator[str]:
         )
 
 
-def _losses(comparison: ComparedFigures) -> str:
+def _losses(comparison: Comparison) -> str:
     measured = comparison.measures[0].round_trip.texts
     texts = "the texts" if measured == comparison.texts else f"the first {measured:,} texts"
     if not any(_loss(one) for one in comparison.measures):
@@ -119,7 +313,7 @@ def _unknown(one: Measures) -> str:
 
 
 def _by_phrase(measures: Iterable[Measures], phrase: Callable[[Measures], str]) -> str:
-    """Return the names of tokenizers with their phrases; those with the same phrase together."""
+    """Return the names of tokenizers with their phrases, grouped by phrase."""
     names: dict[str, list[str]] = {}
     for one in measures:
         names.setdefault(phrase(one) or "nothing", []).append(_name(one))
@@ -130,20 +324,20 @@ def _name(one: Measures | TokenRank) -> str:
     return escape_controls(one.name)
 
 
+# ---- tables
+
 _LENGTHS = ((1, 1), (2, 2), (3, 3), (4, 4), (5, 6), (7, 8), (9, 12), (13, None))
 _GROUPS = 3
 _WORDS = 9
 _NAMED = 2
-_DISTRIBUTIONS = 2
 _BYTES_PER_TOKEN = "bytes per token"
-_RANKS = (1, 10, 100, 1_000, 10_000, 100_000)
 
 Cell = Callable[[Measures], str]
 Rows = tuple[tuple[str, Cell], ...]
 
 
-def tables(comparison: ComparedFigures) -> list[Grid]:
-    """Return the tables: measures, sources and agreement if there are several, lengths and frequencies.
+def tables(comparison: Comparison) -> list[Grid]:
+    """Return the tables: measures, sources and agreement if there are several, and lengths.
 
     Rows in which all figures are 0 are left out, and bytes per token if each character is a byte.
 
@@ -161,7 +355,6 @@ def tables(comparison: ComparedFigures) -> list[Grid]:
         + _ROUND_TRIP_ROWS
         + tuple(row for row in _CORPUS_ROWS if not is_ascii or row[0] != _BYTES_PER_TOKEN)
     )
-    ranks = [rank for one in comparison.measures for rank, _ in one.rank_frequencies]
     lengths = tuple((range_text(*limits), _length_cell(*limits)) for limits in _LENGTHS)
     return [
         _table(
@@ -175,15 +368,10 @@ def tables(comparison: ComparedFigures) -> list[Grid]:
             comparison,
             lengths,
         ),
-        _table(
-            "token frequencies: % of the tokens at each frequency rank",
-            comparison,
-            tuple((f"rank {rank:,}", _rank_cell(rank)) for rank in _RANKS if rank in ranks),
-        ),
     ]
 
 
-def word_tables(comparison: ComparedFigures) -> list[Grid]:
+def word_tables(comparison: Comparison) -> list[Grid]:
     """Return a table of words for each group of tokenizers that agree, with a column for each set.
 
     >>> import piecework as pw
@@ -201,7 +389,7 @@ def word_tables(comparison: ComparedFigures) -> list[Grid]:
     ]
 
 
-def _word_table(group: WordGroup, comparison: ComparedFigures, most: int) -> Grid:
+def _word_table(group: WordGroup, comparison: Comparison, most: int) -> Grid:
     rows = tuple(
         (
             f"{show_whitespace(word.word)} ({word.count:,})",
@@ -218,13 +406,13 @@ def _word_table(group: WordGroup, comparison: ComparedFigures, most: int) -> Gri
     return Grid(("", *set_names(group, comparison)), rows, title=group_figures(group, comparison))
 
 
-def group_figures(group: WordGroup, comparison: ComparedFigures) -> str:
+def group_figures(group: WordGroup, comparison: Comparison) -> str:
     """Return how many words a group has, and their share of the text."""
     share = ratio(group.occurrences, comparison.word_differences.occurrences)
     return f"{counted(group.words, 'distinct word')}, {percent(share)} of the text"
 
 
-def set_names(group: WordGroup, comparison: ComparedFigures) -> list[str]:
+def set_names(group: WordGroup, comparison: Comparison) -> list[str]:
     """Return a name for each set of tokenizers that agree: their names, or "the others" for the largest set.
 
     >>> import piecework as pw
@@ -241,24 +429,7 @@ def set_names(group: WordGroup, comparison: ComparedFigures) -> list[str]:
     return names
 
 
-def blocks(comparison: ComparedFigures) -> Iterator[Block]:
-    """Yield the headline, the verdict and the tables without the distributions.
-
-    >>> import piecework as pw
-    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
-    >>> [first, *_] = blocks(pw.analysis.compare({"characters": tok}, ["abba", "abc"]))
-    >>> first.text
-    '2 texts, 2 words, 7 characters, 7 bytes'
-    """
-    measures, *others = tables(comparison)
-    yield from map(Paragraph, (headline(comparison), *verdict(comparison)))
-    yield measures
-    yield from map(Paragraph, _LEGEND)
-    yield from others[:-_DISTRIBUTIONS]
-    yield from word_tables(comparison)
-
-
-def headline(comparison: ComparedFigures) -> str:
+def headline(comparison: Comparison) -> str:
     """Return the figures of the corpus in one line."""
     what = f" ({DOCUMENTS[comparison.document]})" if comparison.document else ""
     parts = [
@@ -338,7 +509,7 @@ _BOUNDARY_ROWS: Rows = (
 )
 
 
-def _rank_rows(comparison: ComparedFigures) -> Rows:
+def _rank_rows(comparison: Comparison) -> Rows:
     """Return the rows of the charged tokens, and of the ranks if there are several tokenizers."""
     ranks = {one.name: one for one in comparison.ranks}
 
@@ -355,7 +526,7 @@ def _rank_rows(comparison: ComparedFigures) -> Rows:
     return ((charged,) if has_unknown else ()) + (rows if len(ranks) > 1 else ())
 
 
-def _source_table(comparison: ComparedFigures) -> list[Grid]:
+def _source_table(comparison: Comparison) -> list[Grid]:
     if not comparison.sources:
         return []
     rows = tuple(
@@ -374,8 +545,8 @@ def _source_cell(one: SourceMeasures) -> str:
     return f"{one.fertility:.4f} | {one.chars_per_token:.3f} | {rate}"
 
 
-def _cost_table(comparison: ComparedFigures) -> list[Grid]:
-    """Return the costs of a parallel text; nothing if the sources are none."""
+def _cost_table(comparison: Comparison) -> list[Grid]:
+    """Return the costs of a parallel text; nothing if there are no such sources."""
     costs = comparison.token_costs
     if not costs:
         return []
@@ -388,11 +559,11 @@ def _cost_table(comparison: ComparedFigures) -> list[Grid]:
         ("parity: most / fewest", *(f"{one.parity:.2f}" for one in costs)),
         ("Gini", *(f"{one.gini:.3f}" for one in costs)),
     )
-    title = "sources as translations: tokens, as multiples of those of the first source"
+    title = "sources as translations: tokens, as multiples of the first source's"
     return [_grid(title, comparison, rows)]
 
 
-def _agreement_table(comparison: ComparedFigures) -> list[Grid]:
+def _agreement_table(comparison: Comparison) -> list[Grid]:
     words = comparison.word_differences
     if len(comparison.measures) < 2 or not words.words:
         return []
@@ -407,8 +578,8 @@ def _agreement_table(comparison: ComparedFigures) -> list[Grid]:
     return [Grid(("", *names[:last]), rows, numbers=tuple(names), title=title)]
 
 
-def _table(title: str, comparison: ComparedFigures, rows: Rows, always: Rows = ()) -> Grid:
-    """Return a table of the rows that are not all zeros, and of those that are shown always."""
+def _table(title: str, comparison: Comparison, rows: Rows, always: Rows = ()) -> Grid:
+    """Return a table of the rows that are not all zeros, and of the rows that are always shown."""
 
     def cells(rows: Rows) -> Iterator[tuple[str, ...]]:
         for label, cell in rows:
@@ -422,7 +593,7 @@ def _is_zero(cells: Iterable[str]) -> bool:
     return not set("".join(cells)) - set("0. |")
 
 
-def _grid(title: str, comparison: ComparedFigures, rows: tuple[tuple[str, ...], ...]) -> Grid:
+def _grid(title: str, comparison: Comparison, rows: tuple[tuple[str, ...], ...]) -> Grid:
     names = tuple(one.name for one in comparison.measures)
     return Grid(("", *names), rows, numbers=names, title=title)
 
@@ -435,17 +606,10 @@ def _length_cell(low: int, high: int | None) -> Cell:
     return cell
 
 
-def _rank_cell(rank: int) -> Cell:
-    return lambda one: _optional(dict(one.rank_frequencies).get(rank), 4)
-
-
 def _boundary(one: Measures, kind: str) -> str:
-    return _optional(getattr(one.boundaries, kind, None))
+    share = getattr(one.boundaries, kind, None)
+    return "-" if share is None else percentage(share)
 
 
 def _words(one: Measures, words: int) -> str:
     return percentage(ratio(words, one.round_trip.words))
-
-
-def _optional(share: float | None, places: int = 1) -> str:
-    return "-" if share is None else percentage(share, places)

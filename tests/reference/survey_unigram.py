@@ -13,7 +13,7 @@ SentencePiece in four ways, all reproduced here:
 - A piece that the best segmentation does not use keeps its last score.
 - Training stops after `max_rounds` rounds even if the vocabulary is still too large. Each round
   prunes, so `max_rounds=1` prunes once.
-- The scores after the last pruning are those of the last EM step before it.
+- The scores after the last pruning come from the last EM step before it.
 
 `sample` is the sampler printed beside it.
 """
@@ -135,7 +135,7 @@ def digamma(count: int) -> float:
 
 
 def prune(counts: Mapping[str, int], required: Collection[str], size: int) -> dict[str, int]:
-    """Drop the pieces with the lowest counts, but no required ones; of equal counts the later first.
+    """Drop the pieces with the lowest counts, but no required ones; among equal counts, the later first.
 
     >>> prune({"a": 1, "ab": 2, "abc": 2, "b": 1}, {"a", "b"}, 3)
     {'a': 1, 'ab': 2, 'b': 1}
@@ -152,7 +152,7 @@ def prune(counts: Mapping[str, int], required: Collection[str], size: int) -> di
 
 
 def segment(text: str, scores: Mapping[str, float]) -> tuple[list[str], float]:
-    """Return the best segmentation with its log probability; of equal ones, the longest last piece.
+    """Return the best segmentation with its log probability; among equal ones, the longest last piece.
 
     >>> segment("abb", {"a": -1.0, "b": -1.0, "ab": -2.0, "bb": -2.0})
     (['a', 'bb'], -3.0)
@@ -193,8 +193,8 @@ def sample(
     ['h', 'ug']
 
     `choose` gets the pieces that can come last, the best one last. This is the sampler that surveys print
-    for its brevity, not that of Kudo 2018: it chooses uniformly, whatever the scores of the pieces, and the
-    result need not be one of the `nbest_size` best segmentations of the text.
+    for its brevity, not the sampler of Kudo 2018: it chooses uniformly, whatever the scores of the pieces,
+    and the result need not be one of the `nbest_size` best segmentations of the text.
     """
     ends = best_last_pieces(text, scores, nbest_size)
     pieces, end = [], len(text)
@@ -210,8 +210,8 @@ def best_last_pieces(text: str, scores: Mapping[str, float], nbest_size: int) ->
     >>> best_last_pieces("ab", {"a": -1.0, "b": -1.0, "ab": -1.5}, nbest_size=2)
     [[], ['a'], ['b', 'ab']]
 
-    A last piece has the score of the best segmentation that ends with it. Of equal ones, the shorter is the
-    better one, unlike in `segment`.
+    A last piece has the score of the best segmentation that ends with it. Among equal ones, the shorter is
+    the better one, unlike in `segment`.
     """
     longest = max(map(len, scores), default=0)
     best, found = [0.0], list[list[str]]([[]])
