@@ -227,7 +227,10 @@ def test_an_npy_file_of_more_bytes_than_its_header_states_is_refused(
     for name in ("out.npy", "out.row_offsets.npy"):
         stored = (tmp_path / name).read_bytes()
         for length in (b"(0,)", b"(1,)"):
-            (tmp_path / name).write_bytes(re.sub(rb"\((\d+),\)", length, stored, count=1))
+            shape = re.search(rb"\(\d+,\)", stored)
+            assert shape
+            # The header keeps its size.
+            (tmp_path / name).write_bytes(stored.replace(shape[0], length.ljust(len(shape[0])), 1))
             with pytest.raises(pw.errors.CorpusError, match=f"{name}: is damaged"):
                 rows_of(path)
         (tmp_path / name).write_bytes(stored)

@@ -27,8 +27,12 @@ from piecework.integrations.distributed import (
     merge_counts,
 )
 from piecework.integrations.distributed.engines import file_groups, output_paths
-from piecework.integrations.distributed.spark_tasks import from_signed, signed_batches
-from piecework.integrations.distributed.tasks import error_of_worker, worker_function
+from piecework.integrations.distributed.tasks import (
+    error_of_worker,
+    from_signed,
+    signed_batches,
+    worker_function,
+)
 from tests.distributed.laws import columns
 
 TEXTS = st.lists(st.text("ab ä\n", max_size=8), max_size=12)
@@ -91,10 +95,7 @@ def test_a_sum_over_64_bits_is_an_error() -> None:
     half = counts_table(pw.Counts(["hug", "pug"], np.array([1 << 63, 1], np.uint64)))
     below = counts_table(pw.Counts(["hug"], np.array([(1 << 63) - 1], np.uint64)))
     assert counts_of_table(merge_counts([half, below])).counts.tolist() == [(1 << 64) - 1, 1]
-    with pytest.raises(
-        TrainingError,
-        match=r"word 'hug': occurs 2\*\*64 times or more; the limit is 18446744073709551615",
-    ):
+    with pytest.raises(TrainingError, match=r"counts: must have sums below 2\*\*64"):
         merge_counts([half, half])
     with pytest.raises(TrainingError, match="below 2\\*\\*63"):
         list(signed_batches(half))
@@ -187,7 +188,7 @@ def test_errors_of_workers_are_recognized_in_tracebacks() -> None:
 
 
 def test_a_worker_with_another_version_raises(monkeypatch: pytest.MonkeyPatch) -> None:
-    run = worker_function("tasks", "version_of_worker", pickle.dumps(None))
+    run = worker_function("version_of_worker", pickle.dumps(None))
     assert run() == pw.__version__
     monkeypatch.setattr(pw, "__version__", "0.0.0")
     with pytest.raises(RuntimeError, match=r"worker .*: found piecework 0.0.0, expected piecework"):

@@ -365,10 +365,9 @@ def given_to(
     function: Callable[..., Any], cls: type[Instance], settings: Mapping[str, Any]
 ) -> Instance:
     """Return the settings that a function was given; raise `InputTypeError` for an unknown one."""
-    known = settings_of(cls)
+    known = inspect.signature(function).parameters
     for name in settings:
         if name not in known:
-            own = inspect.signature(function).parameters.values()
-            names = [one.name for one in own if one.kind is one.KEYWORD_ONLY]
+            names = [one.name for one in known.values() if one.kind is one.KEYWORD_ONLY]
             raise unknown_setting(function.__name__, name, names)
     return cls(**settings)

@@ -196,18 +196,17 @@ class BestFit:
         window, self._window, self._tokens = self._window, [], 0
         if not any(len(lines.batch.ids) for lines in window):
             return
-        ids = np.concatenate([lines.batch.ids for lines in window])
-        lengths = np.concatenate([np.diff(lines.batch.row_offsets) for lines in window])
-        starts, lengths = _pieces(lengths, self._length)
+        batch = _concatenated(window).batch
+        starts, lengths = _pieces(np.diff(batch.row_offsets), self._length)
         rows = _best_fit_rows(lengths, self._length)
         by_row = np.lexsort((starts, rows))
         starts, lengths, rows = starts[by_row], lengths[by_row], rows[by_row]
         documents = DocumentLengths(
             lengths, np.searchsorted(rows, np.arange(int(rows[-1]) + 2), "left")
         )
-        packed = self._padded(ids, starts, documents)
+        packed = self._padded(batch.ids, starts, documents)
         row_offsets = np.arange(0, len(packed) + 1, self._length)
-        yield EncodedLines(with_rows(window[0].batch, packed, row_offsets), documents=documents)
+        yield EncodedLines(with_rows(batch, packed, row_offsets), documents=documents)
 
     def _padded(self, ids: Array, starts: Array, documents: DocumentLengths) -> Array:
         """Return the pieces, row after row, with padding at the end of each row."""

@@ -5,19 +5,20 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Any, BinaryIO
 
 from piecework._internal.extras import import_extra
 from piecework.errors import CorpusError
-from piecework.export.chats import MASK_NAME, mask_of, without_mask
+from piecework.export.chats import MASK_NAME, ids_and_mask
 from piecework.export.damaged_files import damage_as_corpus_error
-from piecework.export.encoded_lines import PLAIN, EncodedLines, RowLayout, Write
+from piecework.export.encoded_lines import EncodedLines, RowLayout, Write
 from piecework.io.atomic_files import atomic_stream
 from piecework.tokenizer import Tokenizer
 
-ARROW_FILE_MAGIC = b"ARROW1"
 ARROW_STREAM_MAGIC = b"\xff\xff\xff\xff"
-PARQUET_MAGIC = b"PAR1"
+
+_PARQUET_MAGIC = b"PAR1"
 
 _IDS_PER_ROW_GROUP = 4 << 20
 _IDS_NAMES = ("ids", "input_ids")
@@ -27,34 +28,21 @@ _IDS_NAMES = ("ids", "input_ids")
 
 
 @contextmanager
-def write_arrow(path: str, tokenizer: Tokenizer, layout: RowLayout = PLAIN) -> Iterator[Write]:
-    """Write an Arrow IPC file, which can be memory-mapped; to stdout, an Arrow IPC stream."""
-    with _written(path, layout, "new_stream" if path == "-" else "new_file") as write:
-        yield write
+def write_arrow(kind: str, path: str, tokenizer: Tokenizer, layout: RowLayout) -> Iterator[Write]:
+    """Write an Arrow IPC file, which can be memory-mapped, or a stream, which is read while it is written.
 
-
-@contextmanager
-def write_arrow_stream(
-    path: str, tokenizer: Tokenizer, layout: RowLayout = PLAIN
-) -> Iterator[Write]:
-    """Write an Arrow IPC stream, which can be read while it is written."""
-    with _written(path, layout, "new_stream") as write:
-        yield write
-
-
-@contextmanager
-def _written(path: str, layout: RowLayout, new_writer: str) -> Iterator[Write]:
+    `kind` is "file" or "stream"; stdout is always a stream.
+    """
     pyarrow = _import_pyarrow("pyarrow")
     schema = _schema(pyarrow, layout)
-    with (
-        atomic_stream(path) as stream,
-        getattr(pyarrow.ipc, new_writer)(stream, schema) as writer,
-    ):
+    is_file = kind == "file" and path != "-"
+    new_writer = pyarrow.ipc.new_file if is_file else pyarrow.ipc.new_stream
+    with atomic_stream(path) as stream, new_writer(stream, schema) as writer:
         yield lambda lines: writer.write_batch(_record_batch(pyarrow, schema, lines, layout))
 
 
 @contextmanager
-def write_parquet(path: str, tokenizer: Tokenizer, layout: RowLayout = PLAIN) -> Iterator[Write]:
+def write_parquet(path: str, tokenizer: Tokenizer, layout: RowLayout) -> Iterator[Write]:
     """Write Parquet in row groups of about four million ids."""
     pyarrow, parquet = _import_pyarrow("pyarrow"), _import_pyarrow("pyarrow.parquet")
     schema = _schema(pyarrow, layout)
@@ -91,15 +79,13 @@ def _schema(pyarrow: Any, layout: RowLayout) -> Any:
 
 
 def _record_batch(pyarrow: Any, schema: Any, lines: EncodedLines, layout: RowLayout) -> Any:
-    ids, row_offsets = lines.batch.ids, lines.batch.row_offsets
-    masks: Any = None
-    if layout.has_mask:
-        masks, ids = mask_of(lines.batch), without_mask(lines).batch.ids
+    row_offsets = lines.batch.row_offsets
+    ids, mask = ids_and_mask(lines.batch) if layout.has_mask else (lines.batch.ids, None)
     columns = [_lists(pyarrow, ids, row_offsets, pyarrow.uint32())]
     if lines.documents is not None:
         columns.append(_lists(pyarrow, *lines.documents, pyarrow.uint32()))
-    if masks is not None:
-        columns.append(_lists(pyarrow, masks, row_offsets, pyarrow.uint8()))
+    if mask is not None:
+        columns.append(_lists(pyarrow, mask, row_offsets, pyarrow.uint8()))
     columns += [pyarrow.array(texts, pyarrow.string()) for texts in lines.kept.values()]
     return pyarrow.record_batch(columns, schema=schema)
 
@@ -112,44 +98,29 @@ def _lists(pyarrow: Any, values: Any, row_offsets: Any, of_type: Any) -> Any:
 # ---- reading
 
 
-def read_arrow_path(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
-    """Yield the rows of an Arrow IPC file, which is read batch by batch."""
-    pyarrow = _import_pyarrow("pyarrow")
-    with (
-        damage_as_corpus_error(path, "a complete Arrow file"),
-        pyarrow.OSFile(path) as source,
-    ):
-        yield from _file_rows(pyarrow.ipc.open_file(source), path, rows_at_once)
-
-
-def read_arrow_file(stream: BinaryIO, name: str, rows_at_once: int) -> Iterator[list[list[int]]]:
-    """Yield the rows of an Arrow IPC file from a stream, which is read whole."""
-    pyarrow = _import_pyarrow("pyarrow")
-    with damage_as_corpus_error(name, "a complete Arrow file"):
-        reader = pyarrow.ipc.open_file(io.BytesIO(stream.read()))
-        yield from _file_rows(reader, name, rows_at_once)
-
-
-def read_arrow_stream(stream: BinaryIO, name: str, rows_at_once: int) -> Iterator[list[list[int]]]:
-    """Yield the rows of an Arrow IPC stream."""
-    pyarrow = _import_pyarrow("pyarrow")
-    with damage_as_corpus_error(name, "a complete Arrow stream"):
-        for batch in pyarrow.ipc.open_stream(stream):
+def _read_arrow(
+    magic: bytes, stream: BinaryIO, name: str, rows_at_once: int
+) -> Iterator[list[list[int]]]:
+    """Yield the rows of an Arrow or Parquet file; a stream that cannot seek is read whole for a file."""
+    pyarrow, parquet = _import_pyarrow("pyarrow"), _import_pyarrow("pyarrow.parquet")
+    with damage_as_corpus_error(name, "a complete Arrow or Parquet file"):
+        if magic == ARROW_STREAM_MAGIC:
+            batches = pyarrow.ipc.open_stream(stream)
+        else:
+            source = stream if stream.seekable() else io.BytesIO(stream.read())
+            if magic == _PARQUET_MAGIC:
+                batches = parquet.ParquetFile(source).iter_batches(batch_size=rows_at_once)
+            else:
+                reader = pyarrow.ipc.open_file(source)
+                batches = map(reader.get_batch, range(reader.num_record_batches))
+        for batch in batches:
             yield from _batch_rows(batch, name, rows_at_once)
 
 
-def read_parquet(stream: BinaryIO, name: str, rows_at_once: int) -> Iterator[list[list[int]]]:
-    """Yield the rows of a Parquet file; a stream that cannot seek is read whole."""
-    parquet = _import_pyarrow("pyarrow.parquet")
-    with damage_as_corpus_error(name, "a complete Parquet file"):
-        source = stream if stream.seekable() else io.BytesIO(stream.read())
-        for batch in parquet.ParquetFile(source).iter_batches(batch_size=rows_at_once):
-            yield from _batch_rows(batch, name, rows_at_once)
-
-
-def _file_rows(reader: Any, name: str, rows_at_once: int) -> Iterator[list[list[int]]]:
-    for index in range(reader.num_record_batches):
-        yield from _batch_rows(reader.get_batch(index), name, rows_at_once)
+ARROW_READERS = {
+    magic: partial(_read_arrow, magic) for magic in (b"ARROW1", ARROW_STREAM_MAGIC, _PARQUET_MAGIC)
+}
+"""The reader for the first bytes of a file."""
 
 
 def _batch_rows(batch: Any, name: str, rows_at_once: int) -> Iterator[list[list[int]]]:

@@ -22,7 +22,7 @@ from piecework.errors import (
     SpecialTokenError,
     TemplateError,
 )
-from piecework.export.encoded_lines import EncodedLines
+from piecework.export.encoded_lines import with_rows
 from piecework.export.settings import Chat, EncodedChat, check_chat
 from piecework.tokenizer import Tokenizer
 from piecework.tokenizer.batch import Batch
@@ -83,8 +83,8 @@ def encode_chats(
     encoded = ChatEncoder(tokenizer, chat, with_mask=chat.has_mask).encode(conversations)
     for fault in encoded.faults:
         raise fault
-    lines = without_mask(EncodedLines(encoded.batch))
-    return EncodedChats(lines.batch, mask_of(encoded.batch))
+    ids, mask = ids_and_mask(encoded.batch)
+    return EncodedChats(with_rows(encoded.batch, ids, encoded.batch.row_offsets), mask)
 
 
 def _checked(record: object, index: int) -> Mapping[str, Any]:
@@ -171,13 +171,6 @@ def _columns_of_offsets(offsets: Sequence[Any]) -> dict[str, Any]:
     }
 
 
-def mask_of(batch: Batch) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """Return the mask in the ids of a batch."""
-    return (batch.ids >> 31).astype(np.uint8)
-
-
-def without_mask(lines: EncodedLines) -> EncodedLines:
-    """Return lines whose ids are token ids only."""
-    batch = lines.batch
-    raw = RawBatch.of_arrays(batch.ids & ~_MASK_BIT, batch.row_offsets)
-    return lines._replace(batch=Batch(raw, batch._token_of, batch._filling))
+def ids_and_mask(batch: Batch) -> tuple[np.ndarray[Any, Any], np.ndarray[Any, Any]]:
+    """Return the ids of a batch whose highest bits are a mask, and the mask (uint8)."""
+    return batch.ids & ~_MASK_BIT, (batch.ids >> 31).astype(np.uint8)

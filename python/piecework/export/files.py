@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
-from contextlib import ExitStack, contextmanager
-from itertools import compress
-from pathlib import Path
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import dataclass
+from itertools import chain, compress
+from typing import ClassVar
 
 from piecework._internal.validation import PathLike, counted, file_path
 from piecework.corpus.paths import corpus_bytes, corpus_files
@@ -17,7 +18,6 @@ from piecework.export.formats import OutputFormat
 from piecework.export.input_lines import LabelledLine, LineSource
 from piecework.export.settings import FileSettings
 from piecework.io.atomic_files import check_writable
-from piecework.tokenizer import Tokenizer
 
 
 class FileReader:
@@ -64,27 +64,19 @@ class FileReader:
             first_output += len(group)
 
 
+@dataclass(frozen=True)
 class FileWriter:
     """Write all outputs; they appear, complete, when the last line is written."""
 
-    units: Sequence[int] = (0,)
-
-    def __init__(
-        self, targets: Sequence[str], form: OutputFormat, layout: RowLayout, tokenizer: Tokenizer
-    ) -> None:
-        self.targets = targets
-        self._form = form
-        self._layout = layout
-        self._tokenizer = tokenizer
+    targets: Sequence[str]
+    open_file: Callable[[str], AbstractContextManager[Write]]
+    units: ClassVar[Sequence[int]] = (0,)
 
     @contextmanager
     def open(self, unit: int) -> Iterator[list[Write]]:
         """Yield the function that writes to each output."""
         with ExitStack() as stack:
-            yield [
-                stack.enter_context(self._form.open(path, self._tokenizer, self._layout))
-                for path in self.targets
-            ]
+            yield [stack.enter_context(self.open_file(path)) for path in self.targets]
 
     def finished(self, unit: int, tally: Tally) -> None:
         """Do nothing: the files are in their places."""
@@ -137,7 +129,7 @@ def _check_equal_lengths(
 def _without_empty(columns: list[Texts]) -> list[Texts]:
     if len(columns) == 1:
         return [without_blank(columns[0])]
-    keep = [not any(map(_is_blank, row)) for row in zip(*columns, strict=True)]
+    keep = [all(map(str.strip, row)) for row in zip(*columns, strict=True)]
     return columns if all(keep) else [list(compress(texts, keep)) for texts in columns]
 
 
@@ -151,10 +143,6 @@ def _stripped(texts: Texts) -> Texts:
     ]
 
 
-def _is_blank(text: str) -> bool:
-    return not text or text.isspace()
-
-
 # ---- paths, checked before any line is read
 
 
@@ -165,10 +153,11 @@ def checked_outputs(
     targets = path_list(outputs, "outputs")
     if "-" in targets and not form.is_stream:
         raise ArgumentError("outputs", "must be a path, not '-': this format has two files")
-    files = _files_of(targets, form, layout)
-    for index, name in enumerate(files):
-        if any(name == other == "-" or _is_same_file(name, other) for other in files[:index]):
+    known = set[object]()
+    for name in _files_of(targets, form, layout):
+        if (identity := _identity(name)) in known:
             raise ArgumentError("outputs", f"contain {name!r} twice")
+        known.add(identity)
         if name != "-":
             check_writable(name)
     return targets
@@ -192,15 +181,17 @@ def checked_inputs(
     sources = [corpus_files(given)] if len(targets) == 1 else [[path] for path in given]
     if len(targets) > 1 and given.count("-") > 1:
         raise ArgumentError("inputs", "contain '-' twice; stdin can be read once")
-    _check_not_overwritten(sources, _files_of(targets, form, layout))
+    files = [name for name in _files_of(targets, form, layout) if name != "-"]
+    check_not_overwritten(list(chain.from_iterable(sources)), files, "outputs")
     return sources
 
 
-def _check_not_overwritten(sources: list[list[str]], outputs: list[str]) -> None:
+def check_not_overwritten(inputs: Sequence[str], outputs: Sequence[str], place: str) -> None:
+    """Raise if an output is one of the inputs, also by another path."""
+    known = set(map(_identity, inputs))
     for output in outputs:
-        for path in (path for paths in sources for path in paths):
-            if path != "-" and output != "-" and _is_same_file(path, output):
-                raise ArgumentError("outputs", f"contain {output!r}, which is an input")
+        if _identity(output) in known:
+            raise ArgumentError(place, f"must not contain the inputs: {output!r} is one of them")
 
 
 def path_list(paths: PathLike | Sequence[PathLike], place: str) -> list[str]:
@@ -217,9 +208,10 @@ def _files_of(targets: Sequence[str], form: OutputFormat, layout: RowLayout) -> 
     return [name for path in targets for name in form.files(path, layout)]
 
 
-def _is_same_file(one: str, other: str) -> bool:
-    """Return whether two paths lead to one regular file; a device such as /dev/null may repeat."""
-    real = os.path.realpath(one)
-    if real == os.path.realpath(other):
-        return not Path(real).exists() or Path(real).is_file()
-    return Path(one).is_file() and Path(other).is_file() and os.path.samefile(one, other)
+def _identity(path: str) -> object:
+    """Return a value that all paths of one file share; a device such as /dev/null differs from itself."""
+    real = os.path.realpath(path)
+    if path == "-" or not os.path.exists(real):
+        return path if path == "-" else real
+    status = os.stat(real)
+    return (status.st_dev, status.st_ino) if os.path.isfile(real) else object()

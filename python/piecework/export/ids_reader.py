@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
-from typing import BinaryIO, TypeAlias, TypeVar
+from collections.abc import Callable, Iterator, Mapping
+from typing import TypeAlias, TypeVar
 
 from piecework._internal.validation import PathLike, check_number, path_text
 from piecework.errors import CorpusError, FileError, IdRangeError
-from piecework.export import arrow_files, megatron_files
+from piecework.export.arrow_files import ARROW_READERS, ARROW_STREAM_MAGIC
+from piecework.export.megatron_files import (
+    MEGATRON_MAGIC,
+    is_megatron_data,
+    megatron_files,
+    read_megatron,
+)
 from piecework.export.npy_files import NPY_MAGIC, read_npy
 from piecework.export.text_files import read_text
 from piecework.io.read_file import is_device
 
 Rows: TypeAlias = list[list[int]]
-StreamReader: TypeAlias = Callable[[BinaryIO, str, int], Iterator[Rows]]
 
 Reader = TypeVar("Reader")
 
@@ -25,12 +30,7 @@ _HEAD_BYTES = 8
 
 _PATH_READERS: dict[bytes, Callable[[str, int], Iterator[Rows]]] = {
     NPY_MAGIC: read_npy,
-    arrow_files.ARROW_FILE_MAGIC: arrow_files.read_arrow_path,
-    megatron_files.MEGATRON_MAGIC[:_HEAD_BYTES]: megatron_files.read_megatron,
-}
-_STREAM_READERS: dict[bytes, StreamReader] = {
-    arrow_files.ARROW_STREAM_MAGIC: arrow_files.read_arrow_stream,
-    arrow_files.PARQUET_MAGIC: arrow_files.read_parquet,
+    MEGATRON_MAGIC[:_HEAD_BYTES]: read_megatron,
 }
 
 
@@ -55,12 +55,12 @@ def read_ids(path: PathLike, *, id_limit: int = 2**32) -> Iterator[Rows]:
     if source == "-":
         yield from _rows_of_stdin(id_limit)
         return
-    if megatron_files.is_megatron_data(source):
-        source = megatron_files.megatron_paths(source)[1]
+    if is_megatron_data(source):
+        source = megatron_files(source)[1]
     head = _head_of(source)
     if read_path := _reader_for(head, _PATH_READERS):
         yield from _checked(read_path(source, _ROWS_AT_ONCE), source, id_limit)
-    elif read_stream := _reader_for(head, _STREAM_READERS):
+    elif read_stream := _reader_for(head, ARROW_READERS):
         with open(source, "rb") as stream:
             yield from _checked(read_stream(stream, source, _ROWS_AT_ONCE), source, id_limit)
     else:
@@ -73,24 +73,22 @@ def _rows_of_stdin(id_limit: int) -> Iterator[Rows]:
     stream = sys.stdin.buffer
     # One byte tells text from binary formats; waiting for more would block on a slow pipe.
     head = stream.peek(1)[:_HEAD_BYTES] if hasattr(stream, "peek") else b""
-    if head.startswith((NPY_MAGIC, megatron_files.MEGATRON_MAGIC[:7])):
+    if head.startswith((NPY_MAGIC, MEGATRON_MAGIC[:7])):
         problem = (
             "has one of the two files of npy or Megatron; "
             "give the path of the file, with the other one beside it"
         )
         raise CorpusError("<stdin>", problem)
-    if head[:1] == arrow_files.ARROW_STREAM_MAGIC[:1]:
-        head = arrow_files.ARROW_STREAM_MAGIC
-    read = _reader_for(
-        head, {**_STREAM_READERS, arrow_files.ARROW_FILE_MAGIC: arrow_files.read_arrow_file}
-    )
+    if head[:1] == ARROW_STREAM_MAGIC[:1]:
+        head = ARROW_STREAM_MAGIC
+    read = _reader_for(head, ARROW_READERS)
     if read is None:
         yield from read_text("-", id_limit, _TEXT_BYTES_AT_ONCE)
     else:
         yield from _checked(read(stream, "<stdin>", _ROWS_AT_ONCE), "<stdin>", id_limit)
 
 
-def _reader_for(head: bytes, readers: dict[bytes, Reader]) -> Reader | None:
+def _reader_for(head: bytes, readers: Mapping[bytes, Reader]) -> Reader | None:
     return next((read for magic, read in readers.items() if head.startswith(magic)), None)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import cast
 
 import numpy as np
@@ -18,9 +18,6 @@ from piecework.spec.text_cuts import CUT, can_be_cut
 from piecework.tokenizer import Tokenizer
 from piecework.tokenizer.batch import Batch
 
-LONG_CHARS = 1 << 20
-PIECE_CHARS = 256 << 10
-
 _MAX_BATCH_TOKENS = 2**31 - 1  # the limit of Arrow list offsets and Megatron lengths
 _SPECIAL_SHOWN = 8
 
@@ -32,16 +29,16 @@ class LineEncoder:
     change ids, so that all threads encode them.
     """
 
+    long_chars = 1 << 20
+    piece_chars = 256 << 10
+
     def __init__(
         self,
         tokenizer: Tokenizer,
         settings: EncodeSettings,
         layout: RowLayout,
-        num_threads: int,
         *,
         offsets: bool = False,
-        long_chars: int = LONG_CHARS,
-        piece_chars: int = PIECE_CHARS,
     ) -> None:
         chat, add_special_tokens = settings.chat, settings.add_special_tokens
         self.eod = _eod_id(tokenizer, settings.append_eod, add_special_tokens and chat is None)
@@ -51,19 +48,12 @@ class LineEncoder:
         self._tokenizer = tokenizer
         self._settings = settings
         self._kept = layout.kept
-        self._num_threads = num_threads
         self._offsets = offsets
-        self._long_chars = long_chars
-        self._piece_chars = piece_chars
         self._chats: ChatEncoder | None = None
         if chat is not None:
             self._chats = ChatEncoder(tokenizer, chat, with_mask=layout.has_mask, offsets=offsets)
         self._frame = None if offsets else _frame(tokenizer, add_special_tokens)
-        self._parsed = ParsedSpecialCounter(
-            tokenizer,
-            add_special_tokens=add_special_tokens,
-            parse_special=settings.parse_special,
-        )
+        self._parsed = ParsedSpecialCounter(tokenizer, settings)
 
     def encode(self, texts: Texts) -> EncodedLines:
         """Encode lines, or conversations; the result has an error for each that cannot be encoded."""
@@ -85,9 +75,9 @@ class LineEncoder:
         return EncodedLines(batch, labels, columns, parsed_special=parsed, faults=faults)
 
     def _encode_lines(self, texts: Texts) -> Batch:
-        if self._frame is None or longest(texts) < self._long_chars:
+        if self._frame is None or longest(texts) < self.long_chars:
             return self._encode_texts(texts, self._settings.add_special_tokens)
-        pieces = [list(_pieces(text, self._piece_chars)) for text in texts]
+        pieces = [list(_pieces(text, self.piece_chars)) for text in texts]
         batch = self._encode_texts([piece for parts in pieces for piece in parts], False)
         ends = np.cumsum([0, *map(len, pieces)])
         return _framed(with_rows(batch, batch.ids, batch.row_offsets[ends]), *self._frame)
@@ -98,7 +88,7 @@ class LineEncoder:
             add_special_tokens=add_special_tokens,
             parse_special=self._settings.parse_special,
             offsets=self._offsets,
-            num_threads=self._num_threads,
+            num_threads=self._settings.num_threads,
         )
 
 
@@ -136,9 +126,7 @@ def _special_tokens(tokenizer: Tokenizer) -> str:
 def _with_eod(batch: Batch, eod: int | None) -> Batch:
     """Return the batch with `eod` appended to each row; raises if a format cannot count its tokens."""
     if eod is not None:
-        ids = np.insert(batch.ids, batch.row_offsets[1:], np.uint32(eod))
-        row_offsets = batch.row_offsets + np.arange(len(batch.row_offsets))
-        batch = with_rows(batch, ids, row_offsets)
+        batch = _framed(batch, [], [eod])
     if len(batch.ids) > _MAX_BATCH_TOKENS:
         problem = (
             f"have a line or document of {len(batch.ids)} tokens; the limit is {_MAX_BATCH_TOKENS}"
@@ -200,20 +188,14 @@ class ParsedSpecialCounter:
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer.train_from_iterator(["a hug"] * 9, vocab_size=16)
-    >>> parsed_special = ParsedSpecialCounter(tok, add_special_tokens=True, parse_special=None)
+    >>> parsed_special = ParsedSpecialCounter(tok, EncodeSettings())
     >>> parsed_special.count(tok.encode_batch(["a [SEP] hug", "hug"]))
     1
 
     Unknown tokens are not counted, nor is the padding token if rows are padded.
     """
 
-    def __init__(
-        self,
-        tokenizer: Tokenizer,
-        *,
-        add_special_tokens: bool,
-        parse_special: bool | Collection[str] | None,
-    ) -> None:
+    def __init__(self, tokenizer: Tokenizer, settings: EncodeSettings) -> None:
         ids = {token.id for token in tokenizer.added_tokens if token.special}
         roles = [*tokenizer._role_tokens().values()]
         # The unknown token stands for text, unless it has another role too, as in GPT-2.
@@ -221,9 +203,9 @@ class ParsedSpecialCounter:
             ids.discard(tokenizer.unk_token_id)
         if (padding := tokenizer._stages().padding) is not None:
             ids.discard(padding.pad_id)
-        parses = parse_special is None or bool(parse_special)
+        parses = settings.parse_special is None or bool(settings.parse_special)
         self._ids = np.array(sorted(ids) if parses else [], np.uint32)
-        added = tokenizer.encode("").ids if add_special_tokens else []
+        added = tokenizer.encode("").ids if settings.add_special_tokens else []
         self._added_to_row = sum(id in ids for id in added)
 
     def count(self, batch: Batch) -> int:

@@ -12,12 +12,12 @@ import json
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
+from itertools import zip_longest
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
 from piecework._internal._core import __version__
-from piecework._internal.validation import counted
 from piecework.corpus.urls import is_url
 from piecework.errors import ArgumentError, CorpusError, FileError, FormatError, PieceworkError
 from piecework.io.atomic_files import atomic_file
@@ -29,6 +29,7 @@ _VERSION = 1
 # Writing the manifest again and again may take at most this share of the time.
 _MAX_SHARE = 0.05
 _OTHER_FOLDER = "or another folder"
+_NO_INPUT: dict[str, Any] = {"name": "no more"}
 
 
 @dataclass(frozen=True)
@@ -98,11 +99,6 @@ class Manifest:
         self._save_seconds = 0.0
 
     @property
-    def is_complete(self) -> bool:
-        """Whether every shard is finished."""
-        return not self.missing
-
-    @property
     def missing(self) -> list[int]:
         """The numbers of the shards that are not finished."""
         return [number for number in range(len(self.names)) if number not in self.shards]
@@ -148,7 +144,7 @@ class Manifest:
             "piecework": __version__,
             "tokenizer": self._tokenizer,
             "settings": self._settings,
-            "complete": self.is_complete,
+            "complete": not self.missing,
             "documents": sum(shard.documents for shard in self.shards.values()),
             "tokens": sum(shard.tokens for shard in self.shards.values()),
             "inputs": self.inputs,
@@ -171,30 +167,18 @@ class Manifest:
         return stored
 
     def _check(self, stored: Mapping[str, Any]) -> None:
-        mine = {"version of piecework": __version__, "tokenizer": self._tokenizer}
-        its = {"version of piecework": stored["piecework"], "tokenizer": stored["tokenizer"]}
-        for name, value in mine.items():
-            if its[name] != value:
-                found = f"its {name} is {its[name]}, this run has {value}"
+        settings = (
+            (name, stored["settings"].get(name), its) for name, its in self._settings.items()
+        )
+        for name, its, mine in (
+            ("version of piecework", stored["piecework"], __version__),
+            ("tokenizer", stored["tokenizer"], self._tokenizer),
+            *settings,
+        ):
+            if its != mine:
+                found = f"it has {name} {its!r}, and this run {mine!r}"
                 raise self._different(ArgumentError, found)
-        for name, value in self._settings.items():
-            found = stored["settings"].get(name)
-            if found != value:
-                found = f"it has {name} {found!r}, and this run {value!r}"
-                raise self._different(ArgumentError, found)
-        self._check_inputs(stored["inputs"])
-
-    def _different(
-        self, kind: type[PieceworkError], found: str, do: str = "run again with the same"
-    ) -> PieceworkError:
-        """Return the error for a run that differs from the one to resume."""
-        return kind(str(self.path), f"cannot be resumed: {found}; {do}, {_OTHER_FOLDER}")
-
-    def _check_inputs(self, inputs: Sequence[Mapping[str, Any]]) -> None:
-        if len(inputs) != len(self.inputs):
-            found = f"it has {counted(len(inputs), 'input')}, and this run {len(self.inputs)}"
-            raise self._different(CorpusError, found)
-        for mine, its in zip(self.inputs, inputs, strict=True):
+        for mine, its in zip_longest(self.inputs, stored["inputs"], fillvalue=_NO_INPUT):
             if mine["name"] != its["name"]:
                 found = f"it has the input {its['name']} where this run has {mine['name']}"
                 raise self._different(CorpusError, found)
@@ -203,6 +187,12 @@ class Manifest:
                 found = f"{mine['name']} changed since that run, {sizes} or in content"
                 raise self._different(CorpusError, found, "restore it")
             mine.update(its)
+
+    def _different(
+        self, kind: type[PieceworkError], found: str, do: str = "run again with the same"
+    ) -> PieceworkError:
+        """Return the error for a run that differs from the one to resume."""
+        return kind(str(self.path), f"cannot be resumed: {found}; {do}, {_OTHER_FOLDER}")
 
     def _restore(self, stored: Mapping[str, Any]) -> None:
         """Accept the shards whose files are intact; the others will be encoded again."""

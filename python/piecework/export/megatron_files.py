@@ -21,7 +21,7 @@ import numpy as np
 
 from piecework.errors import CorpusError, FileError
 from piecework.export.damaged_files import damage_as_corpus_error
-from piecework.export.encoded_lines import EncodedLines, Write, id_limit_of
+from piecework.export.encoded_lines import PLAIN, EncodedLines, RowLayout, Write, id_limit_of
 from piecework.io.atomic_files import atomic_file, atomic_stream
 from piecework.io.read_file import exact_bytes
 from piecework.tokenizer import Tokenizer
@@ -35,7 +35,7 @@ _UINT16_LIMIT = 65_500  # Megatron-LM writes uint16 for vocabularies below this 
 _VALUES_AT_ONCE = 1 << 16
 
 
-def megatron_paths(path: str) -> tuple[str, str]:
+def megatron_files(path: str, layout: RowLayout = PLAIN) -> tuple[str, str]:
     """Return the paths of data and index; `a`, `a.bin` and `a.idx` mean the same pair."""
     prefix = path.removesuffix(".bin").removesuffix(".idx")
     return f"{prefix}.bin", f"{prefix}.idx"
@@ -43,15 +43,15 @@ def megatron_paths(path: str) -> tuple[str, str]:
 
 def is_megatron_data(path: str) -> bool:
     """Return whether `path` is the `.bin` file or the common prefix of a pair of files."""
-    data, index = megatron_paths(path)
+    data, index = megatron_files(path)
     is_pair = os.path.isfile(data) and os.path.isfile(index)
     return is_pair and (path == data or not os.path.exists(path))
 
 
 @contextmanager
-def write_megatron(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
+def write_megatron(path: str, tokenizer: Tokenizer, layout: RowLayout) -> Iterator[Write]:
     """Write each row as a document of one sequence."""
-    data_path, index_path = megatron_paths(path)
+    data_path, index_path = megatron_files(path)
     ids_type = "<u2" if id_limit_of(tokenizer) < _UINT16_LIMIT else "<i4"
     # Contexts close in reverse order: the index appears after the data.
     with (
@@ -72,7 +72,7 @@ def write_megatron(path: str, tokenizer: Tokenizer) -> Iterator[Write]:
 
 def read_megatron(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
     """Yield the sequences of a pair of files in lists of at most `rows_at_once`."""
-    data_path, index_path = megatron_paths(path)
+    data_path, index_path = megatron_files(path)
     if not os.path.isfile(data_path):
         message = f"cannot be read: no such file; it has the data of {index_path}"
         raise FileError(data_path, message, errno=errno.ENOENT)

@@ -17,7 +17,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from piecework.errors import CorpusError, FileError
-from piecework.export.chats import MASK_NAME, mask_of, without_mask
+from piecework.export.chats import MASK_NAME, ids_and_mask
 from piecework.export.damaged_files import damage_as_corpus_error
 from piecework.export.encoded_lines import PLAIN, EncodedLines, RowLayout, Write, id_limit_of
 from piecework.io.atomic_files import atomic_stream
@@ -28,15 +28,6 @@ NPY_MAGIC = b"\x93NUMPY"
 
 _OFFSETS_SUFFIX = ".row_offsets.npy"
 _NAMES_OF_PACKED = ("document_lengths", "document_offsets")
-_HEADER_READERS = {
-    (1, 0): np.lib.format.read_array_header_1_0,
-    (2, 0): np.lib.format.read_array_header_2_0,
-}
-
-
-def npy_paths(path: str) -> tuple[str, str]:
-    """Return the paths of the ids and of the row offsets: `a.npy` and `a.row_offsets.npy`."""
-    return path, path.removesuffix(".npy") + _OFFSETS_SUFFIX
 
 
 def npy_files(path: str, layout: RowLayout = PLAIN) -> tuple[str, ...]:
@@ -78,10 +69,11 @@ def write_npy(path: str, tokenizer: Tokenizer, layout: RowLayout = PLAIN) -> Ite
             else:
                 offsets.append(lines.documents.row_offsets[1:] + lengths.length)
                 lengths.append(lines.documents.lengths)
-            if masks is not None:
-                masks.append(mask_of(lines.batch))
-                lines = without_mask(lines)
-            ids.append(lines.batch.ids)
+            if masks is None:
+                ids.append(lines.batch.ids)
+            else:
+                for array, values in zip((ids, masks), ids_and_mask(lines.batch), strict=True):
+                    array.append(values)
 
         yield write
 
@@ -96,7 +88,7 @@ def read_npy(path: str, rows_at_once: int) -> Iterator[list[list[int]]]:
         problem = "has row offsets; give the file of ids, without `.row_offsets` in its name"
         raise CorpusError(path, problem)
     ids = _StoredArray(path)
-    offsets_path = npy_paths(path)[1]
+    offsets_path = npy_files(path)[1]
     if not os.path.isfile(offsets_path):
         message = f"cannot be read: no such file; it has the row offsets of {path}"
         raise FileError(offsets_path, message, errno=errno.ENOENT)
@@ -157,19 +149,15 @@ def _growing_array(
 class _StoredArray:
     """A one-dimensional `.npy` file of integers, of which parts are read.
 
-    It is not mapped: a mapped file that another process truncates ends this process.
+    Its data are not mapped: a mapped file that another process truncates ends this process.
     """
 
     def __init__(self, path: str) -> None:
         expected = "an array of integers of one dimension"
-        with damage_as_corpus_error(path, expected), open(path, "rb") as stream:
-            version = np.lib.format.read_magic(stream)
-            read_header = _HEADER_READERS.get(version)
-            if read_header is None:
-                raise ValueError(f"version {version} of the format")
-            shape, _, self._type = read_header(stream)
-            self._start = stream.tell()
-            size = os.fstat(stream.fileno()).st_size - self._start
+        with damage_as_corpus_error(path, expected), np.errstate(over="ignore"):
+            mapped = np.load(path, mmap_mode="r")  # reads the header only
+            shape, self._type, self._start = mapped.shape, mapped.dtype, mapped.offset
+            size = os.path.getsize(path) - self._start
         if len(shape) != 1 or self._type.kind not in "iu":
             raise CorpusError(path, f"found {self._type} of shape {shape}, expected {expected}")
         self._path, self.length = path, shape[0]

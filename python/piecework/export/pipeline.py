@@ -10,21 +10,21 @@ a manifest. `encode_lines` reads in the same way and returns a batch. Memory is 
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Collection, Generator, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import closing, contextmanager
-from dataclasses import dataclass, fields
+from contextlib import closing
+from dataclasses import dataclass, fields, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple, TypeVar, cast
 
 from piecework._internal.progress import progress_bar, show_source
 from piecework._internal.setting_fields import given_to, takes_settings
-from piecework._internal.threads import thread_count
 from piecework._internal.types import Progress, Unpack
 from piecework._internal.validation import PathLike, check_tokenizer, path_text
-from piecework.corpus.reader import read_corpus
-from piecework.corpus.rows import Document, OnError, Utf8Errors, joined, longest, without_blank
+from piecework.corpus.paths import corpus_files
+from piecework.corpus.reader import CorpusReader
+from piecework.corpus.rows import joined, longest, without_blank
 from piecework.corpus.text_stream import SHORT_LINE_BYTES
 from piecework.errors import CorpusError, FileError
 from piecework.export.arranging import Arranged, Stage, new_stages
@@ -32,20 +32,20 @@ from piecework.export.encoded_lines import EncodedLines, Tally, TextsOfUnit
 from piecework.export.files import (
     FileReader,
     FileWriter,
+    check_not_overwritten,
     checked_inputs,
     checked_outputs,
     path_list,
 )
-from piecework.export.formats import FORMATS, SHARD_FORMATS, layout_of_file, layout_of_shard
+from piecework.export.formats import FORMATS, SHARD_FORMATS, layout_of
 from piecework.export.input_lines import LineSource
 from piecework.export.line_encoder import LineEncoder
 from piecework.export.manifest import Manifest
-from piecework.export.settings import CorpusSettings, FileSettings
+from piecework.export.settings import CorpusSettings, EncodeSettings, FileSettings
 from piecework.export.shards import (
     ShardPlan,
     ShardReader,
     ShardWriter,
-    check_not_overwritten,
     checked_sources,
     delete_temporary_files,
     shard_files,
@@ -56,12 +56,13 @@ from piecework.tokenizer import Tokenizer
 from piecework.tokenizer.batch import Batch
 
 if TYPE_CHECKING:
-    from piecework.export.options import EncodeCorpusOptions, EncodeFilesOptions
+    from piecework.export.options import EncodeCorpusOptions, EncodeFilesOptions, EncodeOptions
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
 
 BATCHES_IN_FLIGHT = 2
+_NOT_IN_MEMORY = ("append_eod", "chat")
 
 
 @dataclass(frozen=True)
@@ -150,17 +151,16 @@ def encode_files(
     """
     check_tokenizer(tokenizer)
     checked = given_to(encode_files, FileSettings, settings)
-    form, layout = FORMATS[checked.format], layout_of_file(checked)
+    form, layout = FORMATS[checked.format], layout_of(checked, FORMATS)
     targets = checked_outputs(outputs, form, layout)
     sources = checked_inputs(inputs, targets, form, layout, checked.parallel)
-    options, threads = checked.read_options(), thread_count(checked.num_threads)
+    options = checked.read_options()
     pipeline = Pipeline(
         FileReader(sources, checked, options, labels=form.has_offsets),
-        LineEncoder(tokenizer, checked, layout, threads, offsets=form.has_offsets),
+        LineEncoder(tokenizer, checked, layout, offsets=form.has_offsets),
         lambda unit: [],
-        FileWriter(targets, form, layout, tokenizer),
+        FileWriter(targets, lambda path: form.open(path, tokenizer, layout)),
         options.fault,
-        threads,
     )
     [tally] = pipeline.run(progress)
     options.warn_of_skipped()
@@ -250,14 +250,15 @@ def encode_corpus(
     """
     check_tokenizer(tokenizer)
     checked = given_to(encode_corpus, CorpusSettings, settings)
-    form, layout = SHARD_FORMATS[checked.format], layout_of_shard(checked)
-    options, threads = checked.read_options(), thread_count(checked.num_threads)
-    encoder = LineEncoder(tokenizer, checked, layout, threads)
+    form, layout = SHARD_FORMATS[checked.format], layout_of(checked, SHARD_FORMATS)
+    options = checked.read_options()
+    encoder = LineEncoder(tokenizer, checked, layout)
     folder = Path(path_text(out_dir, "out_dir"))
     files = checked_sources(sources, folder, layout.kept, options)
     files_of = partial(shard_files, form=form, layout=layout)
     names = shard_names(files, checked.shards, files_of)
-    check_not_overwritten(files, [str(folder / file) for name in names for file in files_of(name)])
+    made = [str(folder / file) for name in names for file in files_of(name)]
+    check_not_overwritten(files, made, "out_dir")
     with locked_folder(folder, "a folder that another process is encoding to"):
         record = checked.as_json(tokenizer)
         manifest = Manifest(folder, tokenizer.fingerprint, record, files, names)
@@ -277,7 +278,6 @@ def encode_corpus(
             lambda shard: new_stages(checked, shard, padding),
             ShardWriter(manifest, form, layout, tokenizer, reader),
             options.fault,
-            threads,
         )
         pipeline.run(progress)
     options.warn_of_skipped()
@@ -319,16 +319,16 @@ class Pipeline:
     new_stages: Callable[[int], list[Stage]]
     writer: FileWriter | ShardWriter
     fault: Callable[[CorpusError], None]
-    num_threads: int
 
     def run(self, progress: Progress) -> list[Tally]:
         """Write all units, in order; return their counts.
 
-        Background threads encode the next batches, while this one reads and writes.
+        A background thread encodes the next batches, while this one reads and writes.
         """
         tallies = []
+        names = ", ".join("<stdout>" if path == "-" else path for path in self.writer.targets)
         with (
-            _system_errors_as_file_errors(self.writer.targets),
+            FileError.while_writing(names),  # readers convert their own errors
             self.writer,
             progress_bar("encoding", progress, in_bytes=True) as update,
             closing(self._encoded()) as encoded,
@@ -354,13 +354,16 @@ class Pipeline:
         return tallies
 
     def _encoded(self) -> Generator[EncodedUnit, None, None]:
-        """Read and encode; while one thread encodes a long document, the others encode the next batch."""
+        """Read and encode.
+
+        One thread hands the batches to the encoder, whose threads share the texts of each: with a second one,
+        threads wait for each other.
+        """
         return overlapped(
             self._encode,
             self.reader.texts(),
             BATCHES_IN_FLIGHT,
             lambda: self.reader.is_idle,
-            workers=min(self.num_threads, BATCHES_IN_FLIGHT),
             is_large=_is_large,
         )
 
@@ -392,10 +395,9 @@ def overlapped(
     items: Iterable[Item],
     in_flight: int,
     is_idle: Callable[[], bool] = lambda: False,
-    workers: int = 1,
     is_large: Callable[[Item], bool] = lambda item: False,
 ) -> Generator[Result, None, None]:
-    """Yield `work(item)` for each item, in order, computed by background threads.
+    """Yield `work(item)` for each item, in order, computed by a background thread.
 
     >>> list(overlapped(str.upper, ["a", "b", "c"], in_flight=2))
     ['A', 'B', 'C']
@@ -405,7 +407,7 @@ def overlapped(
     without waiting for it. While an item that `is_large` is processed, nothing else is read or processed, so
     only one of them is in memory. A caller that stops early must close the generator.
     """
-    executor = ThreadPoolExecutor(workers)
+    executor = ThreadPoolExecutor(1)
     running: deque[Future[Result]] = deque()
     try:
         for item in items:
@@ -419,34 +421,16 @@ def overlapped(
         executor.shutdown(cancel_futures=True)
 
 
-@contextmanager
-def _system_errors_as_file_errors(targets: Sequence[str]) -> Iterator[None]:
-    """Convert system errors about writing to `FileError`; readers convert their own."""
-    try:
-        yield
-    except (FileError, BrokenPipeError):
-        raise
-    except OSError as error:
-        names = ", ".join("<stdout>" if path == "-" else path for path in targets)
-        raise FileError.writing(names, error) from error
-
-
 # ---- in memory
 
 
+@takes_settings(EncodeSettings, without=_NOT_IN_MEMORY)
 def encode_lines(
     tokenizer: Tokenizer,
     sources: PathLike | Sequence[PathLike],
     *,
-    keep_empty: bool = False,
-    add_special_tokens: bool = True,
-    parse_special: bool | Collection[str] | None = None,
     offsets: bool = False,
-    field: str | None = None,
-    document: Document = "line",
-    encoding_errors: Utf8Errors = "replace",
-    on_error: OnError = "fail",
-    num_threads: int | None = None,
+    **settings: Unpack[EncodeOptions],
 ) -> Batch:
     """Encode each line of files as one text, in memory; return a batch as `Tokenizer.encode_batch` does.
 
@@ -460,31 +444,24 @@ def encode_lines(
     >>> batch.to_lists()
     [[1, 2], [2]]
 
-    `sources` are files, directories, patterns and URLs as for `encode_files`, of lines or records; `field`,
-    `document`, `encoding_errors` and `on_error` mean the same as for `encode_files`, the other arguments the
-    same as for `encode_batch`. Empty and blank lines are dropped unless `keep_empty`. All text is in memory
-    while it is encoded, and is faster to encode than a list of strings; `encode_files` and `encode_corpus`
-    take constant memory.
+    `sources` are files, directories, patterns and URLs as for `encode_files`, of lines or records. `offsets`
+    means the same as for `encode_batch`. All text is in memory while it is encoded, and is faster to encode
+    than a list of strings; `encode_files` and `encode_corpus` take constant memory.
 
     Raises `FileError`, `CorpusError` for binary input, and `InvalidUtf8Error` with
     `encoding_errors="strict"`.
     """
     check_tokenizer(tokenizer)
-    files = path_list(sources, "sources")
-    corpus = read_corpus(
-        files,
-        field=field,
-        document=document,
-        encoding_errors=encoding_errors,
-        on_error=on_error,
-        whole_lines=True,
-    )
-    parts = [rows.texts for rows in corpus]
+    checked = given_to(encode_lines, EncodeSettings, settings)
+    options = replace(checked.read_options(), whole_lines=True)
+    reader = CorpusReader(corpus_files(path_list(sources, "sources")), options)
+    parts = [rows.texts for rows in reader.rows()]
+    options.warn_of_skipped()
     texts = joined(parts) if parts else []
     return tokenizer.encode_batch(
-        cast("Sequence[str]", texts if keep_empty else without_blank(texts)),
-        add_special_tokens=add_special_tokens,
-        parse_special=parse_special,
+        cast("Sequence[str]", texts if checked.keep_empty else without_blank(texts)),
+        add_special_tokens=checked.add_special_tokens,
+        parse_special=checked.parse_special,
         offsets=offsets,
-        num_threads=num_threads,
+        num_threads=checked.num_threads,
     )

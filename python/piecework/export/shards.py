@@ -12,7 +12,8 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import closing, contextmanager, suppress
-from itertools import accumulate, pairwise
+from dataclasses import dataclass
+from itertools import accumulate, chain, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -205,6 +206,7 @@ def _joined(parts: Sequence[TextsOfUnit]) -> TextsOfUnit:
     )
 
 
+@dataclass(eq=False)
 class ShardWriter:
     """Write the shards that the manifest lacks, one after the other, and record them.
 
@@ -213,34 +215,28 @@ class ShardWriter:
     shards are recorded too.
     """
 
-    def __init__(
-        self,
-        manifest: Manifest,
-        form: OutputFormat,
-        layout: RowLayout,
-        tokenizer: Tokenizer,
-        reader: ShardReader,
-    ) -> None:
-        self.units = manifest.missing
-        self.targets = [str(manifest.folder)]  # what an error of the system is about
-        self._manifest = manifest
-        self._form = form
-        self._layout = layout
-        self._tokenizer = tokenizer
-        self._reader = reader
+    manifest: Manifest
+    form: OutputFormat
+    layout: RowLayout
+    tokenizer: Tokenizer
+    reader: ShardReader
+
+    def __post_init__(self) -> None:
+        self.units = self.manifest.missing
+        self.targets = [str(self.manifest.folder)]  # what an error of the system is about
         self._executor = ThreadPoolExecutor(1)
         self._waiting: deque[tuple[int, Future[Shard]]] = deque()
 
     @contextmanager
     def open(self, unit: int) -> Iterator[list[Write]]:
         """Yield the function that writes to a shard."""
-        path = self._manifest.folder / f"{self._manifest.names[unit]}{self._form.suffix}"
-        with self._form.open(str(path), self._tokenizer, self._layout) as write:
+        path = self.manifest.folder / f"{self.manifest.names[unit]}{self.form.suffix}"
+        with self.form.open(str(path), self.tokenizer, self.layout) as write:
             yield [write]
 
     def finished(self, unit: int, tally: Tally) -> None:
         """Record a shard whose files are written; wait if too many shards are not on the disk."""
-        self._reader.finish_inputs(unit)
+        self.reader.finish_inputs(unit)
         self._waiting.append((unit, self._executor.submit(self._stored, unit, tally)))
         while len(self._waiting) > _MAX_WAITING_SHARDS or self._first_is_done():
             self._record_first()
@@ -253,33 +249,31 @@ class ShardWriter:
             if kind is None:
                 while self._waiting:
                     self._record_first()
-                if self._form.finish is not None:
-                    self._form.finish(self._manifest.folder, self._files_of_all())
+                if self.form.finish is not None:
+                    names = self.manifest.names
+                    files = [shard_files(name, self.form, self.layout) for name in names]
+                    self.form.finish(self.manifest.folder, [*chain.from_iterable(files)])
         finally:
-            self._reader.close()
+            self.reader.close()
             self._executor.shutdown()
             for number, shard in self._waiting:
                 if shard.exception() is None:
-                    self._manifest.record(number, shard.result())
-            self._manifest.save()
+                    self.manifest.record(number, shard.result())
+            self.manifest.save()
 
     def _stored(self, unit: int, tally: Tally) -> Shard:
-        manifest = self._manifest
+        manifest = self.manifest
         name = manifest.names[unit]
-        files = shard_files(name, self._form, self._layout)
+        files = shard_files(name, self.form, self.layout)
         stored = tuple(StoredFile.of(manifest.folder, file) for file in files)
         return Shard(name, stored, **{**vars(tally), "tokens": sum(tally.tokens)})
-
-    def _files_of_all(self) -> list[str]:
-        names = self._manifest.names
-        return [file for name in names for file in shard_files(name, self._form, self._layout)]
 
     def _first_is_done(self) -> bool:
         return bool(self._waiting) and self._waiting[0][1].done()
 
     def _record_first(self) -> None:
         number, shard = self._waiting.popleft()
-        self._manifest.record(number, shard.result())
+        self.manifest.record(number, shard.result())
 
 
 # ---- files
@@ -311,15 +305,6 @@ def checked_sources(
             problem = f"needs {with_fields.replace(', ', ' or ')}: {name} has no fields"
             raise ArgumentError("keep", problem)
     return files
-
-
-def check_not_overwritten(files: Sequence[str], outputs: Sequence[str]) -> None:
-    """Raise if an output is one of the inputs."""
-    inputs = set(map(os.path.realpath, files))
-    for output in outputs:
-        if os.path.realpath(output) in inputs:
-            problem = f"must not contain the inputs: {output!r} is one of them"
-            raise ArgumentError("out_dir", problem)
 
 
 def delete_temporary_files(folder: Path) -> None:

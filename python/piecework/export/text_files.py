@@ -14,7 +14,7 @@ import numpy as np
 from piecework._internal._core import RawBatch
 from piecework.corpus.text_stream import TextStream, line_lists
 from piecework.errors import CorpusError, IdRangeError
-from piecework.export.encoded_lines import EncodedLines, Write
+from piecework.export.encoded_lines import EncodedLines, RowLayout, Write
 from piecework.io.atomic_files import atomic_stream
 from piecework.tokenizer import Tokenizer
 from piecework.tokenizer.batch import Batch
@@ -34,8 +34,11 @@ _COLUMNS = ("ids", "tokens", "offsets")
 
 
 @contextmanager
-def write_text(path: str, row_texts: RowTexts) -> Iterator[Write]:
-    """Write a line for each row, with the text that `row_texts` returns."""
+def write_text(
+    texts_of: Callable[[Tokenizer], RowTexts], path: str, tokenizer: Tokenizer, layout: RowLayout
+) -> Iterator[Write]:
+    """Write a line for each row, with the text that the function of `texts_of` returns."""
+    row_texts = texts_of(tokenizer)
     with atomic_stream(path) as stream:
 
         def write(lines: EncodedLines) -> None:

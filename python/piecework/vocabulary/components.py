@@ -8,7 +8,7 @@ that changes.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 from piecework._internal._core import Core
 from piecework.errors import ArgumentError, PortabilityError
@@ -45,16 +45,13 @@ from piecework.spec.portable import bpe_of, portable_spec
 from piecework.spec.tokenizer_spec import checked_spec
 from piecework.vocabulary.pieces import pieces_of
 
+if TYPE_CHECKING:
+    from piecework.tokenizer import Tokenizer
+
 _METASPACE = "▁"
 _SPACE_REMOVAL = (Strip(left=False, right=True), Replace(Regex(" {2,}"), _METASPACE))
 _QUOTES = (Replace("``", '"'), Replace("''", '"'))
 _OTHER_SUMS = "add scores in 64 bits and not in 32"
-
-
-class _Encodes(Protocol):
-    def encode(self, text: str) -> Any: ...
-
-    def encode_batch(self, texts: list[str]) -> Any: ...
 
 
 def as_components(spec: TokenizerSpec) -> TokenizerSpec:
@@ -111,7 +108,9 @@ def as_sentencepiece(spec: TokenizerSpec) -> TokenizerSpec:
         return ScoredPiece(text, score, "byte" if is_byte else "normal")
 
     pieces = tuple(piece(id, text, score) for id, (text, score) in enumerate(model.pieces))
-    _check_added(spec, model)
+    for token in spec.added_tokens:
+        if token.content not in model.vocab:
+            raise ArgumentError("added_tokens", f"{token.content!r} is not a piece of the model")
     normalizer = _merged_normalizer(spec, tuple(p.text for p in pieces if p.type == "user_defined"))
     return TokenizerSpec(
         SentencePiece(pieces, byte_fallback=model.byte_fallback),
@@ -137,6 +136,7 @@ def _unigram(
     stages = _rules(normalizer.charsmap)
     scheme: PrependScheme = "always" if normalizer.add_dummy_prefix else "never"
     splits: Any = Metaspace(_METASPACE, scheme)
+    decoder = MetaspaceDecoder(_METASPACE, scheme)
     if _splits_at_whitespace(normalizer):
         splits = SequencePreTokenizer((WhitespaceSplit(), splits))
     elif normalizer.remove_extra_whitespaces:
@@ -146,7 +146,7 @@ def _unigram(
         model=Unigram(entries, unk_id, model.byte_fallback),
         normalizer=SequenceNormalizer(stages) if stages else None,
         pre_tokenizer=splits,
-        decoder=_with_bytes(MetaspaceDecoder(_METASPACE, scheme), model.byte_fallback),
+        decoder=SequenceDecoder((ByteFallback(), decoder)) if model.byte_fallback else decoder,
     )
 
 
@@ -209,10 +209,6 @@ def merges_of(model: SentencePiece) -> tuple[tuple[str, str], ...]:
     return tuple((left, right) for *_, left, right in sorted(merges))
 
 
-def _with_bytes(decoder: MetaspaceDecoder, byte_fallback: bool) -> Any:
-    return SequenceDecoder((ByteFallback(), decoder)) if byte_fallback else decoder
-
-
 def _added_tokens(model: SentencePiece) -> list[AddedToken]:
     special = {"unknown": True, "control": True, "user_defined": False}
     return [
@@ -220,12 +216,6 @@ def _added_tokens(model: SentencePiece) -> list[AddedToken]:
         for id, piece in enumerate(model.pieces)
         if piece.type in special
     ]
-
-
-def _check_added(spec: TokenizerSpec, model: Unigram) -> None:
-    for token in spec.added_tokens:
-        if token.content not in model.vocab:
-            raise ArgumentError("added_tokens", f"{token.content!r} is not a piece of the model")
 
 
 def _merged_normalizer(spec: TokenizerSpec, symbols: tuple[str, ...]) -> SentencePieceNormalizer:
@@ -306,7 +296,7 @@ def _reason(spec: TokenizerSpec, error: PortabilityError) -> str:
     return " and ".join(filter(None, (", ".join(acts[:-1]), acts[-1])))
 
 
-def warning_of(reason: str, before: _Encodes, after: _Encodes) -> str:
+def warning_of(reason: str, before: Tokenizer, after: Tokenizer) -> str:
     """Return the text of a `PortabilityWarning`: how many sample texts have other ids, with an example."""
     return (
         f"ids can differ in other libraries, which {reason}: {_measured(before, after)}; "
@@ -314,7 +304,7 @@ def warning_of(reason: str, before: _Encodes, after: _Encodes) -> str:
     )
 
 
-def _measured(before: _Encodes, after: _Encodes) -> str:
+def _measured(before: Tokenizer, after: Tokenizer) -> str:
     texts = list(SAMPLE_TEXTS)
     rows = zip(
         texts,
@@ -329,7 +319,7 @@ def _measured(before: _Encodes, after: _Encodes) -> str:
     return f"{share} have others, such as {_example(changed[0], before, after)}"
 
 
-def _example(text: str, before: _Encodes, after: _Encodes) -> str:
+def _example(text: str, before: Tokenizer, after: Tokenizer) -> str:
     """Show the tokens of the first word that differs on its own, else the tokens of the whole text."""
     for part in (*text.split(), text):
         old, new = before.encode(part), after.encode(part)

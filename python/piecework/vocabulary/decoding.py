@@ -28,11 +28,11 @@ from piecework.spec import (
 from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 
 if TYPE_CHECKING:
-    # A step returns text for the next step, or bytes, which later steps only replace.
     from piecework.tokenizer import Tokenizer
 
 
-Step: TypeAlias = Callable[[str], str | bytes]
+Step: TypeAlias = Callable[[str], str]
+"""Returns text for the next step; bytes that are not UTF-8 are lone surrogates in it."""
 
 _BYTE_TOKEN = re.compile(r"<0x([0-9A-F]{2})>")
 
@@ -209,13 +209,9 @@ def _bytes_of(tokens: Sequence[str], spec: TokenizerSpec) -> bytes:
 
 
 def _applied(steps: list[Step], token: str) -> bytes:
-    text: str | bytes = token
     for step in steps:
-        if isinstance(text, str):
-            text = step(text)
-        elif isinstance(step, _Replacing):
-            text = step.in_bytes(text)
-    return text if isinstance(text, bytes) else text.encode()
+        token = step(token)
+    return token.encode("utf-8", "surrogateescape")
 
 
 def _steps(spec: TokenizerSpec) -> Iterator[Step]:
@@ -254,15 +250,15 @@ def _step(decoder: Decoder) -> Step | None:
         case ByteFallback():
             return _byte_fallback
         case MetaspaceDecoder():
-            return _Replacing(decoder.replacement, " ")
+            return _replaced(decoder.replacement, " ")
         case BPEDecoder():
-            return _Replacing(decoder.suffix, " ")
+            return _replaced(decoder.suffix, " ")
         case WordPieceDecoder():
             return _word_piece(decoder.prefix)
         case SentencePieceDecoder() if decoder.denormalizer is None:
             return _sentencepiece(decoder)
         case ReplaceDecoder(pattern=str(old)) if type(old) is str:
-            return _Replacing(old, decoder.content)
+            return _replaced(old, decoder.content)
     problem = (
         f"the output of {type(decoder).__name__} depends on the neighbours of a token; "
         "the bytes of tokens need a byte-level, byte-fallback, metaspace, WordPiece, BPE "
@@ -271,30 +267,23 @@ def _step(decoder: Decoder) -> Step | None:
     raise ArgumentError("decoder", problem)
 
 
-def _byte_level(token: str) -> bytes:
+def _byte_level(token: str) -> str:
     if not all(character in BYTE_OF_CHARACTER for character in token):
-        return token.encode()
-    return bytes(BYTE_OF_CHARACTER[character] for character in token)
+        return token
+    return _text_of(bytes(BYTE_OF_CHARACTER[character] for character in token))
 
 
-def _byte_fallback(token: str) -> str | bytes:
+def _byte_fallback(token: str) -> str:
     match = _BYTE_TOKEN.fullmatch(token)
-    return token if match is None else bytes.fromhex(match[1])
+    return token if match is None else _text_of(bytes.fromhex(match[1]))
 
 
-class _Replacing:
-    """Replace a text by another."""
+def _text_of(data: bytes) -> str:
+    return data.decode("utf-8", "surrogateescape")
 
-    def __init__(self, old: str, new: str) -> None:
-        self._old = old
-        self._new = new
 
-    def __call__(self, token: str) -> str:
-        return token.replace(self._old, self._new) if self._old else token
-
-    def in_bytes(self, token: bytes) -> bytes:
-        """Return the bytes of a token with the same replacement."""
-        return token.replace(self._old.encode(), self._new.encode()) if self._old else token
+def _replaced(old: str, new: str) -> Step:
+    return lambda token: token.replace(old, new) if old else token
 
 
 def _word_piece(prefix: str) -> Step:
@@ -306,9 +295,9 @@ def _word_piece(prefix: str) -> Step:
 
 
 def _sentencepiece(decoder: SentencePieceDecoder) -> Step:
-    def read(token: str) -> str | bytes:
-        if decoder.byte_fallback and (match := _BYTE_TOKEN.fullmatch(token)):
-            return bytes.fromhex(match[1])
+    def read(token: str) -> str:
+        if decoder.byte_fallback and _BYTE_TOKEN.fullmatch(token):
+            return _byte_fallback(token)
         if token == decoder.unk_piece:
             return decoder.unk_surface
         return token.replace("▁", " ")

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from itertools import count, repeat, starmap
 from typing import NamedTuple
 
 from piecework.errors import ArgumentError
-from piecework.spec import ScoredPiece, SentencePiece, TokenizerSpec, Unigram
+from piecework.spec import Model, ScoredPiece, SentencePiece, TokenizerSpec, Unigram
 from piecework.spec.renumbering import inserted_ids, renumbered
 from piecework.vocabulary.alphabet import all_ids
 from piecework.vocabulary.changed_vocabulary import IdMap, map_of
@@ -73,21 +74,28 @@ def _after_last_piece(
         return id + n if id >= first else id
 
     sources = {first + index: entry.sources for index, entry in enumerate(entries)}
-    larger = _with_pieces_after(spec, entries)
+    larger = with_pieces_after(spec, _scored(spec.model, entries))
     return renumbered(larger, larger.model, new_id), map_of(old, new_id, old, sources)
 
 
-def _with_pieces_after(spec: TokenizerSpec, entries: Sequence[NewEntry]) -> TokenizerSpec:
-    scored = [(text, 0.0 if score is None else score) for text, score, _ in entries]
+def with_pieces_after(spec: TokenizerSpec, pieces: Iterable[tuple[str, float]]) -> TokenizerSpec:
+    """Return a specification with more pieces of a Unigram or SentencePiece model, with their scores."""
     if isinstance(spec.model, SentencePiece):
-        lowest = min((piece.score for piece in spec.model.pieces), default=0.0)
-        below = [
-            ScoredPiece(text, lowest - 1.0 - index if entry.score is None else entry.score)
-            for index, ((text, _), entry) in enumerate(zip(scored, entries, strict=True))
-        ]
-        return with_pieces(spec, (*spec.model.pieces, *below))
+        return with_pieces(spec, (*spec.model.pieces, *starmap(ScoredPiece, pieces)))
     assert isinstance(spec.model, Unigram)
-    return replace(spec, model=replace(spec.model, pieces=(*spec.model.pieces, *scored)))
+    return replace(spec, model=replace(spec.model, pieces=(*spec.model.pieces, *pieces)))
+
+
+def _scored(model: Model, entries: Iterable[NewEntry]) -> list[tuple[str, float]]:
+    """Return texts with scores: where none is given, 0, or below all pieces of a SentencePiece model."""
+    scores: Iterable[float] = repeat(0.0)
+    if isinstance(model, SentencePiece):
+        lowest = min((piece.score for piece in model.pieces), default=0.0)
+        scores = (lowest - 1.0 - index for index in count())
+    return [
+        (entry.text, default if entry.score is None else entry.score)
+        for entry, default in zip(entries, scores, strict=False)
+    ]
 
 
 def _in_unused(spec: TokenizerSpec, entries: Sequence[NewEntry]) -> tuple[TokenizerSpec, IdMap]:
@@ -112,28 +120,20 @@ def _with_places(
 ) -> TokenizerSpec:
     """Return the specification with new entries in place of others."""
     model = spec.model
+    scored = dict(zip(place, _scored(model, place.values()), strict=True))
     if isinstance(model, SentencePiece):
-        lowest = min((piece.score for piece in model.pieces), default=0.0)
-        order = {name: index for index, name in enumerate(place)}
-
-        def piece_at(piece: ScoredPiece) -> ScoredPiece:
-            entry = place.get(piece.text)
-            if entry is None:
-                return piece
-            score = lowest - 1.0 - order[piece.text] if entry.score is None else entry.score
-            return ScoredPiece(entry.text, score)
-
-        return with_pieces(spec, map(piece_at, model.pieces))
+        pieces = (
+            ScoredPiece(*scored[piece.text]) if piece.text in scored else piece
+            for piece in model.pieces
+        )
+        return with_pieces(spec, pieces)
     if isinstance(model, Unigram):
         vocab = model.vocab
         for name in place:
             if name not in vocab:
                 raise ArgumentError("replace_unused", f"{name!r} is not an entry of the model")
-        pieces = tuple(
-            (place[text].text, place[text].score or 0.0) if text in place else (text, score)
-            for text, score in model.pieces
-        )
-        return replace(spec, model=replace(model, pieces=pieces))
+        changed = tuple(scored.get(piece[0], piece) for piece in model.pieces)
+        return replace(spec, model=replace(model, pieces=changed))
     kept = {token: id for token, id in model.vocab.items() if token not in place}
     return replace(
         spec,

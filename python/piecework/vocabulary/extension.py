@@ -16,7 +16,6 @@ from piecework.errors import ArgumentError, CorpusError, TrainingError, Training
 from piecework.spec import (
     BPE,
     Char,
-    ScoredPiece,
     SentencePiece,
     SentencePieceNormalizer,
     TokenizerSpec,
@@ -31,8 +30,7 @@ from piecework.train.segmenter import compiled_model, segment
 from piecework.vocabulary.alphabet import BYTE_TOKENS, entry_scores, required_entries
 from piecework.vocabulary.changed_vocabulary import ChangedVocabulary, IdMap, changed
 from piecework.vocabulary.components import merges_of
-from piecework.vocabulary.entries import NewEntry, with_entries
-from piecework.vocabulary.pieces import with_pieces
+from piecework.vocabulary.entries import NewEntry, with_entries, with_pieces_after
 
 if TYPE_CHECKING:
     from piecework.tokenizer import Tokenizer
@@ -247,7 +245,7 @@ def _gains(
     min_frequency: int,
 ) -> list[tuple[float, str, tuple[int, ...]]]:
     """Return the negative gain, the text and the old ids of each proposed piece with a gain."""
-    both = compiled_model(_with_proposals(spec, proposed))
+    both = compiled_model(with_pieces_after(spec, proposed.items()))
     uses = Counter[int]()
     for ids, frequency in zip(segment(both, counts.words), counts.counts.tolist(), strict=True):
         for id in ids:
@@ -301,14 +299,6 @@ def _proposals(
 def _scored(spec: TokenizerSpec) -> Unigram | SentencePiece:
     assert isinstance(spec.model, Unigram | SentencePiece)
     return spec.model
-
-
-def _with_proposals(spec: TokenizerSpec, proposed: Mapping[str, float]) -> TokenizerSpec:
-    model = _scored(spec)
-    if isinstance(model, SentencePiece):
-        new = (ScoredPiece(text, score) for text, score in proposed.items())
-        return with_pieces(spec, (*model.pieces, *new))
-    return replace(spec, model=replace(model, pieces=(*model.pieces, *proposed.items())))
 
 
 def _scores_by_id(spec: TokenizerSpec) -> dict[int, float]:

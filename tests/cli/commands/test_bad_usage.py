@@ -56,7 +56,7 @@ def test_bad_usage_is_one_line_and_code_two(
         ),
         (["encode", tokenizer, "--format", "xml"], "'xml' is not one of"),
         (["encode", tokenizer, corpus, "--format", "npy"], "--output: must be a path, not '-'"),
-        (["encode", tokenizer, corpus, "-o", corpus], "corpus.txt', which is an input"),
+        (["encode", tokenizer, corpus, "-o", corpus], "corpus.txt' is one of them"),
         (["encode", tokenizer, "a", "b", "-o", "c", "-o", "d", "-o", "e"], "3 for 2 inputs"),
         (
             ["encode", tokenizer, corpus, "--append-eod", "</s>", "-o", "x.json"],

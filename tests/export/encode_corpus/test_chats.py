@@ -19,7 +19,7 @@ from tests.export.encode_corpus.shards import content, sentences
 
 TEMPLATE = """{% for m in messages %}[CLS]{{ m.role }} {{ m.content }}[SEP]{% endfor %}"""
 CHAT = pw.chat.ChatFormat()
-FORMATS = [name for name, form in pw.export.SHARD_FORMATS.items() if form.can_mask]
+FORMATS = [name for name, form in pw.export.SHARD_FORMATS.items() if form.has_numbers]
 
 
 @pytest.fixture(scope="module")

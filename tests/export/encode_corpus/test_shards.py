@@ -144,9 +144,9 @@ def cut_tokenizers() -> list[pw.Tokenizer]:
 def encoder_of(
     tok: pw.Tokenizer, long_chars: int, piece_chars: int, **settings: Any
 ) -> LineEncoder:
-    return LineEncoder(
-        tok, EncodeSettings(**settings), PLAIN, 1, long_chars=long_chars, piece_chars=piece_chars
-    )
+    encoder = LineEncoder(tok, EncodeSettings(**settings), PLAIN)
+    encoder.long_chars, encoder.piece_chars = long_chars, piece_chars
+    return encoder
 
 
 def encoded_texts(patch: pytest.MonkeyPatch) -> list[list[str]]:

@@ -97,7 +97,7 @@ def test_invalid_arguments_are_rejected_before_the_work(
         ([a, b], [out, out], {}, "outputs", f"contain '{out}' twice"),
         ([a, b], [out, f"{out}.", f"{out}.c"], {}, "outputs", "3 for 2 inputs"),
         ([a, b], out, {"parallel": True}, "outputs", "1 for 2 parallel inputs"),
-        (a, a, {}, "outputs", f"contain '{a}', which is an input"),
+        (a, a, {}, "outputs", f"must not contain the inputs: '{a}' is one of them"),
         ([a, b], [out, a], {}, "outputs", f"'{a}'"),
         (a, hard, {}, "outputs", f"'{hard}'"),
         (a, soft, {}, "outputs", f"'{soft}'"),

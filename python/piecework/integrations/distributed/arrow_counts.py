@@ -9,7 +9,7 @@ source.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from itertools import pairwise
 from typing import Any
 
@@ -20,8 +20,7 @@ import piecework as pw
 from piecework._internal.extras import import_extra
 from piecework.errors import ArgumentError, InputTypeError, TrainingError
 
-_MAX_COUNT = (1 << 64) - 1
-_HALF = 32
+_TEXT_TYPES = ("string", "large_string", "string_view", "null")
 
 
 def counts_table(counts: pw.Counts) -> Any:
@@ -85,10 +84,16 @@ def merge_counts(tables: Iterable[Any]) -> Any:
     if not parts:
         return _schema().empty_table()
     rows = pa.concat_tables(parts)
-    _check_sums(rows)
+    counts = rows.column("count")
+    if _numbers(counts).sum(dtype=np.float64) >= 1 << 63:  # Arrow's sums of integers wrap around
+        rows = rows.set_column(1, "count", counts.cast(pa.decimal128(20, 0)))
     options = pc.ScalarAggregateOptions(skip_nulls=False)
     merged = rows.group_by("word").aggregate([("count", "sum"), ("first", "min", options)])
-    return merged.select(["word", "count_sum", "first_min"]).rename_columns(_schema().names)
+    merged = merged.select(["word", "count_sum", "first_min"]).rename_columns(_schema().names)
+    try:
+        return merged.cast(_schema())
+    except pa.ArrowInvalid as error:
+        raise TrainingError("counts", "must have sums below 2**64") from error
 
 
 def count_batch(
@@ -133,16 +138,11 @@ def text_column(batch: Any, column: str) -> Any:
             "batch", f"must be a pyarrow.Table or pyarrow.RecordBatch, not {found}"
         )
     texts = _column(batch, column)
-    if not any(check(texts.type) for check in _text_types()):
+    # A column without any text can have the type null.
+    if str(texts.type) not in _TEXT_TYPES:
         problem = f"must contain texts, not values of type {texts.type}"
         raise ArgumentError(f"column {column!r}", problem)
     return texts
-
-
-def _text_types() -> Sequence[Any]:
-    types = _pyarrow().types
-    # A column without any text can have the type null.
-    return types.is_string, types.is_large_string, types.is_string_view, types.is_null
 
 
 def _column(batch: Any, column: str) -> Any:
@@ -178,28 +178,6 @@ def _runs(texts: list[str], positions: npt.NDArray[np.uint64]) -> Iterable[tuple
     for start, end in pairwise(bounds):
         if start < end:
             yield texts[start:end], int(positions[start])
-
-
-def _check_sums(rows: Any) -> None:
-    """Raise if the count of a word can exceed 64 bits; Arrow's sums wrap around."""
-    pa = _pyarrow()
-    counts = _numbers(rows.column("count"))
-    if counts.sum(dtype=np.float64) < 1 << 63:
-        return
-    halves = pa.table(
-        {
-            "word": rows.column("word"),
-            "high": pa.array(counts >> np.uint64(_HALF)),
-            "low": pa.array(counts & np.uint64((1 << _HALF) - 1)),
-        }
-    )
-    sums = halves.group_by("word").aggregate([("high", "sum"), ("low", "sum")])
-    high, low = _numbers(sums.column("high_sum")), _numbers(sums.column("low_sum"))
-    too_many = (high + (low >> np.uint64(_HALF))) >> np.uint64(_HALF)
-    if too_many.any():
-        word = sums.column("word")[int(np.argmax(too_many))].as_py()
-        problem = f"occurs 2**64 times or more; the limit is {_MAX_COUNT}"
-        raise TrainingError(f"word {word!r}", problem)
 
 
 def _numbers(column: Any) -> npt.NDArray[np.uint64]:

@@ -24,12 +24,7 @@ from piecework._internal.validation import (
 from piecework.errors import ArgumentError, FileError
 from piecework.export.settings import EncodeSettings
 from piecework.integrations.distributed.arrow_counts import counts_of_table
-from piecework.integrations.distributed.tasks import (
-    CountBatchSettings,
-    CountFilesSettings,
-    EncodeBatchSettings,
-    EncodedFile,
-)
+from piecework.integrations.distributed.tasks import EncodedFile
 from piecework.train.counting import PartCountSettings, pipeline_of_preset, warn_of_replacements
 
 TASK_BYTES = 256 << 20
@@ -74,7 +69,7 @@ def count_files(
     of_tasks = vars(replace(settings, memory=memory, num_threads=num_threads))
     pipeline = pipeline_of_preset(preset)
     with engine.connected():
-        table = engine.counted(engine.dumps(CountFilesSettings(pipeline, of_tasks)), groups)
+        table = engine.counted(engine.dumps({"preset": pipeline, **of_tasks}), groups)
     counts = counts_of_table(table, pipeline)
     warn_of_replacements(counts.replacements)
     return counts
@@ -90,8 +85,6 @@ def encode_files(
 ) -> list[EncodedFile]:
     """Encode each file into one file of a folder, in the order of the files."""
     check_tokenizer(tokenizer)
-    if settings.on_error == "skip":
-        raise ArgumentError("on_error", "must be 'fail' on a cluster: nobody sees what is skipped")
     files = files_of(paths)
     outputs = output_paths(files, out_dir, format)
     of_tasks = vars(replace(settings, num_threads=settings.num_threads or 1))
@@ -102,17 +95,19 @@ def encode_files(
     return [encoded[output] for output in outputs]
 
 
-def count_batch_settings(
+def arguments_of_counting(
     preset: str | pw.train.Preset | pw.train.Pipeline, column: str, position_column: str | None
-) -> CountBatchSettings:
-    """Return the settings of tasks that count a column of batches."""
-    return CountBatchSettings(column, pipeline_of_preset(preset), position_column)
+) -> tuple[list[str], dict[str, Any]]:
+    """Return the columns to read, and the arguments of `count_batch` besides the batch."""
+    columns = [column] if position_column is None else [column, position_column]
+    pipeline = pipeline_of_preset(preset)
+    return columns, {"column": column, "preset": pipeline, "position_column": position_column}
 
 
-def encode_settings(
+def arguments_of_encoding(
     tokenizer: pw.Tokenizer, column: str, ids_column: str, add_special_tokens: bool
-) -> EncodeBatchSettings:
-    """Return the settings of tasks that encode a column of batches.
+) -> tuple[str, dict[str, Any]]:
+    """Return the name of the column of ids, and the arguments of `encode_batch_column` besides the batch.
 
     Rows are not padded to the longest one of a batch, because batches depend on the engine.
     """
@@ -120,8 +115,11 @@ def encode_settings(
     padding = tokenizer.spec.padding
     if padding is not None and padding.length is None:
         tokenizer = tokenizer.without_padding()
-    options = {"add_special_tokens": add_special_tokens}
-    return EncodeBatchSettings(tokenizer, column, ids_column, options)
+    return ids_column, {
+        "column": column,
+        "tokenizer": tokenizer,
+        "add_special_tokens": add_special_tokens,
+    }
 
 
 # ---- files of tasks

@@ -20,7 +20,11 @@ from piecework.errors import ArgumentError, WorkerError
 from piecework.export.settings import EncodeSettings
 from piecework.integrations.distributed import engines
 from piecework.integrations.distributed.arrow_counts import counts_of_table, merge_counts
-from piecework.integrations.distributed.tasks import EncodedFile, error_of_worker, worker_function
+from piecework.integrations.distributed.tasks import (
+    EncodedFile,
+    errors_of_workers,
+    worker_function,
+)
 from piecework.train.counting import PartCountSettings
 
 if TYPE_CHECKING:
@@ -73,17 +77,16 @@ def count_dataset(
     without a text are skipped.
     """
     cluster = _Ray()
-    settings = engines.count_batch_settings(preset, column, position_column)
+    columns, settings = engines.arguments_of_counting(preset, column, position_column)
     with cluster.errors():
-        columns = [column] if position_column is None else [column, position_column]
         tables = dataset.select_columns(columns).map_batches(
-            worker_function("tasks", "count_table", cluster.dumps(settings)),
+            worker_function("count_table", cluster.dumps(settings)),
             batch_size=None,
             batch_format="pyarrow",
             zero_copy_batch=True,
         )
         merged = cluster.sum(tables.to_arrow_refs())
-    return counts_of_table(merged, settings.pipeline)
+    return counts_of_table(merged, settings["preset"])
 
 
 def encode_dataset(
@@ -100,9 +103,9 @@ def encode_dataset(
     `encode_dataset(...).write_parquet(folder)`. The tokenizer is sent to each worker process once. Padding to
     the longest row of a batch is not applied.
     """
-    settings = engines.encode_settings(tokenizer, column, ids_column, add_special_tokens)
+    settings = engines.arguments_of_encoding(tokenizer, column, ids_column, add_special_tokens)
     return dataset.map_batches(
-        worker_function("tasks", "encode_table", _Ray().dumps(settings)),
+        worker_function("encode_table", _Ray().dumps(settings)),
         batch_format="pyarrow",
         zero_copy_batch=True,
     )
@@ -168,29 +171,25 @@ class _Ray:
     def errors(self) -> Iterator[None]:
         """Raise the error of piecework that a task failed with."""
         try:
-            yield
+            with errors_of_workers(self._ray.exceptions.RayError):
+                yield
         except self._ray.exceptions.WorkerCrashedError as error:
             problem = "the worker processes died in every attempt; a smaller memory may help"
             raise WorkerError("Ray", problem) from error
-        except self._ray.exceptions.RayError as error:
-            found = error_of_worker(str(error))
-            if found is None:
-                raise
-            raise found from error
 
     def counted(self, settings: bytes, groups: Sequence[engines.FileGroup]) -> Any:
-        count = self._ray.remote(worker_function("tasks", "count_group", settings))
+        count = self._ray.remote(worker_function("count_group", settings))
         # Nothing here holds the references, so that Ray frees each table after its merge.
         return self.sum([count.remote(*group) for group in groups])
 
     def encoded(self, settings: bytes, files: Sequence[tuple[str, ...]]) -> list[EncodedFile]:
-        encode = self._ray.remote(worker_function("tasks", "encode_file", settings))
+        encode = self._ray.remote(worker_function("encode_file", settings))
         encoded: list[EncodedFile] = self._ray.get([encode.remote(*names) for names in files])
         return encoded
 
     def sum(self, tables: Sequence[Any]) -> Any:
         """Add up references to tables in a tree of tasks; return the sum."""
-        merge = self._ray.remote(worker_function("tasks", "merge_tables", b""))
+        merge = self._ray.remote(worker_function("merge_tables", b""))
         while len(tables) > _TABLES_PER_MERGE:
             starts = range(0, len(tables), _TABLES_PER_MERGE)
             tables = [merge.remote(*tables[start : start + _TABLES_PER_MERGE]) for start in starts]

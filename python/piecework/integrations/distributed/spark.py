@@ -22,8 +22,13 @@ from piecework.errors import ArgumentError, WorkerError
 from piecework.export.settings import EncodeSettings
 from piecework.integrations.distributed import engines
 from piecework.integrations.distributed.arrow_counts import counts_of_table
-from piecework.integrations.distributed.spark_tasks import COUNTS_SCHEMA, from_signed
-from piecework.integrations.distributed.tasks import EncodedFile, error_of_worker, worker_function
+from piecework.integrations.distributed.tasks import (
+    SPARK_COUNTS,
+    EncodedFile,
+    errors_of_workers,
+    from_signed,
+    worker_function,
+)
 from piecework.train.counting import PartCountSettings
 
 if TYPE_CHECKING:
@@ -76,12 +81,11 @@ def count_frame(
     first byte of each text, (source << 40) + byte offset; without it, first positions are unknown. Rows
     without a text are skipped.
     """
-    settings = engines.count_batch_settings(preset, column, position_column)
-    columns = [column] if position_column is None else [column, position_column]
-    count = worker_function("spark_tasks", "count_batches", _dumps(settings))
-    with _errors_of_workers():
-        table = _sum(frame.select(*columns).mapInArrow(count, COUNTS_SCHEMA))
-    return counts_of_table(table, settings.pipeline)
+    columns, settings = engines.arguments_of_counting(preset, column, position_column)
+    count = worker_function("spark_count_batches", _dumps(settings))
+    with errors_of_workers():
+        table = _sum(frame.select(*columns).mapInArrow(count, SPARK_COUNTS))
+    return counts_of_table(table, settings["preset"])
 
 
 def encode_frame(
@@ -98,7 +102,7 @@ def encode_frame(
     tokenizer is unpickled once in each worker process. Padding to the longest row of a batch is not applied.
     Raises `ArgumentError` if the frame has `ids_column` already.
     """
-    settings = engines.encode_settings(tokenizer, column, ids_column, add_special_tokens)
+    settings = engines.arguments_of_encoding(tokenizer, column, ids_column, add_special_tokens)
     for name, is_there in ((column, True), (ids_column, False)):
         if (name in frame.columns) is not is_there:
             missing = f"is missing; there are the columns {', '.join(frame.columns)}"
@@ -107,7 +111,7 @@ def encode_frame(
     types = import_extra("pyspark.sql.types", "spark")
     ids = types.StructField(ids_column, types.ArrayType(types.IntegerType()))
     schema = types.StructType([*frame.schema.fields, ids])
-    encode = worker_function("spark_tasks", "encode_batches", _dumps(settings))
+    encode = worker_function("spark_encode_batches", _dumps(settings))
     return frame.mapInArrow(encode, schema)
 
 
@@ -116,10 +120,10 @@ def encode_udf(tokenizer: pw.Tokenizer, *, add_special_tokens: bool = True) -> A
 
     `frame.withColumn("ids", encode_udf(tokenizer)("text"))` has the ids of `encode_frame`.
     """
-    settings = engines.encode_settings(tokenizer, "text", "ids", add_special_tokens)
+    settings = engines.arguments_of_encoding(tokenizer, "text", "ids", add_special_tokens)
     functions = import_extra("pyspark.sql.functions", "spark")
     arrow = import_extra("pyarrow", "spark")
-    encode = worker_function("spark_tasks", "encode_texts", _dumps(settings))
+    encode = worker_function("spark_encode_texts", _dumps(settings))
 
     def encode_column(texts):  # type: ignore[no-untyped-def]
         return encode(texts)
@@ -170,28 +174,28 @@ class _Spark:
         if self._session is not None:
             if self._master is not None:
                 raise ArgumentError("master", "does not apply: there is a Spark session already")
-            with _errors_of_workers():
+            with errors_of_workers():
                 yield
             return
         self._session = _started(sql.SparkSession.builder.appName("piecework"), self._master)
         try:
-            with _errors_of_workers():
+            with errors_of_workers():
                 yield
         finally:
             self._session.stop()
 
     def counted(self, settings: bytes, groups: Sequence[engines.FileGroup]) -> Any:
-        return _sum(self._tasks("count_group", settings, groups, COUNTS_SCHEMA))
+        return _sum(self._tasks("spark_count_group", settings, groups, SPARK_COUNTS))
 
     def encoded(self, settings: bytes, files: Sequence[tuple[str, ...]]) -> list[EncodedFile]:
-        rows = self._tasks("encode_file", settings, files, _ENCODED_FILES_SCHEMA).collect()
+        rows = self._tasks("spark_encode_file", settings, files, _ENCODED_FILES_SCHEMA).collect()
         return [EncodedFile(*row) for row in rows]
 
     def _tasks(
         self, task: str, settings: bytes, arguments: Sequence[tuple[Any, ...]], schema: str
     ) -> Any:
         """Return a data frame of the record batches of a task, which runs once for each call."""
-        function = worker_function("spark_tasks", task, settings)
+        function = worker_function(task, settings)
         calls = [tuple(each) for each in arguments]  # a worker may have no piecework to unpickle
 
         def run(batches):  # type: ignore[no-untyped-def]
@@ -229,18 +233,6 @@ def _started(builder: Any, master: str | None) -> Any:
         )
         problem = f"there is {found}; Spark needs {expected}"
         raise WorkerError(f"master {master!r}", problem) from error
-
-
-@contextmanager
-def _errors_of_workers() -> Iterator[None]:
-    """Raise the error of piecework that a task of Spark failed with."""
-    try:
-        yield
-    except Exception as error:
-        found = error_of_worker(str(error))
-        if found is None:
-            raise
-        raise found from error
 
 
 def _dumps(value: object) -> bytes:

@@ -12,7 +12,8 @@ import platform
 import re
 import tempfile
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -22,7 +23,7 @@ import numpy as np
 import piecework as pw
 from piecework import errors
 from piecework._internal.extras import import_extra
-from piecework.errors import PieceworkError, TrainingWarning, WorkerError
+from piecework.errors import PieceworkError, TrainingError, TrainingWarning, WorkerError
 from piecework.integrations.distributed.arrow_counts import (
     count_batch,
     counts_table,
@@ -30,33 +31,16 @@ from piecework.integrations.distributed.arrow_counts import (
     text_column,
 )
 
+SPARK_COUNTS = "word string, count long, first long"
+"""The columns of counts in Spark."""
+
+_ROWS_PER_BATCH = 65_536
+# Counts of batches are added up in a worker of Spark until they have this number of rows.
+_MAX_ROWS = 1 << 20
+
 # The last line of a traceback of a worker, as text.
 _ERROR_LINE = re.compile(r"^(?:piecework\.errors\.)(\w+): (.*)$", re.MULTILINE)
 _WORKER_LINE = re.compile(r"^RuntimeError: (worker [^:]*): (.*)$", re.MULTILINE)
-
-
-class CountFilesSettings(NamedTuple):
-    """The pipeline of a count of files, and other arguments of `count_files`."""
-
-    pipeline: pw.train.Pipeline
-    options: dict[str, Any]
-
-
-class CountBatchSettings(NamedTuple):
-    """The arguments of `count_batch` besides the batch."""
-
-    column: str
-    pipeline: pw.train.Pipeline
-    position_column: str | None
-
-
-class EncodeBatchSettings(NamedTuple):
-    """A tokenizer, the column of texts, the name of the column of ids, and arguments of encoding."""
-
-    tokenizer: pw.Tokenizer
-    column: str
-    ids_column: str
-    options: dict[str, Any]
 
 
 class EncodedFile(NamedTuple):
@@ -76,25 +60,16 @@ def version_of_worker(settings: bytes) -> str:
 
 def count_group(settings: bytes, first_source: int, paths: Sequence[str]) -> Any:
     """Count files as the sources `first_source`, `first_source + 1`, ...; return an Arrow table."""
-    given: CountFilesSettings = _unpickled(settings)
     with warnings.catch_warnings():
         # The caller warns once of the sum.
         warnings.filterwarnings("ignore", ".* invalid UTF-8 ", TrainingWarning)
-        counts = pw.count_files(
-            list(paths),
-            preset=given.pipeline,
-            first_source=first_source,
-            **given.options,
-        )
+        counts = pw.count_files(list(paths), first_source=first_source, **_unpickled(settings))
     return counts_table(counts)
 
 
 def count_table(settings: bytes, batch: Any) -> Any:
     """Count the words of a column of a batch; return an Arrow table."""
-    given: CountBatchSettings = _unpickled(settings)
-    return count_batch(
-        batch, given.column, preset=given.pipeline, position_column=given.position_column
-    )
+    return count_batch(batch, **_unpickled(settings))
 
 
 def merge_tables(settings: bytes, *tables: Any) -> Any:
@@ -104,14 +79,14 @@ def merge_tables(settings: bytes, *tables: Any) -> Any:
 
 def encode_table(settings: bytes, batch: Any) -> Any:
     """Append a column of ids to a batch, or replace the column of that name; return an Arrow table."""
-    given: EncodeBatchSettings = _unpickled(settings)
+    ids_column, arguments = _unpickled(settings)
     pa = import_extra("pyarrow", "arrow")
-    ids = encode_batch_column(batch, given.column, given.tokenizer, **given.options)
+    ids = encode_batch_column(batch, **arguments)
     table = pa.Table.from_batches([batch]) if isinstance(batch, pa.RecordBatch) else batch
-    index = table.schema.get_field_index(given.ids_column)
+    index = table.schema.get_field_index(ids_column)
     if index >= 0:
-        return table.set_column(index, given.ids_column, ids)
-    return table.append_column(given.ids_column, ids)
+        return table.set_column(index, ids_column, ids)
+    return table.append_column(ids_column, ids)
 
 
 def encode_file(settings: bytes, path: str, output: str, attempts: str) -> EncodedFile:
@@ -130,6 +105,81 @@ def encode_file(settings: bytes, path: str, output: str, attempts: str) -> Encod
 def _unpickled(settings: bytes) -> Any:
     """Unpickle settings once in each worker process, not once for each batch."""
     return pickle.loads(settings)
+
+
+# ---- Spark: the same on record batches and signed integers, as Spark has no unsigned ones
+
+
+def spark_count_group(settings: bytes, first_source: int, paths: Sequence[str]) -> Iterator[Any]:
+    """Count files; yield record batches."""
+    return signed_batches(count_group(settings, first_source, paths))
+
+
+def spark_count_batches(settings: bytes, batches: Iterator[Any]) -> Iterator[Any]:
+    """Count the words of a column of batches; yield record batches."""
+    tables: list[Any] = []
+    for batch in batches:
+        tables.append(count_table(settings, batch))
+        if sum(map(len, tables)) > _MAX_ROWS:
+            tables = [merge_tables(b"", *tables)]
+            if len(tables[0]) > _MAX_ROWS // 2:
+                yield from signed_batches(tables.pop())
+    if tables:
+        yield from signed_batches(merge_tables(b"", *tables))
+
+
+def spark_encode_batches(settings: bytes, batches: Iterator[Any]) -> Iterator[Any]:
+    """Yield batches with a column of ids at the end."""
+    for batch in batches:
+        table = encode_table(settings, batch)
+        last = table.num_columns - 1
+        ids = signed_ids(table.column(last))
+        yield from table.set_column(last, table.schema.names[last], ids).to_batches()
+
+
+def spark_encode_texts(settings: bytes, texts: Any) -> Any:
+    """Return the ids of an Arrow array of texts."""
+    pa = import_extra("pyarrow", "spark")
+    ids = encode_table(settings, pa.table({"text": texts})).column("ids")
+    return signed_ids(ids).combine_chunks()
+
+
+def spark_encode_file(settings: bytes, path: str, output: str, attempts: str) -> Iterator[Any]:
+    """Encode one file into one file; yield one row that describes it."""
+    pa = import_extra("pyarrow", "spark")
+    done = encode_file(settings, path, output, attempts)
+    yield pa.RecordBatch.from_pylist([done._asdict()])
+
+
+def signed_batches(table: Any) -> Iterator[Any]:
+    """Yield the rows of a table of counts as record batches with signed integers.
+
+    Raises `TrainingError` for counts of 2**63 or more and for sources from 2**23 on.
+    """
+    pa = import_extra("pyarrow", "spark")
+    schema = pa.schema([("word", pa.string()), ("count", pa.int64()), ("first", pa.int64())])
+    for batch in table.to_batches(max_chunksize=_ROWS_PER_BATCH):
+        try:
+            yield batch.cast(schema)
+        except pa.ArrowInvalid as error:
+            expected = "counts below 2**63 and sources below 2**23 with Spark"
+            message = f"Spark needs {expected.removesuffix(' with Spark')}: {error}"
+            raise TrainingError("counts", message) from error
+
+
+def from_signed(table: Any) -> Any:
+    """Return a table of counts of Spark with unsigned integers; a sum that is null was too large."""
+    pa = import_extra("pyarrow", "spark")
+    if table.column("count").null_count:
+        raise TrainingError("counts", "must have sums below 2**63 with Spark")
+    kinds = [("word", pa.large_string()), ("count", pa.uint64()), ("first", pa.uint64())]
+    return table.cast(pa.schema(kinds))
+
+
+def signed_ids(ids: Any) -> Any:
+    """Return lists of ids as lists of int32."""
+    pa = import_extra("pyarrow", "spark")
+    return ids.cast(pa.list_(pa.int32()))
 
 
 # ---- encode a column of texts in an Arrow batch
@@ -171,17 +221,17 @@ def encode_batch_column(
 # ---- what an engine sends to its workers
 
 
-def worker_function(module: str, task: str, settings: bytes) -> Callable[..., Any]:
-    """Return a function that calls a task of this package with pickled settings and its own arguments.
+def worker_function(task: str, settings: bytes) -> Callable[..., Any]:
+    """Return a function that calls a task of this module with pickled settings and its own arguments.
 
-    >>> worker_function("tasks", "version_of_worker", b"")() == pw.__version__
+    >>> worker_function("version_of_worker", b"")() == pw.__version__
     True
 
     The engines pickle a function of a module by its name, and a worker without that module fails with an
     error that does not name the cause. A nested function is pickled by value: it runs on any worker. On one
     without piecework, or with another version, it raises an error that `error_of_worker` recognizes.
     """
-    expected_version, tasks = pw.__version__, f"{__package__}.{module}"
+    expected_version, tasks = pw.__version__, __name__
 
     def run(*arguments: Any) -> Any:
         place = f"worker {platform.node()}"
@@ -196,6 +246,18 @@ def worker_function(module: str, task: str, settings: bytes) -> Callable[..., An
         return getattr(importlib.import_module(tasks), task)(settings, *arguments)
 
     return run
+
+
+@contextmanager
+def errors_of_workers(kind: type[Exception] = Exception) -> Iterator[None]:
+    """Raise the error of piecework that a task failed with; `kind` is what the engine raises."""
+    try:
+        yield
+    except kind as error:
+        found = error_of_worker(str(error))
+        if found is None:
+            raise
+        raise found from error
 
 
 def error_of_worker(message: str) -> PieceworkError | None:
