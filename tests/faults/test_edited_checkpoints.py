@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import random
-import struct
 import warnings
 import zlib
 from collections.abc import Iterator
@@ -75,12 +74,11 @@ def edits(header: dict[str, Any], body: bytes, kind: str) -> Iterator[tuple[dict
     yield header, body[:-3]
     yield header, body + b"]"
     if kind == "round":
-        scores = 8 * header["pieces"]
-        names = json.loads(body[scores:])
-        for name in ("\ud800", "", 1, None, "\0", names[-1]):
-            yield header, body[:scores] + json.dumps([name, *names[1:]]).encode()
-        for score in (float("nan"), float("inf"), 1e308):
-            yield header, struct.pack("<d", score) + body[8:]
+        [(name, score), *pieces], *others = json.loads(body)
+        for wrong in ("\ud800", "", 1, None, "\0", pieces[-1][0]):
+            yield header, json.dumps([[[wrong, score], *pieces], *others]).encode()
+        for wrong in (float("nan"), float("inf"), 1e308, None, "1", [1]):
+            yield header, json.dumps([[[name, wrong], *pieces], *others]).encode()
 
 
 @pytest.mark.parametrize("kind", SETTINGS)
