@@ -231,7 +231,7 @@ def test_help_shows_the_settings_of_counts() -> None:
     assert shown["seed"].default == 0
     assert "source_weights" not in inspect.signature(pw.train.count_sources).parameters
     assert "field" not in inspect.signature(count_texts).parameters
-    assert "`max_word_length` (None, no limit): Skip words" in (count_texts.__doc__ or "")
+    assert "`max_word_length` (None, no limit): Skip longer words" in (count_texts.__doc__ or "")
 
 
 def test_words_given_as_a_list_are_in_the_order_of_the_corpus() -> None:
