@@ -118,7 +118,7 @@ def test_colours_follow_the_system(report: str, opened: Open) -> None:
 def test_without_scripts_the_report_has_its_charts_and_tables(report: str, opened: Open) -> None:
     page = opened(report, java_script_enabled=False)
     assert page.locator(".legend:visible").count() == 0
-    assert page.locator(".plot svg:visible").count() == 9
+    assert page.locator(".plot svg:visible").count() == 7
     assert page.locator("[data-chart=measures] title").count() == 3
     assert page.locator(".report-tables table:visible").count() == 1
     assert page.get_by_text("Agreement: ").is_visible()
