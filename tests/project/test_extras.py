@@ -51,7 +51,7 @@ def test_a_library_to_compare_with_is_installed_without_the_others(
     assert str(caught.value).startswith("tokenizers: is not installed")
     assert str(caught.value).endswith(f"; {command}")
     assert install_command("bench", "tiktoken") == "pip install 'tiktoken>=0.7'"
-    assert install_command("charts", "altair").endswith(" 'vl-convert-python>=1.9'")
+    assert install_command("polars", "polars").endswith(" 'pyarrow>=14'")
 
 
 def test_a_package_that_cannot_be_imported_says_why(
