@@ -332,7 +332,7 @@ def test_whole_words_are_selected_together() -> None:
     assert len({tuple(row) for row in selected.tolist()}) > 2
     with pytest.raises(ArgumentError, match="word"):
         collator(IDS)
-    with pytest.raises(ArgumentError, match="offsets=True"):
+    with pytest.raises(ArgumentError, match="offsets: must be True"):
         collator(list(tok.encode_batch(TEXTS)))
     assert collator(["", ""])["labels"].tolist() == [[-100, -100]] * 2
 
