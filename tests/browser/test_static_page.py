@@ -205,7 +205,7 @@ def test_the_published_example_has_its_first_merge(page: Any) -> None:
 
 def test_opened_as_a_file_it_says_that_it_needs_a_server(opened: Open) -> None:
     page = opened((PAGE / "index.html").as_uri())
-    expect(page.locator(".tables .error")).to_contain_text("python -m http.server")
+    expect(page.locator(".without-script")).to_contain_text("python -m http.server")
     opened.faults.clear()  # type: ignore[attr-defined]  # the browser says what it did not load
 
 

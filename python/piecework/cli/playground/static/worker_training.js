@@ -27,7 +27,7 @@ export async function trainIn(client, data, { example, learner, preset, vocab_si
     throw new WorkerError(`vocab_size must be a number from 1 to ${grouped(VOCAB_SIZE)}, not ${size}`);
   }
   if (!example && !text.trim()) {
-    throw new WorkerError("corpus has no words; give a text, or choose one of the examples");
+    throw new WorkerError("corpus: has no words; give a text, or choose one of the examples");
   }
   const published = example && !preset ? data.examples[example].templates[learner] : undefined;
   const name = preset || data.defaults[learner];
