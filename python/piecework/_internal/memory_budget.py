@@ -6,22 +6,8 @@ import os
 import re
 import sys
 from pathlib import Path
-from typing import NamedTuple
 
 from piecework.errors import ArgumentError
-
-
-class Memory(NamedTuple):
-    """Memory use of a tokenizer in bytes.
-
-    `tables` exist once. `caches` is the size of the word caches now, for each thread that encodes; it
-    never exceeds `budget`.
-    """
-
-    tables: int
-    caches: int
-    budget: int
-
 
 if sys.platform != "win32":
     import resource

@@ -1,4 +1,4 @@
-"""Write files atomically: to a temporary file in the same directory, then rename it."""
+"""Write files atomically, to a temporary file that is then renamed; lock a folder that a run writes to."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import BinaryIO, TextIO
 
 from piecework.errors import FileError
+
+if sys.platform != "win32":
+    import fcntl
 
 # `pathlib` is imported only to write: loading a tokenizer does not need it.
 
@@ -116,9 +119,6 @@ def _rename(temporary: Path, target: Path, path: str | os.PathLike[str]) -> None
             temporary.chmod(target.stat().st_mode & 0o777)
         temporary.replace(target)
 
-
-if sys.platform != "win32":
-    import fcntl
 
 LOCK_FILE = "lock"
 

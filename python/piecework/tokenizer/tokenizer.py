@@ -8,7 +8,7 @@ kind of model or one task is `function(tokenizer, ...)` in `lattice`, `vocabular
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, NoReturn, TypeVar
 
 from piecework._internal._core import Core, RawPrompts, TextColumn, decode_bytes, token_bytes
 from piecework._internal.names_of_other_libraries import (
@@ -62,7 +62,6 @@ from piecework.tokenizer.special_tokens import checked_parse_special, refuse_spe
 
 if TYPE_CHECKING:
     from piecework._internal.array_types import Ids, Texts
-    from piecework._internal.memory_budget import Memory
     from piecework._internal.types import Progress, Self, Unpack
     from piecework.spec import (
         AddedToken,
@@ -83,6 +82,18 @@ if TYPE_CHECKING:
 
 
 AnyTokenizer = TypeVar("AnyTokenizer", bound="Tokenizer")
+
+
+class Memory(NamedTuple):
+    """Memory use of a tokenizer in bytes.
+
+    `tables` exist once. `caches` is the size of the word caches now, for each thread that encodes; it
+    never exceeds `budget`.
+    """
+
+    tables: int
+    caches: int
+    budget: int
 
 
 class Tokenizer(metaclass=WithForeignNames):
@@ -1141,8 +1152,6 @@ class Tokenizer(metaclass=WithForeignNames):
 
         Buffers for the text being encoded are not included.
         """
-        from piecework._internal.memory_budget import Memory
-
         return Memory(*self._core.memory())
 
     def warm_up(self) -> None:
@@ -1225,7 +1234,7 @@ class Tokenizer(metaclass=WithForeignNames):
 
         Roles are `unk_token`, `bos_token`, `eos_token`, `sep_token`, `pad_token`, `cls_token` and
         `mask_token`. They are names only: no id and no encoding changes. `additional_special_tokens` are the
-        special tokens without a role, in place of the previous ones. Raises `ArgumentError` for another role,
+        special tokens without a role, instead of the previous ones. Raises `ArgumentError` for another role,
         a token that is not in the vocabulary, and an additional token that `with_added_tokens` has not made
         special.
         """
