@@ -81,7 +81,7 @@ class Measures(PlainData):
 
     @property
     def charged_tokens(self) -> int:
-        """The tokens, with one token for each byte of an unknown word in place of its unknown token."""
+        """The tokens, with one token for each byte of an unknown word instead of its unknown token."""
         return self.tokens - self.unknown_tokens + self.unknown_bytes
 
     @property
@@ -137,7 +137,7 @@ class TokenCosts:
     >>> TokenCosts("a", premiums=(1.0, 2.5), parity=2.5, gini=0.214).premiums
     (1.0, 2.5)
 
-    `premiums` are the charged tokens of each source divided by those of the first. `parity` is the largest
+    `premiums` are the charged tokens of each source divided by the first one's. `parity` is the largest
     number of charged tokens divided by the smallest, and `gini` the Gini coefficient of the numbers.
     """
 

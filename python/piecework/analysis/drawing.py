@@ -278,7 +278,7 @@ def _y(share: float) -> float:
 
 @cache
 def _picture_style() -> str:
-    """Return the style of a picture, with the light colours in place of their names."""
+    """Return the style of a picture, with the light colours instead of their names."""
     theme = (PAGE_FILES / "theme.css").read_text(encoding="utf-8")
     colors = dict(re.findall(r"(--\w+): (.*?);", theme.partition("@media")[0]))
     style = (PAGE_FILES / "chart.css").read_text(encoding="utf-8")

@@ -377,7 +377,7 @@ def encode(
 
 
 def check_no_text(paths: Sequence[str], command: str) -> None:
-    """Raise `FileError` for a text in place of a file; the message has a `command` that reads stdin."""
+    """Raise `FileError` for a text instead of a file; the message has a `command` that reads stdin."""
     for path in paths:
         if path == "-" or not _can_be_text(path) or os.path.exists(path) or glob(path):
             continue

@@ -1,4 +1,4 @@
-"""The settings of a tokenizer that only a Hugging Face folder stores, such as roles and chat templates."""
+"""Settings that only a Hugging Face folder stores, such as chat templates, and roles of special tokens."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find the rank files of published encodings on this machine; they are never downloaded."""
+"""The encodings of published models, and their rank files on this machine; they are never downloaded."""
 
 from __future__ import annotations
 

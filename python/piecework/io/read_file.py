@@ -1,4 +1,4 @@
-"""Read whole files that end; errors contain the path."""
+"""Read whole files that end, and recognize files by identity and checksum; errors contain the path."""
 
 from __future__ import annotations
 

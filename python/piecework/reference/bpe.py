@@ -7,7 +7,7 @@ characters and apply the merges in the order in which they were learned.
 
 Source: Sennrich et al. 2016, "Neural Machine Translation of Rare Words with Subword Units",
 section 3.2. `bpe_training` has the options of real trainers, `bpe_model` the options of real encoders, and
-`patterns` the alphabet of 256 bytes that GPT-2 puts in place of characters.
+`patterns` the alphabet of 256 bytes that GPT-2 uses instead of characters.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The encodings of OpenAI models by name: rank file, pattern and special tokens of each.
+"""Pre-tokenizers by pattern name, and OpenAI's encodings by name: rank file, pattern and special tokens.
 
 The definitions come from tiktoken 0.14 (`tiktoken_ext.openai_public`). The rank files are not part of
 this package.

@@ -1,4 +1,4 @@
-"""`TokenizerSpec`: a complete tokenizer as data."""
+"""A complete tokenizer as data: `TokenizerSpec`, with added tokens, truncation and padding."""
 
 from __future__ import annotations
 

@@ -271,7 +271,7 @@ def isolated_characters(counts: Counts, characters: str) -> str:
     >>> isolated_characters(count_texts(["hug. 抱"]), "?")
     '.?抱'
 
-    They are among those of the words and `characters`.
+    They are among the characters of the words and `characters`.
     """
     if counts.pipeline is None or counts.pipeline.lacks_functions:
         return ""

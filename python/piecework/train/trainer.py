@@ -447,7 +447,7 @@ class PresetTrainer(Trainer):
         return spec.Fuse() if pipeline.pre_tokenizer is None else None
 
     def _metaspace_decoder(self, metaspace: spec.Metaspace) -> spec.Decoder:
-        """Return the decoder for words with a metaspace in place of spaces."""
+        """Return the decoder for words with a metaspace instead of spaces."""
         return spec.MetaspaceDecoder(
             metaspace.replacement, metaspace.prepend_scheme, metaspace.split
         )

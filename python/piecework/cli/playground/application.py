@@ -56,7 +56,7 @@ def create_app(
     >>> callable(create_app({"characters": tok}))
     True
 
-    `tokenizers` maps the names on the page to tokenizers. An error in place of one is shown under its name.
+    `tokenizers` maps the names on the page to tokenizers. An error instead of one is shown under its name.
     `hosts` are the names by which the server may be called, without ports.
 
     Raises `ArgumentError` without a tokenizer, and `MissingExtraError` without the extra "serve".

@@ -65,7 +65,7 @@ class Encoding:
 
     @classmethod
     def _from_tokenizer(cls, *fields: Any) -> Encoding:
-        """Wrap a compiled tokenizer; the fields are those of `_initialize`."""
+        """Wrap a compiled tokenizer; `_initialize` takes the same fields."""
         encoding = cls.__new__(cls)
         encoding._initialize(*fields)
         return encoding

@@ -56,7 +56,7 @@ class BackendEncoding:
         self._changing().truncate(max_length, stride, direction)
 
     def pad(self, length: int, **settings: Any) -> None:
-        """Pad to `length` tokens; the settings are those of `tokenizers`, such as `direction`."""
+        """Pad to `length` tokens; with the settings of `tokenizers`, such as `direction`."""
         self._changing().pad(length, **settings)
 
     def set_sequence_id(self, sequence_id: int) -> None:
