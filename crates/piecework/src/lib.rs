@@ -43,9 +43,9 @@
 //!
 //! # Files
 //!
-//! Feature `formats`, on by default, reads `tokenizer.json`, `vocab.txt`, `vocab.json` with `merges.txt`, SentencePiece
-//! `.model`, tiktoken ranks, `tekken.json`, CLIP's merges, GGUF, and this library's `.piecework` and `.pwc`. The content
-//! decides the format. [`Tokenizer::to_json`] writes a `tokenizer.json`.
+//! The crate reads `tokenizer.json`, `vocab.txt`, `vocab.json` with `merges.txt`, SentencePiece `.model`, tiktoken ranks,
+//! `tekken.json`, CLIP's merges, GGUF, and this library's `.piecework` and `.pwc`. The content decides the format.
+//! [`Tokenizer::to_json`] writes a `tokenizer.json`.
 //!
 //! The Python package does more: it reads folders with their `tokenizer_config.json`, names of models and compressed
 //! files, adds tokens, changes stages, saves every format, and trains other models. A `tokenizer.json` that it saves has
@@ -56,7 +56,7 @@
 #![forbid(unsafe_code)]
 
 /// The examples of the pages about this crate.
-#[cfg(all(doctest, feature = "formats"))]
+#[cfg(doctest)]
 mod pages {
     #[doc = include_str!("../README.md")]
     struct Readme;
@@ -71,7 +71,6 @@ mod encode;
 mod encode_input;
 mod encoding;
 mod error;
-#[cfg(feature = "formats")]
 mod loading;
 mod offsets;
 mod options;
@@ -85,7 +84,6 @@ pub use decode_stream::DecodeStream;
 pub use encode_input::EncodeInput;
 pub use encoding::Encoding;
 pub use error::{Error, ErrorKind};
-#[cfg(feature = "formats")]
 pub use loading::LoadOptions;
 pub use options::{DecodeOptions, EncodeOptions, Padding, ParseSpecial, Truncation};
 pub use segments::SegmentedEncoding;
