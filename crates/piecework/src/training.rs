@@ -15,14 +15,14 @@ use piecework_train::wordpiece::{WordPieceTrainSpec, learn};
 
 use crate::{Error, ParseSpecial, Tokenizer};
 
-/// The texts that are held while their words are counted.
+/// The number of texts in memory while their words are counted.
 const TEXTS_AT_ONCE: usize = 10_000;
 
 /// The settings of [`Tokenizer::train_from_iterator`].
 ///
-/// The tokenizer has BERT's normalizer, pre-tokenizer and special tokens. Its entries are learned by pruning: from many
-/// substrings of the words, those go whose removal costs the fewest tokens. The Python package has the same defaults, and
-/// returns the same vocabulary.
+/// The tokenizer has BERT's normalizer, pre-tokenizer and special tokens. The trainer starts from many substrings of the
+/// words and removes the one whose removal costs the fewest tokens, until `vocab_size` entries are left. The Python
+/// package has the same defaults and learns the same vocabulary.
 #[derive(Clone, Debug, PartialEq)]
 pub struct WordPieceTrainer {
     settings: WordPieceTrainSpec,
@@ -52,7 +52,7 @@ impl WordPieceTrainer {
         self
     }
 
-    /// Set whether texts are lowercased and lose their accents. They do by default.
+    /// Set whether the normalizer lowercases texts and strips accents. It does by default.
     #[must_use]
     pub fn lowercase(mut self, lowercase: bool) -> Self {
         self.lowercase = lowercase;
@@ -108,8 +108,8 @@ impl WordPieceTrainer {
 
 /// # Train
 impl Tokenizer {
-    /// Learn a WordPiece vocabulary from texts, and return its tokenizer. The memory that it takes depends on the number
-    /// of distinct words, not on the number of texts.
+    /// Learn a WordPiece vocabulary from texts, and return its tokenizer. Memory grows with the number of distinct words,
+    /// not with the number of texts.
     ///
     /// ```
     /// use piecework::{Tokenizer, WordPieceTrainer};
