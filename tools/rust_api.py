@@ -4,7 +4,7 @@
     python tools/rust_api.py --check  # exit code 1 when it differs
 
 It is read from the source, which rustfmt wrote, so no compiler is needed: functions, fields, variants,
-implementations of traits and re-exports of the crate, and what it re-exports of specifications and errors.
+implementations of traits and re-exports of the crate.
 """
 
 from __future__ import annotations
@@ -16,16 +16,8 @@ from pathlib import Path
 from public_api import write_or_check
 
 ROOT = Path(__file__).parent.parent
-CRATES = ROOT / "crates"
+SOURCE = ROOT / "crates" / "piecework" / "src"
 LISTING = ROOT / "docs" / "reference" / "rust-api.txt"
-# The source files of each module of the crate.
-SOURCES = {
-    "piecework": (
-        *sorted((CRATES / "piecework" / "src").glob("*.rs")),
-        CRATES / "core/src/error.rs",
-    ),
-    "piecework::spec": tuple(sorted((CRATES / "core" / "src" / "spec").glob("*.rs"))),
-}
 _TYPE = re.compile(r"^pub (?:struct|enum|trait|type) (\w+)(.*)")
 _IMPL = re.compile(r"^(?:pub )?impl(?:<.*?>)? (.+?) \{\}?$")
 _MEMBER = re.compile(r"^    pub (?:const )?(?:fn )?(\w+)(.*)")
@@ -42,9 +34,8 @@ def main() -> None:
 def rust_api() -> dict[str, str]:
     """Return each public name with its signature."""
     found = {
-        f"{module}::{name}": signature
-        for module, files in SOURCES.items()
-        for file in files
+        f"piecework::{name}": signature
+        for file in SOURCE.glob("*.rs")
         for name, signature in names_of(file.read_text(encoding="utf-8"))
     }
     return dict(sorted(found.items()))
@@ -59,8 +50,11 @@ def names_of(source: str) -> Iterator[tuple[str, str]]:
     [('E', ''), ('E::One', ''), ('E as From<u8>', '')]
     >>> list(names_of("pub struct S {\n    pub a: u8,\n    b: u8,\n}\n"))
     [('S', ''), ('S.a', 'u8')]
+    >>> list(names_of("pub struct S(u8);\n#[doc(hidden)]\nimpl From<u8> for S {\n}\n"))
+    [('S', '')]
     """
     source = re.sub(r"#\[cfg\(test\)\].*", "", source, flags=re.DOTALL)
+    source = re.sub(r"#\[doc\(hidden\)\]\nimpl.*?\n}\n", "", source, flags=re.DOTALL)
     for use in _USE.findall(source):
         yield from ((name, "") for name in re.findall(r"(\w+)(?=\s*[,}]|$)", use))
     owner, variant, is_trait = "", "", False
@@ -68,7 +62,7 @@ def names_of(source: str) -> Iterator[tuple[str, str]]:
     for line in lines:
         if type_of := _TYPE.match(line):
             owner, is_trait = type_of[1], False
-            yield owner, type_of[2].strip(" {;")
+            yield owner, re.sub(r"\((?!pub ).*\)", "", type_of[2]).strip(" {;")
         elif implementation := _IMPL.match(line):
             trait, _, target = implementation[1].rpartition(" for ")
             owner, is_trait = re.sub(r"<.*", "", target), bool(trait)

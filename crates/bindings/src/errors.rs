@@ -15,10 +15,9 @@ pub(crate) fn raise(error: Error) -> PyErr {
     let errno = source.and_then(|source| source.downcast_ref::<io::Error>()?.raw_os_error());
     let cause = source.and_then(|source| source.downcast_ref::<PyErr>());
     let cause = cause.map(|cause| Python::attach(|py| cause.clone_ref(py)));
-    if error.kind == ErrorKind::Interrupted {
+    let Some(class) = class_of(error.kind) else {
         return cause.unwrap_or_else(|| PyKeyboardInterrupt::new_err(()));
-    }
-    let class = error.kind.class_name();
+    };
     let message = match errno {
         Some(errno) => format!("cannot be used: {}", message_of(&error.found, errno).to_lowercase()),
         None => error.message(),
@@ -35,6 +34,23 @@ pub(crate) fn raise(error: Error) -> PyErr {
         Python::attach(|py| raised.set_cause(py, cause));
     }
     raised
+}
+
+/// Return the name of the class in `piecework.errors` for a kind of error; an interrupt has none.
+fn class_of(kind: ErrorKind) -> Option<&'static str> {
+    Some(match kind {
+        ErrorKind::Argument => "ArgumentError",
+        ErrorKind::Format => "FormatError",
+        ErrorKind::SpecialToken => "SpecialTokenError",
+        ErrorKind::Vocabulary => "VocabularyError",
+        ErrorKind::Corpus => "CorpusError",
+        ErrorKind::Utf8 => "InvalidUtf8Error",
+        ErrorKind::Training => "TrainingError",
+        ErrorKind::Memory => "MemoryLimitError",
+        ErrorKind::File => "FileError",
+        ErrorKind::Stage => "StageError",
+        ErrorKind::Interrupted => return None,
+    })
 }
 
 /// Make an `InputTypeError`.

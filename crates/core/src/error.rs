@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
-/// What went wrong, in the terms of the Python exception tree.
+/// What went wrong. Bindings map each kind to the error class of their language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum ErrorKind {
     /// An argument has a value that cannot be used.
@@ -31,30 +31,10 @@ pub enum ErrorKind {
     Interrupted,
 }
 
-impl ErrorKind {
-    /// Return the name of the class that the Python package has for this kind.
-    #[must_use]
-    pub fn class_name(self) -> &'static str {
-        match self {
-            Self::Argument => "ArgumentError",
-            Self::Format => "FormatError",
-            Self::SpecialToken => "SpecialTokenError",
-            Self::Vocabulary => "VocabularyError",
-            Self::Corpus => "CorpusError",
-            Self::Utf8 => "InvalidUtf8Error",
-            Self::Training => "TrainingError",
-            Self::Memory => "MemoryLimitError",
-            Self::File => "FileError",
-            Self::Stage => "StageError",
-            Self::Interrupted => "Interrupted",
-        }
-    }
-}
-
 /// A problem by its place, what was found there and what was expected.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Error {
-    /// Which branch of the tree.
+    /// The kind of the problem.
     pub kind: ErrorKind,
     /// The argument, file, line or field at fault.
     pub place: String,

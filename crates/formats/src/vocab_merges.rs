@@ -8,7 +8,7 @@
 use foldhash::{HashMap, HashMapExt, HashSet};
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{
-    AddedToken, BertNormalizerSpec, BpeSpec, Cleaning, DecoderSpec, MergeList, ModelSpec, NormalizerSpec,
+    AddedToken, BertNormalizerSpec, BpeSpec, DecoderSpec, MergeList, ModelSpec, NormalizerSpec,
     PreTokenizerSpec, TokenizerSpec, VocabSpec,
 };
 use serde_json::{Map, Value};
@@ -90,13 +90,7 @@ impl PublishedPipeline {
             Self::Gpt2 => tokenizer(model, PreTokenizerSpec::ByteLevel(byte_level(true)), special_tokens),
             Self::Clip => clip::tokenizer(model, special_tokens),
             Self::Gpt1 => TokenizerSpec {
-                normalizer: Some(NormalizerSpec::Bert(BertNormalizerSpec {
-                    clean_text: true,
-                    handle_chinese_chars: true,
-                    strip_accents: None,
-                    lowercase: true,
-                    cleaning: Cleaning::Tokenizers,
-                })),
+                normalizer: Some(NormalizerSpec::Bert(BertNormalizerSpec::with_lowercase(true))),
                 decoder: Some(DecoderSpec::Bpe { suffix: END_OF_WORD.to_owned() }),
                 ..tokenizer(model, PreTokenizerSpec::Bert, special_tokens)
             },

@@ -3,7 +3,7 @@
 use foldhash::{HashMap, HashMapExt};
 use piecework_core::error::{shortened, Error, ErrorKind};
 use piecework_core::spec::{
-    AddedToken, BertNormalizerSpec, Cleaning, DecoderSpec, ModelSpec, NormalizerSpec, PostProcessorSpec,
+    AddedToken, BertNormalizerSpec, DecoderSpec, ModelSpec, NormalizerSpec, PostProcessorSpec,
     PreTokenizerSpec, Segmentation, TemplatePiece, TemplateSpec, TemplateToken, TokenizerSpec, UnknownUnit,
     VocabSpec, WordPieceSpec,
 };
@@ -18,7 +18,11 @@ const SPECIAL_TOKENS: [&str; 5] = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 ///
 /// With `lowercase: None`, a vocabulary with ASCII capitals outside brackets is cased; others are lowercased.
 pub fn read(bytes: &[u8], lowercase: Option<bool>) -> Result<TokenizerSpec, Error> {
-    let vocab = read_entries(bytes)?;
+    bert(read_entries(bytes)?, lowercase)
+}
+
+/// Return the BERT tokenizer of a vocabulary, as [`read`] does of a file.
+pub fn bert(vocab: VocabSpec, lowercase: Option<bool>) -> Result<TokenizerSpec, Error> {
     let id_of = |wanted: &str| vocab.iter().find(|(token, _)| token == wanted).map(|&(_, id)| id);
     if id_of("[UNK]").is_none() {
         let expected = "a line \"[UNK]\": words that cannot be cut need it";
@@ -28,16 +32,9 @@ pub fn read(bytes: &[u8], lowercase: Option<bool>) -> Result<TokenizerSpec, Erro
     let added_tokens = specials.map(|(token, id)| AddedToken::special(token, id)).collect();
     let post_processor = id_of("[CLS]").zip(id_of("[SEP]")).map(|(cls, sep)| bert_template(cls, sep));
     let lowercase = lowercase.unwrap_or_else(|| !is_cased(&vocab));
-    let normalizer = BertNormalizerSpec {
-        clean_text: true,
-        handle_chinese_chars: true,
-        strip_accents: None,
-        lowercase,
-        cleaning: Cleaning::Tokenizers,
-    };
     Ok(TokenizerSpec {
         added_tokens,
-        normalizer: Some(NormalizerSpec::Bert(normalizer)),
+        normalizer: Some(NormalizerSpec::Bert(BertNormalizerSpec::with_lowercase(lowercase))),
         post_processor,
         ..tokenizer(vocab, "[UNK]".into())
     })

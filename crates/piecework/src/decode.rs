@@ -1,9 +1,8 @@
 //! Decode.
 
 use piecework_core::engine::{DecodeStreams, decoding_chunks, text_of};
-use piecework_core::error::Error;
 
-use crate::{DecodeOptions, DecodeStream, Tokenizer};
+use crate::{DecodeOptions, DecodeStream, Error, Tokenizer};
 
 /// # Decode
 impl Tokenizer {
@@ -15,7 +14,7 @@ impl Tokenizer {
 
     /// Decode ids with other options than the default.
     pub fn decode_with(&self, ids: &[u32], options: &DecodeOptions) -> Result<String, Error> {
-        self.core().decode(ids, options.skip_special_tokens, options.clean_up)
+        Ok(self.core().decode(ids, options.skip_special_tokens, options.clean_up)?)
     }
 
     /// Decode every row of ids.
@@ -44,7 +43,7 @@ impl Tokenizer {
 
     /// Return the bytes of ids, special tokens included; the decoder is not applied. Fails for an unknown id.
     pub fn decode_bytes(&self, ids: &[u32]) -> Result<Vec<u8>, Error> {
-        self.core().decode_bytes(ids)
+        Ok(self.core().decode_bytes(ids)?)
     }
 
     /// Return a stream that decodes one id at a time. `prefill` holds the ids before it, such as a prompt, whose text

@@ -1,9 +1,8 @@
 //! Text from ids that arrive one by one.
 
 use piecework_core::engine::DecodeStreams;
-use piecework_core::error::Error;
 
-use crate::Tokenizer;
+use crate::{Error, Tokenizer};
 
 /// Decodes one id at a time: each step returns the text that an id adds, once its characters are complete.
 ///

@@ -2,11 +2,10 @@
 
 use piecework_core::engine::batch::{ExtraColumns, Source};
 use piecework_core::engine::{self, Input};
-use piecework_core::error::{Error, ErrorKind, shortened};
-use piecework_core::spec::ParseSpecial;
+use piecework_core::error::{Error as CoreError, ErrorKind as CoreKind, shortened};
 use piecework_core::stages::added_tokens::Selector;
 
-use crate::{Batch, EncodeInput, EncodeOptions, Encoding, Tokenizer};
+use crate::{Batch, EncodeInput, EncodeOptions, Encoding, Error, ParseSpecial, Tokenizer};
 
 /// # Encode
 impl Tokenizer {
@@ -27,11 +26,11 @@ impl Tokenizer {
         options: &EncodeOptions,
     ) -> Result<Encoding, Error> {
         let input = input.into();
-        let selector = self.checked(&[input], options)?;
-        let EncodeInput { text, pair } = input;
+        let selector = self.checked(std::slice::from_ref(&input), options)?;
         let options = engine_options(options, &selector);
-        let fields =
-            self.encoder().with_scratch(|scratch| self.core().encode(text, pair, options, scratch))?;
+        let fields = self
+            .encoder()
+            .with_scratch(|scratch| self.core().encode(input.text(), input.pair(), options, scratch))?;
         Ok(Encoding::new(self, fields, &input.texts().collect::<Vec<_>>()))
     }
 
@@ -63,7 +62,7 @@ impl Tokenizer {
     ) -> Result<R, Error> {
         let selector = self.checked(&[text.into()], options)?;
         let source = Source::from(Input::Text(text));
-        self.encoder().ids(source, engine_options(options, &selector), look)
+        Ok(self.encoder().ids(source, engine_options(options, &selector), look)?)
     }
 
     /// Encode many texts, or many pairs, on as many threads as there are CPUs.
@@ -93,7 +92,7 @@ impl Tokenizer {
     {
         let inputs: Vec<EncodeInput<'t>> = inputs.into_iter().map(Into::into).collect();
         let selector = self.checked(&inputs, options)?;
-        let sources: Vec<_> = inputs.iter().map(|input| Source::from(input.text)).collect();
+        let sources: Vec<_> = inputs.iter().map(|input| Source::from(input.text())).collect();
         let pairs = pairs_of(&inputs)?;
         let extra = ExtraColumns { spans: options.offsets, overflow: options.overflow };
         let columns = self.encoder().encode(
@@ -131,18 +130,18 @@ impl Tokenizer {
         let inputs: Vec<EncodeInput<'t>> = texts.into_iter().map(Into::into).collect();
         let selector = self.checked(&inputs, options)?;
         if pairs_of(&inputs)?.is_some() {
-            let error = Error::new(ErrorKind::Argument, "texts", "pairs", "texts");
-            return Err(error.with_hint("encode_batch takes pairs"));
+            let error = CoreError::new(CoreKind::Argument, "texts", "pairs", "texts");
+            return Err(error.with_hint("encode_batch takes pairs").into());
         }
-        let sources: Vec<_> = inputs.iter().map(|input| Source::from(input.text)).collect();
+        let sources: Vec<_> = inputs.iter().map(|input| Source::from(input.text())).collect();
         let counts =
             self.encoder().count(&sources, engine_options(options, &selector), options.threads())?;
         Ok(counts.into_iter().map(|count| count as usize).collect())
     }
 
     /// Check the inputs; return the special tokens to recognize in them.
-    fn checked(&self, inputs: &[EncodeInput<'_>], options: &EncodeOptions) -> Result<Selector, Error> {
-        inputs.iter().try_for_each(|input| input.check())?;
+    fn checked(&self, inputs: &[EncodeInput<'_>], options: &EncodeOptions) -> Result<Selector, CoreError> {
+        inputs.iter().try_for_each(EncodeInput::check)?;
         if let Some(tokens) = &options.parsed_tokens {
             return self.only(tokens);
         }
@@ -150,7 +149,7 @@ impl Tokenizer {
             ParseSpecial::All => Ok(Selector::All),
             ParseSpecial::Nothing => Ok(Selector::only(Vec::new())),
             ParseSpecial::Refuse => {
-                let mut texts = inputs.iter().flat_map(|input| input.texts()).flat_map(Input::texts);
+                let mut texts = inputs.iter().flat_map(EncodeInput::texts).flat_map(Input::texts);
                 texts.try_for_each(|text| self.refuse_special(text))?;
                 Ok(Selector::All)
             }
@@ -158,25 +157,25 @@ impl Tokenizer {
     }
 
     /// Return the selector of some special tokens.
-    fn only(&self, tokens: &[String]) -> Result<Selector, Error> {
+    fn only(&self, tokens: &[String]) -> Result<Selector, CoreError> {
         let id = |token: &String| {
             let mut special = self.core().special_tokens();
             special.find(|(content, _)| content == token).map(|(_, id)| id).ok_or_else(|| {
                 let found =
                     format!("{:?}, which is not a special token of the tokenizer", shortened(token));
-                Error::new(ErrorKind::Argument, "parse_special_only", found, "special tokens")
+                CoreError::new(CoreKind::Argument, "parse_special_only", found, "special tokens")
             })
         };
         Ok(Selector::only(tokens.iter().map(id).collect::<Result<_, _>>()?))
     }
 
     /// Return an error if a text contains a special token.
-    fn refuse_special(&self, text: &str) -> Result<(), Error> {
+    fn refuse_special(&self, text: &str) -> Result<(), CoreError> {
         let Some(id) = self.core().find_special(text, &Selector::All)? else { return Ok(()) };
         let token = self.id_to_token(id).unwrap_or_default();
-        let found = format!("the special token {token:?}");
-        let expected = "a text without one, or parse_special in the options: All or Nothing";
-        Err(Error::new(ErrorKind::SpecialToken, "text", found, expected))
+        let error =
+            CoreError::new(CoreKind::SpecialToken, "text", format!("the special token {token:?}"), "");
+        Err(error.with_hint("ParseSpecial::All parses it, ParseSpecial::Nothing encodes it as text"))
     }
 }
 
@@ -186,13 +185,13 @@ fn engine_options<'o>(options: &EncodeOptions, parse_special: &'o Selector) -> e
 }
 
 /// Return the second sequences; `None` if no input has one.
-fn pairs_of<'t>(inputs: &[EncodeInput<'t>]) -> Result<Option<Vec<Input<'t>>>, Error> {
-    let Some(first) = inputs.iter().find_map(|input| input.pair) else { return Ok(None) };
-    match inputs.iter().position(|input| input.pair.is_none()) {
+fn pairs_of<'i>(inputs: &'i [EncodeInput<'_>]) -> Result<Option<Vec<Input<'i>>>, CoreError> {
+    let Some(first) = inputs.iter().find_map(EncodeInput::pair) else { return Ok(None) };
+    match inputs.iter().position(|input| input.pair().is_none()) {
         Some(row) => {
             let place = format!("texts[{row}]");
-            Err(Error::new(ErrorKind::Argument, place, "a text alone", "a pair, as other inputs are"))
+            Err(CoreError::new(CoreKind::Argument, place, "a text alone", "a pair, as other inputs are"))
         }
-        None => Ok(Some(inputs.iter().map(|input| input.pair.unwrap_or(first)).collect())),
+        None => Ok(Some(inputs.iter().map(|input| input.pair().unwrap_or(first)).collect())),
     }
 }

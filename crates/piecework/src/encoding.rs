@@ -1,6 +1,7 @@
 //! An encoded text with every field.
 
 use std::fmt;
+use std::ops::Range;
 
 use piecework_core::encoding::{Encoding as Fields, NONE, Token};
 use piecework_core::engine::Input;
@@ -11,62 +12,90 @@ use crate::offsets::byte_offsets;
 /// An encoded text: one item for each token in every field.
 ///
 /// ```
-/// use piecework::{ParseSpecial, Tokenizer};
+/// use piecework::Tokenizer;
 ///
 /// let tokenizer = Tokenizer::from_bytes("[UNK]\n[CLS]\n[SEP]\nžába\n##s\n".as_bytes())?;
-/// let encoding = tokenizer.with_parse_special(ParseSpecial::Nothing).encode("Žábas")?;
-/// assert_eq!(encoding.tokens(), ["[CLS]", "[UNK]", "[SEP]"], "accents are stripped from lowercased text");
+/// let encoding = tokenizer.encode("Žábas")?;
+/// assert!(encoding.tokens().eq(["[CLS]", "[UNK]", "[SEP]"]), "accents are stripped from lowercased text");
 /// assert_eq!(encoding.offsets(), [(0, 0), (0, 7), (0, 0)]);
 /// assert_eq!(encoding.special_tokens_mask(), [1, 0, 1]);
 /// # Ok::<(), piecework::Error>(())
 /// ```
+///
+/// Positions in the text are bytes, as in `&text[start..end]`; [`Self::char_offsets`] counts characters.
 #[derive(Clone)]
 pub struct Encoding {
     tokenizer: Tokenizer,
-    ids: Vec<u32>,
-    tokens: Vec<Token>,
-    offsets: Vec<(usize, usize)>,
+    columns: Columns,
     overflowing: Vec<Encoding>,
 }
 
+/// The fields, an item for each token.
+#[derive(Clone, PartialEq)]
+struct Columns {
+    ids: Vec<u32>,
+    type_ids: Vec<u32>,
+    offsets: Vec<(usize, usize)>,
+    char_offsets: Vec<(usize, usize)>,
+    word_ids: Vec<Option<u32>>,
+    sequence_ids: Vec<Option<u32>>,
+    special_tokens_mask: Vec<u8>,
+    attention_mask: Vec<u8>,
+}
+
+impl Columns {
+    fn new(tokens: &[Token], texts: &[Input<'_>]) -> Self {
+        let indices = |index: fn(&Token) -> u32| {
+            tokens.iter().map(|token| Some(index(token)).filter(|&index| index != NONE)).collect()
+        };
+        let masks = |is_set: fn(&Token) -> bool| tokens.iter().map(|token| is_set(token).into()).collect();
+        Self {
+            ids: tokens.iter().map(|token| token.id).collect(),
+            type_ids: tokens.iter().map(|token| token.type_id).collect(),
+            offsets: byte_offsets(tokens, texts),
+            char_offsets: tokens.iter().map(|token| (token.start as usize, token.end as usize)).collect(),
+            word_ids: indices(|token| token.word),
+            sequence_ids: indices(|token| token.sequence),
+            special_tokens_mask: masks(|token| token.special),
+            attention_mask: masks(|token| token.attention),
+        }
+    }
+}
+
+/// # Fields
 impl Encoding {
-    /// Add what the core leaves out to its fields; `texts` are those that were encoded.
+    /// Complete the fields of the core; `texts` are those that were encoded.
     pub(crate) fn new(tokenizer: &Tokenizer, fields: Fields, texts: &[Input<'_>]) -> Self {
-        let Fields { tokens, overflowing } = fields;
+        let windows = fields.overflowing.into_iter();
         Self {
             tokenizer: tokenizer.clone(),
-            ids: tokens.iter().map(|token| token.id).collect(),
-            offsets: byte_offsets(&tokens, texts),
-            tokens,
-            overflowing: overflowing
-                .into_iter()
-                .map(|window| Self::new(tokenizer, window, texts))
-                .collect(),
+            columns: Columns::new(&fields.tokens, texts),
+            overflowing: windows.map(|window| Self::new(tokenizer, window, texts)).collect(),
         }
     }
 
     /// Return the number of tokens.
     #[must_use]
     pub fn len(&self) -> usize {
-        self.ids.len()
+        self.columns.ids.len()
     }
 
     /// Return whether there are no tokens.
     #[must_use]
     pub fn is_empty(&self) -> bool {
-        self.ids.is_empty()
+        self.columns.ids.is_empty()
     }
 
     /// Return the ids.
     #[must_use]
     pub fn ids(&self) -> &[u32] {
-        &self.ids
+        &self.columns.ids
     }
 
     /// Return the tokens as strings.
-    #[must_use]
-    pub fn tokens(&self) -> Vec<&str> {
-        self.tokens.iter().map(|token| self.tokenizer.string_of(token)).collect()
+    pub fn tokens(&self) -> impl ExactSizeIterator<Item = &str> {
+        let is_token = self.columns.attention_mask.iter().map(|&mask| mask != 0);
+        self.columns.ids.iter().zip(is_token).map(|(&id, is_token)| self.tokenizer.string_of(id, is_token))
     }
 
     /// Return the byte span of each token in its text; (0, 0) for tokens that the post-processor inserts. With words,
@@ -75,43 +104,43 @@ impl Encoding {
     /// `&text[start..end]` is the text of a token: spans end at characters.
     #[must_use]
     pub fn offsets(&self) -> &[(usize, usize)] {
-        &self.offsets
+        &self.columns.offsets
     }
 
     /// Return the same spans in characters, as the Python package counts.
     #[must_use]
-    pub fn char_offsets(&self) -> Vec<(usize, usize)> {
-        self.tokens.iter().map(|token| (token.start as usize, token.end as usize)).collect()
+    pub fn char_offsets(&self) -> &[(usize, usize)] {
+        &self.columns.char_offsets
     }
 
     /// Return the type ids: usually 0 for the first sequence and 1 for the second.
     #[must_use]
-    pub fn type_ids(&self) -> Vec<u32> {
-        self.tokens.iter().map(|token| token.type_id).collect()
+    pub fn type_ids(&self) -> &[u32] {
+        &self.columns.type_ids
     }
 
     /// Return the index of each token's word in its text; `None` for tokens that the post-processor inserts.
     #[must_use]
-    pub fn word_ids(&self) -> Vec<Option<u32>> {
-        self.tokens.iter().map(|token| Some(token.word).filter(|word| *word != NONE)).collect()
+    pub fn word_ids(&self) -> &[Option<u32>] {
+        &self.columns.word_ids
     }
 
     /// Return the sequence of each token, 0 or 1; `None` for tokens that the post-processor inserts.
     #[must_use]
-    pub fn sequence_ids(&self) -> Vec<Option<u32>> {
-        self.tokens.iter().map(|token| Some(token.sequence).filter(|sequence| *sequence != NONE)).collect()
+    pub fn sequence_ids(&self) -> &[Option<u32>] {
+        &self.columns.sequence_ids
     }
 
     /// Return 1 for tokens that the post-processor or padding inserts, and 0 for tokens of the text.
     #[must_use]
-    pub fn special_tokens_mask(&self) -> Vec<u8> {
-        self.tokens.iter().map(|token| u8::from(token.special)).collect()
+    pub fn special_tokens_mask(&self) -> &[u8] {
+        &self.columns.special_tokens_mask
     }
 
     /// Return 1 for tokens, and 0 for padding.
     #[must_use]
-    pub fn attention_mask(&self) -> Vec<u8> {
-        self.tokens.iter().map(|token| u8::from(token.attention)).collect()
+    pub fn attention_mask(&self) -> &[u8] {
+        &self.columns.attention_mask
     }
 
     /// Return the windows that truncation cut off, in order.
@@ -121,21 +150,65 @@ impl Encoding {
     }
 }
 
+/// # Find tokens
+///
+/// A sequence is 0 for the text, or the first of a pair, and 1 for the second.
+impl Encoding {
+    /// Return the first token that covers a byte of a sequence; `None` if no token covers it.
+    ///
+    /// ```
+    /// use piecework::Tokenizer;
+    ///
+    /// let encoding = Tokenizer::from_bytes(b"[UNK]\nhug\n##s\n")?.encode("hug hugs")?;
+    /// assert_eq!([encoding.char_to_token(5, 0), encoding.char_to_token(3, 0)], [Some(1), None]);
+    /// assert_eq!(encoding.char_to_word(7, 0), Some(1));
+    /// assert_eq!(encoding.word_to_tokens(1, 0), Some(1..3));
+    /// assert_eq!(encoding.word_to_chars(1, 0), Some((4, 8)));
+    /// # Ok::<(), piecework::Error>(())
+    /// ```
+    #[must_use]
+    pub fn char_to_token(&self, byte: usize, sequence: u32) -> Option<usize> {
+        let mut spans = self.columns.sequence_ids.iter().zip(&self.columns.offsets);
+        spans.position(|(&id, &(start, end))| id == Some(sequence) && (start..end).contains(&byte))
+    }
+
+    /// Return the index of the word that covers a byte of a sequence; `None` if no token covers it.
+    #[must_use]
+    pub fn char_to_word(&self, byte: usize, sequence: u32) -> Option<u32> {
+        self.columns.word_ids[self.char_to_token(byte, sequence)?]
+    }
+
+    /// Return the tokens of a word of a sequence; `None` for a word without tokens.
+    #[must_use]
+    pub fn word_to_tokens(&self, word: u32, sequence: u32) -> Option<Range<usize>> {
+        let mut places = self.columns.sequence_ids.iter().zip(&self.columns.word_ids);
+        let is_of_word = |ids| ids == (&Some(sequence), &Some(word));
+        let first = places.clone().position(is_of_word)?;
+        Some(first..places.rposition(is_of_word)? + 1)
+    }
+
+    /// Return the byte span of a word of a sequence; `None` for a word without tokens.
+    #[must_use]
+    pub fn word_to_chars(&self, word: u32, sequence: u32) -> Option<(usize, usize)> {
+        let tokens = self.word_to_tokens(word, sequence)?;
+        Some((self.columns.offsets[tokens.start].0, self.columns.offsets[tokens.end - 1].1))
+    }
+}
+
 impl PartialEq for Encoding {
     fn eq(&self, other: &Self) -> bool {
-        self.tokens == other.tokens
-            && self.offsets == other.offsets
+        self.columns == other.columns
             && self.overflowing == other.overflowing
-            && self.tokens() == other.tokens()
+            && self.tokens().eq(other.tokens())
     }
 }
 
 impl fmt::Debug for Encoding {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Encoding")
-            .field("ids", &self.ids)
-            .field("tokens", &self.tokens())
-            .field("offsets", &self.offsets)
+            .field("ids", &self.columns.ids)
+            .field("tokens", &self.tokens().collect::<Vec<_>>())
+            .field("offsets", &self.columns.offsets)
             .finish_non_exhaustive()
     }
 }

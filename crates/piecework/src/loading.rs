@@ -5,9 +5,9 @@ use std::io::{self, BufReader, Read, Seek};
 use std::path::Path;
 
 use piecework_core::engine::{self, Origin};
-use piecework_core::error::{Error, ErrorKind};
+use piecework_core::error::{Error as CoreError, ErrorKind as CoreKind};
 use piecework_core::ranks::RanksSpec;
-use piecework_core::spec::{ParseSpecial, TokenizerSpec};
+use piecework_core::spec::{ParseSpecial as Stored, TokenizerSpec};
 use piecework_core::stages::pretokenize::{refuse_empty_matches, without_empty_matches};
 use piecework_core::table_sections::Array;
 use piecework_formats::{
@@ -15,7 +15,7 @@ use piecework_formats::{
     vocab_merges, vocab_txt,
 };
 
-use crate::Tokenizer;
+use crate::{Error, ParseSpecial, Tokenizer};
 
 /// The first bytes of a gzip file.
 const GZIP: &[u8] = b"\x1F\x8B";
@@ -76,7 +76,7 @@ impl LoadOptions {
     }
 
     /// Reject settings that are not among those that the format uses.
-    fn reject_unused(&self, used: &[&str], format: Format) -> Result<(), Error> {
+    fn reject_unused(&self, used: &[&str], format: Format) -> Result<(), CoreError> {
         let set = [
             ("lowercase", self.lowercase.is_some()),
             ("merges", self.merges.is_some()),
@@ -86,7 +86,7 @@ impl LoadOptions {
         match set.into_iter().find(|(name, is_set)| *is_set && !used.contains(name)) {
             Some((name, _)) => {
                 let found = format!("a setting that the format {} does not use", format.name());
-                Err(Error::new(ErrorKind::Argument, name, found, "no such setting"))
+                Err(CoreError::new(CoreKind::Argument, name, found, ""))
             }
             None => Ok(()),
         }
@@ -106,41 +106,47 @@ impl Tokenizer {
     pub fn from_file_with(path: impl AsRef<Path>, options: &LoadOptions) -> Result<Self, Error> {
         let (path, place) = (path.as_ref(), path.as_ref().display().to_string());
         let read = read_file(path).map_err(|error| unreadable(error, &place))?;
-        read.and_then(|bytes| Self::from_bytes_with(&bytes, options)).map_err(|error| error.within(&place))
+        let loaded = read.and_then(|bytes| load(&bytes, options));
+        Ok(loaded.map_err(|error| error.within(&place))?)
     }
 
     /// Load a tokenizer file that is in memory.
     ///
     /// Errors name the line, field or byte.
-    pub fn from_bytes(bytes: &[u8]) -> Result<Self, Error> {
+    pub fn from_bytes(bytes: impl AsRef<[u8]>) -> Result<Self, Error> {
         Self::from_bytes_with(bytes, &LoadOptions::default())
     }
 
     /// Load a tokenizer file in memory that lacks a setting.
-    pub fn from_bytes_with(bytes: &[u8], options: &LoadOptions) -> Result<Self, Error> {
-        if bytes.starts_with(GZIP) {
-            return Err(Error::new(ErrorKind::Format, "byte 0", "gzip data", "the file that it contains"));
-        }
-        let format = detect(bytes);
-        options.reject_unused(settings_of(format), format)?;
-        if format == Format::CompiledCache {
-            return restore(bytes);
-        }
-        let (tokenizer, parse_special) = compile(format, bytes, options)?;
-        Ok(Self::new(tokenizer, parse_special, origin(format, bytes)))
+    pub fn from_bytes_with(bytes: impl AsRef<[u8]>, options: &LoadOptions) -> Result<Self, Error> {
+        Ok(load(bytes.as_ref(), options)?)
     }
 
     /// Write the tokenizer as `tokenizer.json`, indented if `pretty`. [`Tokenizer::parse_special`] is not in it.
     #[must_use]
     pub fn to_json(&self, pretty: bool) -> String {
-        tokenizer_json::write(&self.spec(), pretty)
+        tokenizer_json::write(&self.core().spec(), pretty)
     }
+}
+
+/// Load a file.
+fn load(bytes: &[u8], options: &LoadOptions) -> Result<Tokenizer, CoreError> {
+    if bytes.starts_with(GZIP) {
+        return Err(CoreError::new(CoreKind::Format, "byte 0", "gzip data", "the file that it contains"));
+    }
+    let format = detect(bytes);
+    options.reject_unused(settings_of(format), format)?;
+    if format == Format::CompiledCache {
+        return restore(bytes);
+    }
+    let (tokenizer, parse_special) = compile(format, bytes, options)?;
+    Ok(Tokenizer::new(tokenizer, ParseSpecial::of(parse_special), origin(format, bytes)))
 }
 
 /// Read a file; of a GGUF file, whose tensors are many gigabytes, only what is before them.
 ///
 /// The outer error is that of the system.
-fn read_file(path: &Path) -> io::Result<Result<Vec<u8>, Error>> {
+fn read_file(path: &Path) -> io::Result<Result<Vec<u8>, CoreError>> {
     let mut file = File::open(path)?;
     let mut bytes = Vec::new();
     (&mut file).take(HEAD_BYTES).read_to_end(&mut bytes)?;
@@ -160,9 +166,8 @@ fn read_file(path: &Path) -> io::Result<Result<Vec<u8>, Error>> {
 }
 
 /// Return the error for a file that cannot be read.
-fn unreadable(error: io::Error, place: &str) -> Error {
-    let expected = "a tokenizer file that can be read";
-    Error::new(ErrorKind::File, place, error.to_string(), expected).because(error)
+fn unreadable(error: io::Error, place: &str) -> CoreError {
+    CoreError::new(CoreKind::File, place, format!("nothing to read: {error}"), "").because(error)
 }
 
 /// Return the settings that a format uses.
@@ -180,12 +185,12 @@ fn compile(
     format: Format,
     bytes: &[u8],
     options: &LoadOptions,
-) -> Result<(engine::Tokenizer, ParseSpecial), Error> {
+) -> Result<(engine::Tokenizer, Stored), CoreError> {
     let (ranks, parse_special) = match format {
-        Format::TiktokenRanks => (read_ranks(bytes, options)?, ParseSpecial::Refuse),
+        Format::TiktokenRanks => (read_ranks(bytes, options)?, Stored::Refuse),
         Format::TekkenJson => {
             let ranks = without_empty_matches(tekken::read(bytes)?, tekken::PATTERN_FIELD)?;
-            (ranks, ParseSpecial::Nothing)
+            (ranks, Stored::Nothing)
         }
         _ => {
             let (spec, parse_special) = read(format, bytes, options)?;
@@ -196,11 +201,7 @@ fn compile(
 }
 
 /// Read a file as a specification, and which special tokens the library that owns the format parses.
-fn read(
-    format: Format,
-    bytes: &[u8],
-    options: &LoadOptions,
-) -> Result<(TokenizerSpec, ParseSpecial), Error> {
+fn read(format: Format, bytes: &[u8], options: &LoadOptions) -> Result<(TokenizerSpec, Stored), CoreError> {
     let spec = match format {
         Format::PieceworkFile => return piecework_file::read(bytes),
         Format::TokenizerJson => tokenizer_json::read(bytes),
@@ -211,16 +212,16 @@ fn read(
         Format::Gguf => read_gguf(bytes, options),
         Format::MergesTxt | Format::CompiledCache | Format::TiktokenRanks | Format::TekkenJson => {
             let expected = "the vocabulary of these merges, with the merges in the options";
-            Err(Error::new(ErrorKind::Format, "byte 0", format.name(), expected))
+            Err(CoreError::new(CoreKind::Format, "byte 0", format.name(), expected))
         }
     };
-    Ok((spec?, ParseSpecial::All))
+    Ok((spec?, Stored::All))
 }
 
-fn read_ranks(bytes: &[u8], options: &LoadOptions) -> Result<RanksSpec, Error> {
+fn read_ranks(bytes: &[u8], options: &LoadOptions) -> Result<RanksSpec, CoreError> {
     if options.patterns.is_empty() {
         let expected = "the pattern that splits text, in the options";
-        let error = Error::new(ErrorKind::Argument, "pattern", "nothing", expected);
+        let error = CoreError::new(CoreKind::Argument, "pattern", "nothing", expected);
         return Err(error.with_hint("the file does not contain it"));
     }
     let pre_tokenizer = tiktoken::pre_tokenizer(options.patterns.clone());
@@ -228,34 +229,34 @@ fn read_ranks(bytes: &[u8], options: &LoadOptions) -> Result<RanksSpec, Error> {
     tiktoken::read(bytes, pre_tokenizer, &options.special_tokens)
 }
 
-fn read_vocab_merges(bytes: &[u8], options: &LoadOptions) -> Result<TokenizerSpec, Error> {
+fn read_vocab_merges(bytes: &[u8], options: &LoadOptions) -> Result<TokenizerSpec, CoreError> {
     let Some(merges) = &options.merges else {
         let expected = "the content of its merges.txt, in the options";
-        return Err(Error::new(ErrorKind::Argument, "merges", "nothing", expected));
+        return Err(CoreError::new(CoreKind::Argument, "merges", "nothing", expected));
     };
     vocab_merges::read(bytes, merges, ("vocab.json", "merges.txt"), vocab_merges::Settings::default())
 }
 
-fn read_gguf(bytes: &[u8], options: &LoadOptions) -> Result<TokenizerSpec, Error> {
+fn read_gguf(bytes: &[u8], options: &LoadOptions) -> Result<TokenizerSpec, CoreError> {
     let names = gguf::names(bytes)?;
     if names.model == "gpt2" {
         let found = format!("the byte-level pre-tokenizer {:?}", names.pre.unwrap_or_default());
         let expected = "a tokenizer.json of this model, which the Python package writes";
-        return Err(Error::new(ErrorKind::Format, "tokenizer.ggml.pre", found, expected));
+        return Err(CoreError::new(CoreKind::Format, "tokenizer.ggml.pre", found, expected));
     }
     gguf::read(bytes, None, options.lowercase)
 }
 
 /// Read a compiled cache.
-fn restore(bytes: &[u8]) -> Result<Tokenizer, Error> {
+fn restore(bytes: &[u8]) -> Result<Tokenizer, CoreError> {
     let memory = |error: io::Error| {
-        Error::new(ErrorKind::Memory, "compiled cache", error.to_string(), "more memory").because(error)
+        CoreError::new(CoreKind::Memory, "compiled cache", error.to_string(), "more memory").because(error)
     };
     // Tables need the alignment of this array.
     let bytes = Array::read(&mut &bytes[..], bytes.len()).map_err(memory)?;
     let cache::CompiledCache { spec, vocab, parts, read_entries, parse_special, .. } = cache::read(&bytes)?;
     let tokenizer = engine::Tokenizer::restore(spec, vocab, &parts, read_entries)?;
-    Ok(Tokenizer::new(tokenizer, parse_special, None))
+    Ok(Tokenizer::new(tokenizer, ParseSpecial::of(parse_special), None))
 }
 
 /// Return what warnings need to know of a file.

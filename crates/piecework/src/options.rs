@@ -1,7 +1,130 @@
-//! The options of encoding and decoding.
+//! The settings of tokenizers, and the options of encoding and decoding.
 
-use piecework_core::spec::ParseSpecial;
+use piecework_core::spec::{self, Direction, TruncationStrategy};
 use piecework_core::threads::processors;
+
+/// Which special tokens are parsed where they are written in a text: a setting of a tokenizer and of a call.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParseSpecial {
+    /// All special tokens, as `tokenizers` does.
+    #[default]
+    All,
+    /// No special token: each is encoded as text, which is safe for text of users.
+    Nothing,
+    /// A text that contains a special token is an error, as with tiktoken.
+    Refuse,
+}
+
+impl ParseSpecial {
+    /// Return the setting that a file stores.
+    pub(crate) fn of(stored: spec::ParseSpecial) -> Self {
+        match stored {
+            spec::ParseSpecial::All => Self::All,
+            spec::ParseSpecial::Nothing => Self::Nothing,
+            spec::ParseSpecial::Refuse => Self::Refuse,
+        }
+    }
+}
+
+/// How encodings are truncated; see [`Tokenizer::with_truncation`](crate::Tokenizer::with_truncation).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Truncation(pub(crate) spec::Truncation);
+
+impl Truncation {
+    /// Keep the first `max_length` tokens, special tokens included. Of a pair, the longer sequence is truncated first.
+    #[must_use]
+    pub fn to(max_length: usize) -> Self {
+        Self(spec::Truncation::to(max_length))
+    }
+
+    /// Set the number of tokens that each window of [`Encoding::overflowing`](crate::Encoding::overflowing) repeats of
+    /// the one before. It is 0 by default.
+    #[must_use]
+    pub fn stride(mut self, stride: usize) -> Self {
+        self.0.stride = stride;
+        self
+    }
+
+    /// Truncate only the first sequence of a pair.
+    #[must_use]
+    pub fn only_first(mut self) -> Self {
+        self.0.strategy = TruncationStrategy::OnlyFirst;
+        self
+    }
+
+    /// Truncate only the second sequence of a pair.
+    #[must_use]
+    pub fn only_second(mut self) -> Self {
+        self.0.strategy = TruncationStrategy::OnlySecond;
+        self
+    }
+
+    /// Truncate at the left: keep the last tokens of a text.
+    #[must_use]
+    pub fn left(mut self) -> Self {
+        self.0.direction = Direction::Left;
+        self
+    }
+
+    /// Return the most tokens of an encoding.
+    #[must_use]
+    pub fn max_length(&self) -> usize {
+        self.0.max_length
+    }
+}
+
+/// How encodings are padded; see [`Tokenizer::with_padding`](crate::Tokenizer::with_padding).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Padding(pub(crate) spec::Padding);
+
+impl Padding {
+    /// Pad with this token and id at the end, to the longest row of a batch.
+    #[must_use]
+    pub fn with(pad_token: &str, pad_id: u32) -> Self {
+        Self(spec::Padding::with(pad_token, pad_id))
+    }
+
+    /// Pad to at least this length instead.
+    #[must_use]
+    pub fn length(mut self, length: usize) -> Self {
+        self.0.length = Some(length);
+        self
+    }
+
+    /// Round the length up to a multiple of this number.
+    #[must_use]
+    pub fn multiple_of(mut self, multiple: usize) -> Self {
+        self.0.pad_to_multiple_of = Some(multiple);
+        self
+    }
+
+    /// Set the type id of padding. It is 0 by default.
+    #[must_use]
+    pub fn type_id(mut self, type_id: u32) -> Self {
+        self.0.pad_type_id = type_id;
+        self
+    }
+
+    /// Pad at the left, before the tokens.
+    #[must_use]
+    pub fn left(mut self) -> Self {
+        self.0.direction = Direction::Left;
+        self
+    }
+
+    /// Return the padding token.
+    #[must_use]
+    pub fn pad_token(&self) -> &str {
+        &self.0.pad_token
+    }
+
+    /// Return the id of the padding token.
+    #[must_use]
+    pub fn pad_id(&self) -> u32 {
+        self.0.pad_id
+    }
+}
 
 /// The options of encoding.
 ///

@@ -4,9 +4,8 @@ use std::ops::Range;
 
 use piecework_core::engine::Input;
 use piecework_core::engine::batch::Prompts;
-use piecework_core::error::Error;
 
-use crate::{EncodeInput, Encoding, Tokenizer};
+use crate::{EncodeInput, Encoding, Error, Tokenizer};
 
 /// The encoding of the concatenated segments of a prompt, with the tokens of each.
 #[derive(Clone, Debug, PartialEq)]
@@ -45,7 +44,7 @@ impl Tokenizer {
     /// let tokenizer = Tokenizer::from_bytes(b"[UNK]\n[CLS]\n[SEP]\nto\nbe\n")?;
     /// let user = "be [SEP]";
     /// let prompt = tokenizer.encode_segments([("[CLS]", true), (user, false), ("[SEP]", true)])?;
-    /// assert_eq!(prompt.encoding().tokens(), ["[CLS]", "be", "[UNK]", "[UNK]", "[UNK]", "[SEP]"]);
+    /// assert_eq!(prompt.ids(), [1, 4, 0, 0, 0, 2], "the text of the user has no [SEP]");
     /// assert_eq!(prompt.token_spans(), [0..1, 1..5, 5..6]);
     /// # Ok::<(), piecework::Error>(())
     /// ```
@@ -61,9 +60,9 @@ impl Tokenizer {
     /// If the model itself makes a special token from plain text, that text is segmented without these tokens, as SentencePiece
     /// does; what is unknown then becomes the unknown token. Fails with
     /// [`ErrorKind::SpecialToken`](crate::ErrorKind::SpecialToken) for a special token of one character.
-    pub fn encode_segments<'t>(
+    pub fn encode_segments<S: AsRef<str>>(
         &self,
-        segments: impl IntoIterator<Item = (&'t str, bool)>,
+        segments: impl IntoIterator<Item = (S, bool)>,
     ) -> Result<SegmentedEncoding, Error> {
         self.encode_segments_within(self.prompts()?, segments)
     }
@@ -72,21 +71,23 @@ impl Tokenizer {
     /// `<tool_call>`. Added tokens that are not guarded match everywhere.
     ///
     /// Also fails for a marker that is not an added token.
-    pub fn encode_segments_with_markers<'t>(
+    pub fn encode_segments_with_markers<S: AsRef<str>>(
         &self,
-        segments: impl IntoIterator<Item = (&'t str, bool)>,
-        markers: &[String],
+        segments: impl IntoIterator<Item = (S, bool)>,
+        markers: impl IntoIterator<Item: Into<String>>,
     ) -> Result<SegmentedEncoding, Error> {
-        self.encode_segments_within(&Prompts::new(self.core(), &[], Some(markers))?, segments)
+        let markers: Vec<String> = markers.into_iter().map(Into::into).collect();
+        self.encode_segments_within(&Prompts::new(self.core(), &[], Some(&markers))?, segments)
     }
 
-    fn encode_segments_within<'t>(
+    fn encode_segments_within<S: AsRef<str>>(
         &self,
         prompts: &Prompts,
-        segments: impl IntoIterator<Item = (&'t str, bool)>,
+        segments: impl IntoIterator<Item = (S, bool)>,
     ) -> Result<SegmentedEncoding, Error> {
         let (mut text, mut spans, mut permitted) = (String::new(), Vec::new(), Vec::new());
         for (segment, allow_special) in segments {
+            let segment = segment.as_ref();
             let span = text.len()..text.len() + segment.len();
             text.push_str(segment);
             if allow_special && !segment.is_empty() {

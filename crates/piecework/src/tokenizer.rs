@@ -3,11 +3,12 @@
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
-use piecework_core::encoding::Token;
 use piecework_core::engine::batch::{Encoder, Prompts};
 use piecework_core::engine::{self, Origin};
-use piecework_core::error::Error;
-use piecework_core::spec::{Padding, ParseSpecial, TokenizerSpec, Truncation};
+use piecework_core::error::Error as CoreError;
+use piecework_core::spec;
+
+use crate::{Error, Padding, ParseSpecial, Truncation};
 
 /// A tokenizer: compiled, immutable, `Send` and `Sync`. A clone is a handle of the same tokenizer.
 ///
@@ -35,23 +36,8 @@ struct Shared {
     prompts: OnceLock<Prompts>,
 }
 
-/// # Make tokenizers
+/// # Change settings
 impl Tokenizer {
-    /// Compile a specification.
-    ///
-    /// ```
-    /// use piecework::spec::{CharSpec, ModelSpec, TokenizerSpec};
-    /// use piecework::Tokenizer;
-    ///
-    /// let vocab = vec![("[UNK]".to_owned(), 0), ("a".to_owned(), 1)];
-    /// let model = ModelSpec::Char(CharSpec { vocab, unk_token: "[UNK]".into() });
-    /// assert_eq!(Tokenizer::from_spec(TokenizerSpec::of(model))?.encode_ids("ab")?, [1, 0]);
-    /// # Ok::<(), piecework::Error>(())
-    /// ```
-    pub fn from_spec(spec: TokenizerSpec) -> Result<Self, Error> {
-        Ok(Self::new(engine::Tokenizer::compile(spec)?, ParseSpecial::default(), None))
-    }
-
     pub(crate) fn new(
         tokenizer: engine::Tokenizer,
         parse_special: ParseSpecial,
@@ -74,7 +60,7 @@ impl Tokenizer {
     /// let tokenizer = Tokenizer::from_bytes(b"[UNK]\n[SEP]\nbe\n")?;
     /// assert_eq!(tokenizer.encode_ids("be [SEP]")?, [2, 1]);
     /// let tokenizer = tokenizer.with_parse_special(ParseSpecial::Refuse);
-    /// assert_eq!(tokenizer.encode_ids("be [SEP]").unwrap_err().kind, ErrorKind::SpecialToken);
+    /// assert_eq!(tokenizer.encode_ids("be [SEP]").unwrap_err().kind(), ErrorKind::SpecialToken);
     /// # Ok::<(), piecework::Error>(())
     /// ```
     #[must_use]
@@ -85,8 +71,7 @@ impl Tokenizer {
     /// Return a tokenizer that truncates encodings; it shares the tables.
     ///
     /// ```
-    /// use piecework::spec::Truncation;
-    /// use piecework::Tokenizer;
+    /// use piecework::{Tokenizer, Truncation};
     ///
     /// let tokenizer = Tokenizer::from_bytes(b"[UNK]\nto\nbe\n")?.with_truncation(Truncation::to(3))?;
     /// let encoding = tokenizer.encode("to be to be")?;
@@ -97,7 +82,7 @@ impl Tokenizer {
     ///
     /// Fails if the stride, or the special tokens that the post-processor inserts, do not fit the length.
     pub fn with_truncation(&self, truncation: Truncation) -> Result<Self, Error> {
-        self.with_lengths(Some(truncation), self.core().padding().cloned())
+        self.with_lengths(Some(truncation.0), self.core().padding().cloned())
     }
 
     /// Return a tokenizer that does not truncate; it shares the tables.
@@ -108,8 +93,7 @@ impl Tokenizer {
     /// Return a tokenizer that pads the rows of a batch, and encodings, to one length; it shares the tables.
     ///
     /// ```
-    /// use piecework::spec::Padding;
-    /// use piecework::Tokenizer;
+    /// use piecework::{Padding, Tokenizer};
     ///
     /// let tokenizer = Tokenizer::from_bytes(b"[PAD]\n[UNK]\nto\nbe\n")?.with_padding(Padding::with("[PAD]", 0))?;
     /// let batch = tokenizer.encode_batch(["to be", "be"])?;
@@ -118,7 +102,7 @@ impl Tokenizer {
     /// # Ok::<(), piecework::Error>(())
     /// ```
     pub fn with_padding(&self, padding: Padding) -> Result<Self, Error> {
-        self.with_lengths(self.core().truncation().cloned(), Some(padding))
+        self.with_lengths(self.core().truncation().cloned(), Some(padding.0))
     }
 
     /// Return a tokenizer that does not pad; it shares the tables.
@@ -128,8 +112,8 @@ impl Tokenizer {
 
     fn with_lengths(
         &self,
-        truncation: Option<Truncation>,
-        padding: Option<Padding>,
+        truncation: Option<spec::Truncation>,
+        padding: Option<spec::Padding>,
     ) -> Result<Self, Error> {
         Ok(self.around(self.core().with_lengths(truncation, padding)?))
     }
@@ -195,10 +179,16 @@ impl Tokenizer {
         self.core().entries(true)
     }
 
-    /// Return the specification that the tokenizer was compiled from.
+    /// Return the settings of truncation, if encodings are truncated.
     #[must_use]
-    pub fn spec(&self) -> TokenizerSpec {
-        self.core().spec()
+    pub fn truncation(&self) -> Option<Truncation> {
+        self.core().truncation().cloned().map(Truncation)
+    }
+
+    /// Return the settings of padding, if encodings are padded.
+    #[must_use]
+    pub fn padding(&self) -> Option<Padding> {
+        self.core().padding().cloned().map(Padding)
     }
 
     /// Return which special tokens it parses in text by default.
@@ -210,12 +200,12 @@ impl Tokenizer {
     /// Return a warning for each setting of its file that is probably a mistake.
     #[must_use]
     pub fn warnings(&self) -> Vec<Error> {
-        self.shared.origin.map_or_else(Vec::new, |origin| self.core().warnings(origin))
+        let warnings = self.shared.origin.map_or_else(Vec::new, |origin| self.core().warnings(origin));
+        warnings.into_iter().map(Error::from).collect()
     }
 
-    /// Return the compiled tokenizer of the core, whose interface follows the needs of this library.
-    #[must_use]
-    pub fn core(&self) -> &engine::Tokenizer {
+    /// Return the compiled tokenizer.
+    pub(crate) fn core(&self) -> &engine::Tokenizer {
         self.shared.encoder.tokenizer()
     }
 
@@ -224,7 +214,7 @@ impl Tokenizer {
     }
 
     /// Return what encodes prompts.
-    pub(crate) fn prompts(&self) -> Result<&Prompts, Error> {
+    pub(crate) fn prompts(&self) -> Result<&Prompts, CoreError> {
         let place = &self.shared.prompts;
         if let Some(prompts) = place.get() {
             return Ok(prompts);
@@ -233,10 +223,10 @@ impl Tokenizer {
         Ok(place.get_or_init(|| made))
     }
 
-    /// Return the string of a token of an encoding; padding has that of the padding settings.
-    pub(crate) fn string_of(&self, token: &Token) -> &str {
-        if token.attention {
-            return self.id_to_token(token.id).unwrap_or_default();
+    /// Return the string of an id of an encoding; padding has that of the padding settings.
+    pub(crate) fn string_of(&self, id: u32, is_token: bool) -> &str {
+        if is_token {
+            return self.id_to_token(id).unwrap_or_default();
         }
         self.core().padding().map_or("", |padding| padding.pad_token.as_str())
     }

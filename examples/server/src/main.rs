@@ -46,7 +46,7 @@ struct Encoded {
     offsets: Vec<(usize, usize)>,
 }
 
-/// A text of fewer bytes is encoded in the task: that takes microseconds. A longer one would delay other tasks.
+/// A text of fewer bytes is encoded in the task, in at most tens of microseconds. A longer one would delay other tasks.
 const SHORT: usize = 10_000;
 
 /// Encode one text; a long one away from the threads that serve.
@@ -110,7 +110,7 @@ impl Failed {
 
 impl From<Error> for Failed {
     fn from(error: Error) -> Self {
-        let is_of_client = matches!(error.kind, ErrorKind::Argument | ErrorKind::SpecialToken);
+        let is_of_client = matches!(error.kind(), ErrorKind::Argument | ErrorKind::SpecialToken);
         let status = if is_of_client { StatusCode::BAD_REQUEST } else { StatusCode::INTERNAL_SERVER_ERROR };
         Self(status, error.to_string())
     }

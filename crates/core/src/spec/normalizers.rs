@@ -70,6 +70,20 @@ pub struct BertNormalizerSpec {
     pub cleaning: Cleaning,
 }
 
+impl BertNormalizerSpec {
+    /// Return the settings of `tokenizers` for a vocabulary that is lowercased, or for one that is not.
+    #[must_use]
+    pub fn with_lowercase(lowercase: bool) -> Self {
+        Self {
+            clean_text: true,
+            handle_chinese_chars: true,
+            strip_accents: None,
+            lowercase,
+            cleaning: Cleaning::Tokenizers,
+        }
+    }
+}
+
 /// The published code that BERT's normalizer follows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Cleaning {

@@ -1,9 +1,7 @@
 //! `bert`: WordPiece. Files mark the tokens that begin a word with `▁`, and not those inside a word with `##`.
 
 use piecework_core::error::Error;
-use piecework_core::spec::{
-    BertNormalizerSpec, Cleaning, NormalizerSpec, PieceType, TokenizerSpec, VocabSpec,
-};
+use piecework_core::spec::{BertNormalizerSpec, NormalizerSpec, PieceType, TokenizerSpec, VocabSpec};
 
 use super::framing::{self, Defaults};
 use super::keys::{Keys, LOWERCASE, STRIP_ACCENTS};
@@ -29,11 +27,8 @@ pub(super) fn read(
         None => keys.flag(LOWERCASE)?.unwrap_or_else(|| !vocab_txt::is_cased(&entries)),
     };
     let normalizer = BertNormalizerSpec {
-        clean_text: true,
-        handle_chinese_chars: true,
         strip_accents: keys.flag(STRIP_ACCENTS)?,
-        lowercase,
-        cleaning: Cleaning::Tokenizers,
+        ..BertNormalizerSpec::with_lowercase(lowercase)
     };
     let defaults = Defaults { bos: true, eos: false, sep: true };
     Ok(TokenizerSpec {

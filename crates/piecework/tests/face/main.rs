@@ -1,5 +1,7 @@
-//! The face of the crate: files, encodings, prompts.
+//! The face of the crate: files, encodings, prompts, training.
 
 mod encoding;
 mod files;
 mod segments;
+#[cfg(feature = "training")]
+mod training;
