@@ -19,56 +19,37 @@
 //! rows                   ids and tokens of a row: truncated, with special tokens, padded
 //! offsets                tokens from ids that are known: their spans and words
 //! token_lengths          the bytes of a word that each id covers
-//! first_stages           normalized text and words, without the model
-//! contents               tokens with their ids, and how rows are filled
-//! given_texts            columns of an encoding that need its texts
-//! sampling               several segmentations, n-best and drawn
-//! decoding               ids to text
-//! decode_streams         ids to text, one id of each sequence at a time
-//! decode_tables          the decode tables, built when they pay for themselves
-//! tiktoken               ids of byte sequences, for tiktoken's interface
-//! warnings               settings that are probably mistakes
+//! decode                 ids to text, at once or one id of each sequence at a time
+//! inspect                what a tokenizer shows: its contents, first stages, segmentations, warnings
 //! batch                  many texts, on several threads
 //! ```
 
 pub mod batch;
 mod checks;
-mod contents;
 mod cuts;
-mod decode_streams;
-mod decode_tables;
-mod decoding;
+mod decode;
 mod definition;
 mod encode;
 mod excerpts;
-mod first_stages;
-mod given_texts;
 mod input;
+mod inspect;
 mod misses;
 mod model_source;
 mod offsets;
 mod route;
 mod rows;
-mod sampling;
 mod scratch;
 mod sentencepiece_unigram;
 mod stages;
-mod tiktoken;
 mod token_lengths;
 mod tokenizer;
-mod warnings;
 mod word_cache;
 mod words;
 
-pub use contents::Filling;
-pub use decode_streams::DecodeStreams;
-pub use decoding::{decoding_chunks, text_of, DecodedRows};
-pub use first_stages::SpannedWord;
-pub use given_texts::offsets_in;
+pub use decode::{decoding_chunks, text_of, DecodeStreams, DecodedRows};
 pub use input::{estimated_tokens, Input, Options};
+pub use inspect::{offsets_in, Filling, Origin, ScoredSegmentation, Selection, SpannedPiece, SpannedWord};
 pub use model_source::ReadEntries;
 pub use offsets::Row;
-pub use sampling::{ScoredSegmentation, Selection, SpannedPiece};
 pub use scratch::{Memory, Scratch};
 pub use tokenizer::Tokenizer;
-pub use warnings::Origin;

@@ -6,7 +6,7 @@ use foldhash::HashSet;
 
 use super::checks::{check_added_tokens, check_lengths, check_padding_id, check_post_processor};
 use super::cuts::Cuts;
-use super::decode_tables::DecodeTables;
+use super::decode::DecodeTables;
 use super::input::Options;
 use super::model_source::{self, ReadEntries};
 use super::route::Route;
