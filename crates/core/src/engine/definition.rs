@@ -1,8 +1,7 @@
 //! The definition of encoding: the stages one after the other, without a cache. It also encodes where segmentations are
 //! drawn at random.
 
-use super::input::WordNumber;
-use super::stages::{AddedSpaces, FoundToken, Part, Stages};
+use super::stages::{AddedSpaces, FoundToken, Part, Stages, WordNumber};
 use super::{estimated_tokens, Input, Options, Scratch};
 use crate::encoding::Token;
 use crate::error::Error;

@@ -2,10 +2,8 @@
 //!
 //! ```text
 //! tokenizer              the compiled tokenizer: stages and a route, shared by all threads
-//! stages                 the compiled stages, and the text that reaches the model
-//! model_source           the specification of the model, which a compiled cache reads at first use
+//! stages                 the input of a call, and the compiled stages up to the words that reach the model
 //! scratch                the mutable state of one thread
-//! input                  the texts of a call, and its options
 //! checks                 limits of ids, truncation and padding
 //! definition             encoding stage by stage, without a cache
 //! route                  the only place that chooses how a text is encoded
@@ -18,7 +16,6 @@
 //! excerpts               the part of a text that truncation keeps
 //! rows                   ids and tokens of a row: truncated, with special tokens, padded
 //! offsets                tokens from ids that are known: their spans and words
-//! token_lengths          the bytes of a word that each id covers
 //! decode                 ids to text, at once or one id of each sequence at a time
 //! inspect                what a tokenizer shows: its contents, first stages, segmentations, warnings
 //! batch                  many texts, on several threads
@@ -31,25 +28,21 @@ mod decode;
 mod definition;
 mod encode;
 mod excerpts;
-mod input;
 mod inspect;
 mod misses;
-mod model_source;
 mod offsets;
 mod route;
 mod rows;
 mod scratch;
 mod sentencepiece_unigram;
 mod stages;
-mod token_lengths;
 mod tokenizer;
 mod word_cache;
 mod words;
 
 pub use decode::{decoding_chunks, text_of, DecodeStreams, DecodedRows};
-pub use input::{estimated_tokens, Input, Options};
 pub use inspect::{offsets_in, Filling, Origin, ScoredSegmentation, Selection, SpannedPiece, SpannedWord};
-pub use model_source::ReadEntries;
 pub use offsets::Row;
 pub use scratch::{Memory, Scratch};
+pub use stages::{estimated_tokens, Input, Options, ReadEntries};
 pub use tokenizer::Tokenizer;

@@ -7,11 +7,9 @@ use foldhash::HashSet;
 use super::checks::{check_added_tokens, check_lengths, check_padding_id, check_post_processor};
 use super::cuts::Cuts;
 use super::decode::DecodeTables;
-use super::input::Options;
-use super::model_source::{self, ReadEntries};
 use super::route::Route;
 use super::scratch::{Memory, Scratch, DEFAULT_CACHE_BUDGET};
-use super::stages::{CompiledModel, Stages};
+use super::stages::{read_ranks, CompiledModel, Options, ReadEntries, Stages};
 use crate::error::Error;
 use crate::model::Model;
 use crate::ranks::RanksSpec;
@@ -55,7 +53,7 @@ impl Tokenizer {
         tables.put(RANKS, &Vec::<u8>::new().into());
         let settings = BpeSpec { ignore_merges: true, ..BpeSpec::default() };
         let stages = TokenizerSpec { model: ModelSpec::Bpe(settings), ..spec.stages };
-        Self::restore(stages, spec.vocab, &tables, Some(model_source::read_ranks))
+        Self::restore(stages, spec.vocab, &tables, Some(read_ranks))
     }
 
     /// Rebuild a tokenizer from the tables of [`Tokenizer::store`] and the specification it was compiled from.

@@ -51,7 +51,7 @@ impl RowEncoder<'_> {
         self.align(&mut unaligned, frame, scratch, chunk)
     }
 
-    /// Align the pending rows and appends them.
+    /// Align the pending rows and append them.
     fn align(
         &self,
         unaligned: &mut UnalignedRows,

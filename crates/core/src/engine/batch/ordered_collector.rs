@@ -42,7 +42,7 @@ impl OrderedCollector {
         self.lock().spare.pop()
     }
 
-    /// Adds the chunk with a number, and appends all chunks that are next in order unless another thread does.
+    /// Add the chunk with a number, and append all chunks that are next in order unless another thread does.
     pub(super) fn add(&self, number: usize, chunk: BatchIds) {
         self.lock().done_early.insert(number, chunk);
         while let Some((mut batch, mut chunk, done, count)) = self.take_next() {
