@@ -3,11 +3,10 @@
 //! ```text
 //! tokenizer              the compiled tokenizer: stages and a route, shared by all threads
 //! stages                 the input of a call, and the compiled stages up to the words that reach the model
-//! scratch                the mutable state of one thread
 //! checks                 limits of ids, truncation and padding
 //! definition             encoding stage by stage, without a cache
 //! route                  the only place that chooses how a text is encoded
-//! encode                 the loop of all routes: find, look up, segment, splice
+//! encode                 the loop of all routes, and the mutable state of one thread
 //! words                  the words of each route
 //! word_cache             words that were segmented before, and their ids
 //! misses                 the queue of words that were not
@@ -33,7 +32,6 @@ mod misses;
 mod offsets;
 mod route;
 mod rows;
-mod scratch;
 mod sentencepiece_unigram;
 mod stages;
 mod tokenizer;
@@ -41,8 +39,8 @@ mod word_cache;
 mod words;
 
 pub use decode::{decoding_chunks, text_of, DecodeStreams, DecodedRows};
+pub use encode::Scratch;
 pub use inspect::{offsets_in, Filling, Origin, ScoredSegmentation, Selection, SpannedPiece, SpannedWord};
 pub use offsets::Row;
-pub use scratch::{Memory, Scratch};
 pub use stages::{estimated_tokens, Input, Options, ReadEntries};
-pub use tokenizer::Tokenizer;
+pub use tokenizer::{Memory, Tokenizer};

@@ -31,9 +31,7 @@ impl Tokenizer {
         let Some(route) = self.route_for(options) else {
             return definition::ids(stages, input, options, scratch, out);
         };
-        let result = route.ids(stages, input, options, scratch, out);
-        route.flush(stages, scratch, out);
-        result.and_then(|()| scratch.model.check())
+        route.all_ids(stages, input, options, scratch, out)
     }
 
     /// Append the ids of one input or pair as `encode` returns them, and their type ids if wanted, without padding. Return
@@ -106,7 +104,7 @@ impl Tokenizer {
             None => definition::ids(self.stages(), input, options, scratch, out),
         };
         out.extend_from_slice(&frame.after);
-        scratch.misses.end_row();
+        scratch.words.misses.end_row();
         result
     }
 
@@ -120,7 +118,7 @@ impl Tokenizer {
 
     /// Record the end of such a row.
     pub fn end_row(&self, scratch: &mut Scratch) {
-        scratch.misses.end_row();
+        scratch.words.misses.end_row();
     }
 
     /// Segment the cache misses of all rows since the last call and splice their ids into the output. Return how far the
@@ -131,7 +129,7 @@ impl Tokenizer {
         out: &mut Vec<u32>,
     ) -> impl Iterator<Item = usize> + 's {
         self.flush_before_row(scratch, out);
-        scratch.misses.shifts()
+        scratch.words.misses.shifts()
     }
 
     /// Encode one input or pair with every field.

@@ -7,8 +7,8 @@ use foldhash::HashSet;
 use super::checks::{check_added_tokens, check_lengths, check_padding_id, check_post_processor};
 use super::cuts::Cuts;
 use super::decode::DecodeTables;
+use super::encode::Scratch;
 use super::route::Route;
-use super::scratch::{Memory, Scratch, DEFAULT_CACHE_BUDGET};
 use super::stages::{read_ranks, CompiledModel, Options, ReadEntries, Stages};
 use crate::error::Error;
 use crate::model::Model;
@@ -38,6 +38,20 @@ struct Compiled {
     cuts: Option<Cuts>,
     decode_tables: DecodeTables,
 }
+
+/// Memory in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// The tables of the vocabulary and the model, which all threads share.
+    pub tables: usize,
+    /// The word cache of each thread that encodes, at first.
+    pub caches: usize,
+    /// The limit of each word cache.
+    pub budget: usize,
+}
+
+/// The default limit of the word cache of a thread, in bytes.
+const DEFAULT_CACHE_BUDGET: usize = 64 << 20;
 
 impl Tokenizer {
     /// Check a specification and build every table.

@@ -75,9 +75,7 @@ impl Tokenizer {
         let Some(route) = self.aligning_route(options) else { return Ok(None) };
         let mut ids = std::mem::take(&mut scratch.unaligned);
         ids.clear();
-        let made = route.ids(self.stages(), input, options, scratch, &mut ids);
-        route.flush(self.stages(), scratch, &mut ids);
-        let made = made.and_then(|()| scratch.model.check());
+        let made = route.all_ids(self.stages(), input, options, scratch, &mut ids);
         let aligned = made.and_then(|()| self.align(input, &ids, options, scratch));
         let tokens = aligned.map(|is_aligned| is_aligned.then(|| scratch.aligned.tokens(&ids, index)));
         scratch.unaligned = ids;

@@ -35,7 +35,8 @@ pub(super) struct Scoring<'s> {
 /// Append the ids of all words of a text.
 pub(super) fn append_scored_words(
     mut words: MetaspaceWords<'_>,
-    (cache, lookups): (&mut WordCache, &mut Lookups),
+    cache: &mut WordCache,
+    lookups: &mut Lookups,
     Scoring { model, scratch, unscored }: Scoring<'_>,
     out: &mut Vec<u32>,
 ) -> Result<(), Error> {
