@@ -13,9 +13,9 @@
 //! sentencepiece_unigram  words whose ids depend on the text before them
 //! cuts                   where a text can be cut without changing ids
 //! excerpts               the part of a text that truncation keeps
-//! rows                   ids and tokens of a row: truncated, with special tokens, padded
+//! tokens                 one input with every field: truncated, with special tokens, padded
 //! offsets                tokens from ids that are known: their spans and words
-//! decode                 ids to text, at once or one id of each sequence at a time
+//! decoding               ids to text, at once or one id of each sequence at a time
 //! inspect                what a tokenizer shows: its contents, first stages, segmentations, warnings
 //! batch                  many texts, on several threads
 //! ```
@@ -23,7 +23,7 @@
 pub mod batch;
 mod checks;
 mod cuts;
-mod decode;
+mod decoding;
 mod definition;
 mod encode;
 mod excerpts;
@@ -31,16 +31,15 @@ mod inspect;
 mod misses;
 mod offsets;
 mod route;
-mod rows;
 mod sentencepiece_unigram;
 mod stages;
 mod tokenizer;
+mod tokens;
 mod word_cache;
 mod words;
 
-pub use decode::{decoding_chunks, text_of, DecodeStreams, DecodedRows};
+pub use decoding::{decoding_chunks, text_of, DecodeStreams, DecodedRows};
 pub use encode::Scratch;
 pub use inspect::{offsets_in, Filling, Origin, ScoredSegmentation, Selection, SpannedPiece, SpannedWord};
-pub use offsets::Row;
 pub use stages::{estimated_tokens, Input, Options, ReadEntries};
 pub use tokenizer::{Memory, Tokenizer};

@@ -6,7 +6,7 @@ use foldhash::HashSet;
 
 use super::checks::{check_added_tokens, check_lengths, check_padding_id, check_post_processor};
 use super::cuts::Cuts;
-use super::decode::DecodeTables;
+use super::decoding::DecodeTables;
 use super::encode::Scratch;
 use super::route::Route;
 use super::stages::{read_ranks, CompiledModel, Options, ReadEntries, Stages};

@@ -90,7 +90,8 @@ impl Stages {
         &self,
         words: &[&str],
         sequence: u32,
-        (sampling, n): (Sampling, usize),
+        sampling: Sampling,
+        n: usize,
     ) -> Result<Path, Error> {
         let named = |error: Error| error.at("sampling.nbest_size");
         let mut best = self.model.segmentations(words)?.best(n).map_err(named)?;
@@ -188,11 +189,12 @@ impl Tokenizer {
         input: Input<'_>,
         sequence: u32,
         options: Options<'_>,
-        sampling: (Sampling, usize),
+        sampling: Sampling,
+        n: usize,
         scratch: &mut Scratch,
     ) -> Result<Encoding, Error> {
         let input = self.pre_tokenize_input(input, options, &mut scratch.split)?;
-        let path = self.stages().sample_of_best(&input.words(), sequence, sampling)?;
+        let path = self.stages().sample_of_best(&input.words(), sequence, sampling, n)?;
         Ok(self.write_path(&input, &path, sequence, &mut scratch.added_spaces))
     }
 
@@ -226,8 +228,8 @@ impl Tokenizer {
     ) -> Encoding {
         let (mut tokens, mut path): (Vec<Token>, _) = (Vec::new(), PathReader::new(self.stages(), path));
         for (number, (text, parts)) in texts.iter().enumerate() {
-            let text = (*input, number, *text);
-            let mut writer = TokenWriter::new(self.stages(), text, sequence, &mut tokens, added_spaces);
+            let mut writer =
+                TokenWriter::new(self.stages(), *input, number, text, sequence, &mut tokens, added_spaces);
             for part in parts {
                 match part {
                     OwnedPart::Token(found) => writer.added(*found),
@@ -259,7 +261,7 @@ impl Tokenizer {
         stages.splitter.pre_tokenize(text, 0, words)?;
         if let Some((sampling, n)) = sampling.and_then(|sampling| Some((sampling, sampling.nbest?))) {
             let listed: Vec<&str> = words_of(words).collect();
-            return Ok(self.pieces_of(words, &stages.sample_of_best(&listed, 0, (sampling, n))?, &chars));
+            return Ok(self.pieces_of(words, &stages.sample_of_best(&listed, 0, sampling, n)?, &chars));
         }
         stages.model.begin(sampling, 0, model)?;
         let mut found = Vec::new();

@@ -146,7 +146,8 @@ impl<'l> Aligner<'l> {
         &mut self,
         stages: &Stages,
         id: u32,
-        (found, at): (&str, usize),
+        found: &str,
+        at: usize,
         added_spaces: &mut AddedSpaces,
     ) -> bool {
         if at < self.added_end {

@@ -30,7 +30,7 @@ use aligner::Aligner;
 
 /// The tokens of a row.
 #[derive(Clone, Copy, Debug)]
-pub enum Row<'r> {
+pub(super) enum Row<'r> {
     /// The spans and words of ids that are known.
     Aligned {
         /// The first character and the one after the last.
@@ -43,9 +43,8 @@ pub enum Row<'r> {
 }
 
 impl Tokenizer {
-    /// Emit the tokens of an input whose ids are known, without the frame. Only with the frame of
-    /// [`Self::frame_of_aligned_rows`].
-    pub fn aligned_row(
+    /// Emit the tokens of an input whose ids are known, without special tokens.
+    pub(super) fn aligned_row(
         &self,
         input: Input<'_>,
         ids: &[u32],
@@ -82,7 +81,7 @@ impl Tokenizer {
         tokens
     }
 
-    /// Encode a text with every field, given its ids from [`Tokenizer::row_into`] with the same options.
+    /// Encode a text with every field, given its ids from [`super::batch::Encoder::ids`] with the same options.
     ///
     /// If the ids do not say how they cover the text, it is encoded again. Other ids that are not those of the text are not
     /// detected.
@@ -138,10 +137,10 @@ fn align_texts(
         for segment in stages.added_tokens.raw_segments(text, options.parse_special) {
             let fits = match segment {
                 Segment::Token(id, start, end) => {
-                    aligner.added_token(stages, id, (&text[start..end], start), &mut scratch.added_spaces)
+                    aligner.added_token(stages, id, &text[start..end], start, &mut scratch.added_spaces)
                 }
                 Segment::Text(start, end) => {
-                    route.align(stages, (&text[start..end], start), options, scratch, aligner)?
+                    route.align(stages, &text[start..end], start, options, scratch, aligner)?
                 }
             };
             if !fits {
@@ -158,14 +157,15 @@ impl Route {
     fn align(
         &self,
         stages: &Stages,
-        (span, start): (&str, usize),
+        span: &str,
+        start: usize,
         options: Options<'_>,
         scratch: &mut Scratch,
         aligner: &mut Aligner<'_>,
     ) -> Result<bool, Error> {
         match self {
-            Self::ByteLevel { .. } => align_byte_spans(stages, (span, start), options, scratch, aligner),
-            Self::Bert(splitter) => align_ascii_spans(stages, splitter, (span, start), scratch, aligner),
+            Self::ByteLevel { .. } => align_byte_spans(stages, span, start, options, scratch, aligner),
+            Self::Bert(splitter) => align_ascii_spans(stages, splitter, span, start, scratch, aligner),
             Self::Metaspace(_) | Self::SentencePieceUnigram(_) | Self::Generic => Ok(false),
         }
     }
@@ -177,7 +177,8 @@ const BLOCK: usize = 32;
 /// Align ids with a span that begins at a byte of the text. Return `false` if they do not cover its words.
 fn align_byte_spans(
     stages: &Stages,
-    (span, start): (&str, usize),
+    span: &str,
+    start: usize,
     options: Options<'_>,
     scratch: &mut Scratch,
     aligner: &mut Aligner<'_>,
@@ -187,10 +188,10 @@ fn align_byte_spans(
     for segment in stages.added_tokens.normalized_segments(span, options.parse_special) {
         let fits = match segment {
             Segment::Token(id, from, to) => {
-                aligner.added_token(stages, id, (&span[from..to], start + from), added_spaces)
+                aligner.added_token(stages, id, &span[from..to], start + from, added_spaces)
             }
             Segment::Text(from, to) => {
-                align_text(stages, (&span[from..to], start + from), &mut split.scan, aligner)?
+                align_text(stages, &span[from..to], start + from, &mut split.scan, aligner)?
             }
         };
         if !fits {
@@ -203,7 +204,8 @@ fn align_byte_spans(
 /// Align ids with a text that begins at a byte of the original.
 fn align_text(
     stages: &Stages,
-    (text, start): (&str, usize),
+    text: &str,
+    start: usize,
     scan: &mut ScanScratch,
     aligner: &mut Aligner<'_>,
 ) -> Result<bool, Error> {
@@ -262,7 +264,8 @@ fn align_wide_word(word: &[u8], at: usize, aligner: &mut Aligner<'_>) -> bool {
 fn align_ascii_spans(
     stages: &Stages,
     splitter: &BertSplitter,
-    (text, start): (&str, usize),
+    text: &str,
+    start: usize,
     scratch: &mut Scratch,
     aligner: &mut Aligner<'_>,
 ) -> Result<bool, Error> {
@@ -272,7 +275,7 @@ fn align_ascii_spans(
     let mut from = 0;
     while from < text.len() {
         let (fits, end) = match splitter.find(text, from, chunk) {
-            FoundSpans::Chunk(end) => (spans.chunk(chunk, (text, start))?, end),
+            FoundSpans::Chunk(end) => (spans.chunk(chunk, text, start)?, end),
             FoundSpans::LongSpan(end) => (spans.split_span(&text[from..end], start + from)?, end),
         };
         if !fits {
@@ -295,7 +298,7 @@ struct SpanAligner<'s, 'l> {
 
 impl SpanAligner<'_, '_> {
     /// Align a chunk of a text that begins at `start`. Return `false` if the ids do not fit.
-    fn chunk(&mut self, chunk: &SpanChunk, (text, start): (&str, usize)) -> Result<bool, Error> {
+    fn chunk(&mut self, chunk: &SpanChunk, text: &str, start: usize) -> Result<bool, Error> {
         let from = start + chunk.from;
         let ascii = |span: AsciiSpan| (!span.needs_actions).then_some((from + span.start, from + span.end));
         let mut all = chunk.spans().spans();

@@ -133,7 +133,7 @@ fn segment(
     if !word.is_single_chars() && !text.depends_on_space(word) {
         let ids = &out[from..];
         let packed = score.pack(ids, packed_score);
-        cache.insert_scored((key, packed), || text.long_key(word), (packed_score, ids));
+        cache.insert_scored(key, packed, || text.long_key(word), packed_score, ids);
     }
     score.finish_word(packed_score, word, from, out);
     Ok(())

@@ -188,9 +188,11 @@ impl WordCache {
     /// A word that is cached but was not accepted keeps its entry.
     pub(crate) fn insert_scored<'k>(
         &mut self,
-        (key, packed): (Option<WordKey>, Option<PackedIds>),
+        key: Option<WordKey>,
+        packed: Option<PackedIds>,
         long_key: impl FnOnce() -> &'k [u8],
-        (score, ids): (u32, &[u32]),
+        score: u32,
+        ids: &[u32],
     ) {
         if let (Some(key), Some(packed)) = (key, packed) {
             if self.short.get(key, key.hash()).is_none() {
