@@ -33,7 +33,7 @@ pub struct Token {
 }
 
 impl Token {
-    /// Returns a token of a word, with its character offsets.
+    /// Return a token of a word, with its character offsets.
     #[must_use]
     pub fn of_word(id: u32, [start, end]: [u32; 2], word: u32, sequence: u32) -> Self {
         Self {
@@ -49,7 +49,7 @@ impl Token {
         }
     }
 
-    /// Returns a token that the template or padding inserts.
+    /// Return a token that the template or padding inserts.
     #[must_use]
     pub fn inserted(id: u32, type_id: u32, attention: bool) -> Self {
         Self {
@@ -76,7 +76,7 @@ pub struct Encoding {
 }
 
 impl Encoding {
-    /// Returns an encoding without overflow windows.
+    /// Return an encoding without overflow windows.
     #[must_use]
     pub fn new(tokens: Vec<Token>) -> Self {
         Self { tokens, overflowing: Vec::new() }
@@ -99,7 +99,7 @@ impl Encoding {
         self.overflowing = windows.map(Self::new).collect();
     }
 
-    /// Appends another encoding as [`Self::joined`] does, without a copy if neither has overflow windows.
+    /// Append another encoding as [`Self::joined`] does, without a copy if neither has overflow windows.
     #[must_use]
     pub fn followed_by(mut self, next: Self) -> Self {
         if !self.overflowing.is_empty() || !next.overflowing.is_empty() {
@@ -112,7 +112,7 @@ impl Encoding {
         self
     }
 
-    /// Returns this encoding followed by another; overflow windows of both are combined as in `tokenizers`.
+    /// Return this encoding followed by another; overflow windows of both are combined as in `tokenizers`.
     #[must_use]
     pub fn joined(&self, other: &Self) -> Self {
         let mut overflowing = Vec::new();
@@ -128,7 +128,7 @@ impl Encoding {
         Self::new([self.tokens.as_slice(), other.tokens.as_slice()].concat())
     }
 
-    /// Pads to `length` tokens, overflow windows too.
+    /// Pad to `length` tokens, overflow windows too.
     pub fn pad(&mut self, length: usize, padding: &Padding) {
         self.overflowing.iter_mut().for_each(|window| window.pad(length, padding));
         let missing = length.saturating_sub(self.tokens.len());
@@ -140,7 +140,7 @@ impl Encoding {
     }
 }
 
-/// Returns the number of tokens in all windows over `len` tokens.
+/// Return the number of tokens in all windows over `len` tokens.
 fn windowed(len: usize, max: usize, stride: usize) -> usize {
     let step = max - stride.min(max.saturating_sub(1));
     match (len.checked_sub(max), step) {
@@ -149,7 +149,7 @@ fn windowed(len: usize, max: usize, stride: usize) -> usize {
     }
 }
 
-/// Returns the spans of windows over `len` tokens; the first is the one that stays.
+/// Return the spans of windows over `len` tokens; the first is the one that stays.
 fn windows(len: usize, max: usize, stride: usize, direction: Direction) -> Vec<(usize, usize)> {
     let step = max - stride.min(max - 1);
     let mut spans = Vec::new();
@@ -167,7 +167,7 @@ fn windows(len: usize, max: usize, stride: usize, direction: Direction) -> Vec<(
     }
 }
 
-/// Returns the number of tokens that each of two sequences keeps, `max` in total.
+/// Return the number of tokens that each of two sequences keeps, `max` in total.
 ///
 /// `None` if the strategy would remove all tokens of a sequence, or truncate an absent one.
 #[must_use]
@@ -196,7 +196,7 @@ pub fn kept_lengths(
     }
 }
 
-/// Truncates the longer sequence to the length of the shorter, then both equally; the longer one gets the odd token.
+/// Truncate the longer sequence to the length of the shorter, then both equally; the longer one gets the odd token.
 fn balanced(first: usize, second: usize, max: usize) -> (usize, usize) {
     let shorter = first.min(second);
     let (short, long) = if shorter <= max && shorter.max(max - shorter) + shorter <= max {
@@ -224,7 +224,7 @@ pub fn tokens_of_word(tokens: &[Token], sequence: u32, word: u32) -> Option<(usi
     Some((tokens.iter().position(is_of_word)?, 1 + tokens.iter().rposition(is_of_word)?))
 }
 
-/// Returns the padded length of encodings, the longest of which has `longest` tokens.
+/// Return the padded length of encodings, the longest of which has `longest` tokens.
 #[must_use]
 pub fn padded_length(longest: usize, padding: &Padding) -> usize {
     let length = padding.length.unwrap_or(longest);
@@ -234,7 +234,7 @@ pub fn padded_length(longest: usize, padding: &Padding) -> usize {
     }
 }
 
-/// Truncates one or two encodings to `max` tokens together.
+/// Truncate one or two encodings to `max` tokens together.
 ///
 /// Fails if the strategy would remove a whole sequence, or if the overlapping windows have too many tokens.
 pub fn truncate(
@@ -255,7 +255,7 @@ pub fn truncate(
     Ok(())
 }
 
-/// Returns the error for a sequence that the strategy cannot truncate enough.
+/// Return the error for a sequence that the strategy cannot truncate enough.
 #[must_use]
 pub fn too_short(truncation: &Truncation) -> Error {
     let sequence = match truncation.strategy {

@@ -22,7 +22,7 @@ pub const WORK: usize = if cfg!(test) { 1 << 8 } else { 1 << 15 };
 /// How often a thread polls while it waits for others.
 const PULSE: Duration = Duration::from_millis(100);
 
-/// Returns an error of [`ErrorKind::Interrupted`] if the work of this thread has to end.
+/// Return an error of [`ErrorKind::Interrupted`] if the work of this thread has to end.
 pub type Poll = fn() -> Result<(), Error>;
 
 static POLL: OnceLock<Poll> = OnceLock::new();

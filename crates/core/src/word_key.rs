@@ -1,4 +1,4 @@
-//! `WordKey`: a short word as one number, its bytes and its length.
+//! `WordKey`: a short word as one number, its bytes and its length; and what receives the words of a text.
 
 use piecework_kernels::buckets::Lookup;
 
@@ -37,21 +37,21 @@ impl WordKey {
         self.0
     }
 
-    /// Returns the key of the word in the low `len` bytes of `bytes` (1 to 15); the other bytes must be zero.
+    /// Return the key of the word in the low `len` bytes of `bytes` (1 to 15); the other bytes must be zero.
     #[inline]
     #[must_use]
     pub fn from_low_bytes(bytes: u128, len: usize) -> Self {
         Self(bytes | (len as u128) << 120)
     }
 
-    /// Returns the key of the word in the low `len` bytes of a block; the other bytes are ignored.
+    /// Return the key of the word in the low `len` bytes of a block; the other bytes are ignored.
     #[inline]
     #[must_use]
     pub fn from_block(block: u128, len: usize) -> Self {
         Self::from_low_bytes(block & LOW_BYTES[len], len)
     }
 
-    /// Returns the key of a word, or `None` if it is empty or too long.
+    /// Return the key of a word, or `None` if it is empty or too long.
     #[inline]
     #[must_use]
     pub fn of(word: &[u8]) -> Option<Self> {
@@ -61,14 +61,14 @@ impl WordKey {
         Some(Self::from_low_bytes(low_bytes(word), word.len()))
     }
 
-    /// Returns the key of the word at `start..end` of a text, or `None` if it is empty or too long.
+    /// Return the key of the word at `start..end` of a text, or `None` if it is empty or too long.
     #[inline]
     #[must_use]
     pub fn at(text: &[u8], start: usize, end: usize) -> Option<Self> {
         Some(Self::at_or_none(text, start, end)).filter(|&key| key != Self::NONE)
     }
 
-    /// Returns the key of the word at `start..end` of a text, or [`Self::NONE`] if it is empty or too long.
+    /// Return the key of the word at `start..end` of a text, or [`Self::NONE`] if it is empty or too long.
     ///
     /// An `Option` of 16 bytes would pass through memory.
     #[inline(always)]
@@ -80,20 +80,20 @@ impl WordKey {
         Self::from_block(block_at(text, start), len)
     }
 
-    /// Returns the key of the same bytes as text that is not normalized yet.
+    /// Return the key of the same bytes as text that is not normalized yet.
     #[inline]
     #[must_use]
     pub fn as_raw(self) -> Self {
         Self(self.0 | (RAW as u128) << 120)
     }
 
-    /// Returns the bytes of the word and their number.
+    /// Return the bytes of the word and their number.
     #[must_use]
     pub fn bytes(self) -> ([u8; 16], usize) {
         (self.0.to_le_bytes(), (self.0 >> 120) as usize & !RAW)
     }
 
-    /// Returns a hash whose top bits are the best.
+    /// Return a hash whose top bits are the best.
     #[inline]
     #[must_use]
     pub fn hash(self) -> u64 {
@@ -101,14 +101,14 @@ impl WordKey {
         (low ^ high.rotate_left(29).wrapping_mul(0x9E37_79B9_7F4A_7C15)).wrapping_mul(0xD6E8_FEB8_6659_FD93)
     }
 
-    /// Returns the lookup of the word.
+    /// Return the lookup of the word.
     #[inline]
     #[must_use]
     pub fn lookup(self) -> Lookup {
         Lookup { key: self.0, hash: self.hash() }
     }
 
-    /// Returns a lookup that always misses, in a bucket that is in the processor's cache. It carries the hash of a word
+    /// Return a lookup that always misses, in a bucket that is in the processor's cache. It carries the hash of a word
     /// without a key.
     #[inline]
     #[must_use]
@@ -116,7 +116,7 @@ impl WordKey {
         Lookup { key: Self::ABSENT.0 | u128::from(hash), hash: 0 }
     }
 
-    /// Returns the key of a lookup, or the hash of a word without a key as the error.
+    /// Return the key of a lookup, or the hash of a word without a key as the error.
     #[inline]
     pub fn of_lookup(lookup: Lookup) -> Result<Self, u64> {
         if lookup.key >= Self::ABSENT.0 {
@@ -126,7 +126,25 @@ impl WordKey {
     }
 }
 
-/// Returns the 16 bytes of a text from `at` on as a number, with zeros after the end of the text.
+/// Receives the words of a text.
+///
+/// `at` is the byte of the text where the word begins; for a word that normalization rewrites, where the span around it
+/// begins.
+pub trait WordSink {
+    /// Receive a word.
+    fn word(&mut self, word: &str, at: usize);
+
+    /// Receive a word of up to 15 bytes by its key.
+    #[inline]
+    fn short_word(&mut self, key: WordKey, at: usize) {
+        let (bytes, len) = key.bytes();
+        if let Ok(word) = std::str::from_utf8(&bytes[..len]) {
+            self.word(word, at);
+        }
+    }
+}
+
+/// Return the 16 bytes of a text from `at` on as a number, with zeros after the end of the text.
 ///
 /// Near the end it reads the last 16 bytes and shifts them.
 #[inline]
@@ -155,7 +173,7 @@ fn short_block_at(text: &[u8], at: usize) -> u128 {
     }
 }
 
-/// Returns 1 to 15 bytes as a number, from two reads that may overlap.
+/// Return 1 to 15 bytes as a number, from two reads that may overlap.
 #[inline]
 fn low_bytes(word: &[u8]) -> u128 {
     if let (Some(first), Some(last)) = (word.first_chunk(), word.last_chunk()) {

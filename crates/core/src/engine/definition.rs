@@ -1,8 +1,7 @@
 //! The definition of encoding: the stages one after the other, without a cache. It also encodes where segmentations are
 //! drawn at random.
 
-use super::input::WordNumber;
-use super::stages::{AddedSpaces, FoundToken, Part, Stages};
+use super::stages::{AddedSpaces, FoundToken, Part, Stages, WordNumber};
 use super::{estimated_tokens, Input, Options, Scratch};
 use crate::encoding::Token;
 use crate::error::Error;
@@ -47,7 +46,7 @@ pub(super) fn tokens(
     let mut tokens = Vec::with_capacity(estimated_tokens(input.bytes()));
     let Scratch { model, split, spans, added_spaces, .. } = &mut *scratch;
     for (number, text) in input.texts().enumerate() {
-        let mut writer = TokenWriter::new(stages, (input, number, text), index, &mut tokens, added_spaces);
+        let mut writer = TokenWriter::new(stages, input, number, text, index, &mut tokens, added_spaces);
         stages.visit_text(text, options, split, |part| writer.part(part, model, spans))?;
     }
     scratch.model.check()?;
@@ -68,7 +67,9 @@ impl<'w> TokenWriter<'w> {
     /// Begin a text that has a number among those of its input. `sequence` is 0 or 1.
     pub(super) fn new(
         stages: &'w Stages,
-        (input, number, text): (Input<'_>, usize, &'w str),
+        input: Input<'_>,
+        number: usize,
+        text: &'w str,
         sequence: u32,
         tokens: &'w mut Vec<Token>,
         added_spaces: &'w mut AddedSpaces,

@@ -1,31 +1,25 @@
 //! The loop of encoding: find the words of a text, look them up in the word cache, segment the misses, splice their ids
-//! into the output.
+//! into the output; and the state of a thread that it works with.
 
 use std::ops::Range;
 
 use super::misses::{Method, MissQueue, Segmenter};
+use super::offsets::AlignedIds;
 use super::route::Route;
-use super::sentencepiece_unigram::{append_scored_words, Scoring};
-use super::stages::{Part, Stages};
+use super::sentencepiece_unigram::{append_scored_words, Scoring, UnscoredWords};
+use super::stages::{AddedSpaces, Input, Options, Part, Stages};
 use super::word_cache::{hash_of, CacheKey, Lookups, State, WordCache};
 use super::words::{
-    AsciiSpans, ByteSpans, MetaspaceText, MetaspaceWords, NormalizedWords, WordParts, WordRules, Words,
+    AsciiSpans, ByteSpans, MetaspaceScratch, MetaspaceText, MetaspaceWords, NormalizedWords, PartScratch,
+    SplitLongWords, WordParts, WordRules, Words,
 };
-use super::{Input, Options, Scratch};
 use crate::error::Error;
 use crate::interrupt;
-use crate::model::Model;
+use crate::model::{Model, ModelScratch, TokenSpan};
 use crate::stages::added_tokens::Segment;
 use crate::stages::normalize::Normalizer;
 use crate::stages::split::bert::BertSplitter;
-
-/// The word cache of a thread, a window of lookups, the queue of misses, and what segments them.
-struct CachedWords<'s> {
-    cache: &'s mut WordCache,
-    lookups: &'s mut Lookups,
-    misses: &'s mut MissQueue,
-    segmenter: Segmenter<'s>,
-}
+use crate::stages::split::SplitScratch;
 
 impl Route {
     /// Append the ids of an input, except those of misses, which wait for [`Route::flush`].
@@ -46,7 +40,7 @@ impl Route {
                         out.push(id);
                     }
                     Segment::Text(start, end) => {
-                        self.span_ids(stages, (&text[start..end], start), options, scratch, out)?;
+                        self.span_ids(stages, &text[start..end], start, options, scratch, out)?;
                     }
                 }
             }
@@ -54,27 +48,46 @@ impl Route {
         Ok(())
     }
 
+    /// Append all ids of an input, and check that the model has segmented every word.
+    pub(super) fn all_ids(
+        &self,
+        stages: &Stages,
+        input: Input<'_>,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        let result = self.ids(stages, input, options, scratch, out);
+        self.flush(stages, scratch, out);
+        result.and_then(|()| scratch.model.check())
+    }
+
     /// Append the ids of a span of raw text that begins at byte `start` of the original.
     fn span_ids(
         &self,
         stages: &Stages,
-        (span, start): (&str, usize),
+        span: &str,
+        start: usize,
         options: Options<'_>,
         scratch: &mut Scratch,
         out: &mut Vec<u32>,
     ) -> Result<(), Error> {
         match self {
-            Self::ByteLevel { .. } => byte_level_ids(stages, span, options, scratch, out),
-            Self::Bert(splitter) => bert_ids(stages, splitter, span, scratch, out),
-            Self::Generic => generic_ids(stages, (span, start), options, scratch, out),
+            Self::ByteLevel { .. } => self.byte_level_ids(stages, span, options, scratch, out),
+            Self::Bert(splitter) => self.bert_ids(stages, splitter, span, scratch, out),
+            Self::Generic => self.generic_ids(stages, span, start, options, scratch, out),
             Self::Metaspace(rules) | Self::SentencePieceUnigram(rules) => match &rules.raw {
-                Some(raw) if raw.supports(span) => metaspace_ids(stages, raw, (span, start), scratch, out),
+                Some(raw) if raw.supports(span) => {
+                    self.metaspace_ids(stages, raw, span, start, scratch, out)
+                }
                 _ => {
                     // Pending misses are segmented in parts, those of the generic route are not.
                     self.flush(stages, scratch, out);
                     let result = match &rules.normalized {
-                        Some(rules) => normalized_ids(stages, rules.as_deref(), span, scratch, out),
-                        None => generic_ids(stages, (span, start), options, scratch, out),
+                        Some(rules) => {
+                            Self::Generic.normalized_ids(stages, rules.as_deref(), span, scratch, out)
+                        }
+                        None => Self::Generic.generic_ids(stages, span, start, options, scratch, out),
                     };
                     Self::Generic.flush(stages, scratch, out);
                     result
@@ -83,13 +96,124 @@ impl Route {
         }
     }
 
-    /// Segment all misses and splice their ids into the output.
-    #[inline]
-    pub(super) fn flush(&self, stages: &Stages, scratch: &mut Scratch, out: &mut Vec<u32>) {
-        let Scratch { cache, lookups, misses, model, parts: scratch, .. } = scratch;
-        if misses.is_empty() {
-            return misses.finish_rows();
+    /// Append the ids of a span of byte-level text, which is not rewritten unless there is a normalizer.
+    fn byte_level_ids(
+        &self,
+        stages: &Stages,
+        span: &str,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        let Scratch { words, model, parts, split, long_words, .. } = scratch;
+        let text = match stages.splitter.normalizer() {
+            Normalizer::Identity => span,
+            normalizer => {
+                split.normalized.clear();
+                normalizer.run(span, 0, &mut split.normalized)?;
+                split.normalized.as_str()
+            }
+        };
+        let pre_tokenizer = stages.splitter.pre_tokenizer();
+        let adjacency = stages.model.byte_adjacency(text.len(), &stages.vocab);
+        let mut segmenter = self.segmenter(stages, model, parts);
+        for segment in stages.added_tokens.normalized_segments(text, options.parse_special) {
+            match segment {
+                Segment::Token(id, ..) => out.push(id),
+                Segment::Text(start, end) => {
+                    let text = pre_tokenizer.prefixed(&text[start..end], &mut split.prefixed);
+                    let spans = ByteSpans::new(pre_tokenizer, adjacency, text, &mut split.scan, long_words);
+                    words.append(spans, &mut segmenter, out)?;
+                }
+            }
         }
+        Ok(())
+    }
+
+    /// Append the ids of a span of raw text whose stages decide character by character.
+    fn bert_ids(
+        &self,
+        stages: &Stages,
+        splitter: &BertSplitter,
+        span: &str,
+        scratch: &mut Scratch,
+        out: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        let Scratch { words, model, parts, split, .. } = scratch;
+        let spans = AsciiSpans::new(stages, splitter, span, &mut split.bert, &mut split.normalized);
+        words.append(spans, &mut self.segmenter(stages, model, parts), out)
+    }
+
+    /// Append the ids of a span of raw text, by all stages before the model.
+    fn generic_ids(
+        &self,
+        stages: &Stages,
+        span: &str,
+        start: usize,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        let Scratch { words, model, parts, split, .. } = scratch;
+        let mut segmenter = self.segmenter(stages, model, parts);
+        let mut text_parts = stages.parts(span, start as u32, options)?;
+        while let Some(part) = text_parts.next(split)? {
+            match part {
+                Part::Token(found) => out.push(found.id),
+                Part::Words(text) => words.append(NormalizedWords::new(text), &mut segmenter, out)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// Append the ids of a span of text whose words the model sees with a `▁` for each space.
+    fn metaspace_ids(
+        &self,
+        stages: &Stages,
+        rules: &WordRules,
+        text: &str,
+        start: usize,
+        scratch: &mut Scratch,
+        out: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        let Scratch { words, model, parts, metaspace, unscored, .. } = scratch;
+        let text = MetaspaceText { rules, normalizer: stages.splitter.normalizer(), text, start };
+        let spans = MetaspaceWords::new(text, metaspace);
+        if let Model::UnigramF32(unigram) = &*stages.model {
+            let scoring = Scoring { model: unigram, scratch: &mut model.unigram_f32, unscored };
+            return append_scored_words(spans, &mut words.cache, &mut words.lookups, scoring, out);
+        }
+        words.append(spans, &mut self.segmenter(stages, model, parts), out)
+    }
+
+    /// Append the ids of a span of raw text that SentencePiece normalizes first; without rules, the model segments the whole
+    /// text.
+    fn normalized_ids(
+        &self,
+        stages: &Stages,
+        rules: Option<&WordRules>,
+        span: &str,
+        scratch: &mut Scratch,
+        out: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        let mut text = std::mem::take(&mut scratch.split.normalized);
+        text.clear();
+        stages.splitter.normalizer().run(span, 0, &mut text)?;
+        match rules {
+            Some(rules) => self.metaspace_ids(stages, rules, &text, 0, scratch, out)?,
+            None => stages.model.run(&text, &stages.vocab, &mut scratch.model, out),
+        }
+        scratch.split.normalized = text;
+        Ok(())
+    }
+
+    /// Return what segments the queued words of the route.
+    fn segmenter<'s>(
+        &'s self,
+        stages: &'s Stages,
+        model: &'s mut ModelScratch,
+        scratch: &'s mut PartScratch,
+    ) -> Segmenter<'s> {
         let method = match self {
             Self::ByteLevel { .. } => Method::Bytes,
             Self::Bert(_) | Self::Generic => Method::Text,
@@ -97,128 +221,38 @@ impl Route {
                 rules.raw.as_ref().map_or(Method::Text, |rules| Method::Parts(WordParts { rules, scratch }))
             }
         };
-        let segmenter = Segmenter { stages, model, method };
-        CachedWords { cache, lookups, misses, segmenter }.flush(out);
+        Segmenter { stages, model, method }
     }
-}
 
-/// Append the ids of a span of byte-level text, which is not rewritten unless there is a normalizer.
-fn byte_level_ids(
-    stages: &Stages,
-    span: &str,
-    options: Options<'_>,
-    scratch: &mut Scratch,
-    out: &mut Vec<u32>,
-) -> Result<(), Error> {
-    let Scratch { cache, lookups, misses, model, split, long_words, .. } = scratch;
-    let text = match stages.splitter.normalizer() {
-        Normalizer::Identity => span,
-        normalizer => {
-            split.normalized.clear();
-            normalizer.run(span, 0, &mut split.normalized)?;
-            split.normalized.as_str()
-        }
-    };
-    let pre_tokenizer = stages.splitter.pre_tokenizer();
-    let adjacency = stages.model.byte_adjacency(text.len(), &stages.vocab);
-    let segmenter = Segmenter { stages, model, method: Method::Bytes };
-    let mut words = CachedWords { cache, lookups, misses, segmenter };
-    for segment in stages.added_tokens.normalized_segments(text, options.parse_special) {
-        match segment {
-            Segment::Token(id, ..) => out.push(id),
-            Segment::Text(start, end) => {
-                let text = pre_tokenizer.prefixed(&text[start..end], &mut split.prefixed);
-                let spans = ByteSpans::new(pre_tokenizer, adjacency, text, &mut split.scan, long_words);
-                words.append(spans, out)?;
-            }
+    /// Segment all misses and splice their ids into the output.
+    #[inline]
+    pub(super) fn flush(&self, stages: &Stages, scratch: &mut Scratch, out: &mut Vec<u32>) {
+        let Scratch { words, model, parts, .. } = scratch;
+        match words.misses.is_empty() {
+            true => words.misses.finish_rows(),
+            false => words.segment_misses(&mut self.segmenter(stages, model, parts), out),
         }
     }
-    Ok(())
 }
 
-/// Append the ids of a span of raw text whose stages decide character by character.
-fn bert_ids(
-    stages: &Stages,
-    splitter: &BertSplitter,
-    span: &str,
-    scratch: &mut Scratch,
-    out: &mut Vec<u32>,
-) -> Result<(), Error> {
-    let Scratch { cache, lookups, misses, model, split, .. } = scratch;
-    let spans = AsciiSpans::new(stages, splitter, span, &mut split.bert, &mut split.normalized);
-    let segmenter = Segmenter { stages, model, method: Method::Text };
-    CachedWords { cache, lookups, misses, segmenter }.append(spans, out)
+/// The word cache of a thread, a window of lookups, and the queue of misses.
+#[derive(Clone, Debug)]
+pub(super) struct CachedWords {
+    cache: WordCache,
+    lookups: Lookups,
+    pub(super) misses: MissQueue,
 }
 
-/// Append the ids of a span of raw text, by all stages before the model.
-fn generic_ids(
-    stages: &Stages,
-    (span, start): (&str, usize),
-    options: Options<'_>,
-    scratch: &mut Scratch,
-    out: &mut Vec<u32>,
-) -> Result<(), Error> {
-    let Scratch { cache, lookups, misses, model, split, .. } = scratch;
-    let segmenter = Segmenter { stages, model, method: Method::Text };
-    let mut words = CachedWords { cache, lookups, misses, segmenter };
-    let mut parts = stages.parts(span, start as u32, options)?;
-    while let Some(part) = parts.next(split)? {
-        match part {
-            Part::Token(found) => out.push(found.id),
-            Part::Words(text) => words.append(NormalizedWords::new(text), out)?,
-        }
-    }
-    Ok(())
-}
-
-/// Append the ids of a span of text whose words the model sees with a `▁` for each space.
-fn metaspace_ids(
-    stages: &Stages,
-    rules: &WordRules,
-    (text, start): (&str, usize),
-    scratch: &mut Scratch,
-    out: &mut Vec<u32>,
-) -> Result<(), Error> {
-    let Scratch { cache, lookups, misses, model, metaspace, parts, unscored, .. } = scratch;
-    let text = MetaspaceText { rules, normalizer: stages.splitter.normalizer(), text, start };
-    let words = MetaspaceWords::new(text, metaspace);
-    if let Model::UnigramF32(unigram) = &*stages.model {
-        let scoring = Scoring { model: unigram, scratch: &mut model.unigram_f32, unscored };
-        return append_scored_words(words, (cache, lookups), scoring, out);
-    }
-    let method = match rules.is_escaped() {
-        true => Method::Text,
-        false => Method::Parts(WordParts { rules, scratch: parts }),
-    };
-    let segmenter = Segmenter { stages, model, method };
-    CachedWords { cache, lookups, misses, segmenter }.append(words, out)
-}
-
-/// Append the ids of a span of raw text that SentencePiece normalizes first; without rules, the model segments the whole
-/// text.
-fn normalized_ids(
-    stages: &Stages,
-    rules: Option<&WordRules>,
-    span: &str,
-    scratch: &mut Scratch,
-    out: &mut Vec<u32>,
-) -> Result<(), Error> {
-    let mut text = std::mem::take(&mut scratch.split.normalized);
-    text.clear();
-    stages.splitter.normalizer().run(span, 0, &mut text)?;
-    match rules {
-        Some(rules) => metaspace_ids(stages, rules, (&text, 0), scratch, out)?,
-        None => stages.model.run(&text, &stages.vocab, &mut scratch.model, out),
-    }
-    scratch.split.normalized = text;
-    Ok(())
-}
-
-impl CachedWords<'_> {
+impl CachedWords {
     /// Append the ids of words, except those of misses, which are segmented when enough of them wait.
-    fn append<W: Words>(&mut self, mut words: W, out: &mut Vec<u32>) -> Result<(), Error> {
+    fn append<W: Words>(
+        &mut self,
+        mut words: W,
+        segmenter: &mut Segmenter<'_>,
+        out: &mut Vec<u32>,
+    ) -> Result<(), Error> {
         loop {
-            let count = words.fill(self.lookups, self.cache)?;
+            let count = words.fill(&mut self.lookups, &self.cache)?;
             if count == 0 {
                 return Ok(());
             }
@@ -230,7 +264,7 @@ impl CachedWords<'_> {
                 number += self.append_hits(number..count, out);
             }
             if self.misses.is_full() {
-                self.flush(out);
+                self.segment_misses(segmenter, out);
             }
         }
     }
@@ -250,7 +284,7 @@ impl CachedWords<'_> {
         number: usize,
         out: &mut Vec<u32>,
     ) -> Result<(), Error> {
-        let Self { cache, lookups, misses, .. } = self;
+        let Self { cache, lookups, misses } = self;
         let lookup = lookups.range(number, number + 1)[0];
         let (key, hash, state) = (words.key(number), hash_of(lookup), cache.state(lookup));
         if let Some(ids) = cache.long_ids(state, key, hash) {
@@ -285,10 +319,68 @@ impl CachedWords<'_> {
     /// Segment all misses, store their ids in the cache and splice them into the output.
     #[cold]
     #[inline(never)]
-    fn flush(&mut self, out: &mut Vec<u32>) {
-        let Self { cache, misses, segmenter, .. } = self;
+    fn segment_misses(&mut self, segmenter: &mut Segmenter<'_>, out: &mut Vec<u32>) {
+        let Self { cache, misses, .. } = self;
         let are_final = misses.segment(segmenter, cache);
         misses.store(are_final, cache);
         misses.splice(out);
+    }
+}
+
+/// The mutable state of one thread; made by [`super::Tokenizer::scratch`].
+#[derive(Clone, Debug)]
+pub struct Scratch {
+    pub(super) words: CachedWords,
+    pub(super) model: ModelScratch,
+    pub(super) split: SplitScratch,
+    parts: PartScratch,
+    metaspace: MetaspaceScratch,
+    unscored: UnscoredWords,
+    /// Byte-level words that are split.
+    long_words: SplitLongWords,
+    /// The ids of the first and the second sequence of a row.
+    pub(super) first: Vec<u32>,
+    pub(super) second: Vec<u32>,
+    pub(super) row: Vec<u32>,
+    /// Ids before they are aligned with their text, and the result.
+    pub(super) unaligned: Vec<u32>,
+    pub(super) aligned: AlignedIds,
+    pub(super) spans: Vec<TokenSpan>,
+    pub(super) added_spaces: AddedSpaces,
+    /// A text of another encoding in UTF-8.
+    pub(super) text: String,
+}
+
+impl Scratch {
+    pub(super) fn new(cache_budget: usize, initial_bits: u32) -> Self {
+        let cache = WordCache::within(cache_budget, initial_bits);
+        Self {
+            words: CachedWords { cache, lookups: Lookups::default(), misses: MissQueue::default() },
+            model: ModelScratch::default(),
+            split: SplitScratch::default(),
+            parts: PartScratch::default(),
+            metaspace: MetaspaceScratch::default(),
+            unscored: UnscoredWords::default(),
+            long_words: SplitLongWords::default(),
+            first: Vec::new(),
+            second: Vec::new(),
+            row: Vec::new(),
+            unaligned: Vec::new(),
+            aligned: AlignedIds::default(),
+            spans: Vec::new(),
+            added_spaces: AddedSpaces::default(),
+            text: String::new(),
+        }
+    }
+
+    /// Return whether no word waits, and no row that ended.
+    #[cfg(test)]
+    pub(super) fn is_flushed(&self) -> bool {
+        self.words.misses.is_flushed()
+    }
+
+    /// Return the memory of the word cache, used or not.
+    pub(super) fn cache_memory(&self) -> usize {
+        self.words.cache.memory()
     }
 }

@@ -8,11 +8,9 @@
 use std::sync::Arc;
 
 use super::cuts::{Cuts, RestStart};
-use super::offsets::{align_ascii_spans, align_byte_spans, Aligner};
 use super::stages::Stages;
 use super::words::MetaspaceRules;
-use super::{Options, Scratch};
-use crate::error::Error;
+use super::Options;
 use crate::model::Model;
 use crate::spec::ModelSpec;
 use crate::stages::split::bert::BertSplitter;
@@ -112,29 +110,12 @@ impl Route {
         Cuts::of(rest, &stages.added_tokens)
     }
 
-    /// Return whether [`Self::align`] can align ids with their text.
+    /// Return whether `offsets` can align ids with their text.
     pub(super) fn aligns(&self) -> bool {
         match self {
             Self::ByteLevel { aligns } => *aligns,
             Self::Bert(_) => true,
             Self::Metaspace(_) | Self::SentencePieceUnigram(_) | Self::Generic => false,
-        }
-    }
-
-    /// Align ids with a span of raw text that begins at byte `start` of the original; returns `false` if the ids do not
-    /// say how they cover it.
-    pub(super) fn align(
-        &self,
-        stages: &Stages,
-        (span, start): (&str, usize),
-        options: Options<'_>,
-        scratch: &mut Scratch,
-        aligner: &mut Aligner<'_>,
-    ) -> Result<bool, Error> {
-        match self {
-            Self::ByteLevel { .. } => align_byte_spans(stages, (span, start), options, scratch, aligner),
-            Self::Bert(splitter) => align_ascii_spans(stages, splitter, (span, start), scratch, aligner),
-            Self::Metaspace(_) | Self::SentencePieceUnigram(_) | Self::Generic => Ok(false),
         }
     }
 }

@@ -1,16 +1,18 @@
-//! The compiled stages, and the words of a text that reach the model.
+//! The input of a call, and the compiled stages that it goes through up to the words that reach the model.
 
 use std::sync::Arc;
 
 use foldhash::{HashMap, HashSet};
+use piecework_unicode::char_count;
 
-use super::model_source::{ModelSource, ReadEntries};
-use super::token_lengths::TokenLengths;
-use super::Options;
 use crate::error::Error;
-use crate::model::Model;
-use crate::spec::{DecoderSpec, ModelSpec, NormalizerSpec, TokenizerSpec};
-use crate::stages::added_tokens::{AddedTokens, Segment};
+use crate::locks::Late;
+use crate::model::{Model, Sampling};
+use crate::ranks::ranked_model;
+use crate::spec::{
+    BpeSpec, DecoderSpec, ModelSpec, NormalizerSpec, TokenizerSpec, UnknownUnit, WordPieceSpec,
+};
+use crate::stages::added_tokens::{AddedTokens, Segment, Selector};
 use crate::stages::decode::Decoder;
 use crate::stages::normalize::Normalizer;
 use crate::stages::postprocess::{EdgeSpaceReader, EdgeSpaces, PostProcessor};
@@ -19,6 +21,86 @@ use crate::stages::split::{SplitScratch, Splitter};
 use crate::table_sections::TableSections;
 use crate::text::{max_grown_len, Aligned, PreTokenizedText};
 use crate::vocab::Vocab;
+
+/// An input to encode: a text, or the words of a pre-tokenized text.
+#[derive(Clone, Copy, Debug)]
+pub enum Input<'t> {
+    /// A text.
+    Text(&'t str),
+    /// Words. Each is normalized and may be split further; its tokens have its word index.
+    Words(&'t [&'t str]),
+}
+
+impl<'t> Input<'t> {
+    /// Return the text, or every word.
+    pub fn texts(self) -> impl Iterator<Item = &'t str> {
+        let (one, many): (Option<&str>, &[&str]) = match self {
+            Self::Text(text) => (Some(text), &[]),
+            Self::Words(words) => (None, words),
+        };
+        one.into_iter().chain(many.iter().copied())
+    }
+
+    /// Return the size in bytes.
+    #[must_use]
+    pub fn bytes(self) -> usize {
+        self.texts().map(str::len).sum()
+    }
+}
+
+/// Return the number of tokens to reserve for a text of `bytes` bytes, estimated for English.
+#[must_use]
+pub fn estimated_tokens(bytes: usize) -> usize {
+    bytes / 4 + 16
+}
+
+/// The options of one call.
+#[derive(Clone, Copy, Debug)]
+pub struct Options<'o> {
+    /// Whether the post-processor inserts special tokens.
+    pub add_special_tokens: bool,
+    /// The special tokens that are recognized in the text.
+    pub parse_special: &'o Selector,
+    /// Draws segmentations at random, if set.
+    pub sampling: Option<Sampling>,
+}
+
+impl Options<'_> {
+    /// Return the options for one row of a batch, with random numbers of its own.
+    #[must_use]
+    pub fn at_row(self, row: usize) -> Self {
+        Self { sampling: self.sampling.map(|sampling| sampling.at_row(row)), ..self }
+    }
+}
+
+/// The number of a word: the next one, or that of a word that the caller gave.
+#[derive(Clone, Copy)]
+pub(super) enum WordNumber {
+    Next(u32),
+    Fixed(u32),
+}
+
+impl WordNumber {
+    /// Return the number of the first word of a text, which has a number among those of its input.
+    pub(super) fn of(input: Input<'_>, number: usize) -> Self {
+        match input {
+            Input::Text(_) => Self::Next(0),
+            Input::Words(_) => Self::Fixed(number as u32),
+        }
+    }
+
+    /// Return the number and go to the next word.
+    #[inline]
+    pub(super) fn take(&mut self) -> u32 {
+        match self {
+            Self::Fixed(number) => *number,
+            Self::Next(number) => {
+                *number += 1;
+                *number - 1
+            }
+        }
+    }
+}
 
 /// Every stage, compiled.
 #[derive(Debug)]
@@ -277,4 +359,127 @@ fn denormalizer(decoder: Option<&DecoderSpec>) -> Result<Normalizer, Error> {
     };
     let compiled = Normalizer::compile(spec.map(NormalizerSpec::SentencePiece).as_ref());
     compiled.map_err(|error| error.within("decoder.denormalizer"))
+}
+
+/// Adds the entries of a compiled cache to the settings of its model.
+pub type ReadEntries = fn(&ModelSpec, &Vocab, &TableSections) -> Result<ModelSpec, Error>;
+
+/// The specification of a model. That of a compiled cache gets its entries when they are first needed: encoding needs
+/// only the compiled tables.
+#[derive(Debug)]
+pub(super) struct ModelSource {
+    settings: ModelSpec,
+    stored: Option<(ReadEntries, Arc<Vocab>, TableSections)>,
+    whole: Late<ModelSpec>,
+}
+
+impl ModelSource {
+    /// Return a specification that is whole.
+    pub(super) fn of(spec: ModelSpec) -> Self {
+        Self { settings: spec, stored: None, whole: Late::unbuilt() }
+    }
+
+    /// Return the specification that `read` makes of these settings, without errors.
+    pub(super) fn stored(
+        settings: ModelSpec,
+        read: ReadEntries,
+        vocab: &Arc<Vocab>,
+        tables: &TableSections,
+    ) -> Self {
+        let stored = (read, Arc::clone(vocab), tables.clone());
+        Self { settings, stored: Some(stored), whole: Late::unbuilt() }
+    }
+
+    /// Return the kind and the settings; the entries may be missing.
+    pub(super) fn settings(&self) -> &ModelSpec {
+        &self.settings
+    }
+
+    /// Return whether the entries are read.
+    #[cfg(test)]
+    pub(super) fn is_whole(&self) -> bool {
+        self.stored.is_none() || self.whole.get().is_some()
+    }
+
+    /// Return the whole specification.
+    pub(super) fn whole(&self) -> &ModelSpec {
+        let Some((read, vocab, tables)) = &self.stored else { return &self.settings };
+        self.whole
+            .get_or_make(|| read(&self.settings, vocab, tables).unwrap_or_else(|_| self.settings.clone()))
+    }
+}
+
+/// Return the settings of a model by ranks with its entries and merges.
+pub(super) fn read_ranks(
+    settings: &ModelSpec,
+    vocab: &Vocab,
+    _: &TableSections,
+) -> Result<ModelSpec, Error> {
+    Ok(match settings {
+        ModelSpec::Bpe(settings) => ModelSpec::Bpe(ranked_model(settings, vocab)),
+        other => other.clone(),
+    })
+}
+
+/// For each id the number of bytes of a normalized word that it covers, and where in a word it may be; computed at first
+/// use.
+#[derive(Clone, Debug, Default)]
+struct TokenLengths(Late<Vec<u16>>);
+
+/// Set in the length of an entry that may begin a word.
+pub(super) const FIRST: u16 = 1 << 15;
+/// Set in the length of an entry that may continue a word.
+pub(super) const CONTINUING: u16 = 1 << 14;
+/// The bits of a length that hold the number of bytes.
+pub(super) const LENGTH: u16 = CONTINUING - 1;
+
+impl TokenLengths {
+    /// Return the lengths of all entries by id; empty if entries do not say what they cover, and while another thread
+    /// computes them.
+    fn get(&self, model: &ModelSpec, splitter: &Splitter, vocab: &Vocab) -> &[u16] {
+        self.0.get_or_build(|| compute(model, splitter, vocab)).map_or(&[], Vec::as_slice)
+    }
+
+    /// Compute the lengths if they are not computed.
+    fn warm_up(&self, model: &ModelSpec, splitter: &Splitter, vocab: &Vocab) {
+        self.0.get_or_make(|| compute(model, splitter, vocab));
+    }
+}
+
+fn compute(model: &ModelSpec, splitter: &Splitter, vocab: &Vocab) -> Vec<u16> {
+    match model {
+        ModelSpec::Bpe(spec) if splitter.splits_raw() => byte_level_lengths(spec, vocab),
+        ModelSpec::WordPiece(spec) if spec.unk == UnknownUnit::Word => wordpiece_lengths(spec, vocab),
+        _ => Vec::new(),
+    }
+}
+
+/// Return the lengths of byte-level entries.
+fn byte_level_lengths(spec: &BpeSpec, vocab: &Vocab) -> Vec<u16> {
+    by_id(vocab, spec.unk_token.as_deref(), |token| {
+        (char_count(token.as_bytes()) as usize, FIRST | CONTINUING)
+    })
+}
+
+/// Return the lengths of WordPiece entries.
+fn wordpiece_lengths(spec: &WordPieceSpec, vocab: &Vocab) -> Vec<u16> {
+    let prefix = spec.continuing_subword_prefix.as_str();
+    by_id(vocab, Some(&spec.unk_token), |token| match token.strip_prefix(prefix) {
+        Some(rest) if prefix.is_empty() => (rest.len(), FIRST | CONTINUING),
+        Some(rest) => (rest.len(), CONTINUING),
+        None => (token.len(), FIRST),
+    })
+}
+
+/// Return the lengths of all entries; 0 for the unknown token and for entries that are too long.
+fn by_id(vocab: &Vocab, unknown: Option<&str>, length_of: impl Fn(&str) -> (usize, u16)) -> Vec<u16> {
+    let mut lengths = Vec::new();
+    for (token, id) in vocab.iter().filter(|&(token, _)| Some(token) != unknown) {
+        let (length, places) = length_of(token);
+        if (1..=usize::from(LENGTH)).contains(&length) {
+            lengths.resize(id as usize + 1, 0);
+            lengths[id as usize] = length as u16 | places;
+        }
+    }
+    lengths
 }

@@ -6,12 +6,10 @@ use foldhash::HashSet;
 
 use super::checks::{check_added_tokens, check_lengths, check_padding_id, check_post_processor};
 use super::cuts::Cuts;
-use super::decode_tables::DecodeTables;
-use super::input::Options;
-use super::model_source::{self, ReadEntries};
+use super::decoding::DecodeTables;
+use super::encode::Scratch;
 use super::route::Route;
-use super::scratch::{Memory, Scratch, DEFAULT_CACHE_BUDGET};
-use super::stages::{CompiledModel, Stages};
+use super::stages::{read_ranks, CompiledModel, Options, ReadEntries, Stages};
 use crate::error::Error;
 use crate::model::Model;
 use crate::ranks::RanksSpec;
@@ -41,6 +39,20 @@ struct Compiled {
     decode_tables: DecodeTables,
 }
 
+/// Memory in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Memory {
+    /// The tables of the vocabulary and the model, which all threads share.
+    pub tables: usize,
+    /// The word cache of each thread that encodes, at first.
+    pub caches: usize,
+    /// The limit of each word cache.
+    pub budget: usize,
+}
+
+/// The default limit of the word cache of a thread, in bytes.
+const DEFAULT_CACHE_BUDGET: usize = 64 << 20;
+
 impl Tokenizer {
     /// Check a specification and build every table.
     pub fn compile(spec: impl Into<TokenizerSpec>) -> Result<Self, Error> {
@@ -55,7 +67,7 @@ impl Tokenizer {
         tables.put(RANKS, &Vec::<u8>::new().into());
         let settings = BpeSpec { ignore_merges: true, ..BpeSpec::default() };
         let stages = TokenizerSpec { model: ModelSpec::Bpe(settings), ..spec.stages };
-        Self::restore(stages, spec.vocab, &tables, Some(model_source::read_ranks))
+        Self::restore(stages, spec.vocab, &tables, Some(read_ranks))
     }
 
     /// Rebuild a tokenizer from the tables of [`Tokenizer::store`] and the specification it was compiled from.

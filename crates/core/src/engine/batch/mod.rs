@@ -1,24 +1,25 @@
 //! Encodes batches: splits the texts into chunks, encodes these on several threads and collects the rows in order.
+//!
+//! ```text
+//! rows     the texts of a batch, and its columns
+//! prompts  texts in which special tokens need permission
+//! ```
 
 #[cfg(test)]
 mod callers_law;
-mod columns;
 #[cfg(test)]
 mod interrupt_law;
-mod offsets;
-mod ordered_collector;
 mod prompts;
 #[cfg(test)]
 mod route_law;
-mod sources;
+mod rows;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod truncation_law;
 
-pub use columns::{BatchIds, ExtraColumns, Spans};
 pub use prompts::Prompts;
-pub use sources::{Source, MAX_TEXT_BYTES};
+pub use rows::{BatchIds, ExtraColumns, Source, Spans, MAX_TEXT_BYTES};
 
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
@@ -27,13 +28,17 @@ use piecework_kernels::code_units::CodeUnits;
 use piecework_kernels::prefetch::prefetch_read;
 
 use crate::encoding::Token;
+use crate::engine::definition;
 use crate::engine::excerpts::Excerpts;
+use crate::engine::offsets::Row;
+use crate::engine::route::Route;
 use crate::engine::{estimated_tokens, Input, Options, Scratch, Tokenizer};
 use crate::error::Error;
 use crate::locks::try_lock;
+use crate::spec::TruncationStrategy;
 use crate::stages::postprocess::Frame;
 use crate::threads::{chunks_of_rows, processors, run_chunks, StopFlag};
-use ordered_collector::OrderedCollector;
+use rows::OrderedCollector;
 
 /// The number of tries to lock the idle scratches.
 const MAX_TRIES: usize = 1000;
@@ -45,6 +50,9 @@ const MORE_IDLE: usize = 4;
 /// The number of bytes of the next text that are prefetched.
 const PREFETCHED: usize = 4096;
 const CACHE_LINE: usize = 64;
+
+/// The number of ids after which rows are aligned. The ids and their texts fit the cache of a core.
+const ALIGN_AFTER_IDS: usize = 1 << 14;
 
 /// The size of a text whose scratch is not kept, in bytes.
 const LONG_TEXT_BYTES: usize = 16 << 20;
@@ -167,7 +175,7 @@ impl Encoder {
                 part.with_input(
                     || "text".into(),
                     scratch,
-                    |input, scratch| self.tokenizer.row_into(input, None, options, scratch, &mut row, None),
+                    |input, scratch| self.tokenizer.row_ids(input, None, options, scratch, &mut row, None),
                 )
             });
             let result = result.map(|()| look(&row));
@@ -195,6 +203,54 @@ impl Encoder {
     }
 }
 
+/// How the rows of a batch are encoded.
+#[derive(Clone, Copy, Debug)]
+enum RowMode<'r> {
+    /// Ids between those of a frame. Cache misses of several rows are segmented together.
+    Batched(&'r Route, &'r Frame),
+    /// The same, and the ids are then aligned with their texts, while these are still in the processor's cache.
+    Aligned(&'r Route, &'r Frame),
+    /// Ids and type ids, one row after the other.
+    Ids,
+    /// Tokens, one row after the other.
+    Tokens,
+    /// Tokens, with every window that truncation cuts off as a row.
+    Windows,
+}
+
+impl<'r> RowMode<'r> {
+    fn of(tokenizer: &'r Tokenizer, is_pair: bool, options: Options<'_>, extra: ExtraColumns) -> Self {
+        if extra.overflow {
+            return Self::Windows;
+        }
+        let aligns = |route: &Route, frame: &Frame| {
+            route.aligns() && !frame.trims && tokenizer.truncation().is_none()
+        };
+        match frame_of_rows(tokenizer, is_pair, options) {
+            Some((route, frame)) if !extra.spans => Self::Batched(route, frame),
+            Some((route, frame)) if aligns(route, frame) => Self::Aligned(route, frame),
+            _ if extra.spans => Self::Tokens,
+            _ => Self::Ids,
+        }
+    }
+}
+
+/// Return the route and the ids around each row if cache misses of several rows can be segmented in one batch: rows have no
+/// type ids, every word has ids, and every row can be truncated.
+fn frame_of_rows<'t>(
+    tokenizer: &'t Tokenizer,
+    is_pair: bool,
+    options: Options<'_>,
+) -> Option<(&'t Route, &'t Frame)> {
+    let (stages, truncation) = (tokenizer.stages(), tokenizer.truncation());
+    let may_wait = !is_pair
+        && !has_type_column(tokenizer, false)
+        && !truncation.is_some_and(|truncation| truncation.strategy == TruncationStrategy::OnlySecond)
+        && stages.model.never_fails();
+    let route = tokenizer.route_for(options).filter(|_| may_wait)?;
+    Some((route, stages.post_processor.frame_of_one(options.add_special_tokens)?))
+}
+
 /// Encodes rows of one batch.
 struct RowEncoder<'r> {
     tokenizer: &'r Tokenizer,
@@ -202,10 +258,18 @@ struct RowEncoder<'r> {
     pairs: Option<&'r [Input<'r>]>,
     options: Options<'r>,
     extra: ExtraColumns,
-    /// The special tokens around each row, if cache misses of several rows can be segmented in one batch.
-    frame: Option<&'r Frame>,
+    mode: RowMode<'r>,
     /// How the texts without pairs are cut.
     excerpts: Option<Excerpts<'r>>,
+}
+
+/// Rows whose ids are not aligned yet.
+#[derive(Default)]
+struct UnalignedRows {
+    numbers: Vec<usize>,
+    /// The end of each row in `ids`.
+    ends: Vec<i64>,
+    ids: Vec<u32>,
 }
 
 impl<'r> RowEncoder<'r> {
@@ -218,13 +282,10 @@ impl<'r> RowEncoder<'r> {
     ) -> Self {
         // Without truncation each text is one row, so the fast paths apply.
         let extra = ExtraColumns { overflow: extra.overflow && tokenizer.truncates(), ..extra };
-        let frame_of =
-            if extra.spans { Tokenizer::frame_of_aligned_rows } else { Tokenizer::frame_of_rows };
-        let is_single = pairs.is_none() && !extra.overflow && !has_type_column(tokenizer, false);
-        let frame = is_single.then(|| frame_of(tokenizer, options)).flatten();
+        let mode = RowMode::of(tokenizer, pairs.is_some(), options, extra);
         let is_cut = tokenizer.truncates() && pairs.is_none() && !extra.overflow;
         let excerpts = is_cut.then(|| tokenizer.excerpts(false, extra.spans, options)).flatten();
-        Self { tokenizer, sources, pairs, options, extra, frame, excerpts }
+        Self { tokenizer, sources, pairs, options, extra, mode, excerpts }
     }
 
     /// Return an empty batch with capacity for some rows.
@@ -237,9 +298,9 @@ impl<'r> RowEncoder<'r> {
 
     /// Return how many bytes of the text of each row are encoded, estimated.
     fn sizes(&self, rows: Range<usize>) -> Vec<usize> {
-        let size = |&source: &Source<'_>| match &self.excerpts {
-            Some(excerpts) if excerpts.shorten(source) => excerpts.first_units(source),
-            _ => source.bytes(),
+        let size = |&source: &Source<'_>| match self.excerpts_of(source) {
+            Some(excerpts) => excerpts.first_units(source),
+            None => source.bytes(),
         };
         self.sources[rows].iter().map(size).collect()
     }
@@ -247,6 +308,11 @@ impl<'r> RowEncoder<'r> {
     /// Return the size of the longest text of some rows in bytes.
     fn longest(&self, rows: Range<usize>) -> usize {
         self.sources[rows].iter().map(|source| source.bytes()).max().unwrap_or(0)
+    }
+
+    /// Return how a text is cut; `None` if it is encoded whole at once.
+    fn excerpts_of(&self, text: Source<'_>) -> Option<&Excerpts<'r>> {
+        self.excerpts.as_ref().filter(|excerpts| excerpts.shorten(text))
     }
 
     /// Append all rows, chunk by chunk.
@@ -271,28 +337,13 @@ impl<'r> RowEncoder<'r> {
         scratch: &mut Scratch,
         batch: &mut BatchIds,
     ) -> Result<(), Error> {
-        if let (Some(frame), true) = (self.frame, self.extra.spans) {
-            return self.encode_aligned(rows, frame, stop, scratch, batch);
+        let mut rows = stop.rows(rows).inspect(|&row| self.prefetch(row + 1));
+        match self.mode {
+            RowMode::Batched(route, frame) => self.encode_batched(rows, route, frame, scratch, batch),
+            RowMode::Aligned(route, frame) => self.encode_aligned(rows, route, frame, scratch, batch),
+            RowMode::Ids | RowMode::Tokens => rows.try_for_each(|row| self.encode_row(row, scratch, batch)),
+            RowMode::Windows => rows.try_for_each(|row| self.encode_windows(row, scratch, batch)),
         }
-        let from = batch.row_offsets.len();
-        let result = stop.rows(rows).try_for_each(|row| {
-            self.prefetch(row + 1);
-            if self.extra.overflow {
-                return self.encode_windows(row, scratch, batch);
-            }
-            self.encode_row(row, scratch, batch)?;
-            batch.end_row();
-            Ok(())
-        });
-        let shifts = self.tokenizer.flush_rows(scratch, &mut batch.ids);
-        batch.row_offsets[from..]
-            .iter_mut()
-            .zip(shifts)
-            .for_each(|(offset, shift)| *offset += shift as i64);
-        if let (Some(frame), Some(truncation)) = (self.frame, self.tokenizer.truncation()) {
-            batch.truncate_rows(from - 1, frame, truncation);
-        }
-        result
     }
 
     /// Prefetch the beginning of a row's text, if there is such a row.
@@ -306,11 +357,161 @@ impl<'r> RowEncoder<'r> {
         }
     }
 
+    /// Append rows whose cache misses are segmented together. A text of which a part is encoded is a row by itself.
+    fn encode_batched(
+        &self,
+        mut rows: impl Iterator<Item = usize>,
+        route: &Route,
+        frame: &Frame,
+        scratch: &mut Scratch,
+        batch: &mut BatchIds,
+    ) -> Result<(), Error> {
+        let first = batch.row_offsets.len();
+        let result = rows.try_for_each(|row| {
+            if self.excerpts_of(self.sources[row]).is_some() {
+                route.flush(self.tokenizer.stages(), scratch, &mut batch.ids);
+                self.encode_row(row, scratch, batch)?;
+                scratch.words.misses.end_row();
+                return Ok(());
+            }
+            self.append_row(row, route, frame, scratch, &mut batch.ids)?;
+            batch.end_row();
+            Ok(())
+        });
+        self.flush(route, scratch, &mut batch.ids, &mut batch.row_offsets[first..]);
+        if let Some(truncation) = self.tokenizer.truncation() {
+            batch.truncate_rows(first - 1, frame, truncation);
+        }
+        result
+    }
+
+    /// Append rows with the spans and words of their ids.
+    fn encode_aligned(
+        &self,
+        rows: impl Iterator<Item = usize>,
+        route: &Route,
+        frame: &Frame,
+        scratch: &mut Scratch,
+        batch: &mut BatchIds,
+    ) -> Result<(), Error> {
+        let mut unaligned = UnalignedRows::default();
+        for row in rows {
+            let result = self.append_row(row, route, &Frame::default(), scratch, &mut unaligned.ids);
+            if result.is_ok() {
+                unaligned.numbers.push(row);
+                unaligned.ends.push(unaligned.ids.len() as i64);
+            }
+            if result.is_err() || unaligned.ids.len() >= ALIGN_AFTER_IDS {
+                self.align(&mut unaligned, route, frame, scratch, batch)?;
+            }
+            result?;
+        }
+        self.align(&mut unaligned, route, frame, scratch, batch)
+    }
+
+    /// Append the ids of a row between those of the frame, except those of cache misses, which wait for [`Self::flush`].
+    fn append_row(
+        &self,
+        row: usize,
+        route: &Route,
+        frame: &Frame,
+        scratch: &mut Scratch,
+        ids: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        self.with_input(row, self.sources[row], scratch, |input, scratch| {
+            ids.extend_from_slice(&frame.before);
+            scratch.model.begin_unsampled();
+            let result = route.ids(self.tokenizer.stages(), input, self.options, scratch, ids);
+            ids.extend_from_slice(&frame.after);
+            scratch.words.misses.end_row();
+            result
+        })
+    }
+
+    /// Segment the cache misses of all rows since the last call, splice their ids, and move the ends of these rows.
+    fn flush(&self, route: &Route, scratch: &mut Scratch, ids: &mut Vec<u32>, ends: &mut [i64]) {
+        route.flush(self.tokenizer.stages(), scratch, ids);
+        let shifts = scratch.words.misses.shifts();
+        ends.iter_mut().zip(shifts).for_each(|(end, shift)| *end += shift as i64);
+    }
+
+    /// Align the pending rows and append them.
+    fn align(
+        &self,
+        UnalignedRows { numbers, ends, ids }: &mut UnalignedRows,
+        route: &Route,
+        frame: &Frame,
+        scratch: &mut Scratch,
+        batch: &mut BatchIds,
+    ) -> Result<(), Error> {
+        self.flush(route, scratch, ids, ends);
+        let mut start = 0;
+        for (row, end) in numbers.drain(..).zip(ends.drain(..)) {
+            let ids = &ids[start..end as usize];
+            self.with_input(row, self.sources[row], scratch, |input, scratch| {
+                let push = |row: Row<'_>| batch.push_row(ids, row, frame);
+                self.tokenizer.aligned_row(input, ids, self.options, scratch, push)
+            })?;
+            batch.end_row();
+            start = end as usize;
+        }
+        ids.clear();
+        Ok(())
+    }
+
+    /// Append a row by itself.
+    fn encode_row(&self, row: usize, scratch: &mut Scratch, batch: &mut BatchIds) -> Result<(), Error> {
+        let (text, start) = (self.sources[row], batch.ids.len());
+        match self.excerpts_of(text) {
+            Some(excerpts) => {
+                excerpts.encode(text, |part| {
+                    batch.drop_tokens(start);
+                    self.encode_text(row, part, scratch, batch)
+                })?;
+            }
+            None => drop(self.encode_text(row, text, scratch, batch)?),
+        }
+        batch.end_row();
+        Ok(())
+    }
+
+    /// Append the text of a row, or a part of it, with its pair, truncated. Return the number of ids of a text without a
+    /// pair before truncation.
+    fn encode_text(
+        &self,
+        row: usize,
+        text: Source<'_>,
+        scratch: &mut Scratch,
+        batch: &mut BatchIds,
+    ) -> Result<usize, Error> {
+        let (pair, options) = (self.pairs.map(|pairs| pairs[row]), self.options.at_row(row));
+        self.with_input(row, text, scratch, |input, scratch| {
+            if let RowMode::Tokens = self.mode {
+                let push = |run: &[Token]| batch.push_tokens(run);
+                return self.tokenizer.row_tokens(input, pair, options, scratch, push);
+            }
+            let BatchIds { ids, type_ids, .. } = batch;
+            self.tokenizer.row_ids(input, pair, options, scratch, ids, type_ids.as_mut())
+        })
+    }
+
+    /// Append every window of a text as a row.
+    fn encode_windows(&self, row: usize, scratch: &mut Scratch, batch: &mut BatchIds) -> Result<(), Error> {
+        let pair = self.pairs.map(|pairs| pairs[row]);
+        self.with_input(row, self.sources[row], scratch, |input, scratch| {
+            let encoding = self.tokenizer.windows(input, pair, self.options.at_row(row), scratch)?;
+            batch.push_window(&encoding.tokens, row);
+            encoding.overflowing.iter().for_each(|window| batch.push_window(&window.tokens, row));
+            Ok(())
+        })
+    }
+
     /// Call `work` with the text of a row, or a part of it, as input. An error contains the index of the text.
     #[inline]
     fn with_input<R>(
         &self,
-        (row, text): (usize, Source<'_>),
+        row: usize,
+        text: Source<'_>,
         scratch: &mut Scratch,
         work: impl FnOnce(Input<'_>, &mut Scratch) -> Result<R, Error>,
     ) -> Result<R, Error> {
@@ -319,58 +520,64 @@ impl<'r> RowEncoder<'r> {
             work(input, scratch).map_err(|error| error.within(&place()))
         })
     }
+}
 
-    /// Append every window of a text as a row.
-    fn encode_windows(&self, row: usize, scratch: &mut Scratch, batch: &mut BatchIds) -> Result<(), Error> {
-        let pair = self.pairs.map(|pairs| pairs[row]);
-        self.with_input((row, self.sources[row]), scratch, |input, scratch| {
-            let encoding = self.tokenizer.windows(input, pair, self.options.at_row(row), scratch)?;
-            batch.push_window(&encoding.tokens, row);
-            encoding.overflowing.iter().for_each(|window| batch.push_window(&window.tokens, row));
-            Ok(())
-        })
-    }
-
-    fn encode_row(&self, row: usize, scratch: &mut Scratch, batch: &mut BatchIds) -> Result<(), Error> {
-        let text = self.sources[row];
-        match &self.excerpts {
-            Some(excerpts) if excerpts.shorten(text) => {
-                self.tokenizer.flush_before_row(scratch, &mut batch.ids);
-                let start = batch.ids.len();
-                excerpts.encode(text, |part| {
-                    batch.drop_tokens(start);
-                    self.encode_text((row, part), scratch, batch)
-                })?;
-                self.tokenizer.end_row(scratch);
-                Ok(())
-            }
-            _ => match self.frame {
-                Some(frame) => self.with_input((row, text), scratch, |input, scratch| {
-                    let options = self.options.at_row(row);
-                    self.tokenizer.append_row(input, frame, options, scratch, &mut batch.ids)
-                }),
-                None => self.encode_text((row, text), scratch, batch).map(|_| ()),
-            },
-        }
-    }
-
-    /// Append the text of a row, or a part of it, with its pair, truncated. Return the number of ids of a text without a
-    /// pair before truncation.
-    fn encode_text(
+impl Tokenizer {
+    /// Append the ids of one input or pair as `encode` returns them, and their type ids if wanted, without padding. Return
+    /// the number of ids of an input without a pair before truncation.
+    ///
+    /// Of a pair, only as much is encoded as is kept.
+    fn row_ids(
         &self,
-        (row, text): (usize, Source<'_>),
+        input: Input<'_>,
+        pair: Option<Input<'_>>,
+        options: Options<'_>,
         scratch: &mut Scratch,
-        batch: &mut BatchIds,
+        ids: &mut Vec<u32>,
+        mut type_ids: Option<&mut Vec<u8>>,
     ) -> Result<usize, Error> {
-        let (pair, options) = (self.pairs.map(|pairs| pairs[row]), self.options.at_row(row));
-        self.with_input((row, text), scratch, |input, scratch| {
-            if self.extra.spans {
-                let push = |run: &[Token]| batch.push_tokens(run);
-                return self.tokenizer.row_tokens(input, pair, options, scratch, push);
+        let mut sequences = [std::mem::take(&mut scratch.first), std::mem::take(&mut scratch.second)];
+        self.encode_pair(input, pair, false, options, |part, index| {
+            let ids = &mut sequences[index];
+            ids.clear();
+            self.ids_into(part, index as u32, options, scratch, ids)?;
+            Ok(ids.len())
+        })?;
+        let [mut first, mut second] = sequences;
+        let count = first.len();
+        let add_special_tokens = options.add_special_tokens;
+        self.truncate(&mut first, pair.is_some().then_some(&mut second), add_special_tokens)?;
+        let second_ids = pair.is_some().then_some(second.as_slice());
+        self.stages().post_processor.frame_ids(&first, second_ids, add_special_tokens, |run, type_id| {
+            ids.extend_from_slice(run);
+            if let Some(type_ids) = &mut type_ids {
+                type_ids.extend(std::iter::repeat_n(type_id as u8, run.len()));
             }
-            let BatchIds { ids, type_ids, .. } = batch;
-            self.tokenizer.row_into(input, pair, options, scratch, ids, type_ids.as_mut())
-        })
+        });
+        (scratch.first, scratch.second) = (first, second);
+        Ok(count)
+    }
+
+    /// Append the ids of one input, the first (0) or second (1) of its row, before truncation and post-processing.
+    pub(super) fn ids_into(
+        &self,
+        input: Input<'_>,
+        index: u32,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+        out: &mut Vec<u32>,
+    ) -> Result<(), Error> {
+        if options.sampling.is_some_and(|sampling| sampling.nbest.is_some()) {
+            let tokens = self.sequence(input, index, options, scratch)?.tokens;
+            out.extend(tokens.iter().map(|token| token.id));
+            return Ok(());
+        }
+        let stages = self.stages();
+        stages.model.begin(options.sampling, index.into(), &mut scratch.model)?;
+        match self.route_for(options) {
+            Some(route) => route.all_ids(stages, input, options, scratch, out),
+            None => definition::ids(stages, input, options, scratch, out),
+        }
     }
 }
 

@@ -127,7 +127,8 @@ fn check(spec: &TokenizerSpec, texts: &[String], add_special_tokens: bool, cache
     let tokenizer = Tokenizer::compile(spec.clone()).expect("a tokenizer").with_cache_budget(cache_bytes);
     for spans in [false, true] {
         let extra = ExtraColumns { spans, overflow: true };
-        assert!(RowEncoder::new(&tokenizer, &sources, None, options, extra).frame.is_some());
+        let mode = RowEncoder::new(&tokenizer, &sources, None, options, extra).mode;
+        assert!(matches!(mode, RowMode::Batched(..) | RowMode::Aligned(..)));
     }
     let encoder = Encoder::new(tokenizer);
     let expected = one_by_one(spec, &inputs, options);

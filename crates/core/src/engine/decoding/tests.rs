@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::super::decode_tables::{MIN_IDS, MIN_IDS_OF_ALL};
+use super::tables::{MIN_IDS, MIN_IDS_OF_ALL};
 use super::*;
 use crate::spec::{
     AddedToken, ByteLevelSpec, CharSpec, DecoderSpec, MetaspaceSpec, ModelSpec, PatternSpec, PrependScheme,

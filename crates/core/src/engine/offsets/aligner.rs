@@ -4,9 +4,7 @@ use piecework_unicode::char_count;
 use std::iter::Zip;
 use std::slice::{Iter, IterMut};
 
-use super::super::input::WordNumber;
-use super::super::stages::{AddedSpaces, Stages};
-use super::super::token_lengths::{CONTINUING, FIRST, LENGTH};
+use super::super::stages::{AddedSpaces, Stages, WordNumber, CONTINUING, FIRST, LENGTH};
 use crate::encoding::Token;
 use crate::model::TokenSpan;
 use crate::stages::postprocess::EdgeSpaces;
@@ -33,7 +31,7 @@ impl AlignedIds {
     }
 
     /// Return the spans and the words of the ids that were aligned last.
-    pub(in super::super) fn columns(&self) -> (&[[u32; 2]], &[u32]) {
+    pub(super) fn columns(&self) -> (&[[u32; 2]], &[u32]) {
         (&self.offsets, &self.words)
     }
 }
@@ -42,7 +40,7 @@ impl AlignedIds {
 type Remaining<'l> = Zip<Iter<'l, u32>, Zip<IterMut<'l, [u32; 2]>, IterMut<'l, u32>>>;
 
 /// Aligns ids with the words that they were made from.
-pub(in super::super) struct Aligner<'l> {
+pub(super) struct Aligner<'l> {
     lengths: &'l [u16],
     ids: &'l [u32],
     aligned: &'l mut AlignedIds,
@@ -73,19 +71,19 @@ impl<'l> Aligner<'l> {
 
     /// Return the characters before a byte of the text; all text before it is passed or ASCII.
     #[inline]
-    pub(in super::super) fn char_at(&self, byte: usize) -> u32 {
+    pub(super) fn char_at(&self, byte: usize) -> u32 {
         (byte as u32).wrapping_add(self.shift)
     }
 
     /// Pass text, given by its bytes and its characters.
     #[inline]
-    pub(in super::super) fn pass(&mut self, bytes: usize, chars: u32) {
+    pub(super) fn pass(&mut self, bytes: usize, chars: u32) {
         self.shift = self.shift.wrapping_add(chars).wrapping_sub(bytes as u32);
     }
 
     /// Pass text.
     #[inline]
-    pub(in super::super) fn pass_text(&mut self, text: &str) {
+    pub(super) fn pass_text(&mut self, text: &str) {
         if !text.is_empty() {
             self.pass(text.len(), char_count(text.as_bytes()));
         }
@@ -94,7 +92,7 @@ impl<'l> Aligner<'l> {
     /// Align words of ASCII, whose bytes in the text `span_of` returns. Stops at the first other word, or the first whose
     /// ids do not say how they cover it, and returns it.
     #[inline]
-    pub(in super::super) fn ascii_words<W: Copy>(
+    pub(super) fn ascii_words<W: Copy>(
         &mut self,
         mut words: impl Iterator<Item = W>,
         span_of: impl Fn(W) -> Option<(usize, usize)>,
@@ -117,13 +115,9 @@ impl<'l> Aligner<'l> {
         other
     }
 
-    /// Align a word, given by its number of bytes. Return `false` and does nothing if the ids do not say how they cover it.
+    /// Align a word, given by its number of bytes. Return `false` and do nothing if the ids do not say how they cover it.
     #[inline]
-    pub(in super::super) fn word(
-        &mut self,
-        bytes: usize,
-        chars_of: impl FnMut(usize, usize) -> [u32; 2],
-    ) -> bool {
+    pub(super) fn word(&mut self, bytes: usize, chars_of: impl FnMut(usize, usize) -> [u32; 2]) -> bool {
         let (lengths, mut number) = (self.lengths, self.number);
         let mut remaining = self.remaining();
         let is_aligned = align_word(&mut remaining, lengths, bytes, number.take(), chars_of);
@@ -134,8 +128,8 @@ impl<'l> Aligner<'l> {
         is_aligned
     }
 
-    /// Align a word by its tokens; returns `false` if the ids are others.
-    pub(in super::super) fn tokens(
+    /// Align a word by its tokens; return `false` if the ids are others.
+    pub(super) fn tokens(
         &mut self,
         tokens: &[TokenSpan],
         chars_of: impl Fn(usize, usize) -> [u32; 2],
@@ -148,11 +142,12 @@ impl<'l> Aligner<'l> {
 
     /// Align the id of an added token, found at a byte of the text. Return `false` if it is not the next id, or if the
     /// token is within whitespace that the token before it includes: then text would be passed twice.
-    pub(in super::super) fn added_token(
+    pub(super) fn added_token(
         &mut self,
         stages: &Stages,
         id: u32,
-        (found, at): (&str, usize),
+        found: &str,
+        at: usize,
         added_spaces: &mut AddedSpaces,
     ) -> bool {
         if at < self.added_end {
@@ -186,7 +181,7 @@ impl<'l> Aligner<'l> {
     }
 }
 
-/// Align a word, given by its number of bytes; returns `false` if the ids do not say how they cover it.
+/// Align a word, given by its number of bytes; return `false` if the ids do not say how they cover it.
 #[inline(always)]
 fn align_word(
     remaining: &mut Remaining<'_>,

@@ -2,31 +2,35 @@
 //! the text again by the definition, so that nothing else knows which text a token stands for.
 //!
 //! ```text
-//! aligner      ids aligned with the words of a text by the number of bytes that each covers
-//! byte_spans   the same for the words of byte-level text
-//! ascii_spans  the same for BERT's spans
+//! aligner  ids aligned with the words of a text by the number of bytes that each covers
 //! ```
+//!
+//! A span of ASCII has as many characters as bytes, and so has the text between spans. The length of an entry says what
+//! it covers; where it does not, the model segments the word again.
 
 mod aligner;
-mod ascii_spans;
-mod byte_spans;
 
-pub(super) use aligner::{AlignedIds, Aligner};
-pub(super) use ascii_spans::align_ascii_spans;
-pub(super) use byte_spans::align_byte_spans;
+pub(super) use aligner::AlignedIds;
+
+use piecework_unicode::{begins_char, char_count};
 
 use super::definition;
-use super::input::WordNumber;
 use super::route::Route;
-use super::stages::Stages;
+use super::stages::{Stages, WordNumber};
 use super::{Input, Options, Scratch, Tokenizer};
 use crate::encoding::{Encoding, Token};
 use crate::error::Error;
+use crate::model::{ModelScratch, TokenSpan};
 use crate::stages::added_tokens::Segment;
+use crate::stages::pretokenize::{ScanScratch, WordSpans};
+use crate::stages::split::bert::{
+    AsciiSpan, BertScratch, BertSplitter, FoundSpans, SpanChunk, SpanWord, WordBuffer,
+};
+use aligner::Aligner;
 
 /// The tokens of a row.
 #[derive(Clone, Copy, Debug)]
-pub enum Row<'r> {
+pub(super) enum Row<'r> {
     /// The spans and words of ids that are known.
     Aligned {
         /// The first character and the one after the last.
@@ -39,9 +43,8 @@ pub enum Row<'r> {
 }
 
 impl Tokenizer {
-    /// Emit the tokens of an input whose ids are known, without the frame. Only with the frame of
-    /// [`Self::frame_of_aligned_rows`].
-    pub fn aligned_row(
+    /// Emit the tokens of an input whose ids are known, without special tokens.
+    pub(super) fn aligned_row(
         &self,
         input: Input<'_>,
         ids: &[u32],
@@ -71,16 +74,14 @@ impl Tokenizer {
         let Some(route) = self.aligning_route(options) else { return Ok(None) };
         let mut ids = std::mem::take(&mut scratch.unaligned);
         ids.clear();
-        let made = route.ids(self.stages(), input, options, scratch, &mut ids);
-        route.flush(self.stages(), scratch, &mut ids);
-        let made = made.and_then(|()| scratch.model.check());
+        let made = route.all_ids(self.stages(), input, options, scratch, &mut ids);
         let aligned = made.and_then(|()| self.align(input, &ids, options, scratch));
         let tokens = aligned.map(|is_aligned| is_aligned.then(|| scratch.aligned.tokens(&ids, index)));
         scratch.unaligned = ids;
         tokens
     }
 
-    /// Encode a text with every field, given its ids from [`Tokenizer::row_into`] with the same options.
+    /// Encode a text with every field, given its ids from [`super::batch::Encoder::ids`] with the same options.
     ///
     /// If the ids do not say how they cover the text, it is encoded again. Other ids that are not those of the text are not
     /// detected.
@@ -136,10 +137,10 @@ fn align_texts(
         for segment in stages.added_tokens.raw_segments(text, options.parse_special) {
             let fits = match segment {
                 Segment::Token(id, start, end) => {
-                    aligner.added_token(stages, id, (&text[start..end], start), &mut scratch.added_spaces)
+                    aligner.added_token(stages, id, &text[start..end], start, &mut scratch.added_spaces)
                 }
                 Segment::Text(start, end) => {
-                    route.align(stages, (&text[start..end], start), options, scratch, aligner)?
+                    route.align(stages, &text[start..end], start, options, scratch, aligner)?
                 }
             };
             if !fits {
@@ -148,6 +149,202 @@ fn align_texts(
         }
     }
     Ok(true)
+}
+
+impl Route {
+    /// Align ids with a span of raw text that begins at byte `start` of the original; return `false` if the ids do not
+    /// say how they cover it.
+    fn align(
+        &self,
+        stages: &Stages,
+        span: &str,
+        start: usize,
+        options: Options<'_>,
+        scratch: &mut Scratch,
+        aligner: &mut Aligner<'_>,
+    ) -> Result<bool, Error> {
+        match self {
+            Self::ByteLevel { .. } => align_byte_spans(stages, span, start, options, scratch, aligner),
+            Self::Bert(splitter) => align_ascii_spans(stages, splitter, span, start, scratch, aligner),
+            Self::Metaspace(_) | Self::SentencePieceUnigram(_) | Self::Generic => Ok(false),
+        }
+    }
+}
+
+/// The number of bytes that are tested for ASCII together.
+const BLOCK: usize = 32;
+
+/// Align ids with a span that begins at a byte of the text. Return `false` if they do not cover its words.
+fn align_byte_spans(
+    stages: &Stages,
+    span: &str,
+    start: usize,
+    options: Options<'_>,
+    scratch: &mut Scratch,
+    aligner: &mut Aligner<'_>,
+) -> Result<bool, Error> {
+    let Scratch { split, added_spaces, .. } = scratch;
+    // There is no normalizer: added tokens of normalized text are found in the raw text.
+    for segment in stages.added_tokens.normalized_segments(span, options.parse_special) {
+        let fits = match segment {
+            Segment::Token(id, from, to) => {
+                aligner.added_token(stages, id, &span[from..to], start + from, added_spaces)
+            }
+            Segment::Text(from, to) => {
+                align_text(stages, &span[from..to], start + from, &mut split.scan, aligner)?
+            }
+        };
+        if !fits {
+            return Ok(false);
+        }
+    }
+    Ok(true)
+}
+
+/// Align ids with a text that begins at a byte of the original.
+fn align_text(
+    stages: &Stages,
+    text: &str,
+    start: usize,
+    scan: &mut ScanScratch,
+    aligner: &mut Aligner<'_>,
+) -> Result<bool, Error> {
+    let mut from = 0;
+    while from < text.len() {
+        let to = stages.splitter.pre_tokenizer().find_words(text, from, scan)?;
+        if !align_words(&text[from..to], start + from, scan.words(), aligner) {
+            return Ok(false);
+        }
+        from = to;
+    }
+    Ok(true)
+}
+
+/// Align ids with the words of a span that begins at a byte of the text; return `false` if they do not cover them.
+fn align_words(span: &str, at: usize, words: WordSpans<'_>, aligner: &mut Aligner<'_>) -> bool {
+    let bytes = span.as_bytes();
+    let (mut words, mut wide) = (words.spans(), next_wide(bytes, 0));
+    let ascii =
+        |wide: usize| move |(start, end): (usize, usize)| (end <= wide).then_some((at + start, at + end));
+    while let Some((start, end)) = aligner.ascii_words(&mut words, ascii(wide)) {
+        aligner.pass_text(&span[wide.min(start)..start]);
+        if !align_wide_word(&bytes[start..end], at + start, aligner) {
+            return false;
+        }
+        wide = next_wide(bytes, end);
+    }
+    aligner.pass_text(&span[wide..]);
+    true
+}
+
+/// Return the first byte beyond ASCII from a place on, or the end.
+fn next_wide(bytes: &[u8], from: usize) -> usize {
+    let rest = &bytes[from..];
+    let block = rest.chunks(BLOCK).position(|block| !block.is_ascii());
+    let ascii = block.map_or(rest.len(), |block| BLOCK * block);
+    let within = rest[ascii..].iter().position(|byte| !byte.is_ascii());
+    from + ascii + within.unwrap_or(rest.len() - ascii)
+}
+
+/// Align a word beyond ASCII: characters are counted from id to id.
+fn align_wide_word(word: &[u8], at: usize, aligner: &mut Aligner<'_>) -> bool {
+    let first = aligner.char_at(at);
+    let mut chars = first;
+    let fits = aligner.word(word.len(), |from, to| {
+        let start = chars - u32::from(!begins_char(word[from]));
+        chars += char_count(&word[from..to]);
+        [start, chars]
+    });
+    aligner.pass(word.len(), chars.wrapping_sub(first));
+    fits
+}
+
+/// Align ids with a text that begins at a byte of the original. Return `false` if the ids do not say how they cover it,
+/// or if marks may have to be reordered.
+fn align_ascii_spans(
+    stages: &Stages,
+    splitter: &BertSplitter,
+    text: &str,
+    start: usize,
+    scratch: &mut Scratch,
+    aligner: &mut Aligner<'_>,
+) -> Result<bool, Error> {
+    let Scratch { model, split, spans: tokens, .. } = scratch;
+    let BertScratch { chunk, words } = &mut split.bert;
+    let mut spans = SpanAligner { stages, splitter, words, model, tokens, aligner };
+    let mut from = 0;
+    while from < text.len() {
+        let (fits, end) = match splitter.find(text, from, chunk) {
+            FoundSpans::Chunk(end) => (spans.chunk(chunk, text, start)?, end),
+            FoundSpans::LongSpan(end) => (spans.split_span(&text[from..end], start + from)?, end),
+        };
+        if !fits {
+            return Ok(false);
+        }
+        from = end;
+    }
+    Ok(true)
+}
+
+/// Aligns ids with spans.
+struct SpanAligner<'s, 'l> {
+    stages: &'s Stages,
+    splitter: &'s BertSplitter,
+    words: &'s mut WordBuffer,
+    model: &'s mut ModelScratch,
+    tokens: &'s mut Vec<TokenSpan>,
+    aligner: &'s mut Aligner<'l>,
+}
+
+impl SpanAligner<'_, '_> {
+    /// Align a chunk of a text that begins at `start`. Return `false` if the ids do not fit.
+    fn chunk(&mut self, chunk: &SpanChunk, text: &str, start: usize) -> Result<bool, Error> {
+        let from = start + chunk.from;
+        let ascii = |span: AsciiSpan| (!span.needs_actions).then_some((from + span.start, from + span.end));
+        let mut all = chunk.spans().spans();
+        while let Some(span) = self.aligner.ascii_words(&mut all, ascii) {
+            let at = from + span.start;
+            let fits = if span.needs_actions {
+                self.split_span(chunk.raw(text, span), at)?
+            } else {
+                let before = self.aligner.char_at(at);
+                self.by_model(chunk.lowered(span), |from, to| [before + from as u32, before + to as u32])
+            };
+            if !fits {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Align a span that is split into words.
+    fn split_span(&mut self, span: &str, at: usize) -> Result<bool, Error> {
+        let before = self.aligner.char_at(at);
+        let splitter = self.splitter;
+        let (mut words, mut fits) = (std::mem::take(self.words), true);
+        let emit = |word: SpanWord<'_>| {
+            let sources = word.sources;
+            let chars_of = |from: usize, to: usize| [before + sources[from].0, before + sources[to - 1].1];
+            // A byte piece that covers no text is empty.
+            let or_empty =
+                |from, to| if from < to { chars_of(from, to) } else { [before + sources[from].0; 2] };
+            fits = fits
+                && (self.aligner.word(word.bytes.len(), chars_of) || self.by_model(word.bytes, or_empty));
+        };
+        let is_split = splitter.traced_words(span, &mut words, emit);
+        *self.words = words;
+        self.aligner.pass_text(span);
+        Ok(is_split? && fits)
+    }
+
+    /// Align a word by the tokens of the model.
+    #[inline(never)]
+    fn by_model(&mut self, word: &[u8], chars_of: impl Fn(usize, usize) -> [u32; 2]) -> bool {
+        let Ok(word) = std::str::from_utf8(word) else { return false };
+        self.tokens.clear();
+        self.stages.model.run(word, &self.stages.vocab, self.model, self.tokens);
+        self.aligner.tokens(self.tokens, chars_of)
+    }
 }
 
 #[cfg(test)]

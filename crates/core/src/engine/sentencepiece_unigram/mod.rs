@@ -35,7 +35,8 @@ pub(super) struct Scoring<'s> {
 /// Append the ids of all words of a text.
 pub(super) fn append_scored_words(
     mut words: MetaspaceWords<'_>,
-    (cache, lookups): (&mut WordCache, &mut Lookups),
+    cache: &mut WordCache,
+    lookups: &mut Lookups,
     Scoring { model, scratch, unscored }: Scoring<'_>,
     out: &mut Vec<u32>,
 ) -> Result<(), Error> {
@@ -132,7 +133,7 @@ fn segment(
     if !word.is_single_chars() && !text.depends_on_space(word) {
         let ids = &out[from..];
         let packed = score.pack(ids, packed_score);
-        cache.insert_scored((key, packed), || text.long_key(word), (packed_score, ids));
+        cache.insert_scored(key, packed, || text.long_key(word), packed_score, ids);
     }
     score.finish_word(packed_score, word, from, out);
     Ok(())

@@ -1,9 +1,8 @@
 //! Normalizer and pre-tokenizer together: text to words, without a cache. Encoding and counting use it.
 
 pub(crate) mod bert;
-mod word_sink;
 
-pub use word_sink::WordSink;
+pub use crate::word_key::WordSink;
 
 use std::sync::Arc;
 

@@ -13,7 +13,7 @@ use foldhash::{HashMap, HashSet};
 use piecework_unicode::{wide_char_at, CodePointMap, CodePointMapBuilder};
 
 use super::spans::{Preceding, ScannedSpan, SpanKind, SpanWriter, WordSpan};
-use crate::engine::model_source::ModelSource;
+use crate::engine::stages::ModelSource;
 use crate::engine::stages::Stages;
 use crate::locks::Late;
 use crate::model::{Model, UnigramF32};

@@ -17,7 +17,7 @@ use std::sync::Arc;
 use foldhash::HashMap;
 
 use super::scanner::AsciiSplits;
-use crate::engine::model_source::ModelSource;
+use crate::engine::stages::ModelSource;
 use crate::locks::Late;
 use crate::model::CharAdjacency;
 use crate::spec::{BpeSpec, ModelSpec, PieceType, SentencePieceSpec};

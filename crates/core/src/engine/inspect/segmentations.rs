@@ -1,24 +1,17 @@
-//! Compute several segmentations of one input, n-best or sampled, each with its score: as an encoding, or as pieces.
+//! Compute several segmentations of one input, n-best or sampled, each with its score: as an encoding, or as pieces with
+//! their normalized text and their span in the original.
 //!
-//! ```text
-//! mod     selects segmentations of words and writes them; encodings
-//! pieces  texts as pieces
-//! ```
-//!
-//! The input is normalized and pre-tokenized once. Every segmentation is then written as `encode` writes its own.
+//! The input is normalized and pre-tokenized once. Every segmentation is then written as `encode` writes its own. Added
+//! tokens, templates and truncation do not apply to pieces.
 
-mod pieces;
-
-pub use pieces::SpannedPiece;
-
-use super::definition::TokenWriter;
-use super::stages::{AddedSpaces, FoundToken, Part, Stages};
-use super::{Input, Options, Scratch, Tokenizer};
 use crate::encoding::{Encoding, Token};
+use crate::engine::definition::TokenWriter;
+use crate::engine::stages::{AddedSpaces, FoundToken, Part, Stages};
+use crate::engine::{Input, Options, Scratch, Tokenizer};
 use crate::error::Error;
 use crate::model::{Path, Sampling, Segmentations, TokenSpan};
 use crate::stages::split::SplitScratch;
-use crate::text::PreTokenizedText;
+use crate::text::{CharIndex, PreTokenizedText};
 
 /// A segmentation with its score and probabilities.
 #[derive(Clone, Debug, PartialEq)]
@@ -97,7 +90,8 @@ impl Stages {
         &self,
         words: &[&str],
         sequence: u32,
-        (sampling, n): (Sampling, usize),
+        sampling: Sampling,
+        n: usize,
     ) -> Result<Path, Error> {
         let named = |error: Error| error.at("sampling.nbest_size");
         let mut best = self.model.segmentations(words)?.best(n).map_err(named)?;
@@ -190,16 +184,17 @@ impl Tokenizer {
     }
 
     /// Sample one sequence from the `n` best segmentations of an input.
-    pub(super) fn sample_of_best(
+    pub(in super::super) fn sample_of_best(
         &self,
         input: Input<'_>,
         sequence: u32,
         options: Options<'_>,
-        sampling: (Sampling, usize),
+        sampling: Sampling,
+        n: usize,
         scratch: &mut Scratch,
     ) -> Result<Encoding, Error> {
         let input = self.pre_tokenize_input(input, options, &mut scratch.split)?;
-        let path = self.stages().sample_of_best(&input.words(), sequence, sampling)?;
+        let path = self.stages().sample_of_best(&input.words(), sequence, sampling, n)?;
         Ok(self.write_path(&input, &path, sequence, &mut scratch.added_spaces))
     }
 
@@ -233,8 +228,8 @@ impl Tokenizer {
     ) -> Encoding {
         let (mut tokens, mut path): (Vec<Token>, _) = (Vec::new(), PathReader::new(self.stages(), path));
         for (number, (text, parts)) in texts.iter().enumerate() {
-            let text = (*input, number, *text);
-            let mut writer = TokenWriter::new(self.stages(), text, sequence, &mut tokens, added_spaces);
+            let mut writer =
+                TokenWriter::new(self.stages(), *input, number, text, sequence, &mut tokens, added_spaces);
             for part in parts {
                 match part {
                     OwnedPart::Token(found) => writer.added(*found),
@@ -248,6 +243,73 @@ impl Tokenizer {
         }
         Encoding::new(tokens)
     }
+}
+
+/// A piece's id, its normalized text, and its characters in the original text.
+pub type SpannedPiece = (u32, String, (u32, u32));
+
+impl Tokenizer {
+    /// Segment a text; at random if `sampling` is set.
+    pub fn pieces(
+        &self,
+        text: &str,
+        sampling: Option<Sampling>,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<SpannedPiece>, Error> {
+        let (stages, Scratch { model, split, spans, .. }) = (self.stages(), scratch);
+        let (words, chars) = (&mut split.words, CharIndex::new(text));
+        stages.splitter.pre_tokenize(text, 0, words)?;
+        if let Some((sampling, n)) = sampling.and_then(|sampling| Some((sampling, sampling.nbest?))) {
+            let listed: Vec<&str> = words_of(words).collect();
+            return Ok(self.pieces_of(words, &stages.sample_of_best(&listed, 0, sampling, n)?, &chars));
+        }
+        stages.model.begin(sampling, 0, model)?;
+        let mut found = Vec::new();
+        for (word, &(from, _)) in words_of(words).zip(&words.spans) {
+            spans.clear();
+            stages.model.run(word, &stages.vocab, model, spans);
+            push_spanned(words, from, spans, &chars, &mut found);
+        }
+        model.check()?;
+        Ok(found)
+    }
+
+    /// Return up to `n` segmentations of a text.
+    pub fn piece_segmentations(
+        &self,
+        text: &str,
+        n: usize,
+        selection: Selection,
+        scratch: &mut Scratch,
+    ) -> Result<Vec<ScoredSegmentation<Vec<SpannedPiece>>>, Error> {
+        let (words, chars) = (&mut scratch.split.words, CharIndex::new(text));
+        self.stages().splitter.pre_tokenize(text, 0, words)?;
+        let listed: Vec<&str> = words_of(words).collect();
+        self.stages().select(&listed, n, selection, |path| Ok(self.pieces_of(words, path, &chars)))
+    }
+
+    /// Return the pieces of a path.
+    fn pieces_of(&self, words: &PreTokenizedText, path: &Path, chars: &CharIndex<'_>) -> Vec<SpannedPiece> {
+        let (mut found, mut path) = (Vec::new(), PathReader::new(self.stages(), path));
+        for (word, &(from, _)) in words_of(words).zip(&words.spans) {
+            push_spanned(words, from, path.next_word(word), chars, &mut found);
+        }
+        found
+    }
+}
+
+/// Append the pieces of the word that begins at byte `from`.
+fn push_spanned(
+    PreTokenizedText { text, .. }: &PreTokenizedText,
+    from: usize,
+    pieces: &[TokenSpan],
+    chars: &CharIndex<'_>,
+    found: &mut Vec<SpannedPiece>,
+) {
+    found.extend(pieces.iter().map(|piece| {
+        let (start, end) = (from + piece.start as usize, from + piece.end as usize);
+        (piece.id, text.text()[start..end].to_owned(), chars.span_of(text.source_of(start, end)))
+    }));
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! What tiktoken's API needs: tokens as bytes, bytes as one word, and special tokens that a text contains.
 
-use super::Tokenizer;
+use crate::engine::Tokenizer;
 use crate::error::{Error, ErrorKind};
 use crate::model::ModelScratch;
 use crate::stages::added_tokens::{Segment, Selector};

@@ -7,7 +7,7 @@ use crate::stages::decode::DecodeTable;
 
 /// A decode table for each setting of `clean_up`.
 #[derive(Debug, Default)]
-pub(super) struct DecodeTables([TableSlot; 3]);
+pub(in super::super) struct DecodeTables([TableSlot; 3]);
 
 /// The table of one setting, and how many ids were decoded without it.
 #[derive(Debug, Default)]
@@ -43,7 +43,11 @@ impl DecodeTables {
     }
 
     /// Make the table of a setting if it is not made.
-    pub(super) fn warm_up(&self, clean_up: Option<bool>, make: impl FnOnce() -> Option<DecodeTable>) {
+    pub(in super::super) fn warm_up(
+        &self,
+        clean_up: Option<bool>,
+        make: impl FnOnce() -> Option<DecodeTable>,
+    ) {
         self.slot(clean_up).table.get_or_make(make);
     }
 

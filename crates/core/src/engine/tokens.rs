@@ -1,139 +1,17 @@
-//! One row: the ids or tokens of an input or a pair, truncated, framed by the post-processor and padded.
+//! One input or pair with every field: tokens, truncated, framed by the post-processor and padded.
 
 use super::checks::max_kept;
 use super::definition;
 use super::{Input, Options, Scratch, Tokenizer};
 use crate::encoding::{self, Encoding, Token};
 use crate::error::{Error, ErrorKind};
-use crate::spec::{Direction, Padding, Truncation, TruncationStrategy};
-use crate::stages::postprocess::{EdgeSpaces, Frame};
+use crate::spec::{Direction, Padding, Truncation};
+use crate::stages::postprocess::EdgeSpaces;
 
 /// The most tokens that padding may make of one text and its overflowing windows.
 const MAX_PADDED_IN_ALL: usize = 1 << 22;
 
 impl Tokenizer {
-    /// Append the ids of one input, the first (0) or second (1) of its row, before truncation and post-processing.
-    pub fn ids_into(
-        &self,
-        input: Input<'_>,
-        index: u32,
-        options: Options<'_>,
-        scratch: &mut Scratch,
-        out: &mut Vec<u32>,
-    ) -> Result<(), Error> {
-        if options.sampling.is_some_and(|sampling| sampling.nbest.is_some()) {
-            let tokens = self.sequence(input, index, options, scratch)?.tokens;
-            out.extend(tokens.iter().map(|token| token.id));
-            return Ok(());
-        }
-        let stages = self.stages();
-        stages.model.begin(options.sampling, index.into(), &mut scratch.model)?;
-        let Some(route) = self.route_for(options) else {
-            return definition::ids(stages, input, options, scratch, out);
-        };
-        let result = route.ids(stages, input, options, scratch, out);
-        route.flush(stages, scratch, out);
-        result.and_then(|()| scratch.model.check())
-    }
-
-    /// Append the ids of one input or pair as `encode` returns them, and their type ids if wanted, without padding. Return
-    /// the number of ids of an input without a pair before truncation.
-    ///
-    /// Of a pair, only as much is encoded as is kept.
-    pub fn row_into(
-        &self,
-        input: Input<'_>,
-        pair: Option<Input<'_>>,
-        options: Options<'_>,
-        scratch: &mut Scratch,
-        ids: &mut Vec<u32>,
-        mut type_ids: Option<&mut Vec<u8>>,
-    ) -> Result<usize, Error> {
-        let mut sequences = [std::mem::take(&mut scratch.first), std::mem::take(&mut scratch.second)];
-        self.encode_pair(input, pair, false, options, |part, index| {
-            let ids = &mut sequences[index];
-            ids.clear();
-            self.ids_into(part, index as u32, options, scratch, ids)?;
-            Ok(ids.len())
-        })?;
-        let [mut first, mut second] = sequences;
-        let count = first.len();
-        let add_special_tokens = options.add_special_tokens;
-        self.truncate(&mut first, pair.is_some().then_some(&mut second), add_special_tokens)?;
-        let second_ids = pair.is_some().then_some(second.as_slice());
-        self.stages().post_processor.frame_ids(&first, second_ids, add_special_tokens, |run, type_id| {
-            ids.extend_from_slice(run);
-            if let Some(type_ids) = &mut type_ids {
-                type_ids.extend(std::iter::repeat_n(type_id as u8, run.len()));
-            }
-        });
-        (scratch.first, scratch.second) = (first, second);
-        Ok(count)
-    }
-
-    /// Return the ids around each row if cache misses of several rows can be segmented in one batch: every word has ids, and
-    /// every row can be truncated.
-    #[must_use]
-    pub fn frame_of_rows(&self, options: Options<'_>) -> Option<&Frame> {
-        let is_second = |truncation: &Truncation| truncation.strategy == TruncationStrategy::OnlySecond;
-        let may_wait =
-            !self.truncation.as_ref().is_some_and(is_second) && self.stages().model.never_fails();
-        self.route_for(options).filter(|_| may_wait)?;
-        self.stages().post_processor.frame_of_one(options.add_special_tokens)
-    }
-
-    /// Return the same if the ids of rows can be aligned by [`Tokenizer::aligned_row`].
-    #[must_use]
-    pub fn frame_of_aligned_rows(&self, options: Options<'_>) -> Option<&Frame> {
-        self.aligning_route(options).filter(|_| self.truncation.is_none())?;
-        self.frame_of_rows(options).filter(|frame| !frame.trims)
-    }
-
-    /// Append the ids of a row before truncation, except those of cache misses, which wait for [`Self::flush_rows`]. Only
-    /// with the frame of [`Self::frame_of_rows`].
-    pub fn append_row(
-        &self,
-        input: Input<'_>,
-        frame: &Frame,
-        options: Options<'_>,
-        scratch: &mut Scratch,
-        out: &mut Vec<u32>,
-    ) -> Result<(), Error> {
-        out.extend_from_slice(&frame.before);
-        scratch.model.begin_unsampled();
-        let result = match self.route_for(options) {
-            Some(route) => route.ids(self.stages(), input, options, scratch, out),
-            None => definition::ids(self.stages(), input, options, scratch, out),
-        };
-        out.extend_from_slice(&frame.after);
-        scratch.misses.end_row();
-        result
-    }
-
-    /// Segment the cache misses of the rows so far, before a row whose ids are appended without the queue of misses;
-    /// [`Self::end_row`] follows it.
-    pub fn flush_before_row(&self, scratch: &mut Scratch, out: &mut Vec<u32>) {
-        if let Some(route) = self.route() {
-            route.flush(self.stages(), scratch, out);
-        }
-    }
-
-    /// Record the end of such a row.
-    pub fn end_row(&self, scratch: &mut Scratch) {
-        scratch.misses.end_row();
-    }
-
-    /// Segment the cache misses of all rows since the last call and splice their ids into the output. Return how far the
-    /// end of each row has moved.
-    pub fn flush_rows<'s>(
-        &self,
-        scratch: &'s mut Scratch,
-        out: &mut Vec<u32>,
-    ) -> impl Iterator<Item = usize> + 's {
-        self.flush_before_row(scratch, out);
-        scratch.misses.shifts()
-    }
-
     /// Encode one input or pair with every field.
     pub fn encode(
         &self,
@@ -162,7 +40,7 @@ impl Tokenizer {
     }
 
     /// Encode one input or pair with the windows that truncation cuts off, without padding.
-    pub fn windows(
+    pub(super) fn windows(
         &self,
         input: Input<'_>,
         pair: Option<Input<'_>>,
@@ -175,8 +53,11 @@ impl Tokenizer {
         Ok(framed)
     }
 
-    /// Emit the tokens of one input or pair, run by run, as [`Self::row_into`] appends their ids. Return the same number.
-    pub fn row_tokens(
+    /// Emit the tokens of one input or pair, run by run, without padding. Return the number of tokens of an input without a
+    /// pair before truncation.
+    ///
+    /// Of a pair, only as much is encoded as is kept.
+    pub(super) fn row_tokens(
         &self,
         input: Input<'_>,
         pair: Option<Input<'_>>,
@@ -217,7 +98,7 @@ impl Tokenizer {
     }
 
     /// Return the tokens of one input, the first (0) or second (1) of its row.
-    fn sequence(
+    pub(super) fn sequence(
         &self,
         input: Input<'_>,
         index: u32,
@@ -227,7 +108,7 @@ impl Tokenizer {
         self.stages().model.begin(options.sampling, index.into(), &mut scratch.model)?;
         if let Some((sampling, n)) = options.sampling.and_then(|sampling| Some((sampling, sampling.nbest?)))
         {
-            return self.sample_of_best(input, index, options, (sampling, n), scratch);
+            return self.sample_of_best(input, index, options, sampling, n, scratch);
         }
         let known_spaces = scratch.added_spaces.len();
         let aligned = self.aligned_tokens(input, index, options, scratch)?;
@@ -272,7 +153,7 @@ impl Tokenizer {
     }
 
     /// Truncate the items of one or two sequences.
-    fn truncate<T>(
+    pub(super) fn truncate<T>(
         &self,
         first: &mut Vec<T>,
         second: Option<&mut Vec<T>>,
