@@ -12,21 +12,23 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 from api_pages import write_api_pages
-from charts import chart_scripts, with_charts
+from charts import with_charts
 from checks import faults
 from navigation import Nav, navigation
 from notebooks import notebook_page
 from sources import ROOT, write_pages
-from steppers import bundle, theme, with_steps
+from steppers import STATIC, bundle, theme, with_steps
 
 HERE = Path(__file__).resolve().parent
 PLAYGROUND = ROOT / "build" / "playground"
+PLAYGROUND_BUTTON = re.compile(r'^<a class="md-button" href="playground/.*\n', re.MULTILINE)
 
 
 def main() -> None:
@@ -62,7 +64,7 @@ def write_sources(folder: Path) -> Nav:
 def write_assets(folder: Path) -> None:
     """Write the scripts and styles of the pages."""
     shutil.copytree(HERE / "assets", folder)
-    (folder / "vega.js").write_text(chart_scripts(), encoding="utf-8")
+    shutil.copy(STATIC / "icon.svg", folder / "mark.svg")
     (folder / "steppers.js").write_text(bundle(PLAYGROUND.exists()), encoding="utf-8")
     (folder / "steppers.css").write_text(theme(), encoding="utf-8")
 
@@ -71,7 +73,10 @@ def markdown(file: Path) -> str:
     """Return a file of the repository as Markdown."""
     if file.suffix == ".ipynb":
         return notebook_page(file)
-    return with_steps(with_charts(file.read_text(encoding="utf-8")))
+    text = file.read_text(encoding="utf-8")
+    if not PLAYGROUND.exists():
+        text = PLAYGROUND_BUTTON.sub("", text)
+    return with_steps(with_charts(text))
 
 
 def write_settings(folder: Path, nav: Nav) -> None:
@@ -84,6 +89,10 @@ def write_settings(folder: Path, nav: Nav) -> None:
 def run_generator(folder: Path, zensical: str) -> None:
     """Run the generator; its warnings are errors."""
     shutil.rmtree(folder / "site", ignore_errors=True)
+    if not shutil.which(zensical):
+        sys.exit(
+            f"found no {zensical}: make docs installs it, or pip install zensical mkdocstrings-python"
+        )
     command = [zensical, "build", "--strict", "--clean", "-f", str(folder / "mkdocs.yml")]
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode:

@@ -87,7 +87,7 @@ def title_of(link: str, file: str) -> str:
 def benchmark_pages() -> Nav:
     """Return the pages about benchmarks."""
     return [
-        {"Results": "explanation/benchmarks.md"},
+        {"Benchmarks": "explanation/benchmarks.md"},
         {"How they are made": "benchmarks/method.md"},
         {"Optimizations": "benchmarks/optimizations.md"},
         {"Records": "benchmarks/record.md"},

@@ -1,7 +1,8 @@
 """The Markdown pages of the repository as pages of the site: where each goes, and its links there.
 
 A page is written for readers of the repository: its links lead to files. In the site, a link to a page leads
-to that page, a link to an image to its copy, and a link to any other file to the repository on its host.
+to that page, a link to an image to its copy, and a link to any other file to the repository on its host. Each
+page gets its description, its source for the edit link, and blocks of code whose prompts are marked.
 """
 
 from __future__ import annotations
@@ -12,11 +13,14 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from front_matter import front_matter
+
 ROOT = Path(__file__).resolve().parents[2]
 REPOSITORY = "https://github.com/piecework/piecework"
+HOME = "tools/docs_site/home.md"
 # Pages outside docs/. Every page of docs/ keeps its path, and a README becomes the index of its folder.
 PLACES = {
-    "README.md": "index.md",
+    HOME: "index.md",
     "docs/README.md": "contents.md",
     "CHANGELOG.md": "project/changelog.md",
     "ARCHITECTURE.md": "project/architecture.md",
@@ -28,8 +32,11 @@ PLACES = {
     "conformance/README.md": "reference/conformance-cases.md",
     "python/piecework/reference/README.md": "explanation/reference-implementation.md",
 }
+# The site has its own home, and links to the README lead there.
+UNWRITTEN = {"README.md": "index.md"}
 LINK = re.compile(r"(?<=\]\()(?!https?:|mailto:)([^)#\s]*)(#[^)\s]*)?(?=\))")
 CODE = re.compile(r"(^(?:```|~~~).*?^(?:```|~~~)$|`[^`\n]+`)", re.DOTALL | re.MULTILINE)
+SESSION = re.compile(r"^```(?:(python)(?=\n>>> )|sh(?=\n\$ ))", re.MULTILINE)
 
 
 def places() -> dict[str, str]:
@@ -54,9 +61,19 @@ def write_pages(folder: Path, text_of: Callable[[Path], str]) -> None:
     for source, place in site.items():
         page = folder / place
         page.parent.mkdir(parents=True, exist_ok=True)
-        text = text_of(ROOT / source)
-        page.write_text(with_site_links(text, source, site), encoding="utf-8")
+        text = with_sessions(text_of(ROOT / source))
+        linked = with_site_links(text, source, site | UNWRITTEN)
+        page.write_text(front_matter(text, source) + linked, encoding="utf-8")
     shutil.copytree(ROOT / "docs" / "images", folder / "images", dirs_exist_ok=True)
+
+
+def with_sessions(markdown: str) -> str:
+    r"""Return a page whose blocks with prompts are sessions, in which prompts and outputs are marked.
+
+    >>> with_sessions("```python\n>>> 1\n1\n```\n\n```sh\n$ ls\n```")
+    '```pycon\n>>> 1\n1\n```\n\n```console\n$ ls\n```'
+    """
+    return SESSION.sub(lambda found: "```pycon" if found[1] else "```console", markdown)
 
 
 def with_site_links(text: str, source: str, site: dict[str, str]) -> str:

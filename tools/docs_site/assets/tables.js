@@ -1,18 +1,23 @@
-// A table that is wider than the page can be scrolled by keys, too.
+// A table that is wider than the page has its cells one below the other, each with the heading of its column.
 
 (() => {
-  const sizes = new ResizeObserver((seen) => {
-    for (const { target } of seen) {
-      const frame = target.closest(".md-typeset__scrollwrap");
-      if (!frame) continue;
-      const isWide = frame.scrollWidth > frame.clientWidth;
-      frame.toggleAttribute("tabindex", isWide);
-      if (isWide) {
-        frame.tabIndex = 0;
-        frame.role = "region";
-        frame.ariaLabel = "Table";
-      }
+  const content = document.querySelector(".md-content__inner");
+  const tables = [...document.querySelectorAll(".md-content table")];
+
+  function nameCells(table) {
+    const headings = [...table.querySelectorAll("thead th")].map((heading) => heading.textContent.trim());
+    for (const row of table.querySelectorAll("tbody tr"))
+      [...row.cells].forEach((cell, column) => (cell.dataset.heading = headings[column] ?? ""));
+  }
+
+  function arrange() {
+    for (const table of tables) {
+      table.removeAttribute("data-rows");
+      const isWide = Math.max(table.scrollWidth, table.offsetWidth) > content.clientWidth;
+      if (isWide) nameCells(table);
+      table.toggleAttribute("data-rows", isWide);
     }
-  });
-  for (const table of document.querySelectorAll(".md-content table")) sizes.observe(table);
+  }
+
+  if (tables.length) new ResizeObserver(arrange).observe(content);
 })();
