@@ -120,20 +120,6 @@ impl<'r> Choices<'r> {
         Ok(choice)
     }
 
-    /// Return the next choice of the earlier run and record it; `None` after the last one.
-    pub(super) fn replay(&mut self) -> Option<u64> {
-        let choice = self.earlier.get(self.applied).copied()?;
-        self.applied += 1;
-        self.record(choice);
-        Some(choice)
-    }
-
-    pub(super) fn record(&self, choice: u64) {
-        if let Some(log) = self.log {
-            log.push(choice);
-        }
-    }
-
     /// Return the error for the choice that was replayed last.
     pub(super) fn wrong(&self, found: impl Into<String>) -> Error {
         let expected = "choices of a run with the same counts and settings";
