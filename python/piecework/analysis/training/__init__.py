@@ -214,7 +214,8 @@ def _result(
 ) -> tuple[tuple[str, ...], tuple[float, ...], str | None]:
     """Return the entries that a trainer learns, their scores, and why there are few; `log` gets the steps."""
     crosses_spaces = getattr(trainer, "transition", None) is not None
-    how: Any = {} if crosses_spaces else {"checkpoint": log}
+    has_steps = traits_of(trainer).resumption is not None and not crosses_spaces
+    how: Any = {"checkpoint": log} if has_steps else {}
     if isinstance(trainer, UnigramTrainer | ByteUnigramTrainer):
         pieces = by_characters(trainer).learn_pieces(counts, **how).pieces
         return tuple(entry for entry, _ in pieces), tuple(score for _, score in pieces), None

@@ -278,7 +278,7 @@ class TrainingThreshold:
     >>> trainer = pw.WordPieceTrainer(17, pw.train.TopDown(), min_frequency=1, special_tokens=("[UNK]",))
     >>> steps = pw.analysis.explain_training(counts, trainer).steps
     >>> [(step.threshold, step.selected, step.fits) for step in steps]
-    [(19, 1, True), (10, 3, True), (5, 5, False), (8, 3, True), (7, 3, True), (6, 3, True)]
+    [(19, 1, True), (10, 2, True), (5, 4, False), (8, 2, True), (7, 2, True), (6, 2, True)]
 
     The learner searches for the least threshold whose vocabulary fits, from `low` to `high`; `threshold` is
     halfway between them. `entries` are those of most count among the `selected` ones, which special tokens
