@@ -158,8 +158,16 @@ def _ranked_by_sentencepiece(symbols: int, splits: Splits, vocab: Sequence[str])
         allowed, key=lambda pair: (-pairs[pair], len("".join(pair)), "".join(pair), pair)
     )
     return [
-        PairScore(*pair, "".join(pair), pairs[pair], *(entries[one] for one in pair), pairs[pair])
-        for pair in order
+        PairScore(
+            left,
+            right,
+            left + right,
+            pairs[left, right],
+            entries[left],
+            entries[right],
+            pairs[left, right],
+        )
+        for left, right in order
     ]
 
 

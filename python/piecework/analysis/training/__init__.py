@@ -220,9 +220,8 @@ def _result(
         pieces = by_characters(trainer).learn_pieces(counts, **how).pieces
         return tuple(entry for entry, _ in pieces), tuple(score for _, score in pieces), None
     if isinstance(trainer, VocabularyTrainer):
-        if isinstance(trainer, ByteBPETrainer):
-            trainer = by_characters(trainer)
-        learned = trainer.learn_vocabulary(counts, **how)
+        of_entries: Any = by_characters(trainer) if isinstance(trainer, ByteBPETrainer) else trainer
+        learned = of_entries.learn_vocabulary(counts, **how)
         return learned.entries, (), learned.stopped_early
     model: Any = trainer.learn(counts, **how)
     is_scored = isinstance(trainer, SentencePieceTrainer)
