@@ -52,7 +52,7 @@ export interface Trace {
   seeds: [string, number][];
   /** The number of all steps, of which `steps` has the first. */
   step_count: number;
-  steps: (TrainingMerge | TrainingRemoval | TrainingThreshold | TrainingEstimate | TrainingPruning)[];
+  steps: TrainingStep[];
   /** Unigram: the lattice of the word with the final pieces. */
   lattice: TrainingLattice | null;
   /** The vocabulary in the order of its ids; after a merge, its first `vocab_size` entries. */
@@ -64,97 +64,11 @@ export interface Trace {
   /** What the normalizer changes. */
   normalized: { words: number; changed: number; examples: [string, string][] };
 }
-export interface PairScore {
-  left: string;
-  right: string;
-  token: string;
-  count: number;
-  left_count: number;
-  right_count: number;
-  score: number;
-  /** The score as a fraction, for "wordpiece-pmi". */
-  score_fraction?: string;
-}
-export interface SplitChange {
-  count: number;
-  before: string[];
-  after: string[];
-}
-export interface TrainingMerge {
-  kind: "TrainingMerge";
+/** A step; `kind` is the name of its class in the Python package, whose fields it has. */
+export interface TrainingStep {
+  kind: "TrainingMerge" | "TrainingRemoval" | "TrainingThreshold" | "TrainingEstimate" | "TrainingPruning";
   number: number;
-  winner: PairScore;
-  reason: string;
-  /** The best of all `pairs`, the winner first. */
-  candidates: PairScore[];
-  /** As many pairs in the order of the text. */
-  first_pairs: PairScore[];
-  pairs: number;
-  /** The pairs with the score of the winner, itself included. */
-  tied: number;
-  /** The first of `changed_words` words. */
-  changes: SplitChange[];
-  changed_words: number;
-  vocab_size: number;
-  is_new: boolean;
-}
-export interface EntryLoss {
-  entry: string;
-  count: number;
-  loss: number;
-}
-export interface TrainingRemoval {
-  kind: "TrainingRemoval";
-  number: number;
-  removed: EntryLoss;
-  /** The least losses of all `removable` entries. */
-  candidates: EntryLoss[];
-  removable: number;
-  tied: number;
-  changes: SplitChange[];
-  changed_words: number;
-  vocab_size: number;
-  put_back: EntryLoss | null;
-}
-export interface TrainingThreshold {
-  kind: "TrainingThreshold";
-  number: number;
-  low: number;
-  high: number;
-  threshold: number;
-  fits: boolean;
-  /** The first of `selected` entries with their counts. */
-  entries: [string, number][];
-  selected: number;
-  vocab_size: number;
-  splits: [string[], number][];
-}
-export interface TrainingEstimate {
-  kind: "TrainingEstimate";
-  number: number;
-  round: number;
-  iteration: number;
-  pieces: number;
-  log_likelihood: number;
-  estimates: { piece: string; expected: number; score: number | null }[];
-  dropped: string[];
-  lattice: TrainingLattice | null;
-}
-export interface TrainingPruning {
-  kind: "TrainingPruning";
-  number: number;
-  round: number;
-  pieces: number;
-  removed: PieceLoss[];
-  removed_count: number;
-  kept: PieceLoss[];
-  lattice: TrainingLattice | null;
-}
-export interface PieceLoss {
-  piece: string;
-  count: number;
-  loss: number | null;
-  reason: string;
+  [field: string]: unknown;
 }
 export interface TrainingLattice {
   word: string;
