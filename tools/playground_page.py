@@ -24,7 +24,6 @@ from piecework.cli.playground.training_replay import (
     DEFAULTS,
     LEARNERS,
     PRESETS_OF_LEARNERS,
-    PRUNING,
     VOCAB_SIZE,
     trainer_of,
 )
@@ -32,8 +31,6 @@ from piecework.spec import ENCODINGS, named_encoding, named_pre_tokenizer
 from piecework.train.plan import Plan
 
 SPECIAL = ("[UNK]",)
-# The module replays no removals.
-MODULE_LEARNERS = [learner for learner in LEARNERS if learner != PRUNING]
 EXAMPLE_SIZE = 4_000
 MODULE_FILES = ("piecework.js", "piecework.d.ts", "piecework_bg.wasm")
 _POLICY = (
@@ -84,18 +81,15 @@ def static_page() -> str:
 
 def page_data() -> dict[str, Any]:
     """Return what the scripts need of the package: presets, templates, examples, encodings."""
-    presets = {
-        name: found for name, found in PRESETS_OF_LEARNERS.items() if name in MODULE_LEARNERS
-    }
     templates = {
         learner: {name: template(learner, name) for name in {*names, default_preset(learner)}}
-        for learner, names in presets.items()
+        for learner, names in PRESETS_OF_LEARNERS.items()
     }
     return {
         "version": pw.__version__,
-        "presets": presets,
+        "presets": PRESETS_OF_LEARNERS,
         "templates": templates,
-        "defaults": {learner: default_preset(learner) for learner in MODULE_LEARNERS},
+        "defaults": {learner: default_preset(learner) for learner in LEARNERS},
         "examples": {name: example(name) for name in pw.analysis.training.EXAMPLES},
         "binaryKinds": {magic.hex(): kind for magic, kind in kinds_of_magic().items()},
         "encodings": {encoding["sha256"]: encoding for encoding in map(published, ENCODINGS)},
@@ -122,15 +116,13 @@ def example(name: str) -> dict[str, Any]:
     found = pw.analysis.training_example(name)
     special = found.trainer.special_tokens
     if found.texts:
-        learners = [learner for learner in MODULE_LEARNERS if learner.startswith("wordpiece")]
+        learners = [learner for learner in LEARNERS if learner.startswith("wordpiece")]
         templates = {learner: template(learner, found.preset, special) for learner in learners}
         return {"text": "\n".join(found.texts), "templates": templates}
     words = " ".join(word for word, count in found.counts for _ in range(count))
     return {
         "text": words,
-        "templates": {
-            learner: template(learner, "whitespace", special) for learner in MODULE_LEARNERS
-        },
+        "templates": {learner: template(learner, "whitespace", special) for learner in LEARNERS},
     }
 
 

@@ -140,6 +140,17 @@ def test_the_slider_replays_the_removals_of_pruning(site: str, opened: Open) -> 
     assert broken_rules(opened(page.url, bypass_csp=True)) == []
 
 
+def test_the_slider_replays_the_thresholds_of_top_down(site: str, opened: Open) -> None:
+    page = opened(f"{site}#view=training&corpus=hugs&learner=wordpiece-top-down&size=22&step=1")
+    expect(page.locator(".pairs h2")).to_have_text(re.compile(r"\d+ occurrences"))
+    expect(page.locator(".words li")).to_have_count(5)
+    last = page.get_by_label("Step", exact=True).get_attribute("max")
+    page.get_by_label("Step", exact=True).fill(last or "")
+    expect(page.locator(".vocabulary h2")).to_have_text("Vocabulary, 22 tokens")
+    expect(page.get_by_label("guess the next merge")).to_be_hidden()
+    assert broken_rules(opened(page.url, bypass_csp=True)) == []
+
+
 def test_the_last_removal_leaves_the_words_as_the_trained_model_splits_them(
     site: str, opened: Open
 ) -> None:

@@ -23,6 +23,7 @@ from piecework.cli.playground.application import STATIC, TEXT_BYTES
 from piecework.cli.playground.served_tokenizer import WORD_CHARS
 from piecework.cli.playground.training_replay import (
     CORPUS_CHARS,
+    LEARNERS,
     PRESETS,
     PRESETS_OF_LEARNERS,
     REMOVALS,
@@ -173,10 +174,7 @@ def test_training_returns_the_steps_of_the_published_example(client: TestClient)
     assert len(trace["vocab"]) == 70
 
 
-@pytest.mark.parametrize(
-    "learner",
-    ["wordpiece-pruning", "wordpiece-likelihood", "wordpiece-frequency", "bpe", "unigram"],
-)
+@pytest.mark.parametrize("learner", [learner for learner in LEARNERS if learner != "wordpiece-pmi"])
 @pytest.mark.parametrize("example", ["course", "hugs", ""])
 def test_each_learner_follows_each_corpus(client: TestClient, learner: str, example: str) -> None:
     size = {"course": 90, "hugs": 22, "": 30}[example]
@@ -255,7 +253,7 @@ BAD = {
     "/api/training?example=course&learner=bpe&preset=magic": "preset",
     "/api/training?example=course&learner=magic": (
         "learner: must be one of wordpiece-pruning, wordpiece-pmi, wordpiece-likelihood, "
-        "wordpiece-frequency, bpe, unigram, not 'magic'"
+        "wordpiece-frequency, wordpiece-top-down, bpe, unigram, not 'magic'"
     ),
     "/api/training?learner=bpe": "corpus: has no words; give a text, or choose one of the examples",
     "/api/training?example=course&learner=bpe&vocab_size=99999": (

@@ -10,26 +10,25 @@ import pytest
 from tools import playground_page
 
 import piecework as pw
-from piecework.cli.playground.training_replay import trainer_of, training_replay
+from piecework.cli.playground.training_replay import (
+    LEARNERS,
+    PRUNING,
+    REMOVALS,
+    STEPS,
+    trainer_of,
+    training_replay,
+)
 from tests.wasm.module import answers
 
 TEXT = "Low low lowest Lower\nnewest newest wider Zürich's cafés aaaa aaa\nhugs hug pugs ¡olé! 日本"
 SIZES = {"course": 70, "hugs": 15, "": 75}
-STEPS = 300
 
 
 def cases() -> list[tuple[str, str, str]]:
     """Return example, learner and preset, "" for the default."""
     presets = pw_presets()
-    made = [
-        (example, learner, "")
-        for example, learner in product(SIZES, playground_page.MODULE_LEARNERS)
-    ]
-    return made + [
-        ("", learner, preset)
-        for learner in playground_page.MODULE_LEARNERS
-        for preset in presets[learner]
-    ]
+    made = [(example, learner, "") for example, learner in product(SIZES, LEARNERS)]
+    return made + [("", learner, preset) for learner in LEARNERS for preset in presets[learner]]
 
 
 def pw_presets() -> dict[str, Any]:
@@ -48,7 +47,8 @@ def traces() -> dict[tuple[str, str, str], Any]:
         if example:
             text = data["examples"][example]["text"]
             template = data["examples"][example]["templates"].get(learner, template)
-        requests.append({"train": [text, learner, SIZES[example], template, STEPS]})
+        steps = REMOVALS if learner == PRUNING else STEPS
+        requests.append({"train": [text, learner, SIZES[example], template, steps]})
     return dict(zip(cases(), answers(requests), strict=True))
 
 
@@ -66,9 +66,10 @@ def test_steps_equal_those_of_the_package(
     if learner == "unigram":
         compare_unigram(expected, trace)
     else:
-        for name in ("vocab", "splits", "stopped_early"):
+        for name in ("vocab", "splits", "seeds", "stopped_early"):
             assert trace[name] == expected[name], name
         for found, step in zip(trace["steps"], expected["steps"], strict=True):
+            assert found.keys() == step.keys() - {"note"}
             assert_same({name: step[name] for name in found}, found)
     if expected["preset"]:
         for name in ("words", "changed", "examples"):
@@ -140,4 +141,4 @@ def test_impossible_settings_have_the_sentences_of_the_package() -> None:
     assert small["error"]["message"] == str(error.value)
     assert small["error"]["name"] == "TrainingError"
     assert empty["error"]["name"] == "CorpusError"
-    assert unknown["error"]["message"].startswith("learner: must be wordpiece-pmi, ")
+    assert unknown["error"]["message"].startswith("learner: must be wordpiece-pruning, ")

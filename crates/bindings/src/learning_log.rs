@@ -3,11 +3,13 @@
 use numpy::{PyArray1, PyReadonlyArray1};
 use piecework_catch_panics::python;
 use piecework_train::unigram::{EmStep, RoundLog, UnigramResume, UnigramRound};
-use piecework_train::{ChoiceLog, Merge, MergeLog, Resume};
+use piecework_train::{ChoiceLog, Merge, MergeLog, Resume, StepLog};
 use pyo3::prelude::*;
+use pythonize::pythonize;
 
 use crate::arrays::array;
 use crate::errors::bad_argument;
+use crate::options::settings_of;
 
 /// A column of merges as Python receives it.
 type Column<'py, T> = Bound<'py, PyArray1<T>>;
@@ -34,6 +36,7 @@ pub struct LearningLog {
     merges: MergeLog,
     choices: ChoiceLog,
     rounds: RoundLog,
+    steps: Option<StepLog>,
 }
 
 impl LearningLog {
@@ -44,6 +47,7 @@ impl LearningLog {
             log: Some(&log.merges),
             earlier_choices: &log.earlier_choices,
             choice_log: Some(&log.choices),
+            steps: log.steps.as_ref(),
         })
     }
 
@@ -53,20 +57,20 @@ impl LearningLog {
             earlier: log.and_then(|log| log.earlier_round.as_ref()),
             log: log.map(|log| &log.rounds),
             pruning: Self::resume(log),
-            steps: None,
         }
     }
 }
 
 #[python]
 impl LearningLog {
-    /// Begin with what an earlier run with the same counts and settings had learned.
+    /// Begin with what an earlier run with the same counts and settings had learned; `trace` says which steps to report.
     #[new]
-    #[pyo3(signature = (*, merges=None, choices=None, round=None))]
+    #[pyo3(signature = (*, merges=None, choices=None, round=None, trace=None))]
     fn new(
         merges: Option<GivenMerges<'_>>,
         choices: Option<PyReadonlyArray1<'_, u64>>,
         round: Option<LearnedRound>,
+        trace: Option<&Bound<'_, PyAny>>,
     ) -> PyResult<Self> {
         let choices = choices.map(|choices| choices.as_slice().map(<[u64]>::to_vec)).transpose()?;
         Ok(Self {
@@ -76,6 +80,7 @@ impl LearningLog {
             merges: MergeLog::default(),
             choices: ChoiceLog::default(),
             rounds: RoundLog::default(),
+            steps: trace.map(|trace| settings_of(trace).map(StepLog::new)).transpose()?,
         })
     }
 
@@ -94,6 +99,11 @@ impl LearningLog {
     /// Return the choices so far of a trainer that merges no pairs.
     fn choices<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyArray1<u64>>> {
         array(py, self.choices.choices())
+    }
+
+    /// Remove and return the steps of the run, as data.
+    fn take_trace<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        Ok(pythonize(py, &self.steps.as_ref().map(StepLog::take))?)
     }
 
     /// Remove and return the last round of a Unigram trainer: pieces with scores, and EM steps.

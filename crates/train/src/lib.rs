@@ -8,6 +8,7 @@
 //! memory           reservations that fail with an error
 //! resume           training that continues after the merges or choices of an earlier run
 //! progress         progress reports and interruption
+//! trace            the steps of a run as data
 //! thread_team      work by several threads in parts of fixed size
 //! piece_rules      the rules for SentencePiece pieces
 //! symbol_splitter  splitting of words where no piece may cross
@@ -43,6 +44,7 @@ mod substrings;
 mod symbol_splitter;
 mod thread_team;
 mod top_down;
+mod trace;
 pub mod unigram;
 pub mod wordpiece;
 
@@ -51,3 +53,7 @@ pub use learned::{Learned, Removal};
 pub use memory::check_available;
 pub use piece_rules::{PieceRules, SeveralWords};
 pub use resume::{ChoiceLog, Merge, MergeLog, Resume};
+pub use trace::{
+    EntryLoss, MergeStep, RemovalStep, Score, ScoredPair, SplitChange, Step, StepLog, ThresholdStep, Trace,
+    TraceSpec,
+};

@@ -3,7 +3,8 @@
 use std::ops::ControlFlow;
 use std::time::{Duration, Instant};
 
-use super::resume::{Merge, MergeLog};
+use super::resume::{Merge, MergeLog, Resume};
+use super::trace::StepLog;
 use piecework_core::error::{Error, ErrorKind};
 
 /// Units of work, each well below a microsecond, between two readings of the clock.
@@ -18,6 +19,7 @@ pub(super) struct Progress<'a> {
     work: usize,
     last: LastCall,
     merges: Option<&'a MergeLog>,
+    steps: Option<&'a StepLog>,
 }
 
 impl<'a> Progress<'a> {
@@ -26,14 +28,24 @@ impl<'a> Progress<'a> {
         total: usize,
         call: &'a mut dyn FnMut(usize, usize) -> ControlFlow<()>,
     ) -> Result<Self, Error> {
-        let mut progress = Self { call, done: 0, total, work: 0, last: LastCall::now(), merges: None };
+        let mut progress =
+            Self { call, done: 0, total, work: 0, last: LastCall::now(), merges: None, steps: None };
         progress.report()?;
         Ok(progress)
     }
 
-    /// Append the merges from now on to a log.
-    pub(super) fn log_merges(&mut self, log: Option<&'a MergeLog>) {
-        self.merges = log;
+    /// Append the merges and the steps from now on to the logs of a run; the log of steps begins anew.
+    pub(super) fn log_to(&mut self, resume: Resume<'a>) {
+        if let Some(log) = resume.steps {
+            log.begin();
+        }
+        (self.merges, self.steps) = (resume.log, resume.steps);
+    }
+
+    /// Return the log that receives the steps of the learner, if there is one.
+    #[inline]
+    pub(super) fn steps(&self) -> Option<&'a StepLog> {
+        self.steps
     }
 
     /// Append a merge to the log.

@@ -5,6 +5,7 @@
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+use super::trace::StepLog;
 use piecework_core::error::{Error, ErrorKind};
 
 /// A merge; ids are indices into `Learned::vocab`.
@@ -51,6 +52,8 @@ pub struct Resume<'r> {
     pub earlier_choices: &'r [u64],
     /// Receives all choices, the earlier ones included.
     pub choice_log: Option<&'r ChoiceLog>,
+    /// Receives the steps that it asks for.
+    pub steps: Option<&'r StepLog>,
 }
 
 impl MergeLog {
@@ -93,23 +96,28 @@ impl<'r> Choices<'r> {
         Self { earlier: resume.earlier_choices, applied: 0, log: resume.choice_log }
     }
 
-    /// Return the choices of the earlier run that are not applied yet.
-    pub(super) fn remaining(&self) -> &'r [u64] {
-        &self.earlier[self.applied..]
+    /// Whether the next choice is one of the earlier run.
+    pub(super) fn is_replaying(&self) -> bool {
+        self.applied < self.earlier.len()
     }
 
-    /// Return the next choice of the earlier run and record it; `None` after the last one.
-    pub(super) fn replay(&mut self) -> Option<u64> {
-        let choice = self.earlier.get(self.applied).copied()?;
-        self.applied += 1;
-        self.record(choice);
-        Some(choice)
-    }
-
-    pub(super) fn record(&self, choice: u64) {
-        if let Some(log) = self.log {
+    /// Return the next choice of the earlier run, or else compute one, and record it; `None` if there is nothing to
+    /// choose.
+    pub(super) fn next_or(
+        &mut self,
+        compute: impl FnOnce() -> Result<Option<u64>, Error>,
+    ) -> Result<Option<u64>, Error> {
+        let choice = match self.earlier.get(self.applied) {
+            Some(&choice) => {
+                self.applied += 1;
+                Some(choice)
+            }
+            None => compute()?,
+        };
+        if let (Some(choice), Some(log)) = (choice, self.log) {
             log.push(choice);
         }
+        Ok(choice)
     }
 
     /// Return the error for the choice that was replayed last.
@@ -121,10 +129,10 @@ impl<'r> Choices<'r> {
 
     /// Reject choices of the earlier run that are left at the end.
     pub(super) fn finish(&mut self) -> Result<(), Error> {
-        match self.replay() {
-            Some(_) => Err(self.wrong("a choice after the last one")),
-            None => Ok(()),
+        if self.next_or(|| Ok(None))?.is_some() {
+            return Err(self.wrong("a choice after the last one"));
         }
+        Ok(())
     }
 }
 

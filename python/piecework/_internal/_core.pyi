@@ -916,14 +916,21 @@ class LearningLog:
         merges: _Merges | None = None,
         choices: npt.NDArray[np.uint64] | None = None,
         round: tuple[list[tuple[str, float]], list[tuple[int, float]]] | None = None,
+        trace: Mapping[str, object] | None = None,
     ) -> None:
-        """Begin with what an earlier run with the same counts and settings had learned."""
+        """Begin with what an earlier run with the same counts and settings had learned.
+
+        `trace` has the fields of `TraceSpec`, which say what of the run `take_trace` returns.
+        """
 
     def merges(self) -> _Merges:
         """Return the merges so far: left, right and merged ids, counts and scores."""
 
     def choices(self) -> npt.NDArray[np.uint64]:
         """Return the choices so far of a trainer that merges no pairs."""
+
+    def take_trace(self) -> dict[str, Any] | None:
+        """Remove and return the steps of the run as data, None without a `trace`."""
 
     def take_round(self) -> tuple[list[tuple[str, float]], list[tuple[int, float]]] | None:
         """Remove and return the last round of a Unigram trainer: pieces with scores, and EM steps."""

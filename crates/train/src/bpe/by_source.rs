@@ -104,7 +104,7 @@ pub fn learn_by_source(
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
-    progress.log_merges(resume.log);
+    progress.log_to(resume);
     check_sources(counts, parity)?;
     let (alphabet, entries) = spec.start(counts.sources, &mut progress)?;
     let mut forms = CharForms::new(&entries, &alphabet, spec.affixes());

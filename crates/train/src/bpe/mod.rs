@@ -70,7 +70,7 @@ pub fn resume(
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
-    progress.log_merges(resume.log);
+    progress.log_to(resume);
     let learned = learn_words(counts, spec, resume.earlier.into(), &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)

@@ -58,19 +58,12 @@ impl BpeTrainSpec {
         let initial = &self.initial_alphabet;
         let alphabet = Alphabet::choose(counts, initial, self.limit_alphabet, progress)?;
         let affixes = self.affixes();
-        let entries = first_entries(
-            affixes.prefix,
-            &self.special_tokens,
-            affixes.alphabet_entries(
-                counts,
-                &alphabet,
-                AlphabetForms::StartAndSeen,
-                true,
-                self.alphabet_order,
-                initial,
-            ),
-            self.vocab_size,
-        )?;
+        let forms = AlphabetForms::StartAndSeen;
+        let first = affixes.alphabet_entries(counts, &alphabet, forms, true, self.alphabet_order, initial);
+        if let Some(log) = progress.steps() {
+            log.set_alphabet(&first);
+        }
+        let entries = first_entries(affixes.prefix, &self.special_tokens, first, self.vocab_size)?;
         Ok((alphabet, entries))
     }
 

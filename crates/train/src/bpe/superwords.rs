@@ -43,7 +43,7 @@ pub fn resume_with_superwords(
     progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
 ) -> Result<Learned, Error> {
     let mut progress = Progress::start(spec.vocab_size, progress)?;
-    progress.log_merges(resume.log);
+    progress.log_to(resume);
     let stage = spec.superwords.and_then(|one| Some((one, one.first_stage(spec.vocab_size)?)));
     let learned = match stage {
         None => learn_words(words, spec, resume.earlier.into(), &mut progress)?,

@@ -21,6 +21,7 @@
 //! best_first       trainer: the best pair first, in rounds
 //! extend           training that starts from an existing model
 //! word_limit       the most words that an entry spans
+//! steps            merges as data, for whoever shows them
 //! ```
 //!
 //! This is the only code that merges. WordPiece, BPE and SentencePiece differ in settings, and in how their words are
@@ -43,6 +44,7 @@ mod score_classes;
 mod settings;
 mod sources;
 mod state;
+mod steps;
 #[cfg(test)]
 mod tests;
 mod ties;

@@ -141,6 +141,20 @@ impl PackedWords {
         lengths
     }
 
+    /// Visit each word: its entries and its count.
+    pub(super) fn visit_words(&self, mut visit: impl FnMut(&[u32], u64)) {
+        let (mut at, mut entries) = (1, Vec::new());
+        for &count in &self.counts {
+            entries.clear();
+            while self.cells[at as usize] != SEPARATOR {
+                entries.push(self.cells[at as usize]);
+                at = self.next(at);
+            }
+            at += 1;
+            visit(&entries, count);
+        }
+    }
+
     /// Visit each entry: entry, its length in characters at the start of training, and the count of its word.
     pub(super) fn visit_entries(
         &self,

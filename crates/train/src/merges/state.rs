@@ -22,6 +22,7 @@ use super::pair_merge::{MergedPositions, NeighbourChange, NeighbourChanges, Pair
 use super::pair_table::PairTable;
 use super::settings::{EntryLimits, MergeSettings, PairScore};
 use super::sources::Sources;
+use super::steps;
 use crate::entries::Entries;
 use crate::memory::check_available;
 use crate::progress::Progress;
@@ -107,12 +108,18 @@ impl MergeState {
             state.replay(earlier, progress)?;
         }
         let least = state.min_frequency();
+        // A log ranks all pairs.
+        let log = progress.steps();
         state.track_pairs(progress, |largest| match settings.score {
+            _ if log.is_some() => least,
             PairScore::Frequency => least.max(largest / FIRST_SPAN),
             PairScore::Likelihood => least.max(largest / LIKELIHOOD_SPAN),
             // The best pairs of other scores can be the rarest.
             _ => least,
         })?;
+        if let Some(log) = log {
+            steps::log_splits(&state, log);
+        }
         Ok(state)
     }
 
@@ -251,6 +258,9 @@ impl MergeState {
     ) -> Result<u32, Error> {
         if self.merges.len().is_multiple_of(CHECK_EVERY) {
             self.check_memory()?;
+        }
+        if let Some(log) = progress.steps() {
+            steps::log_merge(self, pair, log);
         }
         let (left, right) = self.pairs.parts(pair);
         let least = self.min_frequency();

@@ -114,6 +114,11 @@ impl Candidates {
         u32::from(self.chars[candidate as usize])
     }
 
+    /// Return the count of a candidate as a substring.
+    pub(super) fn count(&self, candidate: u32) -> u64 {
+        self.substrings[candidate as usize].count
+    }
+
     /// Return the positions where a candidate begins.
     pub(super) fn positions_of(&self, candidate: u32) -> &[u32] {
         self.index.positions_of(&self.substrings[candidate as usize])

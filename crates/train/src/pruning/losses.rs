@@ -14,8 +14,9 @@ use std::sync::{Mutex, PoisonError};
 
 use super::candidates::Candidates;
 use super::effects::{CostRule, EffectScratch, Gain, GainSums, WordCosts, WordEffects, ONE};
-use super::segmentation::VocabularyChange;
+use super::segmentation::{FewestScratch, VocabularyChange};
 use crate::progress::Progress;
+use crate::substrings::DistinctWord;
 use crate::thread_team::{threads_within, total, ThreadTeam};
 use piecework_core::error::Error;
 use piecework_core::spec::Segmentation;
@@ -50,6 +51,14 @@ pub(super) struct Losses<'a> {
     scratch: EffectScratch,
     with: WordEffects,
     without: WordEffects,
+}
+
+/// A word whose tokens a removal changes.
+pub(super) struct WordChange {
+    pub(super) number: u32,
+    pub(super) count: u64,
+    pub(super) before: Vec<u32>,
+    pub(super) after: Vec<u32>,
 }
 
 /// The losses as far as one thread has added them.
@@ -105,6 +114,41 @@ impl<'a> Losses<'a> {
     /// Return the removable entry with the least loss, and its loss.
     pub(super) fn cheapest(&mut self) -> Option<(u32, i128)> {
         self.queue.cheapest(&self.loss)
+    }
+
+    /// Whether the costs of entries differ.
+    pub(super) fn has_surprisal(&self) -> bool {
+        self.costs.rule.balance > 0
+    }
+
+    /// Return the loss of an entry, which is of use only beside others.
+    pub(super) fn loss(&self, candidate: u32) -> i128 {
+        self.loss[candidate as usize]
+    }
+
+    /// Return the words whose tokens change when an entry is removed, perhaps for one that has just been put back:
+    /// number and count, tokens before and after.
+    pub(super) fn changed_words(&self, removed: u32, put_back: Option<u32>) -> Vec<WordChange> {
+        let segmenter = &self.costs.segmenter;
+        let before =
+            put_back.map_or(VocabularyChange::NONE, |entry| VocabularyChange::NONE.and_removing(entry));
+        let after = VocabularyChange::NONE.and_removing(removed);
+        let entries = put_back.into_iter().chain([removed]);
+        let mut words: Vec<u32> = entries.flat_map(|entry| words_with(self.candidates, entry)).collect();
+        words.sort_unstable();
+        words.dedup();
+        let mut fewest = FewestScratch::default();
+        let mut segment = |word: &DistinctWord, change: &VocabularyChange| {
+            let mut tokens = Vec::new();
+            segmenter.segment(word, change, &mut fewest, &mut tokens);
+            tokens
+        };
+        let changes = words.into_iter().map(|number| {
+            let word = self.candidates.index.text.word(number);
+            let (before, after) = (segment(&word, &before), segment(&word, &after));
+            WordChange { number, count: word.count, before, after }
+        });
+        changes.filter(|change| change.before != change.after).collect()
     }
 
     /// Return the loss of an entry in tokens.
@@ -303,9 +347,6 @@ impl<'a> Losses<'a> {
     /// Estimate the costs of the entries from their uses, and of absent ones from those they would have.
     pub(super) fn estimate_costs(&mut self, progress: &mut Progress<'_>) -> Result<(), Error> {
         let rule = self.costs.rule;
-        if rule.balance == 0 {
-            return Ok(());
-        }
         let mut uses = self.uses(progress)?;
         let all_uses = uses.iter().sum();
         for (uses, gain) in uses.iter_mut().zip(self.gains(progress)?) {

@@ -6,6 +6,7 @@
 //! effects        what one word contributes to the losses, and what absent entries would save in it
 //! losses         what the removal of each entry costs, kept up to date, and the cheapest entry
 //! pruner         the removals, what is put back, and the choices of an earlier run
+//! steps          the removals as data
 //! ```
 //!
 //! The entry with the least loss is removed until the vocabulary has its size. The loss is the exact change of
@@ -23,6 +24,7 @@ mod effects;
 mod losses;
 mod pruner;
 mod segmentation;
+mod steps;
 #[cfg(test)]
 mod tests;
 
@@ -40,6 +42,7 @@ use piecework_core::error::Error;
 use candidates::Candidates;
 use losses::Losses;
 use pruner::Pruner;
+use steps::RemovalLog;
 
 pub(crate) use segmentation::MAX_WORD_CHARS;
 
@@ -76,13 +79,13 @@ pub(crate) fn prune(
     settings.check_weights()?;
     let mut choices = Choices::new(resume);
     let candidates = task.candidates(progress)?;
-    let mut pruner = Pruner::new(&candidates, settings, task.num_threads, &mut choices);
-    pruner.remove_until(wanted, total, progress)?;
-    pruner.put_back(wanted, progress)?;
+    let mut pruner = Pruner::new(&candidates, settings, task.num_threads);
+    pruner.remove_until(wanted, total, &mut choices, progress)?;
+    pruner.put_back(wanted, &mut choices, progress)?;
     let uses = pruner.losses.uses(progress)?;
     let present = (0..candidates.len() as u32).filter(|&candidate| pruner.losses.is_present(candidate));
     let found = present.map(|candidate| (candidates.name(candidate), uses[candidate as usize])).collect();
-    pruner.finish()?;
+    choices.finish()?;
     Ok(found)
 }
 
@@ -106,25 +109,27 @@ impl Learn for Pruning {
         self.check_weights()?;
         let Start { spec, entries, .. } = start;
         let mut choices = Choices::new(start.resume);
-        let candidates = wordpiece_task(start, self, progress)?.candidates(progress)?;
+        let task = wordpiece_task(start, self, progress)?;
+        let candidates = task.candidates(progress)?;
         debug_assert!((0..candidates.len() as u32).all(|candidate| {
             !candidates.protected[candidate as usize] || entries.find(&candidates.name(candidate)).is_some()
         }));
         let mut ascending: Vec<usize> = (0..sizes.len()).collect();
         ascending.sort_by_key(|&at| sizes[at]);
         let wanted = |at: usize| sizes[at].saturating_sub(entries.len());
-        let mut pruner = Pruner::new(&candidates, self, spec.num_threads, &mut choices);
+        let mut pruner = Pruner::new(&candidates, self, spec.num_threads);
+        pruner.log = progress.steps().map(|log| RemovalLog::new(log, start, &task, &candidates));
         if let Some(&least) = ascending.first() {
-            pruner.remove_until(wanted(least), spec.vocab_size, progress)?;
+            pruner.remove_until(wanted(least), spec.vocab_size, &mut choices, progress)?;
         }
         let mut learned = vec![Learned::default(); sizes.len()];
         for at in ascending {
-            pruner.put_back(wanted(at), progress)?;
+            pruner.put_back(wanted(at), &mut choices, progress)?;
             let chosen = by_uses(&pruner.losses, &candidates, progress)?;
             learned[at] = fill(entries, chosen, sizes[at], start.min_count());
             learned[at].removals = pruner.removals(wanted(at));
         }
-        pruner.finish()?;
+        choices.finish()?;
         Ok(learned)
     }
 }

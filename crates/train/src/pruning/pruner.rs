@@ -9,6 +9,7 @@ use std::cmp::Reverse;
 use super::candidates::Candidates;
 use super::effects::CostRule;
 use super::losses::Losses;
+use super::steps::RemovalLog;
 use crate::progress::Progress;
 use crate::resume::Choices;
 use crate::substrings::NONE;
@@ -24,11 +25,9 @@ const PUT_BACK_ROUNDS: usize = 4;
 const END_OF_ROUND: u64 = u64::MAX;
 
 /// Removes the cheapest entries, and puts some back.
-pub(super) struct Pruner<'a, 'c, 'r> {
+pub(super) struct Pruner<'a> {
     pub(super) losses: Losses<'a>,
     candidates: &'a Candidates,
-    choices: &'c mut Choices<'r>,
-    balance: bool,
     /// The number of entries that can be removed.
     removable: usize,
     /// The removed entries in order, before any is put back.
@@ -39,27 +38,23 @@ pub(super) struct Pruner<'a, 'c, 'r> {
     record: bool,
     removals: Vec<Removal>,
     exchanges: Vec<Removal>,
+    /// What reports the removals as steps.
+    pub(super) log: Option<RemovalLog<'a>>,
 }
 
-impl<'a, 'c, 'r> Pruner<'a, 'c, 'r> {
-    pub(super) fn new(
-        candidates: &'a Candidates,
-        settings: &Pruning,
-        threads: usize,
-        choices: &'c mut Choices<'r>,
-    ) -> Self {
+impl<'a> Pruner<'a> {
+    pub(super) fn new(candidates: &'a Candidates, settings: &Pruning, threads: usize) -> Self {
         let rule = CostRule::new(settings);
         Self {
             losses: Losses::new(candidates, settings.segmentation, rule, threads),
             candidates,
-            choices,
-            balance: rule.balance > 0,
             removable: candidates.protected.iter().filter(|&&protected| !protected).count(),
             removed: Vec::new(),
             is_current: false,
             record: settings.record_removals,
             removals: Vec::new(),
             exchanges: Vec::new(),
+            log: None,
         }
     }
 
@@ -68,20 +63,22 @@ impl<'a, 'c, 'r> Pruner<'a, 'c, 'r> {
         &mut self,
         wanted: usize,
         total: usize,
+        choices: &mut Choices<'_>,
         progress: &mut Progress<'_>,
     ) -> Result<(), Error> {
-        self.replay_removals(wanted)?;
-        let mut next_estimate = self.restore_costs(progress)?;
-        self.refresh(progress)?;
+        self.estimate_costs(progress)?;
+        let mut next_estimate = self.removable * STAGE_PERCENT / 100;
         let in_all = self.removable.saturating_sub(wanted);
         while self.removed.len() < in_all {
-            let Some((candidate, _)) = self.losses.cheapest() else { break };
-            self.note_removal(candidate, None);
-            self.losses.remove(candidate, progress)?;
-            self.removed.push(candidate);
-            self.choices.record(change(NONE, candidate));
+            let cheapest = || Ok(self.cheapest(progress)?.map(|candidate| change(NONE, candidate)));
+            let Some(choice) = choices.next_or(cheapest)? else { break };
+            let (inserted, removed) = parts(choice);
+            if inserted != NONE {
+                return Err(choices.wrong("an entry that is put back too early"));
+            }
+            self.remove(removed, choices, progress)?;
             progress.reach((self.removed.len() as u128 * total as u128 / in_all as u128) as usize);
-            if self.left() == next_estimate && self.balance {
+            if self.left() == next_estimate {
                 self.estimate_costs(progress)?;
                 next_estimate = next_estimate * STAGE_PERCENT / 100;
             }
@@ -91,7 +88,12 @@ impl<'a, 'c, 'r> Pruner<'a, 'c, 'r> {
 
     /// Change the vocabulary to that of `wanted` removable entries, and put removed entries back, each for the
     /// entry that is cheapest then, while that saves something.
-    pub(super) fn put_back(&mut self, wanted: usize, progress: &mut Progress<'_>) -> Result<(), Error> {
+    pub(super) fn put_back(
+        &mut self,
+        wanted: usize,
+        choices: &mut Choices<'_>,
+        progress: &mut Progress<'_>,
+    ) -> Result<(), Error> {
         self.exchanges.clear();
         let prefix = self.removable.saturating_sub(wanted).min(self.removed.len());
         if self.removed.len() != prefix || !self.is_current {
@@ -101,11 +103,7 @@ impl<'a, 'c, 'r> Pruner<'a, 'c, 'r> {
             return Ok(());
         }
         for _ in 0..PUT_BACK_ROUNDS {
-            let exchanges = match self.replay_round()? {
-                Some(exchanges) => exchanges,
-                None => self.exchange(progress)?,
-            };
-            if exchanges == 0 {
+            if self.exchange(choices, progress)? == 0 {
                 break;
             }
         }
@@ -116,11 +114,6 @@ impl<'a, 'c, 'r> Pruner<'a, 'c, 'r> {
     pub(super) fn removals(&self, wanted: usize) -> Vec<Removal> {
         let prefix = self.removable.saturating_sub(wanted).min(self.removals.len());
         [&self.removals[..prefix], &self.exchanges].concat()
-    }
-
-    /// Reject choices of an earlier run that are left.
-    pub(super) fn finish(self) -> Result<(), Error> {
-        self.choices.finish()
     }
 
     /// Return the number of removable entries that are left.
@@ -137,10 +130,35 @@ impl<'a, 'c, 'r> Pruner<'a, 'c, 'r> {
         Ok(())
     }
 
+    /// Estimate the costs of entries, if they differ.
     fn estimate_costs(&mut self, progress: &mut Progress<'_>) -> Result<(), Error> {
-        self.losses.estimate_costs(progress)?;
-        self.is_current = false;
-        self.refresh(progress)
+        if self.losses.has_surprisal() {
+            self.losses.estimate_costs(progress)?;
+            self.is_current = false;
+        }
+        Ok(())
+    }
+
+    fn cheapest(&mut self, progress: &mut Progress<'_>) -> Result<Option<u32>, Error> {
+        self.refresh(progress)?;
+        Ok(self.losses.cheapest().map(|(candidate, _)| candidate))
+    }
+
+    /// Remove an entry; with losses that are out of date, mark it only.
+    fn remove(
+        &mut self,
+        candidate: u32,
+        choices: &Choices<'_>,
+        progress: &mut Progress<'_>,
+    ) -> Result<(), Error> {
+        if self.is_current {
+            self.note_removal(candidate, None);
+            self.losses.remove(candidate, progress)?;
+        } else {
+            self.mark_absent(candidate, choices)?;
+        }
+        self.removed.push(candidate);
+        Ok(())
     }
 
     /// Mark all entries as present except the first `prefix` removed ones.
@@ -153,21 +171,41 @@ impl<'a, 'c, 'r> Pruner<'a, 'c, 'r> {
     // ---- one round
 
     /// Put back what saves more than the cheapest entry; return the number of exchanges.
-    fn exchange(&mut self, progress: &mut Progress<'_>) -> Result<usize, Error> {
-        if self.balance {
-            self.estimate_costs(progress)?;
-        }
+    fn exchange(&mut self, choices: &mut Choices<'_>, progress: &mut Progress<'_>) -> Result<usize, Error> {
+        self.estimate_costs(progress)?;
         self.refresh(progress)?;
-        let ranked = self.ranked_gains(progress)?;
-        let (mut exchanges, start) = self.replay_exchanges(&ranked, progress)?;
-        for &candidate in &ranked[start..] {
+        let mut ranked = self.ranked_gains(progress)?.into_iter();
+        let mut exchanges = 0;
+        loop {
+            let is_replayed = choices.is_replaying();
+            let choice = choices.next_or(|| self.next_exchange(&mut ranked, progress).map(Some))?;
+            let Some(choice) = choice.filter(|&choice| choice != END_OF_ROUND) else { break };
+            if is_replayed {
+                let (inserted, removed) = parts(choice);
+                if !ranked.any(|candidate| candidate == inserted) {
+                    return Err(choices.wrong(format!("entry {inserted}, which saves too little")));
+                }
+                self.mark_present(inserted, choices)?;
+                self.mark_absent(removed, choices)?;
+            }
+            exchanges += 1;
+        }
+        Ok(exchanges)
+    }
+
+    /// Exchange the next entry that saves more than the cheapest one; return the choice.
+    fn next_exchange(
+        &mut self,
+        ranked: &mut impl Iterator<Item = u32>,
+        progress: &mut Progress<'_>,
+    ) -> Result<u64, Error> {
+        self.refresh(progress)?;
+        for candidate in ranked {
             if let Some(removed) = self.swap_in(candidate, progress)? {
-                self.choices.record(change(candidate, removed));
-                exchanges += 1;
+                return Ok(change(candidate, removed));
             }
         }
-        self.choices.record(END_OF_ROUND);
-        Ok(exchanges)
+        Ok(END_OF_ROUND)
     }
 
     /// Return the absent entries that would save more than the cheapest entry, those that save most first.
@@ -199,6 +237,9 @@ impl<'a, 'c, 'r> Pruner<'a, 'c, 'r> {
     }
 
     fn note_removal(&mut self, candidate: u32, put_back: Option<u32>) {
+        if let Some(log) = &self.log {
+            log.push(&self.losses, candidate, put_back);
+        }
         if self.record {
             let list = if put_back.is_some() { &mut self.exchanges } else { &mut self.removals };
             list.push(Removal {
@@ -211,87 +252,18 @@ impl<'a, 'c, 'r> Pruner<'a, 'c, 'r> {
 
     // ---- an earlier run
 
-    /// Apply the removals of an earlier run.
-    fn replay_removals(&mut self, wanted: usize) -> Result<(), Error> {
-        let number = self.removable.saturating_sub(wanted).min(self.choices.remaining().len());
-        for _ in 0..number {
-            let (inserted, removed) = parts(self.choices.replay().unwrap_or(END_OF_ROUND));
-            if inserted != NONE {
-                return Err(self.choices.wrong("an entry that is put back too early"));
-            }
-            self.mark_absent(removed)?;
-            self.removed.push(removed);
-        }
-        Ok(())
-    }
-
-    /// Estimate the costs as of the last stage before the present one, and return when to do so again.
-    fn restore_costs(&mut self, progress: &mut Progress<'_>) -> Result<usize, Error> {
-        let mut last = self.removable;
-        let mut next = last * STAGE_PERCENT / 100;
-        // A stage with no entries left is never followed by another one.
-        while self.left() <= next && next < last {
-            (last, next) = (next, next * STAGE_PERCENT / 100);
-        }
-        if self.balance {
-            let removed = self.removed.len();
-            self.mark_removed(self.removable - last);
-            self.losses.estimate_costs(progress)?;
-            self.mark_removed(removed);
-        }
-        Ok(next)
-    }
-
-    /// Apply a whole round of an earlier run; return its number of exchanges, `None` if there is none.
-    fn replay_round(&mut self) -> Result<Option<usize>, Error> {
-        let remaining = self.choices.remaining();
-        let Some(exchanges) = remaining.iter().position(|&choice| choice == END_OF_ROUND) else {
-            return Ok(None);
-        };
-        for _ in 0..exchanges {
-            let (inserted, removed) = parts(self.choices.replay().unwrap_or(END_OF_ROUND));
-            self.mark_present(inserted)?;
-            self.mark_absent(removed)?;
-        }
-        self.choices.replay();
-        Ok(Some(exchanges))
-    }
-
-    /// Apply the exchanges of a round that an earlier run did not finish; return their number, and the position
-    /// in `ranked` after the last one.
-    fn replay_exchanges(
-        &mut self,
-        ranked: &[u32],
-        progress: &mut Progress<'_>,
-    ) -> Result<(usize, usize), Error> {
-        let (mut exchanges, mut start) = (0, 0);
-        while let Some(choice) = self.choices.replay() {
-            let (inserted, removed) = parts(choice);
-            let position = ranked[start..].iter().position(|&candidate| candidate == inserted);
-            let Some(position) = position else {
-                return Err(self.choices.wrong(format!("entry {inserted}, which saves too little")));
-            };
-            start += position + 1;
-            self.mark_present(inserted)?;
-            self.mark_absent(removed)?;
-            exchanges += 1;
-        }
-        self.refresh(progress)?;
-        Ok((exchanges, start))
-    }
-
-    fn mark_present(&mut self, candidate: u32) -> Result<(), Error> {
+    fn mark_present(&mut self, candidate: u32, choices: &Choices<'_>) -> Result<(), Error> {
         if !self.is_removable(candidate) || self.losses.is_present(candidate) {
-            return Err(self.choices.wrong(format!("entry {candidate}, which cannot be put back")));
+            return Err(choices.wrong(format!("entry {candidate}, which cannot be put back")));
         }
         self.losses.mark(candidate, true);
         self.is_current = false;
         Ok(())
     }
 
-    fn mark_absent(&mut self, candidate: u32) -> Result<(), Error> {
+    fn mark_absent(&mut self, candidate: u32, choices: &Choices<'_>) -> Result<(), Error> {
         if !self.is_removable(candidate) || !self.losses.is_present(candidate) {
-            return Err(self.choices.wrong(format!("entry {candidate}, which cannot be removed")));
+            return Err(choices.wrong(format!("entry {candidate}, which cannot be removed")));
         }
         self.losses.mark(candidate, false);
         self.is_current = false;

@@ -18,7 +18,7 @@ use crate::merges::{self, EntryLimits, MergeSettings, PackedWords, PairScore, Ti
 use crate::piece_rules::UNKNOWN;
 use crate::progress::Progress;
 use crate::resume::EarlierMerges;
-use crate::{Learned, Merge, PieceRules};
+use crate::{Learned, Merge, PieceRules, Step, StepLog};
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::model::{Model, ModelScratch};
 use piecework_core::spec::{ModelSpec, PieceType, ScoredPiece, SentencePieceKind, SentencePieceSpec};
@@ -44,7 +44,21 @@ pub(super) fn learn(
     };
     let mut pieces = learned.vocab;
     pieces.rotate_left(input.alphabet.ranked().len());
+    if let Some(log) = progress.steps() {
+        log_pieces(log, spec.symbols.len(), input);
+    }
     Ok(pieces)
+}
+
+/// Report the characters, and how many of the final pieces there are after each merge: characters are the last ones.
+fn log_pieces(log: &StepLog, symbols: usize, input: &TrainingInput<'_>) {
+    let characters: Vec<String> = input.alphabet.ranked().iter().map(|(c, _)| c.to_string()).collect();
+    log.set_alphabet(&characters);
+    for step in &mut log.trace().steps {
+        if let Step::Merge(merge) = step {
+            merge.vocab_size = merge.vocab_size + symbols - characters.len();
+        }
+    }
 }
 
 /// Learn pieces of single words up to the transition, then pieces that may cross spaces.

@@ -123,7 +123,8 @@ fn learn_from(
 ) -> Result<LearnedPieces, Error> {
     let size = spec.vocab_size.unwrap_or(0);
     let mut progress = Progress::start(size, progress)?;
-    progress.log_merges(resume.merges.log);
+    let is_unigram = spec.kind == SentencePieceKind::Unigram;
+    progress.log_to(if is_unigram { resume.rounds.pruning } else { resume.merges });
     check_counts(counts, &mut progress)?;
     let splitter = SymbolSplitter::new(&spec.symbols, &spec.pretokenization_delimiter)?;
     let alphabet = alphabet::choose(counts, &splitter, spec, &mut progress)?;

@@ -19,6 +19,7 @@
 //! search takes O(log of the largest count) thresholds. A threshold that no more substrings reach than the
 //! vocabulary can hold fits without segmentation.
 
+mod steps;
 mod substring_trie;
 
 use std::cmp::Reverse;
@@ -52,6 +53,7 @@ impl Learn for TopDown {
     fn learn(&self, start: Start<'_>, progress: &mut Progress<'_>) -> Result<Learned, Error> {
         let min_count = start.min_count();
         let Start { counts, spec, resume, chars, alphabet, entries } = start;
+        let prefix = spec.continuing_subword_prefix.as_str();
         let mut choices = Choices::new(resume);
         let text = CorpusText::new(counts, chars, &alphabet, spec, progress)?;
         let largest = text.largest_count(progress)?;
@@ -63,16 +65,22 @@ impl Learn for TopDown {
             progress.reach(spec.vocab_size * step / steps);
             step += 1;
             let middle = low + (high - low) / 2;
-            let fits = match choices.replay() {
-                Some(choice) => {
-                    (choice <= 1).then_some(choice == 1).ok_or_else(|| choices.wrong(choice.to_string()))?
-                }
-                None => {
-                    let fits = search.fits(middle, progress)?;
-                    choices.record(u64::from(fits));
-                    fits
-                }
+            let choice = choices.next_or(|| Ok(Some(u64::from(search.fits(middle, progress)?))))?;
+            let fits = match choice {
+                Some(choice @ 0..=1) => choice == 1,
+                other => return Err(choices.wrong(other.unwrap_or_default().to_string())),
             };
+            if let Some(log) = progress.steps() {
+                let selected = search.entries_by_count(middle, progress)?;
+                steps::log_threshold(
+                    log,
+                    counts,
+                    &search.base,
+                    (low, high, middle, fits),
+                    &selected,
+                    prefix,
+                );
+            }
             if fits {
                 high = middle;
             } else {
@@ -84,6 +92,7 @@ impl Learn for TopDown {
         if low > min_count {
             entries.extend(search.entries_by_count(low - 1, progress)?);
         }
+        let entries = entries.into_iter().map(|(name, _)| name);
         Ok(fill(&search.base, entries, spec.vocab_size, min_count))
     }
 }
@@ -130,12 +139,12 @@ impl ThresholdSearch<'_> {
         all - same.filter(|&&(initial, continuing)| new(initial) && new(continuing)).count()
     }
 
-    /// Return the entries that a threshold selects, by count descending, then code points.
+    /// Return the entries that a threshold selects with their counts, by count descending, then code points.
     fn entries_by_count(
         &mut self,
         threshold: u64,
         progress: &mut Progress<'_>,
-    ) -> Result<Vec<String>, Error> {
+    ) -> Result<Vec<(String, u64)>, Error> {
         let selected = self.select(threshold, progress)?;
         let Some(nodes) = &self.trie else { return Ok(Vec::new()) };
         let mut ranked = Vec::new();
@@ -148,7 +157,7 @@ impl ThresholdSearch<'_> {
             ranked.push((Reverse(count), name));
         }
         ranked.sort_unstable();
-        Ok(ranked.into_iter().map(|(_, name)| name).collect())
+        Ok(ranked.into_iter().map(|(Reverse(count), name)| (name, count)).collect())
     }
 
     /// Run all iterations for a threshold; return the counts of the selected nodes, 0 for the others.

@@ -17,6 +17,7 @@
 //! expectation       E-step and M-step
 //! pruning           the pruning loss of each piece
 //! steps             the steps of a run as data
+//! word_lattice      the lattice of one word as data
 //! ```
 //!
 //! Expected counts are summed as integers, so the result depends neither on the number of threads nor on the
@@ -35,6 +36,7 @@ mod steps;
 #[cfg(test)]
 mod tests;
 mod text_lattice;
+mod word_lattice;
 
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -53,9 +55,11 @@ use pruned_seeds::{pruned_seeds, SeedWords};
 pub(crate) use ranked_alphabet::RankedAlphabet;
 use reserved_entries::ReservedEntries;
 use segment_text::SegmentText;
+use steps::BegunStep;
 
 pub use spec::UnigramTrainSpec;
-pub use steps::{StepLog, StepValues, UnigramStep};
+pub use steps::{PieceEstimate, PieceLoss, UnigramStep};
+pub use word_lattice::{LatticeEdge, ScoredPieces, TrainingLattice, WordLattice};
 
 /// The ratio of the pieces that pruning leaves to the entries of the vocabulary.
 const SURPLUS: f64 = 1.1;
@@ -113,10 +117,8 @@ pub struct UnigramResume<'r> {
     pub earlier: Option<&'r UnigramRound>,
     /// Receives each round.
     pub log: Option<&'r RoundLog>,
-    /// The choices of the pruning that finds seeds, and where it records them.
+    /// The choices of the pruning that finds seeds, and where it records them; and the log of the steps after it.
     pub pruning: Resume<'r>,
-    /// Receives each step.
-    pub steps: Option<&'r StepLog>,
 }
 
 /// Learn a Unigram vocabulary of `vocab_size` entries from word counts, or of fewer if `hard_limit` is not set.
@@ -161,6 +163,7 @@ pub fn resume(
 ) -> Result<LearnedUnigram, Error> {
     reserved_entries::check(spec)?;
     let mut progress = Progress::start(spec.vocab_size, progress)?;
+    progress.log_to(resume.pruning);
     check_counts(counts, &mut progress)?;
     let splitter = SymbolSplitter::new(&spec.user_defined_symbols, "")?;
     let alphabet = RankedAlphabet::choose(counts, &splitter, spec, &mut progress)?;
@@ -194,10 +197,18 @@ pub(crate) fn learn_within(
     if spec.hard_limit {
         reserved.check_supply(&corpus, &pieces, spec)?;
     }
+    if let Some(log) = progress.steps() {
+        let characters = alphabet.ranked().iter().map(|(character, _)| character.to_string());
+        let characters = characters.filter(|character| !reserved.contains(character)).collect();
+        steps::log_start(log, &pieces, &corpus, characters);
+    }
     let mut trainer =
         UnigramTrainer { spec, corpus: &corpus, num_threads, wanted, steps: Vec::new(), resume };
     let pieces = trainer.run(pieces, progress)?;
     let mut pieces = reserved.choose(&corpus, &pieces);
+    if let Some(log) = progress.steps() {
+        steps::log_end(log, &pieces[reserved.len()..]);
+    }
     if spec.pruning.is_some_and(|pruning| pruning.segmentation == Segmentation::Shortest) {
         pieces[reserved.len()..].iter_mut().for_each(|(_, score)| *score -= TOKEN_COST);
     }
@@ -223,34 +234,41 @@ impl UnigramTrainer<'_> {
             pieces.restore(self.corpus, &round.pieces)?;
             self.steps.clone_from(&round.steps);
         }
-        loop {
-            for _ in 0..self.spec.num_sub_iterations {
-                self.estimate(&mut pieces, progress)?;
+        for round in 1.. {
+            for iteration in 1..=self.spec.num_sub_iterations {
+                self.estimate(&mut pieces, (round, iteration), progress)?;
             }
             if pieces.len() <= target {
-                return Ok(pieces);
+                break;
             }
             let size = ((self.spec.shrinking_factor * pieces.len() as f64) as usize).max(target);
+            let step = BegunStep::new(progress.steps(), &pieces, self.corpus);
             let mut team = ThreadTeam::new(self.num_threads, progress);
-            pruning::prune(&mut pieces, self.corpus, size, self.wanted, self.resume.steps, &mut team)?;
+            let pruned = pruning::prune(&mut pieces, self.corpus, size, self.wanted, &mut team)?;
+            if let Some(step) = step {
+                step.end_pruning(round, pruned.values(self.corpus), &pruned.is_kept);
+            }
             if let Some(log) = self.resume.log {
                 log.set(UnigramRound { pieces: pieces.named(self.corpus), steps: self.steps.clone() });
             }
             progress.reach(done(seeds, pieces.len(), target, self.spec.vocab_size));
         }
+        Ok(pieces)
     }
 
-    fn estimate(&mut self, pieces: &mut PieceSet, progress: &mut Progress<'_>) -> Result<(), Error> {
+    fn estimate(
+        &mut self,
+        pieces: &mut PieceSet,
+        numbers: (usize, usize),
+        progress: &mut Progress<'_>,
+    ) -> Result<(), Error> {
+        let step = BegunStep::new(progress.steps(), pieces, self.corpus);
         let mut team = ThreadTeam::new(self.num_threads, progress);
         let expected = expectation::expect(pieces, self.corpus, &mut team)?;
         self.steps.push(EmStep { pieces: pieces.len(), log_likelihood: expected.log_likelihood });
-        if let Some(log) = self.resume.steps {
-            let counts = expected.counts.iter().map(|&count| count as f64 / expected.one).collect();
-            log.begin(pieces, self.corpus, StepValues::Expected(counts));
-        }
         expectation::maximize(pieces, &expected, self.wanted);
-        if let Some(log) = self.resume.steps {
-            log.end(pieces, self.corpus);
+        if let Some(step) = step {
+            step.end_estimate(numbers, &expected, pieces, self.corpus);
         }
         Ok(())
     }

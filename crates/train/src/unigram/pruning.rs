@@ -5,7 +5,6 @@
 
 use super::piece_set::{PieceSet, NONE};
 use super::segment_text::SegmentText;
-use super::steps::{StepLog, StepValues};
 use super::text_lattice::{LatticeScratch, TextLattice};
 use crate::thread_team::{total, ThreadTeam};
 use piecework_core::error::Error;
@@ -21,22 +20,33 @@ enum PruningDecision {
     Unused,
 }
 
+/// What pruning computed, by piece.
+pub(super) struct Pruned {
+    counts: Vec<u64>,
+    decisions: Vec<PruningDecision>,
+    pub(super) is_kept: Vec<bool>,
+}
+
+impl Pruned {
+    /// Return the count of each piece in the best segmentations, and its loss: infinite for a single character in use,
+    /// minus infinity for a piece that is not needed.
+    pub(super) fn values(&self, corpus: &SegmentText) -> impl Iterator<Item = (f64, f64)> + '_ {
+        let one = corpus.one_use;
+        let values = self.counts.iter().zip(&self.decisions);
+        values.map(move |(&count, &decision)| (count as f64 / one, rank(decision)))
+    }
+}
+
 /// Keep about `size` pieces, but at least `wanted`.
 pub(super) fn prune(
     pieces: &mut PieceSet,
     corpus: &SegmentText,
     size: usize,
     wanted: usize,
-    log: Option<&StepLog>,
     team: &mut ThreadTeam<'_, '_>,
-) -> Result<(), Error> {
+) -> Result<Pruned, Error> {
     let counts = counts_in_best(pieces, corpus, team)?;
     let decisions = decisions(pieces, corpus, &counts, team)?;
-    if let Some(log) = log {
-        let values = counts.iter().zip(&decisions);
-        let values = values.map(|(&count, &decision)| (count as f64 / corpus.one_use, rank(decision)));
-        log.begin(pieces, corpus, StepValues::Losses(values.collect()));
-    }
     let mut order: Vec<usize> = (0..pieces.len()).collect();
     order.sort_by(|&one, &two| {
         rank(decisions[two]).total_cmp(&rank(decisions[one])).then_with(|| match decisions[one] {
@@ -49,13 +59,10 @@ pub(super) fn prune(
     let needed = count(|decision| *decision == PruningDecision::Needed);
     let useful = count(|decision| *decision != PruningDecision::Unused);
     order.truncate(useful.min(size).max(needed).max(wanted));
-    let mut kept = vec![false; pieces.len()];
-    order.into_iter().for_each(|piece| kept[piece] = true);
-    pieces.retain(|piece| kept[piece]);
-    if let Some(log) = log {
-        log.end(pieces, corpus);
-    }
-    Ok(())
+    let mut is_kept = vec![false; pieces.len()];
+    order.into_iter().for_each(|piece| is_kept[piece] = true);
+    pieces.retain(|piece| is_kept[piece]);
+    Ok(Pruned { counts, decisions, is_kept })
 }
 
 fn rank(decision: PruningDecision) -> f64 {

@@ -1,57 +1,202 @@
-//! The steps of a run as data, for whoever shows them.
+//! The steps of Unigram as data: what EM estimates, and what a round of pruning removes.
 
-use std::sync::{Mutex, PoisonError};
+use foldhash::{HashMap, HashMapExt};
+use serde::Serialize;
 
+use super::expectation::ExpectedCounts;
 use super::piece_set::PieceSet;
 use super::segment_text::SegmentText;
+use super::word_lattice::{ScoredPieces, TrainingLattice};
+use crate::trace::{Score, Step, StepLog};
 
-/// One step of a Unigram trainer.
-#[derive(Clone, Debug, PartialEq)]
-pub struct UnigramStep {
-    /// The pieces before the step, by code points, with their scores.
-    pub before: Vec<(String, f64)>,
-    /// What the step computed for each of them.
-    pub values: StepValues,
-    /// The pieces after the step with their scores.
-    pub after: Vec<(String, f64)>,
+/// A step of Unigram; the names of kinds and fields are those of the Python package.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "kind")]
+pub enum UnigramStep {
+    /// An EM step: expected counts and new scores.
+    #[serde(rename = "TrainingEstimate")]
+    Estimate {
+        /// The number of the step, from 1.
+        number: usize,
+        /// The round of EM steps and pruning, from 1.
+        round: usize,
+        /// The EM step of the round, from 1.
+        iteration: usize,
+        /// The number of pieces before the step.
+        pieces: usize,
+        /// The log-likelihood of the corpus by these pieces.
+        log_likelihood: f64,
+        /// The pieces with the largest expected counts.
+        estimates: Vec<PieceEstimate>,
+        /// The pieces that are dropped.
+        dropped: Vec<String>,
+        /// The lattice of the word before the step.
+        lattice: Option<TrainingLattice>,
+    },
+    /// A round of pruning.
+    #[serde(rename = "TrainingPruning")]
+    Pruning {
+        /// The number of the step, from 1.
+        number: usize,
+        /// The round of EM steps and pruning, from 1.
+        round: usize,
+        /// The number of pieces before the step.
+        pieces: usize,
+        /// The first of the removed pieces, the least loss first.
+        removed: Vec<PieceLoss>,
+        /// The number of removed pieces.
+        removed_count: usize,
+        /// The first of the other pieces, the least loss first.
+        kept: Vec<PieceLoss>,
+        /// The lattice of the word before the step.
+        lattice: Option<TrainingLattice>,
+    },
 }
 
-/// What a step computes for each piece.
-#[derive(Clone, Debug, PartialEq)]
-pub enum StepValues {
-    /// An EM step: the expected counts.
-    Expected(Vec<f64>),
-    /// Pruning: the count in the best segmentations, and the loss without the piece, which is infinite for a single
-    /// character in use and minus infinity for a piece that is not needed.
-    Losses(Vec<(f64, f64)>),
+/// A piece in an EM step.
+#[derive(Clone, Debug, Serialize)]
+pub struct PieceEstimate {
+    /// The piece.
+    pub piece: String,
+    /// Its expected count.
+    pub expected: f64,
+    /// Its new score; `None` if it is dropped.
+    pub score: Option<f64>,
 }
 
-/// All steps of a run. Each takes memory for every piece, so this is for small corpora.
-///
-/// ```
-/// use piecework_train::unigram::StepLog;
-/// assert_eq!(StepLog::default().into_steps(), []);
-/// ```
-#[derive(Debug, Default)]
-pub struct StepLog(Mutex<Vec<UnigramStep>>);
+/// A piece in a round of pruning.
+#[derive(Clone, Debug, Serialize)]
+pub struct PieceLoss {
+    /// The piece.
+    pub piece: String,
+    /// Its count in the best segmentations.
+    pub count: Score,
+    /// The log-likelihood that is lost without it; `None` for a piece with a reason.
+    pub loss: Option<f64>,
+    /// Why it is kept or removed whatever its loss.
+    pub reason: &'static str,
+}
 
-impl StepLog {
-    /// Return the steps in order.
-    #[must_use]
-    pub fn into_steps(self) -> Vec<UnigramStep> {
-        self.0.into_inner().unwrap_or_else(PoisonError::into_inner)
+/// A step that a log wants, with the pieces before it.
+pub(super) struct BegunStep<'l> {
+    log: &'l StepLog,
+    number: usize,
+    before: Vec<(String, f64)>,
+}
+
+impl<'l> BegunStep<'l> {
+    /// Begin a step, if there is a log that wants it.
+    pub(super) fn new(log: Option<&'l StepLog>, pieces: &PieceSet, corpus: &SegmentText) -> Option<Self> {
+        let log = log?;
+        let number = log.next_step()?;
+        Some(Self { log, number, before: pieces.named(corpus) })
     }
 
-    /// Append a step without its result.
-    pub(super) fn begin(&self, pieces: &PieceSet, corpus: &SegmentText, values: StepValues) {
-        let step = UnigramStep { before: pieces.named(corpus), values, after: Vec::new() };
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(step);
+    /// Report an EM step, with the pieces after it.
+    pub(super) fn end_estimate(
+        self,
+        (round, iteration): (usize, usize),
+        expected: &ExpectedCounts,
+        pieces: &PieceSet,
+        corpus: &SegmentText,
+    ) {
+        let after: HashMap<String, f64> = pieces.named(corpus).into_iter().collect();
+        let counts = expected.counts.iter().map(|&count| count as f64 / expected.one);
+        let mut order: Vec<(&str, f64)> =
+            self.before.iter().map(|(piece, _)| piece.as_str()).zip(counts).collect();
+        order.sort_by(|one, two| two.1.total_cmp(&one.1));
+        let estimate = |&(piece, expected): &(&str, f64)| PieceEstimate {
+            piece: piece.to_owned(),
+            expected,
+            score: after.get(piece).copied(),
+        };
+        let dropped = order.iter().filter(|(piece, _)| !after.contains_key(*piece));
+        let step = UnigramStep::Estimate {
+            number: self.number,
+            round,
+            iteration,
+            pieces: self.before.len(),
+            log_likelihood: expected.log_likelihood,
+            estimates: order.iter().take(self.log.spec.top).map(estimate).collect(),
+            dropped: dropped.map(|(piece, _)| (*piece).to_owned()).collect(),
+            lattice: lattice_of(self.log, &self.before),
+        };
+        self.log.push(Step::Unigram(step));
     }
 
-    /// Set the result of the last step.
-    pub(super) fn end(&self, pieces: &PieceSet, corpus: &SegmentText) {
-        if let Some(step) = self.0.lock().unwrap_or_else(PoisonError::into_inner).last_mut() {
-            step.after = pieces.named(corpus);
-        }
+    /// Report a round of pruning: the count and the loss of each piece, and the pieces after it.
+    pub(super) fn end_pruning(
+        self,
+        round: usize,
+        values: impl Iterator<Item = (f64, f64)>,
+        is_kept: &[bool],
+    ) {
+        let mut order: Vec<(PrunedPiece<'_>, bool)> = (self.before.iter().zip(values))
+            .map(|((piece, score), (count, loss))| PrunedPiece { piece, score: *score, count, loss })
+            .zip(is_kept.iter().copied())
+            .collect();
+        order.sort_by(|(one, _), (two, _)| {
+            one.loss.total_cmp(&two.loss).then(one.score.total_cmp(&two.score))
+        });
+        let top = self.log.spec.top;
+        let shown = |kept: bool| {
+            let pieces = order.iter().filter(move |(_, is_kept)| *is_kept == kept);
+            pieces.take(top).map(|(piece, _)| piece.shown()).collect()
+        };
+        let step = UnigramStep::Pruning {
+            number: self.number,
+            round,
+            pieces: order.len(),
+            removed: shown(false),
+            removed_count: is_kept.iter().filter(|&&kept| !kept).count(),
+            kept: shown(true),
+            lattice: lattice_of(self.log, &self.before),
+        };
+        self.log.push(Step::Unigram(step));
     }
+}
+
+/// A piece before pruning, with what pruning computes.
+struct PrunedPiece<'p> {
+    piece: &'p str,
+    score: f64,
+    count: f64,
+    loss: f64,
+}
+
+impl PrunedPiece<'_> {
+    fn shown(&self) -> PieceLoss {
+        let reason = match self.loss {
+            loss if loss.is_finite() => "",
+            f64::INFINITY => "a single character in use stays",
+            _ if self.count > 0.0 => "its parts are likelier",
+            _ => "in no best segmentation",
+        };
+        let is_whole = self.count.fract() == 0.0;
+        let count = if is_whole { Score::Count(self.count as u64) } else { Score::Real(self.count) };
+        let loss = Some(self.loss).filter(|loss| loss.is_finite());
+        PieceLoss { piece: self.piece.to_owned(), count, loss, reason }
+    }
+}
+
+/// Report the initial pieces, the most probable first, and the characters that are pieces in any case.
+pub(super) fn log_start(log: &StepLog, pieces: &PieceSet, corpus: &SegmentText, characters: Vec<String>) {
+    let mut seeds = pieces.named(corpus);
+    seeds.sort_by(|one, two| two.1.total_cmp(&one.1));
+    let mut trace = log.trace();
+    trace.seeds = seeds.into_iter().map(|(piece, score)| (piece, Score::Real(score))).collect();
+    trace.alphabet = characters;
+}
+
+/// Report the lattice of the word with the final pieces.
+pub(super) fn log_end(log: &StepLog, pieces: &[(String, f64)]) {
+    let lattice = lattice_of(log, pieces);
+    log.trace().lattice = lattice;
+}
+
+fn lattice_of(log: &StepLog, pieces: &[(String, f64)]) -> Option<TrainingLattice> {
+    let word = log.spec.word.as_deref()?;
+    let mut scores = HashMap::with_capacity(pieces.len());
+    scores.extend(pieces.iter().cloned());
+    ScoredPieces::new(scores).training_lattice(word)
 }

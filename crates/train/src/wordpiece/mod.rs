@@ -106,7 +106,7 @@ pub(crate) fn begin<'r>(
     least_size: usize,
     progress: &mut Progress<'r>,
 ) -> Result<Start<'r>, Error> {
-    progress.log_merges(resume.log);
+    progress.log_to(resume);
     let chars = check_counts(counts, progress)?;
     spec.learner.as_learn().check(counts)?;
     spec.alphabet_order.check(counts)?;
@@ -115,11 +115,11 @@ pub(crate) fn begin<'r>(
     alphabet.isolate(&spec.isolated_characters);
     let (forms, order) = (spec.alphabet_forms, spec.alphabet_order);
     let bare_first = spec.learner.as_learn().has_tokenizers_alphabet();
-    let entries = first_entries(
-        &spec.continuing_subword_prefix,
-        &spec.special_tokens,
-        spec.affixes().alphabet_entries(&[counts], &alphabet, forms, bare_first, order, initial),
-        least_size,
-    )?;
+    let affixes = spec.affixes();
+    let first = affixes.alphabet_entries(&[counts], &alphabet, forms, bare_first, order, initial);
+    if let Some(log) = progress.steps() {
+        log.set_alphabet(&first);
+    }
+    let entries = first_entries(affixes.prefix, &spec.special_tokens, first, least_size)?;
     Ok(Start { counts, spec, resume, chars, alphabet, entries })
 }

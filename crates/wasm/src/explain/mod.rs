@@ -3,10 +3,10 @@
 //! ```text
 //! wordpiece  the prefixes that longest match tries
 //! merges     the merges of BPE, in order
-//! lattice    the pieces of Unigram that occur in a word, and the best paths
 //! ```
+//!
+//! The lattice of Unigram is that of `piecework-train`, which reports it at each step of training.
 
-mod lattice;
 mod merges;
 mod wordpiece;
 
@@ -15,11 +15,11 @@ use piecework_core::engine::{Input, Options, Tokenizer};
 use piecework_core::error::Error;
 use piecework_core::spec::{ModelSpec, SentencePieceKind};
 use piecework_core::stages::added_tokens::Selector;
+use piecework_train::unigram::{ScoredPieces, WordLattice};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
 use crate::readable::{text_of_bytes, ReadableTokens};
-pub(crate) use lattice::{ScoredPieces, WordLattice};
 use merges::{MergeStep, Merger};
 use wordpiece::WordSearch;
 

@@ -44,7 +44,8 @@ impl WordSearch {
         if chars == 0 || chars > MAX_CHARS {
             return None;
         }
-        let (positions, greedy, shortest) = (searched.positions(), searched.greedy(), searched.shortest());
+        let (positions, shortest) = (searched.positions(), searched.shortest());
+        let greedy = searched.greedy(&positions);
         let chosen = match spec.segmentation {
             Segmentation::Greedy => &greedy,
             Segmentation::Shortest => &shortest,
@@ -98,18 +99,10 @@ impl SearchedWord<'_> {
         positions
     }
 
-    fn greedy(&self) -> Option<Vec<String>> {
-        let (mut tokens, mut start) = (Vec::new(), 0);
-        while start < self.chars.len() {
-            let longest = self.ends(start).next();
-            if longest.is_none() && !self.unknown_is_char() {
-                return None;
-            }
-            let (end, token) = longest.unwrap_or_else(|| (start + 1, self.spec.unk_token.clone()));
-            tokens.push(token);
-            start = end;
-        }
-        Some(tokens)
+    /// Return the tokens that the search found; `None` if it found no token somewhere.
+    fn greedy(&self, positions: &[PrefixSearch]) -> Option<Vec<String>> {
+        let unknown = || self.unknown_is_char().then(|| self.spec.unk_token.clone());
+        positions.iter().map(|search| search.found.clone().or_else(unknown)).collect()
     }
 
     /// Return the fewest tokens, with the fewest unknown characters; of equal ones, the longer first token.

@@ -1,36 +1,46 @@
 """Follow a learner step by step on a small corpus.
 
-Merges come from the trainer, and the reference computes the scores of the pairs that lose. Learners that
-remove entries are repeated by the reference; a result that differs from the trainer's is an error.
+The compiled trainer reports its steps. The tests compare them with those of `piecework.reference`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from piecework._internal import validation as checks
+from piecework._internal._core import LearningLog
 from piecework._internal.step_selection import Selection
 from piecework._internal.validation import check_choice
-from piecework.analysis.training.merges import trace_bpe, trace_wordpiece
-from piecework.analysis.training.removals import trace_pruning
+from piecework.analysis.training.steps import (
+    TrainingLattice,
+    TrainingMerge,
+    TrainingStep,
+    splits_of,
+    step_of,
+)
 from piecework.analysis.training.trace import TrainingTrace, nothing_to_prune
-from piecework.analysis.training.unigram import trace_unigram
+from piecework.analysis.word_steps import MAX_CHARS
 from piecework.errors import ArgumentError
 from piecework.train import (
     PRESETS,
+    BPETrainer,
+    ByteBPETrainer,
     ByteUnigramTrainer,
     Counts,
     Merges,
+    Pruning,
     SentencePieceTrainer,
     Trainer,
     UnigramTrainer,
     WordPieceTrainer,
     count_texts,
 )
+from piecework.train.learned import VocabularyTrainer
+from piecework.train.learners import SCORES
 from piecework.train.plan import Plan
-from piecework.train.trainer import traits_of
+from piecework.train.trainer import by_characters, traits_of
 
 EXAMPLES = ("course", "hugs")
 """The names of the examples."""
@@ -117,8 +127,8 @@ def explain_training(
     Unigram learners have its lattice at each step and at the end.
 
     A step takes time proportional to the corpus, whose distinct words may have at most 2,000,000 characters
-    together. Learners that remove entries are repeated in plain Python: at most 20,000 characters, 3,000 for
-    `Pruning`. `TopDown` and the trainers of SentencePiece, words and characters have their vocabulary only.
+    together. Trainers of words and characters have their vocabulary only, as do those whose entries cross
+    spaces.
 
     Raises `ArgumentError` for steps that do not exist and for a corpus that is too large, `CorpusError` for
     one without words, and the errors of the trainer.
@@ -127,43 +137,109 @@ def explain_training(
     top = checks.whole_number("top", top, 1)
     checks.check_type("trainer", trainer, Trainer, "a trainer")
     counts = _counts(corpus, trainer)
-    if word is not None and not isinstance(trainer, UnigramTrainer | ByteUnigramTrainer):
-        raise ArgumentError("word", f"needs a Unigram learner, not {type(trainer).__name__}")
-    trace = _trace(counts, trainer, wanted, top, word)
+    _check_traced(trainer, counts)
+    if word is not None:
+        _check_word(word, trainer, counts)
+    log = LearningLog(trace={"steps": wanted.ranges, "top": top, "word": word})
+    trace = _learned(trainer, counts, log)
     wanted.check(trace.step_count)
     return replace(trace, note=nothing_to_prune(trace, trainer.vocab_size))
 
 
-_TRACES: dict[str, Callable[[Counts, Any, Selection, int], TrainingTrace]] = {
-    "wordpiece merges": trace_wordpiece,
-    "wordpiece pruning": trace_pruning,
-    "bpe": trace_bpe,
-    "byte-bpe": trace_bpe,
-}
-"""The traces by kind of trainer, and learner; other trainers have no steps."""
+MAX_CHARACTERS = 2_000_000
 
 
-def _trace(
-    counts: Counts, trainer: Trainer, wanted: Selection, top: int, word: str | None
-) -> TrainingTrace:
-    if isinstance(trainer, UnigramTrainer | ByteUnigramTrainer):
-        return trace_unigram(counts, trainer, wanted, top, word)
-    traits = traits_of(trainer)
-    trace = _TRACES.get(f"{trainer.kind} {traits.detail}".rstrip())
-    if trace is not None:
-        return trace(counts, trainer, wanted, top)
-    model: Any = trainer.learn(counts)
-    is_scored = isinstance(trainer, SentencePieceTrainer)
+def _check_traced(trainer: Trainer, counts: Counts) -> None:
+    """Raise `ArgumentError` for settings without steps, and for a corpus that is too large."""
+    if isinstance(trainer, BPETrainer | ByteBPETrainer):
+        if trainer.parity:
+            problem = (
+                "has no steps to show; learn without it, or read the merges of `learn_vocabulary`"
+            )
+            raise ArgumentError("parity", problem)
+        if trainer.transition is not None:
+            problem = "cannot be traced: its two stages have different words; use preset o200k"
+            raise ArgumentError("transition", problem)
+    found = sum(map(len, counts.words))
+    if found > MAX_CHARACTERS:
+        problem = (
+            f"has distinct words of {found:,} characters; a trace takes at most {MAX_CHARACTERS:,}: "
+            "give a part of the corpus"
+        )
+        raise ArgumentError("corpus", problem)
+
+
+_WORDS_NAMED = 3
+
+
+def _check_word(word: str, trainer: Trainer, counts: Counts) -> None:
+    """Raise `ArgumentError` unless a word is one of the corpus, and the learner has a lattice of it."""
+    if isinstance(trainer, SentencePieceTrainer):
+        has_lattices = trainer.model_type == "unigram"
+    else:
+        has_lattices = isinstance(trainer, UnigramTrainer | ByteUnigramTrainer)
+    if not has_lattices:
+        raise ArgumentError("word", f"needs a Unigram learner, not {type(trainer).__name__}")
+    if word not in counts.words:
+        some = ", ".join(repr(one) for one in counts.words[:_WORDS_NAMED])
+        raise ArgumentError("word", f"must be a word of the corpus, such as {some}, not {word!r}")
+    if len(word) > MAX_CHARS:
+        raise ArgumentError("word", f"has {len(word):,} characters; the limit is {MAX_CHARS}")
+
+
+def _learned(trainer: Trainer, counts: Counts, log: LearningLog) -> TrainingTrace:
+    """Train, and return what the trainer reports and learns."""
+    vocab, scores, stopped_early = _result(trainer, counts, log)
+    data = log.take_trace() or {}
+    is_published = {*counts} == _PUBLISHED and _is_pmi(trainer)
+    steps = tuple(_with_note(step_of(step), is_published) for step in data["steps"])
     return TrainingTrace(
-        learner=f"{traits.title} {traits.detail}".rstrip(),
-        words=tuple(counts.most_common()),
-        special_tokens=traits.fixed_tokens,
-        alphabet=(),
-        steps=(),
-        step_count=0,
-        vocab=tuple(model.vocab),
-        scores=tuple(piece.score for piece in model.pieces) if is_scored else (),
+        learner=_name_of(trainer),
+        words=tuple(counts),
+        special_tokens=traits_of(trainer).fixed_tokens,
+        alphabet=tuple(data["alphabet"]),
+        splits=splits_of(data["splits"]),
+        seeds=tuple((seed, score) for seed, score in data["seeds"]),
+        steps=steps,
+        step_count=data["step_count"],
+        vocab=vocab,
+        scores=scores,
+        lattice=TrainingLattice.of(data["lattice"]),
+        stopped_early=stopped_early,
     )
+
+
+def _result(
+    trainer: Trainer, counts: Counts, log: LearningLog
+) -> tuple[tuple[str, ...], tuple[float, ...], str | None]:
+    """Return the entries that a trainer learns, their scores, and why there are few; `log` gets the steps."""
+    crosses_spaces = getattr(trainer, "transition", None) is not None
+    has_steps = traits_of(trainer).resumption is not None and not crosses_spaces
+    how: Any = {"checkpoint": log} if has_steps else {}
+    if isinstance(trainer, UnigramTrainer | ByteUnigramTrainer):
+        pieces = by_characters(trainer).learn_pieces(counts, **how).pieces
+        return tuple(entry for entry, _ in pieces), tuple(score for _, score in pieces), None
+    if isinstance(trainer, VocabularyTrainer):
+        of_entries: Any = by_characters(trainer) if isinstance(trainer, ByteBPETrainer) else trainer
+        learned = of_entries.learn_vocabulary(counts, **how)
+        return learned.entries, (), learned.stopped_early
+    model: Any = trainer.learn(counts, **how)
+    is_scored = isinstance(trainer, SentencePieceTrainer)
+    scores = tuple(piece.score for piece in model.pieces) if is_scored else ()
+    return tuple(model.vocab), scores, None
+
+
+def _name_of(trainer: Trainer) -> str:
+    traits = traits_of(trainer)
+    if isinstance(trainer, BPETrainer | ByteBPETrainer):
+        return f"{traits.title}, ties {by_characters(trainer).ties!r}"
+    learner = getattr(trainer, "learner", None)
+    if isinstance(trainer, WordPieceTrainer) and isinstance(learner, Merges):
+        ties = learner.ties or SCORES[learner.score].ties
+        return f"WordPiece by merges, score {learner.score!r}, ties {ties!r}"
+    if isinstance(trainer, WordPieceTrainer) and isinstance(learner, Pruning):
+        return f"WordPiece by pruning, segmentation {learner.segmentation!r}"
+    return f"{traits.title} {traits.detail}".rstrip()
 
 
 def _counts(
@@ -179,3 +255,24 @@ def _counts(
         raise ArgumentError("corpus", problem)
     plan = Plan.of(trainer)
     return count_texts(corpus, preset=plan.pipeline, sentences=plan.sentences)
+
+
+# ---- published worked examples that print another result than their own formula gives
+
+_PUBLISHED = {*_HUGS.items()}
+_NOTES = {
+    3: "the published text merges hu ##g here, as a tie at 1/15. By its formula hu ##g scores "
+    "10 / (15 x 15) = 2/45 at this step and hu ##gs 5 / (15 x 5) = 1/15, so hu ##gs comes first.",
+    4: "the published text has hu ##g as its third merge; by its formula it is the fourth.",
+}
+
+
+def _is_pmi(trainer: Trainer) -> bool:
+    learner = getattr(trainer, "learner", None)
+    return isinstance(learner, Merges) and learner.score == "pmi"
+
+
+def _with_note(step: TrainingStep, is_published: bool) -> TrainingStep:
+    if is_published and isinstance(step, TrainingMerge):
+        return replace(step, note=_NOTES.get(step.number))
+    return step

@@ -1,19 +1,31 @@
-"""The steps of a learner as data: merges, removals, EM iterations and pruning rounds."""
+"""The steps of a learner as the compiled trainer reports them."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph, Tokens
-from piecework.analysis.word_steps import WordLattice
+from piecework.analysis.word_steps import LatticeEdge, WordLattice
 from piecework.reference import bpe
-from piecework.train.learned import Merge
 
 Score: TypeAlias = Fraction | float | int
+Data: TypeAlias = Mapping[str, Any]
+"""What the compiled trainer reports."""
+
+Splits: TypeAlias = tuple[tuple[tuple[str, ...], int], ...]
+"""The tokens of words, with their counts."""
+
+
+def splits_of(splits: Sequence[tuple[Sequence[str], int]]) -> Splits:
+    """Return reported tokens of words.
+
+    >>> splits_of([(["h", "##u"], 2)])
+    ((('h', '##u'), 2),)
+    """
+    return tuple((tuple(symbols), count) for symbols, count in splits)
 
 
 # ---- merging
@@ -38,6 +50,14 @@ class PairScore:
     right_count: int
     score: Score
 
+    @classmethod
+    def of(cls, data: Data) -> PairScore:
+        """Return a reported pair."""
+        fields = {name: value for name, value in data.items() if name != "score_fraction"}
+        if "score_fraction" in data:
+            fields["score"] = Fraction(data["score_fraction"])
+        return cls(**fields)
+
     @property
     def formula(self) -> str:
         """The score as it is computed from the counts."""
@@ -47,29 +67,13 @@ class PairScore:
         return shown_score(self.score)
 
 
-def apply_merge(symbols: Sequence[str], merge: PairScore | Merge) -> list[str]:
+def apply_merge(symbols: Sequence[str], merge: PairScore) -> list[str]:
     """Replace every occurrence of a pair by its token, from left to right.
 
     >>> apply_merge(["a", "a", "a"], PairScore("a", "a", "aa", 2, 3, 3, score=2))
     ['aa', 'a']
     """
     return bpe.merge(symbols, (merge.left, merge.right), merge.token)
-
-
-def in_corpus_order(
-    splits: Iterable[tuple[Sequence[str], int]], pairs: Iterable[PairScore]
-) -> Iterator[PairScore]:
-    """Yield pairs in the order of their first occurrence in the words of a corpus.
-
-    >>> ab, bc = PairScore("a", "b", "ab", 1, 1, 1, score=1), PairScore("b", "c", "bc", 2, 1, 2, score=2)
-    >>> [pair.token for pair in in_corpus_order([(("a", "b", "c"), 1)], [bc, ab])]
-    ['ab', 'bc']
-    """
-    left = {(pair.left, pair.right): pair for pair in pairs}
-    for symbols, _ in splits:
-        for pair in pairwise(symbols):
-            if pair in left:
-                yield left.pop(pair)
 
 
 @dataclass(frozen=True)
@@ -83,6 +87,11 @@ class SplitChange:
     count: int
     before: tuple[str, ...]
     after: tuple[str, ...]
+
+    @classmethod
+    def of(cls, data: Data) -> SplitChange:
+        """Return a reported change."""
+        return cls(data["count"], tuple(data["before"]), tuple(data["after"]))
 
 
 @dataclass(frozen=True)
@@ -117,6 +126,15 @@ class TrainingMerge:
     is_new: bool
     note: str | None = None
     first_pairs: tuple[PairScore, ...] = ()
+
+    @classmethod
+    def of(cls, data: Data) -> TrainingMerge:
+        """Return a reported merge."""
+        pairs = {
+            name: tuple(map(PairScore.of, data[name])) for name in ("candidates", "first_pairs")
+        }
+        changes = tuple(map(SplitChange.of, data["changes"]))
+        return cls(**{**data, **pairs, "winner": PairScore.of(data["winner"]), "changes": changes})
 
     def blocks(self) -> Iterator[Block]:
         """Yield what the step shows."""
@@ -214,6 +232,18 @@ class TrainingRemoval:
     vocab_size: int
     put_back: EntryLoss | None = None
 
+    @classmethod
+    def of(cls, data: Data) -> TrainingRemoval:
+        """Return a reported removal."""
+        back = data["put_back"]
+        found = {
+            "removed": EntryLoss(**data["removed"]),
+            "candidates": tuple(EntryLoss(**one) for one in data["candidates"]),
+            "changes": tuple(map(SplitChange.of, data["changes"])),
+            "put_back": None if back is None else EntryLoss(**back),
+        }
+        return cls(**{**data, **found})
+
     def blocks(self) -> Iterator[Block]:
         """Yield what the step shows."""
         entry, loss = self.removed.entry, shown_score(self.removed.loss)
@@ -234,6 +264,60 @@ class TrainingRemoval:
         yield Grid(("entry", "count", "loss"), rows, ("count", "loss"), (0,), omitted)
         yield from _changed(self.changes, self.changed_words)
         yield Paragraph(f"vocabulary: {self.vocab_size:,} entries")
+
+
+# ---- WordPiece top-down
+
+
+@dataclass(frozen=True)
+class TrainingThreshold:
+    """One threshold of the top-down learner: the substrings that occur often enough, and whether they fit.
+
+    >>> import piecework as pw
+    >>> counts = pw.analysis.training_example("hugs").counts
+    >>> trainer = pw.WordPieceTrainer(17, pw.train.TopDown(), min_frequency=1, special_tokens=("[UNK]",))
+    >>> steps = pw.analysis.explain_training(counts, trainer).steps
+    >>> [(step.threshold, step.selected, step.fits) for step in steps]
+    [(19, 1, True), (10, 2, True), (5, 4, False), (8, 2, True), (7, 2, True), (6, 2, True)]
+
+    The learner searches for the least threshold whose vocabulary fits, from `low` to `high`; `threshold` is
+    halfway between them. `entries` are those of most count among the `selected` ones, which special tokens
+    and the alphabet complete to `vocab_size`. `splits` are the first words of the corpus as this vocabulary
+    splits them.
+    """
+
+    number: int
+    low: int
+    high: int
+    threshold: int
+    fits: bool
+    entries: tuple[tuple[str, int], ...]
+    selected: int
+    vocab_size: int
+    splits: Splits
+
+    @classmethod
+    def of(cls, data: Data) -> TrainingThreshold:
+        """Return a reported threshold."""
+        entries = tuple((entry, count) for entry, count in data["entries"])
+        return cls(**{**data, "entries": entries, "splits": splits_of(data["splits"])})
+
+    def blocks(self) -> Iterator[Block]:
+        """Yield what the step shows."""
+        yield Heading(f"threshold {self.number}: {self.threshold:,} occurrences", 2)
+        size = f"{self.selected:,} substrings are selected, a vocabulary of {self.vocab_size:,}"
+        rule = (
+            "it fits, so lower thresholds follow"
+            if self.fits
+            else "too many, so higher ones follow"
+        )
+        yield Paragraph(f"{size}: {rule} (from {self.low:,} to {self.high:,})")
+        yield Heading(f"entries by count ({self.selected:,})")
+        rows = tuple((entry, f"{count:,}") for entry, count in self.entries)
+        yield Grid(("entry", "count"), rows, ("count",), omitted=self.selected - len(rows))
+        yield Heading("first words")
+        words = tuple((f"{count:,}", Tokens.of(symbols)) for symbols, count in self.splits)
+        yield Grid(("count", "symbols"), words, ("count",))
 
 
 # ---- Unigram
@@ -274,6 +358,16 @@ class TrainingLattice:
     lattice: WordLattice
     probabilities: tuple[float, ...]
 
+    @classmethod
+    def of(cls, data: Data | None) -> TrainingLattice | None:
+        """Return a reported lattice, None without one."""
+        if data is None:
+            return None
+        found = data["lattice"]
+        edges = tuple(LatticeEdge(**edge) for edge in found["edges"])
+        lattice = WordLattice(edges, tuple(found["best"]), splits_of(found["segmentations"]))
+        return cls(data["word"], lattice, tuple(data["probabilities"]))
+
     def blocks(self) -> Iterator[Block]:
         """Yield the edges as a table."""
         yield Heading(f"lattice of {self.word}")
@@ -309,6 +403,16 @@ class TrainingEstimate:
     estimates: tuple[PieceEstimate, ...]
     dropped: tuple[str, ...]
     lattice: TrainingLattice | None = None
+
+    @classmethod
+    def of(cls, data: Data) -> TrainingEstimate:
+        """Return a reported iteration."""
+        found = {
+            "estimates": tuple(PieceEstimate(**one) for one in data["estimates"]),
+            "dropped": tuple(data["dropped"]),
+            "lattice": TrainingLattice.of(data["lattice"]),
+        }
+        return cls(**{**data, **found})
 
     def blocks(self) -> Iterator[Block]:
         """Yield what the step shows."""
@@ -371,6 +475,14 @@ class TrainingPruning:
     kept: tuple[PieceLoss, ...]
     lattice: TrainingLattice | None = None
 
+    @classmethod
+    def of(cls, data: Data) -> TrainingPruning:
+        """Return a reported round."""
+        lists = {
+            name: tuple(PieceLoss(**one) for one in data[name]) for name in ("removed", "kept")
+        }
+        return cls(**{**data, **lists, "lattice": TrainingLattice.of(data["lattice"])})
+
     def blocks(self) -> Iterator[Block]:
         """Yield what the step shows."""
         yield Heading(f"step {self.number}: round {self.round}, pruning", 2)
@@ -396,7 +508,29 @@ class TrainingPruning:
             yield from self.lattice.blocks()
 
 
-TrainingStep: TypeAlias = TrainingMerge | TrainingRemoval | TrainingEstimate | TrainingPruning
+TrainingStep: TypeAlias = (
+    TrainingMerge | TrainingRemoval | TrainingThreshold | TrainingEstimate | TrainingPruning
+)
+_KINDS: Mapping[str, type[TrainingStep]] = {
+    kind.__name__: kind
+    for kind in (
+        TrainingMerge,
+        TrainingRemoval,
+        TrainingThreshold,
+        TrainingEstimate,
+        TrainingPruning,
+    )
+}
+
+
+def step_of(data: Data) -> TrainingStep:
+    """Return a reported step.
+
+    >>> data = {"kind": "TrainingPruning", "number": 3, "round": 1, "pieces": 9, "removed_count": 0}
+    >>> step_of({**data, "removed": [], "kept": [], "lattice": None}).pieces
+    9
+    """
+    return _KINDS[data["kind"]].of({name: data[name] for name in data if name != "kind"})
 
 
 def shown_score(score: Score) -> str:

@@ -10,13 +10,13 @@ from piecework._internal.validation import counted
 from piecework.analysis.blocks import Block, Grid, Heading, Paragraph, Tokens
 from piecework.analysis.displayed import LINES, Displayed
 from piecework.analysis.training.steps import (
+    Splits,
     TrainingLattice,
     TrainingMerge,
     TrainingStep,
     apply_merge,
 )
-from piecework.errors import ArgumentError, InternalError
-from piecework.train import Counts
+from piecework.errors import ArgumentError
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +47,7 @@ class TrainingTrace(Displayed):
     words: tuple[tuple[str, int], ...]
     special_tokens: tuple[str, ...]
     alphabet: tuple[str, ...]
-    splits: tuple[tuple[tuple[str, ...], int], ...] = ()
+    splits: Splits = ()
     seeds: tuple[tuple[str, float], ...] = ()
     steps: tuple[TrainingStep, ...]
     step_count: int
@@ -73,7 +73,7 @@ class TrainingTrace(Displayed):
                 return self.vocab[: step.vocab_size - (number == 0 and step.is_new)]
         raise ArgumentError("number", f"must be a number of a merge in steps, not {number}")
 
-    def splits_after(self, number: int) -> tuple[tuple[tuple[str, ...], int], ...]:
+    def splits_after(self, number: int) -> Splits:
         """Return the symbols and the count of each word after a merge; after 0, `splits`.
 
         >>> import piecework as pw
@@ -210,26 +210,3 @@ def _scored(rows: tuple[tuple[str, float], ...], lines: int) -> Grid:
         (text, f"{score:,}" if kind == "count" else f"{score:.4f}") for text, score in rows[:lines]
     )
     return Grid(("entry", kind), shown, (kind,), omitted=len(rows) - len(shown))
-
-
-def check_small(counts: Counts, most: int, learner: str) -> None:
-    """Raise `ArgumentError` for distinct words of more than `most` characters together.
-
-    >>> check_small(Counts(["hug"], [1]), 3, "the pruning learner")
-    """
-    found = sum(map(len, counts.words))
-    if found > most:
-        problem = (
-            f"has distinct words of {found:,} characters; a trace of {learner} "
-            f"takes at most {most:,}: give a part of the corpus"
-        )
-        raise ArgumentError("corpus", problem)
-
-
-def check_same(traced: object, learned: object, what: str) -> None:
-    """Raise `InternalError` unless the trace ends with the same result as the trainer.
-
-    >>> check_same(["hug"], ["hug"], "the vocabulary")
-    """
-    if traced != learned:
-        raise InternalError("trace", f"{what} differs from the trainer's")

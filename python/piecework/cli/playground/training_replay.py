@@ -14,7 +14,7 @@ CORPUS_CHARS = 10_000
 VOCAB_SIZE = 2_000
 STEPS = 300
 REMOVALS = 800
-"""Removals of the pruning learner, which are computed in plain Python."""
+"""Steps of the pruning learner, most of the first of which change no word."""
 _LONGEST_WORD = 10
 _EXAMPLES = 3
 
@@ -46,6 +46,7 @@ _WORDPIECE: dict[str, dict[str, Any]] = {
     "wordpiece-pmi": {"learner": pw.train.Merges("pmi"), "alphabet_forms": "seen"},  # as published
     "wordpiece-likelihood": {"learner": pw.train.Merges("likelihood")},
     "wordpiece-frequency": {"learner": pw.train.Merges("frequency")},
+    "wordpiece-top-down": {"learner": pw.train.TopDown()},
 }
 LEARNERS = {
     **dict.fromkeys(_WORDPIECE, ("bert-uncased", "bert-cased", "whitespace", "punctuation")),

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from piecework._internal import validation as checks
 from piecework._internal._core import LearnedPieces as CorePieces
+from piecework._internal._core import LearningLog
 from piecework._internal.progress import progress_bar
 from piecework._internal.setting_fields import (
     Characters,
@@ -72,10 +73,16 @@ def resumable(
     trainer: Trainer,
     counts: Counts,
     progress: Progress,
-    checkpoint: PathLike | None,
+    checkpoint: PathLike | LearningLog | None,
     sizes: Sequence[int] = (),
 ) -> Iterator[dict[str, Any]]:
-    """Yield the arguments of the core for a run that continues the one in a checkpoint folder."""
+    """Yield the arguments of the core for a run that continues the one in a checkpoint folder.
+
+    A log in place of the folder receives the steps of the run.
+    """
+    if isinstance(checkpoint, LearningLog):
+        yield {"progress": None, "log": checkpoint}
+        return
     if checkpoint is not None and trainer._traits().resumption is None:
         warn_without_checkpoints(trainer)
         checkpoint = None

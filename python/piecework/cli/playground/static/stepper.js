@@ -2,13 +2,12 @@
 //
 // <div data-stepper="bpe" data-size="40" data-step="3">low lower newest widest</div>
 //
-// The text is shown without scripts, too. `data-stepper` is a learner ("wordpiece-pmi", "wordpiece-likelihood",
-// "wordpiece-frequency", "bpe", "unigram"), `data-size` the size of the vocabulary, `data-step` the first step that is
+// The text is shown without scripts, too. `data-stepper` is a learner ("wordpiece-pruning", "wordpiece-pmi",
+// "wordpiece-likelihood", "wordpiece-frequency", "wordpiece-top-down", "bpe", "unigram"), `data-size` the size of the vocabulary, `data-step` the first step that is
 // shown, `data-preset` how the text is split. The stepper is in a shadow root, so that styles do not meet.
 
 import { afterPause, element, grouped } from "./dom.js";
-import { MergeReplay } from "./merge_replay.js";
-import { UnigramReplay } from "./unigram_replay.js";
+import { replayOf } from "./replays.js";
 import { WorkerClient } from "./worker_client.js";
 import { loadPageData, trainIn } from "./worker_training.js";
 
@@ -75,8 +74,8 @@ export class Stepper {
         this.settings.word = word;
         this.train(Number(this.slider.value));
       };
-      const Replay = this.settings.learner === "unigram" ? UnigramReplay : MergeReplay;
-      this.replay = new Replay(trace, this.body, () => this.step(1), pick);
+      const Replay = replayOf(this.settings.learner);
+      this.replay = new Replay(trace, this.body, (by = 1) => this.step(by), pick);
       this.slider.max = trace.steps.length;
       this.slider.value = Math.min(step, trace.steps.length);
       this.message.textContent = "";

@@ -3,20 +3,19 @@
 import { changesSentence } from "./changes.js";
 import { element, grouped } from "./dom.js";
 import { MergeReplay } from "./merge_replay.js";
-import { PruningReplay } from "./pruning_replay.js";
+import { replayOf } from "./replays.js";
 import { files, train } from "./requests.js";
-import { UnigramReplay } from "./unigram_replay.js";
 
 const LEARNERS = {
   "wordpiece-pruning": "WordPiece, pruning",
   "wordpiece-pmi": "WordPiece, pair score",
   "wordpiece-likelihood": "WordPiece, likelihood",
   "wordpiece-frequency": "WordPiece, frequency",
+  "wordpiece-top-down": "WordPiece, top-down",
   bpe: "BPE",
   unigram: "Unigram",
 };
 const FIRST = "wordpiece-pmi"; // the learner of the published example
-const REPLAYS = { unigram: UnigramReplay, "wordpiece-pruning": PruningReplay };
 const HAS_TEXTS = ["course", ""];
 const CORPORA = { course: "Four sentences of a course", hugs: "hug, pug, pun, bun, hugs", "": "Your own text" };
 const SIZES = { course: 70, hugs: 15, "": 100 };
@@ -164,7 +163,7 @@ export class TrainingView {
       this.message.textContent = "";
       this.steps.hidden = false;
       this.splitting.replaceChildren(...splitting(trace.preset));
-      const Replay = REPLAYS[this.learner.value] ?? MergeReplay;
+      const Replay = replayOf(this.learner.value);
       this.word = trace.lattice?.word ?? "";
       const pick = (word) => {
         this.word = word;

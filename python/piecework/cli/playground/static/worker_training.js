@@ -6,6 +6,7 @@ import { WorkerError } from "./worker_client.js";
 export const CORPUS_CHARS = 200_000;
 export const VOCAB_SIZE = 8_000;
 const STEPS = 300;
+const REMOVALS = 800; // most of the first ones change no word
 
 /** Return presets, templates, examples and encodings, which the page was built with. */
 export async function loadPageData() {
@@ -33,13 +34,14 @@ export async function trainIn(client, data, { example, learner, preset, vocab_si
   const name = preset || data.defaults[learner];
   const template = published ?? data.templates[learner][name];
   const corpus = example ? data.examples[example].text : text;
-  const { normalized, ...trace } = await client.call("train", corpus, learner, vocabSize, template, STEPS, word);
+  const steps = learner === "wordpiece-pruning" ? REMOVALS : STEPS;
+  const { normalized, ...trace } = await client.call("train", corpus, learner, vocabSize, template, steps, word);
   trace.note = nothingToPrune(trace, vocabSize);
   return { ...trace, preset: published ? null : { name, about: data.presets[learner][name] ?? "", ...normalized } };
 }
 
 /** Return the sentence that all seeds of a run fit into its vocabulary, null if they do not, as the package has it. */
-function nothingToPrune({ seeds = [], alphabet, special_tokens: special }, vocabSize) {
+function nothingToPrune({ seeds, alphabet, special_tokens: special }, vocabSize) {
   const fixed = new Set([...special, ...alphabet]);
   const removable = seeds.filter(([seed]) => !fixed.has(seed)).length;
   if (!seeds.length || fixed.size + removable > vocabSize) return null;

@@ -1,4 +1,4 @@
-//! The lattice of a Unigram model: the pieces that occur in a word, their scores, and the best paths.
+//! The lattice of one word as data: the pieces that occur in it, their scores, the best paths and the probabilities.
 
 use foldhash::{HashMap, HashMapExt};
 use piecework_core::spec::{PieceType, SentencePieceSpec, UnigramSpec};
@@ -10,26 +10,47 @@ const RANKED: usize = 3;
 const UNKNOWN_PENALTY: f64 = 10.0;
 
 /// A piece between two positions of a word, in characters, with its log probability.
-#[derive(Clone, Serialize)]
-pub(crate) struct LatticeEdge {
-    pub(crate) piece: String,
-    pub(crate) start: usize,
-    pub(crate) end: usize,
-    pub(crate) score: f64,
-    is_known: bool,
-    is_best: bool,
+#[derive(Clone, Debug, Serialize)]
+pub struct LatticeEdge {
+    /// The piece.
+    pub piece: String,
+    /// Where it starts.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// Its log probability.
+    pub score: f64,
+    /// Whether the piece is an entry, not an unknown character.
+    pub is_known: bool,
+    /// Whether the best segmentation has it.
+    pub is_best: bool,
 }
 
 /// The pieces that occur in a word, and its best segmentations with the sums of their scores.
-#[derive(Serialize)]
-pub(crate) struct WordLattice {
-    pub(crate) edges: Vec<LatticeEdge>,
-    best: Vec<String>,
-    segmentations: Vec<(Vec<String>, f64)>,
+#[derive(Clone, Debug, Serialize)]
+pub struct WordLattice {
+    /// The pieces by their start, the longest first.
+    pub edges: Vec<LatticeEdge>,
+    /// The best segmentation.
+    pub best: Vec<String>,
+    /// The best segmentations with their scores.
+    pub segmentations: Vec<(Vec<String>, f64)>,
+}
+
+/// The lattice of a word, and for each of its edges the probability that a segmentation has it.
+#[derive(Clone, Debug, Serialize)]
+pub struct TrainingLattice {
+    /// The word.
+    pub word: String,
+    /// Its lattice.
+    pub lattice: WordLattice,
+    /// By edge.
+    pub probabilities: Vec<f64>,
 }
 
 /// The scores of pieces, by piece.
-pub(crate) struct ScoredPieces {
+#[derive(Debug)]
+pub struct ScoredPieces {
     scores: HashMap<String, f64>,
     unknown: f64,
     longest: usize,
@@ -39,17 +60,22 @@ pub(crate) struct ScoredPieces {
 
 impl ScoredPieces {
     /// Collect the scores of pieces.
-    pub(crate) fn new(scores: HashMap<String, f64>) -> Self {
+    #[must_use]
+    pub fn new(scores: HashMap<String, f64>) -> Self {
         let lowest = scores.values().copied().reduce(f64::min).unwrap_or(0.0);
         let longest = scores.keys().map(|piece| piece.chars().count()).max().unwrap_or(1);
         Self { unknown: lowest - UNKNOWN_PENALTY, scores, longest, is_single: false }
     }
 
-    pub(super) fn of_unigram(spec: &UnigramSpec) -> Self {
+    /// Collect the pieces of a Unigram model.
+    #[must_use]
+    pub fn of_unigram(spec: &UnigramSpec) -> Self {
         Self::new(spec.vocab.iter().cloned().collect())
     }
 
-    pub(super) fn of_sentencepiece(spec: &SentencePieceSpec) -> Self {
+    /// Collect the pieces of a SentencePiece model, with the scores that it encodes with.
+    #[must_use]
+    pub fn of_sentencepiece(spec: &SentencePieceSpec) -> Self {
         let mut scores = HashMap::new();
         let mut lowest = f32::MAX;
         for piece in &spec.pieces {
@@ -70,7 +96,8 @@ impl ScoredPieces {
     }
 
     /// Return the lattice of a word; `None` for one of more than 500 characters.
-    pub(crate) fn lattice(&self, word: &str) -> Option<WordLattice> {
+    #[must_use]
+    pub fn lattice(&self, word: &str) -> Option<WordLattice> {
         let chars: Vec<char> = word.chars().collect();
         if chars.is_empty() || chars.len() > MAX_CHARS {
             return None;
@@ -85,6 +112,26 @@ impl ScoredPieces {
         let score = |path: &[usize]| path.iter().map(|&edge| edges[edge].score).sum::<f64>();
         let segmentations = paths.iter().map(|(path, _)| (pieces(path), score(path))).collect();
         Some(WordLattice { best: pieces(&best), segmentations, edges })
+    }
+
+    /// Return the lattice of a word with the probabilities of its edges.
+    pub(super) fn training_lattice(&self, word: &str) -> Option<TrainingLattice> {
+        let lattice = self.lattice(word)?;
+        let chars = word.chars().count();
+        let (mut forward, mut backward) = (vec![0.0; chars + 1], vec![0.0; chars + 1]);
+        (forward[0], backward[chars]) = (1.0, 1.0);
+        for edge in &lattice.edges {
+            forward[edge.end] += forward[edge.start] * edge.score.exp();
+        }
+        for edge in lattice.edges.iter().rev() {
+            backward[edge.start] += backward[edge.end] * edge.score.exp();
+        }
+        let total = forward[chars];
+        let share = |sum: f64| if total > 0.0 { sum / total } else { 0.0 };
+        let probability =
+            |edge: &LatticeEdge| share(forward[edge.start] * edge.score.exp() * backward[edge.end]);
+        let probabilities = lattice.edges.iter().map(probability).collect();
+        Some(TrainingLattice { word: word.to_owned(), lattice, probabilities })
     }
 
     /// Return the pieces that occur in a word by their start, the longest first.

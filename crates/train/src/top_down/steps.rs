@@ -1,0 +1,34 @@
+//! The thresholds that the search tries as data.
+
+use std::collections::HashSet;
+
+use crate::count::Counts;
+use crate::entries::Entries;
+use crate::trace::{longest_matches, Step, StepLog, ThresholdStep};
+
+/// Report a threshold: the bounds of the search, the threshold between them, whether it fits, and what it selects.
+pub(super) fn log_threshold(
+    log: &StepLog,
+    counts: &Counts,
+    base: &Entries,
+    (low, high, threshold, fits): (u64, u64, u64, bool),
+    selected: &[(String, u64)],
+    prefix: &str,
+) {
+    let Some(number) = log.next_step() else { return };
+    let new: Vec<&(String, u64)> = selected.iter().filter(|(name, _)| base.find(name).is_none()).collect();
+    let names: HashSet<&str> = new.iter().map(|(name, _)| name.as_str()).collect();
+    let vocab_size = base.len() + names.len();
+    let entries: HashSet<&str> = names.into_iter().chain(base.names().iter().map(AsRef::as_ref)).collect();
+    log.push(Step::Threshold(ThresholdStep {
+        number,
+        low,
+        high,
+        threshold,
+        fits,
+        selected: vocab_size - base.len(),
+        entries: new.into_iter().take(log.spec.top).cloned().collect(),
+        vocab_size,
+        splits: longest_matches(counts, &entries, prefix, log.spec.top),
+    }));
+}
