@@ -12,7 +12,7 @@ use piecework_core::spec::{
 use piecework_core::text::printable_of;
 
 use crate::bytes::{self, split_bytes};
-use crate::merges_txt::{read_merges, Merge};
+use crate::text::{read_merges, Merge};
 
 const MERGES: usize = 48_894;
 const START: &str = "<|startoftext|>";

@@ -5,7 +5,6 @@
 mod bytes;
 mod detect;
 mod json;
-mod merges_txt;
 mod ranks;
 mod text;
 

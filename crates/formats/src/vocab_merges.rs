@@ -15,7 +15,7 @@ use serde_json::{Map, Value};
 
 use crate::bytes::{byte_level, check_alphabet, printable, tokenizer};
 use crate::json::{parse, Field};
-use crate::merges_txt::{line_of, read_merges, Merge};
+use crate::text::{line_of, read_merges, Merge};
 use crate::{clip, tiktoken};
 
 const END_OF_WORD: &str = "</w>";

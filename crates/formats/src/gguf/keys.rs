@@ -1,9 +1,8 @@
-//! The keys of a tokenizer, with the types of their values.
+//! The keys of a tokenizer, with the types of their values; the chat templates.
 
 use piecework_core::error::{Error, ErrorKind};
 
-use super::cursor::placed;
-use super::section::{GgufValue, Section};
+use super::section::{placed, GgufValue, Section};
 
 /// What the keys of a tokenizer begin with.
 pub(super) const PREFIX: &str = "tokenizer.ggml.";
@@ -136,5 +135,28 @@ impl Keys {
             Some(value) => Ok(Some(value)),
             None => Err(self.error(key, format!("a value of the type {}", entry.type_name), expected)),
         }
+    }
+}
+
+const CHAT_TEMPLATE: &str = "tokenizer.chat_template";
+/// The name of the template in [`CHAT_TEMPLATE`]. The key of another one ends in a dot and its name.
+const DEFAULT_TEMPLATE: &str = "default";
+
+/// Read the chat templates with their names, in the order of their keys.
+pub(super) fn read_chat_templates(bytes: &[u8]) -> Result<Vec<(String, String)>, Error> {
+    let keys = Keys::select(bytes, |key| template_name(key).is_some())?;
+    let mut templates = Vec::new();
+    for (key, name) in keys.names().into_iter().filter_map(|key| Some((key, template_name(key)?))) {
+        let template = keys.text(key)?.unwrap_or_default();
+        templates.push((name.to_owned(), template.to_owned()));
+    }
+    Ok(templates)
+}
+
+/// Return the name of the template in a key, or `None` for another key.
+fn template_name(key: &str) -> Option<&str> {
+    match key.strip_prefix(CHAT_TEMPLATE)? {
+        "" => Some(DEFAULT_TEMPLATE),
+        rest => rest.strip_prefix('.'),
     }
 }

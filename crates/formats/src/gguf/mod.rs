@@ -5,17 +5,9 @@
 //! of the library that made the vocabulary, with the special tokens that llama.cpp adds. Sources: the GGUF
 //! specification of ggml, and `llama-vocab.cpp` of llama.cpp for names and defaults.
 
-mod bert;
-mod byte_level;
-mod chat_templates;
-mod cursor;
-mod framing;
 mod keys;
-mod metaspace_bpe;
-mod roles;
+mod pipelines;
 mod section;
-mod sentencepiece;
-mod tokenizer_model;
 mod vocabulary;
 
 #[cfg(test)]
@@ -26,12 +18,12 @@ use std::io::{Read, Seek};
 use piecework_core::error::Error;
 use piecework_core::spec::TokenizerSpec;
 
-use keys::{Keys, MERGES, MODEL, PRE, SCORES};
+use keys::{read_chat_templates, Keys, MERGES, MODEL, PRE, SCORES};
+use pipelines::{read_bert, read_byte_level, read_metaspace_bpe, read_sentencepiece};
 use section::Section;
-use tokenizer_model::{TokenizerModel, MODELS};
-use vocabulary::Vocabulary;
+use vocabulary::{TokenizerModel, Vocabulary, MODELS};
 
-pub use tokenizer_model::NamedPipeline;
+pub use vocabulary::NamedPipeline;
 
 /// The names in a file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,7 +64,7 @@ pub fn roles(bytes: &[u8]) -> Result<Vec<(&'static str, String)>, Error> {
 
 /// Read the chat templates with their names; the one of `tokenizer.chat_template` is "default".
 pub fn chat_templates(bytes: &[u8]) -> Result<Vec<(String, String)>, Error> {
-    chat_templates::read(bytes)
+    read_chat_templates(bytes)
 }
 
 /// Read the tokenizer.
@@ -90,10 +82,10 @@ pub fn read(
     match model {
         TokenizerModel::Gpt2 => {
             let pipeline = pipeline.ok_or_else(|| keys.missing(PRE, "the name of a pre-tokenizer"))?;
-            byte_level::read(&keys, &vocabulary, pipeline)
+            read_byte_level(&keys, &vocabulary, pipeline)
         }
-        TokenizerModel::Llama | TokenizerModel::T5 => sentencepiece::read(&keys, vocabulary, model),
-        TokenizerModel::Bert => bert::read(&keys, &vocabulary, lowercase),
-        TokenizerModel::Gemma4 => metaspace_bpe::read(&keys, &vocabulary),
+        TokenizerModel::Llama | TokenizerModel::T5 => read_sentencepiece(&keys, vocabulary, model),
+        TokenizerModel::Bert => read_bert(&keys, &vocabulary, lowercase),
+        TokenizerModel::Gemma4 => read_metaspace_bpe(&keys, &vocabulary),
     }
 }

@@ -1,15 +1,12 @@
 //! JSON of tokenizer files: a tree that keeps repeated names, and fields with paths for errors.
 
 mod field;
-mod skip;
 mod tree;
 
 use piecework_core::error::{Error, ErrorKind};
-use serde::de::DeserializeSeed;
 
 pub(crate) use field::{all, Field};
-pub(crate) use skip::SkipValue;
-pub(crate) use tree::Tree;
+pub(crate) use tree::{SkipValue, Tree};
 
 use crate::text::utf8_after_mark;
 
@@ -20,7 +17,7 @@ const MAX_VALUES: usize = 1 << 26;
 pub(crate) fn parse(bytes: &[u8]) -> Result<Tree<'_>, Error> {
     let text = utf8_after_mark(bytes)?;
     check_count(text, MAX_VALUES)?;
-    Tree::read(text).ok_or_else(|| fault(text))
+    Tree::read(text).map_err(|error| fault(&error))
 }
 
 /// Reject a text with more than `max` values; the count includes commas and brackets within strings.
@@ -34,21 +31,11 @@ fn check_count(text: &str, max: usize) -> Result<(), Error> {
     Err(Error::new(ErrorKind::Format, "document", found, "a smaller file"))
 }
 
-/// Return the error for a text that is not JSON.
-fn fault(text: &str) -> Error {
-    let mut reader = serde_json::Deserializer::from_str(text);
-    let (place, found) = match SkipValue.deserialize(&mut reader).and_then(|()| reader.end()) {
-        Err(error) => place_and_problem(&error),
-        Ok(_) => ("document".to_owned(), "a text that cannot be read".to_owned()),
-    };
-    Error::new(ErrorKind::Format, place, found, "JSON")
-}
-
-/// Return the position of an error, and the error without its position.
-fn place_and_problem(error: &serde_json::Error) -> (String, String) {
+/// Return the error for a text that is not JSON, with the position of its first fault.
+fn fault(error: &serde_json::Error) -> Error {
     let (line, column, text) = (error.line(), error.column(), error.to_string());
     let problem = text.strip_suffix(&format!(" at line {line} column {column}")).unwrap_or(&text);
-    (format!("line {line}, column {column}"), problem.to_owned())
+    Error::new(ErrorKind::Format, format!("line {line}, column {column}"), problem, "JSON")
 }
 
 #[cfg(test)]
@@ -58,7 +45,7 @@ mod tests {
     #[test]
     fn names_the_position_of_an_error_once() {
         let expected = "line 1, column 6: found EOF while parsing a value, expected JSON";
-        assert_eq!(fault("{\"a\": ").to_string(), expected);
+        assert_eq!(parse(b"{\"a\": ").unwrap_err().to_string(), expected);
     }
 
     #[test]

@@ -1,16 +1,16 @@
-//! JSON text as a tree.
+//! JSON text as a tree, and values that are skipped.
 //!
 //! Unlike `serde_json::Value`, the tree keeps the order of members and repeated names, so that readers can
 //! reject these, and it borrows from the text. All values are in one list, each before its children, so a file
 //! with half a million values takes one allocation.
 //!
-//! The reader accepts the same texts as `serde_json`, which produces the error messages, and which parses
-//! strings with escapes and all but the simplest numbers. Scores are therefore parsed as `serde_json` parses
-//! them without `float_roundtrip`; segmentations depend on their exact values.
+//! `serde_json` parses the text, without `float_roundtrip`: segmentations depend on the exact values of scores.
 
 use std::borrow::Cow;
+use std::fmt;
 
 use piecework_core::interrupt;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 
 /// A value of a JSON text, without its children.
 #[derive(Debug)]
@@ -50,23 +50,21 @@ pub(crate) struct Values<'a> {
     count: usize,
 }
 
-/// The greatest depth, as in `serde_json`.
-const MAX_DEPTH: usize = 127;
 /// The values of a list that are read between two checks for an interrupt.
 const CHECKED: usize = 1 << 10;
 /// The assumed bytes of text for each value; denser texts allocate again.
 const BYTES_PER_NODE: usize = 12;
 
 impl<'t> Tree<'t> {
-    /// Read a whole text; return `None` if it is not JSON.
-    pub(crate) fn read(text: &'t str) -> Option<Self> {
+    /// Read a whole text, nested at most 127 levels.
+    pub(crate) fn read(text: &'t str) -> Result<Self, serde_json::Error> {
         let room = text.len() / BYTES_PER_NODE + 1;
         keep_memory::<Node>(2 * room);
-        let nodes = Vec::with_capacity(room);
-        let mut reader = TreeReader { text, at: 0, depth: 0, nodes };
-        reader.value()?;
-        reader.skip_space();
-        (reader.at == text.len()).then_some(Self(reader.nodes))
+        let mut nodes = Vec::with_capacity(room);
+        let mut reader = serde_json::Deserializer::from_str(text);
+        NodeReader(&mut nodes).deserialize(&mut reader)?;
+        reader.end()?;
+        Ok(Self(nodes))
     }
 
     /// Return the outermost value.
@@ -139,132 +137,160 @@ impl<'a> Iterator for Values<'a> {
 
 impl ExactSizeIterator for Values<'_> {}
 
-/// Reads values one after the other.
-struct TreeReader<'t> {
-    text: &'t str,
-    at: usize,
-    depth: usize,
-    nodes: Vec<Node<'t>>,
-}
+/// Appends a value and its children.
+struct NodeReader<'n, 't>(&'n mut Vec<Node<'t>>);
 
-impl<'t> TreeReader<'t> {
-    fn value(&mut self) -> Option<()> {
-        self.skip_space();
-        let node = match self.peek()? {
-            b'{' => return self.within(|reader| reader.list(b'}', Self::member).map(Node::Object)),
-            b'[' => return self.within(|reader| reader.list(b']', Self::value).map(Node::Array)),
-            b'"' => Node::Text(self.string()?),
-            b'n' => self.word("null", Node::Null)?,
-            b't' => self.word("true", Node::Bool(true))?,
-            b'f' => self.word("false", Node::Bool(false))?,
-            _ => self.number()?,
-        };
-        self.nodes.push(node);
-        Some(())
+impl<'t> NodeReader<'_, 't> {
+    fn push(self, node: Node<'t>) {
+        self.0.push(node);
     }
 
-    /// Read the children of a value, whose node precedes them.
-    fn within(&mut self, read: impl FnOnce(&mut Self) -> Option<Node<'t>>) -> Option<()> {
-        self.depth += 1;
-        if self.depth > MAX_DEPTH {
-            return None;
-        }
-        let place = self.nodes.len();
-        self.nodes.push(Node::Null);
-        self.nodes[place] = read(self)?;
-        self.depth -= 1;
-        Some(())
-    }
-
-    /// Read items separated by commas, up to the closing bracket.
-    fn list(&mut self, close: u8, item: impl Fn(&mut Self) -> Option<()>) -> Option<Children> {
-        let (from, mut count) = (self.nodes.len(), 0);
-        self.at += 1;
-        self.skip_space();
-        while count > 0 || self.peek()? != close {
-            item(self)?;
+    /// Read children while there are any; the node that `wrap` makes of them precedes them.
+    fn children<E>(
+        self,
+        wrap: impl Fn(Children) -> Node<'t>,
+        mut read: impl FnMut(&mut Vec<Node<'t>>) -> Result<bool, E>,
+    ) -> Result<(), E> {
+        let nodes = self.0;
+        let place = nodes.len();
+        nodes.push(Node::Null);
+        let mut count = 0;
+        while read(nodes)? {
             count += 1;
             if count % CHECKED == 0 {
                 interrupt::check(CHECKED);
             }
-            self.skip_space();
-            match self.peek()? {
-                b',' => self.at += 1,
-                end if end == close => break,
-                _ => return None,
+        }
+        nodes[place] = wrap(Children { count, nodes: nodes.len() - place - 1 });
+        Ok(())
+    }
+}
+
+impl<'t> DeserializeSeed<'t> for NodeReader<'_, 't> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'t>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'t> Visitor<'t> for NodeReader<'_, 't> {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        self.push(Node::Null);
+        Ok(())
+    }
+
+    fn visit_bool<E>(self, value: bool) -> Result<(), E> {
+        self.push(Node::Bool(value));
+        Ok(())
+    }
+
+    fn visit_u64<E>(self, value: u64) -> Result<(), E> {
+        self.push(Node::Unsigned(value));
+        Ok(())
+    }
+
+    fn visit_i64<E>(self, value: i64) -> Result<(), E> {
+        self.push(Node::Signed(value));
+        Ok(())
+    }
+
+    fn visit_f64<E>(self, value: f64) -> Result<(), E> {
+        self.push(Node::Float(value));
+        Ok(())
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'t str) -> Result<(), E> {
+        self.push(Node::Text(Cow::Borrowed(text)));
+        Ok(())
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<(), E> {
+        self.push(Node::Text(Cow::Owned(text.to_owned())));
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'t>>(self, mut items: A) -> Result<(), A::Error> {
+        self.children(Node::Array, |nodes| Ok(items.next_element_seed(NodeReader(nodes))?.is_some()))
+    }
+
+    fn visit_map<A: MapAccess<'t>>(self, mut members: A) -> Result<(), A::Error> {
+        self.children(Node::Object, |nodes| {
+            if members.next_key_seed(NodeReader(nodes))?.is_none() {
+                return Ok(false);
             }
-        }
-        self.at += 1;
-        Some(Children { count, nodes: self.nodes.len() - from })
+            members.next_value_seed(NodeReader(nodes))?;
+            Ok(true)
+        })
+    }
+}
+
+/// Checks a value that is not needed.
+///
+/// `serde::de::IgnoredAny` accepts nesting and numbers that Python rejects. Here `serde_json` parses the number and
+/// limits the nesting to 128 levels.
+#[derive(Clone, Copy)]
+pub(crate) struct SkipValue;
+
+impl<'de> DeserializeSeed<'de> for SkipValue {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for SkipValue {
+    type Value = ();
+
+    fn expecting(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        formatter.write_str("a JSON value")
     }
 
-    fn member(&mut self) -> Option<()> {
-        self.skip_space();
-        if self.peek()? != b'"' {
-            return None;
-        }
-        let name = self.string()?;
-        self.nodes.push(Node::Text(name));
-        self.skip_space();
-        if self.peek()? != b':' {
-            return None;
-        }
-        self.at += 1;
-        self.value()
+    fn visit_bool<E>(self, _: bool) -> Result<(), E> {
+        Ok(())
     }
 
-    /// Read a string, borrowed if it has no escapes.
-    fn string(&mut self) -> Option<Cow<'t, str>> {
-        let (bytes, quote) = (self.text.as_bytes(), self.at);
-        let mut at = quote + 1;
-        let mut has_escapes = false;
-        loop {
-            match *bytes.get(at)? {
-                b'"' => break,
-                b'\\' => (has_escapes, at) = (true, at + 2),
-                0..0x20 => return None,
-                _ => at += 1,
-            }
-        }
-        self.at = at + 1;
-        if has_escapes {
-            return serde_json::from_str(self.text.get(quote..=at)?).ok().map(Cow::Owned);
-        }
-        self.text.get(quote + 1..at).map(Cow::Borrowed)
+    fn visit_i64<E>(self, _: i64) -> Result<(), E> {
+        Ok(())
     }
 
-    fn number(&mut self) -> Option<Node<'t>> {
-        let rest = &self.text[self.at..];
-        let is_part = |byte: &u8| matches!(byte, b'0'..=b'9' | b'-' | b'+' | b'.' | b'e' | b'E');
-        let number = &rest[..rest.bytes().take_while(is_part).count()];
-        self.at += number.len();
-        if number.len() < 20 && !number.starts_with('0') && number.bytes().all(|byte| byte.is_ascii_digit())
-        {
-            return number.parse().ok().map(Node::Unsigned);
-        }
-        let number: serde_json::Number = serde_json::from_str(number).ok()?;
-        let signed = || number.as_i64().map(Node::Signed);
-        number.as_u64().map(Node::Unsigned).or_else(signed).or_else(|| number.as_f64().map(Node::Float))
+    fn visit_u64<E>(self, _: u64) -> Result<(), E> {
+        Ok(())
     }
 
-    fn word(&mut self, word: &str, node: Node<'t>) -> Option<Node<'t>> {
-        self.at += word.len();
-        (self.text.get(self.at - word.len()..self.at)? == word).then_some(node)
-    }
-
-    #[inline]
-    fn skip_space(&mut self) {
-        const WIDE: &[u8; 8] = b"        ";
-        while matches!(self.peek(), Some(b' ' | b'\n' | b'\r' | b'\t')) {
-            // Files that are laid out for readers are half spaces.
-            let is_wide = self.text.as_bytes()[self.at..].first_chunk() == Some(WIDE);
-            self.at += if is_wide { WIDE.len() } else { 1 };
+    fn visit_f64<E: serde::de::Error>(self, value: f64) -> Result<(), E> {
+        if value.is_finite() {
+            Ok(())
+        } else {
+            Err(E::custom("a number beyond a double"))
         }
     }
 
-    #[inline]
-    fn peek(&self) -> Option<u8> {
-        self.text.as_bytes().get(self.at).copied()
+    fn visit_str<E>(self, _: &str) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_unit<E>(self) -> Result<(), E> {
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut items: A) -> Result<(), A::Error> {
+        while items.next_element_seed(self)?.is_some() {}
+        Ok(())
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<(), A::Error> {
+        while map.next_key_seed(self)?.is_some() {
+            map.next_value_seed(self)?;
+        }
+        Ok(())
     }
 }
 

@@ -7,8 +7,7 @@
 use piecework_core::error::{Error, ErrorKind};
 use rustc_hash::FxHashMap;
 
-use super::compile::{MAX_ALL_REPLACEMENTS_BYTES, MAX_ALL_SOURCES_BYTES, MAX_SOURCE_BYTES};
-use super::double_array::Units;
+use super::compile::{Units, MAX_ALL_REPLACEMENTS_BYTES, MAX_ALL_SOURCES_BYTES, MAX_SOURCE_BYTES};
 
 /// Return the rules, ordered by source; an empty blob has none.
 pub(super) fn pairs(blob: &[u8]) -> Result<Vec<(String, String)>, Error> {

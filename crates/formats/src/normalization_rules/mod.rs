@@ -4,21 +4,15 @@
 //! decompiling lose nothing.
 //!
 //! ```text
-//! named         the rules that SentencePiece knows by name
-//! tsv           rule files
-//! compile       pairs -> charsmap: checks, the pool of replacements, the trie of sources
-//! decompile     charsmap -> pairs
-//! minimal_trie  the sources as a minimal acyclic automaton
-//! double_array  its units
-//! rule_error    what is wrong with a set of rules
+//! named      the rules that SentencePiece knows by name
+//! tsv        rule files
+//! compile    pairs -> charsmap: checks, the pool of replacements, the trie of sources and its units
+//! decompile  charsmap -> pairs
 //! ```
 
 mod compile;
 mod decompile;
-mod double_array;
-mod minimal_trie;
 mod named;
-mod rule_error;
 #[cfg(test)]
 mod tests;
 mod tsv;

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 
-use super::rule_error::RuleError;
+use super::compile::{lay_out, MinimalTrie, RuleError, TrieNode};
 use super::*;
 
 fn pairs_of(rules: &[(&str, &str)]) -> Vec<Pair> {
@@ -50,13 +50,13 @@ fn errors_name_the_rule() {
 #[test]
 fn does_not_decompile_a_trie_that_stands_for_too_many_rules() {
     // 32 levels of `a` or `b`, all with the same child: 2^32 rules in a few units.
-    let node = |value, child: Option<u32>| minimal_trie::TrieNode {
+    let node = |value, child: Option<u32>| TrieNode {
         value,
         children: child.map_or(vec![], |child| vec![(b'a', child), (b'b', child)]),
     };
     let mut nodes = vec![node(Some(0), None)];
     nodes.extend((0..32).map(|child| node(None, Some(child))));
-    let units = double_array::lay_out(&minimal_trie::MinimalTrie { nodes }).unwrap();
+    let units = lay_out(&MinimalTrie { nodes }).unwrap();
     let mut blob = ((units.len() * 4) as u32).to_le_bytes().to_vec();
     blob.extend(units.into_iter().flat_map(u32::to_le_bytes));
     blob.extend(b"x\0");

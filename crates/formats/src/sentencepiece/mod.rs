@@ -6,7 +6,6 @@
 
 mod message;
 mod read;
-mod schema;
 mod settings;
 mod vocab;
 mod write;

@@ -3,8 +3,10 @@
 use piecework_core::error::{Error, ErrorKind};
 use serde::Deserialize;
 
-use super::message::{put_field, Field, Message, WireValue};
-use super::schema::{DENORMALIZER, NORMALIZER, NORMALIZER_SETTINGS, TRAINER, TRAINER_SETTINGS};
+use super::message::{
+    put_field, Field, Message, WireValue, DENORMALIZER, NORMALIZER, NORMALIZER_SETTINGS, TRAINER,
+    TRAINER_SETTINGS,
+};
 
 /// The value of a setting.
 #[derive(Clone, Debug, PartialEq, Deserialize)]

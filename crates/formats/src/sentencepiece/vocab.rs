@@ -3,8 +3,7 @@
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{ModelSpec, ScoredPiece, TokenizerSpec};
 
-use super::message::Message;
-use super::schema::{OUTPUT_PIECE_SCORE, TRAINER};
+use super::message::{Message, OUTPUT_PIECE_SCORE, TRAINER};
 use crate::text::unmarked_utf8;
 
 /// Write the pieces with scores in six digits, as C++ streams write floats, or without scores, by the model.

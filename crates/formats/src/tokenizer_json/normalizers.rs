@@ -5,9 +5,10 @@ use piecework_core::error::Error;
 use piecework_core::spec::{BertNormalizerSpec, Cleaning, NormalizerSpec};
 use serde_json::{json, Value};
 
-use super::custom::{read_custom, write_custom, Functions};
 use super::sentencepiece::{read_normalizer, write_normalizer};
-use super::shared::{bare, optional, read_replace, sequence, write_replace, BASE64};
+use super::shared::{
+    bare, optional, read_custom, read_replace, sequence, write_custom, write_replace, Functions, BASE64,
+};
 use crate::json::Field;
 
 const KINDS: [&str; 15] = [

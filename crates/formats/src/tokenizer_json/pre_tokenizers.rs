@@ -4,10 +4,9 @@ use piecework_core::error::Error;
 use piecework_core::spec::{PreTokenizerSpec, SplitBehavior};
 use serde_json::{json, Value};
 
-use super::custom::{read_custom, write_custom, Functions};
 use super::shared::{
-    bare, read_behavior, read_byte_level, read_metaspace, read_pattern, sequence, write_behavior,
-    write_byte_level, write_metaspace, write_pattern,
+    bare, read_behavior, read_byte_level, read_custom, read_metaspace, read_pattern, sequence,
+    write_behavior, write_byte_level, write_custom, write_metaspace, write_pattern, Functions,
 };
 use crate::json::Field;
 

@@ -1,12 +1,19 @@
-//! Helpers that several stages share.
+//! Helpers that several stages share: vocabularies, custom stages, fields.
+
+use std::cell::Cell;
+use std::sync::Arc;
 
 use base64::alphabet;
 use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
 use piecework_core::error::Error;
-use piecework_core::spec::{ByteLevelSpec, MetaspaceSpec, PatternSpec, PrependScheme, SplitBehavior};
+use piecework_core::spec::{
+    AddedToken, ByteLevelSpec, CustomSpec, MetaspaceSpec, PatternSpec, PrependScheme, SplitBehavior,
+    TextFunction, VocabSpec,
+};
+use serde::{Serialize, Serializer};
 use serde_json::{json, Value};
 
-use crate::json::Field;
+use crate::json::{all, Field};
 
 /// Base64 that is written with padding and read with or without it.
 pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
@@ -149,5 +156,97 @@ pub(super) fn write_metaspace(spec: MetaspaceSpec) -> Value {
         "replacement": spec.replacement,
         "prepend_scheme": name_of(&SCHEMES, spec.prepend_scheme),
         "split": spec.split,
+    })
+}
+
+/// Read tokens with their ids.
+pub(super) fn read_vocab(field: &Field) -> Result<VocabSpec, Error> {
+    all(field.entries()?.map(|(token, id)| Ok((token.to_owned(), id.id()?))))
+}
+
+/// Entries in the order of their ids.
+pub(super) struct VocabJson<'a>(pub(super) &'a [(String, u32)]);
+
+impl Serialize for VocabJson<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut by_id: Vec<&(String, u32)> = self.0.iter().collect();
+        by_id.sort_by_key(|(_, id)| *id);
+        serializer.collect_map(by_id.into_iter().map(|(token, id)| (token, id)))
+    }
+}
+
+// ---- custom stages: functions passed beside the document, in the order of its stages; files have none
+
+const CUSTOM: &str = "Custom";
+
+/// The functions of the custom stages that are not read yet.
+#[derive(Default)]
+pub(super) struct Functions<'f>(Cell<&'f [Arc<dyn TextFunction>]>);
+
+impl<'f> Functions<'f> {
+    pub(super) fn new(functions: &'f [Arc<dyn TextFunction>]) -> Self {
+        Self(Cell::new(functions))
+    }
+
+    fn take(&self) -> Option<Arc<dyn TextFunction>> {
+        let (next, rest) = self.0.get().split_first()?;
+        self.0.set(rest);
+        Some(Arc::clone(next))
+    }
+}
+
+/// Read a component that is a custom stage.
+pub(super) fn read_custom(field: &Field, functions: &Functions<'_>) -> Result<Option<CustomSpec>, Error> {
+    let Some(kind) = field.find("type")?.filter(|kind| kind.is(CUSTOM)) else { return Ok(None) };
+    let Some(function) = functions.take() else {
+        let expected = "a component of this format: custom stages are functions, which files do not hold";
+        return Err(kind.error(expected));
+    };
+    field.fields(&["type", "name"])?;
+    Ok(Some(CustomSpec { name: field.get("name")?.text()?.to_owned(), function }))
+}
+
+pub(super) fn write_custom(custom: &CustomSpec) -> Value {
+    json!({ "type": CUSTOM, "name": custom.name })
+}
+
+// ---- `added_tokens`
+
+pub(super) fn read_added_tokens(root: &Field) -> Result<Vec<AddedToken>, Error> {
+    match root.member("added_tokens")? {
+        Some(tokens) => tokens.items()?.map(|token| read_added_token(&token)).collect(),
+        None => Ok(Vec::new()),
+    }
+}
+
+fn read_added_token(field: &Field) -> Result<AddedToken, Error> {
+    field.fields(&["id", "content", "single_word", "lstrip", "rstrip", "normalized", "special"])?;
+    Ok(AddedToken {
+        id: field.get("id")?.id()?,
+        content: field.get("content")?.text()?.to_owned(),
+        single_word: field.get("single_word")?.flag()?,
+        lstrip: field.get("lstrip")?.flag()?,
+        rstrip: field.get("rstrip")?.flag()?,
+        normalized: field.get("normalized")?.flag()?,
+        special: field.get("special")?.flag()?,
+    })
+}
+
+/// Return the added tokens in the order of their ids.
+pub(super) fn write_added_tokens(tokens: &[AddedToken]) -> Vec<Value> {
+    let mut by_id: Vec<&AddedToken> = tokens.iter().collect();
+    by_id.sort_by_key(|token| token.id);
+    by_id.into_iter().map(write_added_token).collect()
+}
+
+fn write_added_token(token: &AddedToken) -> Value {
+    json!({
+        "id": token.id,
+        "content": token.content,
+        "single_word": token.single_word,
+        "lstrip": token.lstrip,
+        "rstrip": token.rstrip,
+        "normalized": token.normalized,
+        "special": token.special,
     })
 }

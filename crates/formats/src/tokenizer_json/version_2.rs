@@ -13,9 +13,8 @@ use piecework_core::spec::{
     TokenizerSpec,
 };
 
-use super::custom::Functions;
-use super::shared::{optional, FIELDS};
-use super::{added_tokens, decoders, lengths, models, normalizers, pre_tokenizers};
+use super::shared::{optional, read_added_tokens, Functions, FIELDS};
+use super::{decoders, lengths, models, normalizers, pre_tokenizers};
 use crate::json::Field;
 
 const PRE_TOKENIZERS: [&str; 10] = [
@@ -46,7 +45,7 @@ pub(super) fn read(root: &Field) -> Result<TokenizerSpec, Error> {
     let split = optional(root, "pre_tokenizer", |field| {
         pre_tokenizers::read_among(field, &PRE_TOKENIZERS, &Functions::default())
     })?;
-    let added_tokens = added_tokens::read(root)?;
+    let added_tokens = read_added_tokens(root)?;
     Ok(TokenizerSpec {
         truncation: optional(root, "truncation", lengths::read_truncation)?,
         padding: optional(root, "padding", lengths::read_padding)?.filter(lengths::pads),

@@ -6,7 +6,7 @@
 //! seeds      the substrings with the largest count times length, and which of them begin with which
 //! ```
 //!
-//! Unigram and pruning choose their seeds from it. Top-down has its own text and trie, which take less time and memory.
+//! Unigram and pruning choose their seeds from it, and top-down its entries.
 
 mod index;
 mod seeds;
