@@ -12,13 +12,8 @@
 //! sources          the counts of pairs by source
 //! turns            the source that chooses the next merge: the one whose text takes the most tokens
 //! parity           trainer: the most frequent pair of the source whose turn it is
-//! objective        the interface of the scores that `best_first` maximizes
-//! pmi              f(ab) / (f(a) f(b)), exactly
-//! likelihood       the gain of the unigram log-likelihood
-//! candidate_pairs  the pairs that may be merged, by entry
-//! score_classes    pairs grouped by equal score
-//! active_pairs     the pairs of a round, rescored after every merge
-//! best_first       trainer: the best pair first, in rounds
+//! scores           PMI and likelihood: exact comparison, and the counts that they need
+//! best_first       trainer: the pair with the best score first
 //! extend           training that starts from an existing model
 //! word_limit       the most words that an entry spans
 //! steps            merges as data, for whoever shows them
@@ -27,20 +22,15 @@
 //! This is the only code that merges. WordPiece, BPE and SentencePiece differ in settings, and in how their words are
 //! segmented at the start.
 
-mod active_pairs;
 mod best_first;
-mod candidate_pairs;
 mod extend;
 mod frequency;
 mod frequent_pairs;
-mod likelihood;
-mod objective;
 mod packed_words;
 mod pair_merge;
 mod pair_table;
 mod parity;
-mod pmi;
-mod score_classes;
+mod scores;
 mod settings;
 mod sources;
 mod state;
@@ -57,8 +47,7 @@ use crate::resume::EarlierMerges;
 use crate::Learned;
 use piecework_core::error::Error;
 
-use likelihood::Likelihood;
-use pmi::Pmi;
+use scores::{Likelihood, Pmi};
 use sources::Sources;
 use state::MergeState;
 use ties::{FirstSeen, GreatestStrings, LowestIds, ShortestEntries, SmallestStrings, TieBreak};
