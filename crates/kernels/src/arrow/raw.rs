@@ -3,7 +3,7 @@
 use std::ffi::{c_char, c_int, c_void, CStr};
 use std::ptr::{self, NonNull};
 
-use super::layout::{ColumnError, ColumnLayout};
+use super::{ColumnError, ColumnLayout};
 
 /// `struct ArrowSchema` of the C data interface.
 #[repr(C)]

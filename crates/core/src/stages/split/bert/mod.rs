@@ -13,7 +13,7 @@ mod char_actions;
 mod spans;
 mod words;
 
-use piecework_kernels::ascii::copy_lowercase;
+use piecework_kernels::classes::copy_lowercase;
 use piecework_kernels::classes::ByteClasses;
 use piecework_unicode::{class_of, Class, CodePointMap};
 
