@@ -4,52 +4,44 @@
 //! wordpiece, bpe, unigram                 one folder an algorithm
 //! lookup                                  the word and the character models
 //! pieces                                  what SentencePiece's models share
-//! segmentations                           sampled, listed and scored segmentations
 //! sampling                                random numbers for these
 //! without_tokens                          models that never make some tokens
 //! late_tables                             tables that are built after the first words
 //! adjacency                               where words can be split before segmentation
-//! output                                  the output of a model
-//! scratch                                 the mutable state of one thread
-//! bytes                                   byte fallback tokens
 //! ```
 
 mod adjacency;
 mod bpe;
-mod bytes;
-#[cfg(test)]
-mod chi_square;
 mod late_tables;
 mod lookup;
-mod output;
 mod pieces;
 mod sampling;
-mod scratch;
-mod segmentations;
 mod unigram;
 mod without_tokens;
 mod wordpiece;
 
+use foldhash::HashSet;
+
+use crate::error::{Error, ErrorKind};
+use crate::spec::{ModelSpec, SentencePieceKind, SentencePieceSpec, UnigramSpec};
+use crate::table_sections::TableSections;
+use crate::text::{byte_entry, printable_of};
+use crate::vocab::Vocab;
+use bpe::{BpeScratch, ScoredBpeScratch};
+use sampling::SamplingRng;
+use unigram::UnigramScratch;
+use wordpiece::BestSuffix;
+
 pub use adjacency::{ByteAdjacency, CharAdjacency};
 pub use bpe::{Bpe, ScoredBpe};
 pub use lookup::{CharModel, LookupUnit, PieceLookup, WordModel};
-pub use output::{BatchWord, TokenSink, TokenSpan};
 pub use pieces::{Pieces, SplitRule};
 pub use sampling::Sampling;
-pub use scratch::ModelScratch;
 pub(crate) use unigram::UnigramF32Scratch;
 pub use unigram::{
     Margin, Path, PathScore, SampledPath, Segmentations, Unigram, UnigramF32, MAX_SEGMENTATIONS,
 };
 pub use wordpiece::WordPiece;
-
-use foldhash::HashSet;
-
-use crate::error::Error;
-use crate::spec::{ModelSpec, SentencePieceKind, SentencePieceSpec, UnigramSpec};
-use crate::table_sections::TableSections;
-use crate::text::printable_of;
-use crate::vocab::Vocab;
 
 /// A compiled model.
 #[derive(Clone, Debug)]
@@ -316,5 +308,129 @@ fn run_each(
             run(text, ids);
         }
         word.ids = (start, ids.len());
+    }
+}
+
+/// A vocabulary entry with the byte span of the word that it covers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TokenSpan {
+    /// Vocabulary id.
+    pub id: u32,
+    /// First byte.
+    pub start: u32,
+    /// Byte after the last.
+    pub end: u32,
+}
+
+/// A word of a batch.
+#[derive(Clone, Copy, Debug)]
+pub struct BatchWord {
+    /// The byte span of the word.
+    pub bytes: (usize, usize),
+    /// The span of its ids in the output.
+    pub ids: (usize, usize),
+}
+
+/// Receives the output of a model: ids alone, or ids with spans.
+pub trait TokenSink {
+    /// Append one piece.
+    fn push(&mut self, piece: TokenSpan);
+    /// Return the number of pieces so far.
+    fn checkpoint(&self) -> usize;
+    /// Remove all pieces after a checkpoint.
+    fn rollback(&mut self, checkpoint: usize);
+}
+
+impl TokenSink for Vec<u32> {
+    #[inline]
+    fn push(&mut self, piece: TokenSpan) {
+        self.push(piece.id);
+    }
+
+    fn checkpoint(&self) -> usize {
+        self.len()
+    }
+
+    fn rollback(&mut self, checkpoint: usize) {
+        self.truncate(checkpoint);
+    }
+}
+
+impl TokenSink for Vec<TokenSpan> {
+    #[inline]
+    fn push(&mut self, piece: TokenSpan) {
+        self.push(piece);
+    }
+
+    fn checkpoint(&self) -> usize {
+        self.len()
+    }
+
+    fn rollback(&mut self, checkpoint: usize) {
+        self.truncate(checkpoint);
+    }
+}
+
+/// Buffers that models reuse from word to word. A model sees only its own.
+#[derive(Clone, Debug, Default)]
+pub struct ModelScratch {
+    suffixes: Vec<BestSuffix>,
+    bpe: BpeScratch,
+    pub(crate) scored_bpe: ScoredBpeScratch,
+    unigram: UnigramScratch,
+    pub(crate) unigram_f32: UnigramF32Scratch,
+    /// A word as printable characters.
+    printable: String,
+    /// The random numbers of sampled segmentations, if they are sampled.
+    rng: Option<SamplingRng>,
+}
+
+impl ModelScratch {
+    /// Prepare for a text whose segmentations are not sampled.
+    pub(crate) fn begin_unsampled(&mut self) {
+        self.rng = None;
+    }
+
+    /// Return an error if a word since the last call could not be segmented. Such a word has no pieces.
+    pub fn check(&mut self) -> Result<(), Error> {
+        if std::mem::take(&mut self.unigram.missing_unk) {
+            return Err(missing_unk());
+        }
+        Ok(())
+    }
+
+    /// Return whether a word since the last [`ModelScratch::check`] could not be segmented.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.unigram.missing_unk
+    }
+}
+
+fn missing_unk() -> Error {
+    let found = "null, and a character that is not in the vocabulary";
+    Error::new(ErrorKind::Vocabulary, "model.unk_id", found, "an entry for it")
+}
+
+const NONE: u32 = u32::MAX;
+
+/// The ids of the byte tokens in a vocabulary.
+#[derive(Clone, Debug)]
+struct ByteTokens {
+    ids: Vec<u32>,
+}
+
+impl ByteTokens {
+    fn collect(vocab: &Vocab) -> Self {
+        let entry = |byte| vocab.id_of(&byte_entry(byte)).unwrap_or(NONE);
+        Self { ids: (0..=u8::MAX).map(entry).collect() }
+    }
+
+    /// Return whether every byte of a text has a token.
+    fn has_all(&self, text: &str) -> bool {
+        text.bytes().all(|byte| self.id(byte) != NONE)
+    }
+
+    /// Return the id of a byte that has a token.
+    fn id(&self, byte: u8) -> u32 {
+        self.ids[usize::from(byte)]
     }
 }
