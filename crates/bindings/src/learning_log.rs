@@ -6,7 +6,7 @@ use piecework_train::unigram::{EmStep, RoundLog, UnigramResume, UnigramRound};
 use piecework_train::{ChoiceLog, Merge, MergeLog, Resume};
 use pyo3::prelude::*;
 
-use crate::arrays::array;
+use crate::batch::array;
 use crate::errors::bad_argument;
 
 /// A column of merges as Python receives it.
