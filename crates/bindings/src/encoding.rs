@@ -14,9 +14,9 @@ use pyo3::types::{PyDict, PyList, PySlice, PyTuple};
 use crate::batch::RawBatch;
 use crate::errors::{bad_argument, wrong_type};
 
-pub(crate) use columns::missing_column;
 pub(crate) use columns::Encoding;
-use columns::{listed, missing, Column};
+pub(crate) use source::missing_column;
+use source::{listed, missing, Column};
 use source::{Row, Source};
 
 /// The maximum number of tokens in a representation.

@@ -42,10 +42,11 @@ mod _core {
         encoding::{encoding_of_row, missing_column, Encoding},
         files::{
             detect_format, fingerprint, gguf_chat_templates, gguf_names, gguf_roles, gguf_section_length,
-            is_cache, is_gguf, read_cache, read_clip, read_gguf, read_piecework_file, read_sentencepiece,
-            read_sentencepiece_normalizer, read_sentencepiece_vocab, read_tekken, read_tiktoken,
-            read_vocab_merges, sentencepiece_settings, write_cache, write_piecework_file,
-            write_sentencepiece, write_sentencepiece_vocab, write_tiktoken, write_vocab_merges,
+            is_cache, is_gguf, panic_for_tests, panic_in_loading_for_tests, read_cache, read_clip,
+            read_gguf, read_piecework_file, read_sentencepiece, read_sentencepiece_normalizer,
+            read_sentencepiece_vocab, read_tekken, read_tiktoken, read_vocab_merges,
+            sentencepiece_settings, write_cache, write_piecework_file, write_sentencepiece,
+            write_sentencepiece_vocab, write_tiktoken, write_vocab_merges,
         },
         learning::{
             check_memory, continue_training, learn_bpe, learn_bpe_by_source, learn_sentencepiece,
@@ -53,7 +54,6 @@ mod _core {
         },
         learning_log::LearningLog,
         options::{available_processors, kernel_levels, use_kernel_level},
-        panics::{panic_for_tests, panic_in_loading_for_tests},
         prompts::RawPrompts,
         rules::RawRules,
         segmentations::{entropy, piece_segmentations, pieces, scores, segmentations},

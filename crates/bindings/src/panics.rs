@@ -8,11 +8,9 @@ use std::any::Any;
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::sync::{Mutex, MutexGuard, Once, PoisonError};
 
-use piecework_catch_panics::python;
 use piecework_core::interrupt;
 use pyo3::prelude::*;
 
-use crate::core::{compile, Core};
 use crate::errors::{internal, raise};
 
 /// The message and location of the last panic, until it is caught.
@@ -69,18 +67,4 @@ fn message(payload: &(dyn Any + Send)) -> &str {
 /// Lock the last panic.
 fn last() -> MutexGuard<'static, Option<String>> {
     LAST.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// Panic, for tests: the panic continues in the Rust code that called the Python function.
-///
-/// This function alone has no `#[python]`.
-#[pyfunction]
-pub(crate) fn panic_for_tests() {
-    panic!("a panic on purpose");
-}
-
-/// Panic while a tokenizer file is read, for tests.
-#[python]
-pub(crate) fn panic_in_loading_for_tests(py: Python<'_>) -> PyResult<Core> {
-    compile(py, "tokenizer.json", || panic!("a panic on purpose"))
 }

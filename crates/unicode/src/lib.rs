@@ -13,19 +13,20 @@ mod code_point_map;
 mod normal_forms;
 #[rustfmt::skip]
 mod recent_tables;
+mod row;
+mod scripts;
 #[rustfmt::skip]
 mod tables;
 mod utf8;
 
-pub use char_class::{char_class, find_char_class, script_of, Script};
+pub use char_class::{char_class, find_char_class};
 pub use classes::{class_block, class_of, Class};
 pub use code_point_map::{CodePointMap, CodePointMapBuilder, PAGE};
-
 pub use normal_forms::{
     combining_class, compose, compose_recent, decompose, decompose_for, decompose_recent, fold_case,
     lowercase, FormTraits, NormalForm,
 };
-
+pub use scripts::{script_of, Script};
 pub use utf8::{begins_char, char_count, char_len, next_char_start, previous_char_start, wide_char_at};
 
 /// The versions of the Unicode data of BERT and of the normalization forms, which are those of tokenizers

@@ -3,6 +3,7 @@
 
 use super::classes::{BLOCK_BITS, BLOCK_MASK};
 use super::recent_tables::{OTHER_FOLDS, RECENT_COMPOSITIONS, RECENT_DECOMPOSITIONS};
+use super::row::Row;
 use super::tables::{COMPOSITIONS, MAPPED_CHARS, ROWS, ROW_BLOCKS, ROW_INDEX};
 
 /// A normalization form.
@@ -168,30 +169,6 @@ pub fn lowercase(c: char, mut emit: impl FnMut(char)) {
         [] => emit(c),
         parts => parts.iter().for_each(|&part| emit(part)),
     }
-}
-
-/// The mappings of a code point. A mapping is a span (start, length) of `tables::MAPPED_CHARS`; an empty one maps
-/// to the character itself.
-#[derive(Debug)]
-pub(crate) struct Row {
-    pub(crate) canonical: (u16, u8),
-    pub(crate) compatible: (u16, u8),
-    pub(crate) lower: (u16, u8),
-    pub(crate) combining_class: u8,
-    /// 1: a mark. 2 and 4: `FormTraits::joins` for canonical and compatibility forms. 8, 16, 32 and 64:
-    /// `FormTraits::needs_work` for each `NormalForm`.
-    pub(crate) flags: u8,
-}
-
-/// Return a row, for the generated tables.
-pub(crate) const fn row(
-    canonical: (u16, u8),
-    compatible: (u16, u8),
-    lower: (u16, u8),
-    combining_class: u8,
-    flags: u8,
-) -> Row {
-    Row { canonical, compatible, lower, combining_class, flags }
 }
 
 // Normalization and case folding of Unicode 17.0, for the normalization rules of SentencePiece.

@@ -8,6 +8,7 @@
 //! without_tokens                          models that never make some tokens
 //! late_tables                             tables that are built after the first words
 //! adjacency                               where words can be split before segmentation
+//! tokens                                  vocabulary entries as models emit them
 //! ```
 
 mod adjacency;
@@ -16,6 +17,7 @@ mod late_tables;
 mod lookup;
 mod pieces;
 mod sampling;
+mod tokens;
 mod unigram;
 mod without_tokens;
 mod wordpiece;
@@ -25,7 +27,7 @@ use foldhash::HashSet;
 use crate::error::{Error, ErrorKind};
 use crate::spec::{ModelSpec, SentencePieceKind, SentencePieceSpec, UnigramSpec};
 use crate::table_sections::TableSections;
-use crate::text::{byte_entry, printable_of};
+use crate::text::printable_of;
 use crate::vocab::Vocab;
 use bpe::{BpeScratch, ScoredBpeScratch};
 use sampling::SamplingRng;
@@ -37,6 +39,8 @@ pub use bpe::{Bpe, ScoredBpe};
 pub use lookup::{CharModel, LookupUnit, PieceLookup, WordModel};
 pub use pieces::{Pieces, SplitRule};
 pub use sampling::Sampling;
+use tokens::ByteTokens;
+pub use tokens::{BatchWord, TokenSink, TokenSpan};
 pub(crate) use unigram::UnigramF32Scratch;
 pub use unigram::{
     Margin, Path, PathScore, SampledPath, Segmentations, Unigram, UnigramF32, MAX_SEGMENTATIONS,
@@ -311,66 +315,6 @@ fn run_each(
     }
 }
 
-/// A vocabulary entry with the byte span of the word that it covers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TokenSpan {
-    /// Vocabulary id.
-    pub id: u32,
-    /// First byte.
-    pub start: u32,
-    /// Byte after the last.
-    pub end: u32,
-}
-
-/// A word of a batch.
-#[derive(Clone, Copy, Debug)]
-pub struct BatchWord {
-    /// The byte span of the word.
-    pub bytes: (usize, usize),
-    /// The span of its ids in the output.
-    pub ids: (usize, usize),
-}
-
-/// Receives the output of a model: ids alone, or ids with spans.
-pub trait TokenSink {
-    /// Append one piece.
-    fn push(&mut self, piece: TokenSpan);
-    /// Return the number of pieces so far.
-    fn checkpoint(&self) -> usize;
-    /// Remove all pieces after a checkpoint.
-    fn rollback(&mut self, checkpoint: usize);
-}
-
-impl TokenSink for Vec<u32> {
-    #[inline]
-    fn push(&mut self, piece: TokenSpan) {
-        self.push(piece.id);
-    }
-
-    fn checkpoint(&self) -> usize {
-        self.len()
-    }
-
-    fn rollback(&mut self, checkpoint: usize) {
-        self.truncate(checkpoint);
-    }
-}
-
-impl TokenSink for Vec<TokenSpan> {
-    #[inline]
-    fn push(&mut self, piece: TokenSpan) {
-        self.push(piece);
-    }
-
-    fn checkpoint(&self) -> usize {
-        self.len()
-    }
-
-    fn rollback(&mut self, checkpoint: usize) {
-        self.truncate(checkpoint);
-    }
-}
-
 /// Buffers that models reuse from word to word. A model sees only its own.
 #[derive(Clone, Debug, Default)]
 pub struct ModelScratch {
@@ -410,27 +354,74 @@ fn missing_unk() -> Error {
     Error::new(ErrorKind::Vocabulary, "model.unk_id", found, "an entry for it")
 }
 
-const NONE: u32 = u32::MAX;
-
-/// The ids of the byte tokens in a vocabulary.
-#[derive(Clone, Debug)]
-struct ByteTokens {
-    ids: Vec<u32>,
-}
-
-impl ByteTokens {
-    fn collect(vocab: &Vocab) -> Self {
-        let entry = |byte| vocab.id_of(&byte_entry(byte)).unwrap_or(NONE);
-        Self { ids: (0..=u8::MAX).map(entry).collect() }
+impl Model {
+    /// Prepare the scratch for the first (0) or second (1) sequence of an input, with or without sampling.
+    pub fn begin(
+        &self,
+        sampling: Option<Sampling>,
+        sequence: u64,
+        scratch: &mut ModelScratch,
+    ) -> Result<(), Error> {
+        scratch.rng = sampling.map(|sampling| sampling.rng(sequence));
+        let refused = |place: &str, found: String, expected: &str| {
+            Err(Error::new(ErrorKind::Argument, place, found, expected))
+        };
+        match sampling {
+            Some(Sampling { nbest: Some(n), .. }) if self.has_merges() => {
+                let expected = "None, as the segmentations of a BPE model have no order";
+                refused("sampling.nbest_size", n.to_string(), expected)
+            }
+            Some(Sampling { alpha, .. }) if self.has_merges() && alpha > 1.0 => {
+                refused("sampling.alpha", alpha.to_string(), "a share from 0 to 1 of a BPE model's merges")
+            }
+            Some(_) if !self.has_merges() && !self.scores_segmentations() => {
+                let found = "a model that always gives the same segmentation";
+                refused("sampling", found.into(), "a BPE or Unigram model")
+            }
+            _ => Ok(()),
+        }
     }
 
-    /// Return whether every byte of a text has a token.
-    fn has_all(&self, text: &str) -> bool {
-        text.bytes().all(|byte| self.id(byte) != NONE)
+    /// Return whether the model segments by merges.
+    fn has_merges(&self) -> bool {
+        matches!(self, Self::Bpe(_) | Self::ScoredBpe(_))
     }
 
-    /// Return the id of a byte that has a token.
-    fn id(&self, byte: u8) -> u32 {
-        self.ids[usize::from(byte)]
+    /// Return whether segmentations have scores that they can be sampled by.
+    #[must_use]
+    pub fn scores_segmentations(&self) -> bool {
+        matches!(self, Self::Unigram(_) | Self::UnigramF32(_))
+    }
+
+    /// Return all segmentations of the words of a text, for a model that scores them.
+    pub fn segmentations<'w>(&'w self, words: &[&'w str]) -> Result<Box<dyn Segmentations + 'w>, Error> {
+        let scoreless = || {
+            let found = "a model that does not score segmentations";
+            Error::new(ErrorKind::Argument, "model", found, "a Unigram model")
+        };
+        Ok(match self {
+            Self::Unigram(model) => Box::new(model.segmentations(words).ok_or_else(missing_unk)?),
+            Self::UnigramF32(model) => Box::new(model.segmentations(words)),
+            _ => return Err(scoreless()),
+        })
+    }
+
+    /// Return the score that an entry adds to a segmentation, for a model that scores them.
+    #[must_use]
+    pub fn score_of(&self, id: u32) -> Option<f64> {
+        match self {
+            Self::Unigram(model) => model.score_of(id),
+            Self::UnigramF32(model) => model.score_of(id),
+            _ => None,
+        }
+    }
+
+    /// Append the tokens of a path that [`Segmentations`] returned.
+    pub fn push_tokens(&self, word: &str, pieces: &[TokenSpan], vocab: &Vocab, out: &mut impl TokenSink) {
+        match self {
+            Self::Unigram(model) => model.push_tokens(word, pieces, vocab, out),
+            Self::UnigramF32(model) => model.pieces().push_tokens(word, pieces, out),
+            _ => pieces.iter().for_each(|&piece| out.push(piece)),
+        }
     }
 }

@@ -8,7 +8,8 @@ mod raw;
 
 use std::ptr::NonNull;
 
-pub use raw::{ArrowArray, ArrowSchema, ArrowStream};
+use raw::ColumnLayout;
+pub use raw::{ArrowArray, ArrowSchema, ArrowStream, ColumnError};
 
 /// The bytes of a view, and the most bytes of a value that is stored in its view.
 const VIEW_BYTES: usize = 16;
@@ -227,23 +228,6 @@ impl ColumnChunk {
         // SAFETY: within the size of the buffer.
         Some(unsafe { std::slice::from_raw_parts(data.add(start), len) })
     }
-}
-
-/// The reason why a column cannot be read: its format, or the message of its producer.
-#[derive(Debug, PartialEq, Eq)]
-pub struct ColumnError(pub String);
-
-/// The layout of the values of a column.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum ColumnLayout {
-    /// 32-bit offsets into one buffer.
-    Short,
-    /// 64-bit offsets.
-    Long,
-    /// Views into several buffers, short values within the view.
-    Views,
-    /// Nulls only, without buffers, as in an empty column.
-    Nulls,
 }
 
 #[cfg(test)]

@@ -1,7 +1,7 @@
 //! Compiles repetitions. Iterations that match the empty text end as in Oniguruma.
 
 use crate::ast::{Node, Repeat};
-use crate::compile::tables::FirstChars;
+use crate::compile::first_chars::FirstChars;
 use crate::compile::{Compiler, Continuation};
 use crate::program::{Greediness, Inst, Pc};
 use crate::CompileError;

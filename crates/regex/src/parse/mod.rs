@@ -10,9 +10,8 @@ mod escapes;
 mod groups;
 mod quantifiers;
 
-use crate::ast::{Anchor, Node};
+use crate::ast::{Anchor, CharLength, Node};
 use crate::char_classes::SetInterner;
-use crate::parse::groups::CharLength;
 use crate::CompileError;
 
 /// A parsed expression.

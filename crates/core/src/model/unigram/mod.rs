@@ -16,6 +16,7 @@
 //! word_parts      which parts of words have the same segmentation in every word
 //! lattice         all segmentations, and sums over them
 //! nbest           paths, and the n best
+//! segmentations   sampled segmentations of words, and these of texts
 //! ```
 
 mod automaton;
@@ -25,6 +26,7 @@ mod lattice;
 mod nbest;
 #[cfg(test)]
 mod segmentation_tests;
+mod segmentations;
 mod streaming;
 #[cfg(test)]
 mod tests;
@@ -35,8 +37,9 @@ use foldhash::HashSet;
 
 use self::automaton::PieceAutomaton;
 use self::backpointers::{backtrace, Backpointer, BackpointerTable, UnigramWriter};
-use self::lattice::{LatticePieces, PathSampler, PieceLattice};
-use self::nbest::{BestBackpointers, WordLattices};
+use self::lattice::{LatticePieces, PieceLattice};
+use self::nbest::BestBackpointers;
+use self::segmentations::{PathSampler, WordLattices};
 use self::streaming::{PathScorer, StreamingViterbi};
 use super::sampling::SamplingRng;
 use super::ByteTokens;
@@ -48,7 +51,8 @@ use crate::vocab::Vocab;
 
 pub(crate) use self::float32::UnigramF32Scratch;
 pub use self::float32::{Margin, PathScore, UnigramF32};
-pub use self::nbest::{Path, SampledPath, Segmentations, MAX_SEGMENTATIONS};
+pub use self::nbest::{Path, SampledPath};
+pub use self::segmentations::{Segmentations, MAX_SEGMENTATIONS};
 
 /// The score of an unknown character is so much less than the lowest score.
 const UNKNOWN_PENALTY: f64 = 10.0;

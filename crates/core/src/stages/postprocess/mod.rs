@@ -7,13 +7,12 @@ mod process;
 #[cfg(test)]
 mod tests;
 
-use piecework_unicode::char_count;
-
 use crate::encoding::{Encoding, Token};
 use crate::error::{Error, ErrorKind};
 use crate::spec::{check_steps, PostProcessorSpec};
-use process::process;
-use process::{check_items, FrameItem, SubEncoding};
+use process::{check_items, process, trim_encoding, trim_tokens, FrameItem, SubEncoding};
+
+pub use process::{EdgeSpaceReader, EdgeSpaces};
 
 /// The lists of items for a single sequence and for a pair.
 #[derive(Clone, Debug)]
@@ -299,95 +298,4 @@ fn check_overflow(first: &Encoding, second: &Encoding) -> Result<(), Error> {
     let expected = format!("at most {MAX_OVERFLOWING} tokens");
     let error = Error::new(ErrorKind::Argument, "truncation", found, expected);
     Err(error.with_hint("use a longer max_length or a smaller stride"))
-}
-
-/// Settings of one trimming.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-struct Trim {
-    /// A single space before the first token was added and has no offsets to exclude.
-    add_prefix_space: bool,
-    /// The sequence begins its encoding, so its first token can have the added space.
-    leads: bool,
-}
-
-/// Trim the tokens of an encoding and of its overflowing windows.
-fn trim_encoding(trims: &[Trim], encoding: &mut Encoding, spaces_of: &impl Fn(&Token) -> EdgeSpaces) {
-    trim_tokens(trims, &mut encoding.tokens, spaces_of);
-    encoding.overflowing.iter_mut().for_each(|window| trim_tokens(trims, &mut window.tokens, spaces_of));
-}
-
-/// Trim tokens by each of `trims` in order.
-fn trim_tokens(trims: &[Trim], tokens: &mut [Token], spaces_of: &impl Fn(&Token) -> EdgeSpaces) {
-    if trims.is_empty() {
-        return;
-    }
-    for (at, token) in tokens.iter_mut().enumerate() {
-        let spaces = spaces_of(token);
-        trims.iter().for_each(|trim| trim.apply(at, token, spaces));
-    }
-}
-
-impl Trim {
-    /// Exclude the spaces of a token from its offsets.
-    fn apply(self, at: usize, token: &mut Token, EdgeSpaces { mut leading, trailing }: EdgeSpaces) {
-        let is_first = (at == 0 && self.leads) || token.start == 0;
-        if is_first && self.add_prefix_space && leading == 1 {
-            leading = 0;
-        }
-        token.start = (token.start + leading).min(token.end);
-        if token.end >= trailing {
-            token.end = (token.end - trailing).max(token.start);
-        }
-    }
-}
-
-/// The number of whitespace characters at both ends of a token.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct EdgeSpaces {
-    leading: u32,
-    trailing: u32,
-}
-
-impl EdgeSpaces {
-    /// Count those of the text of a token.
-    #[must_use]
-    pub fn of(text: &str) -> Self {
-        Self {
-            leading: text.chars().take_while(|&c| is_space_mark(c)).count() as u32,
-            trailing: text.chars().rev().take_while(|&c| is_space_mark(c)).count() as u32,
-        }
-    }
-}
-
-/// Counts the spaces of the added tokens of one text, from left to right.
-///
-/// Tokens can end in the same whitespace, which an earlier one includes: it is read once.
-#[derive(Clone, Debug, Default)]
-pub struct EdgeSpaceReader {
-    /// The token that ends last, in bytes of the text and in characters.
-    start: usize,
-    end: usize,
-    chars: u32,
-}
-
-impl EdgeSpaceReader {
-    /// Count those of the token at bytes `start..end` of the text.
-    pub fn read(&mut self, text: &str, start: usize, end: usize) -> EdgeSpaces {
-        if end == self.end {
-            // A token that begins within the one before and ends with it is whitespace.
-            self.chars -= char_count(&text.as_bytes()[self.start..start]);
-            self.start = start;
-            return EdgeSpaces { leading: self.chars, trailing: self.chars };
-        }
-        let token = &text[start..end];
-        if end > self.end {
-            *self = Self { start, end, chars: char_count(token.as_bytes()) };
-        }
-        EdgeSpaces::of(token)
-    }
-}
-
-/// Return whether a character is whitespace, or the byte-level character of a space.
-fn is_space_mark(c: char) -> bool {
-    c == 'Ġ' || c.is_whitespace()
 }

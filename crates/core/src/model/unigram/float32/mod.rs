@@ -32,8 +32,8 @@ pub use self::margin::{Margin, PathScore};
 
 use self::fixed_point::{FixedPointScores, ViterbiScratch};
 use super::automaton::PieceAutomaton;
-use super::lattice::PathSampler;
 use super::lattice::{LatticePieces, PieceLattice};
+use super::segmentations::PathSampler;
 use super::streaming::StreamingViterbi;
 use crate::error::Error;
 use crate::model::pieces::Pieces;

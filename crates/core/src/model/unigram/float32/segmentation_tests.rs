@@ -8,8 +8,8 @@ use proptest::prelude::*;
 use super::*;
 use crate::model::pieces::test_models::{compiled, spec, unigram, NORMAL};
 use crate::model::sampling::chi_square::{agrees, counted};
-use crate::model::unigram::nbest::Segmentations;
 use crate::model::unigram::nbest::{BestBackpointers, BestPaths, Path};
+use crate::model::unigram::segmentations::Segmentations;
 use crate::model::{Sampling, TokenSpan};
 use crate::spec::{PieceType, ScoredPiece, SentencePieceKind};
 
