@@ -1,18 +1,17 @@
 //! Encoded batches: flat columns that are converted into numpy arrays at their first use, or into lists without numpy.
 
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use numpy::{Element, IntoPyArray, PyArray1, PyArrayMethods};
 use piecework_catch_panics::python;
 use piecework_core::engine::batch::{BatchIds, Spans};
 use pyo3::exceptions::PyIndexError;
+use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::PyList;
+use pyo3::types::{PyInt, PyList};
 
-use crate::arrays::need_numpy;
 use crate::errors::bad_argument;
-use crate::numbers::Numbers;
 
 /// The columns of an encoded batch.
 #[pyclass(frozen, module = "piecework._internal._core")]
@@ -201,4 +200,66 @@ impl<'py, T: Element + Clone> IntoPyObject<'py> for &LazyArray<T> {
     fn into_pyobject(self, py: Python<'py>) -> PyResult<Self::Output> {
         self.array(py).cloned()
     }
+}
+
+/// Cached integers below the size of a vocabulary.
+#[derive(Default)]
+pub(crate) struct Numbers {
+    count: usize,
+    slots: OnceLock<Vec<OnceLock<Py<PyInt>>>>,
+}
+
+impl Numbers {
+    /// Cache integers below `count`; larger ones are not cached.
+    pub(crate) fn below(count: usize) -> Self {
+        Self { count, slots: OnceLock::new() }
+    }
+
+    /// Make a list of ids.
+    pub(crate) fn list<'py>(
+        &self,
+        py: Python<'py>,
+        ids: impl ExactSizeIterator<Item = u32>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let slots = self.slots.get_or_init(|| self.empty_slots(py));
+        PyList::new(py, ids.map(|id| number(py, slots, id)))
+    }
+
+    /// Return empty slots; none in free-threaded Python, where threads would contend for the reference counts.
+    fn empty_slots(&self, py: Python<'_>) -> Vec<OnceLock<Py<PyInt>>> {
+        let is_free_threaded = py.version().contains("free-threading");
+        std::iter::repeat_with(OnceLock::new).take(if is_free_threaded { 0 } else { self.count }).collect()
+    }
+}
+
+/// Return the integer of an id, cached if the id has a slot.
+#[inline(always)]
+fn number<'py>(py: Python<'py>, slots: &[OnceLock<Py<PyInt>>], id: u32) -> Bound<'py, PyInt> {
+    let Some(slot) = slots.get(id as usize) else { return new_number(py, id) };
+    match slot.get() {
+        Some(number) => number.bind(py).clone(),
+        None => {
+            let number = new_number(py, id);
+            // Another thread may have filled the slot first, with an equal integer.
+            let _ = slot.set(number.clone().unbind());
+            number
+        }
+    }
+}
+
+/// Make an integer.
+fn new_number(py: Python<'_>, id: u32) -> Bound<'_, PyInt> {
+    let Ok(number) = id.into_pyobject(py);
+    number
+}
+
+/// Import numpy; without this check, the `numpy` crate panics if the import fails.
+pub(crate) fn need_numpy(py: Python<'_>) -> PyResult<()> {
+    py.import(intern!(py, "numpy")).map(drop)
+}
+
+/// Move values into an array; raise `ImportError` if numpy cannot be imported.
+pub(crate) fn array<T: Element>(py: Python<'_>, values: Vec<T>) -> PyResult<Bound<'_, PyArray1<T>>> {
+    need_numpy(py)?;
+    Ok(values.into_pyarray(py))
 }

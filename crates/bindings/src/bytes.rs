@@ -1,13 +1,17 @@
 //! Tokens as bytes, and the search for special tokens in texts.
 
+use std::sync::Mutex;
+
 use piecework_catch_panics::python;
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use xxhash_rust::xxh3::Xxh3;
 
 use crate::core::Core;
 use crate::errors::raise;
 use crate::input::{Borrowed, InputRows};
 use crate::options::selector;
+use crate::panics::lock;
 use crate::release::ReleaseGil;
 
 /// Return the bytes of a token; `None` for an unknown id.
@@ -67,4 +71,29 @@ pub(crate) fn find_special(
         Some(found.map(|id| (row, id)))
     };
     py.release(|| texts.find_map(find).transpose()).map_err(raise)
+}
+
+/// An XXH3 checksum of 128 bits.
+#[pyclass(frozen, module = "piecework._internal._core")]
+pub struct Xxh128 {
+    state: Mutex<Box<Xxh3>>,
+}
+
+#[python]
+impl Xxh128 {
+    /// Start a checksum.
+    #[new]
+    fn new() -> Self {
+        Self { state: Mutex::new(Box::default()) }
+    }
+
+    /// Add data.
+    fn update(&self, py: Python<'_>, data: &[u8]) -> PyResult<()> {
+        py.release(|| lock(&self.state).map(|mut state| state.update(data)))
+    }
+
+    /// Return the checksum of all data in hexadecimal digits.
+    fn hexdigest(&self) -> PyResult<String> {
+        lock(&self.state).map(|state| format!("{:032x}", state.digest128()))
+    }
 }

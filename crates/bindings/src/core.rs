@@ -19,11 +19,11 @@ use crate::custom::functions as custom_functions;
 use crate::encoding::Encoding;
 use crate::errors::{bad_argument, raise};
 use crate::input::{borrow, borrowed, Borrowed, InputObject, InputRows};
-use crate::lists::list_of;
 use crate::options::{drawn, selector, settings_of, thread_count, SeededSampling};
 use crate::release::ReleaseGil;
 use crate::shared_tokenizer::SharedTokenizer;
 use crate::stream::RawDecodeStream;
+use crate::strings::list_of;
 use crate::strings::string;
 
 /// A compiled tokenizer in Python: a handle that dereferences to it.

@@ -15,7 +15,7 @@ use piecework_train::count::Counts;
 use pyo3::prelude::*;
 use pythonize::pythonize;
 
-use crate::arrays::array;
+use crate::batch::array;
 use crate::columns::TextColumn;
 use crate::custom::functions as custom_functions;
 use crate::errors::{bad_argument, raise};

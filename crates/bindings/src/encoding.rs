@@ -3,10 +3,8 @@
 // Python shows this documentation, whose brackets are lists.
 #![allow(rustdoc::broken_intra_doc_links)]
 
-mod column;
 mod columns;
 mod source;
-mod text_source;
 
 use piecework_catch_panics::python;
 use piecework_core::encoding::{token_of_char, tokens_of_word, Token, NONE};
@@ -16,9 +14,9 @@ use pyo3::types::{PyDict, PyList, PySlice, PyTuple};
 use crate::batch::RawBatch;
 use crate::errors::{bad_argument, wrong_type};
 
-pub(crate) use column::missing_column;
-use column::{listed, missing, Column};
 pub(crate) use columns::Encoding;
+pub(crate) use source::missing_column;
+use source::{listed, missing, Column};
 use source::{Row, Source};
 
 /// The maximum number of tokens in a representation.

@@ -1,19 +1,25 @@
 //! Readers and writers of tokenizer files, except `tokenizer.json`.
 
+use std::fs::File;
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+
 use piecework_catch_panics::python;
 use piecework_core::engine::Tokenizer;
-use piecework_core::error::Error;
+use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{ParseSpecial, PreTokenizerSpec};
 use piecework_core::stages::pretokenize::{refuse_empty_matches, without_empty_matches};
+use piecework_core::table_sections::Array;
 use piecework_formats::{
-    clip, detect, piecework_file, sentencepiece, tekken, tiktoken, tokenizer_json, vocab_merges,
+    cache, clip, detect, gguf, piecework_file, sentencepiece, tekken, tiktoken, tokenizer_json,
+    vocab_merges,
 };
 use pyo3::prelude::*;
 use pyo3::pybacked::PyBackedBytes;
 use pyo3::types::PyBytes;
 
 use crate::core::{compile, make, Core};
-use crate::errors::raise;
+use crate::errors::{raise, system_error};
 use crate::options::{settings_of, StoredParseSpecial};
 use crate::release::ReleaseGil;
 
@@ -181,4 +187,160 @@ pub(crate) fn sentencepiece_settings(
     let (trainer, normalizer): (Vec<_>, Vec<_>) = (settings_of(trainer)?, settings_of(normalizer)?);
     let denormalizer: Option<Vec<_>> = denormalizer.map(settings_of).transpose()?;
     sentencepiece::settings(&trainer, &normalizer, denormalizer.as_deref()).map_err(raise)
+}
+
+/// Whether a file begins like a compiled cache.
+#[python]
+pub(crate) fn is_cache(head: &[u8]) -> bool {
+    cache::is_cache(head)
+}
+
+/// Return a fingerprint of the source files.
+#[python]
+pub(crate) fn fingerprint<'py>(py: Python<'py>, sources: Vec<Vec<u8>>) -> Bound<'py, PyBytes> {
+    let sources: Vec<&[u8]> = sources.iter().map(Vec::as_slice).collect();
+    PyBytes::new(py, &cache::fingerprint(&sources))
+}
+
+/// Write a compiled cache.
+#[python]
+pub(crate) fn write_cache(
+    py: Python<'_>,
+    core: &Core,
+    parse_special: StoredParseSpecial,
+    key: &[u8],
+) -> PyResult<Vec<u8>> {
+    let (tokenizer, parse_special) = (core.tokenizer(), parse_special.checked()?);
+    let write = || cache::write(&tokenizer.spec(), &tokenizer.store(), parse_special, key);
+    py.release(write).map_err(raise)
+}
+
+/// Read a compiled cache and its `parse_special` setting; `None` if it has another key.
+#[python]
+pub(crate) fn read_cache(
+    py: Python<'_>,
+    path: PathBuf,
+    source: &str,
+    key: Option<&[u8]>,
+) -> PyResult<Option<(Core, StoredParseSpecial)>> {
+    let bytes = py.release(|| read_whole(&path)).map_err(system_error)?;
+    let read = || -> Result<_, Error> {
+        let cached = cache::read(&bytes)?;
+        if key.is_some_and(|key| key != cached.key) {
+            return Ok(None);
+        }
+        let cache::CompiledCache { spec, vocab, parts, read_entries, parse_special, .. } = cached;
+        Ok(Some((Tokenizer::restore(spec, vocab, &parts, read_entries)?, parse_special)))
+    };
+    let found = py.release(read).map_err(|error| raise(error.within(source)))?;
+    Ok(found.map(|(tokenizer, parse_special)| (Core::of(tokenizer), parse_special.into())))
+}
+
+/// Read a file into memory; a mapped file could change or shrink while it is in use.
+fn read_whole(path: &Path) -> std::io::Result<Array<u8>> {
+    let mut file = File::open(path)?;
+    let len = usize::try_from(file.metadata()?.len()).unwrap_or(usize::MAX);
+    Array::read(&mut file, len)
+}
+
+/// What the name of a pre-tokenizer stands for: a Python object with these attributes. `stages` is JSON with the
+/// normalizer and the pre-tokenizer, as in `tokenizer.json`.
+#[derive(FromPyObject)]
+pub(crate) struct GgufPipeline {
+    stages: Vec<u8>,
+    ignore_merges: bool,
+    add_bos: bool,
+    add_sep: bool,
+    strips_mask: bool,
+}
+
+impl GgufPipeline {
+    fn named(self) -> Result<gguf::NamedPipeline, Error> {
+        let (normalizer, pre_tokenizer) = tokenizer_json::read_splitting_pipeline(&self.stages)?;
+        Ok(gguf::NamedPipeline {
+            normalizer,
+            pre_tokenizer,
+            ignore_merges: self.ignore_merges,
+            add_bos: self.add_bos,
+            add_sep: self.add_sep,
+            strips_mask: self.strips_mask,
+        })
+    }
+}
+
+/// Whether a file begins like a GGUF file.
+#[python]
+pub(crate) fn is_gguf(head: &[u8]) -> bool {
+    gguf::is_gguf(head)
+}
+
+/// Return the length of the key-value section of a file, without reading the values.
+#[python]
+pub(crate) fn gguf_section_length(py: Python<'_>, path: PathBuf, source: &str) -> PyResult<u64> {
+    let open = || File::open(&path).and_then(|file| Ok((file.metadata()?.len(), BufReader::new(file))));
+    let (len, reader) = py.release(open).map_err(system_error)?;
+    py.release(|| gguf::section_len(reader, len)).map_err(|error| match error.kind {
+        ErrorKind::File => raise(error.at(source)),
+        _ => raise(error.within(source)),
+    })
+}
+
+/// Return the names of the model and of the pre-tokenizer.
+#[python]
+pub(crate) fn gguf_names(
+    py: Python<'_>,
+    data: &[u8],
+    source: &str,
+) -> PyResult<(&'static str, Option<String>)> {
+    let found = py.release(|| gguf::names(data)).map_err(|error| raise(error.within(source)))?;
+    Ok((found.model, found.pre))
+}
+
+/// Return the names of roles with their tokens.
+#[python]
+pub(crate) fn gguf_roles(
+    py: Python<'_>,
+    data: &[u8],
+    source: &str,
+) -> PyResult<Vec<(&'static str, String)>> {
+    py.release(|| gguf::roles(data)).map_err(|error| raise(error.within(source)))
+}
+
+/// Return the names of chat templates with their texts.
+#[python]
+pub(crate) fn gguf_chat_templates(
+    py: Python<'_>,
+    data: &[u8],
+    source: &str,
+) -> PyResult<Vec<(String, String)>> {
+    py.release(|| gguf::chat_templates(data)).map_err(|error| raise(error.within(source)))
+}
+
+/// Read a GGUF file.
+#[python]
+pub(crate) fn read_gguf(
+    py: Python<'_>,
+    data: &[u8],
+    source: &str,
+    pipeline: Option<GgufPipeline>,
+    lowercase: Option<bool>,
+) -> PyResult<Core> {
+    compile(py, source, || {
+        let pipeline = pipeline.map(GgufPipeline::named).transpose()?;
+        gguf::read(data, pipeline, lowercase)
+    })
+}
+
+/// Panic, for tests: the panic continues in the Rust code that called the Python function.
+///
+/// This function alone has no `#[python]`.
+#[pyfunction]
+pub(crate) fn panic_for_tests() {
+    panic!("a panic on purpose");
+}
+
+/// Panic while a tokenizer file is read, for tests.
+#[python]
+pub(crate) fn panic_in_loading_for_tests(py: Python<'_>) -> PyResult<Core> {
+    compile(py, "tokenizer.json", || panic!("a panic on purpose"))
 }

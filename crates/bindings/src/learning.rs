@@ -20,7 +20,7 @@ use crate::errors::raise;
 use crate::learning_log::LearningLog;
 use crate::options::{settings_of, thread_count};
 use crate::release::ReleaseGil;
-use crate::signals::PULSE;
+use crate::release::PULSE;
 
 /// The result of a WordPiece or BPE trainer.
 #[pyclass(frozen, module = "piecework._internal._core")]

@@ -7,7 +7,7 @@ use piecework_train::{ChoiceLog, Merge, MergeLog, Resume, StepLog};
 use pyo3::prelude::*;
 use pythonize::pythonize;
 
-use crate::arrays::array;
+use crate::batch::array;
 use crate::errors::bad_argument;
 use crate::options::settings_of;
 

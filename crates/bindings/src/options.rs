@@ -2,6 +2,7 @@
 
 use piecework_catch_panics::python;
 use piecework_core::engine::Selection;
+use piecework_core::level::Level;
 use piecework_core::model::Sampling;
 use piecework_core::spec::ParseSpecial;
 use piecework_core::stages::added_tokens::Selector;
@@ -99,4 +100,25 @@ pub(crate) fn thread_count(num_threads: i64) -> PyResult<usize> {
 #[python]
 pub(crate) fn available_processors() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// Return the names of the levels that this CPU supports, the fastest last.
+#[python]
+pub(crate) fn kernel_levels() -> Vec<&'static str> {
+    names()
+}
+
+/// Select the level for every thread of the process.
+#[python]
+pub(crate) fn use_kernel_level(name: &str) -> PyResult<()> {
+    match Level::supported().into_iter().find(|level| level.name() == name) {
+        Some(level) => level.activate(),
+        None => return Err(bad_argument("name", format!("{name:?}"), &names().join(", "))),
+    }
+    Ok(())
+}
+
+/// Return the names of the supported levels.
+fn names() -> Vec<&'static str> {
+    Level::supported().into_iter().map(Level::name).collect()
 }

@@ -4,6 +4,7 @@
 //! Rust aborts the process when this reaches its frames. So a handler of `atexit` closes a gate in front of the GIL:
 //! threads that arrive later wait for the end of the process, and the handler waits for those that have passed.
 
+use std::cell::Cell;
 use std::panic::resume_unwind;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::OnceLock;
@@ -11,10 +12,9 @@ use std::thread::{self, ThreadId};
 use std::time::{Duration, Instant};
 
 use piecework_catch_panics::python;
+use piecework_core::error::{Error, ErrorKind};
 use piecework_core::interrupt;
 use pyo3::prelude::*;
-
-use crate::signals;
 
 /// Whether the gate is closed.
 static EXITING: AtomicBool = AtomicBool::new(false);
@@ -35,7 +35,7 @@ pub(crate) trait ReleaseGil {
 
 impl ReleaseGil for Python<'_> {
     fn release<T: Send>(self, work: impl FnOnce() -> T + Send) -> T {
-        signals::note_thread(self);
+        note_thread(self);
         let result = self.detach(|| {
             let result = interrupt::catch(work);
             pass_gate();
@@ -74,4 +74,55 @@ fn close_gate(py: Python<'_>) {
 pub(crate) fn close_at_exit(module: &Bound<'_, PyModule>) -> PyResult<()> {
     let handler = wrap_pyfunction!(close_gate, module)?;
     module.py().import("atexit")?.call_method1("register", (handler,)).map(drop)
+}
+
+// Ctrl-C ends long work of the core: the main thread checks for signals, ten times a second.
+
+/// The interval between checks for signals.
+pub(crate) const PULSE: Duration = Duration::from_millis(100);
+
+thread_local! {
+    /// Whether this is Python's main thread, the only one that handles signals; `None` before the first call.
+    static IS_MAIN: Cell<Option<bool>> = const { Cell::new(None) };
+    static LAST_CHECK: Cell<Option<Instant>> = const { Cell::new(None) };
+}
+
+/// Let long work of the core check for signals.
+pub(crate) fn watch(py: Python<'_>) {
+    note_thread(py);
+    interrupt::set_poll(check);
+}
+
+/// Note whether the calling thread is Python's main thread.
+#[inline]
+pub(crate) fn note_thread(py: Python<'_>) {
+    if IS_MAIN.get().is_none() {
+        IS_MAIN.set(Some(is_main(py).unwrap_or(false)));
+    }
+}
+
+/// Return whether the calling thread is the main thread. It is if nobody has imported `threading`, which a start would wait
+/// for; where it is not, Python handles no signals in it.
+#[cold]
+fn is_main(py: Python<'_>) -> PyResult<bool> {
+    let modules = py.import("sys")?.getattr("modules")?;
+    let threading = modules.call_method1("get", ("threading",))?;
+    if threading.is_none() {
+        return Ok(true);
+    }
+    threading.call_method0("main_thread")?.getattr("ident")?.eq(threading.call_method0("get_ident")?)
+}
+
+/// Run the handlers of signals in the main thread. Their exception is the cause of the error.
+fn check() -> Result<(), Error> {
+    if IS_MAIN.get() != Some(true) || LAST_CHECK.get().is_some_and(|last| last.elapsed() < PULSE) {
+        return Ok(());
+    }
+    LAST_CHECK.set(Some(Instant::now()));
+    #[expect(
+        clippy::redundant_closure_for_method_calls,
+        reason = "the method itself has one lifetime only"
+    )]
+    Python::attach(|py| py.check_signals())
+        .map_err(|error| Error::new(ErrorKind::Interrupted, "", "", "").because(error))
 }

@@ -8,9 +8,9 @@ use piecework_core::engine::{Scratch, Tokenizer};
 use piecework_core::error::Error;
 use pyo3::prelude::*;
 
+use crate::batch::Numbers;
 use crate::errors::raise;
 use crate::input::borrow;
-use crate::numbers::Numbers;
 use crate::release::ReleaseGil;
 
 /// A compiled tokenizer with the Python integers of its ids.

@@ -1,10 +1,11 @@
 //! Conversion of bytes into Python strings.
 
 use piecework_core::engine::text_of;
+use piecework_core::interrupt;
 use piecework_kernels::utf16;
 use pyo3::exceptions::PyMemoryError;
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyString};
+use pyo3::types::{PyBytes, PyList, PyString};
 
 /// The byte order mark of UTF-16, which Python removes.
 const BYTE_ORDER_MARK: u16 = 0xFEFF;
@@ -54,4 +55,24 @@ fn through_utf16<'py>(
         return Ok(None);
     }
     PyString::from_encoded_object(&PyBytes::new(py, units), Some(c"utf-16"), None).map(Some)
+}
+
+/// The items of a long list that are made between two checks for signals.
+const LIST_PART: usize = 1 << 18;
+
+/// Make a list, a long one part by part with checks for signals between them: no handler sees a list with empty slots.
+pub(crate) fn list_of<'py, T: IntoPyObject<'py>>(
+    py: Python<'py>,
+    mut items: impl ExactSizeIterator<Item = T>,
+) -> PyResult<Bound<'py, PyList>> {
+    if items.len() <= LIST_PART {
+        return PyList::new(py, items);
+    }
+    let list = PyList::empty(py);
+    while items.len() > 0 {
+        interrupt::check(LIST_PART);
+        let part = PyList::new(py, items.by_ref().take(LIST_PART))?;
+        list.set_slice(list.len(), list.len(), &part)?;
+    }
+    Ok(list)
 }

@@ -5,7 +5,6 @@
 
 pub mod array;
 pub mod arrow;
-pub mod ascii;
 pub mod buckets;
 pub mod classes;
 pub mod code_units;

@@ -10,9 +10,7 @@
 mod char_class;
 mod classes;
 mod code_point_map;
-mod mappings;
 mod normal_forms;
-mod recent;
 #[rustfmt::skip]
 mod recent_tables;
 mod row;
@@ -24,9 +22,10 @@ mod utf8;
 pub use char_class::{char_class, find_char_class};
 pub use classes::{class_block, class_of, Class};
 pub use code_point_map::{CodePointMap, CodePointMapBuilder, PAGE};
-pub use mappings::lowercase;
-pub use normal_forms::{combining_class, compose, decompose, decompose_for, FormTraits, NormalForm};
-pub use recent::{compose_recent, decompose_recent, fold_case};
+pub use normal_forms::{
+    combining_class, compose, compose_recent, decompose, decompose_for, decompose_recent, fold_case,
+    lowercase, FormTraits, NormalForm,
+};
 pub use scripts::{script_of, Script};
 pub use utf8::{begins_char, char_count, char_len, next_char_start, previous_char_start, wide_char_at};
 

@@ -1,8 +1,10 @@
 //! Decomposition and composition of characters for the normalization forms (UAX #15), with Unicode 9.0 as
 //! in tokenizers 0.23.
 
-use super::mappings::{mapped, row_of};
-use super::tables::COMPOSITIONS;
+use super::classes::{BLOCK_BITS, BLOCK_MASK};
+use super::recent_tables::{OTHER_FOLDS, RECENT_COMPOSITIONS, RECENT_DECOMPOSITIONS};
+use super::row::Row;
+use super::tables::{COMPOSITIONS, MAPPED_CHARS, ROWS, ROW_BLOCKS, ROW_INDEX};
 
 /// A normalization form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,6 +149,61 @@ fn hangul_syllable(first: char, second: char) -> Option<char> {
     }
 }
 
+/// Return the row of a character.
+#[inline]
+pub(crate) fn row_of(c: char) -> &'static Row {
+    let code = c as usize;
+    let block = ROW_BLOCKS[code >> BLOCK_BITS] as usize;
+    &ROWS[ROW_INDEX[(block << BLOCK_BITS) | (code & BLOCK_MASK)] as usize]
+}
+
+/// Return the characters of a mapping.
+#[inline]
+pub(crate) fn mapped((start, len): (u16, u8)) -> &'static [char] {
+    &MAPPED_CHARS[usize::from(start)..usize::from(start) + usize::from(len)]
+}
+
+/// Call `emit` with the lowercase of a character, without regard to context (Unicode 17.0).
+pub fn lowercase(c: char, mut emit: impl FnMut(char)) {
+    match mapped(row_of(c).lower) {
+        [] => emit(c),
+        parts => parts.iter().for_each(|&part| emit(part)),
+    }
+}
+
+// Normalization and case folding of Unicode 17.0, for the normalization rules of SentencePiece.
+//
+// Decompositions of assigned characters never change, so the tables add to those of Unicode 9.0 only what
+// is newer.
+
+/// Call `emit` with the full compatibility decomposition of a character, without canonical ordering.
+pub fn decompose_recent(c: char, emit: impl FnMut(char)) {
+    match RECENT_DECOMPOSITIONS.binary_search_by_key(&c, |&(c, _)| c) {
+        Ok(at) => RECENT_DECOMPOSITIONS[at].1.chars().for_each(emit),
+        Err(_) => decompose_for(NormalForm::Nfkd, c, emit),
+    }
+}
+
+/// Return the character that two characters compose to.
+#[must_use]
+pub fn compose_recent(first: char, second: char) -> Option<char> {
+    compose(first, second).or_else(|| {
+        let at = RECENT_COMPOSITIONS.binary_search_by_key(&(first, second), |&(pair, _)| pair);
+        at.ok().map(|at| RECENT_COMPOSITIONS[at].1)
+    })
+}
+
+/// Return the simple case folding of a character.
+#[must_use]
+pub fn fold_case(c: char) -> char {
+    if let Ok(at) = OTHER_FOLDS.binary_search_by_key(&c, |&(c, _)| c) {
+        return OTHER_FOLDS[at].1;
+    }
+    let mut fold = c;
+    lowercase(c, |lower| fold = lower);
+    fold
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -174,5 +231,27 @@ mod tests {
         assert_eq!(compose('\u{c8e0}', '\u{11a7}'), None);
         assert_eq!(compose('\u{11099}', '\u{110BA}'), Some('\u{1109A}'));
         assert_eq!(compose('\u{915}', '\u{93C}'), None, "excluded from composition");
+    }
+
+    #[test]
+    fn lowercases_without_context() {
+        let mut out = String::new();
+        "İΣ".chars().for_each(|c| lowercase(c, |l| out.push(l)));
+        assert_eq!(out, "i\u{307}σ");
+    }
+
+    #[test]
+    fn includes_characters_newer_than_unicode_9() {
+        let mut parts = String::new();
+        decompose_recent('\u{32FF}', |c| parts.push(c));
+        assert_eq!(parts, "令和");
+        assert_eq!(compose_recent('\u{11935}', '\u{11930}'), Some('\u{11938}'));
+        assert_eq!(compose_recent('e', '\u{301}'), Some('é'));
+    }
+
+    #[test]
+    fn folds_one_character_to_one() {
+        let folded: String = "AΣςſİß\u{13A0}\u{AB70}\u{16EA0}".chars().map(fold_case).collect();
+        assert_eq!(folded, "aσσsİß\u{13A0}\u{13A0}\u{16EBB}");
     }
 }

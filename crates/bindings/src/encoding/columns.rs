@@ -11,14 +11,12 @@ use piecework_core::interrupt;
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList, PyString};
 
-use super::column::{missing, Column, Lists};
-use super::source::Source;
-use super::text_source::TextSource;
+use super::source::{missing, Column, Lists, Source, TextSource};
 use crate::errors::raise;
 use crate::input::{borrowed, Borrowed, InputObject};
-use crate::lists::list_of;
 use crate::release::ReleaseGil;
 use crate::shared_tokenizer::SharedTokenizer;
+use crate::strings::list_of;
 
 /// One encoded text or pair: parallel lists, one item a token.
 ///

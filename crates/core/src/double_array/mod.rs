@@ -6,21 +6,15 @@
 //! with the byte that leads to it.
 //!
 //! ```text
-//! allocator    assigns bases and slots
 //! builder      sorts keys and places the states of their trie breadth first
-//! node         a state in four bytes
 //! trie         a trie whose states name their parents
-//! stored_trie  the table sections of such a trie
 //! ```
 
-mod allocator;
 mod builder;
-mod node;
-mod stored_trie;
 mod trie;
 
-pub use allocator::Allocator;
-pub(crate) use allocator::BLOCK;
+pub use builder::Allocator;
+pub(crate) use builder::BLOCK;
 pub(crate) use builder::{build_breadth_first, sorted_keys, SortedKey, TrieLayout, TrieStep};
-pub(crate) use node::{CompactNode, MAX_BASE};
 pub(crate) use trie::{ChildLists, Trie};
+pub(crate) use trie::{CompactNode, MAX_BASE};

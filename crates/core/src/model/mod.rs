@@ -4,52 +4,48 @@
 //! wordpiece, bpe, unigram                 one folder an algorithm
 //! lookup                                  the word and the character models
 //! pieces                                  what SentencePiece's models share
-//! segmentations                           sampled, listed and scored segmentations
 //! sampling                                random numbers for these
 //! without_tokens                          models that never make some tokens
 //! late_tables                             tables that are built after the first words
 //! adjacency                               where words can be split before segmentation
-//! output                                  the output of a model
-//! scratch                                 the mutable state of one thread
-//! bytes                                   byte fallback tokens
+//! tokens                                  vocabulary entries as models emit them
 //! ```
 
 mod adjacency;
 mod bpe;
-mod bytes;
-#[cfg(test)]
-mod chi_square;
 mod late_tables;
 mod lookup;
-mod output;
 mod pieces;
 mod sampling;
-mod scratch;
-mod segmentations;
+mod tokens;
 mod unigram;
 mod without_tokens;
 mod wordpiece;
 
+use foldhash::HashSet;
+
+use crate::error::{Error, ErrorKind};
+use crate::spec::{ModelSpec, SentencePieceKind, SentencePieceSpec, UnigramSpec};
+use crate::table_sections::TableSections;
+use crate::text::printable_of;
+use crate::vocab::Vocab;
+use bpe::{BpeScratch, ScoredBpeScratch};
+use sampling::SamplingRng;
+use unigram::UnigramScratch;
+use wordpiece::BestSuffix;
+
 pub use adjacency::{ByteAdjacency, CharAdjacency};
 pub use bpe::{Bpe, ScoredBpe};
 pub use lookup::{CharModel, LookupUnit, PieceLookup, WordModel};
-pub use output::{BatchWord, TokenSink, TokenSpan};
 pub use pieces::{Pieces, SplitRule};
 pub use sampling::Sampling;
-pub use scratch::ModelScratch;
+use tokens::ByteTokens;
+pub use tokens::{BatchWord, TokenSink, TokenSpan};
 pub(crate) use unigram::UnigramF32Scratch;
 pub use unigram::{
     Margin, Path, PathScore, SampledPath, Segmentations, Unigram, UnigramF32, MAX_SEGMENTATIONS,
 };
 pub use wordpiece::WordPiece;
-
-use foldhash::HashSet;
-
-use crate::error::Error;
-use crate::spec::{ModelSpec, SentencePieceKind, SentencePieceSpec, UnigramSpec};
-use crate::table_sections::TableSections;
-use crate::text::printable_of;
-use crate::vocab::Vocab;
 
 /// A compiled model.
 #[derive(Clone, Debug)]
@@ -316,5 +312,116 @@ fn run_each(
             run(text, ids);
         }
         word.ids = (start, ids.len());
+    }
+}
+
+/// Buffers that models reuse from word to word. A model sees only its own.
+#[derive(Clone, Debug, Default)]
+pub struct ModelScratch {
+    suffixes: Vec<BestSuffix>,
+    bpe: BpeScratch,
+    pub(crate) scored_bpe: ScoredBpeScratch,
+    unigram: UnigramScratch,
+    pub(crate) unigram_f32: UnigramF32Scratch,
+    /// A word as printable characters.
+    printable: String,
+    /// The random numbers of sampled segmentations, if they are sampled.
+    rng: Option<SamplingRng>,
+}
+
+impl ModelScratch {
+    /// Prepare for a text whose segmentations are not sampled.
+    pub(crate) fn begin_unsampled(&mut self) {
+        self.rng = None;
+    }
+
+    /// Return an error if a word since the last call could not be segmented. Such a word has no pieces.
+    pub fn check(&mut self) -> Result<(), Error> {
+        if std::mem::take(&mut self.unigram.missing_unk) {
+            return Err(missing_unk());
+        }
+        Ok(())
+    }
+
+    /// Return whether a word since the last [`ModelScratch::check`] could not be segmented.
+    pub(crate) fn has_failed(&self) -> bool {
+        self.unigram.missing_unk
+    }
+}
+
+fn missing_unk() -> Error {
+    let found = "null, and a character that is not in the vocabulary";
+    Error::new(ErrorKind::Vocabulary, "model.unk_id", found, "an entry for it")
+}
+
+impl Model {
+    /// Prepare the scratch for the first (0) or second (1) sequence of an input, with or without sampling.
+    pub fn begin(
+        &self,
+        sampling: Option<Sampling>,
+        sequence: u64,
+        scratch: &mut ModelScratch,
+    ) -> Result<(), Error> {
+        scratch.rng = sampling.map(|sampling| sampling.rng(sequence));
+        let refused = |place: &str, found: String, expected: &str| {
+            Err(Error::new(ErrorKind::Argument, place, found, expected))
+        };
+        match sampling {
+            Some(Sampling { nbest: Some(n), .. }) if self.has_merges() => {
+                let expected = "None, as the segmentations of a BPE model have no order";
+                refused("sampling.nbest_size", n.to_string(), expected)
+            }
+            Some(Sampling { alpha, .. }) if self.has_merges() && alpha > 1.0 => {
+                refused("sampling.alpha", alpha.to_string(), "a share from 0 to 1 of a BPE model's merges")
+            }
+            Some(_) if !self.has_merges() && !self.scores_segmentations() => {
+                let found = "a model that always gives the same segmentation";
+                refused("sampling", found.into(), "a BPE or Unigram model")
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Return whether the model segments by merges.
+    fn has_merges(&self) -> bool {
+        matches!(self, Self::Bpe(_) | Self::ScoredBpe(_))
+    }
+
+    /// Return whether segmentations have scores that they can be sampled by.
+    #[must_use]
+    pub fn scores_segmentations(&self) -> bool {
+        matches!(self, Self::Unigram(_) | Self::UnigramF32(_))
+    }
+
+    /// Return all segmentations of the words of a text, for a model that scores them.
+    pub fn segmentations<'w>(&'w self, words: &[&'w str]) -> Result<Box<dyn Segmentations + 'w>, Error> {
+        let scoreless = || {
+            let found = "a model that does not score segmentations";
+            Error::new(ErrorKind::Argument, "model", found, "a Unigram model")
+        };
+        Ok(match self {
+            Self::Unigram(model) => Box::new(model.segmentations(words).ok_or_else(missing_unk)?),
+            Self::UnigramF32(model) => Box::new(model.segmentations(words)),
+            _ => return Err(scoreless()),
+        })
+    }
+
+    /// Return the score that an entry adds to a segmentation, for a model that scores them.
+    #[must_use]
+    pub fn score_of(&self, id: u32) -> Option<f64> {
+        match self {
+            Self::Unigram(model) => model.score_of(id),
+            Self::UnigramF32(model) => model.score_of(id),
+            _ => None,
+        }
+    }
+
+    /// Append the tokens of a path that [`Segmentations`] returned.
+    pub fn push_tokens(&self, word: &str, pieces: &[TokenSpan], vocab: &Vocab, out: &mut impl TokenSink) {
+        match self {
+            Self::Unigram(model) => model.push_tokens(word, pieces, vocab, out),
+            Self::UnigramF32(model) => model.pieces().push_tokens(word, pieces, out),
+            _ => pieces.iter().for_each(|&piece| out.push(piece)),
+        }
     }
 }

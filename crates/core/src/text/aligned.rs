@@ -2,6 +2,8 @@
 
 use piecework_unicode::char_count;
 
+use crate::error::{Error, ErrorKind};
+
 /// The output of a normalizer: a `String` for ids alone, [`Aligned`] for offsets.
 pub trait NormalizedSink {
     /// Whether the sink stores sources.
@@ -144,6 +146,129 @@ pub fn units_before_chars(text: &str, units: impl Fn(char) -> usize) -> Vec<usiz
         Some(*end)
     });
     std::iter::once(0).chain(ends).collect()
+}
+
+// The limit on how much longer a text may become. Rules that write more than they match could otherwise
+// exhaust the memory (sixty times `a` to `aa` makes 10^18 letters of one).
+
+/// The most times longer that a text may become. Published rules need 22: NFKC writes the ligature U+FDFA with 11 times
+/// its bytes, and the byte level doubles these.
+pub const MAX_GROWTH: usize = 64;
+/// The bytes that every text may be longer.
+const ALWAYS_ALLOWED: usize = 64 << 10;
+
+/// Return the most bytes that stages may write for a text of `len` bytes; offsets in them fit 32 bits.
+#[must_use]
+pub fn max_grown_len(len: usize) -> usize {
+    len.saturating_mul(MAX_GROWTH).saturating_add(ALWAYS_ALLOWED).min(u32::MAX as usize)
+}
+
+/// The place of the error until its step is known.
+const PLACE: &str = "normalizer";
+
+/// The number of bytes that may still be written.
+#[derive(Clone, Copy, Debug)]
+pub struct ExpansionLimit {
+    max: usize,
+    left: usize,
+}
+
+impl ExpansionLimit {
+    /// Return the limit for a text of `len` bytes.
+    #[must_use]
+    pub fn of(len: usize) -> Self {
+        let max = max_grown_len(len);
+        Self { max, left: max }
+    }
+
+    /// Return an error if a text of `len` bytes exceeds the limit.
+    pub fn check(mut self, len: usize) -> Result<(), Error> {
+        self.take(len)
+    }
+
+    /// Count `len` written bytes; fails at the limit.
+    pub fn take(&mut self, len: usize) -> Result<(), Error> {
+        self.left = self.left.checked_sub(len).ok_or_else(|| {
+            let found = format!("rules that write more than {} bytes for one text", self.max);
+            let expected = format!("at most {MAX_GROWTH} times its length and 64 KiB");
+            Error::new(ErrorKind::Argument, PLACE, found, expected)
+        })?;
+        Ok(())
+    }
+
+    /// Set the place of an error of this limit to that of the step.
+    #[must_use]
+    pub fn name_step(error: Error, place: &str) -> Error {
+        if error.place == PLACE {
+            error.at(place)
+        } else {
+            error
+        }
+    }
+}
+
+/// Converts spans in rising order: neither end may be less than in the span before.
+///
+/// Linear in the text for any number of spans.
+#[derive(Debug)]
+pub struct CharSpans<'t> {
+    start: CharCursor<'t>,
+    end: CharCursor<'t>,
+    chars: i64,
+}
+
+/// A position in the text, in characters and in bytes.
+#[derive(Clone, Debug)]
+struct CharCursor<'t> {
+    text: &'t str,
+    chars: i64,
+    bytes: usize,
+}
+
+impl<'t> CharSpans<'t> {
+    /// Start at the beginning of `text`.
+    #[must_use]
+    pub fn new(text: &'t str) -> Self {
+        let place = CharCursor { text, chars: 0, bytes: 0 };
+        Self { start: place.clone(), end: place, chars: text.chars().count() as i64 }
+    }
+
+    /// Return the byte span of the next character span, or what was expected instead.
+    ///
+    /// An empty span is an insertion and becomes the span of the character before it, if there is one.
+    pub fn rising(&mut self, span: (i64, i64)) -> Result<(usize, usize), String> {
+        let (start, end) = span;
+        if start > end || start < 0 || end > self.chars {
+            return Err(format!("start <= end, both from 0 to {}", self.chars));
+        }
+        let start = if start == end { (start - 1).max(0) } else { start };
+        if start < self.start.chars || end < self.end.chars {
+            let before = format!("({}, {})", self.start.chars, self.end.chars);
+            return Err(format!("neither end less than in the span before, {before}"));
+        }
+        Ok((self.start.move_to(start), self.end.move_to(end)))
+    }
+
+    /// Return the byte span of the next character span, which must not overlap the one before.
+    pub fn apart(&mut self, span: (i64, i64)) -> Result<(usize, usize), String> {
+        let (start, end) = span;
+        if start > end || start < self.end.chars || end > self.chars {
+            let from = self.end.chars;
+            return Err(format!("start <= end, both from {from}, where the last ended, to {}", self.chars));
+        }
+        Ok((self.end.move_to(start), self.end.move_to(end)))
+    }
+}
+
+impl CharCursor<'_> {
+    /// Move forward to a character; return its byte.
+    fn move_to(&mut self, chars: i64) -> usize {
+        let steps = (chars - self.chars) as usize;
+        let rest = &self.text[self.bytes..];
+        self.bytes += rest.char_indices().nth(steps).map_or(rest.len(), |(at, _)| at);
+        self.chars = chars;
+        self.bytes
+    }
 }
 
 #[cfg(test)]

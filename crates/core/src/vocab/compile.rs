@@ -3,8 +3,9 @@
 use foldhash::{HashMap, HashMapExt};
 use piecework_kernels::prefetch::prefetch_read;
 
-use super::limits::{check_lens, check_sizes, max_id_of, MAX_VOCAB_BYTES};
-use super::table::{find, has_short_runs, TokenHash, Vocab, EMPTY, GAP};
+use super::{
+    check_lens, check_sizes, find, has_short_runs, max_id_of, TokenHash, Vocab, EMPTY, GAP, MAX_VOCAB_BYTES,
+};
 use crate::error::{Error, ErrorKind};
 use crate::hash_runs::{max_run, seeds_of};
 use crate::spec::ModelSpec;

@@ -3,8 +3,6 @@
 use std::ffi::{c_char, c_int, c_void, CStr};
 use std::ptr::{self, NonNull};
 
-use super::layout::{ColumnError, ColumnLayout};
-
 /// `struct ArrowSchema` of the C data interface.
 #[repr(C)]
 #[derive(Debug)]
@@ -260,4 +258,21 @@ unsafe fn text_of(pointer: *const c_char) -> String {
     }
     // SAFETY: by the contract of this function.
     unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
+}
+
+/// The reason why a column cannot be read: its format, or the message of its producer.
+#[derive(Debug, PartialEq, Eq)]
+pub struct ColumnError(pub String);
+
+/// The layout of the values of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ColumnLayout {
+    /// 32-bit offsets into one buffer.
+    Short,
+    /// 64-bit offsets.
+    Long,
+    /// Views into several buffers, short values within the view.
+    Views,
+    /// Nulls only, without buffers, as in an empty column.
+    Nulls,
 }

@@ -3,8 +3,8 @@
 use regex_syntax::hir::ClassUnicode;
 
 use crate::ast::{Node, SetId};
+use crate::char_classes::SetInterner;
 use crate::program::LeadBytes;
-use crate::set_interner::SetInterner;
 
 /// The most sets that are tracked. More become unknown.
 const MAX_SETS: usize = 16;

@@ -1,20 +1,19 @@
 //! Compiles a syntax tree into a program.
 
-pub(crate) mod expansion;
 mod first_chars;
-mod groups;
-mod repeats;
-mod tables;
+pub(crate) mod repeats;
 
 use std::collections::{BTreeSet, HashMap};
 
-use crate::ast::{Anchor, Node};
-use crate::char_classes;
+use crate::ast::{Anchor, Look, Node};
 use crate::char_set::CharSet;
 use crate::compile::first_chars::FirstChars;
-use crate::error::CompileError;
 use crate::parse::ParsedExpression;
-use crate::program::{Alternation, DispatchTable, Inst, LeadBytes, MemoLayout, Pc, Program};
+use crate::program::{
+    Alternation, AtomicKind, DispatchTable, Inst, LeadBytes, MemoLayout, MemoPoint, Pc, Program,
+    NO_MEMO_POINT,
+};
+use crate::{char_classes, CompileError};
 
 /// The most instructions in a program: hundreds of times what published split patterns need.
 const MAX_INSTRUCTIONS: usize = 100_000;
@@ -257,4 +256,144 @@ fn collect_references(node: &Node, found: &mut BTreeSet<usize>) {
         found.insert(*group);
     }
     node.children().iter().for_each(|node| collect_references(node, found));
+}
+
+impl Compiler {
+    /// Return the first of the two registers of a group, if a backreference refers to it.
+    pub(crate) fn register_of(&self, group: usize) -> Option<u32> {
+        self.referenced.iter().position(|&referenced| referenced == group).map(|index| 2 * index as u32)
+    }
+
+    /// Compile a capturing group. It is recorded only if it is referenced.
+    pub(crate) fn capture(
+        &mut self,
+        group: usize,
+        body: &Node,
+        next: &Continuation,
+    ) -> Result<(), CompileError> {
+        let Some(register) = self.register_of(group) else { return self.node(body, next) };
+        self.emit(Inst::Save { register })?;
+        self.node(body, &Continuation { accepts: false, ..next.clone() })?;
+        self.emit(Inst::Save { register: register + 1 }).map(drop)
+    }
+
+    /// Compile an atomic group. A run of one set becomes a single possessive instruction.
+    pub(crate) fn atomic(&mut self, body: &Node) -> Result<(), CompileError> {
+        match body {
+            Node::Repeat(repeat) if self.is_set_run(repeat) => self.set_run(repeat, &Continuation::ACCEPT),
+            body => {
+                self.atomic_region(AtomicKind::Group, |compiler| compiler.node(body, &Continuation::ACCEPT))
+            }
+        }
+    }
+
+    /// Compile look-around. A single set becomes `Peek`.
+    ///
+    /// Look-behind is compiled to read backward if that matches the same. Otherwise it reads forward from
+    /// every possible start, and is not memoized.
+    pub(crate) fn look(&mut self, look: &Look) -> Result<(), CompileError> {
+        if let Node::Set(set) = look.body {
+            let (behind, negate) = (look.behind, look.negate);
+            return self.emit(Inst::Peek { set, behind, negate }).map(drop);
+        }
+        let kind = if look.negate { AtomicKind::NegatedLookAround } else { AtomicKind::LookAround };
+        let backward = look.behind && self.is_reversible(&look.body);
+        let before = (self.backward, self.memoizes);
+        self.backward = backward;
+        self.memoizes &= backward || !look.behind;
+        self.atomic_region(kind, |compiler| match look.behind && !backward {
+            true => compiler.forward_look_behind(look),
+            false => compiler.node(&look.body, &Continuation::ACCEPT),
+        })?;
+        (self.backward, self.memoizes) = before;
+        Ok(())
+    }
+
+    /// Compile look-behind that reads forward from every possible start.
+    fn forward_look_behind(&mut self, look: &Look) -> Result<(), CompileError> {
+        let (min, max) = look.length;
+        self.emit(Inst::StepBack { min, max: max.unwrap_or(u32::MAX) })?;
+        self.node(&look.body, &Continuation::UNKNOWN)?;
+        self.emit(Inst::LookBehindEnd).map(drop)
+    }
+
+    /// Return whether a node matches the same texts forward and backward.
+    fn is_reversible(&self, node: &Node) -> bool {
+        !node.any(&|node| match node {
+            Node::Atomic(_) | Node::Reference(_) => true,
+            Node::Capture(group, _) => self.referenced.contains(group),
+            Node::Look(look) => !look.behind,
+            _ => false,
+        })
+    }
+
+    /// Compile an atomic region. Its inside does not depend on the enclosing loops.
+    fn atomic_region(
+        &mut self,
+        kind: AtomicKind,
+        inside: impl FnOnce(&mut Self) -> Result<(), CompileError>,
+    ) -> Result<(), CompileError> {
+        let memo_point = self.memo_point();
+        let start = self.emit(Inst::AtomicStart { kind, end: 0, memo_point })?;
+        let loops = std::mem::take(&mut self.loops);
+        inside(self)?;
+        self.loops = loops;
+        self.patch_jumps(&[start]);
+        self.emit(Inst::AtomicEnd(kind)).map(drop)
+    }
+}
+
+impl Compiler {
+    /// Return the index of the dispatch table for some alternatives.
+    pub(crate) fn dispatch_table(&mut self, branches: &[&[Node]], next: &Continuation) -> u32 {
+        let mut table = Box::new([0; 130]);
+        for (index, branch) in branches.iter().enumerate() {
+            let lead_bytes = match self.backward {
+                true => LeadBytes::ANY,
+                false => FirstChars::of_any(branch, &mut self.parsed.sets)
+                    .then(&next.first)
+                    .lead_bytes(&self.parsed.sets),
+            };
+            (0..128).for_each(|byte| table[byte] |= ((lead_bytes.ascii >> byte & 1) as u64) << index);
+            table[128] |= u64::from(lead_bytes.non_ascii) << index;
+            table[129] |= u64::from(lead_bytes.text_end) << index;
+        }
+        let Self { dispatch_tables, dispatch_table_ids, .. } = self;
+        *dispatch_table_ids.entry(table).or_insert_with_key(|table| {
+            dispatch_tables.push(table.clone());
+            dispatch_tables.len() as u32 - 1
+        })
+    }
+
+    /// Return the index of the lead byte set of some first characters.
+    pub(crate) fn lead_bytes(&mut self, first: &FirstChars) -> u32 {
+        let lead_bytes = if self.backward { LeadBytes::ANY } else { first.lead_bytes(&self.parsed.sets) };
+        let Self { lead_bytes: all, lead_byte_ids, .. } = self;
+        *lead_byte_ids.entry(lead_bytes).or_insert_with(|| {
+            all.push(lead_bytes);
+            all.len() as u32 - 1
+        })
+    }
+
+    /// Return a memo point for the next instruction, with a slot for each count of enclosing loops.
+    pub(crate) fn memo_point(&mut self) -> MemoPoint {
+        if !self.memoizes {
+            return NO_MEMO_POINT;
+        }
+        if self.memo_layout.loops.last() != Some(&self.loops) {
+            self.memo_layout.loops.push(self.loops.clone());
+        }
+        self.memo_layout.points.push((self.memo_layout.slots, self.memo_layout.loops.len() as u32 - 1));
+        self.memo_layout.slots += self.loops.len() as u32 + 1;
+        self.memo_layout.points.len() as MemoPoint - 1
+    }
+
+    /// Return whether what follows cannot start with a character of a set.
+    pub(crate) fn excludes(&mut self, set: u32, next: &Continuation) -> bool {
+        let Some(sets) = next.first.sets.as_ref().filter(|_| !next.first.nullable) else { return false };
+        let Self { disjoint, parsed, .. } = self;
+        sets.iter().all(|&other| {
+            *disjoint.entry((set, other)).or_insert_with(|| !parsed.sets.intersect(set, other))
+        })
+    }
 }

@@ -4,17 +4,15 @@
 //! many registers) counts as several steps. Indices in instructions are not checked, because
 //! `Program::is_valid` is asserted for every program. Positions in the text are checked.
 
-mod assertions;
 mod backtracking;
 mod memo;
-mod memoization;
-mod set_runs;
 
-use piecework_unicode::next_char_start;
+use piecework_unicode::{next_char_start, previous_char_start};
 
-use crate::error::StepLimitExceeded;
+use crate::ast::Anchor;
 use crate::matcher::memo::Memo;
-use crate::program::{Inst, Pc, Program, SetRun};
+use crate::program::{Greediness, Inst, Pc, Program, SetRun};
+use crate::StepLimitExceeded;
 
 /// The value of a register that has no position.
 pub(crate) const UNSET: usize = usize::MAX;
@@ -224,6 +222,150 @@ impl<'a> Matcher<'a> {
                 false => Outcome::Next(at),
             },
             Inst::Reference { register } => self.reference(register, at),
+        }
+    }
+}
+
+impl Matcher<'_> {
+    /// Run `Inst::SetRun` without a memo.
+    #[inline]
+    pub(crate) fn match_run(&mut self, run: &SetRun, pc: Pc, at: usize) -> Outcome {
+        let set = &self.program.sets[run.set as usize];
+        let most = if run.greediness == Greediness::Lazy { run.min } else { run.max };
+        let (end, count) = set.run(self.bytes, at, most);
+        self.steps += count as usize / 2;
+        if count < run.min {
+            return Outcome::Fail;
+        }
+        self.finish_run(run, pc, at, end, count)
+    }
+
+    /// Push the frame of a run that ends at `end` after `count` characters, and continue after it.
+    #[inline]
+    pub(crate) fn finish_run(
+        &mut self,
+        run: &SetRun,
+        pc: Pc,
+        at: usize,
+        end: usize,
+        count: u32,
+    ) -> Outcome {
+        match run.greediness {
+            Greediness::Possessive => Outcome::Next(end),
+            Greediness::Lazy => {
+                self.stack.push(Frame::LazyRun { pc, count, end });
+                Outcome::Next(end)
+            }
+            Greediness::Greedy if count == run.min => Outcome::Next(end),
+            Greediness::Greedy => {
+                let min_end = match run.min {
+                    0 => at,
+                    1 => next_char_start(self.bytes, at),
+                    min => self.program.sets[run.set as usize].run(self.bytes, at, min).0,
+                };
+                if self.program.lead_bytes[run.follow as usize].matches(self.bytes, end) {
+                    self.stack.push(Frame::GreedyRun { pc, min_end, end });
+                    return Outcome::Next(end);
+                }
+                match self.shorten_run(pc, min_end, end) {
+                    Some((pc, at)) => Outcome::Jump(pc, at),
+                    None => Outcome::Fail,
+                }
+            }
+        }
+    }
+
+    /// Shorten a run to the next position where what follows can start.
+    pub(crate) fn shorten_run(&mut self, pc: Pc, min_end: usize, end: usize) -> Option<(Pc, usize)> {
+        let Some(&Inst::SetRun { follow, .. }) = self.program.code.get(pc as usize) else { return None };
+        let lead_bytes = &self.program.lead_bytes[follow as usize];
+        let mut at = end;
+        while at > min_end {
+            at = previous_char_start(self.bytes, at)?;
+            if lead_bytes.matches(self.bytes, at) {
+                self.steps += (end - at) / 2;
+                if at > min_end {
+                    self.stack.push(Frame::GreedyRun { pc, min_end, end: at });
+                }
+                return Some((pc + 1, at));
+            }
+        }
+        self.steps += (end - at) / 2;
+        None
+    }
+
+    /// Lengthen a run to the next position where what follows can start.
+    pub(crate) fn lengthen_run(&mut self, pc: Pc, mut count: u32, start: usize) -> Option<(Pc, usize)> {
+        let Some(&Inst::SetRun { set, min, max, follow, memo_point, .. }) =
+            self.program.code.get(pc as usize)
+        else {
+            return None;
+        };
+        let covers_run = self.memo_covers_run(min, max, memo_point);
+        let set = &self.program.sets[set as usize];
+        let mut at = start;
+        while count < max {
+            let Some(len) = set.len_at(self.bytes, at) else { break };
+            if covers_run && self.run_fails_from(memo_point, at) {
+                break;
+            }
+            (at, count) = (at + len, count + 1);
+            if self.program.lead_bytes[follow as usize].matches(self.bytes, at) {
+                self.steps += (at - start) / 2;
+                self.stack.push(Frame::LazyRun { pc, count, end: at });
+                return Some((pc + 1, at));
+            }
+        }
+        self.steps += (at - start) / 2;
+        if let Some(Frame::MemoizeRunFailure { end, .. }) = self.stack.last_mut().filter(|_| covers_run) {
+            *end = at;
+        }
+        None
+    }
+}
+
+impl Matcher<'_> {
+    /// Return the start of the character before `at`, if it is in a set.
+    #[inline]
+    pub(crate) fn char_before_in_set(&self, set: u32, at: usize) -> Option<usize> {
+        let start = previous_char_start(self.bytes, at)?;
+        self.program.sets[set as usize].len_at(self.bytes, start).map(|_| start)
+    }
+
+    /// Return whether an anchor matches at a position.
+    pub(crate) fn anchor_matches(&self, anchor: Anchor, at: usize) -> bool {
+        let next = self.text.get(at);
+        match anchor {
+            Anchor::TextStart => at == 0,
+            Anchor::TextEnd => next.is_none(),
+            Anchor::TextEndOrLastLine => next.is_none() || self.text.get(at..) == Some(b"\n"),
+            Anchor::LineStart => at == 0 || (next.is_some() && self.text.get(at - 1) == Some(&b'\n')),
+            Anchor::LineEnd => next.is_none_or(|&byte| byte == b'\n'),
+            Anchor::SearchStart => at == self.search_start,
+            Anchor::WordBoundary => self.is_word_boundary(at),
+            Anchor::NotWordBoundary => !self.is_word_boundary(at),
+        }
+    }
+
+    /// Return whether exactly one of the characters around a position is a word character.
+    fn is_word_boundary(&self, at: usize) -> bool {
+        let word = &self.program.word;
+        let before = previous_char_start(self.text, at).and_then(|start| word.len_at(self.text, start));
+        before.is_some() != word.len_at(self.text, at).is_some()
+    }
+
+    /// Run `Inst::Reference`. A group that has not matched fails.
+    pub(crate) fn reference(&mut self, register: u32, at: usize) -> Outcome {
+        let register = register as usize;
+        let (start, end) = (self.registers[register], self.registers[register + 1]);
+        if start == UNSET || end == UNSET {
+            return Outcome::Fail;
+        }
+        let Some(group) = self.bytes.get(start..end) else { return Outcome::Fail };
+        self.steps += group.len() / 8;
+        match self.bytes.get(at..at + group.len()) == Some(group) {
+            true => Outcome::Next(at + group.len()),
+            false => Outcome::Fail,
         }
     }
 }

@@ -4,9 +4,9 @@ use regex_syntax::hir::{ClassUnicode, ClassUnicodeRange};
 
 use crate::ast::Node;
 use crate::char_classes;
-use crate::error::CompileError;
 use crate::parse::case_folding::sequences_of;
 use crate::parse::{Options, Parser, MAX_DEPTH};
+use crate::CompileError;
 
 /// Ranges of a bracket expression that are collected before they are sorted and merged.
 const MAX_UNSORTED_RANGES: usize = 1 << 18;

@@ -9,7 +9,7 @@ use regex_syntax::hir::ClassUnicode;
 
 use crate::ast::Node;
 use crate::char_classes;
-use crate::set_interner::SetInterner;
+use crate::char_classes::SetInterner;
 
 /// Return a node for literal characters. In look-behind, case folding maps one character to one only.
 pub(crate) fn literal(

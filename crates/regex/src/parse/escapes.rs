@@ -4,8 +4,8 @@ use regex_syntax::hir::ClassUnicode;
 
 use crate::ast::{Anchor, Node};
 use crate::char_classes;
-use crate::error::CompileError;
 use crate::parse::{Atom, Options, Parser};
+use crate::CompileError;
 
 impl Parser {
     /// Return the set of any character, with or without the line feed.

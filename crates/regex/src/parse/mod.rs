@@ -6,16 +6,13 @@
 
 mod brackets;
 mod case_folding;
-mod char_length;
 mod escapes;
 mod groups;
-mod look_around;
 mod quantifiers;
 
-use crate::ast::{Anchor, Node};
-use crate::error::CompileError;
-use crate::parse::char_length::CharLength;
-use crate::set_interner::SetInterner;
+use crate::ast::{Anchor, CharLength, Node};
+use crate::char_classes::SetInterner;
+use crate::CompileError;
 
 /// A parsed expression.
 pub(crate) struct ParsedExpression {

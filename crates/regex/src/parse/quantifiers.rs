@@ -1,8 +1,8 @@
 //! Parses quantifiers: `*`, `+`, `?`, `{n,m}`, lazy and possessive, and quantifiers after quantifiers.
 
 use crate::ast::{Node, Repeat};
-use crate::error::CompileError;
 use crate::parse::{Options, Parser};
+use crate::CompileError;
 
 /// The largest number in a quantifier, as in Oniguruma.
 const MAX_REPEAT: u32 = 100_000;

@@ -4,7 +4,7 @@
 //! It is recursive and exponential. Tests compare the matcher with it on small expressions and texts.
 
 use crate::ast::{Anchor, Look, Node, Repeat};
-use crate::compile::expansion::{expansion, Expansion};
+use crate::compile::repeats::{expansion, Expansion};
 use crate::parse::ParsedExpression;
 
 /// What follows a node: maps a position and the captures so far to the end of the match.

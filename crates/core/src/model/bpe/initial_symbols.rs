@@ -6,7 +6,7 @@ use foldhash::HashMap;
 
 use super::merges::NO_RANK;
 use super::symbols::Symbol;
-use crate::model::bytes::ByteTokens;
+use crate::model::ByteTokens;
 use crate::spec::BpeSpec;
 use crate::vocab::Vocab;
 

@@ -48,7 +48,7 @@ impl MergeTables {
             initial_symbols: InitialSymbols::compile(spec, vocab, unk_id),
             bytes: bytes.map(Box::new),
             chars: chars.map(Box::new),
-            pairs: MergeRanks::new(merges),
+            pairs: MergeRanks::new(merges, vocab.id_bound()),
         };
         if tables.bytes.is_none() && tables.chars.is_none() {
             // Every word needs it.

@@ -21,7 +21,7 @@ mod tests;
 
 pub use self::split_rule::SplitRule;
 
-use super::bytes::ByteTokens;
+use super::ByteTokens;
 use super::{TokenSink, TokenSpan};
 use crate::error::Error;
 use crate::spec::{PieceType, SentencePieceSpec};

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use super::*;
-use crate::model::chi_square::{agrees, counted};
+use crate::model::sampling::chi_square::{agrees, counted};
 use crate::model::Sampling;
 use proptest::prelude::*;
 

@@ -3,7 +3,7 @@
 
 use foldhash::HashSet;
 
-use super::token_texts::TokenTexts;
+use super::edits::TokenTexts;
 use crate::spec::SentencePieceDecoderSpec;
 use crate::text::{byte_of_entry, METASPACE};
 

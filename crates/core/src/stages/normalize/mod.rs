@@ -5,18 +5,14 @@
 
 mod bert;
 mod boundaries;
-mod char_maps;
 mod charsmap;
 mod custom;
 mod edits;
-mod final_sigma;
 mod forms;
-mod intermediate;
 mod normalizer;
 mod precompiled;
 mod rules;
 mod sentencepiece;
-mod source_counter;
 #[cfg(test)]
 mod tests;
 

@@ -7,10 +7,9 @@ use piecework_unicode::NormalForm;
 use super::bert::BertNormalizer;
 use super::custom::CustomNormalizer;
 use super::edits::{self, Replace};
-use super::intermediate::Intermediate;
+use super::forms;
 use super::precompiled::Precompiled;
 use super::sentencepiece::SentencePieceNormalizer;
-use super::{char_maps, forms};
 use crate::error::Error;
 use crate::spec::{check_steps, NormalizerSpec};
 use crate::text::{Aligned, ExpansionLimit, NormalizedSink};
@@ -121,18 +120,18 @@ impl Normalizer {
             Self::Identity | Self::Sequence(_) => out.push_unchanged(text, start),
             Self::Bert(bert) => bert.run(text, start, out),
             Self::Form(form) => forms::run(*form, text, start, out),
-            Self::Lowercase => char_maps::lowercase(text, start, out),
+            Self::Lowercase => edits::lowercase(text, start, out),
             Self::Strip { left, right } => edits::strip(*left, *right, text, start, out),
-            Self::StripAccents => char_maps::strip_accents(text, start, out),
+            Self::StripAccents => edits::strip_accents(text, start, out),
             Self::Replace(replace) => replace.run(text, start, limit, out)?,
             Self::Prepend(prepend) => {
                 limit.check(prepend.len())?;
                 edits::prepend(prepend, text, start, out);
             }
-            Self::Nmt => char_maps::nmt(text, start, out),
+            Self::Nmt => edits::nmt(text, start, out),
             Self::Precompiled(rules) => rules.run(text, start, limit, out)?,
             Self::SentencePiece(rules) => rules.run(text, start, limit, out)?,
-            Self::ByteLevel => char_maps::byte_level(text, start, out),
+            Self::ByteLevel => edits::byte_level(text, start, out),
             Self::Custom(custom) => custom.run(text, start, limit, out)?,
         }
         Ok(())
@@ -252,4 +251,85 @@ fn run_traced<I: Intermediate>(
     out: &mut impl NormalizedSink,
 ) -> Result<(), Error> {
     stage.run_within(earlier.text(), 0, limit, &mut earlier.traced(start, out))
+}
+
+/// The output of one normalizer and input of the next.
+pub(super) trait Intermediate: NormalizedSink + Default {
+    /// A sink that maps sources, which are spans of this text, to the original.
+    type Traced<'a, S: NormalizedSink + 'a>: NormalizedSink
+    where
+        Self: 'a;
+
+    /// Remove the text and keep its memory.
+    fn clear(&mut self);
+
+    /// Return the text.
+    fn text(&self) -> &str;
+
+    /// Return the sink for the next text; this text comes from byte `start` of the original on.
+    fn traced<'a, S: NormalizedSink>(&'a self, start: u32, out: &'a mut S) -> Self::Traced<'a, S>;
+}
+
+impl Intermediate for String {
+    type Traced<'a, S: NormalizedSink + 'a> = &'a mut S;
+
+    fn clear(&mut self) {
+        self.clear();
+    }
+
+    fn text(&self) -> &str {
+        self
+    }
+
+    fn traced<'a, S: NormalizedSink>(&'a self, _start: u32, out: &'a mut S) -> &'a mut S {
+        out
+    }
+}
+
+impl Intermediate for Aligned {
+    type Traced<'a, S: NormalizedSink + 'a> = SequenceSink<'a, S>;
+
+    fn clear(&mut self) {
+        self.clear();
+    }
+
+    fn text(&self) -> &str {
+        self.text()
+    }
+
+    fn traced<'a, S: NormalizedSink>(&'a self, start: u32, out: &'a mut S) -> SequenceSink<'a, S> {
+        SequenceSink { earlier: self, origin: start, out }
+    }
+}
+
+/// Maps sources, which are spans of an earlier text, to the original.
+pub(super) struct SequenceSink<'a, S> {
+    earlier: &'a Aligned,
+    origin: u32,
+    out: &'a mut S,
+}
+
+impl<S: NormalizedSink> NormalizedSink for SequenceSink<'_, S> {
+    fn push_from(&mut self, c: char, source: (u32, u32)) {
+        let source = match source {
+            // A character inserted before the first one has an empty source.
+            (0, 0) => (self.origin, self.origin),
+            // One inserted after the last one, too.
+            (from, to) if from == to && from as usize == self.earlier.text().len() => {
+                let end = self.earlier.source_of(from as usize - 1, from as usize).1;
+                (end, end)
+            }
+            (from, to) => self.earlier.source_of(from as usize, to as usize),
+        };
+        self.out.push_from(c, source);
+    }
+
+    fn push_unchanged(&mut self, text: &str, start: u32) {
+        let mut at = start;
+        for c in text.chars() {
+            let to = at + c.len_utf8() as u32;
+            self.out.push_from(c, self.earlier.source_of(at as usize, to as usize));
+            at = to;
+        }
+    }
 }

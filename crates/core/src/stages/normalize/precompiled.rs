@@ -7,7 +7,7 @@
 use unicode_segmentation::UnicodeSegmentation;
 
 use super::charsmap::Charsmap;
-use super::source_counter::SourceCounter;
+use super::forms::SourceCounter;
 use crate::error::Error;
 use crate::interrupt;
 use crate::spec::NormalizerSpec;

@@ -1,10 +1,12 @@
 //! What each kind of processor does with a list of encodings.
 
 use foldhash::HashMap;
+use piecework_unicode::char_count;
 
-use super::sub_encoding::{check_ids, check_items, FrameItem, SubEncoding, MAX_ITEMS};
+use crate::encoding::{Encoding, Token};
 use crate::error::{Error, ErrorKind};
 use crate::spec::{ByteLevelSpec, PostProcessorSpec, TemplatePiece, TemplateSpec};
+use crate::vocab::MAX_ID;
 
 /// Apply one processor to the encodings of the ones before it.
 pub(super) fn process(
@@ -164,4 +166,204 @@ fn ids_of<'t>(ids_by_name: &HashMap<&str, &'t [u32]>, name: &str, place: &str) -
     };
     check_ids(ids, place)?;
     Ok(ids)
+}
+
+// Encodings during compilation: lists of sequences and special tokens, which processors pass to each
+// other.
+
+/// The most items of a list, and the most tokens that it inserts.
+pub(super) const MAX_ITEMS: usize = 1 << 12;
+const MAX_INSERTED: usize = 1 << 16;
+
+/// One item of an encoding.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum FrameItem {
+    /// An input sequence, whose offsets each of `trims` trims in order.
+    Sequence { index: usize, type_id: u32, trims: Vec<Trim> },
+    /// Inserted tokens.
+    Special { ids: Vec<u32>, type_id: u32 },
+}
+
+/// An encoding as a processor sees it; processors number these.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct SubEncoding {
+    pub(super) items: Vec<FrameItem>,
+}
+
+impl FrameItem {
+    pub(super) fn special(id: u32, type_id: u32) -> Self {
+        Self::Special { ids: vec![id], type_id }
+    }
+
+    pub(super) fn inserted(&self) -> usize {
+        match self {
+            Self::Sequence { .. } => 0,
+            Self::Special { ids, .. } => ids.len(),
+        }
+    }
+
+    /// Return whether it is a sequence whose offsets are trimmed.
+    pub(super) fn trims(&self) -> bool {
+        matches!(self, Self::Sequence { trims, .. } if !trims.is_empty())
+    }
+
+    pub(super) fn type_id(&self) -> u32 {
+        match self {
+            Self::Sequence { type_id, .. } | Self::Special { type_id, .. } => *type_id,
+        }
+    }
+
+    fn set_type_id(&mut self, new: u32) {
+        match self {
+            Self::Sequence { type_id, .. } | Self::Special { type_id, .. } => *type_id = new,
+        }
+    }
+}
+
+impl SubEncoding {
+    pub(super) fn sequence(index: usize, type_id: u32) -> Self {
+        Self { items: vec![FrameItem::Sequence { index, type_id, trims: Vec::new() }] }
+    }
+
+    pub(super) fn special(ids: Vec<u32>, type_id: u32) -> Self {
+        Self { items: vec![FrameItem::Special { ids, type_id }] }
+    }
+
+    /// Set one type id for all items.
+    pub(super) fn typed(mut self, type_id: u32) -> Self {
+        self.items.iter_mut().for_each(|item| item.set_type_id(type_id));
+        self
+    }
+
+    /// Trim the offsets of its sequences.
+    pub(super) fn trimmed(mut self, add_prefix_space: bool) -> Self {
+        for (at, item) in self.items.iter_mut().enumerate() {
+            if let FrameItem::Sequence { trims, .. } = item {
+                trims.push(Trim { add_prefix_space, leads: at == 0 });
+            }
+        }
+        self
+    }
+
+    /// Add tokens around it.
+    pub(super) fn between(mut self, before: Option<FrameItem>, after: FrameItem) -> Self {
+        self.items.splice(0..0, before);
+        self.items.push(after);
+        self
+    }
+}
+
+/// Return an error for ids above the limit.
+pub(super) fn check_ids(ids: &[u32], place: &str) -> Result<(), Error> {
+    match ids.iter().find(|&&id| id > MAX_ID) {
+        Some(id) => Err(Error::new(ErrorKind::Format, place, format!("id {id}"), "a smaller id")),
+        None => Ok(()),
+    }
+}
+
+/// Return an error for too many items, or inserted tokens.
+pub(super) fn check_items<'i>(items: impl Iterator<Item = &'i FrameItem> + Clone) -> Result<(), Error> {
+    let inserted: usize = items.clone().map(FrameItem::inserted).sum();
+    let count = items.count();
+    if count <= MAX_ITEMS && inserted <= MAX_INSERTED {
+        return Ok(());
+    }
+    let found = format!("{count} items and {inserted} inserted tokens");
+    let expected = format!("at most {MAX_ITEMS} and {MAX_INSERTED}");
+    Err(Error::new(ErrorKind::Format, "post_processor", found, expected))
+}
+
+/// Settings of one trimming.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Trim {
+    /// A single space before the first token was added and has no offsets to exclude.
+    add_prefix_space: bool,
+    /// The sequence begins its encoding, so its first token can have the added space.
+    leads: bool,
+}
+
+/// Trim the tokens of an encoding and of its overflowing windows.
+pub(super) fn trim_encoding(
+    trims: &[Trim],
+    encoding: &mut Encoding,
+    spaces_of: &impl Fn(&Token) -> EdgeSpaces,
+) {
+    trim_tokens(trims, &mut encoding.tokens, spaces_of);
+    encoding.overflowing.iter_mut().for_each(|window| trim_tokens(trims, &mut window.tokens, spaces_of));
+}
+
+/// Trim tokens by each of `trims` in order.
+pub(super) fn trim_tokens(trims: &[Trim], tokens: &mut [Token], spaces_of: &impl Fn(&Token) -> EdgeSpaces) {
+    if trims.is_empty() {
+        return;
+    }
+    for (at, token) in tokens.iter_mut().enumerate() {
+        let spaces = spaces_of(token);
+        trims.iter().for_each(|trim| trim.apply(at, token, spaces));
+    }
+}
+
+impl Trim {
+    /// Exclude the spaces of a token from its offsets.
+    fn apply(self, at: usize, token: &mut Token, EdgeSpaces { mut leading, trailing }: EdgeSpaces) {
+        let is_first = (at == 0 && self.leads) || token.start == 0;
+        if is_first && self.add_prefix_space && leading == 1 {
+            leading = 0;
+        }
+        token.start = (token.start + leading).min(token.end);
+        if token.end >= trailing {
+            token.end = (token.end - trailing).max(token.start);
+        }
+    }
+}
+
+/// The number of whitespace characters at both ends of a token.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EdgeSpaces {
+    leading: u32,
+    trailing: u32,
+}
+
+impl EdgeSpaces {
+    /// Count those of the text of a token.
+    #[must_use]
+    pub fn of(text: &str) -> Self {
+        Self {
+            leading: text.chars().take_while(|&c| is_space_mark(c)).count() as u32,
+            trailing: text.chars().rev().take_while(|&c| is_space_mark(c)).count() as u32,
+        }
+    }
+}
+
+/// Counts the spaces of the added tokens of one text, from left to right.
+///
+/// Tokens can end in the same whitespace, which an earlier one includes: it is read once.
+#[derive(Clone, Debug, Default)]
+pub struct EdgeSpaceReader {
+    /// The token that ends last, in bytes of the text and in characters.
+    start: usize,
+    end: usize,
+    chars: u32,
+}
+
+impl EdgeSpaceReader {
+    /// Count those of the token at bytes `start..end` of the text.
+    pub fn read(&mut self, text: &str, start: usize, end: usize) -> EdgeSpaces {
+        if end == self.end {
+            // A token that begins within the one before and ends with it is whitespace.
+            self.chars -= char_count(&text.as_bytes()[self.start..start]);
+            self.start = start;
+            return EdgeSpaces { leading: self.chars, trailing: self.chars };
+        }
+        let token = &text[start..end];
+        if end > self.end {
+            *self = Self { start, end, chars: char_count(token.as_bytes()) };
+        }
+        EdgeSpaces::of(token)
+    }
+}
+
+/// Return whether a character is whitespace, or the byte-level character of a space.
+fn is_space_mark(c: char) -> bool {
+    c == 'Ġ' || c.is_whitespace()
 }

@@ -10,19 +10,15 @@
 //! merges comes first. The number of tests is at most the length of both lists.
 
 use piecework_kernels::merges::{BytePairMap, PairMap, NUMBER_BOUND};
-use piecework_kernels::prefetch::prefetch_read;
 
 use super::MergeIds;
-use crate::hash_runs::seeds_of;
+use crate::model::bpe::merge_ranks::MergeTable;
 
 /// No number.
 pub(super) const NONE: u32 = u32::MAX;
 
 /// The bucket of a merge is prefetched so many merges ahead.
 const PREFETCH_DISTANCE: usize = 16;
-
-/// The base-2 logarithm of the filter's bits for each pair, at least.
-const FILTER_BITS: u32 = 3;
 
 /// The sides of each number and the merges.
 #[derive(Clone, Debug)]
@@ -132,7 +128,7 @@ impl SplitTable {
     /// Return the number that two tokens merge to, or `NONE`.
     #[inline]
     pub(super) fn merged(&self, left: u32, right: u32) -> u32 {
-        self.merges.merged(left, right)
+        self.merges.get(left, right)
     }
 
     /// Return the number of first symbols.
@@ -151,12 +147,12 @@ impl SplitTable {
 
     /// Return the merge table without its filter.
     pub(super) fn pairs(&self) -> &PairMap {
-        &self.merges.pairs
+        self.merges.pairs()
     }
 
     /// Return the same, by value.
     pub(in crate::model) fn into_pairs(self) -> PairMap {
-        self.merges.pairs
+        self.merges.into_pairs()
     }
 
     /// Return whether no merge crosses the boundary between two tokens.
@@ -183,80 +179,6 @@ impl SplitTable {
     /// Return the bytes of memory.
     pub(super) fn bytes(&self) -> usize {
         size_of_val(self.lefts.as_slice()) + size_of_val(self.rights.as_slice()) + self.merges.bytes()
-    }
-}
-
-/// The number that two tokens merge to, in a hash table behind a Bloom filter.
-#[derive(Clone, Debug)]
-struct MergeTable {
-    pairs: PairMap,
-    /// A Bloom filter with two bits in one word for each pair, which excludes most pairs without a merge.
-    filter: Vec<u64>,
-    shift: u32,
-}
-
-impl MergeTable {
-    fn with_capacity(pairs: usize) -> Self {
-        let words = (pairs << FILTER_BITS).next_power_of_two().max(64) / 64;
-        let shift = 64 - (words * 64).ilog2();
-        Self { pairs: PairMap::with_capacity(pairs), filter: vec![0; words], shift }
-    }
-
-    /// Add a pair that is not in the table. If it returns `false`, [`MergeTable::spread_again`] must follow.
-    fn insert(&mut self, left: u32, right: u32, merged: u32) -> bool {
-        self.add_to_filter(left, right);
-        self.pairs.insert(left, right, merged)
-    }
-
-    /// Spread all pairs by a seed of the symbols and merges; return `false` if every seed makes a long run.
-    #[cold]
-    fn spread_again(&mut self, (symbols, merges): (&[u32], &[MergeIds])) -> bool {
-        let ids = merges.iter().flat_map(|&MergeIds { left, right, merged }| [left, right, merged]);
-        if !self.pairs.spread_again(seeds_of(symbols.iter().copied().chain(ids))) {
-            return false;
-        }
-        self.filter.fill(0);
-        let pairs: Vec<(u32, u32)> = self.pairs.pairs().collect();
-        pairs.iter().for_each(|&(left, right)| self.add_to_filter(left, right));
-        true
-    }
-
-    fn add_to_filter(&mut self, left: u32, right: u32) {
-        let (word, bits) = self.filter_bits(self.pairs.hash(left, right));
-        self.filter[word] |= bits;
-    }
-
-    /// Prefetch the filter and the bucket of a pair.
-    #[inline]
-    fn prefetch(&self, left: u32, right: u32) {
-        let (word, _) = self.filter_bits(self.pairs.hash(left, right));
-        prefetch_read(&self.filter[word]);
-        self.pairs.prefetch(left, right);
-    }
-
-    /// Return the number that two tokens merge to, or `NONE`.
-    #[inline]
-    fn merged(&self, left: u32, right: u32) -> u32 {
-        let (word, bits) = self.filter_bits(self.pairs.hash(left, right));
-        if self.filter[word] & bits != bits {
-            return NONE;
-        }
-        match self.pairs.get(left, right) {
-            NUMBER_BOUND => NONE,
-            merged => merged,
-        }
-    }
-
-    #[inline]
-    fn filter_bits(&self, hash: u64) -> (usize, u64) {
-        let bits = hash >> (self.shift - 6);
-        let word = (hash >> self.shift >> 6) as usize;
-        (word, 1 << (bits & 63) | 1 << (bits >> 6 & 63))
-    }
-
-    /// Return the bytes of memory.
-    fn bytes(&self) -> usize {
-        self.pairs.bytes() + size_of_val(self.filter.as_slice())
     }
 }
 
@@ -301,10 +223,7 @@ mod tests {
         let absent = |left: u32| (1000..2000).map(move |right| (left, right));
         let absent: Vec<(u32, u32)> = (0..100).flat_map(absent).collect();
         assert!(absent.iter().all(|&(left, right)| table.merged(left, right) == NONE));
-        let in_filter = absent.iter().filter(|&&(left, right)| {
-            let (word, bits) = table.merges.filter_bits(table.pairs().hash(left, right));
-            table.merges.filter[word] & bits == bits
-        });
+        let in_filter = absent.iter().filter(|&&(left, right)| table.merges.may_have(left, right));
         assert!(in_filter.count() < absent.len() / 10);
     }
 }

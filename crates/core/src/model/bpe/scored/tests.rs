@@ -3,10 +3,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::chi_square::{agrees, counted};
 use crate::model::pieces::test_models::{
     any_pieces, compiled, random_spec, scored_bpe, segmented, spec, texts, NORMAL, SPACE,
 };
+use crate::model::sampling::chi_square::{agrees, counted};
 use crate::model::{Model, Sampling, TokenSpan};
 use crate::spec::SentencePieceKind;
 

@@ -13,13 +13,10 @@
 //! O(n) and the matches; [`StreamingViterbi`] bounds the memory.
 //!
 //! ```text
-//! text_scorer    sums from the beginning of a text
 //! margin         when a part of a text has the same segmentation after any text
 //! fixed_point    the best path through a part without context, and its margin
-//! viterbi        the best path through a part after a score
 //! parts          segmentation of a text part by part, and the score of the text so far
 //! nbest          the n best segmentations as `sentencepiece` lists them
-//! segmentations  listed, sampled and scored segmentations
 //! ```
 
 mod fixed_point;
@@ -28,18 +25,15 @@ mod nbest;
 mod parts;
 #[cfg(test)]
 mod segmentation_tests;
-mod segmentations;
 #[cfg(test)]
 mod tests;
-mod text_scorer;
-mod viterbi;
 
 pub use self::margin::{Margin, PathScore};
 
 use self::fixed_point::{FixedPointScores, ViterbiScratch};
 use super::automaton::PieceAutomaton;
 use super::lattice::{LatticePieces, PieceLattice};
-use super::path_sampling::PathSampler;
+use super::segmentations::PathSampler;
 use super::streaming::StreamingViterbi;
 use crate::error::Error;
 use crate::model::pieces::Pieces;

@@ -1,9 +1,15 @@
 //! Segmentation of a text part by part, and the score of the text so far.
 
+use std::ops::Range;
+
+use piecework_unicode::char_len;
+
 use super::fixed_point::ViterbiScratch;
-use super::margin::{self, PathScore};
-use super::text_scorer::{begin, TextScorer};
+use super::margin::{self, PathScore, MAX_BYTES, MAX_SCORE};
 use super::{UnigramF32, UnigramF32Scratch};
+use crate::model::unigram::automaton::PieceAutomaton;
+use crate::model::unigram::backpointers::{backtrace, Backpointer, BackpointerTable};
+use crate::model::unigram::streaming::PathScorer;
 use crate::model::{TokenSink, TokenSpan};
 
 impl UnigramF32 {
@@ -106,5 +112,167 @@ impl UnigramF32 {
     /// Return the score after these pieces.
     fn score_after(&self, score: f32, ids: impl Iterator<Item = u32>) -> f32 {
         ids.fold(score, |sum, id| sum + self.scores[id as usize])
+    }
+}
+
+/// Positions where a sum was reset that a piece may still cross, each with the sum.
+pub(super) type ScoreResets = Vec<(usize, f32)>;
+
+/// A model with the length of a text.
+pub(super) struct TextScorer<'a> {
+    model: &'a UnigramF32,
+    end: usize,
+}
+
+impl<'a> TextScorer<'a> {
+    pub(super) fn of(model: &'a UnigramF32, text: &str) -> Self {
+        Self { model, end: text.len() }
+    }
+}
+
+/// Return the initial state of a text after this score.
+pub(super) fn begin(score: f32) -> (f32, ScoreResets) {
+    let (mut first, mut resets) = (Backpointer { score, id: 0, start: 0 }, ScoreResets::new());
+    reset_large_score(&mut first, 0, &mut resets);
+    (first.score, resets)
+}
+
+impl PathScorer for TextScorer<'_> {
+    type Score = f32;
+    type Memory = ScoreResets;
+
+    fn pieces(&self) -> &PieceAutomaton {
+        &self.model.automaton
+    }
+
+    #[inline]
+    fn best_backpointer(
+        &self,
+        state: u32,
+        last: Range<usize>,
+        backpointers: &BackpointerTable<f32>,
+        resets: &mut ScoreResets,
+    ) -> Option<Backpointer<f32>> {
+        let UnigramF32 { automaton, longest, unknown_score, .. } = self.model;
+        let mut best = BestPiece { found: None, resets };
+        let mut shortest = last.end;
+        for (id, piece) in automaton.ending_at(state) {
+            shortest = last.end - piece.byte_len as usize;
+            best.consider(id, shortest, plus(backpointers.at(shortest).score, piece.score));
+        }
+        if shortest != last.start {
+            let unk_id = self.model.pieces.unk_id();
+            best.consider(unk_id, last.start, unknown_score + backpointers.at(last.start).score);
+        }
+        let mut best = best.found?;
+        if last.end < self.end {
+            resets.retain(|(position, _)| position + longest > last.end);
+            reset_large_score(&mut best, last.end, resets);
+        }
+        Some(best)
+    }
+}
+
+/// The best piece so far that ends at a position.
+struct BestPiece<'a> {
+    found: Option<Backpointer<f32>>,
+    /// Resets not applied yet, by position.
+    resets: &'a [(usize, f32)],
+}
+
+impl BestPiece<'_> {
+    /// Keep a piece if it is better. Pieces come in the order of their starts.
+    #[inline]
+    fn consider(&mut self, id: u32, start: usize, score: f32) {
+        while let Some(((position, sum), rest)) = self.resets.split_first() {
+            if *position > start {
+                break;
+            }
+            if let Some(found) = &mut self.found {
+                found.score -= sum;
+            }
+            self.resets = rest;
+        }
+        if self.found.is_none_or(|found| score > found.score) {
+            self.found = Some(Backpointer { score, id, start: start as u32 });
+        }
+    }
+}
+
+/// Reset a sum that is too large.
+fn reset_large_score(reached: &mut Backpointer<f32>, position: usize, resets: &mut ScoreResets) {
+    if reached.score.abs() > MAX_SCORE {
+        resets.push((position, reached.score));
+        reached.score = 0.0;
+    }
+}
+
+/// Return the sum of two 32-bit floats, one of them stored in 64 bits; rounded once, like a 32-bit sum.
+#[inline]
+fn plus(sum: f32, score: f64) -> f32 {
+    (f64::from(sum) + score) as f32
+}
+
+// The best path through a part in its context, summed in 32-bit floats from the score before it.
+//
+// Forward from each position by the trie. Each position keeps the first of equal sums, so ties are as in
+// [`super::text_scorer`], which has no bounds on the length. [`super::fixed_point`] also records leads and has no
+// float rounding, so each has a loop of its own over the same trie.
+
+const UNREACHED: Backpointer<f32> = Backpointer { score: f32::NEG_INFINITY, id: 0, start: 0 };
+
+impl UnigramF32 {
+    /// Find the best path through the part that begins at `floor`, after a text with this score, and add the part to
+    /// the score. Return the end of the part; `None` if it is too long or a sum may be reset.
+    pub(super) fn best_path_after(
+        &self,
+        text: &str,
+        floor: usize,
+        score: &mut f32,
+        memory: &mut ViterbiScratch,
+    ) -> Option<usize> {
+        let ViterbiScratch { sums, path, .. } = memory;
+        if !self.fixed_point.is_available() || score.abs() > self.fixed_point.margins.max_score_before {
+            return None;
+        }
+        sums.clear();
+        sums.push(Backpointer { score: *score, ..UNREACHED });
+        let (mut at, mut furthest) = (floor, floor);
+        while at < text.len() && (at < furthest || at == floor) {
+            let reached = self.relax_pieces_f32(&text.as_bytes()[at..], at - floor, sums)?;
+            furthest = furthest.max(at + reached);
+            at += char_len(text.as_bytes()[at]);
+        }
+        *score = sums[at - floor].score;
+        backtrace((0, at - floor), |end| sums[end], path);
+        path.iter_mut().for_each(|piece| {
+            piece.start += floor as u32;
+            piece.end += floor as u32;
+        });
+        Some(at)
+    }
+
+    /// Try every piece that begins at offset `from` of the part, where `rest` begins. Return the length of the
+    /// longest; `None` if it is too long.
+    fn relax_pieces_f32(
+        &self,
+        rest: &[u8],
+        from: usize,
+        sums: &mut Vec<Backpointer<f32>>,
+    ) -> Option<usize> {
+        let before = sums[from].score;
+        self.fixed_point.for_each_piece(rest, char_len(rest[0]), |len, scored| {
+            let end = from + len;
+            if end >= sums.len() {
+                // Most parts are short, so the vector grows only as far as pieces reach.
+                (end <= MAX_BYTES).then(|| sums.resize(end + 1, UNREACHED))?;
+            }
+            let best = &mut sums[end];
+            let score = before + self.scores[scored.id as usize];
+            if score > best.score {
+                *best = Backpointer { score, id: scored.id, start: from as u32 };
+            }
+            Some(())
+        })
     }
 }

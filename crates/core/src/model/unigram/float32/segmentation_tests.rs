@@ -6,8 +6,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use proptest::prelude::*;
 
 use super::*;
-use crate::model::chi_square::{agrees, counted};
 use crate::model::pieces::test_models::{compiled, spec, unigram, NORMAL};
+use crate::model::sampling::chi_square::{agrees, counted};
 use crate::model::unigram::nbest::{BestBackpointers, BestPaths, Path};
 use crate::model::unigram::segmentations::Segmentations;
 use crate::model::{Sampling, TokenSpan};

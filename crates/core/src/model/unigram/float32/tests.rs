@@ -172,8 +172,8 @@ proptest! {
         let model = unigram(&random_spec(SentencePieceKind::Unigram, pieces));
         let run = |chunk_len| {
             let (mut streaming, mut out) = (StreamingViterbi::default(), Vec::new());
-            let sums = text_scorer::TextScorer::of(&model, &text);
-            let score = streaming.run_by(chunk_len, &sums, &text, text_scorer::begin(0.0), |piece| out.push(piece));
+            let sums = parts::TextScorer::of(&model, &text);
+            let score = streaming.run_by(chunk_len, &sums, &text, parts::begin(0.0), |piece| out.push(piece));
             (score, out)
         };
         prop_assert_eq!(run(chunk_len), run(text.len() + 1));

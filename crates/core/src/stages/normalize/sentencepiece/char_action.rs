@@ -2,7 +2,7 @@
 
 use foldhash::{HashMap, HashSet};
 
-use super::normalizer::SentencePieceNormalizer;
+use super::SentencePieceNormalizer;
 use crate::stages::normalize::charsmap::Charsmap;
 use crate::text::METASPACE;
 

@@ -17,8 +17,7 @@ pub(crate) use words::{SpanWord, WordBuffer, WordRole};
 
 use std::ops::Range;
 
-use piecework_kernels::ascii::copy_lowercase;
-use piecework_kernels::classes::{class_masks, ByteClasses};
+use piecework_kernels::classes::{class_masks, copy_lowercase, ByteClasses};
 use piecework_kernels::positions;
 use piecework_unicode::{class_of, Class, CodePointMap};
 
