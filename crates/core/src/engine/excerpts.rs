@@ -1,9 +1,16 @@
-//! Truncation that stops the work: a part of a text is encoded that is long enough for the ids that are kept.
+//! Truncation that stops the work: a part of a text is encoded that is long enough for the ids that are kept, up to a cut
+//! where the ids of the part are those that it has in the whole text.
+//!
+//! A cut is at an ASCII space between two letters or digits. It is safe because no stage looks across it: no added token
+//! has a space after another character, the normalizer and the pre-tokenizer divide text at spaces whatever the
+//! neighbors are, and the model segments single words.
 
-use super::cuts::Cuts;
-use super::{Input, Options, Tokenizer};
+use memchr::{memchr, memrchr};
+
+use super::Input;
 use crate::error::Error;
-use crate::spec::{Direction, TruncationStrategy};
+use crate::spec::Direction;
+use crate::stages::added_tokens::AddedTokens;
 
 /// The units of text that are encoded first for each id: more than those of an id of English. Tests begin with fewer, so that
 /// parts end close to what is kept.
@@ -15,11 +22,11 @@ const MIN_UNITS: usize = if cfg!(test) { 1 } else { 64 };
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Excerpts<'t> {
     /// `None` if only lists of words are cut, between words.
-    cuts: Option<&'t Cuts>,
+    pub(super) cuts: Option<&'t Cuts>,
     /// The side that is cut off.
-    side: Direction,
+    pub(super) side: Direction,
     /// The number of ids with which the rest of a text does not matter.
-    enough: usize,
+    pub(super) enough: usize,
 }
 
 /// A text in any form.
@@ -75,81 +82,9 @@ impl Excerpts<'_> {
     }
 }
 
-impl Tokenizer {
-    /// Call `encode` with as much of a text as truncation keeps; it returns the number of ids before truncation. The last
-    /// call decides.
-    ///
-    /// Offsets and words are counted from the beginning of a text: `with_words`, only its end can be cut off.
-    pub(super) fn encode_single<T: Text>(
-        &self,
-        text: T,
-        with_words: bool,
-        options: Options<'_>,
-        encode: impl FnMut(T) -> Result<usize, Error>,
-    ) -> Result<(), Error> {
-        encode_excerpt(self.excerpts(false, with_words, options), text, encode).map(|_| ())
-    }
-
-    /// Do the same with an input and its pair, and with 0 or 1. An input without a pair is encoded whole.
-    pub(super) fn encode_pair(
-        &self,
-        input: Input<'_>,
-        pair: Option<Input<'_>>,
-        with_words: bool,
-        options: Options<'_>,
-        mut encode: impl FnMut(Input<'_>, usize) -> Result<usize, Error>,
-    ) -> Result<(), Error> {
-        let Some(pair) = pair else { return encode(input, 0).map(|_| ()) };
-        let excerpts = self.excerpts(true, with_words, options);
-        let (first, is_first_whole) = encode_excerpt(excerpts, input, |part| encode(part, 0))?;
-        let (second, is_second_whole) = encode_excerpt(excerpts, pair, |part| encode(part, 1))?;
-        let are_long = excerpts.is_some_and(|excerpts| first.min(second) >= excerpts.enough);
-        if are_long && self.compares_lengths(options) {
-            if !is_first_whole {
-                encode(input, 0)?;
-            }
-            if !is_second_whole {
-                encode(pair, 1)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Return whether two texts that are both longer than `max` keep an odd number of ids: the longer one gets one more.
-    fn compares_lengths(&self, options: Options<'_>) -> bool {
-        self.truncation().is_some_and(|truncation| {
-            truncation.strategy == TruncationStrategy::LongestFirst
-                && self.max_kept(truncation, true, options.add_special_tokens).is_ok_and(|max| max % 2 == 1)
-        })
-    }
-
-    /// Return how texts are cut; `None` if they are encoded whole.
-    ///
-    /// A model without an unknown token reports unknown characters anywhere in a text.
-    pub(super) fn excerpts(
-        &self,
-        is_pair: bool,
-        with_words: bool,
-        options: Options<'_>,
-    ) -> Option<Excerpts<'_>> {
-        let truncation = self.truncation()?;
-        let side = truncation.direction;
-        let is_whole = options.parse_special.is_positional()
-            || !self.stages().model.never_fails()
-            || with_words && side == Direction::Left;
-        self.route_for(options).filter(|_| !is_whole)?;
-        let max = self.max_kept(truncation, is_pair, options.add_special_tokens).ok()?;
-        // One id more than are kept shows that a text of a pair is cut off, or that one without a pair cannot be.
-        let shows_more = is_pair || truncation.strategy == TruncationStrategy::OnlySecond;
-        let enough = max + usize::from(shows_more);
-        let cuts = self.cuts().filter(|cuts| side == Direction::Right || cuts.allow_rests());
-        Some(Excerpts { cuts, side, enough })
-    }
-}
-
 /// Call `encode` with a text, or with as much of it as an excerpt needs. Return the number of ids, and whether they are
 /// those of the whole text.
-fn encode_excerpt<T: Text>(
+pub(super) fn encode_excerpt<T: Text>(
     excerpts: Option<Excerpts<'_>>,
     text: T,
     mut encode: impl FnMut(T) -> Result<usize, Error>,
@@ -189,4 +124,162 @@ fn count_of(sizes: impl Iterator<Item = usize>, units: usize) -> usize {
         Some(*end)
     });
     1 + ends.by_ref().take_while(|&end| end < units).count()
+}
+
+/// Where the texts of a pipeline can be cut. The text before a cut can always be encoded by itself.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Cuts {
+    /// Where the text after a cut begins; `None` if its ids depend on the text before it.
+    rest: Option<RestStart>,
+}
+
+/// Where the text after a cut begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum RestStart {
+    AtSpace,
+    /// After the space, in place of which the pipeline adds a `▁`.
+    AfterSpace,
+}
+
+impl Cuts {
+    /// Return the cuts of stages that divide text at spaces; `None` if an added token crosses one.
+    pub(super) fn of(rest: Option<RestStart>, added_tokens: &AddedTokens) -> Option<Self> {
+        let rest = rest.filter(|_| !added_tokens.strip_right());
+        added_tokens.divide_at_spaces().then_some(Self { rest })
+    }
+
+    /// Return whether the text before a cut can be dropped.
+    pub(super) fn allow_rests(self) -> bool {
+        self.rest.is_some()
+    }
+
+    /// Return the span of a part that remains if text is cut off at `side`: at least `units` units, up to the next cut. `None`
+    /// if there is no cut.
+    pub(super) fn span(self, text: impl Units, units: usize, side: Direction) -> Option<(usize, usize)> {
+        match side {
+            Direction::Right => Some((0, first_cut(text, units)?)),
+            Direction::Left => {
+                let cut = last_cut(text, text.len().checked_sub(units)?)?;
+                Some((cut + usize::from(self.rest? == RestStart::AfterSpace), text.len()))
+            }
+        }
+    }
+}
+
+/// Return the first cut at or after a unit.
+fn first_cut(text: impl Units, mut from: usize) -> Option<usize> {
+    loop {
+        let space = text.first_space(from)?;
+        if text.has_words_around(space) {
+            return Some(space);
+        }
+        from = space + 1;
+    }
+}
+
+/// Return the last cut before a unit.
+fn last_cut(text: impl Units, mut to: usize) -> Option<usize> {
+    loop {
+        to = text.last_space(to)?;
+        if text.has_words_around(to) {
+            return Some(to);
+        }
+    }
+}
+
+/// The units of a text: bytes of UTF-8, or code points.
+pub(super) trait Units: Copy {
+    /// Return the number of units.
+    fn len(self) -> usize;
+
+    /// Return the first space at or after a unit.
+    fn first_space(self, from: usize) -> Option<usize>;
+
+    /// Return the last space before a unit.
+    fn last_space(self, to: usize) -> Option<usize>;
+
+    /// Return whether letters or digits are on both sides of a space.
+    fn has_words_around(self, space: usize) -> bool;
+}
+
+impl Units for &str {
+    fn len(self) -> usize {
+        self.len()
+    }
+
+    fn first_space(self, from: usize) -> Option<usize> {
+        Some(from + memchr(b' ', self.as_bytes().get(from..)?)?)
+    }
+
+    fn last_space(self, to: usize) -> Option<usize> {
+        memrchr(b' ', &self.as_bytes()[..to])
+    }
+
+    fn has_words_around(self, space: usize) -> bool {
+        are_words(self[..space].chars().next_back(), self[space + 1..].chars().next())
+    }
+}
+
+impl<U: Copy + Into<u32>> Units for &[U] {
+    fn len(self) -> usize {
+        self.len()
+    }
+
+    fn first_space(self, from: usize) -> Option<usize> {
+        Some(from + self.get(from..)?.iter().position(is_space)?)
+    }
+
+    fn last_space(self, to: usize) -> Option<usize> {
+        self[..to].iter().rposition(is_space)
+    }
+
+    fn has_words_around(self, space: usize) -> bool {
+        let char_of = |unit: &U| char::from_u32((*unit).into());
+        are_words(self[..space].last().and_then(char_of), self.get(space + 1).and_then(char_of))
+    }
+}
+
+fn is_space<U: Copy + Into<u32>>(unit: &U) -> bool {
+    (*unit).into() == u32::from(' ')
+}
+
+fn are_words(before: Option<char>, after: Option<char>) -> bool {
+    before.is_some_and(char::is_alphanumeric) && after.is_some_and(char::is_alphanumeric)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const AFTER: Cuts = Cuts { rest: Some(RestStart::AfterSpace) };
+    const AT: Cuts = Cuts { rest: Some(RestStart::AtSpace) };
+
+    #[test]
+    fn cuts_are_at_spaces_between_words() {
+        let text = "a é, b  c\u{e9} \u{436}1 d ";
+        let points: Vec<u32> = text.chars().map(u32::from).collect();
+        let cut = |cuts: Cuts, units: usize, side| {
+            cuts.span(text, units, side).map(|(start, end)| &text[start..end])
+        };
+        assert_eq!(cut(AT, 0, Direction::Right), Some("a"));
+        assert_eq!(cut(AT, 2, Direction::Right), Some("a é, b  c\u{e9}"));
+        assert_eq!(cut(AT, 17, Direction::Right), None);
+        assert_eq!(cut(AT, 99, Direction::Right), None);
+        assert_eq!(cut(AT, 0, Direction::Left), Some(" d "));
+        assert_eq!(cut(AFTER, 2, Direction::Left), Some("d "));
+        assert_eq!(cut(AFTER, 3, Direction::Left), Some("\u{436}1 d "));
+        assert_eq!(cut(AT, 18, Direction::Left), None);
+        for (units, side) in (0..20).flat_map(|units| [(units, Direction::Left), (units, Direction::Right)])
+        {
+            let span = AT.span(points.as_slice(), units, side);
+            let bytes = |at: usize| text.chars().take(at).map(char::len_utf8).sum::<usize>();
+            if let Some((start, end)) = span {
+                assert!(end - start >= units);
+                let part = &text[bytes(start)..bytes(end)];
+                let units = part.len() - usize::from(side == Direction::Left);
+                let again = AT.span(text, units, side).map(|(start, end)| &text[start..end]);
+                assert_eq!(again, Some(part), "{units} {side:?}");
+            }
+        }
+    }
 }

@@ -11,8 +11,7 @@
 //! word_cache             words that were segmented before, and their ids
 //! misses                 the queue of words that were not
 //! sentencepiece_unigram  words whose ids depend on the text before them
-//! cuts                   where a text can be cut without changing ids
-//! excerpts               the part of a text that truncation keeps
+//! excerpts               the part of a text that truncation keeps, and where a text can be cut
 //! tokens                 one input with every field: truncated, with special tokens, padded
 //! offsets                tokens from ids that are known: their spans and words
 //! decoding               ids to text, at once or one id of each sequence at a time
@@ -22,7 +21,6 @@
 
 pub mod batch;
 mod checks;
-mod cuts;
 mod decoding;
 mod definition;
 mod encode;

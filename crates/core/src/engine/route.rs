@@ -7,7 +7,7 @@
 
 use std::sync::Arc;
 
-use super::cuts::{Cuts, RestStart};
+use super::excerpts::{Cuts, RestStart};
 use super::stages::Stages;
 use super::words::MetaspaceRules;
 use super::Options;

@@ -5,9 +5,9 @@ use std::sync::Arc;
 use foldhash::HashSet;
 
 use super::checks::{check_added_tokens, check_lengths, check_padding_id, check_post_processor};
-use super::cuts::Cuts;
 use super::decoding::DecodeTables;
 use super::encode::Scratch;
+use super::excerpts::Cuts;
 use super::route::Route;
 use super::stages::{read_ranks, CompiledModel, Options, ReadEntries, Stages};
 use crate::error::Error;

@@ -2,10 +2,11 @@
 
 use super::checks::max_kept;
 use super::definition;
+use super::excerpts::{encode_excerpt, Excerpts, Text};
 use super::{Input, Options, Scratch, Tokenizer};
 use crate::encoding::{self, Encoding, Token};
 use crate::error::{Error, ErrorKind};
-use crate::spec::{Direction, Padding, Truncation};
+use crate::spec::{Direction, Padding, Truncation, TruncationStrategy};
 use crate::stages::postprocess::EdgeSpaces;
 
 /// The most tokens that padding may make of one text and its overflowing windows.
@@ -188,6 +189,76 @@ impl Tokenizer {
         let of_added = scratch.added_spaces.get(token.spaces as usize);
         let of_entry = || EdgeSpaces::of(self.stages().vocab.token_of(token.id).unwrap_or_default());
         of_added.copied().unwrap_or_else(of_entry)
+    }
+
+    /// Call `encode` with as much of a text as truncation keeps; it returns the number of ids before truncation. The last
+    /// call decides.
+    ///
+    /// Offsets and words are counted from the beginning of a text: `with_words`, only its end can be cut off.
+    pub(super) fn encode_single<T: Text>(
+        &self,
+        text: T,
+        with_words: bool,
+        options: Options<'_>,
+        encode: impl FnMut(T) -> Result<usize, Error>,
+    ) -> Result<(), Error> {
+        encode_excerpt(self.excerpts(false, with_words, options), text, encode).map(|_| ())
+    }
+
+    /// Do the same with an input and its pair, and with 0 or 1. An input without a pair is encoded whole.
+    pub(super) fn encode_pair(
+        &self,
+        input: Input<'_>,
+        pair: Option<Input<'_>>,
+        with_words: bool,
+        options: Options<'_>,
+        mut encode: impl FnMut(Input<'_>, usize) -> Result<usize, Error>,
+    ) -> Result<(), Error> {
+        let Some(pair) = pair else { return encode(input, 0).map(|_| ()) };
+        let excerpts = self.excerpts(true, with_words, options);
+        let (first, is_first_whole) = encode_excerpt(excerpts, input, |part| encode(part, 0))?;
+        let (second, is_second_whole) = encode_excerpt(excerpts, pair, |part| encode(part, 1))?;
+        let are_long = excerpts.is_some_and(|excerpts| first.min(second) >= excerpts.enough);
+        if are_long && self.compares_lengths(options) {
+            if !is_first_whole {
+                encode(input, 0)?;
+            }
+            if !is_second_whole {
+                encode(pair, 1)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Return whether two texts that are both longer than `max` keep an odd number of ids: the longer one gets one more.
+    fn compares_lengths(&self, options: Options<'_>) -> bool {
+        self.truncation().is_some_and(|truncation| {
+            truncation.strategy == TruncationStrategy::LongestFirst
+                && self.max_kept(truncation, true, options.add_special_tokens).is_ok_and(|max| max % 2 == 1)
+        })
+    }
+
+    /// Return how texts are cut; `None` if they are encoded whole.
+    ///
+    /// A model without an unknown token reports unknown characters anywhere in a text.
+    pub(super) fn excerpts(
+        &self,
+        is_pair: bool,
+        with_words: bool,
+        options: Options<'_>,
+    ) -> Option<Excerpts<'_>> {
+        let truncation = self.truncation()?;
+        let side = truncation.direction;
+        let is_whole = options.parse_special.is_positional()
+            || !self.stages().model.never_fails()
+            || with_words && side == Direction::Left;
+        self.route_for(options).filter(|_| !is_whole)?;
+        let max = self.max_kept(truncation, is_pair, options.add_special_tokens).ok()?;
+        // One id more than are kept shows that a text of a pair is cut off, or that one without a pair cannot be.
+        let shows_more = is_pair || truncation.strategy == TruncationStrategy::OnlySecond;
+        let enough = max + usize::from(shows_more);
+        let cuts = self.cuts().filter(|cuts| side == Direction::Right || cuts.allow_rests());
+        Some(Excerpts { cuts, side, enough })
     }
 }
 

@@ -7,8 +7,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use piecework_kernels::code_units::CodeUnits;
 
 use crate::encoding::{padded_length, Token};
-use crate::engine::cuts::Cuts;
-use crate::engine::excerpts::Text;
+use crate::engine::excerpts::{Cuts, Text};
 use crate::engine::offsets::Row;
 use crate::engine::{Input, Scratch};
 use crate::error::{Error, ErrorKind};
