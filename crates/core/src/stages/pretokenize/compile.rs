@@ -3,7 +3,7 @@
 use piecework_unicode::Class;
 
 use super::custom::CustomPreTokenizer;
-use super::scanners::{NumberSplit, Scanner, CLIP, DEEPSEEK, DEEPSEEK_CODER};
+use super::scanners::{NumberSplit, Scanner, CLIP, DEEPSEEK};
 use super::stage::PreTokenizerStage;
 use crate::error::{Error, ErrorKind};
 use crate::ranks::RanksSpec;
@@ -98,11 +98,6 @@ fn isolated(pattern: &PatternSpec, behavior: SplitBehavior, invert: bool) -> Opt
 fn scanner_of_sequence(members: &[PreTokenizerSpec]) -> Option<(Vec<PreTokenizerStage>, usize)> {
     if starts_with(members, &DEEPSEEK) {
         return Some((vec![PreTokenizerStage::Scanner(Scanner::DEEPSEEK)], DEEPSEEK.len()));
-    }
-    let digits = members.get(DEEPSEEK_CODER.len());
-    let splits_digits = matches!(digits, Some(PreTokenizerSpec::Digits { individual_digits: true }));
-    if splits_digits && starts_with(members, &DEEPSEEK_CODER) {
-        return Some((vec![PreTokenizerStage::Scanner(Scanner::DEEPSEEK_CODER)], DEEPSEEK_CODER.len() + 1));
     }
     let [first, second, ..] = members else { return None };
     if keeps_clip_words(first) {

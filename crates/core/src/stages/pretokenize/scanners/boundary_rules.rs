@@ -28,10 +28,6 @@ impl Scanner {
             PatternFamily::Clip => {
                 for_each_block(masks, len, starts, |context| self.clip(context, ambiguous));
             }
-            PatternFamily::Bloom => for_each_block(masks, len, starts, Self::bloom),
-            PatternFamily::DeepSeekCoder => {
-                for_each_block(masks, len, starts, |context| self.deepseek_coder(context, ambiguous));
-            }
             PatternFamily::DeepSeek => {
                 let mut carry = false;
                 for_each_block(masks, len, starts, |context| self.deepseek(context, &mut carry, ambiguous));

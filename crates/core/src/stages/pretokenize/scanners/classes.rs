@@ -5,7 +5,7 @@ use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
 use piecework_unicode::{wide_char_at, CodePointMap};
 
 use super::kinds::{
-    BLOOM_KINDS, DEEPSEEK_CODER_KINDS, DEEPSEEK_KINDS, EAST, HAN, HAN_KINDS, KINDS, LETTER, LOWER,
+    DEEPSEEK_KINDS, EAST, HAN, HAN_KINDS, KINDS, LETTER, LOWER,
     MARKS_AS_LETTERS_KINDS, NEWLINE, NUMBER, NUMERIC_KINDS, SPACE, SYMBOL, UPPER,
 };
 use super::scanner::Classification;
@@ -63,10 +63,6 @@ static NUMERIC_TABLE: LateStatic<ClassTable> =
     LateStatic::new(|| ClassTable::new(&NUMERIC_KINDS, plain_classes, set_apart));
 static CASED_TABLE: LateStatic<ClassTable> =
     LateStatic::new(|| ClassTable::new(&KINDS, cased_classes, set_apart));
-static BLOOM_TABLE: LateStatic<ClassTable> =
-    LateStatic::new(|| ClassTable::new(&BLOOM_KINDS, plain_classes, plain_space));
-static DEEPSEEK_CODER_TABLE: LateStatic<ClassTable> =
-    LateStatic::new(|| ClassTable::new(&DEEPSEEK_CODER_KINDS, deepseek_coder_classes, |_| 0));
 static HAN_TABLE: LateStatic<ClassTable> =
     LateStatic::new(|| ClassTable::new(&HAN_KINDS, han_classes, set_apart));
 static DEEPSEEK_TABLE: LateStatic<ClassTable> =
@@ -81,8 +77,6 @@ impl ClassTable {
             Classification::Cased => &CASED_TABLE,
             Classification::CasedAndHan => &HAN_TABLE,
             Classification::DeepSeek => &DEEPSEEK_TABLE,
-            Classification::Bloom => &BLOOM_TABLE,
-            Classification::DeepSeekCoder => &DEEPSEEK_CODER_TABLE,
         }
     }
 
@@ -226,26 +220,17 @@ fn deepseek_classes(kind: u8) -> u8 {
     plain_classes(kind) | u8::from(kind & EAST != 0) << FIRST | u8::from(is_odd) << SECOND
 }
 
-/// Return the classes of DeepSeek Coder: the first mask holds punctuation, the second characters of its range of
-/// scripts, numbers aside.
-fn deepseek_coder_classes(kind: u8) -> u8 {
-    let symbol = u8::from(kind & SYMBOL != 0) << FIRST;
-    plain_classes(kind) | symbol | u8::from(kind & EAST != 0) << SECOND
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const CLASSIFICATIONS: [Classification; 8] = [
+    const CLASSIFICATIONS: [Classification; 6] = [
         Classification::Unicode,
         Classification::MarksAsLetters,
         Classification::Numeric,
         Classification::Cased,
         Classification::CasedAndHan,
         Classification::DeepSeek,
-        Classification::Bloom,
-        Classification::DeepSeekCoder,
     ];
 
     /// Return every non-ASCII character, with others between them at varying distances.

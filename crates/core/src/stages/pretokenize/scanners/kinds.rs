@@ -20,9 +20,9 @@ pub(super) const CLASSES: u8 = SPACE | NUMBER | LETTER;
 /// Chinese characters, for patterns that split them from letters.
 pub(super) const HAN: u8 = 64;
 
-/// Punctuation and symbols, for DeepSeek's patterns.
+/// Punctuation and symbols, for DeepSeek-V3's patterns.
 pub(super) const SYMBOL: u8 = 16;
-/// Han and kana, or DeepSeek Coder's range of scripts.
+/// Han and kana, for the same.
 pub(super) const EAST: u8 = 32;
 
 const KINDS_OF_CLASSES: [(&str, u8); 7] = [
@@ -67,24 +67,4 @@ pub(super) static DEEPSEEK_KINDS: LateStatic<CodePointMap<u8>> = LateStatic::new
         (r"[\p{L}\p{M}&&[一-龥぀-ゟ゠-ヿ]]", LETTER | EAST),
         (r"[\p{P}\p{S}&&[一-龥぀-ゟ゠-ヿ]]", SYMBOL | EAST),
     ])
-});
-
-/// For BLOOM's pattern: characters of words are letters, all others whitespace.
-pub(super) static BLOOM_KINDS: LateStatic<CodePointMap<u8>> = LateStatic::new(|| {
-    CodePointMap::of_classes([(r"\p{Any}", LETTER), (r"[(\s|[.,!?…。，、।۔،])]", SPACE)])
-});
-
-pub(super) static DEEPSEEK_CODER_KINDS: LateStatic<CodePointMap<u8>> = LateStatic::new(|| {
-    let numbers = NUMERIC_CLASSES.map(|class| (class, NUMBER));
-    let others = [
-        (r"[[一-龥ࠀ-一가-퟿]&&[^\p{N}]]", EAST),
-        (r"\s", SPACE),
-        (r"[\s&&[一-龥ࠀ-一가-퟿]]", SPACE | EAST),
-        (r"[\r\n]", SPACE | NEWLINE),
-        (r"\p{L}", LETTER),
-        (r"[\p{L}&&[一-龥ࠀ-一가-퟿]]", LETTER | EAST),
-        (r"\p{P}", SYMBOL),
-        (r"[\p{P}&&[一-龥ࠀ-一가-퟿]]", SYMBOL | EAST),
-    ];
-    CodePointMap::of_classes(numbers.into_iter().chain(others))
 });

@@ -9,7 +9,7 @@
 //! recognize                               pattern text to scanner
 //! scan                                    the whole scan, one window of a long text after the other
 //! classes                                 class masks
-//! boundary_rules, deepseek, clip, bloom   the rules of each family, on the masks of a block with its neighbours
+//! boundary_rules, deepseek, clip          the rules of each family, on the masks of a block with its neighbours
 //! repairs                                 bytes that the rules do not decide
 //! scalar, kind_text, kinds                the patterns character by character: the definition, which also scans
 //!                                         short texts
@@ -19,7 +19,6 @@
 //!
 //! GPT-2, cl100k and o200k patterns may follow a split at every number, as in StarCoder.
 
-mod bloom;
 mod boundary_rules;
 mod classes;
 mod clip;
@@ -34,7 +33,6 @@ mod scanner;
 #[cfg(test)]
 mod tests;
 
-pub(super) use bloom::DEEPSEEK_CODER;
 pub(super) use clip::CLIP;
 pub(super) use deepseek::DEEPSEEK;
 pub(super) use recognize::NumberSplit;

@@ -4,7 +4,6 @@
 //! another order. A pattern is known if each of its alternatives has a listed spelling. All spellings of an
 //! entry have the same matches under Oniguruma; the tests compare each with the regular expression.
 
-use super::bloom::BLOOM;
 use super::scanner::{Classification, PatternFamily, Scanner, TrailingChars};
 
 const CONTRACTIONS: [&str; 2] = [r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|", r"'(?i:[sdmt]|ll|ve|re)|"];
@@ -95,9 +94,6 @@ impl Scanner {
         let escaped = pattern.replace('\r', r"\r").replace('\n', r"\n");
         if GPT2.contains(&escaped.as_str()) {
             return Some(Self::GPT2);
-        }
-        if escaped == BLOOM {
-            return Some(Self::BLOOM);
         }
         let rest = &mut escaped.as_str();
         let scanner = Self::read_o200k(rest).or_else(|| Self::read_cl100k(rest));

@@ -4,7 +4,7 @@ use super::classes::ClassTable;
 use super::kind_text::{contraction_end, KindText};
 use super::kinds::{CLASSES, HAN, LETTER, LOWER, NEWLINE, NUMBER, SPACE, UPPER};
 use super::scanner::{PatternFamily, Scanner, TrailingChars};
-use super::{bloom, clip, deepseek};
+use super::{clip, deepseek};
 
 impl Scanner {
     /// Split a text into words; the words of CLIP omit whitespace.
@@ -26,8 +26,6 @@ impl Scanner {
         match self.family {
             PatternFamily::DeepSeek => deepseek::split(&whole, self.max_digits, emit),
             PatternFamily::Clip => clip::split(&whole, emit),
-            PatternFamily::Bloom => bloom::split_bloom(&whole, emit),
-            PatternFamily::DeepSeekCoder => bloom::split_deepseek_coder(&whole, emit),
             _ if self.between_numbers => {
                 let split =
                     |text: &KindText, emit: &mut dyn FnMut(usize, usize)| self.split_words(text, emit);

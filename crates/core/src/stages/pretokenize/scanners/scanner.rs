@@ -34,10 +34,6 @@ pub(super) enum PatternFamily {
     DeepSeek,
     /// CLIP: words are runs of one class, without spaces.
     Clip,
-    /// BLOOM: words are runs of all but spaces and some punctuation, with a space before.
-    Bloom,
-    /// DeepSeek Coder: words are runs of letters or punctuation, with whitespace of any kind before.
-    DeepSeekCoder,
 }
 
 /// How a pattern classifies characters.
@@ -55,10 +51,6 @@ pub(super) enum Classification {
     CasedAndHan,
     /// The classes of DeepSeek-V3's patterns.
     DeepSeek,
-    /// Characters of BLOOM's words as letters, all others as whitespace.
-    Bloom,
-    /// The classes of DeepSeek Coder's patterns.
-    DeepSeekCoder,
 }
 
 /// The characters that a run of symbols includes at its end.
@@ -93,18 +85,6 @@ impl Scanner {
         ..Self::GPT2
     };
 
-    /// The scanner of `BLOOM`.
-    pub(super) const BLOOM: Self =
-        Self { family: PatternFamily::Bloom, classification: Classification::Bloom, ..Self::GPT2 };
-
-    /// The scanner of `DEEPSEEK_CODER` followed by a split at every digit.
-    pub(in crate::stages::pretokenize) const DEEPSEEK_CODER: Self = Self {
-        family: PatternFamily::DeepSeekCoder,
-        classification: Classification::DeepSeekCoder,
-        max_digits: 1,
-        ..Self::GPT2
-    };
-
     /// The scanner of `CLIP` followed by the byte-level pattern.
     pub(in crate::stages::pretokenize) const CLIP: Self =
         Self { family: PatternFamily::Clip, max_digits: 1, ..Self::GPT2 };
@@ -112,6 +92,6 @@ impl Scanner {
     /// Return whether a word begins or ends before every space that follows a letter or digit, and the words on each side
     /// do not depend on the other one.
     pub(in crate::stages::pretokenize) fn divides_at_spaces(self) -> bool {
-        self.family != PatternFamily::Bloom && !self.joins_words
+        !self.joins_words
     }
 }
