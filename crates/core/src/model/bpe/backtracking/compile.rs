@@ -4,7 +4,7 @@ use super::late_trie::LateTrie;
 use super::split_table::SplitTable;
 use super::token_bytes::TokenBytes;
 use super::token_trie::TokenTrie;
-use super::{stored_trie, streaming, BacktrackingBpe, MergeIds};
+use super::{stored_trie, BacktrackingBpe, MergeIds};
 use crate::model::ByteAdjacency;
 use crate::table_sections::TableSections;
 
@@ -49,8 +49,6 @@ impl BacktrackingBpe {
             let stored = stored_trie::restore(rules.stored, &texts, first_whole as u32);
             LateTrie::built(stored.or_else(|| TokenTrie::of(&texts, first_whole as u32))?)
         };
-        let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
-        let chunk_len = streaming::chunk_len(longest);
-        Some(Self { split_table, trie, entries, byte_pairs, byte_adjacency, longest, chunk_len })
+        Some(Self { split_table, trie, entries, byte_pairs, byte_adjacency })
     }
 }
