@@ -67,15 +67,12 @@ impl Route {
             Self::ByteLevel { .. } => byte_level_ids(stages, span, options, scratch, out),
             Self::Bert(splitter) => bert_ids(stages, splitter, span, scratch, out),
             Self::Generic => generic_ids(stages, (span, start), options, scratch, out),
-            Self::Metaspace(rules) | Self::SentencePieceUnigram(rules) => match &rules.raw {
-                Some(raw) if raw.supports(span) => metaspace_ids(stages, raw, (span, start), scratch, out),
-                _ => {
+            Self::Metaspace(rules) | Self::SentencePieceUnigram(rules) => match rules.supports(span) {
+                true => metaspace_ids(stages, rules, (span, start), scratch, out),
+                false => {
                     // Pending misses are segmented in parts, those of the generic route are not.
                     self.flush(stages, scratch, out);
-                    let result = match &rules.normalized {
-                        Some(rules) => normalized_ids(stages, rules.as_deref(), span, scratch, out),
-                        None => generic_ids(stages, (span, start), options, scratch, out),
-                    };
+                    let result = generic_ids(stages, (span, start), options, scratch, out);
                     Self::Generic.flush(stages, scratch, out);
                     result
                 }
@@ -94,7 +91,7 @@ impl Route {
             Self::ByteLevel { .. } => Method::Bytes,
             Self::Bert(_) | Self::Generic => Method::Text,
             Self::Metaspace(rules) | Self::SentencePieceUnigram(rules) => {
-                rules.raw.as_ref().map_or(Method::Text, |rules| Method::Parts(WordParts { rules, scratch }))
+                Method::Parts(WordParts { rules, scratch })
             }
         };
         let segmenter = Segmenter { stages, model, method };
@@ -186,32 +183,9 @@ fn metaspace_ids(
         let scoring = Scoring { model: unigram, scratch: &mut model.unigram_f32, unscored };
         return append_scored_words(words, (cache, lookups), scoring, out);
     }
-    let method = match rules.is_escaped() {
-        true => Method::Text,
-        false => Method::Parts(WordParts { rules, scratch: parts }),
-    };
+    let method = Method::Parts(WordParts { rules, scratch: parts });
     let segmenter = Segmenter { stages, model, method };
     CachedWords { cache, lookups, misses, segmenter }.append(words, out)
-}
-
-/// Append the ids of a span of raw text that SentencePiece normalizes first; without rules, the model segments the whole
-/// text.
-fn normalized_ids(
-    stages: &Stages,
-    rules: Option<&WordRules>,
-    span: &str,
-    scratch: &mut Scratch,
-    out: &mut Vec<u32>,
-) -> Result<(), Error> {
-    let mut text = std::mem::take(&mut scratch.split.normalized);
-    text.clear();
-    stages.splitter.normalizer().run(span, 0, &mut text)?;
-    match rules {
-        Some(rules) => metaspace_ids(stages, rules, (&text, 0), scratch, out)?,
-        None => stages.model.run(&text, &stages.vocab, &mut scratch.model, out),
-    }
-    scratch.split.normalized = text;
-    Ok(())
 }
 
 impl CachedWords<'_> {

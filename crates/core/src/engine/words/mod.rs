@@ -17,8 +17,8 @@ mod tests;
 pub(super) use ascii_spans::AsciiSpans;
 pub(super) use byte_spans::{ByteSpans, SplitLongWords};
 pub(super) use metaspace::{
-    MetaspaceRules, MetaspaceScratch, MetaspaceText, MetaspaceWords, PartScratch, WordParts, WordRules,
-    WordSpan, WrittenIds,
+    MetaspaceScratch, MetaspaceText, MetaspaceWords, PartScratch, WordParts, WordRules, WordSpan,
+    WrittenIds,
 };
 pub(super) use normalized::NormalizedWords;
 

@@ -91,11 +91,6 @@ pub(super) trait Layout: Debug + Send + Sync {
     /// Make every table that is made late.
     fn warm_up(&self) {}
 
-    /// Return whether words are escaped already.
-    fn is_escaped(&self) -> bool {
-        false
-    }
-
     /// Return whether a `▁` is added before every text, as for a space.
     fn adds_metaspace(&self) -> bool {
         false
@@ -109,7 +104,7 @@ pub(super) trait Layout: Debug + Send + Sync {
 
 impl WordRules {
     /// Make every table that is made late.
-    pub(super) fn warm_up(&self) {
+    pub(in super::super::super) fn warm_up(&self) {
         self.layout.warm_up();
         if let Some(single_chars) = &self.scanner.late_single_chars {
             single_chars.warm_up();
@@ -124,11 +119,6 @@ impl WordRules {
     /// Return whether a `▁` is added before every text, as for a space.
     pub(in super::super::super) fn adds_metaspace(&self) -> bool {
         self.layout.adds_metaspace()
-    }
-
-    /// Return whether words are escaped already.
-    pub(in super::super::super) fn is_escaped(&self) -> bool {
-        self.layout.is_escaped()
     }
 
     /// Return whether normalization leaves a span unchanged. It may return `false` for a span that is unchanged too.

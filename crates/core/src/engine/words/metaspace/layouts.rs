@@ -9,7 +9,6 @@ use super::scanner::Masks;
 use super::space_runs::LateSpaceRuns;
 use super::spans::{Preceding, ScannedSpan, WordPrefix, WordSpan};
 use crate::error::Error;
-use crate::model::SplitRule;
 use crate::stages::normalize::Normalizer;
 use crate::text::{METASPACE, METASPACE_STR};
 use crate::word_key::WordKey;
@@ -29,10 +28,6 @@ pub(super) struct SpacesBefore {
     /// Decides where runs of spaces split from the next word; `None` if they must not split.
     pub(super) runs: Option<LateSpaceRuns>,
 }
-
-/// A word of text that is escaped already.
-#[derive(Debug)]
-pub(super) struct Escaped(pub(super) SplitRule);
 
 /// When a `▁` is added before the text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -231,37 +226,5 @@ impl Layout for SpacesBefore {
         if let Some(runs) = &self.runs {
             runs.warm_up();
         }
-    }
-}
-
-impl Layout for Escaped {
-    fn find(
-        &self,
-        text: MetaspaceText<'_>,
-        count: usize,
-        state: &mut FindState,
-        _: &mut Masks,
-        words: &mut Vec<WordSpan>,
-    ) {
-        while words.len() < count && state.done < text.text.len() {
-            let end = self.0.next(text.text, state.done);
-            words.push(WordSpan::whole(state.done, end));
-            state.done = end;
-        }
-    }
-
-    fn write_escaped(
-        &self,
-        text: MetaspaceText<'_>,
-        word: WordSpan,
-        _: &mut String,
-        out: &mut String,
-    ) -> Result<(), Error> {
-        out.push_str(&text.text[word.start..word.end]);
-        Ok(())
-    }
-
-    fn is_escaped(&self) -> bool {
-        true
     }
 }

@@ -5,8 +5,8 @@ use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
 use piecework_unicode::{wide_char_at, CodePointMap};
 
 use super::kinds::{
-    DEEPSEEK_KINDS, EAST, HAN, HAN_KINDS, KINDS, LETTER, LOWER,
-    MARKS_AS_LETTERS_KINDS, NEWLINE, NUMBER, NUMERIC_KINDS, SPACE, SYMBOL, UPPER,
+    DEEPSEEK_KINDS, EAST, HAN, HAN_KINDS, KINDS, LETTER, LOWER, MARKS_AS_LETTERS_KINDS, NEWLINE, NUMBER,
+    NUMERIC_KINDS, SPACE, SYMBOL, UPPER,
 };
 use super::scanner::Classification;
 use crate::locks::LateStatic;
