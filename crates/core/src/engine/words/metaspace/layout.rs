@@ -10,7 +10,7 @@ use memchr::memmem::Finder;
 use super::scanner::{Masks, MetaspaceScanner, ScanState};
 use super::spans::WordSpan;
 use crate::error::Error;
-use crate::model::{CharAdjacency, SplitRule};
+use crate::model::{part_end, CharAdjacency};
 use crate::stages::normalize::{Boundaries, Normalizer};
 use crate::text::METASPACE_STR;
 use crate::word_key::{block_at, WordKey, MAX_KEY_BYTES};
@@ -74,7 +74,7 @@ pub(super) trait Layout: Debug + Send + Sync {
 
     /// Return the end of the pre-token of an escaped word that begins at byte `start`.
     fn pre_token_end(&self, escaped: &str, start: usize) -> usize {
-        SplitRule::BeforeSpace.next(escaped, start)
+        part_end(escaped, start)
     }
 
     /// Return the key of the word whose escaped text is this part of one, if it is short; a key that no word has if there

@@ -10,7 +10,7 @@ use super::scanner::{AsciiSplits, MetaspaceScanner};
 use super::single_chars::LateSingleChars;
 use super::space_runs::LateSpaceRuns;
 use crate::engine::stages::Stages;
-use crate::model::{CharAdjacency, Model, SplitRule};
+use crate::model::{CharAdjacency, Model};
 use crate::spec::{
     BpeSpec, MetaspaceSpec, ModelSpec, NormalizerSpec, PatternSpec, PieceType, PreTokenizerSpec,
     PrependScheme,
@@ -22,9 +22,7 @@ impl WordRules {
     /// Return the rules of raw text, or `None` if it does not split into words.
     pub(in super::super::super) fn of(stages: &Stages) -> Option<Self> {
         match (stages.model.pieces(), &stages.splitter.pre_tokenizer().spec()) {
-            (Some(pieces), None) if pieces.split_rule() == Some(SplitRule::BeforeSpace) => {
-                of_sentencepiece(stages)
-            }
+            (Some(pieces), None) if pieces.splits() => of_sentencepiece(stages),
             (Some(_), _) => None,
             (_, Some(pre_tokenizer)) if splits_at_whitespace(pre_tokenizer) => {
                 let separators = stages.splitter.normalizer().boundary_whitespace();
