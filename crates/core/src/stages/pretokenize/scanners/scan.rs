@@ -5,8 +5,8 @@ use piecework_kernels::positions;
 
 use super::boundary_rules::AmbiguousBytes;
 use super::classes::{ClassMasks, ClassTable, NonAsciiScratch, IS_SPACE};
-use super::kind_text::KindText;
-use super::kinds::{NUMBER, SPACE, WORD};
+use super::classes::{NUMBER, SPACE, WORD};
+use super::scalar::KindText;
 use super::scanner::{PatternFamily, Scanner};
 
 /// Texts shorter than this, in bytes, use the scalar scanner if there is no scratch.
