@@ -1,14 +1,12 @@
 //! The tables of the merges of a model, and the words that are merged by them.
 
 use super::backtracking::BacktrackingBpe;
-use super::byte_level;
-use super::char_level::CharLevel;
+use super::char_level::{compile_bytes, CharLevel};
 use super::dropout;
 use super::initial_symbols::InitialSymbols;
 use super::merge_ranks::MergeRanks;
-use super::merge_scratch::MergeScratch;
 use super::merges::Merges;
-use super::scratch::BpeScratch;
+use super::scratch::{BpeScratch, MergeScratch};
 use super::symbols::{push_all, rank_all, Symbol};
 use super::{merge_by_heap, merge_by_rank, merge_by_scan};
 use crate::interrupt;
@@ -42,8 +40,7 @@ impl MergeTables {
         sections: &TableSections,
     ) -> Self {
         let chars = CharLevel::compile(spec, vocab, &merges.list, sections);
-        let bytes =
-            if chars.is_none() { byte_level::compile(spec, vocab, &merges.list, sections) } else { None };
+        let bytes = if chars.is_none() { compile_bytes(spec, vocab, &merges.list, sections) } else { None };
         let tables = Self {
             initial_symbols: InitialSymbols::compile(spec, vocab, unk_id),
             bytes: bytes.map(Box::new),

@@ -7,8 +7,8 @@ mod char_level;
 use piecework_kernels::merges::LongWordBatch;
 
 use super::dropout::PairOrder;
-use super::merge_scratch::MergeScratch;
 use super::merges::NO_RANK;
+use super::scratch::MergeScratch;
 use super::symbols::{rank_all, MergeLookup, Symbol, SymbolLinks};
 use super::*;
 use crate::model::Sampling;

@@ -5,8 +5,8 @@ use piecework_unicode::{class_of, Class};
 
 use super::custom::CustomPreTokenizer;
 use super::scanners::{NumberSplit, Scanner, CLIP, DEEPSEEK};
-use super::simple::{split_at_chars, MatchSplitter};
 use super::simple;
+use super::simple::{split_at_chars, MatchSplitter};
 use crate::error::{Error, ErrorKind};
 use crate::ranks::RanksSpec;
 use crate::spec::{ByteLevelSpec, MetaspaceSpec, PatternSpec, PreTokenizerSpec, SplitBehavior};

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use memchr::memmem::Finder;
 
+use super::layout::{DummyPrefix, SingleSpace, SpacesBefore, WhitespaceSplit};
 use super::layout::{Layout, WordRules};
-use super::layouts::{DummyPrefix, SingleSpace, SpacesBefore, WhitespaceSplit};
 use super::scanner::{AsciiSplits, MetaspaceScanner};
 use super::single_chars::LateSingleChars;
 use super::space_runs::LateSpaceRuns;

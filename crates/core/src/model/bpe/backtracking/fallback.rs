@@ -4,7 +4,7 @@
 
 use super::super::merge_by_heap;
 use super::super::merge_by_rank;
-use super::super::merge_scratch::MergeScratch;
+use super::super::scratch::MergeScratch;
 use super::super::symbols::{MergeLookup, Symbol};
 use super::split_table::SplitTable;
 use super::split_table::NONE;

@@ -15,10 +15,8 @@
 //! ```text
 //! compile           builds the tables
 //! split_table       the two sides of each token, what two tokens merge to, and which pairs are valid
-//! token_trie        the longest token that a text begins with, and its next shorter prefix
-//! late_trie         the trie, built after the first words or read from table sections
-//! token_bytes       the bytes of tokens
-//! stored_trie       the table sections of the trie
+//! token_trie        the longest token that a text begins with, and its next shorter prefix; built after the first words or
+//!                   read from table sections
 //! scratch           the state of walks, and recent decisions about pairs
 //! fallback          merges the rest of words that take too many steps
 //! interleaved       batches of short words
@@ -34,26 +32,22 @@
 mod compile;
 mod fallback;
 mod interleaved;
-mod late_trie;
 mod scratch;
 mod split_table;
 #[cfg(test)]
 mod splitting_tests;
-mod stored_trie;
 #[cfg(test)]
 mod test_models;
-mod token_bytes;
 mod token_trie;
 
 use piecework_kernels::merges::BytePairMap;
 
 pub(in crate::model) use self::compile::MergeRules;
 pub(super) use self::interleaved::MergeBatches;
-use self::late_trie::LateTrie;
 pub(in crate::model) use self::scratch::BacktrackingScratch;
 pub(in crate::model) use self::split_table::SplitTable;
-pub(in crate::model) use self::stored_trie::sections as stored_sections;
-use self::token_trie::{TokenMatch, TokenTrie};
+pub(in crate::model) use self::token_trie::sections as stored_sections;
+use self::token_trie::{LateTrie, TokenMatch, TokenTrie};
 use super::merges::MergeIds;
 use crate::interrupt;
 use crate::model::ByteAdjacency;
@@ -209,7 +203,7 @@ impl BacktrackingBpe {
 
     /// Add the table sections of the trie.
     pub(in crate::model) fn store(&self, sections: &mut TableSections) {
-        stored_trie::store(self.trie.get_or_make(&self.split_table), sections);
+        token_trie::store(self.trie.get_or_make(&self.split_table), sections);
     }
 
     /// Build the trie.
