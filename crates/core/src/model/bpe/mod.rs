@@ -10,9 +10,7 @@
 //! scored           merges by the scores of SentencePiece's pieces
 //! backtracking     linear time, from left to right, for merges in order
 //! char_level       words of characters, or of bytes, by backtracking
-//! merge_by_scan    merges of a short word
-//! merge_by_heap    merges of any word, O(n log n)
-//! merge_by_rank    merges of any word, rank by rank, for merges in order
+//! merge            merges of a short word, of any word, and of any word if merges are in order
 //! scratch          the buffers of one word, and of its merges
 //! dropout          BPE-dropout, and the order of pairs that it selects from
 //! ```
@@ -24,9 +22,7 @@ mod char_level;
 mod dropout;
 mod first_words;
 mod initial_symbols;
-mod merge_by_heap;
-mod merge_by_rank;
-mod merge_by_scan;
+mod merge;
 mod merge_ranks;
 mod merges;
 mod scored;

@@ -2,8 +2,7 @@
 
 use super::backtracking::{BacktrackingScratch, MergeBatches};
 use super::dropout::PairOrder;
-use super::merge_by_heap::MergeQueue;
-use super::merge_by_rank::RankQueue;
+use super::merge::{MergeQueue, RankQueue};
 use super::symbols::{Symbol, SymbolLinks};
 
 /// The buffers of one word.

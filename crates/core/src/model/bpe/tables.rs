@@ -4,11 +4,11 @@ use super::backtracking::BacktrackingBpe;
 use super::char_level::{compile_bytes, CharLevel};
 use super::dropout;
 use super::initial_symbols::InitialSymbols;
+use super::merge::{merge_by_heap, merge_by_rank, merge_by_scan};
 use super::merge_ranks::MergeRanks;
 use super::merges::Merges;
 use super::scratch::{BpeScratch, MergeScratch};
 use super::symbols::{push_all, rank_all, Symbol};
-use super::{merge_by_heap, merge_by_rank, merge_by_scan};
 use crate::interrupt;
 use crate::model::sampling::SamplingRng;
 use crate::model::{BatchWord, TokenSink, TokenSpan};
@@ -177,7 +177,7 @@ impl MergeTables {
     /// Apply all merges.
     fn merge(&self, symbols: &mut Vec<Symbol>, merging: &mut MergeScratch) {
         if symbols.len() <= SHORT && !self.pairs.may_repeat() {
-            merge_by_scan::merge(symbols, &self.pairs);
+            merge_by_scan(symbols, &self.pairs);
         } else {
             self.merge_long(symbols, merging);
         }
@@ -186,9 +186,9 @@ impl MergeTables {
     fn merge_long(&self, symbols: &mut Vec<Symbol>, merging: &mut MergeScratch) {
         let MergeScratch { links, queue, rank_queue, .. } = merging;
         if self.pairs.are_in_order() {
-            merge_by_rank::merge(symbols, &mut &self.pairs, links, (rank_queue, self.pairs.len()));
+            merge_by_rank(symbols, &mut &self.pairs, links, (rank_queue, self.pairs.len()));
         } else {
-            merge_by_heap::merge(symbols, &mut &self.pairs, (links, queue), || false);
+            merge_by_heap(symbols, &mut &self.pairs, (links, queue), || false);
         }
     }
 }

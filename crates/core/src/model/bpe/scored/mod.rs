@@ -22,7 +22,7 @@ use foldhash::HashMap;
 use self::backtracking::{ScoredBacktracking, ScoredBacktrackingScratch};
 use self::piece_trie::{PieceTexts, PieceTrie};
 use super::backtracking::stored_sections;
-use super::merge_by_heap::{self, MergeQueue};
+use super::merge::{merge_by_heap, MergeQueue};
 use super::merges::NO_RANK;
 use super::symbols::{rank_all, MergeLookup, Symbol, SymbolLinks};
 use crate::error::Error;
@@ -213,7 +213,7 @@ impl ScoredBpe {
         let mut merges = ScoredMerges { model: self, text, vocab, left_lengths };
         rank_all(symbols, &mut merges);
         let skips = || rng.as_mut().is_some_and(|rng| rng.drops());
-        merge_by_heap::merge(symbols, &mut merges, (links, queue), skips);
+        merge_by_heap(symbols, &mut merges, (links, queue), skips);
         for symbol in symbols {
             interrupt::check(1);
             pending.push((symbol.start as usize, symbol.end as usize));
