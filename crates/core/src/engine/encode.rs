@@ -76,19 +76,12 @@ impl Route {
             Self::ByteLevel { .. } => self.byte_level_ids(stages, span, options, scratch, out),
             Self::Bert(splitter) => self.bert_ids(stages, splitter, span, scratch, out),
             Self::Generic => self.generic_ids(stages, span, start, options, scratch, out),
-            Self::Metaspace(rules) | Self::SentencePieceUnigram(rules) => match &rules.raw {
-                Some(raw) if raw.supports(span) => {
-                    self.metaspace_ids(stages, raw, span, start, scratch, out)
-                }
-                _ => {
+            Self::Metaspace(rules) | Self::SentencePieceUnigram(rules) => match rules.supports(span) {
+                true => self.metaspace_ids(stages, rules, span, start, scratch, out),
+                false => {
                     // Pending misses are segmented in parts, those of the generic route are not.
                     self.flush(stages, scratch, out);
-                    let result = match &rules.normalized {
-                        Some(rules) => {
-                            Self::Generic.normalized_ids(stages, rules.as_deref(), span, scratch, out)
-                        }
-                        None => Self::Generic.generic_ids(stages, span, start, options, scratch, out),
-                    };
+                    let result = Self::Generic.generic_ids(stages, span, start, options, scratch, out);
                     Self::Generic.flush(stages, scratch, out);
                     result
                 }
@@ -186,27 +179,6 @@ impl Route {
         words.append(spans, &mut self.segmenter(stages, model, parts), out)
     }
 
-    /// Append the ids of a span of raw text that SentencePiece normalizes first; without rules, the model segments the whole
-    /// text.
-    fn normalized_ids(
-        &self,
-        stages: &Stages,
-        rules: Option<&WordRules>,
-        span: &str,
-        scratch: &mut Scratch,
-        out: &mut Vec<u32>,
-    ) -> Result<(), Error> {
-        let mut text = std::mem::take(&mut scratch.split.normalized);
-        text.clear();
-        stages.splitter.normalizer().run(span, 0, &mut text)?;
-        match rules {
-            Some(rules) => self.metaspace_ids(stages, rules, &text, 0, scratch, out)?,
-            None => stages.model.run(&text, &stages.vocab, &mut scratch.model, out),
-        }
-        scratch.split.normalized = text;
-        Ok(())
-    }
-
     /// Return what segments the queued words of the route.
     fn segmenter<'s>(
         &'s self,
@@ -218,7 +190,7 @@ impl Route {
             Self::ByteLevel { .. } => Method::Bytes,
             Self::Bert(_) | Self::Generic => Method::Text,
             Self::Metaspace(rules) | Self::SentencePieceUnigram(rules) => {
-                rules.raw.as_ref().map_or(Method::Text, |rules| Method::Parts(WordParts { rules, scratch }))
+                Method::Parts(WordParts { rules, scratch })
             }
         };
         Segmenter { stages, model, method }

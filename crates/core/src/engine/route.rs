@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::excerpts::{Cuts, RestStart};
 use super::stages::Stages;
-use super::words::MetaspaceRules;
+use super::words::WordRules;
 use super::Options;
 use crate::model::Model;
 use crate::spec::ModelSpec;
@@ -24,9 +24,9 @@ pub(super) enum Route {
     /// is BERT's or splits at whitespace.
     Bert(Arc<BertSplitter>),
     /// Pipelines whose model sees a `▁` for each space, if no piece crosses a word boundary.
-    Metaspace(Box<MetaspaceRules>),
+    Metaspace(Box<WordRules>),
     /// The same for SentencePiece's Unigram, whose rounding depends on the text before a word.
-    SentencePieceUnigram(Box<MetaspaceRules>),
+    SentencePieceUnigram(Box<WordRules>),
     /// All other pipelines.
     Generic,
 }
@@ -49,7 +49,7 @@ impl Route {
         if let Some(splitter) = stages.splitter.bert() {
             return Self::Bert(Arc::clone(splitter));
         }
-        match MetaspaceRules::of(stages).map(Box::new) {
+        match WordRules::of(stages).map(Box::new) {
             None => Self::Generic,
             Some(rules) if matches!(&*stages.model, Model::UnigramF32(_)) => {
                 Self::SentencePieceUnigram(rules)
@@ -96,12 +96,12 @@ impl Route {
     /// Return where texts can be cut; `None` if they cannot.
     pub(super) fn cuts(&self, stages: &Stages) -> Option<Cuts> {
         let rest = match self {
-            Self::Metaspace(rules) => Some(match rules.raw.as_ref()?.adds_metaspace() {
+            Self::Metaspace(rules) => Some(match rules.adds_metaspace() {
                 true => RestStart::AfterSpace,
                 false => RestStart::AtSpace,
             }),
             // Rounding depends on the text before a word.
-            Self::SentencePieceUnigram(rules) => rules.raw.as_ref().map(|_| None)?,
+            Self::SentencePieceUnigram(_) => None,
             Self::ByteLevel { .. } | Self::Bert(_) | Self::Generic => {
                 let divides = stages.splitter.divides_at_spaces() && stages.model.pieces().is_none();
                 Some(divides.then_some(RestStart::AtSpace)?)

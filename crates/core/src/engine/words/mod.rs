@@ -12,8 +12,8 @@ mod metaspace;
 mod tests;
 
 pub(super) use metaspace::{
-    MetaspaceRules, MetaspaceScratch, MetaspaceText, MetaspaceWords, PartScratch, WordParts, WordRules,
-    WordSpan, WrittenIds,
+    MetaspaceScratch, MetaspaceText, MetaspaceWords, PartScratch, WordParts, WordRules, WordSpan,
+    WrittenIds,
 };
 
 use std::iter::once;

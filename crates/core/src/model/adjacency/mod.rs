@@ -5,13 +5,11 @@
 //!
 //! ```text
 //! chars  for models whose tokens are text
-//! bytes  for byte-level models, whose tokens may begin and end within characters
-//! spaces for byte-level models with tokens of several words: what surrounds their spaces
+//! bytes  for byte-level models, whose tokens may begin and end within characters, or have several words
 //! ```
 
 mod bytes;
 mod chars;
-mod spaces;
 
 use foldhash::HashSet;
 

@@ -2,14 +2,15 @@
 //!
 //! A character without a token merges with nothing, so the parts before and after it are segmented separately. This
 //! requires that such characters become an unknown token or byte tokens, and that none of these has a merge.
+//!
+//! And the tables of byte-level words, whose 256 first symbols are bytes.
 
 use super::backtracking::{BacktrackingBpe, BacktrackingScratch, MergeRules};
-use super::byte_level;
 use super::merges::MergeIds;
 use crate::model::{TokenSink, TokenSpan};
 use crate::spec::BpeSpec;
 use crate::table_sections::TableSections;
-use crate::text::{byte_entry, byte_of_entry, byte_of_printable};
+use crate::text::{byte_entry, byte_of_entry, byte_of_printable, printable_of, push_bytes_of_printable};
 use crate::vocab::Vocab;
 
 /// The tokens of characters and the merges of these.
@@ -30,7 +31,7 @@ impl CharLevel {
     ) -> Option<Self> {
         let symbols: Vec<u32> =
             vocab.iter().filter(|(token, _)| is_char(token)).map(|(_, id)| id).collect();
-        let are_chars = byte_level::symbols(vocab).is_none() || merges_other_chars(&symbols, vocab, merges);
+        let are_chars = byte_symbols(vocab).is_none() || merges_other_chars(&symbols, vocab, merges);
         let has_all_bytes =
             spec.byte_fallback && (0..=255).all(|byte| vocab.id_of(&byte_entry(byte)).is_some());
         let has_unknown = has_all_bytes || spec.unk_token.is_some();
@@ -108,4 +109,38 @@ fn merges_unknown(spec: &BpeSpec, vocab: &Vocab, merges: &[MergeIds]) -> bool {
     merges
         .iter()
         .any(|merge| stands_for_other[merge.left as usize] || stands_for_other[merge.right as usize])
+}
+
+/// Compile the byte-level tokens, if every byte has one and merges are in order.
+pub(super) fn compile_bytes(
+    spec: &BpeSpec,
+    vocab: &Vocab,
+    merges: &[MergeIds],
+    stored: &TableSections,
+) -> Option<BacktrackingBpe> {
+    if spec.has_affixes() {
+        return None;
+    }
+    let rules = MergeRules {
+        id_bound: vocab.id_bound(),
+        symbols: &byte_symbols(vocab)?,
+        merges,
+        whole_words: &whole_words(spec, vocab),
+        stored,
+    };
+    BacktrackingBpe::compile(&rules, |id, bytes| {
+        push_bytes_of_printable(vocab.token_of(id).unwrap_or_default(), bytes);
+    })
+}
+
+/// Return the tokens of the 256 bytes.
+pub(super) fn byte_symbols(vocab: &Vocab) -> Option<Vec<u32>> {
+    (0..=255).map(|byte| vocab.id_of(printable_of(byte).encode_utf8(&mut [0; 4]))).collect()
+}
+
+/// Return the tokens that match whole words without merges.
+fn whole_words(spec: &BpeSpec, vocab: &Vocab) -> Vec<u32> {
+    let is_word = |token: &str| !token.is_empty() && token.chars().all(|c| byte_of_printable(c).is_some());
+    let words = vocab.iter().filter(|(token, _)| spec.ignore_merges && is_word(token));
+    words.map(|(_, id)| id).collect()
 }

@@ -3,7 +3,7 @@
 //! Deriving the merges takes half of the time of loading. The first words do without them, and so do the words of other
 //! threads while one builds the tables.
 
-use super::merge_by_heap;
+use super::merge::merge_by_heap;
 use super::merges::NO_RANK;
 use super::scratch::BpeScratch;
 use super::symbols::{push_all, rank_all, MergeLookup, Symbol};
@@ -25,7 +25,7 @@ pub(super) fn merge(word: &str, vocab: &Vocab, scratch: &mut BpeScratch, out: &m
     }
     let mut merges = RankMerges { word, vocab };
     rank_all(symbols, &mut merges);
-    merge_by_heap::merge(symbols, &mut merges, (&mut merging.links, &mut merging.queue), || false);
+    merge_by_heap(symbols, &mut merges, (&mut merging.links, &mut merging.queue), || false);
     push_all(symbols, 0, out);
     true
 }

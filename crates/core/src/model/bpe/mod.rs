@@ -9,29 +9,21 @@
 //! merge_ranks      pairs of tokens to the ranks of their merges
 //! scored           merges by the scores of SentencePiece's pieces
 //! backtracking     linear time, from left to right, for merges in order
-//! byte_level       byte-level words by backtracking
-//! char_level       words of characters by backtracking
-//! merge_by_scan    merges of a short word
-//! merge_by_heap    merges of any word, O(n log n)
-//! merge_by_rank    merges of any word, rank by rank, for merges in order
-//! merge_scratch    the buffers of the merges of one word
-//! scratch          the buffers of one word
+//! char_level       words of characters, or of bytes, by backtracking
+//! merge            merges of a short word, of any word, and of any word if merges are in order
+//! scratch          the buffers of one word, and of its merges
 //! dropout          BPE-dropout, and the order of pairs that it selects from
 //! ```
 //!
 //! Sennrich, Haddow and Birch 2016, "Neural Machine Translation of Rare Words with Subword Units".
 
 mod backtracking;
-mod byte_level;
 mod char_level;
 mod dropout;
 mod first_words;
 mod initial_symbols;
-mod merge_by_heap;
-mod merge_by_rank;
-mod merge_by_scan;
+mod merge;
 mod merge_ranks;
-mod merge_scratch;
 mod merges;
 mod scored;
 mod scratch;

@@ -1,16 +1,14 @@
 //! The tables of the merges of a model, and the words that are merged by them.
 
 use super::backtracking::BacktrackingBpe;
-use super::byte_level;
-use super::char_level::CharLevel;
+use super::char_level::{compile_bytes, CharLevel};
 use super::dropout;
 use super::initial_symbols::InitialSymbols;
+use super::merge::{merge_by_heap, merge_by_rank, merge_by_scan};
 use super::merge_ranks::MergeRanks;
-use super::merge_scratch::MergeScratch;
 use super::merges::Merges;
-use super::scratch::BpeScratch;
+use super::scratch::{BpeScratch, MergeScratch};
 use super::symbols::{push_all, rank_all, Symbol};
-use super::{merge_by_heap, merge_by_rank, merge_by_scan};
 use crate::interrupt;
 use crate::model::sampling::SamplingRng;
 use crate::model::{BatchWord, TokenSink, TokenSpan};
@@ -42,8 +40,7 @@ impl MergeTables {
         sections: &TableSections,
     ) -> Self {
         let chars = CharLevel::compile(spec, vocab, &merges.list, sections);
-        let bytes =
-            if chars.is_none() { byte_level::compile(spec, vocab, &merges.list, sections) } else { None };
+        let bytes = if chars.is_none() { compile_bytes(spec, vocab, &merges.list, sections) } else { None };
         let tables = Self {
             initial_symbols: InitialSymbols::compile(spec, vocab, unk_id),
             bytes: bytes.map(Box::new),
@@ -180,7 +177,7 @@ impl MergeTables {
     /// Apply all merges.
     fn merge(&self, symbols: &mut Vec<Symbol>, merging: &mut MergeScratch) {
         if symbols.len() <= SHORT && !self.pairs.may_repeat() {
-            merge_by_scan::merge(symbols, &self.pairs);
+            merge_by_scan(symbols, &self.pairs);
         } else {
             self.merge_long(symbols, merging);
         }
@@ -189,9 +186,9 @@ impl MergeTables {
     fn merge_long(&self, symbols: &mut Vec<Symbol>, merging: &mut MergeScratch) {
         let MergeScratch { links, queue, rank_queue, .. } = merging;
         if self.pairs.are_in_order() {
-            merge_by_rank::merge(symbols, &mut &self.pairs, links, (rank_queue, self.pairs.len()));
+            merge_by_rank(symbols, &mut &self.pairs, links, (rank_queue, self.pairs.len()));
         } else {
-            merge_by_heap::merge(symbols, &mut &self.pairs, (links, queue), || false);
+            merge_by_heap(symbols, &mut &self.pairs, (links, queue), || false);
         }
     }
 }

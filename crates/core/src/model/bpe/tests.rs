@@ -7,8 +7,9 @@ mod char_level;
 use piecework_kernels::merges::LongWordBatch;
 
 use super::dropout::PairOrder;
-use super::merge_scratch::MergeScratch;
+use super::merge::{merge_by_heap, merge_by_rank, merge_by_scan};
 use super::merges::NO_RANK;
+use super::scratch::MergeScratch;
 use super::symbols::{rank_all, MergeLookup, Symbol, SymbolLinks};
 use super::*;
 use crate::model::Sampling;
@@ -343,9 +344,9 @@ proptest! {
     ) {
         let (model, symbols) = printable(&spec_of_splits(&splits), &word);
         let (mut scanned, mut heaped) = (symbols.clone(), symbols.clone());
-        merge_by_scan::merge(&mut scanned, &tables_of(&model).pairs);
+        merge_by_scan(&mut scanned, &tables_of(&model).pairs);
         let MergeScratch { mut links, mut queue, .. } = MergeScratch::default();
-        merge_by_heap::merge(&mut heaped, &mut &tables_of(&model).pairs, (&mut links, &mut queue), || false);
+        merge_by_heap(&mut heaped, &mut &tables_of(&model).pairs, (&mut links, &mut queue), || false);
         let expected = plain(&naive(&model, symbols));
         prop_assert_eq!(plain(&scanned), expected.clone());
         prop_assert_eq!(plain(&heaped), expected);
@@ -362,7 +363,7 @@ proptest! {
         prop_assert!(tables_of(&model).pairs.are_in_order());
         let MergeScratch { mut links, mut rank_queue, .. } = MergeScratch::default();
         let ranks = (&mut rank_queue, tables_of(&model).pairs.len());
-        merge_by_rank::merge(&mut swept, &mut &tables_of(&model).pairs, &mut links, ranks);
+        merge_by_rank(&mut swept, &mut &tables_of(&model).pairs, &mut links, ranks);
         prop_assert_eq!(plain(&swept), plain(&naive(&model, symbols)));
     }
 

@@ -19,7 +19,7 @@ pub(super) mod test_models;
 #[cfg(test)]
 mod tests;
 
-pub use self::split_rule::SplitRule;
+pub(crate) use self::split_rule::part_end;
 
 use super::ByteTokens;
 use super::{TokenSink, TokenSpan};
@@ -37,7 +37,7 @@ pub struct Pieces {
     /// User-defined pieces, which are never split.
     user_defined: Option<PrefixSet>,
     bytes: Option<ByteTokens>,
-    split_rule: Option<SplitRule>,
+    splits: bool,
 }
 
 impl Pieces {
@@ -50,7 +50,7 @@ impl Pieces {
             kinds: spec.pieces.iter().map(|piece| piece.kind).collect(),
             user_defined: PrefixSet::build(user_defined.map(|piece| piece.text.as_str())),
             bytes: spec.byte_fallback.then(|| ByteTokens::collect(vocab)),
-            split_rule: split_rule::split_rule_of(spec),
+            splits: split_rule::splits(spec),
         })
     }
 
@@ -66,10 +66,10 @@ impl Pieces {
         self.unk_id
     }
 
-    /// Return where texts can be split.
+    /// Return whether a text has the ids of its parts, which end at [`part_end`].
     #[must_use]
-    pub fn split_rule(&self) -> Option<SplitRule> {
-        self.split_rule
+    pub fn splits(&self) -> bool {
+        self.splits
     }
 
     /// Return the type of a piece; `None` for other ids.

@@ -1,52 +1,35 @@
 //! Where a text can be split without changing its segmentation.
 //!
-//! No piece of most models has a metaspace inside, only at the beginning (or, by a setting, at the end). Then no
-//! piece and no merge crosses the position before a metaspace that follows something else. The metaspace must be a
-//! piece itself: otherwise it could be unknown together with its neighbor.
+//! No piece of most models has a metaspace inside, only at the beginning. Then no piece and no merge crosses the position
+//! before a metaspace that follows something else. The metaspace must be a piece itself: otherwise it could be unknown
+//! together with its neighbor.
 
 use crate::spec::{PieceType, ScoredPiece, SentencePieceKind, SentencePieceSpec};
 use crate::text::{METASPACE, METASPACE_STR};
 
 const METASPACE_UTF8: &[u8] = METASPACE_STR.as_bytes();
 
-/// Where a text can be split.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SplitRule {
-    /// Before a metaspace that does not follow one.
-    BeforeSpace,
-    /// After a metaspace that does not precede one.
-    AfterSpace,
-}
-
-impl SplitRule {
-    /// Return the end of the part that begins at byte `start`.
-    #[inline]
-    #[must_use]
-    pub fn next(self, text: &str, start: usize) -> usize {
-        let bytes = text.as_bytes();
-        let mut from = start;
-        while let Some(found) = memchr::memchr(METASPACE_UTF8[0], &bytes[from..]) {
-            let at = from + found;
-            if !bytes[at..].starts_with(METASPACE_UTF8) {
-                from = at + 1;
-                continue;
-            }
-            from = at + METASPACE_UTF8.len();
-            let end = match self {
-                Self::BeforeSpace if at > start && !bytes[start..at].ends_with(METASPACE_UTF8) => at,
-                Self::AfterSpace if from < bytes.len() && !bytes[from..].starts_with(METASPACE_UTF8) => {
-                    from
-                }
-                _ => continue,
-            };
-            return end;
+/// Return the end of the part that begins at byte `start`: before a metaspace that does not follow one.
+#[inline]
+pub(crate) fn part_end(text: &str, start: usize) -> usize {
+    let bytes = text.as_bytes();
+    let mut from = start;
+    while let Some(found) = memchr::memchr(METASPACE_UTF8[0], &bytes[from..]) {
+        let at = from + found;
+        if !bytes[at..].starts_with(METASPACE_UTF8) {
+            from = at + 1;
+            continue;
         }
-        bytes.len()
+        from = at + METASPACE_UTF8.len();
+        if at > start && !bytes[start..at].ends_with(METASPACE_UTF8) {
+            return at;
+        }
     }
+    bytes.len()
 }
 
-/// Return where texts can be split for a model.
-pub(super) fn split_rule_of(spec: &SentencePieceSpec) -> Option<SplitRule> {
+/// Return whether texts can be split at these positions for a model.
+pub(super) fn splits(spec: &SentencePieceSpec) -> bool {
     let found = |piece: &&ScoredPiece| {
         matches!(piece.kind, PieceType::Normal | PieceType::UserDefined | PieceType::Unused)
     };
@@ -60,19 +43,11 @@ pub(super) fn split_rule_of(spec: &SentencePieceSpec) -> Option<SplitRule> {
     let is_space = |piece: &ScoredPiece| {
         piece.kind != PieceType::Unused && piece.text.strip_prefix(METASPACE).is_some_and(str::is_empty)
     };
-    if is_whole || !spec.pieces.iter().filter(found).any(is_space) {
-        return None;
-    }
-    let crosses = |split_rule: SplitRule| {
-        spec.pieces.iter().filter(found).any(|piece| is_split_inside(&piece.text, split_rule))
+    let has_metaspace_inside = |piece: &ScoredPiece| {
+        let pairs = piece.text.chars().zip(piece.text.chars().skip(1));
+        pairs.into_iter().any(|(before, after)| before != METASPACE && after == METASPACE)
     };
-    [SplitRule::BeforeSpace, SplitRule::AfterSpace].into_iter().find(|&split_rule| !crosses(split_rule))
-}
-
-fn is_split_inside(piece: &str, split_rule: SplitRule) -> bool {
-    let pairs = piece.chars().zip(piece.chars().skip(1));
-    pairs.into_iter().any(|(before, after)| match split_rule {
-        SplitRule::BeforeSpace => before != METASPACE && after == METASPACE,
-        SplitRule::AfterSpace => before == METASPACE && after != METASPACE,
-    })
+    !is_whole
+        && spec.pieces.iter().filter(found).any(is_space)
+        && !spec.pieces.iter().filter(found).any(has_metaspace_inside)
 }

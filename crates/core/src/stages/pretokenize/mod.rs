@@ -1,18 +1,22 @@
 //! Pre-tokenizers: normalized text to byte spans of words. Some also rewrite the text. Linear.
+//!
+//! ```text
+//! pre_tokenizer  a compiled pre-tokenizer, and its words as spans of raw text
+//! stage          one member of a sequence, and how specifications become these
+//! simple         splits by classes, digits, lengths and scripts, at matches, and the stages that rewrite
+//! custom         functions of the user
+//! scanners       known patterns, 64 bytes at a time
+//! ```
 
-mod compile;
 mod custom;
 mod pre_tokenizer;
-mod raw;
-mod rewrite;
 mod scanners;
 mod simple;
-mod split;
 mod stage;
 #[cfg(test)]
 mod tests;
 
-pub use compile::{refuse_empty_matches, without_empty_matches};
+pub use pre_tokenizer::write_printable;
 pub use pre_tokenizer::{PreTokenizer, PreTokenizerStages};
-pub use raw::write_printable;
 pub use scanners::{ScanScratch, WordSpans};
+pub use stage::{refuse_empty_matches, without_empty_matches};

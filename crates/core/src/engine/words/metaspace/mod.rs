@@ -1,77 +1,41 @@
 //! The words of text that the model sees with a `▁` for each space, if no piece crosses a word boundary.
 //!
 //! The cache key of a word is its raw text. Only a miss is normalized and escaped, that is, spaces become `▁`. Raw text
-//! that has a `▁` itself is ambiguous. For SentencePiece, such text is normalized and escaped first and then split.
+//! that has a `▁` itself is ambiguous, and takes the generic route.
 //!
 //! Words of SentencePiece's Unigram have a loop of their own, `engine/sentencepiece_unigram`: a cached word holds within a
 //! margin, as `model/unigram/float32/margin.rs` explains.
 //!
 //! ```text
-//! spans          where a word is in its text, and the spans that the scanner finds
-//! layout         how a text splits into words, and what a word consists of
-//! layouts        whitespace between words, one space, several spaces, escaped text
+//! layout         how a text splits into words, and what a word consists of: the text between whitespace, with one space,
+//!                with all spaces
 //! rules          the rules of a pipeline
-//! scanner        splits raw text into spans, 64 bytes at a time
+//! scanner        splits raw text into spans, 64 bytes at a time; where a word is in its text
 //! single_chars   characters that every segmentation leaves alone; they bypass the cache
 //! space_runs     splits a run of spaces from the word after it, for BPE
-//! parts          segments a cache miss part by part
-//! interleaved    segments several ASCII misses at once
+//! parts          segments a cache miss part by part, and several ASCII misses at once
 //! ```
 
-mod interleaved;
 mod layout;
-mod layouts;
 mod parts;
 mod rules;
 mod scanner;
 mod single_chars;
 mod space_runs;
-mod spans;
 
 pub(in super::super) use layout::{MetaspaceText, WordRules};
 pub(in super::super) use parts::{PartScratch, WordParts};
+pub(in super::super) use scanner::WordSpan;
 pub(in super::super) use single_chars::WrittenIds;
-pub(in super::super) use spans::WordSpan;
 
 use super::Words;
 use crate::engine::misses::QueuedWords;
-use crate::engine::stages::Stages;
 use crate::engine::word_cache::{CacheKey, Lookups, WordCache, WINDOW};
 use crate::error::Error;
-use crate::stages::pretokenize::PreTokenizer;
 use crate::text::ExpansionLimit;
 use crate::word_key::{block_at, WordKey, MAX_KEY_BYTES};
 use layout::FindState;
-use scanner::Masks;
-use spans::{SpanKind, WordPrefix};
-
-/// How the text of a pipeline splits, raw or normalized.
-#[derive(Clone, Debug)]
-pub(in super::super) struct MetaspaceRules {
-    /// How raw text splits.
-    pub(in super::super) raw: Option<WordRules>,
-    /// How text splits that SentencePiece has normalized, for raw text that has a `▁`.
-    /// The inner option is `None` if it does not: the model segments the whole text.
-    pub(in super::super) normalized: Option<Option<Box<WordRules>>>,
-}
-
-impl MetaspaceRules {
-    /// Return the rules of compiled stages, or `None` if none apply to them.
-    pub(in super::super) fn of(stages: &Stages) -> Option<Self> {
-        let is_whole = matches!(stages.splitter.pre_tokenizer(), PreTokenizer::Whole);
-        let pieces = stages.model.pieces().filter(|_| is_whole);
-        let raw = WordRules::of(stages);
-        let normalized =
-            pieces.map(|pieces| pieces.split_rule().map(|rule| Box::new(WordRules::escaped(rule))));
-        (raw.is_some() || normalized.is_some()).then_some(Self { raw, normalized })
-    }
-
-    /// Make every table that is made late.
-    pub(in super::super) fn warm_up(&self) {
-        let normalized = self.normalized.iter().flatten().map(Box::as_ref);
-        self.raw.iter().chain(normalized).for_each(WordRules::warm_up);
-    }
-}
+use scanner::{Masks, SpanKind, WordPrefix};
 
 /// Memory of one thread.
 #[derive(Clone, Debug, Default)]
@@ -147,14 +111,10 @@ impl Words for MetaspaceWords<'_> {
 
     fn write_miss(&mut self, number: usize, _: &WordCache, queue: &mut QueuedWords) -> Result<bool, Error> {
         let word = self.window()[number];
-        if self.text.rules.is_escaped() {
-            queue.push(&self.text.text.as_bytes()[word.start..word.end]);
-        } else {
-            let start = queue.escaped.len();
-            self.text.write_escaped(word, &mut self.scratch.normalized, &mut queue.escaped)?;
-            self.limit.take(queue.escaped.len() - start)?;
-            queue.push_escaped(start);
-        }
+        let start = queue.escaped.len();
+        self.text.write_escaped(word, &mut self.scratch.normalized, &mut queue.escaped)?;
+        self.limit.take(queue.escaped.len() - start)?;
+        queue.push_escaped(start);
         Ok(!self.text.depends_on_space(word))
     }
 }

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use memchr::memmem::Finder;
 
+use super::layout::{DummyPrefix, SingleSpace, SpacesBefore, WhitespaceSplit};
 use super::layout::{Layout, WordRules};
-use super::layouts::{DummyPrefix, Escaped, SingleSpace, SpacesBefore, WhitespaceSplit};
 use super::scanner::{AsciiSplits, MetaspaceScanner};
 use super::single_chars::LateSingleChars;
 use super::space_runs::LateSpaceRuns;
 use crate::engine::stages::Stages;
-use crate::model::{CharAdjacency, Model, SplitRule};
+use crate::model::{CharAdjacency, Model};
 use crate::spec::{
     BpeSpec, MetaspaceSpec, ModelSpec, NormalizerSpec, PatternSpec, PieceType, PreTokenizerSpec,
     PrependScheme,
@@ -20,11 +20,9 @@ use crate::text::{byte_of_entry, METASPACE, METASPACE_STR};
 
 impl WordRules {
     /// Return the rules of raw text, or `None` if it does not split into words.
-    pub(super) fn of(stages: &Stages) -> Option<Self> {
+    pub(in super::super::super) fn of(stages: &Stages) -> Option<Self> {
         match (stages.model.pieces(), &stages.splitter.pre_tokenizer().spec()) {
-            (Some(pieces), None) if pieces.split_rule() == Some(SplitRule::BeforeSpace) => {
-                of_sentencepiece(stages)
-            }
+            (Some(pieces), None) if pieces.splits() => of_sentencepiece(stages),
             (Some(_), _) => None,
             (_, Some(pre_tokenizer)) if splits_at_whitespace(pre_tokenizer) => {
                 let separators = stages.splitter.normalizer().boundary_whitespace();
@@ -33,13 +31,6 @@ impl WordRules {
             }
             _ => with_spaces_before(bpe_dummy_prefix(stages)?, only_space(), stages),
         }
-    }
-
-    /// Return the rules of text that is escaped already.
-    pub(super) fn escaped(rule: SplitRule) -> Self {
-        let scanner = MetaspaceScanner::new(|_| false, AsciiSplits::none());
-        let (unchanged, metaspace) = ([false; 128], Finder::new(METASPACE_STR));
-        Self { layout: Arc::new(Escaped(rule)), scanner, unchanged, pairs: None, metaspace }
     }
 
     /// Return rules by which misses do not split, or `None` if a space does not separate words.

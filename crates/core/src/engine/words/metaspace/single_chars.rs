@@ -12,7 +12,7 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashSet};
 use piecework_unicode::{wide_char_at, CodePointMap, CodePointMapBuilder};
 
-use super::spans::{Preceding, ScannedSpan, SpanKind, SpanWriter, WordSpan};
+use super::scanner::{Preceding, ScannedSpan, SpanKind, SpanWriter, WordSpan};
 use crate::engine::stages::ModelSource;
 use crate::engine::stages::Stages;
 use crate::locks::Late;

@@ -2,9 +2,8 @@
 //!
 //! Tokens are numbered in the order of their merges, so the number of a merged token is the rank of its merge.
 
-use super::super::merge_by_heap;
-use super::super::merge_by_rank;
-use super::super::merge_scratch::MergeScratch;
+use super::super::merge::{merge_by_heap, merge_by_rank};
+use super::super::scratch::MergeScratch;
 use super::super::symbols::{MergeLookup, Symbol};
 use super::split_table::SplitTable;
 use super::split_table::NONE;
@@ -27,10 +26,10 @@ impl BacktrackingBpe {
         let MergeScratch { links, queue, rank_queue, .. } = merging;
         self.split_table.push_symbols(rest, symbols);
         if rest.len() <= MAX_HEAP_BYTES {
-            merge_by_heap::merge(symbols, &mut &self.split_table, (links, queue), || false);
+            merge_by_heap(symbols, &mut &self.split_table, (links, queue), || false);
         } else {
             let ranks = (rank_queue, self.split_table.numbers());
-            merge_by_rank::merge(symbols, &mut &self.split_table, links, ranks);
+            merge_by_rank(symbols, &mut &self.split_table, links, ranks);
         }
         for symbol in symbols {
             found(self.entries[symbol.id as usize], (symbol.end - symbol.start) as usize);
@@ -95,7 +94,7 @@ mod tests {
             model.split_table.push_symbols(&word, &mut symbols);
             let MergeScratch { links, rank_queue, .. } = &mut merging;
             let ranks = (rank_queue, model.split_table.numbers());
-            merge_by_rank::merge(&mut symbols, &mut &model.split_table, links, ranks);
+            merge_by_rank(&mut symbols, &mut &model.split_table, links, ranks);
             prop_assert_eq!(plain(&model, &symbols), heaped);
         }
     }

@@ -15,12 +15,9 @@
 //! ```text
 //! compile           builds the tables
 //! split_table       the two sides of each token, what two tokens merge to, and which pairs are valid
-//! token_trie        the longest token that a text begins with, and its next shorter prefix
-//! late_trie         the trie, built after the first words or read from table sections
-//! token_bytes       the bytes of tokens
-//! stored_trie       the table sections of the trie
+//! token_trie        the longest token that a text begins with, and its next shorter prefix; built after the first words or
+//!                   read from table sections
 //! scratch           the state of walks, and recent decisions about pairs
-//! streaming         the decided prefix of a long word
 //! fallback          merges the rest of words that take too many steps
 //! interleaved       batches of short words
 //! ```
@@ -35,27 +32,22 @@
 mod compile;
 mod fallback;
 mod interleaved;
-mod late_trie;
 mod scratch;
 mod split_table;
 #[cfg(test)]
 mod splitting_tests;
-mod stored_trie;
-mod streaming;
 #[cfg(test)]
 mod test_models;
-mod token_bytes;
 mod token_trie;
 
 use piecework_kernels::merges::BytePairMap;
 
 pub(in crate::model) use self::compile::MergeRules;
 pub(super) use self::interleaved::MergeBatches;
-use self::late_trie::LateTrie;
 pub(in crate::model) use self::scratch::BacktrackingScratch;
 pub(in crate::model) use self::split_table::SplitTable;
-pub(in crate::model) use self::stored_trie::sections as stored_sections;
-use self::token_trie::{TokenMatch, TokenTrie};
+pub(in crate::model) use self::token_trie::sections as stored_sections;
+use self::token_trie::{LateTrie, TokenMatch, TokenTrie};
 use super::merges::MergeIds;
 use crate::interrupt;
 use crate::model::ByteAdjacency;
@@ -73,16 +65,15 @@ pub(in crate::model) struct BacktrackingBpe {
     byte_pairs: Option<BytePairMap>,
     /// Where words of such a model can be split.
     byte_adjacency: Option<ByteAdjacency>,
-    /// The length of the longest token in bytes.
-    longest: usize,
-    /// The number of bytes of a word after which the walk emits the decided tokens.
-    chunk_len: usize,
 }
+
+/// The number of bytes of a word after which the walk checks for an interrupt.
+const CHUNK_LEN: usize = 1 << 17;
 
 impl BacktrackingBpe {
     /// Segment a word up to an unknown symbol; call `found` with the id and the bytes of each token. Return the
-    /// number of segmented bytes. If segmentation takes too many steps, it stops earlier, and the tokens up to there
-    /// are right. It segments nothing of the first words of a byte-level model, before the trie is built.
+    /// number of segmented bytes. It segments nothing of a word that takes too many steps, and nothing of the first words
+    /// of a byte-level model, before the trie is built.
     pub(in crate::model) fn segment(
         &self,
         word: &[u8],
@@ -130,27 +121,22 @@ impl BacktrackingBpe {
         word: &[u8],
         first: TokenMatch,
         scratch: &mut BacktrackingScratch,
-        mut emit: impl FnMut(TokenMatch),
+        emit: impl FnMut(TokenMatch),
     ) -> usize {
         scratch.begin(word.len());
-        let (mut at, mut emitted) = (first.len as usize, 0);
+        let mut at = first.len as usize;
         scratch.tokens.extend((first.len > 0).then_some(first));
         loop {
-            let end = word.len().min(at.saturating_add(self.chunk_len));
+            let end = word.len().min(at.saturating_add(CHUNK_LEN));
             match self.extend_to(end, word, at, scratch) {
-                None => return emitted,
+                None => return 0,
                 Some(reached) => at = reached,
             }
             if at < end || at == word.len() {
                 scratch.tokens.drain(..).for_each(emit);
                 return at;
             }
-            interrupt::check(self.chunk_len);
-            let decided_count = self.decided_count(word, at, scratch);
-            for token in scratch.tokens.drain(..decided_count) {
-                emitted += token.len as usize;
-                emit(token);
-            }
+            interrupt::check(CHUNK_LEN);
         }
     }
 
@@ -217,7 +203,7 @@ impl BacktrackingBpe {
 
     /// Add the table sections of the trie.
     pub(in crate::model) fn store(&self, sections: &mut TableSections) {
-        stored_trie::store(self.trie.get_or_make(&self.split_table), sections);
+        token_trie::store(self.trie.get_or_make(&self.split_table), sections);
     }
 
     /// Build the trie.

@@ -15,8 +15,7 @@ use piecework_unicode::char_len;
 
 use super::ascii_merges::AsciiMerges;
 use super::equal_scores::{self, EqualScoreMerges, PendingTokens};
-use super::piece_texts::PieceTexts;
-use super::piece_trie::PieceTrie;
+use super::piece_trie::{PieceTexts, PieceTrie};
 use crate::interrupt;
 use crate::model::bpe::backtracking::{BacktrackingBpe, BacktrackingScratch, MergeRules};
 use crate::model::bpe::merges::MergeIds;

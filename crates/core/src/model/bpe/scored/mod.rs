@@ -7,14 +7,12 @@
 //! backtracking  the merges in linear time, from left to right
 //! equal_scores  the last merges, if several pieces have the lowest score
 //! ascii_merges  batches of short words
-//! piece_texts   pieces with their texts
-//! piece_trie    pieces by their text
+//! piece_trie    pieces with their texts, and by their text
 //! ```
 
 mod ascii_merges;
 mod backtracking;
 mod equal_scores;
-mod piece_texts;
 mod piece_trie;
 #[cfg(test)]
 mod tests;
@@ -22,10 +20,9 @@ mod tests;
 use foldhash::HashMap;
 
 use self::backtracking::{ScoredBacktracking, ScoredBacktrackingScratch};
-use self::piece_texts::PieceTexts;
-use self::piece_trie::PieceTrie;
+use self::piece_trie::{PieceTexts, PieceTrie};
 use super::backtracking::stored_sections;
-use super::merge_by_heap::{self, MergeQueue};
+use super::merge::{merge_by_heap, MergeQueue};
 use super::merges::NO_RANK;
 use super::symbols::{rank_all, MergeLookup, Symbol, SymbolLinks};
 use crate::error::Error;
@@ -216,7 +213,7 @@ impl ScoredBpe {
         let mut merges = ScoredMerges { model: self, text, vocab, left_lengths };
         rank_all(symbols, &mut merges);
         let skips = || rng.as_mut().is_some_and(|rng| rng.drops());
-        merge_by_heap::merge(symbols, &mut merges, (links, queue), skips);
+        merge_by_heap(symbols, &mut merges, (links, queue), skips);
         for symbol in symbols {
             interrupt::check(1);
             pending.push((symbol.start as usize, symbol.end as usize));

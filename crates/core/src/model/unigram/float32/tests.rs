@@ -2,6 +2,7 @@ use proptest::prelude::*;
 use rustc_hash::FxHashMap;
 
 use super::*;
+use crate::model::part_end;
 use crate::model::pieces::test_models::{any_pieces, random_spec, segmented, spec, texts, unigram, NORMAL};
 use crate::spec::SentencePieceKind;
 
@@ -108,11 +109,11 @@ type CachedParts = FxHashMap<String, (PathScore, Vec<u32>)>;
 /// Segment like the pipeline: word by word with a cache, and a new word part by part.
 fn in_parts(model: &UnigramF32, known: &mut CachedParts, text: &str) -> Vec<u32> {
     let (mut scratch, mut out) = (UnigramF32Scratch::default(), Vec::new());
-    let Some(split_rule) = model.pieces.split_rule() else { panic!("no split_rule") };
+    assert!(model.pieces.splits());
     model.begin(&mut scratch);
     let mut start = 0;
     while start < text.len() {
-        let end = split_rule.next(text, start);
+        let end = part_end(text, start);
         let word = &text[start..end];
         start = end;
         let score_magnitude = model.score_magnitude(&scratch);

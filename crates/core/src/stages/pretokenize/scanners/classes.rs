@@ -1,15 +1,14 @@
 //! Class masks: bit `i` of a mask says whether byte `i` of a block of 64 belongs to the class. All bytes of
 //! a character have its class.
+//!
+//! They follow from the kinds of characters that patterns distinguish, a bit each.
 
 use piecework_kernels::classes::{class_masks, ByteClasses, BLOCK};
 use piecework_unicode::{wide_char_at, CodePointMap};
 
-use super::kinds::{
-    BLOOM_KINDS, DEEPSEEK_CODER_KINDS, DEEPSEEK_KINDS, EAST, HAN, HAN_KINDS, KINDS, LETTER, LOWER,
-    MARKS_AS_LETTERS_KINDS, NEWLINE, NUMBER, NUMERIC_KINDS, SPACE, SYMBOL, UPPER,
-};
 use super::scanner::Classification;
 use crate::locks::LateStatic;
+use crate::stages::pretokenize::simple::NUMERIC_CLASSES;
 
 /// The class masks of one block.
 pub(super) type ClassMasks = [u64; 6];
@@ -63,10 +62,6 @@ static NUMERIC_TABLE: LateStatic<ClassTable> =
     LateStatic::new(|| ClassTable::new(&NUMERIC_KINDS, plain_classes, set_apart));
 static CASED_TABLE: LateStatic<ClassTable> =
     LateStatic::new(|| ClassTable::new(&KINDS, cased_classes, set_apart));
-static BLOOM_TABLE: LateStatic<ClassTable> =
-    LateStatic::new(|| ClassTable::new(&BLOOM_KINDS, plain_classes, plain_space));
-static DEEPSEEK_CODER_TABLE: LateStatic<ClassTable> =
-    LateStatic::new(|| ClassTable::new(&DEEPSEEK_CODER_KINDS, deepseek_coder_classes, |_| 0));
 static HAN_TABLE: LateStatic<ClassTable> =
     LateStatic::new(|| ClassTable::new(&HAN_KINDS, han_classes, set_apart));
 static DEEPSEEK_TABLE: LateStatic<ClassTable> =
@@ -81,8 +76,6 @@ impl ClassTable {
             Classification::Cased => &CASED_TABLE,
             Classification::CasedAndHan => &HAN_TABLE,
             Classification::DeepSeek => &DEEPSEEK_TABLE,
-            Classification::Bloom => &BLOOM_TABLE,
-            Classification::DeepSeekCoder => &DEEPSEEK_CODER_TABLE,
         }
     }
 
@@ -226,26 +219,81 @@ fn deepseek_classes(kind: u8) -> u8 {
     plain_classes(kind) | u8::from(kind & EAST != 0) << FIRST | u8::from(is_odd) << SECOND
 }
 
-/// Return the classes of DeepSeek Coder: the first mask holds punctuation, the second characters of its range of
-/// scripts, numbers aside.
-fn deepseek_coder_classes(kind: u8) -> u8 {
-    let symbol = u8::from(kind & SYMBOL != 0) << FIRST;
-    plain_classes(kind) | symbol | u8::from(kind & EAST != 0) << SECOND
-}
+pub(super) const SPACE: u8 = 1;
+pub(super) const NEWLINE: u8 = 2;
+pub(super) const NUMBER: u8 = 4;
+pub(super) const LETTER: u8 = 8;
+/// Characters of the upper part of a word: capitals, letters without case, marks.
+pub(super) const UPPER: u8 = 16;
+/// Characters of the lower part of a word: small letters, letters without case, marks.
+pub(super) const LOWER: u8 = 32;
+/// Letters and marks.
+pub(super) const WORD: u8 = UPPER | LOWER;
+/// The bits that distinguish classes.
+pub(super) const CLASSES: u8 = SPACE | NUMBER | LETTER;
+/// Chinese characters, for patterns that split them from letters.
+pub(super) const HAN: u8 = 64;
+
+/// Punctuation and symbols, for DeepSeek-V3's patterns.
+pub(super) const SYMBOL: u8 = 16;
+/// Han and kana, for the same.
+pub(super) const EAST: u8 = 32;
+
+const KINDS_OF_CLASSES: [(&str, u8); 7] = [
+    (r"\s", SPACE),
+    (r"[\r\n]", SPACE | NEWLINE),
+    (r"\p{N}", NUMBER),
+    (r"[\p{Lu}\p{Lt}]", LETTER | UPPER),
+    (r"\p{Ll}", LETTER | LOWER),
+    (r"[\p{Lm}\p{Lo}]", LETTER | UPPER | LOWER),
+    (r"\p{M}", UPPER | LOWER),
+];
+
+pub(super) static KINDS: LateStatic<CodePointMap<u8>> =
+    LateStatic::new(|| CodePointMap::of_classes(KINDS_OF_CLASSES));
+
+/// With marks as letters.
+pub(super) static MARKS_AS_LETTERS_KINDS: LateStatic<CodePointMap<u8>> =
+    LateStatic::new(|| CodePointMap::of_classes(KINDS_OF_CLASSES.into_iter().chain([(r"\p{M}", LETTER)])));
+
+/// With Chinese characters apart: they are letters without case, numbers or others.
+pub(super) static HAN_KINDS: LateStatic<CodePointMap<u8>> = LateStatic::new(|| {
+    let han = [(r"\p{Han}", HAN), (r"[\p{Han}&&\p{L}]", HAN | LETTER), (r"[\p{Han}&&\p{N}]", HAN | NUMBER)];
+    CodePointMap::of_classes(KINDS_OF_CLASSES.into_iter().chain(han))
+});
+
+/// With the numbers of the `Digits` pre-tokenizer.
+pub(super) static NUMERIC_KINDS: LateStatic<CodePointMap<u8>> = LateStatic::new(|| {
+    CodePointMap::of_classes(
+        KINDS_OF_CLASSES.into_iter().chain(NUMERIC_CLASSES.map(|class| (class, NUMBER))),
+    )
+});
+
+/// For DeepSeek-V3's patterns; letters are letters and marks.
+pub(super) static DEEPSEEK_KINDS: LateStatic<CodePointMap<u8>> = LateStatic::new(|| {
+    CodePointMap::of_classes([
+        (r"\s", SPACE),
+        (r"[\r\n]", SPACE | NEWLINE),
+        (r"\p{N}", NUMBER),
+        (r"[\p{L}\p{M}]", LETTER),
+        (r"[\p{P}\p{S}]", SYMBOL),
+        (r"[一-龥぀-ゟ゠-ヿ]", EAST),
+        (r"[\p{L}\p{M}&&[一-龥぀-ゟ゠-ヿ]]", LETTER | EAST),
+        (r"[\p{P}\p{S}&&[一-龥぀-ゟ゠-ヿ]]", SYMBOL | EAST),
+    ])
+});
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const CLASSIFICATIONS: [Classification; 8] = [
+    const CLASSIFICATIONS: [Classification; 6] = [
         Classification::Unicode,
         Classification::MarksAsLetters,
         Classification::Numeric,
         Classification::Cased,
         Classification::CasedAndHan,
         Classification::DeepSeek,
-        Classification::Bloom,
-        Classification::DeepSeekCoder,
     ];
 
     /// Return every non-ASCII character, with others between them at varying distances.

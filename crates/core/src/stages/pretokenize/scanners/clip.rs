@@ -4,10 +4,10 @@
 //! The byte-level pattern after it changes none of these words except the two special tokens in raw text,
 //! which it splits like other text. So only a word boundary remains after them.
 
+use super::boundary_rules::BoundaryMask;
 use super::boundary_rules::{AmbiguousBytes, BlockContext};
-use super::kind_text::{contraction_end, KindText};
-use super::kinds::{CLASSES, NUMBER};
-use super::repairs::BoundaryMask;
+use super::classes::{CLASSES, NUMBER};
+use super::scalar::{contraction_end, KindText};
 use super::scanner::Scanner;
 
 /// The pattern; matches are kept and the text between them is removed.

@@ -6,8 +6,8 @@
 //! punctuation. Text without a match is one word.
 
 use super::boundary_rules::{AmbiguousBytes, BlockClasses, BlockContext};
-use super::kind_text::KindText;
-use super::kinds::{EAST, LETTER, NEWLINE, NUMBER, SPACE, SYMBOL};
+use super::classes::{EAST, LETTER, NEWLINE, NUMBER, SPACE, SYMBOL};
+use super::scalar::KindText;
 use super::scanner::Scanner;
 
 /// The patterns, whose matches are isolated one after the other.

@@ -6,37 +6,30 @@
 //! The few bytes that their neighbours do not decide are repaired afterwards. Linear in the text.
 //!
 //! ```text
-//! recognize                               pattern text to scanner
-//! scan                                    the whole scan, one window of a long text after the other
-//! classes                                 class masks
-//! boundary_rules, deepseek, clip, bloom   the rules of each family, on the masks of a block with its neighbours
-//! repairs                                 bytes that the rules do not decide
-//! scalar, kind_text, kinds                the patterns character by character: the definition, which also scans
-//!                                         short texts
+//! scanner                         the settings of a scanner, and the patterns that have one
+//! scan                            the whole scan, one window of a long text after the other
+//! classes                         kinds of characters, and class masks
+//! boundary_rules, deepseek, clip  the rules of each family, on the masks of a block with its neighbours, and repairs of
+//!                                 the bytes that they do not decide
+//! scalar                          the patterns character by character: the definition, which also scans short texts
 //! ```
 //!
 //! A *leading* character is one of another class that a word includes before its run, such as a space before letters.
 //!
 //! GPT-2, cl100k and o200k patterns may follow a split at every number, as in StarCoder.
 
-mod bloom;
 mod boundary_rules;
 mod classes;
 mod clip;
 mod deepseek;
-mod kind_text;
-mod kinds;
-mod recognize;
-mod repairs;
 mod scalar;
 mod scan;
 mod scanner;
 #[cfg(test)]
 mod tests;
 
-pub(super) use bloom::DEEPSEEK_CODER;
 pub(super) use clip::CLIP;
 pub(super) use deepseek::DEEPSEEK;
-pub(super) use recognize::NumberSplit;
 pub use scan::{ScanScratch, WordSpans};
+pub(super) use scanner::NumberSplit;
 pub(super) use scanner::Scanner;

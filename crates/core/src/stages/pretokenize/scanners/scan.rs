@@ -5,8 +5,8 @@ use piecework_kernels::positions;
 
 use super::boundary_rules::AmbiguousBytes;
 use super::classes::{ClassMasks, ClassTable, NonAsciiScratch, IS_SPACE};
-use super::kind_text::KindText;
-use super::kinds::{LETTER, NUMBER, SPACE, WORD};
+use super::classes::{NUMBER, SPACE, WORD};
+use super::scalar::KindText;
 use super::scanner::{PatternFamily, Scanner};
 
 /// Texts shorter than this, in bytes, use the scalar scanner if there is no scratch.
@@ -145,28 +145,21 @@ impl Scanner {
         backwards.chain(onwards).find(|&at| self.splits_at_space(text, at)).unwrap_or(bytes.len())
     }
 
-    /// Return whether the pattern always splits before the ASCII space at a byte. BLOOM and DeepSeek Coder do so
-    /// after a letter, patterns that join words after other characters.
+    /// Return whether the pattern always splits before the ASCII space at a byte. Patterns that join words do so after
+    /// characters of other kinds.
     fn splits_at_space(self, text: &str, at: usize) -> bool {
-        match self.family {
-            _ if self.joins_words => {
-                let kinds = ClassTable::of(self.classification).kinds;
-                let mut before = text[..at].chars().rev().map(|c| kinds.get(c));
-                let (last, second) = (before.next().unwrap_or(SPACE), before.next().unwrap_or(SPACE));
-                last & (SPACE | WORD) == 0 && (last & NUMBER != 0 || second & WORD == 0)
-            }
-            PatternFamily::Bloom | PatternFamily::DeepSeekCoder => {
-                let kinds = ClassTable::of(self.classification).kinds;
-                text[..at].chars().next_back().is_some_and(|c| kinds.get(c) & LETTER != 0)
-            }
-            _ => follows_word(text, at),
+        if !self.joins_words {
+            return follows_word(text, at);
         }
+        let kinds = ClassTable::of(self.classification).kinds;
+        let mut before = text[..at].chars().rev().map(|c| kinds.get(c));
+        let (last, second) = (before.next().unwrap_or(SPACE), before.next().unwrap_or(SPACE));
+        last & (SPACE | WORD) == 0 && (last & NUMBER != 0 || second & WORD == 0)
     }
 }
 
-/// Return whether every pattern, except BLOOM's and DeepSeek Coder's, splits before byte `at` without looking at
-/// it for the text before: at an ASCII space after a word, or after a single line end, except before a
-/// slash.
+/// Return whether every pattern splits before byte `at` without looking at it for the text before: at an ASCII space
+/// after a word, or after a single line end, except before a slash.
 pub(super) fn is_certain_boundary(text: &str, at: usize) -> bool {
     match text.as_bytes()[..=at] {
         [.., b' '] => follows_word(text, at),

@@ -1,4 +1,8 @@
-//! The settings of a scanner: which pattern of a published model it implements.
+//! The settings of a scanner, and how the text of a pattern becomes them.
+//!
+//! Models copy patterns and rewrite them: possessive repetitions, line ends raw or escaped, contractions in
+//! another order. A pattern is known if each of its alternatives has a listed spelling. All spellings of an
+//! entry have the same matches under Oniguruma; the tests compare each with the regular expression.
 
 /// A scanner for one known split pattern.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,10 +38,6 @@ pub(super) enum PatternFamily {
     DeepSeek,
     /// CLIP: words are runs of one class, without spaces.
     Clip,
-    /// BLOOM: words are runs of all but spaces and some punctuation, with a space before.
-    Bloom,
-    /// DeepSeek Coder: words are runs of letters or punctuation, with whitespace of any kind before.
-    DeepSeekCoder,
 }
 
 /// How a pattern classifies characters.
@@ -55,10 +55,6 @@ pub(super) enum Classification {
     CasedAndHan,
     /// The classes of DeepSeek-V3's patterns.
     DeepSeek,
-    /// Characters of BLOOM's words as letters, all others as whitespace.
-    Bloom,
-    /// The classes of DeepSeek Coder's patterns.
-    DeepSeekCoder,
 }
 
 /// The characters that a run of symbols includes at its end.
@@ -93,18 +89,6 @@ impl Scanner {
         ..Self::GPT2
     };
 
-    /// The scanner of `BLOOM`.
-    pub(super) const BLOOM: Self =
-        Self { family: PatternFamily::Bloom, classification: Classification::Bloom, ..Self::GPT2 };
-
-    /// The scanner of `DEEPSEEK_CODER` followed by a split at every digit.
-    pub(in crate::stages::pretokenize) const DEEPSEEK_CODER: Self = Self {
-        family: PatternFamily::DeepSeekCoder,
-        classification: Classification::DeepSeekCoder,
-        max_digits: 1,
-        ..Self::GPT2
-    };
-
     /// The scanner of `CLIP` followed by the byte-level pattern.
     pub(in crate::stages::pretokenize) const CLIP: Self =
         Self { family: PatternFamily::Clip, max_digits: 1, ..Self::GPT2 };
@@ -112,6 +96,197 @@ impl Scanner {
     /// Return whether a word begins or ends before every space that follows a letter or digit, and the words on each side
     /// do not depend on the other one.
     pub(in crate::stages::pretokenize) fn divides_at_spaces(self) -> bool {
-        self.family != PatternFamily::Bloom && !self.joins_words
+        !self.joins_words
     }
+}
+
+const CONTRACTIONS: [&str; 2] = [r"(?i:'s|'t|'re|'ve|'m|'ll|'d)|", r"'(?i:[sdmt]|ll|ve|re)|"];
+
+/// Runs of letters, with or without marks.
+const LETTERS: [(&str, Classification); 4] = [
+    (r"[^\r\n\p{L}\p{N}]?\p{L}+|", Classification::Unicode),
+    (r"[^\r\n\p{L}\p{N}]?+\p{L}+|", Classification::Unicode),
+    (r"[^\r\n\p{L}\p{N}]?+\p{L}++|", Classification::Unicode),
+    (r"[^\r\n\p{L}\p{N}]?[\p{L}\p{M}]+|", Classification::MarksAsLetters),
+];
+
+/// Capitals, then small letters, with or without a contraction after them; whether words with a space between them are joined.
+const CASED: [(&str, (Classification, bool, bool)); 4] = [
+    (
+        concat!(
+            r"[\p{Han}]+|",
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]+[\p{Ll}\p{Lm}\p{Lo}\p{M}&&[^\p{Han}]]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
+        ),
+        (Classification::CasedAndHan, true, false),
+    ),
+    (
+        concat!(
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?|",
+        ),
+        (Classification::Cased, true, false),
+    ),
+    (
+        concat!(
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+|",
+            r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*|",
+        ),
+        (Classification::Cased, false, false),
+    ),
+    (
+        concat!(
+            r"(?:[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?)",
+            r"(?:[^\s\p{L}\p{M}\p{N}]? (?:[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?))*|",
+        ),
+        (Classification::Cased, true, true),
+    ),
+];
+
+/// The most digits of a word, and whether they are grouped from the right. For Oniguruma, a plus after braces repeats the
+/// group.
+const NUMBERS: [(&str, (usize, bool)); 7] = [
+    (r"\p{N}|", (1, false)),
+    (r"\p{N}{1}|", (1, false)),
+    (r"\p{N}{1,2}|", (2, false)),
+    (r"\p{N}{1,3}|", (3, false)),
+    (r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))|", (3, true)),
+    (r"\p{N}{1,3}+|", (usize::MAX, false)),
+    (r"\p{N}+|", (usize::MAX, false)),
+];
+
+const MARKS: [(&str, TrailingChars); 6] = [
+    (r" ?[^\s\p{L}\p{N}]+[\r\n]*|", TrailingChars::LineEnds),
+    (r" ?[^\s\p{L}\p{N}]++[\r\n]*|", TrailingChars::LineEnds),
+    (r" ?[^\s\p{L}\p{N}]++[\r\n]*+|", TrailingChars::LineEnds),
+    (r" ?[^\s\p{L}\p{N}]+[\r\n/]*|", TrailingChars::LineEndsAndSlashes),
+    (r" ?[^\s\p{L}\p{N}]+|", TrailingChars::Nothing),
+    (r" ?[^\s\p{L}\p{N}\r\n]+|", TrailingChars::Nothing),
+];
+const MARKS_BESIDE_MARKED: [(&str, TrailingChars); 1] =
+    [(r" ?[^\s\p{L}\p{M}\p{N}]+[\r\n]*|", TrailingChars::LineEnds)];
+
+/// Whether the whitespace at the end of a text is one word.
+const SPACES: [(&str, bool); 5] = [
+    (r"\s++$|\s*[\r\n]|\s+(?!\S)|\s+", true),
+    (r"\s*[\r\n]+|\s+(?!\S)|\s+", false),
+    (r"\s*[\r\n]|\s+(?!\S)|\s+", false),
+    (r"\s*[\r\n]|\s+(?!\S)|\s", false),
+    (r"\s++$|\s*[\r\n]|\s+(?!\S)|\s", true),
+];
+
+/// GPT-2's pattern in the published encoder, in `tokenizers` and in tiktoken.
+const GPT2: [&str; 3] = [
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+    r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+",
+    r"'(?:[sdmt]|ll|ve|re)| ?\p{L}++| ?\p{N}++| ?[^\s\p{L}\p{N}]++|\s++$|\s+(?!\S)|\s",
+];
+
+impl Scanner {
+    /// Return the scanner of a pattern, if it is known.
+    pub(in super::super) fn of(pattern: &str) -> Option<Self> {
+        let escaped = pattern.replace('\r', r"\r").replace('\n', r"\n");
+        if GPT2.contains(&escaped.as_str()) {
+            return Some(Self::GPT2);
+        }
+        let rest = &mut escaped.as_str();
+        let scanner = Self::read_o200k(rest).or_else(|| Self::read_cl100k(rest));
+        // Some Han characters are numbers.
+        let is_known = |scanner: &Self| {
+            !scanner.digits_from_right || scanner.classification != Classification::CasedAndHan
+        };
+        scanner.filter(|scanner| rest.is_empty() && is_known(scanner))
+    }
+
+    /// Return the scanner for this pattern after a split at numbers, if there is one.
+    pub(in super::super) fn between_numbers(self, digits: NumberSplit) -> Option<Self> {
+        let (classification, max_digits) = match digits {
+            NumberSplit::Numeric if self.classification != Classification::Unicode => return None,
+            // Some Han characters are numbers.
+            NumberSplit::Numbers(_) if self.classification == Classification::CasedAndHan => return None,
+            NumberSplit::Numeric => (Classification::Numeric, 1),
+            NumberSplit::Numbers(most) => (self.classification, most),
+        };
+        let is_word_family =
+            matches!(self.family, PatternFamily::Gpt2 | PatternFamily::Cl100k | PatternFamily::O200k);
+        // A pattern with fewer digits per word would split the numbers again.
+        let joins = self.joins_last_spaces || self.joins_words;
+        let fits = is_word_family && max_digits <= self.max_digits && !joins;
+        fits.then_some(Self {
+            classification,
+            max_digits,
+            digits_from_right: false,
+            between_numbers: true,
+            ..self
+        })
+    }
+
+    fn read_o200k(rest: &mut &str) -> Option<Self> {
+        let (classification, contractions, joins_words) = take(rest, &CASED)?;
+        let (max_digits, digits_from_right) = take(rest, &NUMBERS)?;
+        let trailing = take(rest, &MARKS)?;
+        let joins_last_spaces = take(rest, &SPACES)?;
+        let family = PatternFamily::O200k;
+        Some(Self {
+            family,
+            classification,
+            contractions,
+            max_digits,
+            digits_from_right,
+            trailing,
+            joins_last_spaces,
+            joins_words,
+            ..Self::GPT2
+        })
+    }
+
+    fn read_cl100k(rest: &mut &str) -> Option<Self> {
+        let contractions = take(rest, &CONTRACTIONS.map(|text| (text, true))).is_some();
+        let classification = take(rest, &LETTERS)?;
+        let (max_digits, digits_from_right) = take(rest, &NUMBERS)?;
+        let trailing = match classification {
+            Classification::MarksAsLetters => take(rest, &MARKS_BESIDE_MARKED)?,
+            _ => take(rest, &MARKS)?,
+        };
+        let joins_last_spaces = take(rest, &SPACES)?;
+        let family = PatternFamily::Cl100k;
+        Some(Self {
+            family,
+            classification,
+            contractions,
+            max_digits,
+            digits_from_right,
+            trailing,
+            joins_last_spaces,
+            ..Self::GPT2
+        })
+    }
+}
+
+/// A split at numbers before a pattern.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) enum NumberSplit {
+    /// The `Digits` pre-tokenizer: each digit alone.
+    Numeric,
+    /// The isolated matches of `\p{N}` or `\p{N}{1,3}`: at most this many digits.
+    Numbers(usize),
+}
+
+impl NumberSplit {
+    /// Return the split of a pattern, if it splits at numbers.
+    pub(in super::super) fn of(pattern: &str) -> Option<Self> {
+        match pattern {
+            r"\p{N}" => Some(Self::Numbers(1)),
+            r"\p{N}{1,3}" => Some(Self::Numbers(3)),
+            _ => None,
+        }
+    }
+}
+
+/// Remove one of the spellings from the beginning of a pattern and return its meaning.
+fn take<M: Copy>(rest: &mut &str, spellings: &[(&str, M)]) -> Option<M> {
+    spellings.iter().find_map(|&(text, meaning)| {
+        *rest = rest.strip_prefix(text)?;
+        Some(meaning)
+    })
 }

@@ -6,7 +6,7 @@ use piecework_kernels::level::Level;
 
 use super::*;
 use crate::spec::{PatternSpec, SplitBehavior};
-use crate::stages::pretokenize::split::MatchSplitter;
+use crate::stages::pretokenize::simple::MatchSplitter;
 use crate::text::Pattern;
 
 type Spans = Vec<(usize, usize)>;

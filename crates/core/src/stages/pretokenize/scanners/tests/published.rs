@@ -11,7 +11,7 @@ const GPT2: &str = r"'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]
 const NUMERIC: &str = r"[\p{N}\x{11DE0}-\x{11DE9}\x{16FF4}-\x{16FF6}]";
 
 /// One pattern each.
-const SINGLE: [(&str, &str); 21] = [
+const SINGLE: [(&str, &str); 20] = [
     ("GPT-2", GPT2),
     ("tokenizers' own", r"'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+"),
     (
@@ -86,7 +86,6 @@ const SINGLE: [(&str, &str); 21] = [
         "o200k with words joined at spaces",
         r"(?:[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?)(?:[^\s\p{L}\p{M}\p{N}]? (?:[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}\p{M}]+(?i:'s|'t|'re|'ve|'m|'ll|'d)?|[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]+[\p{Ll}\p{Lm}\p{Lo}\p{M}]*(?i:'s|'t|'re|'ve|'m|'ll|'d)?))*|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+",
     ),
-    ("BLOOM", r" ?[^(\s|[.,!?…。，、।۔،])]+"),
 ];
 
 /// Patterns after a cut at every number.
@@ -121,7 +120,5 @@ pub(super) fn all() -> Vec<Case> {
     let mut all: Vec<Case> = single.into_iter().chain(between).collect();
     all.push(("DeepSeek V3", Scanner::DEEPSEEK, DEEPSEEK.to_vec()));
     all.push(("CLIP", Scanner::CLIP, vec![CLIP, GPT2]));
-    let coder = DEEPSEEK_CODER.into_iter().chain([NUMERIC]).collect();
-    all.push(("DeepSeek Coder", Scanner::DEEPSEEK_CODER, coder));
     all
 }
