@@ -255,7 +255,7 @@ build/test-data/.fetched: $(wildcard tools/test_data/*) | $(VENV)/.test-tools
 	@touch $@
 
 # The site has the playground if it was built before; it is then built again where it is old.
-docs: $(VENV)/.built $(VENV)/.test-tools $(DOCS_VENV)/.tools $(wildcard build/playground/index.html)
+docs: $(VENV)/.built $(DOCS_VENV)/.tools $(wildcard build/playground/index.html)
 	$(BIN)/python tools/docs_site/build.py --zensical $(DOCS_VENV)/bin/zensical build/docs
 
 test-docs: docs $(BROWSER_VENV)/.tools
@@ -314,6 +314,8 @@ lint-python: $(VENV)/.built $(VENV)/.test-tools $(VENV)/.lint-tools
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-workflows .github/workflows/*.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.dependabot .github/dependabot.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-config .github/ISSUE_TEMPLATE/config.yml
+	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.github-issue-forms .github/ISSUE_TEMPLATE/bug.yml .github/ISSUE_TEMPLATE/ids.yml
 	$(BIN)/check-jsonschema --quiet --builtin-schema vendor.citation-file-format CITATION.cff
 	$(BIN)/zizmor --offline --quiet .github
 

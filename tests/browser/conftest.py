@@ -31,7 +31,7 @@ def browser() -> Iterator[Any]:
     expect.set_options(timeout=1000 * SECONDS)
     path = next(filter(None, map(shutil.which, NAMES)), None)
     if path is None:
-        pytest.fail("found no Chromium, expected one of " + ", ".join(NAMES))
+        pytest.fail(f"found no Chromium ({', '.join(NAMES)}): apt install chromium")
     with sync_playwright() as playwright:
         # A container often has no user for the sandbox.
         running = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])

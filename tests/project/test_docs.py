@@ -32,6 +32,7 @@ TOUR = ROOT / "python" / "piecework" / "reference" / "README.md"
 PAGES = [
     *(ROOT / name for name in ("README.md", "ARCHITECTURE.md", "CONTRIBUTING.md")),
     TOUR,
+    ROOT / "tools" / "docs_site" / "home.md",
     *sorted((ROOT / "docs").rglob("*.md")),
 ]
 # Run by `make test-torch`.

@@ -13,6 +13,9 @@ from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
+from front_matter import front_matter
+from sources import ROOT
+
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 from reference_pages import CLASSES, MODULES, public_names
 
@@ -35,7 +38,8 @@ def write_api_pages(folder: Path) -> list[dict[str, str]]:
 def class_pages() -> Iterator[tuple[str, str]]:
     """Yield the title and the Markdown of the page of each main class."""
     for name in CLASSES:
-        yield name, f"# `{name}`\n\n{entry(f'piecework.{name}', heading=False)}"
+        about = about_source(getattr(import_module("piecework"), name))
+        yield name, f"{about}# `{name}`\n\n{entry(f'piecework.{name}', heading=False)}"
 
 
 def module_pages() -> Iterator[tuple[str, str]]:
@@ -44,7 +48,13 @@ def module_pages() -> Iterator[tuple[str, str]]:
         module = import_module(name)
         entries = [entry(f"{name}.{one}") for one in names_of(module)]
         about = entry(name, heading=False, members=False)
-        yield name, "\n".join([f"# `{name}`\n", about, *entries])
+        yield name, "\n".join([f"{about_source(module)}# `{name}`\n", about, *entries])
+
+
+def about_source(found: ModuleType | type) -> str:
+    """Return the settings of the page of a class or a module."""
+    source = Path(inspect.getsourcefile(found) or "").resolve()
+    return front_matter(inspect.getdoc(found) or "", source.relative_to(ROOT).as_posix())
 
 
 def names_of(module: ModuleType) -> list[str]:
