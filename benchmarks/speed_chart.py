@@ -3,9 +3,9 @@
     python benchmarks/speed_chart.py          # write docs/images/speed.svg
     python benchmarks/speed_chart.py --check  # exit code 1 when the file differs
 
-Each class has a bar for piecework, for the fastest other library with the same ids, for the release candidate of
-`tokenizers` 1.0, and for the last release of `tokenizers`. Needs Altair and vl-convert. The check compares the
-texts in the file, because other versions of these draw differently.
+Each class has a bar for piecework, for the fastest other library with the same ids, for the release
+candidate of `tokenizers` 1.0, and for the last release of `tokenizers`. Needs Altair and vl-convert. The
+check compares the texts in the file, because other versions of these draw differently.
 """
 
 from __future__ import annotations
