@@ -45,10 +45,11 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of interpreters, each of which would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
-MATURIN := VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
+# No compiled file names a folder of this machine.
+MATURIN := CARGO_ENCODED_RUSTFLAGS="$$($(PYTHON) tools/remapped_paths.py)" VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates release-page test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser wasm playground-page test-wasm test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-release test-faults test-soak fuzz test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates rehearse-release release-page test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser wasm playground-page test-wasm test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-release test-faults test-soak fuzz test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -89,6 +90,7 @@ help:
 	@echo "make lint         run the formatters, linters, type checker and layer contracts"
 	@echo "make deny         check licenses, sources, duplicates and advisories of crates (compiles cargo-deny)"
 	@echo "make check-release  check that dist/ has all files of a release"
+	@echo "make rehearse-release  publish dist/ and the crates to indexes on this machine, aborted and again"
 	@echo "make docs         build the documentation site into build/docs/site; links and anchors are checked"
 	@echo "make test-docs    build the site and run its tests in Chromium, served and as files"
 	@echo "make docs-check   run the examples of the docstrings, the README and docs/"
@@ -142,11 +144,18 @@ sdist: $(VENV)/.wheel-tools
 check-release:
 	$(PYTHON) tools/check_release.py dist $(if $(TAG),--tag "$(TAG)")
 
+# One after the other; versions that exist are skipped, and the limits for new names are waited for.
 publish-crates:
-	cargo publish --workspace --locked
+	$(PYTHON) tools/publish_crates.py --no-verify
+
+# Needs the files of a release, such as those of `make wheel sdist`, in dist/.
+rehearse-release: $(VENV)/.wheel-tools
+	$(BIN)/python tools/rehearse_release.py dist --install
 
 release-page:
-	gh release create "$(TAG)" dist/* --draft --verify-tag --title "piecework $(TAG)" --notes "See CHANGELOG.md."
+	gh release view "$(TAG)" > /dev/null 2>&1 || \
+	  gh release create "$(TAG)" --draft --verify-tag --title "piecework $(TAG)" --notes "See CHANGELOG.md."
+	gh release upload "$(TAG)" dist/* --clobber
 
 # The version of Cargo.toml, which the documents state.
 check-oldest-rust:
@@ -362,7 +371,7 @@ clean:
 
 $(VENV)/.built: $(SOURCES) $(VENV)/.profile | $(VENV)/.tools
 	@echo "Building piecework ($(PROFILE) build; the first one takes minutes) ..."
-	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" tools/show_build.sh $(VENV)/build.log $(BIN)/maturin develop --profile $(PROFILE)
+	@tools/show_build.sh $(VENV)/build.log env $(MATURIN) develop --profile $(PROFILE)
 	@touch $@
 
 # Changes when another profile is asked for.

@@ -14,8 +14,9 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
+
+from remapped_paths import STANDARD_LIBRARY, output, remapping, sysroot
 
 ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = ROOT / "build/wheel-venv"
@@ -36,7 +37,6 @@ COMPATIBILITY = {"gnu": "manylinux2014", "musl": "musllinux_1_2"}
 MUSL_FLAGS = ["-Ctarget-feature=-crt-static", "-Clink-self-contained=no"]
 # rustup's on the PATH, Debian's package rustc-web.
 COMPILERS = ("rustc", "/usr/bin/rustc")
-STANDARD_LIBRARY = "lib/rustlib/src/rust/library"
 
 
 def main() -> None:
@@ -84,11 +84,6 @@ def has_library_source(compiler: str, target: str) -> bool:
     """Return whether a compiler can compile the standard library, which zig then links."""
     has_cargo = Path(compiler).with_name("cargo").exists()
     return "linux" in target and has_cargo and (sysroot(compiler) / STANDARD_LIBRARY).is_dir()
-
-
-def sysroot(compiler: str) -> Path:
-    """Return the folder of a compiler's libraries."""
-    return Path(output([compiler, "--print", "sysroot"]))
 
 
 def install_tools() -> None:
@@ -150,7 +145,7 @@ def build_environment(target: str, compiler: str) -> dict[str, str]:
     }
     commit_time = output(["git", "-C", str(ROOT), "log", "-1", "--format=%ct"])
     environment.setdefault("SOURCE_DATE_EPOCH", commit_time)
-    flags = [f"--remap-path-prefix={path}={name}" for path, name in places(compiler)]
+    flags = remapping(compiler)
     if target.endswith("musl"):
         flags += MUSL_FLAGS
     environment |= {
@@ -164,21 +159,6 @@ def build_environment(target: str, compiler: str) -> dict[str, str]:
         ),
     }
     return environment
-
-
-def places(compiler: str) -> Iterator[tuple[str, str]]:
-    """Yield the folders with sources, and what stands for each in messages of panics."""
-    cargo = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
-    yield str(ROOT), "piecework"
-    yield str(sysroot(compiler) / Path(STANDARD_LIBRARY).parent), "rust"
-    for index in sorted((cargo / "registry/src").glob("*")):
-        yield str(index), "crates"
-
-
-def output(command: list[str]) -> str:
-    """Return what a program prints, "" if it fails."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    return "" if done.returncode else done.stdout.strip()
 
 
 def run(command: list[str], environment: dict[str, str] | None = None) -> None:
