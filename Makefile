@@ -49,7 +49,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MATURIN := CARGO_ENCODED_RUSTFLAGS="$$($(PYTHON) tools/remapped_paths.py)" VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates rehearse-release release-page test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser wasm playground-page test-wasm test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-release test-faults test-soak fuzz test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates rehearse-release release-page test test-fast test-pythons test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser wasm playground-page test-wasm test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-release test-faults test-soak fuzz test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-instructions bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -61,6 +61,7 @@ help:
 	@echo "make rust-tests   compile the tests in Rust; with -j 2, beside \`make build\`"
 	@echo "make test         build if needed and run every test"
 	@echo "make test-fast    run the tests that are not marked slow"
+	@echo "make test-pythons run them on one wheel in CPython 3.10 to 3.13, as far as installed (2 GB each, in build/wheel-tests)"
 	@echo "make test-transformers   run transformers' own tests on tokenizers that encode here (12 MB of downloads)"
 	@echo "make test-peers   run the tests of tiktoken and sentencepiece over piecework.compat (1 MB of downloads)"
 	@echo "make test-clients run the tests with libraries that take a tokenizer (2 GB, in build/clients-venv)"
@@ -96,6 +97,7 @@ help:
 	@echo "make docs-check   run the examples of the docstrings, the README and docs/"
 	@echo "make bench        compare with other libraries, in ten minutes (quiet machine)"
 	@echo "make bench-full   the same to the last repetition, and keep the record"
+	@echo "make bench-instructions  name the commit of SINCE that executes more instructions (apt install valgrind)"
 	@echo "make corpora      build the corpora that make bench measures on (500 MB of downloads)"
 	@echo "make clean        remove everything that was built"
 
@@ -115,6 +117,11 @@ wheel: $(VENV)/.built $(VENV)/.wheel-tools
 	@$(MATURIN) build --profile $(PROFILE) --auditwheel check --out dist > $(VENV)/wheel.log 2>&1 || { cat $(VENV)/wheel.log >&2; exit 1; }
 	@$(BIN)/twine check --strict dist/*.whl
 	@$(BIN)/python tools/check_wheel.py dist/*.whl
+
+# One wheel in every version of CPython that is installed.
+PYTHONS ?= python3.10 python3.11 python3.12 python3.13
+test-pythons: wheel
+	$(BIN)/python tools/test_wheel.py dist $(addprefix --python ,$(PYTHONS)) -- $(PYTEST)
 
 # A wheel for another platform, named as Rust names it: make wheel-aarch64-unknown-linux-gnu
 wheel-%:
@@ -351,6 +358,12 @@ bench-rust:
 
 corpora: $(VENV)/.tools
 	$(BIN)/python benchmarks/build_corpora.py
+
+# Valgrind counts instructions, so other programs do not disturb: make bench-instructions SINCE='24 hours ago'
+SINCE ?= 24 hours ago
+bench-instructions: $(VENV)/.built
+	@command -v valgrind > /dev/null || { echo "make bench-instructions needs valgrind: apt install valgrind" >&2; exit 1; }
+	$(BIN)/python benchmarks/instructions.py --since "$(SINCE)"
 
 bench-smoke: $(VENV)/.built $(VENV)/.test-tools
 	$(BIN)/python benchmarks/run.py --smoke

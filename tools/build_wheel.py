@@ -45,11 +45,12 @@ def main() -> None:
     parser.add_argument("target", choices=PLATFORM_TAGS, help="a target of Rust")
     parser.add_argument("--interpreter", help="a free-threaded Python, which cannot load abi3")
     parser.add_argument("--out", type=Path, default=ROOT / "dist", help="the folder to write to")
+    parser.add_argument("--profile", default="release", help="the profile of Cargo")
     parser.add_argument("--unchecked", action="store_true", help="build the wheel only")
     arguments = parser.parse_args()
     compiler = compiler_for(arguments.target)
     install_tools()
-    wheel = build(arguments.target, compiler, arguments.interpreter, arguments.out.resolve())
+    wheel = build(compiler, arguments)
     if arguments.unchecked:
         return
     run([tool("python"), "-m", "twine", "check", "--strict", str(wheel)])
@@ -110,14 +111,16 @@ def tool(name: str) -> str:
 # ---- building
 
 
-def build(target: str, compiler: str, interpreter: str | None, out: Path) -> Path:
+def build(compiler: str, arguments: argparse.Namespace) -> Path:
     """Compile and pack the wheel; return its path."""
-    command = [tool("maturin"), "build", "--profile", "release", "--locked", "--target", target]
+    target, out = arguments.target, arguments.out.resolve()
+    command = [tool("maturin"), "build", "--profile", arguments.profile, "--locked"]
+    command += ["--target", target]
     environment = build_environment(target, compiler)
     if "linux" in target:
         command += ["--zig", "--compatibility", COMPATIBILITY[target.rpartition("-")[2]]]
-    if interpreter:
-        command += ["--interpreter", interpreter]
+    if arguments.interpreter:
+        command += ["--interpreter", arguments.interpreter]
     command += standard_library(target, compiler, environment)
     fresh = ROOT / "build/wheel" / target
     shutil.rmtree(fresh, ignore_errors=True)

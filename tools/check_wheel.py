@@ -183,7 +183,7 @@ def sdist_problems(package: Path) -> Iterator[str]:
         if re.match(r"(crates/.*\.(rs|toml)|python/.*\.pyi?)$", name)
         and not name.startswith(CRATES_OF_OTHERS)
     }
-    needed |= {"LICENSE", "README.md", "Cargo.toml", "Cargo.lock", "pyproject.toml"}
+    needed |= {"LICENSE", "crates/bindings/README.md", "Cargo.toml", "Cargo.lock", "pyproject.toml"}
     needed |= {"python/piecework/py.typed", SBOM, NOTICES}
     yield from (f"{name} is missing" for name in sorted(needed - members.keys()))
     # maturin puts the README that the manifests name into each crate.

@@ -53,7 +53,8 @@ def main() -> None:
 
 def rehearse_crates(index: LocalIndex, folder: Path) -> None:
     """Publish until the registry refuses a new crate, then again; check that each crate is there once."""
-    workspace = copy_of_commit(folder / "workspace")
+    workspace = copy_of_checkout(folder / "workspace")
+    depend_on_registry(workspace / "Cargo.toml")
     aborted = publish(index, workspace)
     check(aborted.returncode != 0, "the first run goes on after a refusal")
     check(len(index.versions) == AT_ONCE, f"the first run published {len(index.versions)} crates")
@@ -72,8 +73,8 @@ def rehearse_crates(index: LocalIndex, folder: Path) -> None:
     )
 
 
-def copy_of_commit(folder: Path) -> Path:
-    """Write the tracked files into a folder; piecework's crates depend on each other through the registry."""
+def copy_of_checkout(folder: Path) -> Path:
+    """Write the tracked files into a folder."""
     folder.mkdir()
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
     names = [name for name in listed.stdout.decode().split("\0") if name]
@@ -86,7 +87,11 @@ def copy_of_commit(folder: Path) -> Path:
     data, _ = archive.communicate("\0".join(names).encode())
     with tarfile.open(fileobj=io.BytesIO(data)) as members:
         members.extractall(folder, filter="data")
-    manifest = folder / "Cargo.toml"
+    return folder
+
+
+def depend_on_registry(manifest: Path) -> None:
+    """Make piecework's crates depend on each other through the local registry."""
     text, count = re.subn(
         r'^(piecework-\w+ = \{ path = ".+?", version = ".+?") \}$',
         rf'\1, registry = "{REGISTRY}" }}',
@@ -95,7 +100,6 @@ def copy_of_commit(folder: Path) -> Path:
     )
     check(count > 0, "Cargo.toml has no dependency on a crate of piecework")
     manifest.write_text(text, encoding="utf-8")
-    return folder
 
 
 def publish(index: LocalIndex, workspace: Path) -> subprocess.CompletedProcess[str]:

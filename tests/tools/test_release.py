@@ -20,11 +20,11 @@ def tool(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
 
 
 def test_every_crate_follows_those_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
-    order = list(tool("publish_crates", monkeypatch).in_order(ROOT))
-    assert order[-1] == "piecework"
-    assert order.index("piecework-kernels") < order.index("piecework-core")
-    assert order.index("piecework-core") < order.index("piecework-formats")
-    assert all((ROOT / f"crates/{name.rpartition('-')[2]}/LICENSE").is_file() for name in order)
+    *parts, last = tool("publish_crates", monkeypatch).in_order(ROOT)
+    order = [name.removeprefix(f"{last}-") for name in parts]
+    assert sorted(order) == sorted(tool("rename", monkeypatch).PARTS)
+    assert order.index("kernels") < order.index("core") < order.index("formats")
+    assert all((ROOT / f"crates/{name}/LICENSE").is_file() for name in (*order, "piecework"))
 
 
 def answers(*errors: str) -> Any:
@@ -99,3 +99,25 @@ def test_an_upload_that_is_cut_is_completed_by_the_second_run(
     rehearsal.rehearse_packages(index, files)
     assert index.refusals == [path.name for path in files[:2]]
     assert index.page_of_files().count("#sha256=") == 5
+
+
+@pytest.mark.slow
+def test_another_name_is_one_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy = tool("rehearse_release", monkeypatch).copy_of_checkout(tmp_path / "copy")
+    for command in (["git", "init", "-q"], ["git", "add", "--all"]):
+        subprocess.run(command, cwd=copy, check=True)
+    address = "https://github.com/someone/else"
+    names = ["--pypi", "piece-work", "--crates", "other", "--repository", address]
+    command = [sys.executable, str(copy / "tools/rename.py"), *names, "--root", str(copy)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    *parts, last = tool("publish_crates", monkeypatch).in_order(copy)
+    assert (last, parts[0]) == ("other", "other-kernels")
+    left = subprocess.run(
+        ["git", "grep", "-l", "https://github.com/piecework/piecework"],
+        cwd=copy,
+        capture_output=True,
+    )
+    assert left.stdout == b""
+    assert 'requires("piece-work")' in (copy / "python/piecework/_internal/extras.py").read_text()
+    assert "pip install piece-work" in (copy / "docs/how-to/install.md").read_text()
