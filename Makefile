@@ -113,6 +113,7 @@ rust-tests: $(VENV)/.tools
 # The profile and folder of `build`, so cargo compiles nothing twice; `make wheels` builds with `release`. `--auditwheel check` fails where a
 # repair would be needed.
 wheel: $(VENV)/.built $(VENV)/.wheel-tools
+	@tools/check_toolchain.sh $(PYTHON)
 	@rm -rf dist/*.whl
 	@$(MATURIN) build --profile $(PROFILE) --auditwheel check --out dist > $(VENV)/wheel.log 2>&1 || { cat $(VENV)/wheel.log >&2; exit 1; }
 	@$(BIN)/twine check --strict dist/*.whl
@@ -383,6 +384,7 @@ clean:
 # ---- files that stand for finished steps
 
 $(VENV)/.built: $(SOURCES) $(VENV)/.profile | $(VENV)/.tools
+	@tools/check_toolchain.sh $(PYTHON)
 	@echo "Building piecework ($(PROFILE) build; the first one takes minutes) ..."
 	@tools/show_build.sh $(VENV)/build.log env $(MATURIN) develop --profile $(PROFILE)
 	@touch $@
