@@ -45,10 +45,11 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of interpreters, each of which would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
-MATURIN := VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
+# No compiled file names a folder of this machine.
+MATURIN := CARGO_ENCODED_RUSTFLAGS="$$($(PYTHON) tools/remapped_paths.py)" VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates release-page test test-fast test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser wasm playground-page test-wasm test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-release test-faults test-soak fuzz test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates rehearse-release release-page test test-fast test-pythons test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser wasm playground-page test-wasm test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-release test-faults test-soak fuzz test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-instructions bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -60,6 +61,7 @@ help:
 	@echo "make rust-tests   compile the tests in Rust; with -j 2, beside \`make build\`"
 	@echo "make test         build if needed and run every test"
 	@echo "make test-fast    run the tests that are not marked slow"
+	@echo "make test-pythons run them on one wheel in CPython 3.10 to 3.13, as far as installed (2 GB each, in build/wheel-tests)"
 	@echo "make test-transformers   run transformers' own tests on tokenizers that encode here (12 MB of downloads)"
 	@echo "make test-peers   run the tests of tiktoken and sentencepiece over piecework.compat (1 MB of downloads)"
 	@echo "make test-clients run the tests with libraries that take a tokenizer (2 GB, in build/clients-venv)"
@@ -89,11 +91,13 @@ help:
 	@echo "make lint         run the formatters, linters, type checker and layer contracts"
 	@echo "make deny         check licenses, sources, duplicates and advisories of crates (compiles cargo-deny)"
 	@echo "make check-release  check that dist/ has all files of a release"
+	@echo "make rehearse-release  publish dist/ and the crates to indexes on this machine, aborted and again"
 	@echo "make docs         build the documentation site into build/docs/site; links and anchors are checked"
 	@echo "make test-docs    build the site and run its tests in Chromium, served and as files"
 	@echo "make docs-check   run the examples of the docstrings, the README and docs/"
 	@echo "make bench        compare with other libraries, in ten minutes (quiet machine)"
 	@echo "make bench-full   the same to the last repetition, and keep the record"
+	@echo "make bench-instructions  name the commit of SINCE that executes more instructions (apt install valgrind)"
 	@echo "make corpora      build the corpora that make bench measures on (500 MB of downloads)"
 	@echo "make clean        remove everything that was built"
 
@@ -109,10 +113,16 @@ rust-tests: $(VENV)/.tools
 # The profile and folder of `build`, so cargo compiles nothing twice; `make wheels` builds with `release`. `--auditwheel check` fails where a
 # repair would be needed.
 wheel: $(VENV)/.built $(VENV)/.wheel-tools
+	@tools/check_toolchain.sh $(PYTHON)
 	@rm -rf dist/*.whl
 	@$(MATURIN) build --profile $(PROFILE) --auditwheel check --out dist > $(VENV)/wheel.log 2>&1 || { cat $(VENV)/wheel.log >&2; exit 1; }
 	@$(BIN)/twine check --strict dist/*.whl
 	@$(BIN)/python tools/check_wheel.py dist/*.whl
+
+# One wheel in every version of CPython that is installed.
+PYTHONS ?= python3.10 python3.11 python3.12 python3.13
+test-pythons: wheel
+	$(BIN)/python tools/test_wheel.py dist $(addprefix --python ,$(PYTHONS)) -- $(PYTEST)
 
 # A wheel for another platform, named as Rust names it: make wheel-aarch64-unknown-linux-gnu
 wheel-%:
@@ -142,11 +152,18 @@ sdist: $(VENV)/.wheel-tools
 check-release:
 	$(PYTHON) tools/check_release.py dist $(if $(TAG),--tag "$(TAG)")
 
+# One after the other; versions that exist are skipped, and the limits for new names are waited for.
 publish-crates:
-	cargo publish --workspace --locked
+	$(PYTHON) tools/publish_crates.py --no-verify
+
+# Needs the files of a release, such as those of `make wheel sdist`, in dist/.
+rehearse-release: $(VENV)/.wheel-tools
+	$(BIN)/python tools/rehearse_release.py dist --install
 
 release-page:
-	gh release create "$(TAG)" dist/* --draft --verify-tag --title "piecework $(TAG)" --notes "See CHANGELOG.md."
+	gh release view "$(TAG)" > /dev/null 2>&1 || \
+	  gh release create "$(TAG)" --draft --verify-tag --title "piecework $(TAG)" --notes "See CHANGELOG.md."
+	gh release upload "$(TAG)" dist/* --clobber
 
 # The version of Cargo.toml, which the documents state.
 check-oldest-rust:
@@ -345,6 +362,12 @@ bench-rust:
 corpora: $(VENV)/.tools
 	$(BIN)/python benchmarks/build_corpora.py
 
+# Valgrind counts instructions, so other programs do not disturb: make bench-instructions SINCE='24 hours ago'
+SINCE ?= 24 hours ago
+bench-instructions: $(VENV)/.built
+	@command -v valgrind > /dev/null || { echo "make bench-instructions needs valgrind: apt install valgrind" >&2; exit 1; }
+	$(BIN)/python benchmarks/instructions.py --since "$(SINCE)"
+
 bench-smoke: $(VENV)/.built $(VENV)/.test-tools
 	$(BIN)/python benchmarks/run.py --smoke
 
@@ -363,8 +386,9 @@ clean:
 # ---- files that stand for finished steps
 
 $(VENV)/.built: $(SOURCES) $(VENV)/.profile | $(VENV)/.tools
+	@tools/check_toolchain.sh $(PYTHON)
 	@echo "Building piecework ($(PROFILE) build; the first one takes minutes) ..."
-	@VIRTUAL_ENV="$(CURDIR)/$(VENV)" tools/show_build.sh $(VENV)/build.log $(BIN)/maturin develop --profile $(PROFILE)
+	@tools/show_build.sh $(VENV)/build.log env $(MATURIN) develop --profile $(PROFILE)
 	@touch $@
 
 # Changes when another profile is asked for.

@@ -14,8 +14,9 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
+
+from remapped_paths import STANDARD_LIBRARY, output, remapping, sysroot
 
 ROOT = Path(__file__).resolve().parent.parent
 ENVIRONMENT = ROOT / "build/wheel-venv"
@@ -36,7 +37,6 @@ COMPATIBILITY = {"gnu": "manylinux2014", "musl": "musllinux_1_2"}
 MUSL_FLAGS = ["-Ctarget-feature=-crt-static", "-Clink-self-contained=no"]
 # rustup's on the PATH, Debian's package rustc-web.
 COMPILERS = ("rustc", "/usr/bin/rustc")
-STANDARD_LIBRARY = "lib/rustlib/src/rust/library"
 
 
 def main() -> None:
@@ -45,11 +45,12 @@ def main() -> None:
     parser.add_argument("target", choices=PLATFORM_TAGS, help="a target of Rust")
     parser.add_argument("--interpreter", help="a free-threaded Python, which cannot load abi3")
     parser.add_argument("--out", type=Path, default=ROOT / "dist", help="the folder to write to")
+    parser.add_argument("--profile", default="release", help="the profile of Cargo")
     parser.add_argument("--unchecked", action="store_true", help="build the wheel only")
     arguments = parser.parse_args()
     compiler = compiler_for(arguments.target)
     install_tools()
-    wheel = build(arguments.target, compiler, arguments.interpreter, arguments.out.resolve())
+    wheel = build(compiler, arguments)
     if arguments.unchecked:
         return
     run([tool("python"), "-m", "twine", "check", "--strict", str(wheel)])
@@ -86,11 +87,6 @@ def has_library_source(compiler: str, target: str) -> bool:
     return "linux" in target and has_cargo and (sysroot(compiler) / STANDARD_LIBRARY).is_dir()
 
 
-def sysroot(compiler: str) -> Path:
-    """Return the folder of a compiler's libraries."""
-    return Path(output([compiler, "--print", "sysroot"]))
-
-
 def install_tools() -> None:
     """Make the environment with the pinned tools, unless it has them."""
     mark = ENVIRONMENT / ".tools"
@@ -115,14 +111,16 @@ def tool(name: str) -> str:
 # ---- building
 
 
-def build(target: str, compiler: str, interpreter: str | None, out: Path) -> Path:
+def build(compiler: str, arguments: argparse.Namespace) -> Path:
     """Compile and pack the wheel; return its path."""
-    command = [tool("maturin"), "build", "--profile", "release", "--locked", "--target", target]
+    target, out = arguments.target, arguments.out.resolve()
+    command = [tool("maturin"), "build", "--profile", arguments.profile, "--locked"]
+    command += ["--target", target]
     environment = build_environment(target, compiler)
     if "linux" in target:
         command += ["--zig", "--compatibility", COMPATIBILITY[target.rpartition("-")[2]]]
-    if interpreter:
-        command += ["--interpreter", interpreter]
+    if arguments.interpreter:
+        command += ["--interpreter", arguments.interpreter]
     command += standard_library(target, compiler, environment)
     fresh = ROOT / "build/wheel" / target
     shutil.rmtree(fresh, ignore_errors=True)
@@ -150,7 +148,7 @@ def build_environment(target: str, compiler: str) -> dict[str, str]:
     }
     commit_time = output(["git", "-C", str(ROOT), "log", "-1", "--format=%ct"])
     environment.setdefault("SOURCE_DATE_EPOCH", commit_time)
-    flags = [f"--remap-path-prefix={path}={name}" for path, name in places(compiler)]
+    flags = remapping(compiler)
     if target.endswith("musl"):
         flags += MUSL_FLAGS
     environment |= {
@@ -164,21 +162,6 @@ def build_environment(target: str, compiler: str) -> dict[str, str]:
         ),
     }
     return environment
-
-
-def places(compiler: str) -> Iterator[tuple[str, str]]:
-    """Yield the folders with sources, and what stands for each in messages of panics."""
-    cargo = Path(os.environ.get("CARGO_HOME", Path.home() / ".cargo"))
-    yield str(ROOT), "piecework"
-    yield str(sysroot(compiler) / Path(STANDARD_LIBRARY).parent), "rust"
-    for index in sorted((cargo / "registry/src").glob("*")):
-        yield str(index), "crates"
-
-
-def output(command: list[str]) -> str:
-    """Return what a program prints, "" if it fails."""
-    done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
-    return "" if done.returncode else done.stdout.strip()
 
 
 def run(command: list[str], environment: dict[str, str] | None = None) -> None:

@@ -63,8 +63,10 @@ def tag_problems(tag: str | None) -> Iterator[str]:
         return
     if tag != f"v{version()}":
         yield f"the tag is {tag}, and Cargo.toml has version {version()}"
-    if f"\n## [{version()}]" not in (ROOT / "CHANGELOG.md").read_text(encoding="utf-8"):
-        yield f"CHANGELOG.md has no heading for {version()}"
+    heading = rf"^## \[{re.escape(version())}\] - \d{{4}}-\d\d-\d\d$"
+    changes = (ROOT / "CHANGELOG.md").read_text(encoding="utf-8")
+    if not re.search(heading, changes, re.MULTILINE):
+        yield f"CHANGELOG.md has no heading with a date for {version()}"
 
 
 def version() -> str:

@@ -53,7 +53,8 @@ def main() -> None:
         sys.exit("\n".join(f"{package.name}: {problem}" for problem in problems))
     with tempfile.TemporaryDirectory() as folder:
         shown = use(package, Path(folder), arguments.interpreter)
-    print(f"{package.name}: {package.stat().st_size / 1e6:.1f} MB, {shown}")
+    size = f"{package.stat().st_size / 1e6:.1f} MB"
+    print(f"{package.name}: {size}{oldest_glibc(package)}, {shown}")
 
 
 # ---- contents
@@ -72,6 +73,8 @@ def wheel_problems(package: Path) -> Iterator[str]:
         yield from musllinux_problems(package)
     with zipfile.ZipFile(package) as wheel:
         names = set(wheel.namelist())
+        if module_of(package) in names:
+            yield from folder_problems(wheel.read(module_of(package)))
         (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
         yield from metadata_problems(email.message_from_bytes(wheel.read(metadata)))
         (entry_points,) = (name for name in names if name.endswith(".dist-info/entry_points.txt"))
@@ -113,6 +116,23 @@ def inventory_problems(wheel: zipfile.ZipFile, dist_info: str) -> Iterator[str]:
             yield f"{path} is missing"
         elif wheel.read(path) != (ROOT / name).read_bytes():
             yield f"{path}: found another text, expected that of {name} in git"
+
+
+def folder_problems(module: bytes) -> Iterator[str]:
+    """Yield the folders of this machine that a compiled module names."""
+    for folder in (Path.home(), ROOT):
+        if count := module.count(f"{folder}/".encode()):
+            yield f"the module names {folder} {count} times: build it with tools/remapped_paths.py"
+
+
+def oldest_glibc(package: Path) -> str:
+    """Return which glibc a wheel needs, "" for a wheel of another system.
+
+    >>> oldest_glibc(Path("piecework-0.1.0-cp310-abi3-manylinux_2_34_x86_64.whl"))
+    ', needs glibc 2.34 or newer'
+    """
+    found = re.findall(r"manylinux_(\d+)_(\d+)", package.name)
+    return f", needs glibc {'.'.join(found[-1])} or newer" if found else ""
 
 
 def schema_problems(bom: str) -> Iterator[str]:
@@ -163,7 +183,7 @@ def sdist_problems(package: Path) -> Iterator[str]:
         if re.match(r"(crates/.*\.(rs|toml)|python/.*\.pyi?)$", name)
         and not name.startswith(CRATES_OF_OTHERS)
     }
-    needed |= {"LICENSE", "README.md", "Cargo.toml", "Cargo.lock", "pyproject.toml"}
+    needed |= {"LICENSE", "crates/bindings/README.md", "Cargo.toml", "Cargo.lock", "pyproject.toml"}
     needed |= {"python/piecework/py.typed", SBOM, NOTICES}
     yield from (f"{name} is missing" for name in sorted(needed - members.keys()))
     # maturin puts the README that the manifests name into each crate.

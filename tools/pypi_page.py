@@ -4,6 +4,7 @@ python tools/pypi_page.py          # write the page
 python tools/pypi_page.py --check  # exit code 1 if it differs
 
 PyPI shows the page without the files beside it, so a relative link or image of README.md leads nowhere there.
+Links lead to the tag of the version: the page of an old release keeps showing its own documents.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description="Write the page that PyPI shows.")
     parser.add_argument("--check", action="store_true", help="exit with 1 if the page differs")
     is_check = parser.parse_args().check
-    page = page_of(README.read_text(encoding="utf-8"), repository())
+    page = page_of(README.read_text(encoding="utf-8"), repository(), f"v{version()}")
     if is_check:
         if PAGE.read_text(encoding="utf-8") == page:
             return 0
@@ -47,13 +48,20 @@ def repository() -> str:
     return address
 
 
-def page_of(readme: str, repository: str) -> str:
-    """Return a page whose links lead to files of the repository."""
+def version() -> str:
+    """Return the version of the workspace."""
+    manifest = tomllib.loads((ROOT / "Cargo.toml").read_text(encoding="utf-8"))
+    found: str = manifest["workspace"]["package"]["version"]
+    return found
+
+
+def page_of(readme: str, repository: str, tag: str) -> str:
+    """Return a page whose links lead to files of the repository at a tag."""
 
     def absolute(link: re.Match[str]) -> str:
         image, text, target = link["is_image"] or "", link["text"], link["target"]
         if not target.startswith(("#", "https://", "http://")):
-            target = f"{repository}/{'raw' if image else 'blob'}/main/{target}"
+            target = f"{repository}/{'raw' if image else 'blob'}/{tag}/{target}"
         return f"{image}[{text}]({target})"
 
     return WRITTEN_BY + LINK.sub(absolute, readme)

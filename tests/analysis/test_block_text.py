@@ -33,6 +33,17 @@ def test_narrow_columns_wrap_and_keep_every_word(width: int | None) -> None:
     assert max(map(cell_len, lines)) <= (width or 10_000)
 
 
+@pytest.mark.parametrize("width", [60, 100, 200, None])
+def test_a_table_of_many_tokenizers_continues_below_itself(width: int | None) -> None:
+    names = tuple(f"tokenizer-{at}.json" for at in range(9))
+    rows = tuple((f"measure {row}", *map(str, range(9))) for row in range(3))
+    shown = as_text([Grid(("", *names), rows, names, marked=(1,))], width)
+    assert max(map(cell_len, shown.splitlines())) <= min(width or 100, 100)
+    cells = [line.split()[-1] for line in shown.splitlines() if "measure 2" in line]
+    assert cells[-1] == "8"
+    assert shown.count(">  measure 1") == shown.count("measure 1") == len(cells) > 1
+
+
 def test_marked_rows_titles_and_omitted_rows() -> None:
     grid = Grid(("token",), (("hu",), ("hug",)), marked=(1,), omitted=1_000, title="merges")
     empty = Grid(("token",), (), title="pairs")

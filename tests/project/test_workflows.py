@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib
 import re
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,8 @@ TARGETS = set(
 )
 # What `make test` is, and parts of it.
 IN_TEST = {"test", "test-fast", "test-data"}
+# The workflow `ci` runs `tools/test_wheel.py` in each version.
+IN_CI = {"test-pythons"}
 
 
 def workflow(name: str) -> dict[str, Any]:
@@ -34,7 +37,8 @@ def commands(name: str) -> list[str]:
 
 
 def nightly_targets() -> set[str]:
-    return {row["target"] for row in jobs("nightly")["target"]["strategy"]["matrix"]["include"]}
+    of_jobs = (jobs("nightly")[name]["strategy"]["matrix"] for name in ("target", "check"))
+    return {row["target"] for matrix in of_jobs for row in matrix["include"]}
 
 
 @pytest.mark.parametrize("name", ["ci", "nightly", "release"])
@@ -62,7 +66,7 @@ def test_jobs_need_jobs_and_use_keys_of_their_matrix(name: str) -> None:
 
 def test_what_a_change_does_not_run_is_run_at_night() -> None:
     of_change = (ROOT / ".ci/run").read_text(encoding="utf-8")
-    tests = {name for name in TARGETS if name.startswith("test")} - IN_TEST
+    tests = {name for name in TARGETS if name.startswith("test")} - IN_TEST - IN_CI
     assert {name for name in tests - nightly_targets() if name not in of_change} == set()
     assert nightly_targets() <= TARGETS
 
@@ -78,8 +82,49 @@ def test_the_release_builds_every_file(monkeypatch: pytest.MonkeyPatch) -> None:
     assert targets == set(release.FREE_THREADED_TARGETS)
     versions = {f"cp{version.replace('.', '').rstrip('t')}" for version in matrix["python"]}
     assert versions == set(release.FREE_THREADED_VERSIONS)
-    assert set(built["complete"]["needs"]) == {"deny", "sdist", "wheels", "free-threaded"}
-    assert built["publish"]["needs"] == built["crates"]["needs"] == "complete"
+    built_before = {"deny", "sdist", "wheels", "free-threaded", "packages", "site"}
+    assert set(built["complete"]["needs"]) == built_before
+
+
+def test_nothing_goes_to_pypi_before_the_crates_are_published() -> None:
+    order = ["complete", "crates", "publish"]
+    built = jobs("release")
+    assert [built[name]["needs"] for name in order[1:]] == order[:-1]
+    assert {built[name]["needs"] for name in ("pages", "page")} == {"publish"}
+    [upload] = [step for step in built["publish"]["steps"] if "pypi-publish" in step["uses"]]
+    assert upload["with"]["skip-existing"] is True
+    assert all("tag" in built[name]["if"] for name in ("crates", "publish", "pages", "page"))
+
+
+def test_one_wheel_is_tested_in_every_supported_version() -> None:
+    job = jobs("ci")["python"]
+    assert job["needs"] == "wheel"
+    assert job["strategy"]["matrix"]["python"] == [f"3.{minor}" for minor in range(10, 15)]
+    makefile = (ROOT / "Makefile").read_text(encoding="utf-8")
+    assert "PYTHONS ?= python3.10 python3.11 python3.12 python3.13\n" in makefile
+
+
+def test_no_check_of_crates_builds_the_package() -> None:
+    steps = jobs("nightly")["check"]["steps"]
+    assert "make test-data" not in [step.get("run") for step in steps]
+
+
+def test_the_workflows_name_one_version_of_rust() -> None:
+    versions = {workflow(name)["env"]["RUSTUP_TOOLCHAIN"] for name in ("ci", "nightly", "release")}
+    assert len(versions) == 1
+    manifest = (ROOT / "Cargo.toml").read_text(encoding="utf-8")
+    [oldest] = re.findall(r'^rust-version = "1\.(\d+)"', manifest, re.MULTILINE)
+    assert int(versions.pop().split(".")[1]) >= int(oldest)
+
+
+def test_dependabot_sees_every_lock_file() -> None:
+    yaml = pytest.importorskip("yaml", reason="yaml comes with transformers")
+    updates = yaml.safe_load((ROOT / ".github/dependabot.yml").read_text(encoding="utf-8"))
+    [cargo] = [one for one in updates["updates"] if one["package-ecosystem"] == "cargo"]
+    command = ["git", "ls-files", "*Cargo.lock"]
+    locks = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True).stdout
+    folders = {"/" + path.rpartition("/")[0] for path in locks.split()}
+    assert set(cargo["directories"]) == folders
 
 
 def test_actions_are_pinned_to_commits() -> None:

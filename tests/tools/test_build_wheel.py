@@ -45,6 +45,7 @@ def compilers(build_wheel: ModuleType, monkeypatch: pytest.MonkeyPatch, tmp_path
         return str(libraries) if (name, command[-1][:6]) == ("rustup", "x86_64") else ""
 
     monkeypatch.setattr(build_wheel, "output", output)
+    monkeypatch.setattr(importlib.import_module("remapped_paths"), "output", output)
     return tmp_path
 
 
@@ -106,4 +107,4 @@ def test_the_tag_names_the_version_and_the_changelog_has_it(check_release: Modul
     assert list(check_release.tag_problems(None)) == []
     wrong, unlisted = check_release.tag_problems("v99.0.0")
     assert wrong.startswith("the tag is v99.0.0, and Cargo.toml has version ")
-    assert unlisted == f"CHANGELOG.md has no heading for {check_release.version()}"
+    assert unlisted == (f"CHANGELOG.md has no heading with a date for {check_release.version()}")

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from rich.cells import cell_len
 from rich.console import Console, RenderableType
@@ -12,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from piecework.analysis.alignment import Alignment
-from piecework.analysis.blocks import Block, Colors, Grid, Heading, Paragraph, Tokens
+from piecework.analysis.blocks import WIDTH, Block, Colors, Grid, Heading, Paragraph, Tokens
 from piecework.analysis.readable import escape_controls
 
 TOKEN_STYLES = ("black on bright_cyan", "black on bright_yellow", "black on bright_green")
@@ -27,6 +28,8 @@ _STYLES = {
 _INDENT = 2
 _UNBROKEN = 12
 """Words of a table up to this width are not broken."""
+_LONGEST_LABEL = 30
+"""The first column of a table has this width if its parts would not fit beside a longer one."""
 _UNLIMITED = 1 << 20
 
 
@@ -69,7 +72,11 @@ def _renderables(block: Block, width: int) -> Iterator[RenderableType]:
     else:
         if block.title:
             yield from (Text(), *_heading(Heading(block.title)))
-        yield _table(block) if block.rows else _indented("none")
+        for at, part in enumerate(_parts(block, width) if block.rows else ()):
+            yield from (Text(),) if at else ()
+            yield _table(part)
+        if not block.rows:
+            yield _indented("none")
         if block.omitted:
             yield _indented(f"... and {block.omitted:,} more")
 
@@ -87,16 +94,53 @@ def _heading(heading: Heading) -> Iterator[Text]:
         yield from (Text(), title, Text(line * title.cell_len))
 
 
+def _parts(grid: Grid, width: int) -> Iterator[Grid]:
+    """Yield a grid of numbers in parts that fit into a width, each with the first column.
+
+    >>> wide = Grid(("", *"abc"), (("row", "1" * 9, "2" * 9, "3" * 9),), numbers=("a", "b", "c"))
+    >>> [part.header for part in _parts(wide, 30)], [part.header for part in _parts(wide, 100)]
+    ([('', 'a', 'b'), ('', 'c')], [('', 'a', 'b', 'c')])
+
+    Other grids are one part. No part is wider than `WIDTH`; with a larger `width`, no cell is folded.
+    """
+    label, *columns = zip(grid.header, *grid.rows, strict=True)
+    longest = _widest if width > WIDTH else _longest_word
+    room = min(width, WIDTH) - min(_widest(label), _LONGEST_LABEL) - 2 * _INDENT
+    has_numbers_only = set(grid.header[1:]) <= set(grid.numbers)
+    parts: list[list[tuple[str, ...]]] = [[]]
+    left = room
+    for column in columns:
+        needed = longest(column) + _INDENT
+        if has_numbers_only and parts[-1] and needed > left:
+            parts.append([])
+            left = room
+        parts[-1].append(column)
+        left -= needed
+    for part in parts:
+        header, *rows = zip(label, *part, strict=True)
+        yield replace(grid, header=header, rows=tuple(rows))
+
+
+def _widest(column: Sequence[str]) -> int:
+    """Return the width of the widest cell of a column."""
+    return max(cell_len(escape_controls(cell)) for cell in column)
+
+
+def _longest_word(column: Sequence[str]) -> int:
+    """Return the width of the longest word of a column, at most `_UNBROKEN`."""
+    words = (word for cell in column for word in escape_controls(cell).split())
+    return min(max(map(cell_len, words), default=0), _UNBROKEN)
+
+
 def _table(grid: Grid) -> Table:
     """Return a table without lines. Its first column is the indent, or the mark of the rows that won."""
     table = Table(box=None, pad_edge=False, padding=(0, _INDENT, 0, 0), header_style="bold")
     table.add_column()
     for name, *column in zip(grid.header, *grid.rows, strict=True):
-        words = (word for cell in (name, *column) for word in escape_controls(cell).split())
         table.add_column(
             _cell(name),
             justify="right" if name in grid.numbers else "left",
-            min_width=min(max(map(cell_len, words), default=0), _UNBROKEN),
+            min_width=_longest_word((name, *column)),
             overflow="fold",
         )
     for at, row in enumerate(grid.rows):

@@ -12,6 +12,8 @@ from piecework.analysis.alignment import Alignment
 
 Colors: TypeAlias = Literal["standard", "256", "truecolor", "windows"]
 """The colors of a terminal, as rich names them."""
+WIDTH = 100
+"""The default width of text in columns, and the most that a table takes if its cells can share it."""
 
 
 @dataclass(frozen=True)

@@ -8,11 +8,9 @@ from html import escape
 from typing import Any
 
 from piecework.analysis.alignment import Alignment, Part
-from piecework.analysis.blocks import Block, Colors, Grid, Heading, Paragraph, PlainData
+from piecework.analysis.blocks import WIDTH, Block, Colors, Grid, Heading, Paragraph, PlainData
 from piecework.analysis.readable import escape_controls
 
-WIDTH = 100
-"""The default width of text in columns."""
 LINES = 20
 """The default number of lines of each list."""
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from piecework import Tokenizer
 from piecework._internal import validation as checks
 from piecework.analysis.alignment import Alignment, Group, Row, aligned_lines, line_text
-from piecework.analysis.blocks import Block, Grid, Heading, Paragraph
-from piecework.analysis.displayed import LINES, WIDTH, Displayed
+from piecework.analysis.blocks import WIDTH, Block, Grid, Heading, Paragraph
+from piecework.analysis.displayed import LINES, Displayed
 from piecework.analysis.readable import is_byte_level, show_whitespace, text_of_bytes
 from piecework.errors import ArgumentError, InputTypeError
 

@@ -26,7 +26,7 @@ Example:
 )
 @saves_resized
 def add(tokenizer: pw.Tokenizer, words: str, replace_unused: bool) -> tuple[pw.Tokenizer, pw.IdMap]:
-    """Add WORDS to TOKENIZER as ordinary entries, one token each.
+    """Add WORDS to TOKENIZER as entries, one token each.
 
     WORDS: a file with one word per line, - for stdin.
     """

@@ -34,29 +34,43 @@ Example:
   echo "Hello world" | piecework encode tokenizer.json --format tokens -
 """
 
-# Command -> first sentence of its help. The module of a command is imported when it runs.
-VERBS = {
-    "train": "Train a tokenizer on CORPUS.",
-    "train-sentencepiece": "Train a SentencePiece model on CORPUS, with the flags of spm_train.",
-    "count": "Count the words of CORPUS, for later training.",
-    "encode": "Encode each line of the FILEs with TOKENIZER.",
-    "decode": "Decode the ids in the FILEs to text, one line per row.",
-    "find-drift": "Print where ids in the FILEs differ from the ids of their text.",
-    "inspect": "Print the stages of TOKENIZER, its sizes, and its tokens by kind.",
-    "explain": "Print each stage of encoding TEXT, or the merges that made a token.",
-    "explain-training": "Print each step of training on CORPUS.",
-    "serve": "Serve a local web page that shows the tokens of a text, until Ctrl-C.",
-    "compare": "Measure several TOKENIZERs on a corpus and print a table.",
-    "verify": "Compare the ids of TOKENIZER with the library that owns its file.",
-    "bench": "Measure how fast TOKENIZER encodes and decodes a corpus.",
-    "extend": "Add entries learned from CORPUS to TOKENIZER, without changing existing ids.",
-    "add": "Add WORDS to TOKENIZER as ordinary entries, one token each.",
-    "prune": "Remove tokens from TOKENIZER, and renumber the others.",
-    "shrink": "Remove the tokens of TOKENIZER that were learned last.",
-    "convert": "Convert the tokenizer SRC to the format of DST, given by its suffix.",
-    "normalize": "Normalize each line of the FILEs with normalization rules of SentencePiece.",
-    "completion": "Print a completion script for SHELL.",
+# Task -> its commands -> first sentence of the help. The module of a command is imported when it runs.
+TASKS = {
+    "Train": {
+        "train": "Train a tokenizer on CORPUS.",
+        "train-sentencepiece": "Train a SentencePiece model, with spm_train's flags.",
+        "count": "Count the words of CORPUS, for later training.",
+    },
+    "Encode and decode": {
+        "encode": "Encode each line of the FILEs with TOKENIZER.",
+        "decode": "Decode the ids in the FILEs to text, one line per row.",
+        "normalize": "Normalize each line of the FILEs as SentencePiece does.",
+        "find-drift": "Print where the ids in the FILEs drift from their text.",
+    },
+    "Look into a tokenizer": {
+        "inspect": "Print the stages, sizes and tokens of TOKENIZER.",
+        "explain": "Print how TEXT is encoded, or what made a token.",
+        "explain-training": "Print each step of training on CORPUS.",
+        "serve": "Serve a local page that shows the tokens of a text.",
+    },
+    "Compare and check": {
+        "compare": "Measure TOKENIZERs on a corpus and print a table.",
+        "verify": "Compare the ids of TOKENIZER with those of its library.",
+        "bench": "Measure how fast TOKENIZER encodes and decodes.",
+    },
+    "Change a tokenizer": {
+        "convert": "Convert the tokenizer SRC to the format of DST.",
+        "extend": "Add entries learned from CORPUS; existing ids stay.",
+        "add": "Add WORDS to TOKENIZER as entries, one token each.",
+        "prune": "Remove tokens from TOKENIZER, and renumber the others.",
+        "shrink": "Remove the tokens of TOKENIZER that were learned last.",
+    },
+    "Other": {
+        "completion": "Print a completion script for SHELL.",
+    },
 }
+VERBS = {name: about for verbs in TASKS.values() for name, about in verbs.items()}
+_HELP = {"help": "Print the help of a command."}
 
 
 class Commands(click.Group):
@@ -112,9 +126,12 @@ class Commands(click.Group):
         return verbs + click.Command.shell_complete(self, ctx, incomplete)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write the names of the commands with the first sentences of their help."""
-        with formatter.section("Commands"):
-            formatter.write_dl([*VERBS.items(), ("help", "Print the help of a command.")])
+        """Write the names of the commands by task, with the first sentences of their help."""
+        width = max(map(len, VERBS))
+        for task, verbs in TASKS.items():
+            rows = {**verbs, **(_HELP if task == "Other" else {})}
+            with formatter.section(task):
+                formatter.write_dl([(name.ljust(width), about) for name, about in rows.items()])
 
 
 commands = Commands(

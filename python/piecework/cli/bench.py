@@ -13,6 +13,7 @@ from piecework.cli.reading import PEER_NAMES, Reading, reading_options
 from piecework.cli.tokenizer_options import Hints, load_one, tokenizer_argument, tokenizer_options
 from piecework.io.names import tokenizer_file
 
+_FIRST = "--against --repetitions --megabytes --num-threads --field --json"
 _EXAMPLE = """\b
 Example:
   piecework bench tokenizer.json corpus.txt --against tokenizers
@@ -21,7 +22,7 @@ Example:
 """
 
 
-@command(epilog=_EXAMPLE)
+@command(first=_FIRST, epilog=_EXAMPLE)
 @tokenizer_argument()
 @click.argument("corpus", nargs=-1, required=True, metavar="CORPUS...", type=InputFile())
 @partial(reading_options, on_error=False)
@@ -59,7 +60,7 @@ def bench(
     as_json: bool,
     reading: Reading,
 ) -> None:
-    """Measure how fast TOKENIZER encodes and decodes a corpus.
+    """Measure how fast TOKENIZER encodes and decodes.
 
     The measurement "cold" encodes the first quarter of the texts with an empty word cache. "steady" encodes
     the next half with the filled word cache. Use an idle machine and at least ten megabytes of text.

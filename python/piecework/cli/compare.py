@@ -32,6 +32,7 @@ from piecework.cli.tokenizer_options import (
 )
 from piecework.io.atomic_files import atomic_stream
 
+_FIRST = "--corpus --gold --words --field --num-threads --json --html"
 _EXAMPLE = """\b
 Example:
   piecework compare words.json characters.json wordpiece.json --corpus corpus.txt
@@ -73,7 +74,7 @@ def _with_name(text: str) -> tuple[str | None, str]:
     return (None, text) if match is None or os.path.lexists(text) else (match[1], match[2])
 
 
-@command(epilog=_EXAMPLE)
+@command(first=_FIRST, epilog=_EXAMPLE)
 @tokenizer_argument("tokenizers", nargs=-1, required=True, metavar="TOKENIZER...")
 @in_corpus(
     "--corpus",
@@ -124,7 +125,7 @@ def compare(
     reading: Reading,
     hints: Hints,
 ) -> None:
-    """Measure several TOKENIZERs on a corpus and print a table.
+    """Measure TOKENIZERs on a corpus and print a table.
 
     The table ranks them by number of tokens, counting an unknown word as one token for each byte, with
     95 % intervals over the texts, and shows what each loses: case, accents, characters. The other measures

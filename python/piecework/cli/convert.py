@@ -80,11 +80,12 @@ def convert(
     corpus: str | None,
     force: bool,
 ) -> None:
-    """Convert the tokenizer SRC to the format of DST, given by its suffix.
+    """Convert the tokenizer SRC to the format of DST.
 
-    .json is a tokenizer.json, .model a SentencePiece model, .txt a vocab.txt, .tiktoken ranks, and .piecework
-    a complete tokenizer that only piecework reads. A directory, or a name that ends in /, gets the files that
-    transformers opens. With -, the command writes a tokenizer.json to stdout.
+    The suffix of DST names the format: .json is a tokenizer.json, .model a SentencePiece model, .txt a
+    vocab.txt, .tiktoken ranks, and .piecework a complete tokenizer that only piecework reads. A directory,
+    or a name that ends in /, gets the files that transformers opens. With -, the command writes a
+    tokenizer.json to stdout.
 
     The command stops if the format of DST would lose information. The exit code is 1 if --verify finds a
     difference.

@@ -43,6 +43,7 @@ from piecework.train.counts_files import CountsSummary
 from piecework.train.plan import Plan
 from piecework.train.trainer import traits_of
 
+_FIRST = "--preset --field --num-threads --memory --sample --output"
 _EXAMPLE = """\b
 Example:
   piecework count corpus.txt --preset bert-cased -o counts.parquet
@@ -52,7 +53,7 @@ Example:
 """
 
 
-@command(epilog=_EXAMPLE)
+@command(first=_FIRST, epilog=_EXAMPLE)
 @click.argument("corpus", nargs=-1, required=True, type=InputFile())
 @corpus_options()
 @option(

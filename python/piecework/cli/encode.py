@@ -255,6 +255,10 @@ def _print_summary(
     summarize(lines, data, as_json=as_json, err=not data["saved"])
 
 
+_FIRST = (
+    "--format --field --num-threads --max-length --append-eod --no-special-tokens --chat --output "
+    "--out-dir --resume"
+)
 _EXAMPLE = """\b
 Example:
   piecework encode tokenizer.json corpus.txt -o ids.txt
@@ -267,7 +271,7 @@ Example:
 """
 
 
-@command(epilog=_EXAMPLE)
+@command(first=_FIRST, epilog=_EXAMPLE)
 @tokenizer_argument()
 @click.argument("inputs", nargs=-1, metavar="[FILE|-]...", type=InputFile())
 @partial(reading_options, document=True)

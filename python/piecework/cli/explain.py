@@ -19,6 +19,7 @@ from piecework.cli.tokenizer_options import (
     tokenizer_options,
 )
 
+_FIRST = "--token --steps --lines --json --html --download"
 _EXAMPLE = """\b
 Example:
   piecework explain tokenizer.json "I have a new GPU!"
@@ -27,7 +28,7 @@ Example:
 """
 
 
-@command(epilog=_EXAMPLE)
+@command(first=_FIRST, epilog=_EXAMPLE)
 @click.argument("arguments", nargs=-1, metavar="TOKENIZER... [TEXT]", type=InputFile())
 @in_explanation(
     "--token",
@@ -46,7 +47,7 @@ def explain(
     html_path: str | None,
     hints: Hints,
 ) -> None:
-    """Print each stage of encoding TEXT, or the merges that made a token.
+    """Print how TEXT is encoded, or what made a token.
 
     TOKENIZER encodes TEXT; several TOKENIZERs are shown side by side. `piecework explain-training` prints the
     steps of a training.

@@ -23,6 +23,7 @@ from piecework.cli.training_options import (
 from piecework.train.plan import Plan
 
 _MODELS = (*PRESET_MODELS, SENTENCEPIECE)
+_FIRST = "--model --vocab-size --example --word --steps --lines --html --preset"
 _EXAMPLE = """\b
 Example:
   piecework explain-training --example course --steps 1-3
@@ -30,7 +31,7 @@ Example:
 """
 
 
-@command(cls=TrainingCommand, models=_MODELS, epilog=_EXAMPLE)
+@command(cls=TrainingCommand, models=_MODELS, first=_FIRST, epilog=_EXAMPLE)
 @click.argument("corpus", nargs=-1, type=InputFile())
 @model_option(_MODELS)
 @in_explanation(

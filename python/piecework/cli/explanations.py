@@ -85,7 +85,8 @@ def show(
     **how: Any,
 ) -> None:
     """Print a result as text or JSON, and write it as HTML."""
-    from piecework.analysis.displayed import WIDTH, as_html, page
+    from piecework.analysis.blocks import WIDTH
+    from piecework.analysis.displayed import as_html, page
 
     if html_path:
         with atomic_stream(html_path) as stream:

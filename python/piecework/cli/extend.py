@@ -15,13 +15,14 @@ from piecework.cli.tokenizer_options import with_tokenizer
 from piecework.cli.training_options import setting_options
 from piecework.train.learners import SCORES
 
+_FIRST = "-n --score --min-frequency --field --num-threads --map --output"
 _EXAMPLE = """\b
 Example:
   piecework extend tokenizer.json medicine.txt -n 2000 -o larger.json --map ids.npy
 """
 
 
-@command(epilog=_EXAMPLE)
+@command(first=_FIRST, epilog=_EXAMPLE)
 @with_tokenizer
 @click.argument("corpus", nargs=-1, required=True, type=InputFile())
 @in_vocabulary(
@@ -47,7 +48,7 @@ def extend(
     reading: Reading,
     **settings: Any,
 ) -> tuple[pw.Tokenizer, pw.IdMap]:
-    """Add entries learned from CORPUS to TOKENIZER, without changing existing ids.
+    """Add entries learned from CORPUS; existing ids stay.
 
     CORPUS: the same kinds of files as for `piecework train`. Counts files must come from the normalizer and
     pre-tokenizer of TOKENIZER.

@@ -37,7 +37,7 @@ Example:
 @option("--json", "as_json", is_flag=True, help="Print the numbers and the differences as JSON.")
 @quiet_option
 def find_drift(tokenizer: pw.Tokenizer, files: tuple[str, ...], show: int, as_json: bool) -> None:
-    """Print where ids in the FILEs differ from the ids of their text.
+    """Print where the ids in the FILEs drift from their text.
 
     The command decodes each row, encodes the text again, and compares. Models generate such ids, and
     training on the text instead would use other ids. FILEs have a format that `piecework encode`

@@ -53,7 +53,7 @@ def inspect(
     show: int,
     as_json: bool,
 ) -> None:
-    """Print the stages of TOKENIZER, its sizes, and its tokens by kind.
+    """Print the stages, sizes and tokens of TOKENIZER.
 
     Byte tokens represent a single byte. Tokens listed under "invalid UTF-8" are not valid text on their
     own. Numeric tokens consist of decimal digits. No tested text produces an unreachable token. Duplicates

@@ -44,7 +44,7 @@ def normalize(
     encoding_errors: Literal["replace", "strict"],
     path: str,
 ) -> None:
-    """Normalize each line of the FILEs with normalization rules of SentencePiece.
+    """Normalize each line of the FILEs as SentencePiece does.
 
     Without FILEs, or for -, the command reads stdin.
     """

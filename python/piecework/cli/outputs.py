@@ -50,11 +50,11 @@ def print_blocks(blocks: Iterable[Block], width: int | None) -> None:
 
 
 def terminal_width() -> int | None:
-    """Return the number of columns of the terminal, None for another stdout."""
-    from piecework.analysis.displayed import WIDTH
+    """Return the number of columns to use of the terminal, None for another stdout."""
+    from piecework.analysis.blocks import WIDTH
 
     if sys.stdout is not None and sys.stdout.isatty():
-        return shutil.get_terminal_size((WIDTH, 24)).columns
+        return min(shutil.get_terminal_size((WIDTH, 24)).columns, WIDTH)
     return None
 
 

@@ -218,19 +218,51 @@ class Option(click.Option):
 class Command(click.Command):
     """A command whose help lists options by section, and which rejects repeated options.
 
-    `{formats}` in the help stands for the formats of a corpus.
+    `first` names the options of a first run, which `-h` lists; without it, `-h` is `--help`. `{formats}`
+    in the help stands for the formats of a corpus.
     """
 
     context_class = Context
 
-    def __init__(self, *arguments: Any, **settings: Any) -> None:
+    def __init__(self, *arguments: Any, first: str = "", **settings: Any) -> None:
         if _FORMATS in (settings.get("help") or ""):
             settings["help"] = settings["help"].replace(_FORMATS, pw.corpus.formats_text())
         super().__init__(*arguments, **settings)
+        self.first = first.split()
+        if self.first:
+            self.context_settings = {**self.context_settings, "help_option_names": ["--help"]}
+            self.params.append(_short_help_option())
 
     def shown_params(self, ctx: click.Context) -> Sequence[click.Parameter]:
         """Return the parameters that the help lists."""
         return self.get_params(ctx)
+
+    def get_help_option(self, ctx: click.Context) -> click.Option | None:
+        """Return the option `--help`; its help tells it from `-h`."""
+        found = super().get_help_option(ctx)
+        if found is not None and self.first:
+            found.help = "Show all options and exit."
+        return found
+
+    def short_help_page(self, ctx: click.Context) -> str:
+        """Return the help with the options of a first run alone."""
+        flags = [*self.first, "-h", "--help"]
+        shown = sorted(
+            (flags.index(flag), parameter)
+            for parameter in self.shown_params(ctx)
+            for flag in flags
+            if flag in parameter.opts
+        )
+        records = [parameter.get_help_record(ctx) for _, parameter in shown]
+        formatter = ctx.make_formatter()
+        self.format_usage(ctx, formatter)
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text((self.help or "").split("\n\n")[0].replace("\n", " "))
+        with formatter.section("Options of a first run"):
+            formatter.write_dl([record for record in records if record])
+        self.format_epilog(ctx, formatter)
+        return formatter.getvalue().rstrip("\n")
 
     def hint_elsewhere(self, flag: str) -> str:
         """Return which command or model has an option that this one lacks, "" if none."""
@@ -266,6 +298,20 @@ class Command(click.Command):
             return super().invoke(ctx)
         except pw.PieceworkError as error:
             raise click.ClickException(with_flags(error, self.get_params(ctx))) from error
+
+
+def _short_help_option() -> Option:
+    """Return the option `-h` of a command with many options."""
+
+    def show(ctx: click.Context, parameter: click.Parameter, value: bool) -> None:
+        if value and not ctx.resilient_parsing:
+            assert isinstance(ctx.command, Command)
+            click.echo(ctx.command.short_help_page(ctx), color=ctx.color)
+            ctx.exit()
+
+    about = "Show the options of a first run and exit."
+    names = ["-h", "short_help"]
+    return Option(names, is_flag=True, expose_value=False, is_eager=True, callback=show, help=about)
 
 
 @contextmanager

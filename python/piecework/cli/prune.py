@@ -18,6 +18,7 @@ from piecework.cli.parameters import (
 from piecework.cli.reading import Reading, in_one_thread, reading_options
 from piecework.cli.tokenizer_options import with_tokenizer
 
+_FIRST = "--corpus --min-count --size --keep --field --map --output --dry-run"
 _EXAMPLE = """\b
 Example:
   piecework prune tokenizer.json --min-count 5 --corpus english.txt -o smaller.json --map ids.npy
@@ -26,7 +27,7 @@ Example:
 """
 
 
-@command(epilog=_EXAMPLE)
+@command(first=_FIRST, epilog=_EXAMPLE)
 @with_tokenizer
 @in_vocabulary(
     "--keep",

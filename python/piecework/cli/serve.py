@@ -31,10 +31,10 @@ Example:
 @option("--open", "open_page", is_flag=True, help="Open the page in the browser.")
 @partial(tokenizer_options, argument="Each TOKENIZER")
 def serve(tokenizers: tuple[str, ...], port: int, open_page: bool, hints: Hints) -> None:
-    """Serve a local web page that shows the tokens of a text, until Ctrl-C.
+    """Serve a local page that shows the tokens of a text.
 
-    Several TOKENIZERs are shown side by side. A TOKENIZER that does not load is shown with its error. This
-    command needs the extra serve.
+    The command runs until Ctrl-C. Several TOKENIZERs are shown side by side. A TOKENIZER that does not load
+    is shown with its error. This command needs the extra serve.
     """
     uvicorn = import_extra("uvicorn", "serve", "playground")  # before tokenizers take their time
     from piecework.cli.playground import create_app

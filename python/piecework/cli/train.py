@@ -12,6 +12,9 @@ from piecework.cli.training_counting import balance_option, parallel_option
 from piecework.cli.training_options import PRESET_MODELS, TrainingCommand, model_option
 from piecework.cli.training_run import run_options, train_tokenizer
 
+_FIRST = (
+    "--model --vocab-size --preset --learner --special-token --field --memory --output --dry-run"
+)
 _EXAMPLE = """\b
 Example:
   piecework train corpus.txt more.jsonl.gz --vocab-size 8000 -o tokenizer.json
@@ -26,7 +29,9 @@ Which model, learner, size and preset to choose:
 """
 
 
-@command(cls=TrainingCommand, models=PRESET_MODELS, several_sizes=True, epilog=_EXAMPLE)
+@command(
+    cls=TrainingCommand, models=PRESET_MODELS, several_sizes=True, first=_FIRST, epilog=_EXAMPLE
+)
 @click.argument("corpus", nargs=-1, required=True, type=InputFile())
 @model_option(PRESET_MODELS)
 @corpus_options(PRESETS)

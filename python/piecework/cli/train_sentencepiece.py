@@ -13,6 +13,10 @@ from piecework.cli.training_counting import balance_option, parallel_option
 from piecework.cli.training_options import SENTENCEPIECE, TrainingCommand
 from piecework.cli.training_run import run_options, train_tokenizer
 
+_FIRST = (
+    "--model-type --vocab-size --character-coverage --normalization-rule-name --byte-fallback "
+    "--user-defined-symbol --preset --field --output --dry-run"
+)
 _EXAMPLE = """\b
 Example:
   piecework train-sentencepiece corpus.txt --vocab-size 32000 -o spm.model
@@ -25,6 +29,7 @@ Example:
     cls=TrainingCommand,
     models=(SENTENCEPIECE,),
     several_sizes=True,
+    first=_FIRST,
     epilog=_EXAMPLE,
     context_settings={"token_normalize_func": lambda name: name.replace("_", "-")},
 )
@@ -34,7 +39,7 @@ Example:
 @balance_option
 @run_options
 def train_sentencepiece(corpus: tuple[str, ...], preset: str | None, **options: Any) -> None:
-    """Train a SentencePiece model on CORPUS, with the flags of spm_train.
+    """Train a SentencePiece model, with spm_train's flags.
 
     CORPUS: the same kinds of files as for `piecework train`. Words of options are separated by - or _.
     """

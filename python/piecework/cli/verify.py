@@ -23,6 +23,7 @@ _EXPECTED = (
     "64 hexadecimal digits, or a file with the lines that `piecework verify TOKENIZER` prints"
 )
 
+_FIRST = "--against --fingerprint --field --num-threads --download --json"
 _EXAMPLE = """\b
 Example:
   piecework verify tokenizer.json --against tokenizers corpus.txt
@@ -32,7 +33,7 @@ Example:
 """
 
 
-@command(epilog=_EXAMPLE)
+@command(first=_FIRST, epilog=_EXAMPLE)
 @tokenizer_argument()
 @click.argument("corpus", nargs=-1, metavar="[CORPUS]...", type=InputFile())
 @option(
@@ -60,7 +61,7 @@ def verify(
     hints: Hints,
     reading: Reading,
 ) -> None:
-    """Compare the ids of TOKENIZER with the library that owns its file.
+    """Compare the ids of TOKENIZER with those of its library.
 
     With --against, the command encodes CORPUS with both and prints how many texts and ids it compared, and
     each kind of difference with the smallest text that it found. Lines of plain text are joined to texts of

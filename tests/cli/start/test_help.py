@@ -6,12 +6,14 @@ import os
 import subprocess
 import sys
 
+import click
 import pytest
 
 import piecework as pw
 from piecework._internal._core import BUILD_PROFILE
-from piecework.cli.app import VERBS, commands
-from piecework.cli.parameters import Context
+from piecework.cli.app import TASKS, VERBS, commands
+from piecework.cli.parameters import Command, Context
+from piecework.cli.training_options import TrainingCommand, options_of
 from tests.cli.start.command_names import Run, command_named
 
 # ---- help
@@ -27,7 +29,7 @@ def test_without_a_command_the_help_is_shown_as_an_error(cli: Run) -> None:
     code, out, err = cli()
     assert (code, out) == (2, "")
     assert err == cli("--help")[1]
-    assert "Commands:\n  train " in err
+    assert "Train:\n  train " in err
 
 
 IMPORTED = """
@@ -56,6 +58,48 @@ def test_help_imports_no_command(arguments: list[str]) -> None:
 def test_the_list_of_commands_says_what_their_help_says(verb: str) -> None:
     about = (command_named(verb).help or "").split("\n\n")[0].replace("\n", " ")
     assert about.startswith(VERBS[verb].removesuffix("."))
+
+
+def test_the_list_of_commands_has_one_line_for_each(cli: Run) -> None:
+    lines = cli("--help")[1].splitlines()
+    assert [task for task in TASKS if f"{task}:" in lines] == list(TASKS)
+    listed = [line.split()[0] for line in lines if line.startswith("  ") and line.endswith(".")]
+    assert set(VERBS) <= set(listed)
+    assert all(any(line.endswith(f" {about}") for line in lines) for about in VERBS.values())
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_the_short_help_has_ten_options_and_the_long_one_all(cli: Run, verb: str) -> None:
+    code, short, err = cli(verb, "-h")
+    assert (code, err) == (0, "")
+    command = command_named(verb)
+    assert isinstance(command, Command)
+    if not command.first:
+        assert short == cli(verb, "--help")[1]
+        return
+    [listed] = sections_of(short).values()
+    flags = {flag for parameter in command.params for flag in (*parameter.opts, *_of_model(verb))}
+    assert set(command.first) <= flags
+    assert len(listed) <= 10 + len(["-h", "--help"])
+    assert listed[-2:] == ["-h", "--help"]
+    assert short.splitlines()[0] == cli(verb, "--help")[1].splitlines()[0]
+    assert "Example:" in short
+
+
+def _of_model(verb: str) -> set[str]:
+    """Return the options of all models of a command that trains."""
+    command = command_named(verb)
+    models = command.models if isinstance(command, TrainingCommand) else ()
+    return {flag for model in models for option in options_of(model) for flag in option.opts}
+
+
+def test_commands_with_many_options_have_a_short_help() -> None:
+    for verb in VERBS:
+        command = command_named(verb)
+        assert isinstance(command, Command)
+        with Context(command) as context:
+            own = [one for one in command.get_params(context) if isinstance(one, click.Option)]
+        assert command.first or len(own) <= 12, verb
 
 
 @pytest.mark.parametrize("verb", VERBS)
@@ -96,7 +140,7 @@ def test_the_options_of_train_are_listed_by_section(cli: Run) -> None:
     assert sections["Vocabulary"][:2] == ["--model", "--vocab-size"]
     assert "--end-of-word-suffix" in sections["Vocabulary"]
     assert "--preset" in sections["Corpus"]
-    assert sections["Other"] == ["-q,", "-h,"]
+    assert sections["Other"] == ["-q,", "-h", "--help"]
 
 
 def test_the_settings_of_sentencepiece_are_in_sections(cli: Run) -> None:

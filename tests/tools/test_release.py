@@ -1,0 +1,123 @@
+"""A release that is interrupted can be repeated: crates in order, and what exists is skipped."""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+
+
+def tool(name: str, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    return importlib.import_module(name)
+
+
+def test_every_crate_follows_those_that_it_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    *parts, last = tool("publish_crates", monkeypatch).in_order(ROOT)
+    order = [name.removeprefix(f"{last}-") for name in parts]
+    assert sorted(order) == sorted(tool("rename", monkeypatch).PARTS)
+    assert order.index("kernels") < order.index("core") < order.index("formats")
+    assert all((ROOT / f"crates/{name}/LICENSE").is_file() for name in (*order, "piecework"))
+
+
+def answers(*errors: str) -> Any:
+    """Return a stand-in for `subprocess.run`, whose calls fail with these errors and then succeed."""
+    left = list(errors)
+
+    def run(command: list[str], **_: object) -> subprocess.CompletedProcess[str]:
+        error = left.pop(0) if left else ""
+        return subprocess.CompletedProcess(command, 101 if error else 0, "", error)
+
+    return run
+
+
+@pytest.mark.parametrize(
+    ("errors", "said", "slept"),
+    [
+        ((), "published", []),
+        (("error: crate a@0.1.0 already exists on crates.io index",), "skipped", []),
+        (("crate version `0.1.0` is already uploaded",), "skipped", []),
+        (("status 429: You have published too many new crates",) * 2, "published", [600.0] * 2),
+    ],
+)
+def test_a_version_that_exists_is_skipped_and_a_limit_waited_for(
+    errors: tuple[str, ...],
+    said: str,
+    slept: list[float],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    module = tool("publish_crates", monkeypatch)
+    waited: list[float] = []
+    monkeypatch.setattr(module.subprocess, "run", answers(*errors))
+    monkeypatch.setattr(module.time, "sleep", waited.append)
+    module.publish("a", ROOT, [], 600.0, 2)
+    assert said in capsys.readouterr().out
+    assert waited == slept
+
+
+@pytest.mark.parametrize("errors", [("error: no network",), ("429 Too Many Requests",) * 3])
+def test_another_failure_or_too_many_waits_end_the_run(
+    errors: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    module = tool("publish_crates", monkeypatch)
+    monkeypatch.setattr(module.subprocess, "run", answers(*errors))
+    monkeypatch.setattr(module.time, "sleep", lambda _: None)
+    with pytest.raises(SystemExit, match=r"a: not published"):
+        module.publish("a", ROOT, [], 0.0, 2)
+
+
+@pytest.mark.slow
+def test_a_rehearsal_publishes_each_crate_once() -> None:
+    command = [sys.executable, str(ROOT / "tools/rehearse_release.py"), "--crates-only"]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "the first run stopped after 5" in done.stdout
+
+
+def test_an_upload_that_is_cut_is_completed_by_the_second_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rehearsal = tool("rehearse_release", monkeypatch)
+    index = tool("local_index", monkeypatch).LocalIndex()
+    files = [tmp_path / f"piecework-0.1.{at}.tar.gz" for at in range(5)]
+    for path in files:
+        path.write_bytes(path.name.encode())
+
+    def upload(index: Any, files: list[Path]) -> bool:
+        stored = [index.add_file(path.name, path.read_bytes()) for path in files]
+        return all(status == 200 or "already exists" in text for status, text in stored)
+
+    monkeypatch.setattr(rehearsal, "upload", upload)
+    rehearsal.rehearse_packages(index, files)
+    assert index.refusals == [path.name for path in files[:2]]
+    assert index.page_of_files().count("#sha256=") == 5
+
+
+@pytest.mark.slow
+def test_another_name_is_one_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    copy = tool("rehearse_release", monkeypatch).copy_of_checkout(tmp_path / "copy")
+    for command in (["git", "init", "-q"], ["git", "add", "--all"]):
+        subprocess.run(command, cwd=copy, check=True)
+    address = "https://github.com/someone/else"
+    names = ["--pypi", "piece-work", "--crates", "other", "--repository", address]
+    command = [sys.executable, str(copy / "tools/rename.py"), *names, "--root", str(copy)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    *parts, last = tool("publish_crates", monkeypatch).in_order(copy)
+    assert (last, parts[0]) == ("other", "other-kernels")
+    left = subprocess.run(
+        ["git", "grep", "-l", "https://github.com/piecework/piecework"],
+        cwd=copy,
+        capture_output=True,
+    )
+    assert left.stdout == b""
+    assert 'requires("piece-work")' in (copy / "python/piecework/_internal/extras.py").read_text()
+    assert "pip install piece-work" in (copy / "docs/how-to/install.md").read_text()
