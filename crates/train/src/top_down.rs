@@ -23,11 +23,13 @@
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use crate::alphabet::Alphabet;
 use crate::count::Counts;
 use crate::entries::Entries;
 use crate::learned::fill;
+use crate::memory::{check_available, reserve};
 use crate::progress::Progress;
 use crate::resume::Choices;
 use crate::substrings::{
@@ -48,6 +50,8 @@ const ITERATIONS: usize = 4;
 const MARGIN: u64 = 4;
 /// The counts of the threads after the first take at most this number of bytes for each character of the text.
 const SUM_BYTES: usize = 2;
+/// The memory of a substring in bytes, while the lists of threads are joined or substrings are selected.
+const SUBSTRING_BYTES: usize = 100;
 /// Words that a thread takes at once.
 const PART_WORDS: usize = 4096;
 
@@ -124,6 +128,7 @@ impl<'a> ThresholdSearch<'a> {
         let min_count = start.min_count();
         let Start { counts, spec, alphabet, entries: base, .. } = start;
         let mut words = Vec::new();
+        reserve(&mut words, counts.len())?;
         for (word, count) in counts.iter() {
             progress.advance(word.len())?;
             if !word.is_empty() && alphabet.contains_all(word) {
@@ -288,6 +293,13 @@ impl FrequentSubstrings {
         progress: &mut Progress<'_>,
     ) -> Result<Self, Error> {
         let limits = SeedLimits { number: usize::MAX, min_count };
+        let number = AtomicUsize::new(0);
+        let count = |_: &Substring, lengths: Range<u32>| {
+            number.fetch_add(lengths.len(), Ordering::Relaxed);
+            None
+        };
+        select(index, &limits, count, threads, progress)?;
+        check_available(SUBSTRING_BYTES * number.into_inner())?;
         let (mut substrings, mut longer) = select(index, &limits, |_, lengths| lengths, threads, progress)?;
         substrings.append(&mut longer);
         substrings.sort_unstable_by_key(Substring::order);

@@ -289,8 +289,8 @@ class TopDown(Learner):
     _summary = "keep the longest frequent substrings"
 
     def _memory(self, words: WordSizes, vocab_size: int) -> Amount:
-        """Return the memory of the text, and of the words."""
-        return 12 * words.chars + 8.25 * words.words
+        """Return the memory of the sorted text, the words, and the frequent substrings."""
+        return 24 * words.chars + 24 * words.words
 
 
 LEARNERS: dict[str, type[Learner]] = {kind.name: kind for kind in (Pruning, Merges, TopDown)}

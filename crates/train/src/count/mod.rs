@@ -3,10 +3,9 @@
 //! ```text
 //! counts        word counts as trainers read them and as shards merge
 //! count_map     word counts while they are collected
-//! isolated      the characters that a pipeline makes words of their own
 //! merge         counts from columns, and sums of counts
 //! sample        a random sample of texts
-//! split         counts of the words within counted words
+//! split         the words within counted words, and the characters that a pipeline makes words of their own
 //! spilled       sorted runs of words in files, and their merge
 //! ordered_words the result of counting, from memory or from files
 //! word_counter  counting of texts on several threads
@@ -14,7 +13,6 @@
 
 mod count_map;
 mod counts;
-mod isolated;
 mod merge;
 mod ordered_words;
 mod sample;

@@ -6,8 +6,8 @@
 //! scores them, until the next bound is below the best score. Pairs of lower scores return with a *tight* bound, their
 //! score, which becomes loose when a merge changes the count of one of their entries.
 //!
-//! Other pairs from the heap wait in *classes* of equal score, ordered by ties, so that thousands of ties
-//! cost no more than one.
+//! Pairs that may be the best wait in *classes* of equal score, ordered by ties, so that thousands of ties cost no more
+//! than one.
 
 use std::cmp::{Ordering, Reverse};
 use std::collections::BinaryHeap;

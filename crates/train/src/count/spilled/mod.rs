@@ -1,9 +1,8 @@
 //! Counting in bounded memory: sorted runs in files, and their merge.
 //!
 //! ```text
-//! run_file           a run: sorted words with counts in a file
-//! merged_runs        several runs merged, with the weights of groups
-//! words_by_position  the merged words in the order of first positions
+//! run_file     a run: sorted words with counts in a file
+//! merged_runs  several runs merged, with the weights of groups, and their words in the order of first positions
 //! ```
 //!
 //! A full `CountMap` is written as a run by word and emptied. At the end all runs are merged, which sums the
@@ -13,14 +12,13 @@
 
 mod merged_runs;
 mod run_file;
-mod words_by_position;
 
 use std::path::PathBuf;
 
 pub use merged_runs::GroupWeights;
+pub(crate) use merged_runs::WordsByPosition;
 pub use run_file::Run;
 pub(super) use run_file::{RunWriter, WordCount};
-pub(crate) use words_by_position::WordsByPosition;
 
 use merged_runs::MergedRuns;
 use piecework_core::error::Error;
