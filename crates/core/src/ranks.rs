@@ -15,11 +15,6 @@
 //!
 //! One run of rank-BPE a token is quadratic in the length of the token, which is bounded. So the time is
 //! linear in the size of the vocabulary.
-//!
-//! ```text
-//! merger      rank-BPE
-//! byte_ranks  the ranks of tokens by their bytes
-//! ```
 
 use foldhash::{HashMap, HashMapExt};
 

@@ -4,7 +4,7 @@
 //! wordpiece, bpe, unigram                 one folder an algorithm
 //! lookup                                  the word and the character models
 //! pieces                                  what SentencePiece's models share
-//! sampling                                random numbers for these
+//! sampling                                random numbers for sampled segmentations
 //! without_tokens                          models that never make some tokens
 //! late_tables                             tables that are built after the first words
 //! adjacency                               where words can be split before segmentation

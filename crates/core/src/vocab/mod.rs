@@ -1,13 +1,7 @@
-//! Vocabularies: tokens and their ids.
-//!
-//! ```text
-//! compile   compilation from entries
-//! ```
+//! Vocabularies: tokens and their ids; `compile` makes them from entries.
 
 mod compile;
 
-use crate::error::shortened;
-use crate::spec::ModelSpec;
 use std::hash::Hasher;
 
 use foldhash::fast::FoldHasher;
@@ -15,8 +9,9 @@ use foldhash::SharedSeed;
 use piecework_kernels::array::{Array, Text};
 use rustc_hash::FxHasher;
 
-use crate::error::{Error, ErrorKind};
+use crate::error::{shortened, Error, ErrorKind};
 use crate::hash_runs::max_run;
+use crate::spec::ModelSpec;
 use crate::table_sections::{damaged, TableSections};
 
 // The tables of a vocabulary: token to id by hash, id to token by index.

@@ -13,7 +13,6 @@
 //! automaton       the pieces that end at a byte
 //! backpointers    the best path to each byte
 //! streaming       the best path through a text of any length
-//! word_parts      which parts of words have the same segmentation in every word
 //! lattice         all segmentations, and sums over them
 //! nbest           paths, and the n best
 //! segmentations   sampled segmentations of words, and these of texts

@@ -6,7 +6,6 @@
 //! ```text
 //! lin_max_match  the states with failure links and pops
 //! first_words    the first words, matched by lookups before these states are built
-//! interleaved    many words in turns
 //! shortest       the fewest tokens
 //! ```
 

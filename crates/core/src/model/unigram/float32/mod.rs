@@ -7,7 +7,7 @@
 //! [`margin`] bounds by how much.
 //!
 //! [`super::Unigram`] sums 64-bit floats word by word without resets, so both have scorers of their own over
-//! the same [`StreamingViterbi`]. [`fixed_point`] and [`viterbi`] read parts of texts forward by
+//! the same [`StreamingViterbi`]. [`fixed_point`] and [`parts`] read parts of texts forward by
 //! the trie instead, for speed: the first in fixed point, so that sums do not depend on the text before.
 //!
 //! O(n) and the matches; [`StreamingViterbi`] bounds the memory.

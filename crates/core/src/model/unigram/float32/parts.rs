@@ -216,7 +216,7 @@ fn plus(sum: f32, score: f64) -> f32 {
 // The best path through a part in its context, summed in 32-bit floats from the score before it.
 //
 // Forward from each position by the trie. Each position keeps the first of equal sums, so ties are as in
-// [`super::text_scorer`], which has no bounds on the length. [`super::fixed_point`] also records leads and has no
+// [`TextScorer`], which has no bounds on the length. [`super::fixed_point`] also records leads and has no
 // float rounding, so each has a loop of its own over the same trie.
 
 const UNREACHED: Backpointer<f32> = Backpointer { score: f32::NEG_INFINITY, id: 0, start: 0 };
