@@ -85,14 +85,15 @@ class Meter:
         self.folder = folder
         self.limit = limit
         self.text = folder / "text.txt"
-        script = str(ROOT / "tools/quickstart_corpus.py")
-        subprocess.run([sys.executable, script, str(self.text)], check=True, capture_output=True)
 
     @cache  # noqa: B019 - the meter lives as long as the process
     def counts(self, build: Path) -> Counts:
         """Return the instructions of each class and pass of a build."""
         where = import_folder(build, Path(tempfile.mkdtemp(dir=self.folder)))
-        if not (self.folder / f"{MODELS[-1]}.json").exists():
+        if not self.text.exists():
+            script = str(ROOT / "tools/quickstart_corpus.py")
+            command = [sys.executable, script, str(self.text)]
+            subprocess.run(command, check=True, capture_output=True)
             sizes = (str(VOCAB_SIZE), str(TEXT_BYTES))
             self._python(where, PREPARE, str(self.text), str(self.folder), *sizes, *MODELS)
         found = {}

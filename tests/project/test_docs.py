@@ -208,7 +208,7 @@ def test_options_of_the_table_of_names_exist() -> None:
 LINK = re.compile(r"\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]+))?\)")
 DOCUMENTS = [
     *PAGES,
-    *(ROOT / name for name in ("CHANGELOG.md", "SECURITY.md")),
+    *(ROOT / name for name in ("CHANGELOG.md", "RELEASING.md", "SECURITY.md")),
     *(ROOT / "benchmarks").rglob("*.md"),
     ROOT / "python/piecework/reference/README.md",
 ]

@@ -172,3 +172,25 @@ def test_console_examples_are_compared() -> None:
         USE.run_command("echo one two", "two ...\n", work, environment)
     with pytest.raises(SystemExit, match="failed"):
         USE.run_command("exit 3", "", work, environment)
+
+
+def test_a_module_that_names_the_home_of_its_builder_is_a_problem() -> None:
+    inside = f"{Path.home()}/.cargo/registry/src/a.rs".encode()
+    [problem] = TOOL.folder_problems(b"..." + inside)
+    assert problem.startswith(f"the module names {Path.home()} 1 times")
+    assert list(TOOL.folder_problems(b"crates/a.rs piecework/crates/core")) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("piecework-0.1.0-cp310-abi3-manylinux_2_34_x86_64.whl", ", needs glibc 2.34 or newer"),
+        (
+            "piecework-0.1.0-cp310-abi3-manylinux2014_x86_64.manylinux_2_17_x86_64.whl",
+            ", needs glibc 2.17 or newer",
+        ),
+        (WHEEL, ""),
+    ],
+)
+def test_a_wheel_says_which_glibc_it_needs(name: str, said: str) -> None:
+    assert TOOL.oldest_glibc(Path(name)) == said
