@@ -35,8 +35,8 @@ use crate::resume::Choices;
 use crate::substrings::{
     connect, select, DistinctWord, SeedLimits, Substring, SubstringIndex, WordText, NONE,
 };
-use crate::trace::{longest_matches, Step, StepLog, ThresholdStep};
 use crate::thread_team::{threads_within, total, ThreadTeam};
+use crate::trace::{longest_matches, Step, StepLog, ThresholdStep};
 use crate::wordpiece::spec::{Learn, Start, TopDown, WordPieceTrainSpec};
 use crate::Learned;
 use piecework_core::error::Error;
@@ -207,7 +207,8 @@ impl<'a> ThresholdSearch<'a> {
     ) {
         let Some(number) = log.next_step() else { return };
         let base = &self.base;
-        let new: Vec<&(String, u64)> = selected.iter().filter(|(name, _)| base.find(name).is_none()).collect();
+        let new: Vec<&(String, u64)> =
+            selected.iter().filter(|(name, _)| base.find(name).is_none()).collect();
         let names: HashSet<&str> = new.iter().map(|(name, _)| name.as_str()).collect();
         let vocab_size = base.len() + names.len();
         let entries: HashSet<&str> =

@@ -2,9 +2,7 @@
 
 use std::cmp::Reverse;
 
-use super::likelihood::Likelihood;
-use super::objective::{Objective, PairCounts};
-use super::pmi::Pmi;
+use super::scores::{Likelihood, Objective, PairCounts, Pmi};
 use super::settings::{PairScore, Ties};
 use super::state::MergeState;
 use super::ties::{FirstSeen, GreatestStrings, LowestIds, ShortestEntries, SmallestStrings, TieBreak};
