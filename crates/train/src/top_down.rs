@@ -300,7 +300,8 @@ impl FrequentSubstrings {
             None
         };
         select(index, &limits, count, threads, progress)?;
-        check_available(SUBSTRING_BYTES * number.into_inner())?;
+        let lists = SUBSTRING_BYTES * number.into_inner();
+        check_available(lists + size_of::<u32>() * index.text.positions())?;
         let (mut substrings, mut longer) = select(index, &limits, |_, lengths| lengths, threads, progress)?;
         substrings.append(&mut longer);
         substrings.sort_unstable_by_key(Substring::order);
