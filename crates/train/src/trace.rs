@@ -10,8 +10,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use crate::count::Counts;
-
 /// Which steps of a run are reported, and how much of each.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -358,28 +356,4 @@ impl StepLog {
     pub(crate) fn push(&self, step: Step) {
         self.trace().steps.push(step);
     }
-}
-
-/// Return the first `most` words that entries cover, as longest match splits them.
-pub(crate) fn longest_matches(
-    counts: &Counts,
-    entries: &HashSet<&str>,
-    prefix: &str,
-    most: usize,
-) -> Vec<(Vec<String>, u64)> {
-    let split = |word: &str| {
-        let (mut tokens, mut start) = (Vec::new(), 0);
-        while start < word.len() {
-            let head = if start > 0 { prefix } else { "" };
-            let ends = word[start..].char_indices().map(|(at, c)| start + at + c.len_utf8());
-            let mut ends: Vec<usize> = ends.collect();
-            ends.reverse();
-            let forms = ends.into_iter().map(|end| (end, format!("{head}{}", &word[start..end])));
-            let (end, token) = forms.into_iter().find(|(_, form)| entries.contains(form.as_str()))?;
-            tokens.push(token);
-            start = end;
-        }
-        Some(tokens)
-    };
-    counts.iter().filter_map(|(word, count)| Some((split(word)?, count))).take(most).collect()
 }
