@@ -36,7 +36,7 @@ use crate::substrings::{
     connect, select, DistinctWord, SeedLimits, Substring, SubstringIndex, WordText, NONE,
 };
 use crate::thread_team::{threads_within, total, ThreadTeam};
-use crate::trace::{longest_matches, Step, StepLog, ThresholdStep};
+use crate::trace::{Step, StepLog, ThresholdStep};
 use crate::wordpiece::spec::{Learn, Start, TopDown, WordPieceTrainSpec};
 use crate::Learned;
 use piecework_core::error::Error;
@@ -402,4 +402,28 @@ fn min_first_token(
     } else {
         1
     }
+}
+
+/// Return the first `most` words that entries cover, as longest match splits them.
+fn longest_matches(
+    counts: &Counts,
+    entries: &HashSet<&str>,
+    prefix: &str,
+    most: usize,
+) -> Vec<(Vec<String>, u64)> {
+    let split = |word: &str| {
+        let (mut tokens, mut start) = (Vec::new(), 0);
+        while start < word.len() {
+            let head = if start > 0 { prefix } else { "" };
+            let ends = word[start..].char_indices().map(|(at, c)| start + at + c.len_utf8());
+            let mut ends: Vec<usize> = ends.collect();
+            ends.reverse();
+            let forms = ends.into_iter().map(|end| (end, format!("{head}{}", &word[start..end])));
+            let (end, token) = forms.into_iter().find(|(_, form)| entries.contains(form.as_str()))?;
+            tokens.push(token);
+            start = end;
+        }
+        Some(tokens)
+    };
+    counts.iter().filter_map(|(word, count)| Some((split(word)?, count))).take(most).collect()
 }

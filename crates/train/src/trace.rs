@@ -10,9 +10,6 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use serde::{Deserialize, Serialize};
 
-use crate::count::Counts;
-use crate::unigram::{TrainingLattice, UnigramStep};
-
 /// Which steps of a run are reported, and how much of each.
 #[derive(Clone, Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -209,6 +206,113 @@ pub struct ThresholdStep {
     pub splits: Vec<(Vec<String>, u64)>,
 }
 
+/// A step of Unigram; the names of kinds and fields are those of the Python package.
+#[derive(Clone, Debug, Serialize)]
+#[serde(tag = "kind")]
+pub enum UnigramStep {
+    /// An EM step: expected counts and new scores.
+    #[serde(rename = "TrainingEstimate")]
+    Estimate {
+        /// The number of the step, from 1.
+        number: usize,
+        /// The round of EM steps and pruning, from 1.
+        round: usize,
+        /// The EM step of the round, from 1.
+        iteration: usize,
+        /// The number of pieces before the step.
+        pieces: usize,
+        /// The log-likelihood of the corpus by these pieces.
+        log_likelihood: f64,
+        /// The pieces with the largest expected counts.
+        estimates: Vec<PieceEstimate>,
+        /// The pieces that are dropped.
+        dropped: Vec<String>,
+        /// The lattice of the word before the step.
+        lattice: Option<TrainingLattice>,
+    },
+    /// A round of pruning.
+    #[serde(rename = "TrainingPruning")]
+    Pruning {
+        /// The number of the step, from 1.
+        number: usize,
+        /// The round of EM steps and pruning, from 1.
+        round: usize,
+        /// The number of pieces before the step.
+        pieces: usize,
+        /// The first of the removed pieces, the least loss first.
+        removed: Vec<PieceLoss>,
+        /// The number of removed pieces.
+        removed_count: usize,
+        /// The first of the other pieces, the least loss first.
+        kept: Vec<PieceLoss>,
+        /// The lattice of the word before the step.
+        lattice: Option<TrainingLattice>,
+    },
+}
+
+/// A piece in an EM step.
+#[derive(Clone, Debug, Serialize)]
+pub struct PieceEstimate {
+    /// The piece.
+    pub piece: String,
+    /// Its expected count.
+    pub expected: f64,
+    /// Its new score; `None` if it is dropped.
+    pub score: Option<f64>,
+}
+
+/// A piece in a round of pruning.
+#[derive(Clone, Debug, Serialize)]
+pub struct PieceLoss {
+    /// The piece.
+    pub piece: String,
+    /// Its count in the best segmentations.
+    pub count: Score,
+    /// The log-likelihood that is lost without it; `None` for a piece with a reason.
+    pub loss: Option<f64>,
+    /// Why it is kept or removed whatever its loss.
+    pub reason: &'static str,
+}
+
+/// A piece between two positions of a word, in characters, with its log probability.
+#[derive(Clone, Debug, Serialize)]
+pub struct LatticeEdge {
+    /// The piece.
+    pub piece: String,
+    /// Where it starts.
+    pub start: usize,
+    /// Where it ends.
+    pub end: usize,
+    /// Its log probability.
+    pub score: f64,
+    /// Whether the piece is an entry, not an unknown character.
+    pub is_known: bool,
+    /// Whether the best segmentation has it.
+    pub is_best: bool,
+}
+
+/// The pieces that occur in a word, and its best segmentations with the sums of their scores.
+#[derive(Clone, Debug, Serialize)]
+pub struct WordLattice {
+    /// The pieces by their start, the longest first.
+    pub edges: Vec<LatticeEdge>,
+    /// The best segmentation.
+    pub best: Vec<String>,
+    /// The best segmentations with their scores.
+    pub segmentations: Vec<(Vec<String>, f64)>,
+}
+
+/// The lattice of a word, and for each of its edges the probability that a segmentation has it.
+#[derive(Clone, Debug, Serialize)]
+pub struct TrainingLattice {
+    /// The word.
+    pub word: String,
+    /// Its lattice.
+    pub lattice: WordLattice,
+    /// By edge.
+    pub probabilities: Vec<f64>,
+}
+
 impl StepLog {
     /// Return a log without steps.
     #[must_use]
@@ -252,28 +356,4 @@ impl StepLog {
     pub(crate) fn push(&self, step: Step) {
         self.trace().steps.push(step);
     }
-}
-
-/// Return the first `most` words that entries cover, as longest match splits them.
-pub(crate) fn longest_matches(
-    counts: &Counts,
-    entries: &HashSet<&str>,
-    prefix: &str,
-    most: usize,
-) -> Vec<(Vec<String>, u64)> {
-    let split = |word: &str| {
-        let (mut tokens, mut start) = (Vec::new(), 0);
-        while start < word.len() {
-            let head = if start > 0 { prefix } else { "" };
-            let ends = word[start..].char_indices().map(|(at, c)| start + at + c.len_utf8());
-            let mut ends: Vec<usize> = ends.collect();
-            ends.reverse();
-            let forms = ends.into_iter().map(|end| (end, format!("{head}{}", &word[start..end])));
-            let (end, token) = forms.into_iter().find(|(_, form)| entries.contains(form.as_str()))?;
-            tokens.push(token);
-            start = end;
-        }
-        Some(tokens)
-    };
-    counts.iter().filter_map(|(word, count)| Some((split(word)?, count))).take(most).collect()
 }

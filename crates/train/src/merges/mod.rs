@@ -90,7 +90,11 @@ pub(crate) fn learn_by_source(
     learn_from(state, progress)
 }
 
-fn learn_from(state: MergeState, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+fn learn_from(mut state: MergeState, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+    if let Some(log) = progress.steps() {
+        state.report = steps::log_merge;
+        steps::log_splits(&state, log);
+    }
     match state.settings.ties {
         Ties::LowestIds => learn_with_ties::<LowestIds>(state, progress),
         Ties::SmallestStrings => learn_with_ties::<SmallestStrings>(state, progress),

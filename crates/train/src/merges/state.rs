@@ -22,12 +22,11 @@ use super::pair_merge::{MergedPositions, NeighbourChange, NeighbourChanges, Pair
 use super::pair_table::PairTable;
 use super::settings::{EntryLimits, MergeSettings, PairScore};
 use super::sources::Sources;
-use super::steps;
 use crate::entries::Entries;
 use crate::memory::check_available;
 use crate::progress::Progress;
 use crate::resume::{wrong_merge, EarlierMerges};
-use crate::{Learned, Merge};
+use crate::{Learned, Merge, StepLog};
 use piecework_core::error::Error;
 
 /// The ratio of the largest count to the first floor, for scores that rise with the count; low in tests.
@@ -59,6 +58,8 @@ pub(super) struct MergeState {
     /// The pairs in the words, not weighted.
     adjacent: usize,
     pub(super) merges: Vec<Merge>,
+    /// Reports the merge of a pair to a log, before it is made.
+    pub(super) report: fn(&mut Self, u32, &StepLog),
     /// Pairs that the last merge gave new positions.
     pub(super) gained: Vec<u32>,
     changes: NeighbourChanges,
@@ -93,6 +94,7 @@ impl MergeState {
             total: 0,
             total_chars: 0,
             merges: Vec::new(),
+            report: |_, _, _| {},
             gained: Vec::new(),
             changes: NeighbourChanges::default(),
             sources,
@@ -109,17 +111,14 @@ impl MergeState {
         }
         let least = state.min_frequency();
         // A log ranks all pairs.
-        let log = progress.steps();
+        let has_log = progress.steps().is_some();
         state.track_pairs(progress, |largest| match settings.score {
-            _ if log.is_some() => least,
+            _ if has_log => least,
             PairScore::Frequency => least.max(largest / FIRST_SPAN),
             PairScore::Likelihood => least.max(largest / LIKELIHOOD_SPAN),
             // The best pairs of other scores can be the rarest.
             _ => least,
         })?;
-        if let Some(log) = log {
-            steps::log_splits(&state, log);
-        }
         Ok(state)
     }
 
@@ -260,7 +259,7 @@ impl MergeState {
             self.check_memory()?;
         }
         if let Some(log) = progress.steps() {
-            steps::log_merge(self, pair, log);
+            (self.report)(self, pair, log);
         }
         let (left, right) = self.pairs.parts(pair);
         let least = self.min_frequency();

@@ -118,7 +118,7 @@ impl Learn for Pruning {
         ascending.sort_by_key(|&at| sizes[at]);
         let wanted = |at: usize| sizes[at].saturating_sub(entries.len());
         let mut pruner = Pruner::new(&candidates, self, spec.num_threads);
-        pruner.log = progress.steps().map(|log| RemovalLog::new(log, start, &task, &candidates));
+        pruner.log = progress.steps().map(|log| RemovalLog::new(log, start, &task.words, &candidates));
         if let Some(&least) = ascending.first() {
             pruner.remove_until(wanted(least), spec.vocab_size, &mut choices, progress)?;
         }

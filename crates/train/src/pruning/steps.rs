@@ -6,7 +6,6 @@ use foldhash::HashMap;
 
 use super::candidates::Candidates;
 use super::losses::{Losses, WordChange};
-use super::PruningTask;
 use crate::trace::{EntryLoss, RemovalStep, Score, SplitChange, Step, StepLog};
 use crate::wordpiece::spec::Start;
 
@@ -25,7 +24,7 @@ impl<'a> RemovalLog<'a> {
     pub(super) fn new(
         log: &'a StepLog,
         start: &Start<'_>,
-        task: &PruningTask<'_>,
+        words: &[(&str, u64)],
         candidates: &'a Candidates,
     ) -> Self {
         let weight = |&candidate: &u32| {
@@ -37,7 +36,7 @@ impl<'a> RemovalLog<'a> {
         log.trace().seeds = seeds.into_iter().map(named).collect();
         let position: HashMap<&str, usize> =
             start.counts.iter().enumerate().map(|(at, (word, _))| (word, at)).collect();
-        let order = task.words.iter().map(|(word, _)| position[word]).collect();
+        let order = words.iter().map(|(word, _)| position[word]).collect();
         Self { log, candidates, base: start.entries.len(), order }
     }
 

@@ -57,9 +57,9 @@ use reserved_entries::ReservedEntries;
 use segment_text::SegmentText;
 use steps::BegunStep;
 
+pub use crate::trace::{LatticeEdge, PieceEstimate, PieceLoss, TrainingLattice, UnigramStep, WordLattice};
 pub use spec::UnigramTrainSpec;
-pub use steps::{PieceEstimate, PieceLoss, UnigramStep};
-pub use word_lattice::{LatticeEdge, ScoredPieces, TrainingLattice, WordLattice};
+pub use word_lattice::ScoredPieces;
 
 /// The ratio of the pieces that pruning leaves to the entries of the vocabulary.
 const SURPLUS: f64 = 1.1;

@@ -1,81 +1,12 @@
 //! The steps of Unigram as data: what EM estimates, and what a round of pruning removes.
 
 use foldhash::{HashMap, HashMapExt};
-use serde::Serialize;
 
 use super::expectation::ExpectedCounts;
 use super::piece_set::PieceSet;
 use super::segment_text::SegmentText;
-use super::word_lattice::{ScoredPieces, TrainingLattice};
-use crate::trace::{Score, Step, StepLog};
-
-/// A step of Unigram; the names of kinds and fields are those of the Python package.
-#[derive(Clone, Debug, Serialize)]
-#[serde(tag = "kind")]
-pub enum UnigramStep {
-    /// An EM step: expected counts and new scores.
-    #[serde(rename = "TrainingEstimate")]
-    Estimate {
-        /// The number of the step, from 1.
-        number: usize,
-        /// The round of EM steps and pruning, from 1.
-        round: usize,
-        /// The EM step of the round, from 1.
-        iteration: usize,
-        /// The number of pieces before the step.
-        pieces: usize,
-        /// The log-likelihood of the corpus by these pieces.
-        log_likelihood: f64,
-        /// The pieces with the largest expected counts.
-        estimates: Vec<PieceEstimate>,
-        /// The pieces that are dropped.
-        dropped: Vec<String>,
-        /// The lattice of the word before the step.
-        lattice: Option<TrainingLattice>,
-    },
-    /// A round of pruning.
-    #[serde(rename = "TrainingPruning")]
-    Pruning {
-        /// The number of the step, from 1.
-        number: usize,
-        /// The round of EM steps and pruning, from 1.
-        round: usize,
-        /// The number of pieces before the step.
-        pieces: usize,
-        /// The first of the removed pieces, the least loss first.
-        removed: Vec<PieceLoss>,
-        /// The number of removed pieces.
-        removed_count: usize,
-        /// The first of the other pieces, the least loss first.
-        kept: Vec<PieceLoss>,
-        /// The lattice of the word before the step.
-        lattice: Option<TrainingLattice>,
-    },
-}
-
-/// A piece in an EM step.
-#[derive(Clone, Debug, Serialize)]
-pub struct PieceEstimate {
-    /// The piece.
-    pub piece: String,
-    /// Its expected count.
-    pub expected: f64,
-    /// Its new score; `None` if it is dropped.
-    pub score: Option<f64>,
-}
-
-/// A piece in a round of pruning.
-#[derive(Clone, Debug, Serialize)]
-pub struct PieceLoss {
-    /// The piece.
-    pub piece: String,
-    /// Its count in the best segmentations.
-    pub count: Score,
-    /// The log-likelihood that is lost without it; `None` for a piece with a reason.
-    pub loss: Option<f64>,
-    /// Why it is kept or removed whatever its loss.
-    pub reason: &'static str,
-}
+use super::word_lattice::ScoredPieces;
+use crate::trace::{PieceEstimate, PieceLoss, Score, Step, StepLog, TrainingLattice, UnigramStep};
 
 /// A step that a log wants, with the pieces before it.
 pub(super) struct BegunStep<'l> {

@@ -2,51 +2,13 @@
 
 use foldhash::{HashMap, HashMapExt};
 use piecework_core::spec::{PieceType, SentencePieceSpec, UnigramSpec};
-use serde::Serialize;
+
+use crate::trace::{LatticeEdge, TrainingLattice, WordLattice};
 
 const MAX_CHARS: usize = 500;
 const MAX_CHARS_RANKED: usize = 100;
 const RANKED: usize = 3;
 const UNKNOWN_PENALTY: f64 = 10.0;
-
-/// A piece between two positions of a word, in characters, with its log probability.
-#[derive(Clone, Debug, Serialize)]
-pub struct LatticeEdge {
-    /// The piece.
-    pub piece: String,
-    /// Where it starts.
-    pub start: usize,
-    /// Where it ends.
-    pub end: usize,
-    /// Its log probability.
-    pub score: f64,
-    /// Whether the piece is an entry, not an unknown character.
-    pub is_known: bool,
-    /// Whether the best segmentation has it.
-    pub is_best: bool,
-}
-
-/// The pieces that occur in a word, and its best segmentations with the sums of their scores.
-#[derive(Clone, Debug, Serialize)]
-pub struct WordLattice {
-    /// The pieces by their start, the longest first.
-    pub edges: Vec<LatticeEdge>,
-    /// The best segmentation.
-    pub best: Vec<String>,
-    /// The best segmentations with their scores.
-    pub segmentations: Vec<(Vec<String>, f64)>,
-}
-
-/// The lattice of a word, and for each of its edges the probability that a segmentation has it.
-#[derive(Clone, Debug, Serialize)]
-pub struct TrainingLattice {
-    /// The word.
-    pub word: String,
-    /// Its lattice.
-    pub lattice: WordLattice,
-    /// By edge.
-    pub probabilities: Vec<f64>,
-}
 
 /// The scores of pieces, by piece.
 #[derive(Debug)]
