@@ -288,7 +288,8 @@ mod tests {
     #[test]
     fn views_are_inline_or_in_buffers() {
         let data = *b"a value of twenty bytes";
-        let inline = [3u32, u32::from_le_bytes(*b"abc\0"), 0, 0];
+        let [first, second, third] = [*b"twel", *b"ve b", *b"ytes"].map(u32::from_le_bytes);
+        let inline = [12, first, second, third];
         let views = [inline, [20, u32::from_le_bytes(*b"alue"), 0, 3], [20, 0, 0, 4]];
         let sizes = [data.len() as i64];
         let mut buffers = [
@@ -298,7 +299,7 @@ mod tests {
             sizes.as_ptr().cast::<c_void>(),
         ];
         let two = lent!(c"vu", 2, 0, &mut buffers).unwrap();
-        assert_eq!(two.iter().collect::<Vec<_>>(), [Some(&b"abc"[..]), Some(&data[3..23])]);
+        assert_eq!(two.iter().collect::<Vec<_>>(), [Some(&b"twelve bytes"[..]), Some(&data[3..23])]);
         assert!(lent!(c"vu", 3, 0, &mut buffers).is_err(), "the third reaches beyond its buffer");
     }
 
