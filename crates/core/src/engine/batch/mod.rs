@@ -469,7 +469,9 @@ impl<'r> RowEncoder<'r> {
                     self.encode_text(row, part, scratch, batch)
                 })?;
             }
-            None => drop(self.encode_text(row, text, scratch, batch)?),
+            None => {
+                self.encode_text(row, text, scratch, batch)?;
+            }
         }
         batch.end_row();
         Ok(())
