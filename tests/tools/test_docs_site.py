@@ -6,6 +6,7 @@ import doctest
 import re
 import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -14,14 +15,16 @@ sys.path.insert(0, str(FOLDER))
 
 import charts  # noqa: E402
 import checks  # noqa: E402
+import front_matter  # noqa: E402
 import navigation  # noqa: E402
 import notebooks  # noqa: E402
 import sources  # noqa: E402
 import steppers  # noqa: E402
 
 
-def test_doctests_of_the_module_pass() -> None:
-    failed, tried = doctest.testmod(sources)
+@pytest.mark.parametrize("module", [sources, front_matter])
+def test_doctests_of_the_module_pass(module: ModuleType) -> None:
+    failed, tried = doctest.testmod(module)
     assert (failed, tried > 0) == (0, True)
 
 
@@ -37,13 +40,13 @@ def test_a_page_that_no_index_lists_ends_the_build(monkeypatch: pytest.MonkeyPat
 
 
 def test_a_link_to_a_file_that_does_not_exist_ends_the_build() -> None:
-    with pytest.raises(SystemExit, match=r"README\.md: a link leads to docs/none,"):
-        sources.with_site_links("[x](docs/none)", "README.md", sources.places())
+    with pytest.raises(SystemExit, match=r"SECURITY\.md: a link leads to docs/none,"):
+        sources.with_site_links("[x](docs/none)", "SECURITY.md", sources.places())
 
 
 def test_links_in_code_stay() -> None:
     code = "```python\nx = [a](docs/README.md)\n```\n"
-    assert sources.with_site_links(code, "README.md", sources.places()) == code
+    assert sources.with_site_links(code, "SECURITY.md", sources.places()) == code
 
 
 def test_outputs_of_notebooks_are_shown() -> None:
@@ -63,13 +66,21 @@ def test_a_chart_has_the_figures_of_its_page() -> None:
     rows = [row for row in charts.encoding()["rows"] if case.items() <= row.items()]
     speeds = {row["library"]: row["value"] for row in rows}
     assert len(speeds) == len(rows)
-    shown = f"{speeds['piecework']:.0f} / 105 / 250 | {speeds['tokenizers']:.1f} / 3.8 / 4.0"
-    assert f"{shown} | tokie {speeds['tokie']:.0f}" in page
+    shown = f"English | {speeds['piecework']:.0f} | {speeds['tokenizers']:.1f}"
+    assert f"| {shown} | tokie {speeds['tokie']:.0f} |" in page
+    assert f"with BERT's vocabulary at {speeds['tokenizers_rc']:.1f} MB/s" in page
+
+
+def test_the_home_shows_the_fastest_other_library_and_both_tokenizers() -> None:
+    rows = charts.headline()["rows"]
+    named = [row["library"] for row in rows if row["vocabulary"].startswith("WordPiece")]
+    assert sorted(named) == ["piecework", "tokenizers", "tokenizers_rc", "tokie"]
 
 
 def test_every_chart_of_a_page_gets_its_figures() -> None:
-    page = (sources.ROOT / "docs/explanation/benchmarks.md").read_text(encoding="utf-8")
-    made = charts.with_charts(page)
+    pages = ("docs/explanation/benchmarks.md", sources.HOME)
+    texts = [(sources.ROOT / page).read_text(encoding="utf-8") for page in pages]
+    made = charts.with_charts("".join(texts))
     assert made.count('<script type="application/json">') == len(charts.CHARTS)
     for chart in charts.CHARTS.values():
         data = chart()
