@@ -42,105 +42,111 @@ pub mod scalar {
     }
 }
 
-/// The bytes of a block by their role in UTF-8, one bit each.
-#[derive(Clone, Copy)]
-struct ByteMasks {
-    /// Continuation bytes.
-    following: u64,
-    /// First bytes of characters of two bytes or more.
-    leads: u64,
-    /// First bytes of characters of three bytes or more.
-    leads_two: u64,
-    /// First bytes of characters of four bytes, and bytes that are invalid by themselves or after the previous.
-    rejected: u64,
-}
+/// Conversion block by block, and the classification of the bytes of a block.
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
+mod block {
+    use super::scalar;
 
-/// The complete characters of a block.
-#[derive(Clone, Copy)]
-struct CompleteChars {
-    /// The last byte of each character.
-    ends: u64,
-    /// Their number of bytes.
-    len: usize,
-}
-
-impl ByteMasks {
-    /// Return the characters that end before byte `last`, if all are valid and have at most three bytes.
-    #[inline]
-    fn whole(self, last: usize) -> Option<CompleteChars> {
-        let firsts = !self.following & u64::MAX >> (63 - last);
-        let len = firsts.checked_ilog2()?;
-        let within = (1 << len) - 1;
-        let expected = self.leads << 1 | self.leads_two << 2;
-        // That none of them lacks a byte is seen at the byte after them.
-        let mismatch = (expected ^ self.following) & (within << 1 | 1) | self.rejected & within;
-        (mismatch == 0 && len > 0).then_some(CompleteChars { ends: firsts >> 1, len: len as usize })
+    /// The bytes of a block by their role in UTF-8, one bit each.
+    #[derive(Clone, Copy)]
+    pub(super) struct ByteMasks {
+        /// Continuation bytes.
+        pub(super) following: u64,
+        /// First bytes of characters of two bytes or more.
+        pub(super) leads: u64,
+        /// First bytes of characters of three bytes or more.
+        pub(super) leads_two: u64,
+        /// First bytes of characters of four bytes, and bytes that are invalid by themselves or after the previous.
+        pub(super) rejected: u64,
     }
-}
 
-/// The bytes read and the bytes written of a block; `None` if the scalar definition must convert it.
-type BlockResult = Option<(usize, usize)>;
+    /// The complete characters of a block.
+    #[derive(Clone, Copy)]
+    pub(super) struct CompleteChars {
+        /// The last byte of each character.
+        pub(super) ends: u64,
+        /// Their number of bytes.
+        pub(super) len: usize,
+    }
 
-/// Convert a text by `step`, which is called with a block and the byte before which its characters must end.
-#[inline(always)]
-fn append_blocks<const N: usize>(
-    text: &[u8],
-    units: &mut Vec<u8>,
-    step: impl Fn(&[u8; N], usize, &mut [[u8; N]; 2]) -> BlockResult,
-) -> bool {
-    let (mut read, mut end) = (0, units.len());
-    units.resize(end + 2 * (text.len() + N), 0);
-    while read < text.len() {
-        let rest = &text[read..];
-        let mut filled_up = [0; N];
-        let (block, last) = rest.first_chunk().map_or_else(
-            || {
-                filled_up[..rest.len()].copy_from_slice(rest);
-                (&filled_up, rest.len())
-            },
-            |block| (block, N - 1),
-        );
-        let Some(room) = units[end..].as_chunks_mut().0.first_chunk_mut() else { return false };
-        let (taken, written) = match step(block, last, room) {
-            Some(done) => done,
-            None => plainly(&rest[..rest.len().min(N)], room.as_flattened_mut()),
-        };
-        if taken == 0 {
-            return false;
+    impl ByteMasks {
+        /// Return the characters that end before byte `last`, if all are valid and have at most three bytes.
+        #[inline]
+        pub(super) fn whole(self, last: usize) -> Option<CompleteChars> {
+            let firsts = !self.following & u64::MAX >> (63 - last);
+            let len = firsts.checked_ilog2()?;
+            let within = (1 << len) - 1;
+            let expected = self.leads << 1 | self.leads_two << 2;
+            // That none of them lacks a byte is seen at the byte after them.
+            let mismatch = (expected ^ self.following) & (within << 1 | 1) | self.rejected & within;
+            (mismatch == 0 && len > 0).then_some(CompleteChars { ends: firsts >> 1, len: len as usize })
         }
-        (read, end) = (read + taken, end + written);
     }
-    units.truncate(end);
-    true
-}
 
-/// Return the characters that a block begins with, by the definition.
-#[cold]
-fn plainly(block: &[u8], room: &mut [u8]) -> (usize, usize) {
-    let text = block.utf8_chunks().next().map_or("", |chunk| chunk.valid());
-    let mut units = Vec::new();
-    let _ = scalar::append(text.as_bytes(), &mut units);
-    room[..units.len()].copy_from_slice(&units);
-    (text.len(), units.len())
-}
+    /// The bytes read and the bytes written of a block; `None` if the scalar definition must convert it.
+    pub(super) type BlockResult = Option<(usize, usize)>;
 
-/// By byte: the positions of its set bits, then zeros.
-static PLACES: [[u8; 8]; 256] = {
-    let mut places = [[0; 8]; 256];
-    let mut byte = 0;
-    while byte < 256 {
-        let (mut bit, mut count) = (0, 0);
-        while bit < 8 {
-            if byte >> bit & 1 == 1 {
-                places[byte][count] = bit;
-                count += 1;
+    /// Convert a text by `step`, which is called with a block and the byte before which its characters must end.
+    #[inline(always)]
+    pub(super) fn append_blocks<const N: usize>(
+        text: &[u8],
+        units: &mut Vec<u8>,
+        step: impl Fn(&[u8; N], usize, &mut [[u8; N]; 2]) -> BlockResult,
+    ) -> bool {
+        let (mut read, mut end) = (0, units.len());
+        units.resize(end + 2 * (text.len() + N), 0);
+        while read < text.len() {
+            let rest = &text[read..];
+            let mut filled_up = [0; N];
+            let (block, last) = rest.first_chunk().map_or_else(
+                || {
+                    filled_up[..rest.len()].copy_from_slice(rest);
+                    (&filled_up, rest.len())
+                },
+                |block| (block, N - 1),
+            );
+            let Some(room) = units[end..].as_chunks_mut().0.first_chunk_mut() else { return false };
+            let (taken, written) = match step(block, last, room) {
+                Some(done) => done,
+                None => plainly(&rest[..rest.len().min(N)], room.as_flattened_mut()),
+            };
+            if taken == 0 {
+                return false;
             }
-            bit += 1;
+            (read, end) = (read + taken, end + written);
         }
-        byte += 1;
+        units.truncate(end);
+        true
     }
-    places
-};
+
+    /// Return the characters that a block begins with, by the definition.
+    #[cold]
+    fn plainly(block: &[u8], room: &mut [u8]) -> (usize, usize) {
+        let text = block.utf8_chunks().next().map_or("", |chunk| chunk.valid());
+        let mut units = Vec::new();
+        let _ = scalar::append(text.as_bytes(), &mut units);
+        room[..units.len()].copy_from_slice(&units);
+        (text.len(), units.len())
+    }
+
+    /// By byte: the positions of its set bits, then zeros.
+    pub(super) static PLACES: [[u8; 8]; 256] = {
+        let mut places = [[0; 8]; 256];
+        let mut byte = 0;
+        while byte < 256 {
+            let (mut bit, mut count) = (0, 0);
+            while bit < 8 {
+                if byte >> bit & 1 == 1 {
+                    places[byte][count] = bit;
+                    count += 1;
+                }
+                bit += 1;
+            }
+            byte += 1;
+        }
+        places
+    };
+}
 
 /// 64 bytes at once: the positions of the last bytes of characters are compressed, then these bytes and the two
 /// before each are gathered.
@@ -148,7 +154,7 @@ static PLACES: [[u8; 8]; 256] = {
 mod avx512 {
     use std::arch::x86_64::*;
 
-    use super::{BlockResult, ByteMasks};
+    use super::block::{BlockResult, ByteMasks};
     use crate::positions::NUMBERS;
 
     const BLOCK: usize = 64;
@@ -159,7 +165,7 @@ mod avx512 {
     #[target_feature(enable = "avx512f,avx512bw,avx512vbmi,avx512vbmi2,bmi1,bmi2,lzcnt,popcnt")]
     pub(super) unsafe fn append(text: &[u8], units: &mut Vec<u8>) -> bool {
         // SAFETY: the features are the caller's promise.
-        super::append_blocks(text, units, |block, last, room| unsafe { step(block, last, room) })
+        super::block::append_blocks(text, units, |block, last, room| unsafe { step(block, last, room) })
     }
 
     /// Convert a block to code units.
@@ -226,7 +232,7 @@ mod avx512 {
 mod avx2 {
     use std::arch::x86_64::*;
 
-    use super::{BlockResult, ByteMasks, CompleteChars, PLACES};
+    use super::block::{BlockResult, ByteMasks, CompleteChars, PLACES};
 
     const BLOCK: usize = 16;
 
@@ -237,7 +243,7 @@ mod avx2 {
     #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
     pub(super) unsafe fn append(text: &[u8], units: &mut Vec<u8>) -> bool {
         // SAFETY: the features are the caller's promise.
-        super::append_blocks(text, units, |block, last, room| unsafe { step(block, last, room) })
+        super::block::append_blocks(text, units, |block, last, room| unsafe { step(block, last, room) })
     }
 
     /// Convert a block to code units.
@@ -307,7 +313,7 @@ mod avx2 {
 mod neon {
     use std::arch::aarch64::*;
 
-    use super::{BlockResult, ByteMasks, CompleteChars, PLACES};
+    use super::block::{BlockResult, ByteMasks, CompleteChars, PLACES};
 
     const BLOCK: usize = 16;
 
@@ -321,7 +327,7 @@ mod neon {
     #[target_feature(enable = "neon")]
     pub(super) unsafe fn append(text: &[u8], units: &mut Vec<u8>) -> bool {
         // SAFETY: NEON is the caller's promise.
-        super::append_blocks(text, units, |block, last, room| unsafe { step(block, last, room) })
+        super::block::append_blocks(text, units, |block, last, room| unsafe { step(block, last, room) })
     }
 
     /// Convert a block to code units.
