@@ -9,8 +9,8 @@ use xxhash_rust::xxh3::Xxh3;
 
 use crate::core::Core;
 use crate::errors::raise;
+use crate::input::selector;
 use crate::input::{Borrowed, InputRows};
-use crate::options::selector;
 use crate::panics::lock;
 use crate::release::ReleaseGil;
 

@@ -19,7 +19,7 @@ use crate::custom::functions as custom_functions;
 use crate::encoding::Encoding;
 use crate::errors::{bad_argument, raise};
 use crate::input::{borrow, borrowed, Borrowed, InputObject, InputRows};
-use crate::options::{drawn, selector, settings_of, thread_count, SeededSampling};
+use crate::input::{drawn, selector, settings_of, thread_count, SeededSampling};
 use crate::release::ReleaseGil;
 use crate::shared_tokenizer::SharedTokenizer;
 use crate::stream::RawDecodeStream;

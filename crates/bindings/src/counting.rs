@@ -20,7 +20,7 @@ use crate::columns::TextColumn;
 use crate::custom::functions as custom_functions;
 use crate::errors::{bad_argument, raise};
 use crate::input::{borrow_all, items};
-use crate::options::{settings_of, thread_count};
+use crate::input::{settings_of, thread_count};
 use crate::panics::lock;
 use crate::release::ReleaseGil;
 

@@ -20,7 +20,7 @@ use pyo3::types::PyBytes;
 
 use crate::core::{compile, make, Core};
 use crate::errors::{raise, system_error};
-use crate::options::{settings_of, StoredParseSpecial};
+use crate::input::{settings_of, StoredParseSpecial};
 use crate::release::ReleaseGil;
 
 /// How ranks split text: a JSON object with a `pre_tokenizer` as in `tokenizer.json`, or regular expressions that split

@@ -17,8 +17,8 @@ use pyo3::prelude::*;
 use crate::core::Core;
 use crate::counting::RawCounts;
 use crate::errors::raise;
+use crate::input::{settings_of, thread_count};
 use crate::learning_log::LearningLog;
-use crate::options::{settings_of, thread_count};
 use crate::release::ReleaseGil;
 use crate::release::PULSE;
 

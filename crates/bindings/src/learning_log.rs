@@ -9,7 +9,7 @@ use pythonize::pythonize;
 
 use crate::batch::array;
 use crate::errors::bad_argument;
-use crate::options::settings_of;
+use crate::input::settings_of;
 
 /// A column of merges as Python receives it.
 type Column<'py, T> = Bound<'py, PyArray1<T>>;

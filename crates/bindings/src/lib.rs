@@ -16,7 +16,6 @@ mod files;
 mod input;
 mod learning;
 mod learning_log;
-mod options;
 mod panics;
 mod prompts;
 mod release;
@@ -48,12 +47,12 @@ mod _core {
             sentencepiece_settings, write_cache, write_piecework_file, write_sentencepiece,
             write_sentencepiece_vocab, write_tiktoken, write_vocab_merges,
         },
+        input::{available_processors, kernel_levels, use_kernel_level},
         learning::{
             check_memory, continue_training, learn_bpe, learn_bpe_by_source, learn_sentencepiece,
             learn_unigram, learn_wordpiece, LearnedEntries, LearnedPieces,
         },
         learning_log::LearningLog,
-        options::{available_processors, kernel_levels, use_kernel_level},
         prompts::RawPrompts,
         rules::RawRules,
         segmentations::{entropy, piece_segmentations, pieces, scores, segmentations},

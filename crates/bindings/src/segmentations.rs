@@ -6,7 +6,7 @@ use pyo3::prelude::*;
 
 use crate::core::Core;
 use crate::encoding::Encoding;
-use crate::options::{drawn, selection, selector, SeededSampling};
+use crate::input::{drawn, selection, selector, SeededSampling};
 
 /// An encoding, its score, its log probability, and the log probability that it is sampled.
 type ScoredEncoding = (Encoding, f64, f64, Option<f64>);

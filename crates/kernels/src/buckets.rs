@@ -2,8 +2,8 @@
 //!
 //! The hash of a word selects its home bucket. If that is full, the word is in another bucket of the same group.
 
+use crate::level::prefetch_read;
 use crate::level::Level;
-use crate::prefetch::prefetch_read;
 
 /// The number of slots of a bucket, one for each word.
 pub const SLOTS: usize = 2;

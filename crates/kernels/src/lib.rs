@@ -13,7 +13,6 @@ pub mod level;
 pub mod merges;
 pub mod once;
 pub mod positions;
-pub mod prefetch;
 pub mod utf16;
 
 /// Return the number of cases of a test: the first, or the second where Miri interprets it.

@@ -1,7 +1,7 @@
 //! Compilation of a vocabulary from entries.
 
 use foldhash::{HashMap, HashMapExt};
-use piecework_kernels::prefetch::prefetch_read;
+use piecework_kernels::level::prefetch_read;
 
 use super::{
     check_lens, check_sizes, find, has_short_runs, max_id_of, TokenHash, Vocab, EMPTY, GAP, MAX_VOCAB_BYTES,

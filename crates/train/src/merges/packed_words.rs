@@ -8,7 +8,7 @@
 //! Entries only grow, so a pair never returns to a position that it left: when `starts_pair` returns false
 //! for a pair and a position, it does so from then on.
 
-use piecework_kernels::prefetch::prefetch_read;
+use piecework_kernels::level::prefetch_read;
 
 use crate::memory::reserve;
 use piecework_core::error::{Error, ErrorKind};

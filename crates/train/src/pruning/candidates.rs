@@ -7,7 +7,7 @@
 use std::cmp::Reverse;
 use std::ops::Range;
 
-use piecework_kernels::prefetch::prefetch_read;
+use piecework_kernels::level::prefetch_read;
 
 use crate::progress::Progress;
 use crate::substrings::{connect, Substring, SubstringIndex, NONE};

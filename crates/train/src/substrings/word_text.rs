@@ -6,7 +6,7 @@
 //! prefix, the head, supplies the shorter ones.
 
 use foldhash::{HashMap, HashSet};
-use piecework_kernels::prefetch::prefetch_read;
+use piecework_kernels::level::prefetch_read;
 
 use crate::memory::reserve;
 use crate::progress::Progress;

@@ -25,7 +25,7 @@ use std::ops::Range;
 use std::sync::{Mutex, MutexGuard};
 
 use piecework_kernels::code_units::CodeUnits;
-use piecework_kernels::prefetch::prefetch_read;
+use piecework_kernels::level::prefetch_read;
 
 use crate::encoding::Token;
 use crate::engine::definition;

@@ -3,7 +3,7 @@
 //! The bytes of a word and its ids are adjacent in one arena. When the budget is used up, the table is emptied.
 
 use piecework_kernels::huge_pages;
-use piecework_kernels::prefetch::prefetch_read;
+use piecework_kernels::level::prefetch_read;
 
 /// The longest word that is stored, in bytes.
 const MAX_WORD_BYTES: usize = 512;

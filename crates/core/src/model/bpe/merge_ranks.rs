@@ -2,8 +2,8 @@
 
 use std::cmp::Reverse;
 
+use piecework_kernels::level::prefetch_read;
 use piecework_kernels::merges::{PairMap, NUMBER_BOUND};
-use piecework_kernels::prefetch::prefetch_read;
 
 use super::merges::{MergeIds, Merges, NO_RANK};
 use super::symbols::{MergeLookup, Symbol};

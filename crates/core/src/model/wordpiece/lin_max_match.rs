@@ -8,7 +8,7 @@
 //! A state has everything in 16 bytes, so that a word of moderate length reads one cache line a byte.
 
 use piecework_kernels::huge_pages;
-use piecework_kernels::prefetch::prefetch_read;
+use piecework_kernels::level::prefetch_read;
 
 use crate::double_array::{Trie, TrieStep};
 use crate::error::{Error, ErrorKind};
