@@ -34,7 +34,7 @@ PARALLEL = "--parallel en-dev.txt --parallel cs-dev.txt"
 
 # What no value makes wrong: switches, strings of any kind, and how results are shown.
 NEVER_REFUSED = {
-    *"as_json dry_run quiet _click_default_help field".split(),
+    *"as_json dry_run quiet _click_default_help short_help field".split(),
     *"continuing_subword_prefix end_of_word_suffix cross_punctuation byte_fallback".split(),
     *"hard_vocab_limit add_dummy_prefix remove_extra_whitespaces treat_whitespace_as_suffix".split(),
     *"required_chars split_by_unicode_script split_by_number split_digits".split(),
@@ -395,7 +395,7 @@ SETTINGS = {name for trainer in TRAINERS.values() for name, _ in all_settings(tr
 
 
 def test_no_row_is_of_an_option_that_is_gone() -> None:
-    names = {"model", "corpus", "_click_default_help"} | SETTINGS
+    names = {"model", "corpus", "_click_default_help", "short_help"} | SETTINGS
     for command in COMMANDS.values():
         names |= {str(one.name) for one in command.params}
     assert {row.option for row in ALL_ROWS} | NEVER_REFUSED <= names
