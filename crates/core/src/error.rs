@@ -168,7 +168,7 @@ impl Error {
     }
 }
 
-/// The first characters of a text of the user's, as many as a message has room for.
+/// Return the first characters of a text of the user's, as many as a message has room for.
 #[must_use]
 pub fn shortened(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(MAX_SHOWN_CHARS) {

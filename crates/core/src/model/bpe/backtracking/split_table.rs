@@ -42,7 +42,7 @@ impl SplitTable {
         }
     }
 
-    /// Number the first symbols, then the tokens that merges make, by rank. Also returns the id of each number.
+    /// Number the first symbols, then the tokens that merges make, by rank. Also return the id of each number;
     /// `None` if there are too many, if a merge occurs twice, if a merge may need a token that only a later one
     /// makes, or if the pairs fill long runs of the hash table by every seed. All ids are below `id_bound`.
     ///

@@ -195,7 +195,7 @@ fn end_of(words: &[PieceLattice<'_>], count: usize) -> Position {
     }
 }
 
-/// By byte of each word: the best score of a path from the beginning of the text.
+/// Return by byte of each word the best score of a path from the beginning of the text.
 fn forward_scores(words: &[PieceLattice<'_>]) -> Vec<Vec<f32>> {
     let mut before = 0.0;
     let of_word = |word: &PieceLattice<'_>| {
