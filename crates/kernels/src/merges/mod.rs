@@ -89,7 +89,7 @@ impl<const SYMBOLS: usize, const CAPACITY: usize> InterleavedWords<SYMBOLS, CAPA
     /// The longest word, in bytes.
     pub const MAX_BYTES: usize = SYMBOLS - 1;
 
-    /// Apply all merges to up to `MAX_WORDS` words, the least number first, the leftmost of equal ones. Skips words of
+    /// Apply all merges to up to `MAX_WORDS` words, the least number first, the leftmost of equal ones. Skip words of
     /// more than `MAX_BYTES` bytes. The first symbols of a word are its bytes.
     #[inline]
     pub fn merge_words(&mut self, words: &[&[u8]], bytes: &BytePairMap, pairs: &PairMap) {
@@ -230,7 +230,7 @@ pub(super) struct ActiveWords {
 }
 
 impl ActiveWords {
-    /// Of the first `count` words, those for which `is_active` returns true.
+    /// Select the words for which `is_active` returns true among the first `count`.
     pub(super) fn of(count: usize, is_active: impl FnMut(usize) -> bool) -> Self {
         let mut active_words =
             Self { numbers: std::array::from_fn(|number| number as u8), len: count.min(MAX_WORDS) };

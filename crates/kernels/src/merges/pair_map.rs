@@ -123,7 +123,7 @@ impl PairMap {
         self.get_at(self.home(left, right), left, right)
     }
 
-    /// Prefetch the bucket of a pair; returns its index.
+    /// Prefetch the bucket of a pair; return its index.
     #[inline(always)]
     pub fn prefetch(&self, left: u32, right: u32) -> usize {
         let at = self.home(left, right);
