@@ -23,7 +23,7 @@ pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, Error> {
     })
 }
 
-/// Return bytes as UTF-8; rejects a byte order mark, which would become part of the first entry.
+/// Return bytes as UTF-8; reject a byte order mark, which would become part of the first entry.
 pub(crate) fn unmarked_utf8(bytes: &[u8]) -> Result<&str, Error> {
     let text = utf8(bytes)?;
     if text.starts_with(UTF8_MARK) {

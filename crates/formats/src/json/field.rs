@@ -80,7 +80,7 @@ impl<'a> Field<'a> {
         Ok(found.map(|(_, value)| Field { value, path: FieldPath::Member(&self.path, name) }))
     }
 
-    /// Whether there is a member of a name, null or not.
+    /// Return whether there is a member of a name, null or not.
     pub(crate) fn has(&self, name: &str) -> Result<bool, Error> {
         Ok(self.members()?.any(|(known, _)| known == name))
     }

@@ -56,14 +56,14 @@ impl<'a> Message<'a> {
         self.fields.iter().for_each(|(number, value)| put_field(*number, value, out));
     }
 
-    /// Its bytes.
+    /// Return the bytes of the message.
     pub(super) fn bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.write(&mut out);
         out
     }
 
-    /// All values of a field.
+    /// Iterate over all values of a field.
     pub(super) fn all(&self, number: u32) -> impl Iterator<Item = &WireValue<'a>> {
         self.fields.iter().filter(move |(known, _)| *known == number).map(|(_, value)| value)
     }
@@ -73,7 +73,7 @@ impl<'a> Message<'a> {
         self.fields.iter().map(|(number, _)| *number)
     }
 
-    /// Whether the message has a field.
+    /// Return whether the message has a field.
     pub(super) fn has(&self, (number, _): Field) -> bool {
         self.all(number).next().is_some()
     }
