@@ -46,7 +46,7 @@ impl Turns {
         self.sizes.len()
     }
 
-    /// Whether the whole corpus chooses the merge after so many.
+    /// Return whether the whole corpus chooses the merge after so many.
     pub(super) fn are_global(&self, merges: usize) -> bool {
         merges < self.global_merges
     }

@@ -116,7 +116,7 @@ impl<'a> Losses<'a> {
         self.queue.cheapest(&self.loss)
     }
 
-    /// Whether the costs of entries differ.
+    /// Return whether the costs of entries differ.
     pub(super) fn has_surprisal(&self) -> bool {
         self.costs.rule.balance > 0
     }
@@ -409,7 +409,7 @@ impl<'a> LossQueue<'a> {
         Self { candidates, items: BinaryHeap::new(), queued: vec![i128::MAX; candidates.len()] }
     }
 
-    /// Whether there are many more items than candidates.
+    /// Return whether there are many more items than candidates.
     fn is_long(&self) -> bool {
         self.items.len() > 2 * self.candidates.len() + 1024
     }
