@@ -8,7 +8,7 @@ pub const NUMBER_BITS: u32 = 21;
 pub const NUMBER_BOUND: u32 = (1 << NUMBER_BITS) - 1;
 const FREE: u64 = u64::MAX;
 const BUCKET_SIZE: usize = 4;
-/// So many buckets for so many pairs: one bucket in fifteen is full.
+/// A table has this many buckets for each `PAIRS_PER_BUCKETS` pairs: one bucket in fifteen is full.
 const BUCKETS: usize = 2;
 const PAIRS_PER_BUCKETS: usize = 3;
 /// The first multiplier of a pair, before its highest bits select a bucket (Fibonacci hashing).
@@ -33,7 +33,7 @@ pub struct PairMap {
 struct PairBucket([u64; BUCKET_SIZE]);
 
 impl PairMap {
-    /// Return an empty table for so many pairs.
+    /// Return an empty table for this number of pairs.
     #[must_use]
     pub fn with_capacity(pairs: usize) -> Self {
         let count = pairs * BUCKETS / PAIRS_PER_BUCKETS + 1;

@@ -207,7 +207,7 @@ impl PackedWords {
         }
     }
 
-    /// Set `counts` to the counts of the words at `positions`; waits for all of them together.
+    /// Set `counts` to the counts of the words at `positions`; wait for all of them together.
     #[inline]
     pub(super) fn read_counts(&self, positions: &[u32], counts: &mut Vec<u64>) {
         counts.clear();

@@ -216,7 +216,7 @@ impl<'a> Losses<'a> {
             let number = self.words[at];
             let word = self.candidates.index.text.word(number);
             self.costs.effects(&word, adding, &mut self.scratch, &mut self.with);
-            // Of a word that does not depend on the entry, nothing changes.
+            // A word that does not depend on the entry does not change.
             if self.with.depends_on.contains(&candidate) {
                 self.costs.effects(&word, VocabularyChange::NONE, &mut self.scratch, &mut self.without);
                 self.replace(number, word.count, is_inserted);

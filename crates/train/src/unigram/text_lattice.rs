@@ -125,7 +125,7 @@ impl<'a> TextLattice<'a> {
 
     /// Emit the pieces of the best segmentation, the last first; return the sum of their scores.
     ///
-    /// Of equal segmentations, the one with the longer last piece is taken. A character that is not a piece is
+    /// Among equal segmentations, choose the longer last piece. A character that is not a piece is
     /// `NONE`. `allowed` is called with start and end of a piece. `links` are scores.
     pub(super) fn best(
         &self,
