@@ -8,7 +8,7 @@ fn main() {
     println!("cargo::rustc-env=PIECEWORK_PROFILE={}", profile());
 }
 
-/// Returns the name of the profile, `release` or `quick`. Cargo's variable `PROFILE` has `release` for both, but
+/// Return the name of the profile, `release` or `quick`. Cargo's variable `PROFILE` has `release` for both, but
 /// the output folder is `<target>/<profile>/build/<package>/out`.
 fn profile() -> String {
     let out = env::var("OUT_DIR").unwrap_or_default();

@@ -148,7 +148,7 @@ fn run_case(kind: Kind, bytes: &[u8], text: &str, seed: u64) {
     fs::remove_file(&case).unwrap_or_default();
 }
 
-/// Read a file, compile the tokenizer and call it; returns the tokenizer if the file is valid.
+/// Read a file, compile the tokenizer and call it; return the tokenizer if the file is valid.
 fn read_and_use(
     kind: Kind,
     bytes: &[u8],
@@ -174,7 +174,7 @@ pub(crate) struct Calls {
 }
 
 impl Calls {
-    /// Whether a call was slow but within the bound.
+    /// Return whether a call was slow but within the bound.
     pub(crate) fn are_slow(&self) -> bool {
         self.longest > SLOW
     }

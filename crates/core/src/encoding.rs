@@ -82,7 +82,7 @@ impl Encoding {
         Self { tokens, overflowing: Vec::new() }
     }
 
-    /// Splits into windows of `max` tokens that overlap by `stride` tokens. The first one stays, the others overflow.
+    /// Split into windows of `max` tokens that overlap by `stride` tokens. The first one stays, the others overflow.
     pub fn truncate(&mut self, max: usize, stride: usize, direction: Direction) {
         if self.tokens.len() <= max {
             return;

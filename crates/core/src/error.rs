@@ -38,9 +38,9 @@ pub struct Error {
     pub kind: ErrorKind,
     /// The argument, file, line or field at fault.
     pub place: String,
-    /// What stands there.
+    /// What was found there.
     pub found: String,
-    /// What should stand there; may be empty.
+    /// What was expected there; may be empty.
     pub expected: String,
     /// What went wrong outside the core and led to this.
     pub cause: Option<Cause>,
@@ -168,7 +168,7 @@ impl Error {
     }
 }
 
-/// The first characters of a text of the user's, as many as a message has room for.
+/// Return the first characters of a text of the user's, as many as a message has room for.
 #[must_use]
 pub fn shortened(text: &str) -> Cow<'_, str> {
     match text.char_indices().nth(MAX_SHOWN_CHARS) {

@@ -21,7 +21,7 @@ pub(crate) fn seeds_of<T: Hash>(keys: impl Iterator<Item = T> + Clone) -> impl I
     })
 }
 
-/// Return the longest permitted run of a table with so many slots, at most half of them full: about twice the longest
+/// Return the longest permitted run of a table with `slots` slots, at most half of them full: about twice the longest
 /// run of random keys, of which one table in a thousand has a longer one.
 ///
 /// The probability that a run of random keys has k slots decreases like exp(-k(load - 1 - ln load)).

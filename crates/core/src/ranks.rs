@@ -152,7 +152,7 @@ fn short_boundary(len: usize, rank: impl Fn(usize, usize) -> u32) -> Option<usiz
     // The starts of symbols, and the end of the text.
     let mut boundaries = (1_u64 << len << 1) - 1;
     let after = |boundaries: u64, at: usize| at + 1 + (boundaries >> at >> 1).trailing_zeros() as usize;
-    // Of each start, the rank of its symbol merged with the next one.
+    // For each start, the rank of its symbol merged with the next one.
     let mut ranks = [NO_RANK; MAX_SHORT + 1];
     (0..len - 1).for_each(|at| ranks[at] = rank(at, at + 2));
     for _ in 2..len {

@@ -69,7 +69,7 @@ impl<'b> LineTexts<'b> {
     }
 }
 
-/// Whether a byte is whitespace for `bytes.strip` of Python.
+/// Return whether a byte is whitespace for `bytes.strip` of Python.
 fn is_blank(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t'..=b'\r')
 }

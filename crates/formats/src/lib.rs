@@ -1,4 +1,5 @@
-//! Tokenizer files: bytes to specification and back, rules compiled for specifications, and lines to texts. No format builds a tokenizer.
+//! Tokenizer files: bytes to specification and back, rules compiled for specifications, and lines to texts. No format
+//! builds a tokenizer.
 
 #![forbid(unsafe_code)]
 

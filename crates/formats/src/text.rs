@@ -23,7 +23,7 @@ pub(crate) fn utf8(bytes: &[u8]) -> Result<&str, Error> {
     })
 }
 
-/// Return bytes as UTF-8; rejects a byte order mark, which would become part of the first entry.
+/// Return bytes as UTF-8; reject a byte order mark, which would become part of the first entry.
 pub(crate) fn unmarked_utf8(bytes: &[u8]) -> Result<&str, Error> {
     let text = utf8(bytes)?;
     if text.starts_with(UTF8_MARK) {
@@ -45,7 +45,7 @@ const HEADER: &str = "#version";
 /// A merge with the number of its line, from 1.
 pub(crate) type Merge<'t> = (usize, &'t str, &'t str);
 
-/// Read a `merges.txt`, one merge a line in the order of ranks; skips empty lines and a version line at the start.
+/// Read a `merges.txt`, one merge a line in the order of ranks; skip empty lines and a version line at the start.
 pub(crate) fn read_merges(bytes: &[u8]) -> Result<Vec<Merge<'_>>, Error> {
     let lines =
         (1..).zip(utf8_after_mark(bytes)?.split('\n').map(|line| line.strip_suffix('\r').unwrap_or(line)));

@@ -73,7 +73,7 @@ impl TextRows {
         self.spans.len()
     }
 
-    /// Whether there is no text.
+    /// Return whether there is no text.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.spans.is_empty()
@@ -113,7 +113,7 @@ impl TextRows {
     }
 }
 
-/// Whether a text is empty or whitespace only, as Python's `str.isspace` defines whitespace.
+/// Return whether a text is empty or whitespace only, as Python's `str.isspace` defines whitespace.
 fn is_blank(text: &str) -> bool {
     text.chars().all(|c| c.is_whitespace() || ('\x1C'..='\x1F').contains(&c))
 }

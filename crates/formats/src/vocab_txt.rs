@@ -56,7 +56,7 @@ pub(crate) fn tokenizer(vocab: VocabSpec, unk_token: String) -> TokenizerSpec {
     }
 }
 
-/// Whether a file has a line that is empty or ASCII whitespace.
+/// Return whether a file has a line that is empty or ASCII whitespace.
 #[must_use]
 pub fn has_blank_line(bytes: &[u8]) -> bool {
     let body = bytes.strip_suffix(b"\n").unwrap_or(bytes);
@@ -133,7 +133,7 @@ fn check_special(token: &str, whole: &str, line: usize) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether an entry outside brackets has an ASCII capital.
+/// Return whether an entry outside brackets has an ASCII capital.
 pub(crate) fn is_cased(vocab: &VocabSpec) -> bool {
     let in_brackets = |token: &str| {
         (token.starts_with('[') && token.ends_with(']')) || (token.starts_with('<') && token.ends_with('>'))

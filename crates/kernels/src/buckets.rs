@@ -37,7 +37,7 @@ impl Bucket {
     /// A bucket without words.
     pub const EMPTY: Self = Self { keys: [0; SLOTS], ids: [[0; MAX_IDS]; SLOTS] };
 
-    /// Whether every slot is used.
+    /// Return whether every slot is used.
     #[inline(always)]
     #[must_use]
     pub fn is_full(&self) -> bool {
@@ -106,7 +106,7 @@ pub struct Lookup {
     pub hash: u64,
 }
 
-/// Append the ids of words, one after the other, up to the first word that has no slot or no ids in its slot. Returns
+/// Append the ids of words, one after the other, up to the first word that has no slot or no ids in its slot. Return
 /// the number of words before it.
 #[inline]
 pub fn append_hits(buckets: &[Bucket], lookups: &[Lookup], out: &mut Vec<u32>) -> usize {

@@ -138,7 +138,7 @@ mod avx512 {
         }
     }
 
-    /// Return the masks of 64 bytes; only those of `is_text` are of any class.
+    /// Return the masks of 64 bytes; only the bytes of `is_text` are of any class.
     ///
     /// # Safety
     /// Needs the features named.
@@ -234,7 +234,7 @@ mod avx2 {
         entries
     }
 
-    /// Bit `class` of every byte moved to its top; what comes over from the byte below stays under it.
+    /// Move bit `class` of every byte to its top; bits from the byte below stay under it.
     #[inline]
     #[target_feature(enable = "avx2")]
     fn raise(entries: __m256i, class: usize) -> __m256i {
@@ -295,7 +295,7 @@ mod neon {
         }
     }
 
-    /// Return the masks of 64 bytes; only those of `is_text` are of any class.
+    /// Return the masks of 64 bytes; only the bytes of `is_text` are of any class.
     ///
     /// # Safety
     /// Needs NEON, and 64 readable bytes.
@@ -324,7 +324,7 @@ mod neon {
         vqtbx4q_u8(vqtbl4q_u8(table.0, bytes), table.1, vsubq_u8(bytes, vdupq_n_u8(BLOCK as u8)))
     }
 
-    /// Which of 64 bytes have a bit of `wanted`: their weights, added by twos until eight bytes are one.
+    /// Return which of 64 bytes have a bit of `wanted`: their weights, added by twos until eight bytes are one.
     #[inline]
     #[target_feature(enable = "neon")]
     fn bits([a, b, c, d]: [uint8x16_t; 4], wanted: u8) -> u64 {

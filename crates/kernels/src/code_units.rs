@@ -28,7 +28,7 @@ impl CodeUnits<'_> {
         }
     }
 
-    /// Whether there are none.
+    /// Return whether there are none.
     #[must_use]
     pub fn is_empty(self) -> bool {
         self.len() == 0
@@ -167,7 +167,7 @@ mod scalar {
     }
 }
 
-/// Eight code points at once: each becomes four bytes, of which a shuffle keeps those of its length.
+/// Eight code points at once: each becomes four bytes, and a shuffle keeps as many as the character has.
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
     use std::arch::x86_64::*;

@@ -135,12 +135,12 @@ mod avx512 {
         let mut listed = 0;
         for (&mask, base) in masks.iter().zip((0..).step_by(BLOCK)) {
             let (found, count) = (_mm512_maskz_compress_epi8(mask, numbers), mask.count_ones());
-            // SAFETY: all masks before have `listed` bits, at most `count` of all, and there is room for 64 more; the
-            // features are those of this function.
+            // SAFETY: all masks before have `listed` bits, at most `count` of all, and there is room for 64 more; this
+            // function has the features.
             unsafe { P::store(found, count, base, positions.as_mut_ptr().add(listed)) };
             listed += count as usize;
         }
-        // SAFETY: the first `listed` have been written, each mask's bits right after those of the one before.
+        // SAFETY: the first `listed` have been written, each mask's bits right after the bits of the mask before.
         unsafe { positions.set_len(listed) };
     }
 

@@ -56,7 +56,7 @@ mod block {
         pub(super) leads: u64,
         /// First bytes of characters of three bytes or more.
         pub(super) leads_two: u64,
-        /// First bytes of characters of four bytes, and bytes that are invalid by themselves or after the previous.
+        /// First bytes of characters of four bytes, and bytes that are invalid alone or after the previous.
         pub(super) rejected: u64,
     }
 
@@ -215,8 +215,8 @@ mod avx512 {
         ByteMasks { following, leads, leads_two: from(0xE0), rejected }
     }
 
-    /// Units of the first, second and third bytes of characters; of the first, what is not the character's falls out at
-    /// the top.
+    /// Combine the first, second and third bytes of characters to units; bits of the first byte that are not the
+    /// character's fall out at the top.
     #[inline]
     #[target_feature(enable = "avx512f,avx512bw")]
     fn units([first, second, third]: [__m256i; 3]) -> __m512i {

@@ -223,7 +223,7 @@ impl Tokenizer {
         Ok(place.get_or_init(|| made))
     }
 
-    /// Return the string of an id of an encoding; padding has that of the padding settings.
+    /// Return the string of an id of an encoding; padding has the string of the padding settings.
     pub(crate) fn string_of(&self, id: u32, is_token: bool) -> &str {
         if is_token {
             return self.id_to_token(id).unwrap_or_default();

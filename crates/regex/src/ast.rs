@@ -187,7 +187,7 @@ impl CharLength {
     }
 }
 
-/// Whether a node is what remains of something that matches the empty text.
+/// Return whether a node is what remains of something that matches the empty text.
 fn is_removed(node: &Node) -> bool {
     match node {
         Node::Empty => true,

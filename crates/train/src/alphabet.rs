@@ -129,12 +129,12 @@ impl CharPosition {
 }
 
 impl CharUsage {
-    /// Whether the character occurs in a position.
+    /// Return whether the character occurs in a position.
     pub(super) fn at(&self, position: CharPosition) -> bool {
         self.positions[position.index()]
     }
 
-    /// Whether the character has an entry for a position other than a bare one.
+    /// Return whether the character has an entry for a position other than a bare one.
     fn has_entry(&self, position: CharPosition, forms: AlphabetForms) -> bool {
         match forms {
             AlphabetForms::Possible => !position.first && (!self.isolated || self.at(position)),
@@ -143,12 +143,12 @@ impl CharUsage {
         }
     }
 
-    /// Whether a word begins with the character.
+    /// Return whether a word begins with the character.
     fn begins_words(&self) -> bool {
         CharPosition::ALL.iter().any(|&position| position.first && self.at(position))
     }
 
-    /// Whether the character has an entry inside words.
+    /// Return whether the character has an entry inside words.
     pub(super) fn has_inner_entry(&self, forms: AlphabetForms) -> bool {
         CharPosition::ALL.iter().any(|&position| !position.first && self.has_entry(position, forms))
     }
@@ -186,12 +186,12 @@ impl Alphabet {
         }
     }
 
-    /// Whether the alphabet contains a character.
+    /// Return whether the alphabet contains a character.
     pub(super) fn contains(&self, character: char) -> bool {
         self.kept.contains_key(&character)
     }
 
-    /// Whether the alphabet contains all characters of a word.
+    /// Return whether the alphabet contains all characters of a word.
     pub(super) fn contains_all(&self, word: &str) -> bool {
         word.chars().all(|character| self.contains(character))
     }

@@ -152,7 +152,7 @@ impl EntryHash {
     }
 }
 
-/// Whether `whole` is `head` followed by `tail`.
+/// Return whether `whole` is `head` followed by `tail`.
 fn is_both(whole: &str, head: &str, tail: &str) -> bool {
     whole.len() == head.len() + tail.len() && whole.starts_with(head) && whole.ends_with(tail)
 }
@@ -171,7 +171,7 @@ impl Base {
         reduce(u128::from(multiply(hash, self.0)) + u128::from(byte) + 1)
     }
 
-    /// By byte offset: `extend` of the rest of the text.
+    /// Return by byte offset the `extend` of the rest of the text.
     fn tail_hashes(self, text: &str) -> Vec<(u64, u64)> {
         let mut tails = vec![(0, 1); text.len() + 1];
         for (at, byte) in text.bytes().enumerate().rev() {

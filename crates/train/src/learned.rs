@@ -31,7 +31,7 @@ pub struct Removal {
 }
 
 /// Check that there are words and that the number of characters fits 64 bits, as then all other counts do;
-/// returns the number of characters in distinct words.
+/// return the number of characters in distinct words.
 pub(super) fn check_counts(counts: &Counts, progress: &mut Progress<'_>) -> Result<usize, Error> {
     if counts.is_empty() {
         return Err(Error::new(ErrorKind::Corpus, "counts", "no words", "at least one word"));

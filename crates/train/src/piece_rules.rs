@@ -74,7 +74,7 @@ struct Spaces {
 }
 
 impl PieceRules {
-    /// Whether a text may be a piece.
+    /// Return whether a text may be a piece.
     ///
     /// ```
     /// use piecework_train::PieceRules;
@@ -148,7 +148,7 @@ impl Spaces {
     }
 }
 
-/// Whether two scripts differ; `NONE` differs from no script.
+/// Return whether two scripts differ; `NONE` differs from no script.
 fn differ(one: Script, two: Script) -> bool {
     one != two && one != Script::NONE && two != Script::NONE
 }

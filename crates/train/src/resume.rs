@@ -96,7 +96,7 @@ impl<'r> Choices<'r> {
         Self { earlier: resume.earlier_choices, applied: 0, log: resume.choice_log }
     }
 
-    /// Whether the next choice is one of the earlier run.
+    /// Return whether the next choice is one of the earlier run.
     pub(super) fn is_replaying(&self) -> bool {
         self.applied < self.earlier.len()
     }

@@ -12,7 +12,7 @@
 //! selects fill the rest.
 //!
 //! Source: TensorFlow Text, `wordpiece_tokenizer_learner_lib.py`, after Schuster and Nakajima 2012; here in
-//! integers. The longest-match model is that of Song et al. 2021, "Fast WordPiece Tokenization".
+//! integers. Song et al. 2021, "Fast WordPiece Tokenization", describe the longest-match model.
 //!
 //! Counting and selecting are single passes over the substrings that can reach t, each after its prefixes; the index of
 //! substrings finds them. All substrings that start at a position are prefixes of the longest one there. So a
@@ -142,7 +142,7 @@ impl<'a> ThresholdSearch<'a> {
         Ok(Self { spec, alphabet, index, base, min_count, frequent: None })
     }
 
-    /// Return the largest count of any substring, which is that of a single character.
+    /// Return the largest count of any substring; a single character has it.
     fn largest_count(&self, progress: &mut Progress<'_>) -> Result<u64, Error> {
         let none = SeedLimits { number: 0, min_count: u64::MAX };
         let (characters, _) =
@@ -150,7 +150,7 @@ impl<'a> ThresholdSearch<'a> {
         Ok(characters.iter().map(|character| character.count).max().unwrap_or(0))
     }
 
-    /// Whether the vocabulary of a threshold has at most `vocab_size` entries.
+    /// Return whether the vocabulary of a threshold has at most `vocab_size` entries.
     fn fits(&mut self, threshold: u64, progress: &mut Progress<'_>) -> Result<bool, Error> {
         let (base, size) = (self.base.len(), self.spec.vocab_size);
         let frequent = self.frequent(threshold, progress)?;
@@ -366,7 +366,7 @@ impl FrequentSubstrings {
         selected
     }
 
-    /// By substring: the length of its longest prefix that is an entry, at least one character.
+    /// Return by substring the length of its longest prefix that is an entry, at least one character.
     fn longest_selected(&self, selected: &[u64]) -> Vec<u32> {
         let mut is_entry: Vec<bool> = selected.iter().map(|&count| count > 0).collect();
         for &(initial, inner) in &self.same_spelling {

@@ -61,7 +61,7 @@ pub struct Trace {
     pub lattice: Option<TrainingLattice>,
 }
 
-/// One step; the names of kinds and fields are those of the Python package.
+/// One step; kinds and fields have the names of the Python package.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "kind")]
 pub enum Step {
@@ -206,7 +206,7 @@ pub struct ThresholdStep {
     pub splits: Vec<(Vec<String>, u64)>,
 }
 
-/// A step of Unigram; the names of kinds and fields are those of the Python package.
+/// A step of Unigram; kinds and fields have the names of the Python package.
 #[derive(Clone, Debug, Serialize)]
 #[serde(tag = "kind")]
 pub enum UnigramStep {

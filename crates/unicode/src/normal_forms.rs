@@ -173,8 +173,7 @@ pub fn lowercase(c: char, mut emit: impl FnMut(char)) {
 
 // Normalization and case folding of Unicode 17.0, for the normalization rules of SentencePiece.
 //
-// Decompositions of assigned characters never change, so the tables add to those of Unicode 9.0 only what
-// is newer.
+// Decompositions of assigned characters never change, so the tables only add what is newer than Unicode 9.0.
 
 /// Call `emit` with the full compatibility decomposition of a character, without canonical ordering.
 pub fn decompose_recent(c: char, emit: impl FnMut(char)) {

@@ -102,7 +102,7 @@ impl Training {
 /// Train on the lines of a text.
 ///
 /// `template` is a tokenizer.json; the result has its stages, its special tokens and the settings of its model, and learned
-/// entries in place of the others. The first `steps` steps are reported, Unigram's with the lattice of
+/// entries instead of the others. The first `steps` steps are reported, Unigram's with the lattice of
 /// `word`, or of a long word of the text.
 #[wasm_bindgen]
 pub fn train(
@@ -295,7 +295,7 @@ fn word_of(counts: &Counts, wanted: Option<String>) -> Option<String> {
     wanted.or_else(|| longest_of(LONGEST_WORD)).or_else(|| longest_of(usize::MAX))
 }
 
-/// Whether a line ends at a character, as for Python's `splitlines`.
+/// Return whether a line ends at a character, as for Python's `splitlines`.
 fn is_line_end(c: char) -> bool {
     matches!(c, '\n'..='\r' | '\x1c'..='\x1e' | '\u{85}' | '\u{2028}' | '\u{2029}')
 }

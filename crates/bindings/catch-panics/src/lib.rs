@@ -49,7 +49,7 @@ fn wrap(signature: &mut Signature, body: &mut Block) {
     }
 }
 
-/// Whether a return type is `PyResult`.
+/// Return whether a return type is `PyResult`.
 fn is_result(returned: &Type) -> bool {
     let Type::Path(path) = returned else { return false };
     path.path.segments.last().is_some_and(|last| last.ident == "PyResult")

@@ -88,7 +88,7 @@ pub(crate) trait TrieLayout {
     /// What a state passes on to its children.
     type Context: Copy + Default;
 
-    /// Extend the array to so many slots.
+    /// Extend the array to `slots` slots.
     fn grow(&mut self, slots: usize);
 
     /// Store that a non-empty key ends at a state; return the context of the states below.
@@ -170,7 +170,7 @@ fn expand<'s, 'k, L: TrieLayout>(
 
 /// Slots in a block.
 pub(crate) const BLOCK: usize = 256;
-/// So many of the newest blocks with free slots are tried before a new one is opened.
+/// This many of the newest blocks with free slots are tried before a new one is opened.
 const MAX_TRIED: usize = 12;
 
 /// The free slots and bases.

@@ -33,7 +33,7 @@ pub(crate) struct Trie {
 }
 
 impl Trie {
-    /// Build from at most 256 sets of keys; also returns all states but the roots in breadth-first order. Empty keys
+    /// Build from at most 256 sets of keys; also return all states but the roots in breadth-first order. Empty keys
     /// end nowhere. Of equal keys the highest number counts.
     pub(crate) fn build<const SETS: usize>(
         sets: [Vec<(&[u8], u32)>; SETS],
@@ -267,7 +267,7 @@ impl Trie {
     }
 }
 
-/// Read the trie of these sets of keys; also returns its states in breadth-first order.
+/// Read the trie of these sets of keys; also return its states in breadth-first order.
 ///
 /// Linear in the slots and the bytes of the keys.
 fn restore(sections: &TableSections, sets: &[Vec<(&[u8], u32)>]) -> Result<(Trie, Vec<TrieStep>), Error> {

@@ -126,7 +126,7 @@ fn count_of(sizes: impl Iterator<Item = usize>, units: usize) -> usize {
     1 + ends.by_ref().take_while(|&end| end < units).count()
 }
 
-/// Where the texts of a pipeline can be cut. The text before a cut can always be encoded by itself.
+/// Where the texts of a pipeline can be cut. The text before a cut can always be encoded alone.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Cuts {
     /// Where the text after a cut begins; `None` if its ids depend on the text before it.
@@ -137,7 +137,7 @@ pub(super) struct Cuts {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RestStart {
     AtSpace,
-    /// After the space, in place of which the pipeline adds a `▁`.
+    /// After the space: the pipeline adds a `▁` instead.
     AfterSpace,
 }
 

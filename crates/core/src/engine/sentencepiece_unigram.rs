@@ -349,7 +349,7 @@ const COUNT_SHIFT: u32 = ID_BITS + 4;
 ///
 /// If the vocabulary has at most 2^16 ids, an entry has up to six ids of 16 bits and a 32-bit score: margin, cost, an
 /// unknown flag and the number of ids. Otherwise it has up to four ids of 24 bits. The top byte of the first word then
-/// has the number of ids, the unknown flag and the margin; those of the other three have the cost.
+/// has the number of ids, the unknown flag and the margin; the other three top bytes have the cost.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Packing {
     /// 16 bits each.

@@ -73,7 +73,7 @@ impl Options<'_> {
     }
 }
 
-/// The number of a word: the next one, or that of a word that the caller gave.
+/// The number of a word: the next one, or the number of the caller's word.
 #[derive(Clone, Copy)]
 pub(super) enum WordNumber {
     Next(u32),
@@ -81,7 +81,7 @@ pub(super) enum WordNumber {
 }
 
 impl WordNumber {
-    /// Return the number of the first word of a text, which has a number among those of its input.
+    /// Return the number of the first word of a text; `number` is the index of the text in its input.
     pub(super) fn of(input: Input<'_>, number: usize) -> Self {
         match input {
             Input::Text(_) => Self::Next(0),
@@ -364,7 +364,7 @@ fn denormalizer(decoder: Option<&DecoderSpec>) -> Result<Normalizer, Error> {
 /// Adds the entries of a compiled cache to the settings of its model.
 pub type ReadEntries = fn(&ModelSpec, &Vocab, &TableSections) -> Result<ModelSpec, Error>;
 
-/// The specification of a model. That of a compiled cache gets its entries when they are first needed: encoding needs
+/// The specification of a model. In a compiled cache, the entries are read when they are first needed: encoding needs
 /// only the compiled tables.
 #[derive(Debug)]
 pub(super) struct ModelSource {

@@ -57,7 +57,7 @@ impl Tokenizer {
     /// Emit the tokens of one input or pair, run by run, without padding. Return the number of tokens of an input without a
     /// pair before truncation.
     ///
-    /// Of a pair, only as much is encoded as is kept.
+    /// Encode only as much of a pair as is kept.
     pub(super) fn row_tokens(
         &self,
         input: Input<'_>,

@@ -56,7 +56,7 @@ pub(crate) struct SamplingRng {
 }
 
 impl SamplingRng {
-    /// Return the number of candidates to skip before one is chosen, when each is skipped with probability alpha. Draws
+    /// Return the number of candidates to skip before one is chosen, when each is skipped with probability alpha. Draw
     /// one number from the geometric distribution instead of one for each candidate.
     pub(crate) fn skip_count(&mut self) -> usize {
         if self.alpha >= 1.0 {

@@ -196,7 +196,7 @@ impl ExpansionLimit {
         Ok(())
     }
 
-    /// Set the place of an error of this limit to that of the step.
+    /// Set the place of an error of this limit to the step's place.
     #[must_use]
     pub fn name_step(error: Error, place: &str) -> Error {
         if error.place == PLACE {

@@ -72,7 +72,7 @@ impl Vocab {
         self.len == 0
     }
 
-    /// Tokens and ids in the order of ids.
+    /// Iterate over tokens and ids in the order of ids.
     pub fn iter(&self) -> impl Iterator<Item = (&str, u32)> {
         (0..self.spans.len() as u32).filter_map(|id| Some((self.token_of(id)?, id)))
     }
@@ -178,7 +178,7 @@ impl Vocab {
         }
     }
 
-    /// Restore a vocabulary from its sections; checks them in time linear in the vocabulary.
+    /// Restore a vocabulary from its sections; check them in time linear in the vocabulary.
     pub fn restore(sections: &TableSections) -> Result<Self, Error> {
         let text = Text::new(sections.get(TEXT)?).map_err(|error| damaged(TEXT, error.to_string()))?;
         let (spans, slots) = (sections.get::<[u32; 2]>(SPANS)?, sections.get::<[u32; 2]>(SLOTS)?);

@@ -24,7 +24,7 @@ const ENTRY: usize = 48;
 const NAME: usize = 32;
 const CHECKED_FROM: usize = 16;
 
-/// Whether a file begins with the magic of a cache.
+/// Return whether a file begins with the magic of a cache.
 #[must_use]
 pub fn is_cache(bytes: &[u8]) -> bool {
     bytes.starts_with(&MAGIC)

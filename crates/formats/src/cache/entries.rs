@@ -168,7 +168,7 @@ fn listed(vocab: &Vocab, scores: &[f64]) -> Result<Vec<(String, f64)>, Error> {
     all(scores.iter().enumerate().map(|(id, score)| Ok((token(vocab, id as u32)?.to_owned(), *score))))
 }
 
-/// Lists have a value for every id.
+/// Check that a list has a value for every id.
 fn check_len(name: &str, len: usize, vocab: &Vocab) -> Result<(), Error> {
     if len == vocab.id_bound() {
         return Ok(());

@@ -125,7 +125,7 @@ fn read_sections(parts: TableSections) -> Result<CompiledCache, Error> {
     })
 }
 
-/// Everything but the model.
+/// Return the specification without the model.
 fn stages_of(spec: &TokenizerSpec) -> TokenizerSpec {
     TokenizerSpec {
         model: ModelSpec::Word(WordSpec { vocab: Vec::new(), unk_token: String::new() }),

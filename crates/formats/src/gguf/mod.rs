@@ -34,7 +34,7 @@ pub struct Names {
     pub pre: Option<String>,
 }
 
-/// Whether a file begins like a GGUF file: with its name and a small number, which no text contains.
+/// Return whether a file begins like a GGUF file: with its name and a small number, which no text contains.
 #[must_use]
 pub fn is_gguf(head: &[u8]) -> bool {
     head.starts_with(section::MAGIC) && head.get(4..8).is_none_or(|version| version.contains(&0))

@@ -1,4 +1,4 @@
-//! Files made by hand; `tests/io/test_gguf.py` has those of the `gguf` package.
+//! Files made by hand; `tests/io/gguf/` reads files of the `gguf` package.
 
 use std::io::Cursor;
 

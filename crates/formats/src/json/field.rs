@@ -80,12 +80,12 @@ impl<'a> Field<'a> {
         Ok(found.map(|(_, value)| Field { value, path: FieldPath::Member(&self.path, name) }))
     }
 
-    /// Whether there is a member of a name, null or not.
+    /// Return whether there is a member of a name, null or not.
     pub(crate) fn has(&self, name: &str) -> Result<bool, Error> {
         Ok(self.members()?.any(|(known, _)| known == name))
     }
 
-    /// Return the entries of an object whose names are data; rejects repeated names.
+    /// Return the entries of an object whose names are data; reject repeated names.
     pub(crate) fn entries(&'a self) -> Result<impl ExactSizeIterator<Item = (&'a str, Field<'a>)>, Error> {
         let members = self.members()?;
         let mut seen = HashSet::with_capacity(members.len());
@@ -226,7 +226,7 @@ impl FieldPath<'_> {
     }
 }
 
-/// Return all values or the first error; reserves memory once, unlike `collect`.
+/// Return all values or the first error; reserve memory once, unlike `collect`.
 pub(crate) fn all<T>(values: impl ExactSizeIterator<Item = Result<T, Error>>) -> Result<Vec<T>, Error> {
     let mut all = Vec::with_capacity(values.len());
     for value in values {

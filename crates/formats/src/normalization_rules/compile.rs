@@ -201,7 +201,7 @@ impl MinimalTrieBuilder {
 // ---- the units of a charsmap: a trie as a double array (Aoe 1989) in the format of darts-clone
 //
 // A unit is 32 bits: bits 0..8 and 31 are the label, bit 8 says that the node has a value, bits 10..31 the offset,
-// in steps of 256 where bit 9 is set. A node has a base such that the unit at `base ^ byte` is that of its child, and
+// in steps of 256 where bit 9 is set. A node has a base such that the unit at `base ^ byte` is its child's, and
 // the one at `base` holds its value, with bit 31 set. Laying out takes O(children) for each node.
 
 /// Offsets of this many bits are stored without a shift.

@@ -120,7 +120,7 @@ fn without_needless(rules: RuleMap) -> RuleMap {
     kept
 }
 
-/// Whether rules of at most `max_chars` characters, by longest match, turn `text` into `new`.
+/// Return whether rules of at most `max_chars` characters, by longest match, turn `text` into `new`.
 fn imply(rules: &RuleMap, text: &str, max_chars: usize, new: &str) -> bool {
     let (mut rest, mut rest_of_new) = (text, Some(new));
     while let Some((first, of_new)) = rest.chars().next().zip(rest_of_new) {

@@ -56,14 +56,14 @@ impl<'a> Message<'a> {
         self.fields.iter().for_each(|(number, value)| put_field(*number, value, out));
     }
 
-    /// Its bytes.
+    /// Return the bytes of the message.
     pub(super) fn bytes(&self) -> Vec<u8> {
         let mut out = Vec::new();
         self.write(&mut out);
         out
     }
 
-    /// All values of a field.
+    /// Iterate over all values of a field.
     pub(super) fn all(&self, number: u32) -> impl Iterator<Item = &WireValue<'a>> {
         self.fields.iter().filter(move |(known, _)| *known == number).map(|(_, value)| value)
     }
@@ -73,7 +73,7 @@ impl<'a> Message<'a> {
         self.fields.iter().map(|(number, _)| *number)
     }
 
-    /// Whether the message has a field.
+    /// Return whether the message has a field.
     pub(super) fn has(&self, (number, _): Field) -> bool {
         self.all(number).next().is_some()
     }
@@ -229,12 +229,12 @@ pub(super) const DENORMALIZER: Field = (5, "denormalizer_spec");
 /// Fields from this number on are left to extensions by others.
 pub(super) const EXTENSIONS: u32 = 200;
 
-/// Of a piece.
+/// The fields of a piece.
 pub(super) const PIECE: Field = (1, "piece");
 pub(super) const SCORE: Field = (2, "score");
 pub(super) const TYPE: Field = (3, "type");
 
-/// Of the trainer's settings.
+/// The fields of the trainer's settings.
 pub(super) const MODEL_TYPE: Field = (3, "model_type");
 pub(super) const VOCAB_SIZE: Field = (4, "vocab_size");
 pub(super) const WHITESPACE_AS_SUFFIX: Field = (24, "treat_whitespace_as_suffix");
@@ -247,18 +247,18 @@ pub(super) const PAD_PIECE: Field = (48, "pad_piece");
 
 pub(super) const OUTPUT_PIECE_SCORE: Field = (32, "vocabulary_output_piece_score");
 
-/// Of a normalizer's settings.
+/// The fields of a normalizer's settings.
 pub(super) const CHARSMAP: Field = (2, "precompiled_charsmap");
 pub(super) const ADD_DUMMY_PREFIX: Field = (3, "add_dummy_prefix");
 pub(super) const REMOVE_EXTRA_WHITESPACES: Field = (4, "remove_extra_whitespaces");
 pub(super) const ESCAPE_WHITESPACES: Field = (5, "escape_whitespaces");
 
-/// Of the self-test and its samples.
+/// The fields of the self-test and its samples.
 pub(super) const SAMPLES: Field = (1, "samples");
 pub(super) const INPUT: Field = (1, "input");
 pub(super) const EXPECTED: Field = (2, "expected");
 
-/// All settings of the trainer that are written; what the machine is told (files, threads) is not.
+/// All settings of the trainer that are written: not files and threads, which describe the machine.
 pub(super) const TRAINER_SETTINGS: [Field; 36] = [
     (3, "model_type"),
     (4, "vocab_size"),

@@ -14,7 +14,7 @@ use super::message::{
     WHITESPACE_AS_SUFFIX,
 };
 
-/// Whether a file is a SentencePiece model, with its fields in any order.
+/// Return whether a file is a SentencePiece model, with its fields in any order.
 ///
 /// SentencePiece writes the pieces first. A truncated file is recognized if its first field is complete. A
 /// `vocab.txt` whose first lines are empty may begin alike, but its bytes are not lengths that fit.

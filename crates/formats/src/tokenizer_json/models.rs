@@ -42,7 +42,7 @@ pub(super) fn read_kind(field: &Field, kind: &str, extra: &[&str]) -> Result<Mod
     }
 }
 
-/// Fields that only one kind of model has, those that `tokenizers` checks first.
+/// Return the kind of a model by fields that no other kind has; `tokenizers` checks them first.
 fn kind_by_fields(field: &Field) -> Result<&'static str, Error> {
     let is_list = field.member("vocab")?.is_some_and(|vocab| vocab.is_array());
     Ok(match () {

@@ -113,7 +113,7 @@ pub(super) fn write(post_processor: &PostProcessorSpec) -> Value {
     }
 }
 
-/// Special tokens in the order of their names.
+/// Write a template, with the special tokens in the order of their names.
 fn write_template(spec: &TemplateSpec) -> Value {
     let pieces = |pieces: &[TemplatePiece]| -> Vec<Value> { pieces.iter().map(write_piece).collect() };
     let written =

@@ -125,6 +125,8 @@ pub(super) fn write_byte_level(spec: ByteLevelSpec) -> Value {
     })
 }
 
+/// Read the settings of a metaspace.
+///
 /// Older files have `add_prefix_space` instead of `prepend_scheme`, and repeat the replacement as `str_rep`.
 /// With a scheme, `add_prefix_space: true` has no effect, and `false` must agree with the scheme.
 pub(super) fn read_metaspace(field: &Field) -> Result<MetaspaceSpec, Error> {

@@ -84,7 +84,7 @@ impl StringLayout {
         })
     }
 
-    /// Whether the field of the UTF-8 form is where Python keeps that form.
+    /// Return whether the field of the UTF-8 form is where Python keeps that form.
     fn keeps_utf8(self, sample: &Bound<'_, PyString>) -> bool {
         // SAFETY: a sample has 100 units after its header.
         let before = unsafe { self.utf8(sample) };

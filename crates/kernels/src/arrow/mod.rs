@@ -80,7 +80,7 @@ impl Column {
         self.starts.last().copied().unwrap_or(0)
     }
 
-    /// Whether there is no row.
+    /// Return whether there is no row.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -93,7 +93,7 @@ impl Column {
         self.chunks.get(at)?.get(row - self.starts[at])
     }
 
-    /// All rows in order; `None` for a null.
+    /// Iterate over all rows in order; `None` for a null.
     pub fn iter(&self) -> impl Iterator<Item = Option<&[u8]>> {
         self.chunks.iter().flat_map(|chunk| (0..chunk.len()).map(|row| chunk.get(row)))
     }
@@ -115,7 +115,7 @@ fn layout_of(schema: &ArrowSchema) -> Result<ColumnLayout, ColumnError> {
     }
 }
 
-/// Names the type of a column by its format string (Arrow C data interface, "Data type description").
+/// Name the type of a column by its format string (Arrow C data interface, "Data type description").
 fn described(format: &str) -> String {
     let values = match format.as_bytes() {
         [b'c' | b'C' | b's' | b'S' | b'i' | b'I' | b'l' | b'L'] => "integers",
@@ -183,7 +183,7 @@ impl ColumnChunk {
         }
     }
 
-    /// Item `at` of a buffer; `None` if the array lacks the buffer.
+    /// Return item `at` of a buffer; `None` if the array lacks the buffer.
     ///
     /// Buffers need not be aligned: the interface recommends it only.
     ///

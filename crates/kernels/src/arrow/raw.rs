@@ -112,7 +112,7 @@ impl ArrowArray {
         private_data: ptr::null_mut(),
     };
 
-    /// Whether sizes and buffers are those of a layout.
+    /// Return whether sizes and buffers fit a layout.
     pub(super) fn is_sound(&self, layout: ColumnLayout) -> bool {
         let sizes = [self.length, self.offset, self.n_buffers];
         let enough = match layout {

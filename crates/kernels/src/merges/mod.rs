@@ -86,7 +86,7 @@ impl<const SYMBOLS: usize, const CAPACITY: usize> InterleavedWords<SYMBOLS, CAPA
     /// The longest word, in bytes.
     pub const MAX_BYTES: usize = SYMBOLS - 1;
 
-    /// Apply all merges to up to `MAX_WORDS` words, the least number first, the leftmost of equal ones. Skips words of
+    /// Apply all merges to up to `MAX_WORDS` words, the least number first, the leftmost of equal ones. Skip words of
     /// more than `MAX_BYTES` bytes. The first symbols of a word are its bytes.
     #[inline]
     pub fn merge_words(&mut self, words: &[&[u8]], bytes: &BytePairMap, pairs: &PairMap) {
@@ -227,7 +227,7 @@ pub(super) struct ActiveWords {
 }
 
 impl ActiveWords {
-    /// Of the first `count` words, those for which `is_active` returns true.
+    /// Select the words for which `is_active` returns true among the first `count`.
     pub(super) fn of(count: usize, is_active: impl FnMut(usize) -> bool) -> Self {
         let mut active_words =
             Self { numbers: std::array::from_fn(|number| number as u8), len: count.min(MAX_WORDS) };
@@ -269,7 +269,7 @@ pub const NUMBER_BITS: u32 = 21;
 pub const NUMBER_BOUND: u32 = (1 << NUMBER_BITS) - 1;
 const FREE: u64 = u64::MAX;
 const BUCKET_SIZE: usize = 4;
-/// So many buckets for so many pairs: one bucket in fifteen is full.
+/// A table has this many buckets for each `PAIRS_PER_BUCKETS` pairs: one bucket in fifteen is full.
 const BUCKETS: usize = 2;
 const PAIRS_PER_BUCKETS: usize = 3;
 /// The first multiplier of a pair, before its highest bits select a bucket (Fibonacci hashing).
@@ -294,7 +294,7 @@ pub struct PairMap {
 struct PairBucket([u64; BUCKET_SIZE]);
 
 impl PairMap {
-    /// Return an empty table for so many pairs.
+    /// Return an empty table for this number of pairs.
     #[must_use]
     pub fn with_capacity(pairs: usize) -> Self {
         let count = pairs * BUCKETS / PAIRS_PER_BUCKETS + 1;
@@ -384,7 +384,7 @@ impl PairMap {
         self.get_at(self.home(left, right), left, right)
     }
 
-    /// Prefetch the bucket of a pair; returns its index.
+    /// Prefetch the bucket of a pair; return its index.
     #[inline(always)]
     pub fn prefetch(&self, left: u32, right: u32) -> usize {
         let at = self.home(left, right);

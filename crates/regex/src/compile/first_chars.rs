@@ -19,9 +19,9 @@ pub(crate) struct FirstChars {
 }
 
 impl FirstChars {
-    /// Of a node that can start with anything.
+    /// For a node that can start with anything.
     pub(crate) const UNKNOWN: Self = Self { sets: None, nullable: true };
-    /// Of a node that matches only the empty text.
+    /// For a node that matches only the empty text.
     pub(crate) const EMPTY: Self = Self { sets: Some(Vec::new()), nullable: true };
 
     fn one(set: SetId) -> Self {

@@ -7,7 +7,7 @@ use crate::matcher::{Frame, Matcher, Outcome};
 use crate::program::{AtomicKind, Greediness, Inst, MemoPoint, Pc, SetRun, NO_MEMO_POINT};
 
 impl Matcher<'_> {
-    /// Run `Inst::Split`. Pushes a frame only if both branches can match.
+    /// Run `Inst::Split`. Push a frame only if both branches can match.
     #[inline]
     pub(crate) fn split(
         &mut self,
@@ -32,7 +32,7 @@ impl Matcher<'_> {
         }
     }
 
-    /// Run `Inst::Alternation`. Pushes a frame only if several alternatives can match.
+    /// Run `Inst::Alternation`. Push a frame only if several alternatives can match.
     #[inline]
     pub(crate) fn alternation(&mut self, alternation: u32, memo_point: MemoPoint, at: usize) -> Outcome {
         let program = self.program;
@@ -211,8 +211,7 @@ impl Matcher<'_> {
 }
 
 impl Matcher<'_> {
-    /// Return the outcome that the memo has for an instruction. If it has none, pushes a frame that
-    /// records a failure.
+    /// Return the memoized outcome of an instruction. If there is none, push a frame that records a failure.
     #[inline]
     pub(crate) fn memo_lookup(&mut self, point: MemoPoint, at: usize) -> Option<Outcome> {
         if self.memo.is_none() || point == NO_MEMO_POINT {
@@ -238,7 +237,7 @@ impl Matcher<'_> {
         }
     }
 
-    /// Return an entry of the memo.
+    /// Return a memoized entry.
     fn memo_entry(&self, slot: u32, at: usize) -> MemoEntry {
         self.memo.as_ref().map_or(MemoEntry::Unknown, |memo| memo.get(slot, at))
     }

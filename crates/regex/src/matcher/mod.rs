@@ -113,7 +113,7 @@ impl<'a> Matcher<'a> {
         Ok(None)
     }
 
-    /// Match at a position. Above the threshold, starts again with a memo.
+    /// Match at a position. Above the threshold, start again with a memo.
     fn match_at(&mut self, start: usize) -> Result<Option<usize>, StepLimitExceeded> {
         if self.memo.is_none() && self.program.is_memoizable {
             let limit = (MEMO_THRESHOLD.0 + MEMO_THRESHOLD.1 * start).min(self.limit);

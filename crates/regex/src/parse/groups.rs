@@ -258,7 +258,7 @@ fn drop_optional_iterations(node: &mut Node) -> bool {
     repeat.min == 0
 }
 
-/// Whether Oniguruma turns a repetition of text into text.
+/// Return whether Oniguruma turns a repetition of text into text.
 fn is_expanded(node: &Node) -> bool {
     let Node::Repeat(repeat) = node else { return false };
     let Node::Text(text) = &repeat.body else { return false };

@@ -32,7 +32,7 @@ impl Parser {
         Err(self.unsupported("so many repetitions of one thing"))
     }
 
-    /// Return whether a quantifier, or a malformed one, comes next. Reads nothing.
+    /// Return whether a quantifier, or a malformed one, comes next. Read nothing.
     pub(crate) fn is_quantifier_next(&mut self, options: Options) -> bool {
         let start = self.at;
         self.skip_extended_space(options);

@@ -86,7 +86,7 @@ impl ReferenceMatcher<'_> {
         self.node(first, at, captures, &mut |at, captures| self.concat(tail, at, captures, rest))
     }
 
-    /// Return the first match of a node by itself whose end `may_end` accepts.
+    /// Return the first match of a single node whose end `may_end` accepts.
     fn match_alone(
         &self,
         node: &Node,

@@ -31,7 +31,7 @@ const BYTES_PER_TOKEN: usize = 2;
 
 /// Learn a byte-level vocabulary with superwords, from the counts of sequences of words and of their words.
 ///
-/// `words` are those of `sequences` by [`Counts::split`]. Continues after the merges of an earlier run, if there are any.
+/// [`Counts::split`] makes `words` from `sequences`. Continue after the merges of an earlier run, if there are any.
 /// `spec` has no prefix and no suffix; without `superwords`, only the words are learned from.
 ///
 /// Errors: those of [`learn`](super::learn), and `Training` if the words yield fewer entries than an exact transition.

@@ -127,7 +127,7 @@ impl CountMap {
         self.short.len() + self.entries.len()
     }
 
-    /// Whether no word was counted.
+    /// Return whether no word was counted.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.short.is_empty() && self.entries.is_empty()
@@ -140,7 +140,7 @@ impl CountMap {
         self.short.allocation_size() + self.table.allocation_size() + long
     }
 
-    /// Whether `words` more words could take more than `limit` bytes, both copies of a growing table included.
+    /// Return whether `words` more words could take more than `limit` bytes, both copies of a growing table included.
     #[inline]
     pub(super) fn could_exceed(&self, words: usize, limit: usize) -> bool {
         let grows = self.short.len() + words > self.short.capacity()

@@ -52,7 +52,7 @@ impl Default for Counts {
 }
 
 impl Counts {
-    /// Empty counts; the caller appends words in this order.
+    /// Make empty counts; the caller appends words in this order.
     pub(super) fn new(order: WordOrder) -> Self {
         let first = (order == WordOrder::Position).then(Vec::new);
         Self { text: String::new(), ends: Vec::new(), counts: Vec::new(), first }
@@ -82,7 +82,7 @@ impl Counts {
         self.counts.len()
     }
 
-    /// Whether there are no words.
+    /// Return whether there are no words.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.counts.is_empty()

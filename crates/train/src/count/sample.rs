@@ -18,7 +18,7 @@ impl TextSample {
         Self { seed, threshold: (share * u64::MAX as f64) as u64 }
     }
 
-    /// Whether the text at a position is in the sample.
+    /// Return whether the text at a position is in the sample.
     #[must_use]
     pub fn contains(self, position: u64) -> bool {
         mixed(mixed(self.seed) ^ position) <= self.threshold

@@ -78,9 +78,9 @@ impl Counts {
     /// Return the characters of `characters` and of the counts that a pipeline makes words of their own, sorted.
     ///
     /// A character that the counts have in a longer word is not isolated. The splitter decides about any other one
-    /// with the texts `ccc`, `aca`, `AcA` and `0c0`, where an isolated character is always a word by itself.
+    /// with the texts `ccc`, `aca`, `AcA` and `0c0`, where an isolated character is always a word of its own.
     ///
-    /// Returns the errors of the splitter.
+    /// Return the errors of the splitter.
     pub fn isolated_characters(
         &self,
         splitter: &Splitter,

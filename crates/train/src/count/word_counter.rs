@@ -211,7 +211,7 @@ impl WordCounter {
         Self { limit: Some(MemoryLimit { bytes, folder }), ..self }
     }
 
-    /// What was left out so far.
+    /// Return what was left out so far.
     #[must_use]
     pub fn left_out(&self) -> LeftOut {
         let all = self.threads.iter().map(|thread| thread.left_out);
@@ -222,13 +222,13 @@ impl WordCounter {
         })
     }
 
-    /// Whether the last block or list failed, so that a part of it is counted and the state is of no use.
+    /// Return whether the last block or list failed, so that a part of it is counted and the state is of no use.
     #[must_use]
     pub fn is_partial(&self) -> bool {
         self.is_partial
     }
 
-    /// How far the counter is.
+    /// Return how far the counter is.
     #[must_use]
     pub fn progress(&self) -> CountPosition {
         self.progress
@@ -298,7 +298,7 @@ impl WordCounter {
 
     /// Count the lines of a block that starts at byte `offset` of `source`.
     ///
-    /// Replaces invalid UTF-8 by U+FFFD and counts the replacements, or fails if `strict`.
+    /// Replace invalid UTF-8 by U+FFFD and count the replacements, or fail if `strict`.
     pub fn add_block(&mut self, block: &[u8], source: u32, offset: u64, strict: bool) -> Result<(), Error> {
         let (text, replaced) = match std::str::from_utf8(block) {
             Ok(text) => (text.into(), 0),
@@ -356,7 +356,7 @@ impl WordCounter {
         }
     }
 
-    /// Whether the maps are too large to be merged in memory, or runs were written.
+    /// Return whether the maps are too large to be merged in memory, or runs were written.
     fn needs_files(&self, limit: usize) -> bool {
         let has_runs = !self.runs.is_empty() || self.threads.iter().any(|thread| !thread.runs.is_empty());
         has_runs || self.map_bytes() > limit / MERGE_FACTOR
@@ -534,7 +534,7 @@ struct CountedWords<'m> {
 }
 
 impl CountedWords<'_> {
-    /// Whether a word of text is too long; a word has at most as many characters as bytes.
+    /// Return whether a word of text is too long; a word has at most as many characters as bytes.
     #[inline]
     fn is_too_long(&mut self, word: &str) -> bool {
         let limit = self.occurrence.max_word_chars;

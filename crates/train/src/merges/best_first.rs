@@ -1,8 +1,8 @@
 //! The trainer for scores that rise when the entries of a pair become rarer: the best pair first.
 //!
 //! A merge changes the score of every pair that contains one of its entries. There are thousands of them, and hardly
-//! any will ever be the best. So the heap has upper bounds of scores. A *loose* bound is valid until the count of an entry
-//! of the pair falls by an eighth, or the pair gains occurrences. The trainer takes pairs from the top of the heap and
+//! any will ever be the best. So the heap has upper bounds of scores. A *loose* bound is valid until the pair gains
+//! occurrences, or the count of one of its entries falls by an eighth. The trainer takes pairs from the top of the heap and
 //! scores them, until the next bound is below the best score. Pairs of lower scores return with a *tight* bound, their
 //! score, which becomes loose when a merge changes the count of one of their entries.
 //!
@@ -315,7 +315,7 @@ impl<O: Objective, T: TieBreak> BestFirst<O, T> {
         Ok(best)
     }
 
-    /// Whether the pair of a score or bound may be better than the best one found so far.
+    /// Return whether the pair of a score or bound may be better than the best one found so far.
     fn may_be_best(&self, value: f64, best: Option<&Best<O, T>>) -> bool {
         best.is_none_or(|best| value >= best.value - self.objective.slack(best.value))
     }

@@ -33,7 +33,7 @@ pub(crate) struct PackedWords {
 }
 
 impl PackedWords {
-    /// No words, with room for `words` words of `chars` characters in all.
+    /// Start without words, with capacity for `words` words of `chars` characters in all.
     pub(crate) fn with_capacity(chars: usize, words: usize) -> Result<Self, Error> {
         let cells = chars.saturating_add(words).saturating_add(BLOCK);
         let mut empty = Self {
@@ -207,7 +207,7 @@ impl PackedWords {
         }
     }
 
-    /// Set `counts` to the counts of the words at `positions`; waits for all of them together.
+    /// Set `counts` to the counts of the words at `positions`; wait for all of them together.
     #[inline]
     pub(super) fn read_counts(&self, positions: &[u32], counts: &mut Vec<u64>) {
         counts.clear();
@@ -240,7 +240,7 @@ impl PackedWords {
         (self.separators[block] + before.sum::<u32>() - 1) as usize
     }
 
-    /// Whether `left` starts at `position` and `right` follows it.
+    /// Return whether `left` starts at `position` and `right` follows it.
     #[inline]
     pub(super) fn starts_pair(&self, position: u32, left: u32, right: u32) -> bool {
         self.cells[position as usize] == left && self.cells[self.next(position) as usize] == right

@@ -35,8 +35,7 @@ pub(super) struct MergedPositions {
 }
 
 impl PairMerge {
-    /// Merge the pair at those of the ascending `positions` where it still occurs; records the changes around
-    /// them.
+    /// Merge the pair at the ascending `positions` where it still occurs; record the changes around them.
     pub(super) fn apply(
         self,
         words: &mut PackedWords,

@@ -136,7 +136,7 @@ impl PairTable {
         occurrences.positions.get(occurrences.head as usize).copied().unwrap_or(0)
     }
 
-    /// Return the first position where the pair occurs; skips each outdated position once.
+    /// Return the first position where the pair occurs; skip each outdated position once.
     pub(super) fn first_position(&mut self, pair: u32, words: &PackedWords) -> Option<u32> {
         let (left, right) = self.parts(pair);
         let occurrences = &mut self.occurrences[pair as usize];

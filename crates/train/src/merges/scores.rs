@@ -50,7 +50,7 @@ pub(super) trait Objective {
     fn bound_of_count(&self, count: u64, total: u64) -> f64;
     /// Return how far below the best value the value of the exact maximum may be.
     fn slack(&self, value: f64) -> f64;
-    /// Whether a merge of this score is made at all.
+    /// Return whether a merge of this score is made at all.
     fn gains(&self, value: f64) -> bool;
     /// Return the message for a training that stops early.
     fn reason(&self, min_frequency: u64) -> String;

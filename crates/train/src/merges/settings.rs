@@ -87,14 +87,14 @@ impl Ties {
 }
 
 impl PairScore {
-    /// Whether the score of a pair depends on the counts of its entries.
+    /// Return whether the score of a pair depends on the counts of its entries.
     pub(super) fn needs_entry_counts(self) -> bool {
         self != Self::Frequency
     }
 }
 
 impl EntryLimits {
-    /// Whether the merged entry of a pair is allowed.
+    /// Return whether the merged entry of a pair is allowed.
     pub(super) fn allow(&self, max_chars: Option<usize>, entries: &Entries, left: u32, right: u32) -> bool {
         let chars = || match &self.lengths {
             Some(lengths) => lengths[left as usize] + lengths[right as usize],
@@ -106,7 +106,7 @@ impl EntryLimits {
             && self.words.as_ref().is_none_or(|words| words.allow(left, right))
     }
 
-    /// Whether a pair must not be merged because its merged string is already an entry.
+    /// Return whether a pair must not be merged because its merged string is already an entry.
     pub(super) fn exclude(&self, entries: &Entries, left: u32, right: u32) -> bool {
         self.distinct && entries.find_merged(left, right).is_some()
     }

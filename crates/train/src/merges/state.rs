@@ -160,7 +160,7 @@ impl MergeState {
         Ok(())
     }
 
-    /// Count all pairs again and track those that occur at least `floor` times; renumbers the pairs.
+    /// Count all pairs again and track those that occur at least `floor` times; renumber the pairs.
     pub(super) fn lower_floor(&mut self, floor: u64, progress: &mut Progress<'_>) -> Result<(), Error> {
         self.track_pairs(progress, |_| floor)
     }
@@ -201,28 +201,28 @@ impl MergeState {
         }
     }
 
-    /// Every untracked pair that may be merged occurs less often.
+    /// Return the floor: every untracked pair that may be merged occurs less often.
     pub(super) fn floor(&self) -> u64 {
         self.floor
     }
 
-    /// Whether there may be untracked pairs that are frequent enough to be merged.
+    /// Return whether there may be untracked pairs that are frequent enough to be merged.
     pub(super) fn has_untracked(&self) -> bool {
         self.floor > self.min_frequency()
     }
 
-    /// Whether most positions in the table are outdated.
+    /// Return whether most positions in the table are outdated.
     pub(super) fn is_outdated(&self) -> bool {
         let most = MAX_OUTDATED * self.adjacent as f64 + self.words.len() as f64 / 16.0;
         self.pairs.stored_positions() as f64 > most
     }
 
-    /// Whether the vocabulary has `vocab_size` entries.
+    /// Return whether the vocabulary has `vocab_size` entries.
     pub(super) fn is_full(&self) -> bool {
         self.entries.len() >= self.settings.vocab_size
     }
 
-    /// Whether a pair occurs often enough to be merged.
+    /// Return whether a pair occurs often enough to be merged.
     pub(super) fn is_frequent(&self, pair: u32) -> bool {
         self.pairs.count(pair) >= self.min_frequency()
     }
@@ -232,12 +232,12 @@ impl MergeState {
         self.settings.min_frequency.max(1)
     }
 
-    /// Whether the merged entry of a pair is allowed.
+    /// Return whether the merged entry of a pair is allowed.
     fn is_allowed(&self, left: u32, right: u32) -> bool {
         self.limits.allow(self.settings.max_token_length, &self.entries, left, right)
     }
 
-    /// Whether a pair must not be merged because its merged string is already an entry.
+    /// Return whether a pair must not be merged because its merged string is already an entry.
     pub(super) fn is_excluded(&self, pair: u32) -> bool {
         let (left, right) = self.pairs.parts(pair);
         self.limits.exclude(&self.entries, left, right)
@@ -390,7 +390,7 @@ impl MergeState {
 
     /// Add the occurrences that a pair gained in the source of a change; return the pair if it is tracked.
     ///
-    /// Sets `has_unknown` if the pair is untracked and may have reached the floor.
+    /// Set `has_unknown` if the pair is untracked and may have reached the floor.
     fn gain(
         &mut self,
         (left, right): (u32, u32),

@@ -166,7 +166,7 @@ fn with_pair_merged(word: &[u32], left: u32, right: u32) -> Vec<u32> {
     merged
 }
 
-/// Return the strings of entries; `merged` is that of [`MERGED`].
+/// Return the strings of entries; `merged` is the string of [`MERGED`].
 fn names(state: &MergeState, word: &[u32], merged: &str) -> Vec<String> {
     let name = |&entry: &u32| match entry {
         MERGED => merged.to_owned(),

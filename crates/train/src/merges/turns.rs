@@ -46,7 +46,7 @@ impl Turns {
         self.sizes.len()
     }
 
-    /// Whether the whole corpus chooses the merge after so many.
+    /// Return whether the whole corpus chooses the merge after so many.
     pub(super) fn are_global(&self, merges: usize) -> bool {
         merges < self.global_merges
     }
@@ -72,7 +72,7 @@ impl Turns {
         order
     }
 
-    /// Give the turn after so many merges to the first source that meets a condition; only a window needs to know it.
+    /// Give the turn after `merges` merges to the first source that meets a condition; only a window needs to know it.
     pub(super) fn take(&mut self, merges: usize, is_frequent: impl Fn(u32) -> bool) {
         if self.window == 0 || self.are_global(merges) {
             return;

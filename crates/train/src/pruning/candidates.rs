@@ -80,7 +80,7 @@ impl Candidates {
         }
     }
 
-    /// Whether the candidate is an entry at the start of words.
+    /// Return whether the candidate is an entry at the start of words.
     #[inline]
     pub(super) fn is_initial(&self, candidate: u32) -> bool {
         self.index.is_initial(&self.substrings[candidate as usize])

@@ -168,7 +168,7 @@ impl GainSums {
         }
     }
 
-    /// Under longest match, an absent candidate is first used where a shorter token begins.
+    /// Add what absent candidates save under longest match: each is first used where a shorter token begins.
     fn add_longer_matches(&mut self, costs: &WordCosts<'_>, word: &DistinctWord) {
         let EffectScratch { tokens, alternative, fewest } = &mut self.scratch;
         let (segmenter, candidates) = (&costs.segmenter, costs.segmenter.candidates);

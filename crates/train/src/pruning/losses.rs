@@ -116,7 +116,7 @@ impl<'a> Losses<'a> {
         self.queue.cheapest(&self.loss)
     }
 
-    /// Whether the costs of entries differ.
+    /// Return whether the costs of entries differ.
     pub(super) fn has_surprisal(&self) -> bool {
         self.costs.rule.balance > 0
     }
@@ -216,7 +216,7 @@ impl<'a> Losses<'a> {
             let number = self.words[at];
             let word = self.candidates.index.text.word(number);
             self.costs.effects(&word, adding, &mut self.scratch, &mut self.with);
-            // Of a word that does not depend on the entry, nothing changes.
+            // A word that does not depend on the entry does not change.
             if self.with.depends_on.contains(&candidate) {
                 self.costs.effects(&word, VocabularyChange::NONE, &mut self.scratch, &mut self.without);
                 self.replace(number, word.count, is_inserted);
@@ -409,7 +409,7 @@ impl<'a> LossQueue<'a> {
         Self { candidates, items: BinaryHeap::new(), queued: vec![i128::MAX; candidates.len()] }
     }
 
-    /// Whether there are many more items than candidates.
+    /// Return whether there are many more items than candidates.
     fn is_long(&self) -> bool {
         self.items.len() > 2 * self.candidates.len() + 1024
     }

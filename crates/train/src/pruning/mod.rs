@@ -189,7 +189,7 @@ impl PruningTask<'_> {
     }
 }
 
-/// Whether a substring is the continuation prefix at the start of words, which has no characters of its own.
+/// Return whether a substring is the continuation prefix at the start of words, which has no characters of its own.
 fn is_prefix(index: &SubstringIndex, substring: &Substring) -> bool {
     let WordText { prefix, prefix_chars, .. } = &index.text;
     substring.chars == *prefix_chars

@@ -75,7 +75,8 @@ impl<'a> CandidateSegmenter<'a> {
         }
     }
 
-    /// Of equal segmentations, the one with the longer first token, then the longer second token.
+    /// Segment into the fewest tokens; among equal segmentations, choose the longer first token, then the longer second
+    /// token.
     fn fewest_tokens(
         &self,
         word: &DistinctWord,
@@ -256,7 +257,7 @@ impl VocabularyChange {
         Self { added: candidate, added_chars: candidates.chars(candidate), added_span, removed: NONE }
     }
 
-    /// This change without `candidate`, which is present or added by it.
+    /// Return this change without `candidate`, which is present or added by it.
     #[inline]
     pub(super) fn and_removing(self, candidate: u32) -> Self {
         if candidate == self.added {
@@ -266,7 +267,7 @@ impl VocabularyChange {
         }
     }
 
-    /// Whether the added candidate matches where `longest` is the longest candidate.
+    /// Return whether the added candidate matches where `longest` is the longest candidate.
     #[inline]
     fn adds_at(&self, longest: u32) -> bool {
         longest.wrapping_sub(self.added) < self.added_span

@@ -99,7 +99,7 @@ pub fn resume(
 
 /// Learn a BPE model with pieces that cross spaces, from the counts of sequences of words and of their words.
 ///
-/// Continues after the merges of an earlier run, if there are any. Without `superwords` in `spec`, only the words are
+/// Continue after the merges of an earlier run, if there are any. Without `superwords` in `spec`, only the words are
 /// learned from.
 ///
 /// Errors: those of [`learn`], and `Training` if the words yield fewer pieces than an exact transition.

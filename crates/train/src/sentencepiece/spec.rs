@@ -84,7 +84,7 @@ impl Default for SentencePieceTrainSpec {
 }
 
 impl SentencePieceTrainSpec {
-    /// Whether all words or characters are taken.
+    /// Return whether all words or characters are taken.
     pub(super) fn takes_all(&self) -> bool {
         self.vocab_size.is_none()
     }
@@ -94,7 +94,7 @@ impl SentencePieceTrainSpec {
         self.vocab_size.unwrap_or(usize::MAX).saturating_sub(self.symbols.len())
     }
 
-    /// Whether pieces are whole words or characters, ranked by count.
+    /// Return whether pieces are whole words or characters, ranked by count.
     pub(super) fn is_counted(&self) -> bool {
         matches!(self.kind, SentencePieceKind::Word | SentencePieceKind::Char)
     }

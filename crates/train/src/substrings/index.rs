@@ -138,7 +138,7 @@ impl SubstringIndex {
         (first < end).then_some(Substring { first, end, chars: codes.len() as u32, count })
     }
 
-    /// Whether the positions of a substring are the starts of words.
+    /// Return whether the positions of a substring are the starts of words.
     #[inline]
     pub(crate) fn is_initial(&self, substring: &Substring) -> bool {
         substring.first < self.initial
@@ -330,7 +330,7 @@ fn visit_substrings(index: &SubstringIndex, ranks: Range<usize>, mut visit: impl
     }
 }
 
-/// Add occurrences to the open substring of a length, which is that of the longest open one or greater.
+/// Add occurrences to the open substring of a length; no open one is longer.
 fn add(open: &mut Vec<OpenSubstring>, chars: u32, first: u32, count: u64) {
     match open.last_mut().filter(|last| last.chars == chars) {
         Some(last) => last.count = last.count.saturating_add(count),

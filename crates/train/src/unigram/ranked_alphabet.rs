@@ -49,7 +49,7 @@ impl RankedAlphabet {
         Self { ranked, known }
     }
 
-    /// Whether the alphabet contains a character.
+    /// Return whether the alphabet contains a character.
     pub(crate) fn contains(&self, character: char) -> bool {
         self.known.contains(&character)
     }

@@ -63,7 +63,7 @@ impl ReservedEntries {
         Ok(reserved)
     }
 
-    /// Whether a string is a reserved entry and so cannot be a piece.
+    /// Return whether a string is a reserved entry and so cannot be a piece.
     pub(super) fn contains(&self, name: &str) -> bool {
         self.known.contains(name)
     }

@@ -73,7 +73,7 @@ impl<'a> TextLattice<'a> {
 
     /// Add the expected count of each piece, times `weight` and rounded down, to `expected`.
     ///
-    /// Returns the natural logarithm of the sum over all segmentations. `links` are probabilities.
+    /// Return the natural logarithm of the sum over all segmentations. `links` are probabilities.
     pub(super) fn expect(&self, weight: f64, scratch: &mut LatticeScratch, expected: &mut [u64]) -> f64 {
         let LatticeScratch { forward, backward, raised, .. } = scratch;
         let raises = self.sum_forward(forward, raised);
@@ -125,7 +125,7 @@ impl<'a> TextLattice<'a> {
 
     /// Emit the pieces of the best segmentation, the last first; return the sum of their scores.
     ///
-    /// Of equal segmentations, the one with the longer last piece is taken. A character that is not a piece is
+    /// Among equal segmentations, choose the longer last piece. A character that is not a piece is
     /// `NONE`. `allowed` is called with start and end of a piece. `links` are scores.
     pub(super) fn best(
         &self,
@@ -155,7 +155,7 @@ impl<'a> TextLattice<'a> {
     }
 }
 
-/// Whether a sum must be multiplied; 0 stays 0 and must not multiply its neighbours.
+/// Return whether a sum must be multiplied; 0 stays 0 and must not multiply its neighbours.
 fn is_tiny(sum: f64) -> bool {
     sum > 0.0 && sum < TINY
 }

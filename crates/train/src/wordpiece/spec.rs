@@ -97,8 +97,8 @@ pub(crate) trait Learn {
         Ok(())
     }
 
-    /// Whether the trainer of `tokenizers` is followed: the entries without the prefix precede those with it, and characters
-    /// outside the alphabet are skipped.
+    /// Return whether the trainer of `tokenizers` is followed: the entries without the prefix precede those with it,
+    /// and characters outside the alphabet are skipped.
     fn has_tokenizers_alphabet(&self) -> bool {
         false
     }

@@ -5,7 +5,7 @@
 //! merges     the merges of BPE, in order
 //! ```
 //!
-//! The lattice of Unigram is that of `piecework-train`, which reports it at each step of training.
+//! `piecework-train` makes the lattice of Unigram and reports it at each step of training.
 
 mod merges;
 mod wordpiece;

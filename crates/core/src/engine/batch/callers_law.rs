@@ -46,7 +46,7 @@ fn all_calls(encoder: &Encoder, texts: &[String]) -> (BatchIds, BatchIds, Vec<i6
     (aligned, ids, counts, decoded.into())
 }
 
-/// Return whether each table of a tokenizer has a definition to go on with: SentencePiece's Unigram has none for words
+/// Return whether each table of a tokenizer has a definition to continue with: SentencePiece's Unigram has none for words
 /// that its trie cannot decide, so two threads may build its links.
 fn builds_once(tokenizer: &Tokenizer) -> bool {
     !matches!(tokenizer.model(), Model::UnigramF32(_))

@@ -12,7 +12,7 @@ const ALL: Options<'_> =
     Options { add_special_tokens: true, parse_special: &Selector::All, sampling: None };
 /// The length of a text in bytes.
 const LEN: usize = 1 << 18;
-/// A poll at least for each so many bytes: a word of bytes is segmented by chunks of 128 KB.
+/// There is at least one poll for this number of bytes: a word of bytes is segmented by chunks of 128 KB.
 const BYTES_PER_POLL: usize = 1 << 18;
 
 fn repeated(part: impl Fn(usize) -> String) -> String {

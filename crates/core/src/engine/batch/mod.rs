@@ -206,7 +206,7 @@ impl Encoder {
 /// How the rows of a batch are encoded.
 #[derive(Clone, Copy, Debug)]
 enum RowMode<'r> {
-    /// Ids between those of a frame. Cache misses of several rows are segmented together.
+    /// Ids between the frame's ids. Cache misses of several rows are segmented together.
     Batched(&'r Route, &'r Frame),
     /// The same, and the ids are then aligned with their texts, while these are still in the processor's cache.
     Aligned(&'r Route, &'r Frame),
@@ -357,7 +357,7 @@ impl<'r> RowEncoder<'r> {
         }
     }
 
-    /// Append rows whose cache misses are segmented together. A text of which a part is encoded is a row by itself.
+    /// Append rows whose cache misses are segmented together. A text that is encoded in part is a row of its own.
     fn encode_batched(
         &self,
         mut rows: impl Iterator<Item = usize>,
@@ -409,7 +409,7 @@ impl<'r> RowEncoder<'r> {
         self.align(&mut unaligned, route, frame, scratch, batch)
     }
 
-    /// Append the ids of a row between those of the frame, except those of cache misses, which wait for [`Self::flush`].
+    /// Append the ids of a row between the frame's ids. Cache misses wait for [`Self::flush`].
     fn append_row(
         &self,
         row: usize,
@@ -459,7 +459,7 @@ impl<'r> RowEncoder<'r> {
         Ok(())
     }
 
-    /// Append a row by itself.
+    /// Append one row without its neighbours.
     fn encode_row(&self, row: usize, scratch: &mut Scratch, batch: &mut BatchIds) -> Result<(), Error> {
         let (text, start) = (self.sources[row], batch.ids.len());
         match self.excerpts_of(text) {
@@ -528,7 +528,7 @@ impl Tokenizer {
     /// Append the ids of one input or pair as `encode` returns them, and their type ids if wanted, without padding. Return
     /// the number of ids of an input without a pair before truncation.
     ///
-    /// Of a pair, only as much is encoded as is kept.
+    /// Encode only as much of a pair as is kept.
     fn row_ids(
         &self,
         input: Input<'_>,

@@ -273,7 +273,7 @@ impl BatchIds {
         });
     }
 
-    /// Truncate the ids of the rows from `first` on, between those of the frame; the batch has no other columns.
+    /// Truncate the ids of the rows from `first` on, between the frame's ids; the batch has no other columns.
     pub(super) fn truncate_rows(&mut self, first: usize, frame: &Frame, truncation: &Truncation) {
         let Some(&start) = self.row_offsets.get(first) else { return };
         let (mut start, mut to) = (start as usize, start as usize);

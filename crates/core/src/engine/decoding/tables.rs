@@ -23,7 +23,7 @@ pub(super) const MIN_IDS: usize = 256;
 pub(super) const MIN_IDS_OF_ALL: usize = 1 << 14;
 
 impl DecodeTables {
-    /// Return the table of a setting for a call with so many ids. `None` if the decoder has none, if it does not pay for
+    /// Return the table of a setting for a call with `ids` ids. `None` if the decoder has none, if it does not pay for
     /// itself yet, and while another thread makes it.
     pub(super) fn get(
         &self,

@@ -89,8 +89,8 @@ impl<'l> Aligner<'l> {
         }
     }
 
-    /// Align words of ASCII, whose bytes in the text `span_of` returns. Stops at the first other word, or the first whose
-    /// ids do not say how they cover it, and returns it.
+    /// Align words of ASCII, whose bytes in the text `span_of` returns. Stop at the first other word, or the first whose
+    /// ids do not say how they cover it, and return it.
     #[inline]
     pub(super) fn ascii_words<W: Copy>(
         &mut self,

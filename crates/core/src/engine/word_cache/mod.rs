@@ -287,7 +287,7 @@ fn without_short_key(key: CacheKey<'_>, cache: &WordCache, long: &mut Vec<u64>) 
 /// The entry of a word whose ids are not in this table. No packed ids are equal to it.
 pub(crate) const NO_IDS: PackedIds = [buckets::NO_ID; MAX_IDS];
 
-/// What an entry has in place of ids.
+/// The state of an entry without ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// Nothing: its ids are in the table of long words, or it is segmented each time.

@@ -71,7 +71,7 @@ pub(super) struct AsciiSpans<'t> {
     found: FoundSpans,
     scratch: &'t mut BertScratch,
     normalized: &'t mut String,
-    /// The numbers of the spans of the window, among those of the chunk.
+    /// The numbers of the window's spans, counted from the beginning of the chunk.
     window: Range<usize>,
 }
 
@@ -227,7 +227,7 @@ pub(super) struct ByteSpans<'t> {
     found: Range<usize>,
     scan: &'t mut ScanScratch,
     long: &'t mut SplitLongWords,
-    /// The number of words that are found, and the numbers of those of the window.
+    /// The number of words that are found, and the numbers of the window's words.
     count: usize,
     window: Range<usize>,
 }

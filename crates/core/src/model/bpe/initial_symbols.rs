@@ -163,7 +163,7 @@ impl CharIds {
     }
 }
 
-/// Return the text of a token between two affixes. Does not compare empty affixes: the C library's `memcmp` of zero
+/// Return the text of a token between two affixes. Do not compare empty affixes: the C library's `memcmp` of zero
 /// bytes may load from an invalid address with a mask, which takes as long as a lookup.
 fn between<'t>(prefix: &str, token: &'t str, suffix: &str) -> Option<&'t str> {
     let rest = if prefix.is_empty() { token } else { token.strip_prefix(prefix)? };

@@ -73,7 +73,7 @@ fn unknown_characters_are_fused_with_fuse_unk() {
 fn unknown_characters_without_an_unknown_token_are_dropped() {
     let spec = spec(&["a", "b", "ab"], &[("a", "b")]);
     assert_eq!(run(&spec, "xx"), []);
-    // `tokenizers` gives (0, 2): it forgets the skip_count bytes.
+    // `tokenizers` gives (0, 2): it forgets the dropped bytes.
     assert_eq!(run(&spec, "axb"), [(2, 0, 3)]);
 }
 

@@ -134,7 +134,7 @@ pub(super) fn entropy(word: &impl WordLattice, alpha: f64) -> f64 {
     entropies[word.end() as usize]
 }
 
-/// ln of a sum of exp, relative to the greatest term so far so that nothing overflows.
+/// Return ln of a sum of exp, relative to the greatest term so far so that nothing overflows.
 fn log_sum(terms: impl Iterator<Item = f64>) -> f64 {
     let (mut greatest, mut sum) = (f64::NEG_INFINITY, 0.0);
     for term in terms.filter(|&term| term > f64::NEG_INFINITY) {

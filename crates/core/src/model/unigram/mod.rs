@@ -156,7 +156,7 @@ impl Unigram {
         self.pieces.warm_up();
     }
 
-    /// Segment one non-empty word. Without `unk_id`, a word with an unknown character has no pieces, and sets
+    /// Segment one non-empty word. Without `unk_id`, emit nothing for a word with an unknown character, and set
     /// `missing_unk` in the scratch.
     pub(super) fn run(
         &self,

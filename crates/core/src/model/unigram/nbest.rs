@@ -15,7 +15,7 @@ use crate::model::TokenSpan;
 
 const NONE: u32 = u32::MAX;
 
-/// The agenda is pruned at twice the number of wanted paths and so many more.
+/// The agenda is pruned at twice the number of wanted paths plus this number.
 const SLACK: usize = 64;
 
 /// One path through the words of a text.
@@ -58,7 +58,7 @@ pub(super) struct NbestSearch<'l, W> {
 struct Hypothesis {
     rank: f64,
     weight: f64,
-    /// Of equal ranks the newest is expanded first, since it is nearest to completion.
+    /// Among equal ranks, the newest is expanded first, since it is nearest to completion.
     number: u64,
     /// The word and the byte offset where the path continues to the left.
     word: u32,

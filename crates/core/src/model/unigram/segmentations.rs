@@ -28,7 +28,7 @@ pub trait Segmentations {
         sampling: Sampling,
         include_best: bool,
     ) -> Result<Vec<SampledPath>, Error>;
-    /// ln of the sum of exp(alpha * score).
+    /// Return ln of the sum of exp(alpha * score).
     fn log_sum(&self, alpha: f64) -> f64;
     /// Return the entropy in nats, with probabilities proportional to exp(alpha * score).
     fn entropy(&self, alpha: f64) -> f64;
@@ -240,7 +240,7 @@ fn gumbel(location: f64, rng: &mut SamplingRng) -> f64 {
     location - (-rng.open_unit().ln()).ln()
 }
 
-/// ln of the probability that the noise of a path with this log-probability exceeds the threshold.
+/// Return ln of the probability that the noise of a path with this log-probability exceeds the threshold.
 fn log_inclusion(log_probability: f64, threshold: f64) -> f64 {
     let expected = (log_probability - threshold).exp();
     if expected > 0.0 {

@@ -17,7 +17,7 @@ use crate::model::TokenSpan;
 
 /// The least length of a chunk in bytes.
 const MIN_CHUNK_LEN: usize = 1 << 14;
-/// A chunk is at least so many times as long as the longest open piece at its start.
+/// A chunk is at least this many times as long as the longest open piece at its start.
 const MIN_CHUNK_SPANS: usize = 16;
 
 /// Scores and compares paths.

@@ -35,7 +35,7 @@ impl WordPiece {
         build(self.tables.stored()).or_else(|_| build(&TableSections::default())).ok()
     }
 
-    /// The greedy longest match, by lookups of every prefix of the rest, the longest first.
+    /// Segment by greedy longest match: look up every prefix of the rest, the longest first.
     #[cold]
     pub(super) fn match_by_lookups(&self, word: &str, vocab: &Vocab, out: &mut impl TokenSink) {
         let checkpoint = out.checkpoint();

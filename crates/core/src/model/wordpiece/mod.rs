@@ -179,7 +179,7 @@ impl WordPiece {
         out.push(TokenSpan { id: self.unk_id, start: 0, end: word.len() as u32 });
     }
 
-    /// The greedy longest match; a dead end makes the whole word unknown.
+    /// Segment by greedy longest match; a dead end makes the whole word unknown.
     fn greedy_match(&self, matcher: &LinMaxMatch, word: &str, out: &mut impl TokenSink) {
         let checkpoint = out.checkpoint();
         let mut state = START;
@@ -210,7 +210,7 @@ impl WordPiece {
         }
     }
 
-    /// The greedy longest match; a dead end makes the first unmatched character unknown.
+    /// Segment by greedy longest match; a dead end makes the first unmatched character unknown.
     fn greedy_match_by_char(&self, matcher: &LinMaxMatch, word: &str, out: &mut impl TokenSink) {
         let bytes = word.as_bytes();
         let mut state = START;
@@ -231,7 +231,7 @@ impl WordPiece {
         }
     }
 
-    /// The fewest tokens; a word without a segmentation is unknown.
+    /// Segment into the fewest tokens; a word without a segmentation is unknown.
     fn shortest_match(
         &self,
         trie: &Trie,
@@ -358,7 +358,7 @@ struct WordBatch<'w> {
 }
 
 impl WordPiece {
-    /// The greedy longest match of words of `bytes`; a dead end makes the whole word unknown.
+    /// Segment words of `bytes` by greedy longest match; a dead end makes the whole word unknown.
     fn greedy_match_batch(
         &self,
         matcher: &LinMaxMatch,

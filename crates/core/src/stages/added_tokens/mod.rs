@@ -388,7 +388,7 @@ const MAX_DENSE_BYTES: usize = 2048;
 const MAX_TOTAL_BYTES: usize = 1 << 26;
 
 impl Matcher {
-    /// Compile (form, index of the token) entries; ignores empty forms.
+    /// Compile (form, index of the token) entries; ignore empty forms.
     pub(super) fn compile(mut forms: Vec<(String, usize)>) -> Result<Option<Self>, Error> {
         forms.retain(|(form, _)| !form.is_empty());
         if forms.is_empty() {

@@ -75,7 +75,7 @@ pub(super) fn metaspace<'t>(
 }
 
 /// `CTC` (connectionist temporal classification): remove repeated tokens and blanks; with `clean_up` also
-/// cleans up and replaces word delimiters by spaces.
+/// clean up and replace word delimiters by spaces.
 pub(super) fn ctc<'t>(
     tokens: impl Iterator<Item = &'t str>,
     pad_token: &str,

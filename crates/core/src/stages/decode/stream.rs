@@ -128,7 +128,7 @@ impl DecodeStream {
         self.advance(id, &|ids: &[u32]| decode(ids, skip))
     }
 
-    /// Return the remaining text and resets the stream.
+    /// Return the remaining text and reset the stream.
     pub fn finish(
         &mut self,
         decode: impl Fn(&[u32], bool) -> Result<String, Error>,

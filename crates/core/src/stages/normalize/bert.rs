@@ -74,7 +74,7 @@ impl BertNormalizer {
         self.flush(&mut marks, out);
     }
 
-    /// Clean one character, spaces it out, and passes it to the next step.
+    /// Clean one character, space it out, and pass it to the next step.
     fn step(
         &self,
         c: char,

@@ -325,7 +325,7 @@ pub struct EdgeSpaces {
 }
 
 impl EdgeSpaces {
-    /// Count those of the text of a token.
+    /// Count the spaces at the edges of a token's text.
     #[must_use]
     pub fn of(text: &str) -> Self {
         Self {
@@ -347,7 +347,7 @@ pub struct EdgeSpaceReader {
 }
 
 impl EdgeSpaceReader {
-    /// Count those of the token at bytes `start..end` of the text.
+    /// Count the spaces at the edges of the token at bytes `start..end` of the text.
     pub fn read(&mut self, text: &str, start: usize, end: usize) -> EdgeSpaces {
         if end == self.end {
             // A token that begins within the one before and ends with it is whitespace.

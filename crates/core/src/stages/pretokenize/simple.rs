@@ -1,7 +1,7 @@
 //! Small pre-tokenizers: splits by classes of characters, by `\w+|[^\w\s]+`, by length and by script; the five behaviours
 //! of a split at matches; and `ByteLevel` and `Metaspace`, which rewrite the text. Linear.
 //!
-//! The pattern of `ByteLevel` is that of GPT-2's published encoder,
+//! The pattern of `ByteLevel` comes from GPT-2's published encoder:
 //! `'s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+`.
 
 use piecework_unicode::{class_of, script_of, Class, CodePointMap, Script};

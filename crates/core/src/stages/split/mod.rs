@@ -56,7 +56,7 @@ impl Splitter {
         &self.pre_tokenizer
     }
 
-    /// Both stages in one pass, if there is one.
+    /// Return the splitter that runs both stages in one pass, if there is one.
     pub(crate) fn bert(&self) -> Option<&Arc<BertSplitter>> {
         self.bert.as_ref()
     }

@@ -23,7 +23,7 @@ impl GroupWeights {
     /// Every group weighs 1.
     pub const UNIT: Self = Self { numerators: Vec::new(), denominator: 1 };
 
-    /// Weights `numerators[group] / denominator`; a denominator of zero means 1.
+    /// Make the weights `numerators[group] / denominator`; a denominator of zero means 1.
     #[must_use]
     pub fn new(numerators: Vec<u64>, denominator: u64) -> Self {
         Self { numerators, denominator: denominator.max(1) }

@@ -1,7 +1,8 @@
 //! Segments the escaped text of cache misses part by part, for models that segment each word independently. A part that
 //! would also be a word is cached as that word.
 //!
-//! ASCII misses of models that merge several short words at once are interleaved: long words are split into parts. Short words and parts are merged in batches; the ids are appended in text order.
+//! ASCII misses of models that merge several short words at once are interleaved: long words are split into parts. Short
+//! words and parts are merged in batches; the ids are appended in text order.
 
 use std::ops::Range;
 

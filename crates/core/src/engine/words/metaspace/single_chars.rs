@@ -268,7 +268,7 @@ fn flags_of(action: CharAction<'_>) -> u32 {
     flags.iter().filter(|(is, _)| *is).fold(0, |flags, (_, flag)| flags | flag)
 }
 
-/// Return the one character, no space, that `c` normalizes to by itself; `None` if there is none.
+/// Return the one character, no space, that `c` alone normalizes to; `None` if there is none.
 fn normalized_char(c: char, action: CharAction<'_>) -> Option<char> {
     let Some(new) = action.replacement else { return Some(c).filter(|_| !action.is_in_symbol) };
     let mut chars = new.chars();

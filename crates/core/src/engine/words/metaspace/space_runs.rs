@@ -5,7 +5,7 @@
 //! [`crate::model::CharAdjacency`]), the text splits after all spaces. If the last `▁` certainly merges with the word,
 //! the text splits before the last space.
 //!
-//! Proof of the second case. While the last `▁` is a symbol by itself, the symbol after it is `c` or a merge result that
+//! Proof of the second case. While the last `▁` is a symbol of its own, the symbol after it is `c` or a merge result that
 //! begins with `c`. A merge that extends this symbol is applied first only if its rank is lower than the rank of the merge
 //! of `▁` and the symbol; at equal ranks the leftmost merge, that of `▁`, is first. [`certain_merges`] follows all symbols
 //! that can occur there, also by the second character of the word. If each of them merges with `▁` at a lower rank than
@@ -140,7 +140,7 @@ impl<'m> RankedMerge<'m> {
     }
 }
 
-/// Returns, by the first character of a word and the second as a bit, whether the `▁` before it certainly merges with it.
+/// Return, by the first character of a word and the second as a bit, whether the `▁` before it certainly merges with it.
 fn certain_merges(merges: &[RankedMerge<'_>]) -> [u128; 128] {
     let with_metaspace = MetaspaceMerges::of(merges);
     let ranks: [Option<f64>; 128] =

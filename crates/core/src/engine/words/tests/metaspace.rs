@@ -28,7 +28,7 @@ fn plain(pipeline: &Tokenizer, text: &str) -> Vec<u32> {
     ids
 }
 
-/// Encode texts twice with the same scratch and compares the ids with the definition.
+/// Encode texts twice with the same scratch and compare the ids with the definition.
 fn check(spec: &TokenizerSpec, texts: &[String]) -> Result<(), TestCaseError> {
     let pipeline = Tokenizer::compile(spec).unwrap();
     prop_assert!(matches!(pipeline.route(), Some(Route::Metaspace(_) | Route::SentencePieceUnigram(_))));

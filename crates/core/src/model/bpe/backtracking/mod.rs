@@ -69,8 +69,8 @@ const CHUNK_LEN: usize = 1 << 17;
 
 impl BacktrackingBpe {
     /// Segment a word up to an unknown symbol; call `found` with the id and the bytes of each token. Return the
-    /// number of segmented bytes. It segments nothing of a word that takes too many steps, and nothing of the first words
-    /// of a byte-level model, before the trie is built.
+    /// number of segmented bytes. It segments nothing of a word that takes too many steps. Before the trie is built, it
+    /// segments nothing of the first words of a byte-level model.
     pub(in crate::model) fn segment(
         &self,
         word: &[u8],

@@ -17,7 +17,7 @@ use crate::model::bpe::merge_ranks::MergeTable;
 /// No number.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// The bucket of a merge is prefetched so many merges ahead.
+/// The bucket of a merge is prefetched this many merges ahead.
 const PREFETCH_DISTANCE: usize = 16;
 
 /// The sides of each number and the merges.
@@ -32,7 +32,7 @@ pub(in crate::model) struct SplitTable {
 }
 
 impl SplitTable {
-    /// Return a table of symbols, numbered from 0, with capacity for so many merges.
+    /// Return a table of symbols, numbered from 0, with capacity for `max_merges` merges.
     pub(in crate::model) fn with_symbols(symbols: usize, max_merges: usize) -> Self {
         Self {
             symbols: symbols as u32,
@@ -42,11 +42,11 @@ impl SplitTable {
         }
     }
 
-    /// Number the first symbols, then the tokens that merges make, by rank. Also returns the id of each number.
+    /// Number the first symbols, then the tokens that merges make, by rank. Also return the id of each number;
     /// `None` if there are too many, if a merge occurs twice, if a merge may need a token that only a later one
     /// makes, or if the pairs fill long runs of the hash table by every seed. All ids are below `id_bound`.
     ///
-    /// Of several merges that make a token the first one that can be applied counts: where the sides of another are
+    /// If several merges make a token, the first one that can be applied counts: where the sides of another are
     /// adjacent, the sides of the first one were adjacent before. So a merge that needs the token of a later merge
     /// has no effect if its own token has another split: then its sides are never adjacent.
     pub(super) fn number(

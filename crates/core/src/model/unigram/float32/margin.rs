@@ -116,7 +116,7 @@ impl MarginLimits {
         Self { limits: limits(worst), max_deviations, max_score_before }
     }
 
-    /// Return the margin of a part of so many characters whose decisions all have at least this lead.
+    /// Return the margin of a part of `char_count` characters whose decisions all have at least this lead.
     #[inline]
     pub(super) fn margin_of(&self, lead: i64, char_count: usize) -> Margin {
         const MOST: u64 = MAX_SCORE as u64 * 64;

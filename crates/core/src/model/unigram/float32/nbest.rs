@@ -22,7 +22,7 @@ const NONE: u32 = u32::MAX;
 /// The size at which the agenda is pruned, and the least size after.
 const MAX_AGENDA: usize = 10_000;
 const MIN_AGENDA: usize = 512;
-/// The number of stored paths at which the agenda is pruned, again after so many more.
+/// The number of stored paths at which the agenda is pruned, and the number of new ones before it is pruned again.
 const MAX_PARTIALS: usize = 100_000;
 /// The number of paths and of prunings at which the search fails.
 const MAX_PATHS: usize = 500_000;
@@ -195,7 +195,7 @@ fn end_of(words: &[PieceLattice<'_>], count: usize) -> Position {
     }
 }
 
-/// By byte of each word: the best score of a path from the beginning of the text.
+/// Return by byte of each word the best score of a path from the beginning of the text.
 fn forward_scores(words: &[PieceLattice<'_>]) -> Vec<Vec<f32>> {
     let mut before = 0.0;
     let of_word = |word: &PieceLattice<'_>| {

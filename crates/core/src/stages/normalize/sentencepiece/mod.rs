@@ -132,8 +132,8 @@ impl SentencePieceNormalizer {
         at
     }
 
-    /// For a text that normalizes to nothing: return the first space that was removed at its end, or the
-    /// end of the text; `None` if all was removed at the beginning.
+    /// Return the first space that was removed at the end of a text that normalizes to nothing, or the end of the
+    /// text; `None` if all was removed at the beginning.
     pub(in crate::stages::normalize) fn end_of_empty(&self, text: &str) -> Option<usize> {
         let mut at = self.first_kept(text);
         if at == text.len() || self.spec.add_dummy_prefix && !self.spec.treat_whitespace_as_suffix {

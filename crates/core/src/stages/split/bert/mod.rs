@@ -288,7 +288,7 @@ struct SpanFinder {
     ends: Vec<u16>,
 }
 
-/// For each block, as masks: the first bytes of spans, the bytes after spans, and those of the latter whose span needs the
+/// For each block, as masks: the first bytes of spans, the bytes after spans, and the bytes after spans that need the
 /// table of actions.
 #[derive(Clone, Debug, Default)]
 struct Blocks {

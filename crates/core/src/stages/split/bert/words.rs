@@ -62,7 +62,7 @@ fn front(text: &str, at: usize) -> [u8; 4] {
 impl WordBuffer {
     /// Emit the words of a span.
     ///
-    /// If the neighbours of a character matter, returns the byte from which on the span needs the normalizer itself. Before
+    /// If the neighbours of a character matter, return the byte from which on the span needs the normalizer itself. Before
     /// that byte is nothing, or a character that no mark is moved past.
     #[inline]
     pub(super) fn split<const TRACED: bool>(
