@@ -11,7 +11,7 @@ use super::stages::{AddedSpaces, Input, Options, Part, Stages};
 use super::word_cache::{hash_of, CacheKey, Lookups, State, WordCache};
 use super::words::{
     AsciiSpans, ByteSpans, MetaspaceScratch, MetaspaceText, MetaspaceWords, NormalizedWords, PartScratch,
-    SplitLongWords, WordParts, WordRules, Words,
+    SplitLongWords, WordRules, Words,
 };
 use crate::error::Error;
 use crate::interrupt;
@@ -189,9 +189,7 @@ impl Route {
         let method = match self {
             Self::ByteLevel { .. } => Method::Bytes,
             Self::Bert(_) | Self::Generic => Method::Text,
-            Self::Metaspace(rules) | Self::SentencePieceUnigram(rules) => {
-                Method::Parts(WordParts { rules, scratch })
-            }
+            Self::Metaspace(rules) | Self::SentencePieceUnigram(rules) => Method::Parts(rules, scratch),
         };
         Segmenter { stages, model, method }
     }
