@@ -136,36 +136,11 @@ impl Normalizer {
         }
         Ok(())
     }
-
-    /// Return the specification that it was compiled from.
-    #[must_use]
-    pub fn spec(&self) -> Option<NormalizerSpec> {
-        Some(match self {
-            Self::Identity => return None,
-            Self::Bert(bert) => NormalizerSpec::Bert(bert.spec()),
-            Self::Form(NormalForm::Nfc) => NormalizerSpec::Nfc,
-            Self::Form(NormalForm::Nfd) => NormalizerSpec::Nfd,
-            Self::Form(NormalForm::Nfkc) => NormalizerSpec::Nfkc,
-            Self::Form(NormalForm::Nfkd) => NormalizerSpec::Nfkd,
-            Self::Lowercase => NormalizerSpec::Lowercase,
-            Self::Strip { left, right } => NormalizerSpec::Strip { left: *left, right: *right },
-            Self::StripAccents => NormalizerSpec::StripAccents,
-            Self::Replace(replace) => replace.spec(),
-            Self::Prepend(prepend) => NormalizerSpec::Prepend { prepend: prepend.clone() },
-            Self::Nmt => NormalizerSpec::Nmt,
-            Self::Precompiled(rules) => rules.spec(),
-            Self::SentencePiece(rules) => NormalizerSpec::SentencePiece(rules.spec().clone()),
-            Self::ByteLevel => NormalizerSpec::ByteLevel,
-            Self::Custom(custom) => NormalizerSpec::Custom(custom.spec().clone()),
-            Self::Sequence(sequence) => sequence.spec(),
-        })
-    }
 }
 
 /// Normalizers in sequence, without nested sequences.
 #[derive(Clone, Debug)]
 pub struct Sequence {
-    spec: Vec<NormalizerSpec>,
     stages: Vec<Normalizer>,
     /// The place of each normalizer in the file.
     places: Vec<String>,
@@ -189,12 +164,7 @@ impl Sequence {
             }
         }
         check_steps(stages.len(), place)?;
-        Ok(Self { spec: spec.to_vec(), stages, places })
-    }
-
-    /// Return the specification that it was compiled from.
-    fn spec(&self) -> NormalizerSpec {
-        NormalizerSpec::Sequence(self.spec.clone())
+        Ok(Self { stages, places })
     }
 
     /// Return the normalizers.

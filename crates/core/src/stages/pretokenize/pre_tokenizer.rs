@@ -10,7 +10,7 @@ use super::simple::split_at_classes;
 use super::stage::compile_into;
 use super::stage::PreTokenizerStage;
 use crate::error::{Error, ErrorKind};
-use crate::spec::{check_steps, ByteLevelSpec, PreTokenizerSpec, SplitBehavior};
+use crate::spec::{check_steps, ByteLevelSpec, PreTokenizerSpec};
 use crate::text::{printable_of, PreTokenizedText, MAX_GROWTH};
 
 /// A compiled pre-tokenizer.
@@ -32,7 +32,6 @@ pub enum PreTokenizer {
 /// Pre-tokenizers in sequence.
 #[derive(Clone, Debug)]
 pub struct PreTokenizerStages {
-    spec: PreTokenizerSpec,
     pub(super) stages: Vec<PreTokenizerStage>,
     /// The place of each stage in the file.
     places: Vec<String>,
@@ -49,12 +48,12 @@ impl PreTokenizer {
         let (mut stages, mut places) = (Vec::new(), Vec::new());
         compile_into(spec, place, &mut stages, &mut places)?;
         check_steps(stages.len(), place)?;
-        Ok(match (spec, stages.as_slice()) {
-            (PreTokenizerSpec::Sequence(_), _) => {
-                Self::Stages(Box::new(PreTokenizerStages { spec: spec.clone(), stages, places }))
+        let is_sequence = matches!(spec, PreTokenizerSpec::Sequence(_));
+        Ok(match stages.as_slice() {
+            &[PreTokenizerStage::Classes { removed, isolated }] if !is_sequence => {
+                Self::Classes { removed, isolated }
             }
-            (_, &[PreTokenizerStage::Classes { removed, isolated }]) => Self::Classes { removed, isolated },
-            _ => Self::Stages(Box::new(PreTokenizerStages { spec: spec.clone(), stages, places })),
+            _ => Self::Stages(Box::new(PreTokenizerStages { stages, places })),
         })
     }
 
@@ -106,20 +105,6 @@ impl PreTokenizer {
                 divider.is_some_and(PreTokenizerStage::divides_at_spaces)
                     && stages.all(PreTokenizerStage::splits_each_word)
             }
-        }
-    }
-
-    /// Return the specification that it was compiled from.
-    #[must_use]
-    pub fn spec(&self) -> Option<PreTokenizerSpec> {
-        match self {
-            Self::Whole | Self::Classes { removed: None, isolated: None } => None,
-            Self::Classes { removed: Some(_), isolated: Some(_) } => Some(PreTokenizerSpec::Bert),
-            Self::Classes { isolated: None, .. } => Some(PreTokenizerSpec::WhitespaceSplit),
-            Self::Classes { removed: None, .. } => {
-                Some(PreTokenizerSpec::Punctuation { behavior: SplitBehavior::Isolated })
-            }
-            Self::Stages(compiled) => Some(compiled.spec.clone()),
         }
     }
 }

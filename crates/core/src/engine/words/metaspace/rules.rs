@@ -20,7 +20,7 @@ use crate::text::{byte_of_entry, METASPACE, METASPACE_STR};
 impl WordRules {
     /// Return the rules of raw text, or `None` if it does not split into words.
     pub(in super::super::super) fn of(stages: &Stages) -> Option<Self> {
-        match (stages.model.pieces(), &stages.splitter.pre_tokenizer().spec()) {
+        match (stages.model.pieces(), &stages.pre_tokenizer_spec) {
             (Some(pieces), None) if pieces.splits() => of_sentencepiece(stages),
             (Some(_), _) => None,
             (_, Some(pre_tokenizer)) if splits_at_whitespace(pre_tokenizer) => {
@@ -105,7 +105,7 @@ fn bpe_dummy_prefix(stages: &Stages) -> Option<DummyPrefix> {
     if !splits_at_metaspace(model) {
         return None;
     }
-    match (stages.splitter.normalizer().spec(), &stages.splitter.pre_tokenizer().spec()) {
+    match (&stages.normalizer_spec, &stages.pre_tokenizer_spec) {
         (
             None,
             Some(PreTokenizerSpec::Metaspace(MetaspaceSpec {
@@ -119,7 +119,7 @@ fn bpe_dummy_prefix(stages: &Stages) -> Option<DummyPrefix> {
             PrependScheme::Never => DummyPrefix::Never,
         }),
         (Some(normalizer), pre_tokenizer) if pre_tokenizer.as_ref().is_none_or(is_noop) => {
-            escaping_prefix(&normalizer)
+            escaping_prefix(normalizer)
         }
         _ => None,
     }
