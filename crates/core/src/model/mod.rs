@@ -25,7 +25,7 @@ mod wordpiece;
 use foldhash::HashSet;
 
 use crate::error::{Error, ErrorKind};
-use crate::spec::{ModelSpec, SentencePieceKind, SentencePieceSpec, UnigramSpec};
+use crate::spec::{ModelSpec, SentencePieceKind, SentencePieceSpec};
 use crate::table_sections::TableSections;
 use crate::text::printable_of;
 use crate::vocab::Vocab;
@@ -36,7 +36,7 @@ use wordpiece::BestSuffix;
 
 pub use adjacency::{ByteAdjacency, CharAdjacency};
 pub use bpe::{Bpe, ScoredBpe};
-pub use lookup::{CharModel, LookupUnit, PieceLookup, WordModel};
+pub use lookup::{LookupUnit, PieceLookup, VocabLookup};
 pub(crate) use pieces::part_end;
 pub use pieces::Pieces;
 pub use sampling::Sampling;
@@ -53,10 +53,8 @@ pub use wordpiece::WordPiece;
 pub enum Model {
     /// Longest match from the left, or the fewest tokens.
     WordPiece(WordPiece),
-    /// Whole words.
-    Word(WordModel),
-    /// Single characters.
-    Char(CharModel),
+    /// Whole words, or single characters.
+    Lookup(VocabLookup),
     /// Characters or bytes merged by ranked merges.
     Bpe(Bpe),
     /// The most probable segmentation.
@@ -73,11 +71,17 @@ impl Model {
     /// Compile a model over its compiled vocabulary; read tables from `sections` that contains them.
     pub fn compile(spec: &ModelSpec, vocab: &Vocab, sections: &TableSections) -> Result<Self, Error> {
         Ok(match spec {
-            ModelSpec::WordPiece(spec) => Self::WordPiece(WordPiece::restore(spec, vocab, sections)?),
-            ModelSpec::Word(spec) => Self::Word(WordModel::compile(spec, vocab)?),
-            ModelSpec::Char(spec) => Self::Char(CharModel::compile(spec, vocab)?),
-            ModelSpec::Bpe(spec) => Self::Bpe(Bpe::restore(spec, vocab, sections)?),
-            ModelSpec::Unigram(spec) => Self::Unigram(Unigram::restore(spec, vocab, sections)?),
+            ModelSpec::WordPiece(spec) => Self::WordPiece(WordPiece::compile(spec, vocab, sections)?),
+            ModelSpec::Word(spec) => {
+                Self::Lookup(VocabLookup::compile(LookupUnit::Word, &spec.unk_token, vocab)?)
+            }
+            ModelSpec::Char(spec) => {
+                Self::Lookup(VocabLookup::compile(LookupUnit::Char, &spec.unk_token, vocab)?)
+            }
+            ModelSpec::Bpe(spec) => Self::Bpe(Bpe::compile(spec, vocab, sections)?),
+            ModelSpec::Unigram(spec) => {
+                Self::Unigram(Unigram::compile(spec, vocab, sections, &HashSet::default())?)
+            }
             ModelSpec::SentencePiece(spec) => Self::compile_pieces(spec, vocab, sections)?,
         })
     }
@@ -89,17 +93,13 @@ impl Model {
     ) -> Result<Self, Error> {
         let look_up = |unit| PieceLookup::compile(unit, spec, vocab).map(Self::PieceLookup);
         Ok(match spec.kind {
-            SentencePieceKind::Bpe => Self::ScoredBpe(Box::new(ScoredBpe::restore(spec, vocab, sections)?)),
+            SentencePieceKind::Bpe => Self::ScoredBpe(Box::new(ScoredBpe::compile(spec, vocab, sections)?)),
             SentencePieceKind::Unigram => {
-                Self::UnigramF32(Box::new(UnigramF32::restore(spec, vocab, sections)?))
+                Self::UnigramF32(Box::new(UnigramF32::compile(spec, vocab, sections)?))
             }
             SentencePieceKind::Word => look_up(LookupUnit::Word)?,
             SentencePieceKind::Char => look_up(LookupUnit::Char)?,
         })
-    }
-
-    fn unigram_without(spec: &UnigramSpec, vocab: &Vocab, ids: &HashSet<u32>) -> Result<Self, Error> {
-        Unigram::compile_without(spec, vocab, ids).map(Self::Unigram)
     }
 
     /// Add the table sections of tables that take long to build.
@@ -110,7 +110,7 @@ impl Model {
             Self::UnigramF32(model) => model.store(sections),
             Self::Bpe(model) => model.store(vocab, sections),
             Self::ScoredBpe(model) => model.store(vocab, sections),
-            Self::Word(_) | Self::Char(_) | Self::PieceLookup(_) => {}
+            Self::Lookup(_) | Self::PieceLookup(_) => {}
         }
     }
 
@@ -122,7 +122,7 @@ impl Model {
             Self::UnigramF32(model) => model.warm_up(),
             Self::Bpe(model) => model.warm_up(vocab),
             Self::ScoredBpe(model) => model.warm_up(vocab),
-            Self::Word(_) | Self::Char(_) | Self::PieceLookup(_) => {}
+            Self::Lookup(_) | Self::PieceLookup(_) => {}
         }
     }
 
@@ -144,7 +144,7 @@ impl Model {
             Self::UnigramF32(model) => model.derived_bytes(),
             Self::Bpe(model) => model.derived_bytes(),
             Self::ScoredBpe(model) => model.derived_bytes(),
-            Self::Word(_) | Self::Char(_) | Self::PieceLookup(_) => 0,
+            Self::Lookup(_) | Self::PieceLookup(_) => 0,
         }
     }
 
@@ -153,8 +153,7 @@ impl Model {
     pub fn unk_id(&self) -> Option<u32> {
         match self {
             Self::WordPiece(model) => Some(model.unk_id()),
-            Self::Word(model) => Some(model.unk_id()),
-            Self::Char(model) => Some(model.unk_id()),
+            Self::Lookup(model) => Some(model.unk_id()),
             Self::Bpe(model) => model.unk_id(),
             Self::Unigram(model) => model.unk_id(),
             Self::ScoredBpe(_) | Self::UnigramF32(_) | Self::PieceLookup(_) => {
@@ -195,8 +194,7 @@ impl Model {
         let ModelScratch { suffixes, bpe, scored_bpe, unigram, unigram_f32, rng, .. } = scratch;
         match self {
             Self::WordPiece(model) => model.run(word, vocab, suffixes, out),
-            Self::Word(model) => model.run(word, vocab, out),
-            Self::Char(model) => model.run(word, vocab, out),
+            Self::Lookup(model) => model.run(word, vocab, out),
             Self::Bpe(model) => model.run(word, vocab, bpe, rng.as_mut(), out),
             Self::Unigram(model) => model.run(word, vocab, unigram, rng.as_mut(), out),
             Self::ScoredBpe(model) => model.run(word, vocab, scored_bpe, rng.as_mut(), out),

@@ -63,13 +63,9 @@ pub struct Bpe {
 }
 
 impl Bpe {
-    /// Look up all merges; each must merge two tokens to a token.
-    pub fn compile(spec: &BpeSpec, vocab: &Vocab) -> Result<Self, Error> {
-        Self::restore(spec, vocab, &TableSections::default())
-    }
-
-    /// Return the same, with the tables that `sections` contains, and with the merges of ids as ranks if it says so.
-    pub(super) fn restore(spec: &BpeSpec, vocab: &Vocab, sections: &TableSections) -> Result<Self, Error> {
+    /// Look up all merges, each of which must merge two tokens to a token. Use the tables that `sections` contains, and the
+    /// merges of ids as ranks if it says so.
+    pub(super) fn compile(spec: &BpeSpec, vocab: &Vocab, sections: &TableSections) -> Result<Self, Error> {
         check_dropout(spec.dropout)?;
         if sections.has(RANKS) {
             return Ok(Self::ranked(spec, sections));
