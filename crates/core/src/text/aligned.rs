@@ -11,7 +11,13 @@ pub trait NormalizedSink {
     /// Append a character whose source is a byte span of the original.
     fn push_from(&mut self, c: char, source: (u32, u32));
     /// Append text that is unchanged from byte `start` of the original on.
-    fn push_unchanged(&mut self, text: &str, start: u32);
+    fn push_unchanged(&mut self, text: &str, start: u32) {
+        let mut at = start;
+        for c in text.chars() {
+            self.push_from(c, (at, at + c.len_utf8() as u32));
+            at += c.len_utf8() as u32;
+        }
+    }
 }
 
 impl NormalizedSink for String {
@@ -82,14 +88,6 @@ impl NormalizedSink for Aligned {
     fn push_from(&mut self, c: char, source: (u32, u32)) {
         self.text.push(c);
         self.sources.extend(std::iter::repeat_n(source, c.len_utf8()));
-    }
-
-    fn push_unchanged(&mut self, text: &str, start: u32) {
-        let mut at = start;
-        for c in text.chars() {
-            self.push_from(c, (at, at + c.len_utf8() as u32));
-            at += c.len_utf8() as u32;
-        }
     }
 }
 

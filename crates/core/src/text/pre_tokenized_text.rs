@@ -82,12 +82,4 @@ impl NormalizedSink for TracedSink<'_> {
         let (start, end) = (self.shift + source.0 as usize, self.shift + source.1 as usize);
         self.out.push_from(c, self.old.source_of(start, end));
     }
-
-    fn push_unchanged(&mut self, text: &str, start: u32) {
-        let mut at = start;
-        for c in text.chars() {
-            self.push_from(c, (at, at + c.len_utf8() as u32));
-            at += c.len_utf8() as u32;
-        }
-    }
 }

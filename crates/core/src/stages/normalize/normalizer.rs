@@ -293,13 +293,4 @@ impl<S: NormalizedSink> NormalizedSink for SequenceSink<'_, S> {
         };
         self.out.push_from(c, source);
     }
-
-    fn push_unchanged(&mut self, text: &str, start: u32) {
-        let mut at = start;
-        for c in text.chars() {
-            let to = at + c.len_utf8() as u32;
-            self.out.push_from(c, self.earlier.source_of(at as usize, to as usize));
-            at = to;
-        }
-    }
 }
