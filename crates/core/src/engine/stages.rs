@@ -50,8 +50,7 @@ impl<'t> Input<'t> {
 }
 
 /// Return the number of tokens to reserve for a text of `bytes` bytes, estimated for English.
-#[must_use]
-pub fn estimated_tokens(bytes: usize) -> usize {
+pub(crate) fn estimated_tokens(bytes: usize) -> usize {
     bytes / 4 + 16
 }
 

@@ -127,8 +127,7 @@ impl Model {
     }
 
     /// Return the ranks of the first merge that occurs twice. The second one counts.
-    #[must_use]
-    pub fn duplicate_merge(&self) -> Option<(usize, usize)> {
+    pub(crate) fn duplicate_merge(&self) -> Option<(usize, usize)> {
         match self {
             Self::Bpe(model) => model.duplicate_merge(),
             _ => None,
@@ -136,8 +135,7 @@ impl Model {
     }
 
     /// Return the bytes of memory of the tables that [`Model::store`] does not store.
-    #[must_use]
-    pub fn derived_bytes(&self) -> usize {
+    pub(crate) fn derived_bytes(&self) -> usize {
         match self {
             Self::WordPiece(model) => model.derived_bytes(),
             Self::Unigram(model) => model.derived_bytes(),
@@ -174,8 +172,7 @@ impl Model {
     }
 
     /// Return whether every word has a segmentation, if only an unknown token.
-    #[must_use]
-    pub fn never_fails(&self) -> bool {
+    pub(crate) fn never_fails(&self) -> bool {
         !matches!(self, Self::Unigram(model) if model.unk_id().is_none())
     }
 
@@ -204,7 +201,7 @@ impl Model {
     }
 
     /// Return whether a word of this many bytes can be segmented part by part with [`Model::run_part`].
-    pub fn supports_parts(&self, word_bytes: usize) -> bool {
+    pub(crate) fn supports_parts(&self, word_bytes: usize) -> bool {
         match self {
             Self::Unigram(model) => model.supports_parts(word_bytes),
             _ => true,
@@ -213,7 +210,7 @@ impl Model {
 
     /// Segment a part of a word that does not begin the word and whose boundaries no token crosses. Return whether
     /// the ids are the same in every word; if not, the word must be segmented as a whole.
-    pub fn run_part(
+    pub(crate) fn run_part(
         &self,
         part: &str,
         vocab: &Vocab,
@@ -231,7 +228,7 @@ impl Model {
 
     /// Segment words of `bytes`, which do not overlap, and set the span of the ids of each. Words without bytes keep
     /// their span.
-    pub fn run_batch(
+    pub(crate) fn run_batch(
         &self,
         bytes: &[u8],
         words: &mut [BatchWord],
@@ -249,7 +246,7 @@ impl Model {
 
     /// Segment one non-empty word with a byte-level vocabulary, whose tokens contain printable characters instead of
     /// bytes.
-    pub fn run_byte_level(
+    pub(crate) fn run_byte_level(
         &self,
         word: &str,
         vocab: &Vocab,
@@ -270,8 +267,7 @@ impl Model {
 
     /// Return where words of a byte-level text of `len` bytes can be split before segmentation, if the model has such
     /// positions.
-    #[must_use]
-    pub fn byte_adjacency(&self, len: usize, vocab: &Vocab) -> Option<&ByteAdjacency> {
+    pub(crate) fn byte_adjacency(&self, len: usize, vocab: &Vocab) -> Option<&ByteAdjacency> {
         match self {
             Self::Bpe(model) => model.byte_adjacency(len, vocab),
             _ => None,
@@ -280,7 +276,7 @@ impl Model {
 
     /// Segment byte-level words of `bytes` like `run_byte_level`, several at a time, and set the span of the ids of each. Words
     /// without bytes keep their span.
-    pub fn run_byte_level_batch(
+    pub(crate) fn run_byte_level_batch(
         &self,
         bytes: &[u8],
         words: &mut [BatchWord],
@@ -416,7 +412,13 @@ impl Model {
     }
 
     /// Append the tokens of a path that [`Segmentations`] returned.
-    pub fn push_tokens(&self, word: &str, pieces: &[TokenSpan], vocab: &Vocab, out: &mut impl TokenSink) {
+    pub(crate) fn push_tokens(
+        &self,
+        word: &str,
+        pieces: &[TokenSpan],
+        vocab: &Vocab,
+        out: &mut impl TokenSink,
+    ) {
         match self {
             Self::Unigram(model) => model.push_tokens(word, pieces, vocab, out),
             Self::UnigramF32(model) => model.pieces().push_tokens(word, pieces, out),

@@ -18,7 +18,7 @@ impl Model {
     ///
     /// The unknown token and byte tokens may be among `ids`: they still represent unknown text. A token of one character
     /// stays, because its character would have no other.
-    pub fn compile_without(
+    pub(crate) fn compile_without(
         spec: &ModelSpec,
         vocab: &Vocab,
         ids: &HashSet<u32>,

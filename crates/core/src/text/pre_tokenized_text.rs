@@ -20,7 +20,7 @@ impl PreTokenizedText {
     }
 
     /// Make the whole text one word.
-    pub fn set_whole(&mut self) {
+    pub(crate) fn set_whole(&mut self) {
         self.spans.clear();
         if !self.text.text().is_empty() {
             self.spans.push((0, self.text.text().len()));
@@ -37,7 +37,7 @@ impl PreTokenizedText {
     }
 
     /// Split every word by a function that may fail; after an error the words are incomplete.
-    pub fn try_split(
+    pub(crate) fn try_split(
         &mut self,
         mut split: impl FnMut(&str, &mut dyn FnMut(usize, usize)) -> Result<(), Error>,
     ) -> Result<(), Error> {

@@ -185,8 +185,7 @@ impl Bpe {
 
     /// Return where words of a byte-level text of `len` bytes can be split before segmentation, if the model has such
     /// positions.
-    #[must_use]
-    pub fn byte_adjacency(&self, len: usize, vocab: &Vocab) -> Option<&ByteAdjacency> {
+    pub(crate) fn byte_adjacency(&self, len: usize, vocab: &Vocab) -> Option<&ByteAdjacency> {
         let can_wait = self.tables.can_wait() && len <= MAX_FIRST_BYTES;
         let tables = if can_wait { None } else { self.tables(vocab) };
         tables?.bytes.as_ref()?.byte_adjacency()

@@ -64,8 +64,7 @@ impl DecodeStream {
     }
 
     /// Continue where the stream with this state was; `None` for a state that no stream has.
-    #[must_use]
-    pub fn of_state(skip_special_tokens: bool, state: StreamState) -> Option<Self> {
+    pub(crate) fn of_state(skip_special_tokens: bool, state: StreamState) -> Option<Self> {
         let (ids, returned, boundaries, returned_since_boundary, pending) = state;
         let context = returned.len().checked_sub(returned_since_boundary)?;
         let is_increasing = boundaries.windows(2).all(|pair| pair[0] < pair[1]);

@@ -46,8 +46,7 @@ impl BertNormalizer {
     }
 
     /// Return whether the normalizer follows the original code and not `tokenizers`.
-    #[must_use]
-    pub fn is_original(&self) -> bool {
+    pub(crate) fn is_original(&self) -> bool {
         self.spec.cleaning == Cleaning::Original
     }
 

@@ -89,8 +89,7 @@ impl Normalizer {
 
     /// Return the end offset that SentencePiece reports for a text that normalizes to nothing, if it
     /// reports one.
-    #[must_use]
-    pub fn end_of_empty(&self, text: &str) -> Option<usize> {
+    pub(crate) fn end_of_empty(&self, text: &str) -> Option<usize> {
         match self {
             Self::SentencePiece(normalizer) => normalizer.end_of_empty(text),
             _ => None,

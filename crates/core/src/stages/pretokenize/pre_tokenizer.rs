@@ -7,8 +7,7 @@ use piecework_unicode::Class;
 
 use super::scanners::{ScanScratch, Scanner, WordSpans};
 use super::simple::split_at_classes;
-use super::stage::compile_into;
-use super::stage::PreTokenizerStage;
+use super::stage::{compile_into, PreTokenizerStage};
 use crate::error::{Error, ErrorKind};
 use crate::spec::{check_steps, ByteLevelSpec, PreTokenizerSpec};
 use crate::text::{printable_of, PreTokenizedText, MAX_GROWTH};
@@ -44,7 +43,7 @@ impl PreTokenizer {
     }
 
     /// Compile the pre-tokenizer at `place` in its file.
-    pub fn compile_at(spec: &PreTokenizerSpec, place: &str) -> Result<Self, Error> {
+    pub(crate) fn compile_at(spec: &PreTokenizerSpec, place: &str) -> Result<Self, Error> {
         let (mut stages, mut places) = (Vec::new(), Vec::new());
         compile_into(spec, place, &mut stages, &mut places)?;
         check_steps(stages.len(), place)?;
@@ -68,7 +67,7 @@ impl PreTokenizer {
     ///
     /// Fails if a regular expression exceeds its step bound, a function of the user fails, or a stage
     /// writes more than `max` bytes: [`crate::text::max_grown_len`] of the raw text.
-    pub fn split_words(&self, words: &mut PreTokenizedText, max: usize) -> Result<(), Error> {
+    pub(crate) fn split_words(&self, words: &mut PreTokenizedText, max: usize) -> Result<(), Error> {
         match self {
             Self::Whole => {}
             Self::Classes { removed, isolated } => {
@@ -93,8 +92,7 @@ impl PreTokenizer {
 
     /// Return whether a word begins or ends before every space that follows a letter or digit, and the words on each side
     /// do not depend on the other one.
-    #[must_use]
-    pub fn divides_at_spaces(&self) -> bool {
+    pub(crate) fn divides_at_spaces(&self) -> bool {
         match self {
             Self::Whole => false,
             Self::Classes { removed, .. } => removed.is_some_and(|class| class.has(Class::WHITESPACE)),
@@ -141,7 +139,7 @@ impl PreTokenizer {
     }
 
     /// Return the text that [`Self::find_words`] splits: with a space before it if the byte level adds one.
-    pub fn prefixed<'t>(&self, text: &'t str, prefixed: &'t mut String) -> &'t str {
+    pub(crate) fn prefixed<'t>(&self, text: &'t str, prefixed: &'t mut String) -> &'t str {
         let adds_space = matches!(self, Self::Stages(compiled) if adds_prefix_space(&compiled.stages));
         if !adds_space || text.is_empty() || text.starts_with(' ') {
             return text;
@@ -153,7 +151,12 @@ impl PreTokenizer {
 
     /// Find the words of a window of the text that begins at byte `from`, not the end; requires `is_byte_level`. Return
     /// where the window ends. [`ScanScratch::words`] are the words.
-    pub fn find_words(&self, text: &str, from: usize, scratch: &mut ScanScratch) -> Result<usize, Error> {
+    pub(crate) fn find_words(
+        &self,
+        text: &str,
+        from: usize,
+        scratch: &mut ScanScratch,
+    ) -> Result<usize, Error> {
         let Self::Stages(compiled) = self else { return Ok(text.len()) };
         if let Some(scanner) = only_scanner(&compiled.stages) {
             return Ok(scanner.find_words(text, from, scratch));
