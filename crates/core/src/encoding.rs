@@ -170,8 +170,7 @@ fn windows(len: usize, max: usize, stride: usize, direction: Direction) -> Vec<(
 /// Return the number of tokens that each of two sequences keeps, `max` in total.
 ///
 /// `None` if the strategy would remove all tokens of a sequence, or truncate an absent one.
-#[must_use]
-pub fn kept_lengths(
+pub(crate) fn kept_lengths(
     first: usize,
     second: Option<usize>,
     max: usize,
@@ -225,8 +224,7 @@ pub fn tokens_of_word(tokens: &[Token], sequence: u32, word: u32) -> Option<(usi
 }
 
 /// Return the padded length of encodings, the longest of which has `longest` tokens.
-#[must_use]
-pub fn padded_length(longest: usize, padding: &Padding) -> usize {
+pub(crate) fn padded_length(longest: usize, padding: &Padding) -> usize {
     let length = padding.length.unwrap_or(longest);
     match padding.pad_to_multiple_of {
         Some(multiple) if multiple > 0 => length.next_multiple_of(multiple),
@@ -256,8 +254,7 @@ pub fn truncate(
 }
 
 /// Return the error for a sequence that the strategy cannot truncate enough.
-#[must_use]
-pub fn too_short(truncation: &Truncation) -> Error {
+pub(crate) fn too_short(truncation: &Truncation) -> Error {
     let sequence = match truncation.strategy {
         TruncationStrategy::LongestFirst => "longest_first, and sequences",
         TruncationStrategy::OnlyFirst => "only_first, and a first sequence",

@@ -28,7 +28,7 @@ impl WordKey {
     pub(crate) const NONE: Self = Self(0);
 
     /// A key that no word has: every lookup of it misses.
-    pub const ABSENT: Self = Self(0xFF << 120);
+    pub(crate) const ABSENT: Self = Self(0xFF << 120);
 
     /// Return the key as a number.
     #[inline]
@@ -39,15 +39,13 @@ impl WordKey {
 
     /// Return the key of the word in the low `len` bytes of `bytes` (1 to 15); the other bytes must be zero.
     #[inline]
-    #[must_use]
-    pub fn from_low_bytes(bytes: u128, len: usize) -> Self {
+    pub(crate) fn from_low_bytes(bytes: u128, len: usize) -> Self {
         Self(bytes | (len as u128) << 120)
     }
 
     /// Return the key of the word in the low `len` bytes of a block; the other bytes are ignored.
     #[inline]
-    #[must_use]
-    pub fn from_block(block: u128, len: usize) -> Self {
+    pub(crate) fn from_block(block: u128, len: usize) -> Self {
         Self::from_low_bytes(block & LOW_BYTES[len], len)
     }
 
@@ -82,8 +80,7 @@ impl WordKey {
 
     /// Return the key of the same bytes as text that is not normalized yet.
     #[inline]
-    #[must_use]
-    pub fn as_raw(self) -> Self {
+    pub(crate) fn as_raw(self) -> Self {
         Self(self.0 | (RAW as u128) << 120)
     }
 
@@ -111,14 +108,13 @@ impl WordKey {
     /// Return a lookup that always misses, in a bucket that is in the processor's cache. It carries the hash of a word
     /// without a key.
     #[inline]
-    #[must_use]
-    pub fn absent_lookup(hash: u64) -> Lookup {
+    pub(crate) fn absent_lookup(hash: u64) -> Lookup {
         Lookup { key: Self::ABSENT.0 | u128::from(hash), hash: 0 }
     }
 
     /// Return the key of a lookup, or the hash of a word without a key as the error.
     #[inline]
-    pub fn of_lookup(lookup: Lookup) -> Result<Self, u64> {
+    pub(crate) fn of_lookup(lookup: Lookup) -> Result<Self, u64> {
         if lookup.key >= Self::ABSENT.0 {
             return Err(lookup.key as u64);
         }
@@ -148,8 +144,7 @@ pub trait WordSink {
 ///
 /// Near the end it reads the last 16 bytes and shifts them.
 #[inline]
-#[must_use]
-pub fn block_at(text: &[u8], at: usize) -> u128 {
+pub(crate) fn block_at(text: &[u8], at: usize) -> u128 {
     match text[at..].first_chunk() {
         Some(block) => u128::from_le_bytes(*block),
         None => last_block_at(text, at),

@@ -14,7 +14,5 @@ mod builder;
 mod trie;
 
 pub use builder::Allocator;
-pub(crate) use builder::BLOCK;
-pub(crate) use builder::{build_breadth_first, sorted_keys, SortedKey, TrieLayout, TrieStep};
-pub(crate) use trie::{ChildLists, Trie};
-pub(crate) use trie::{CompactNode, MAX_BASE};
+pub(crate) use builder::{build_breadth_first, sorted_keys, SortedKey, TrieLayout, TrieStep, BLOCK};
+pub(crate) use trie::{ChildLists, CompactNode, Trie, MAX_BASE};

@@ -11,7 +11,7 @@ use super::stages::{AddedSpaces, Input, Options, Part, Stages};
 use super::word_cache::{hash_of, CacheKey, Lookups, State, WordCache};
 use super::words::{
     AsciiSpans, ByteSpans, MetaspaceScratch, MetaspaceText, MetaspaceWords, NormalizedWords, PartScratch,
-    SplitLongWords, WordParts, WordRules, Words,
+    SplitLongWords, WordRules, Words,
 };
 use crate::error::Error;
 use crate::interrupt;
@@ -21,27 +21,27 @@ use crate::stages::normalize::Normalizer;
 use crate::stages::split::bert::BertSplitter;
 use crate::stages::split::SplitScratch;
 
-impl Route {
-    /// Append the ids of an input, except those of misses, which wait for [`Route::flush`].
+/// A call of a route: what it reads and writes.
+pub(super) struct Call<'c> {
+    pub(super) route: &'c Route,
+    pub(super) stages: &'c Stages,
+    pub(super) options: Options<'c>,
+    pub(super) scratch: &'c mut Scratch,
+    pub(super) ids: &'c mut Vec<u32>,
+}
+
+impl Call<'_> {
+    /// Append the ids of an input, except those of misses, which wait for [`Call::flush`].
     #[inline]
-    pub(super) fn ids(
-        &self,
-        stages: &Stages,
-        input: Input<'_>,
-        options: Options<'_>,
-        scratch: &mut Scratch,
-        out: &mut Vec<u32>,
-    ) -> Result<(), Error> {
+    pub(super) fn input(&mut self, input: Input<'_>) -> Result<(), Error> {
         for text in input.texts() {
-            for segment in stages.added_tokens.raw_segments(text, options.parse_special) {
+            for segment in self.stages.added_tokens.raw_segments(text, self.options.parse_special) {
                 match segment {
                     Segment::Token(id, ..) => {
                         interrupt::check(1);
-                        out.push(id);
+                        self.ids.push(id);
                     }
-                    Segment::Text(start, end) => {
-                        self.span_ids(stages, &text[start..end], start, options, scratch, out)?;
-                    }
+                    Segment::Text(start, end) => self.span(&text[start..end], start)?,
                 }
             }
         }
@@ -49,40 +49,27 @@ impl Route {
     }
 
     /// Append all ids of an input, and check that the model has segmented every word.
-    pub(super) fn all_ids(
-        &self,
-        stages: &Stages,
-        input: Input<'_>,
-        options: Options<'_>,
-        scratch: &mut Scratch,
-        out: &mut Vec<u32>,
-    ) -> Result<(), Error> {
-        let result = self.ids(stages, input, options, scratch, out);
-        self.flush(stages, scratch, out);
-        result.and_then(|()| scratch.model.check())
+    pub(super) fn whole_input(&mut self, input: Input<'_>) -> Result<(), Error> {
+        let result = self.input(input);
+        self.flush();
+        result.and_then(|()| self.scratch.model.check())
     }
 
     /// Append the ids of a span of raw text that begins at byte `start` of the original.
-    fn span_ids(
-        &self,
-        stages: &Stages,
-        span: &str,
-        start: usize,
-        options: Options<'_>,
-        scratch: &mut Scratch,
-        out: &mut Vec<u32>,
-    ) -> Result<(), Error> {
-        match self {
-            Self::ByteLevel { .. } => self.byte_level_ids(stages, span, options, scratch, out),
-            Self::Bert(splitter) => self.bert_ids(stages, splitter, span, scratch, out),
-            Self::Generic => self.generic_ids(stages, span, start, options, scratch, out),
-            Self::Metaspace(rules) | Self::SentencePieceUnigram(rules) => match rules.supports(span) {
-                true => self.metaspace_ids(stages, rules, span, start, scratch, out),
+    fn span(&mut self, span: &str, start: usize) -> Result<(), Error> {
+        match self.route {
+            Route::ByteLevel { .. } => self.byte_level(span),
+            Route::Bert(splitter) => self.bert(splitter, span),
+            Route::Generic => self.generic(span, start),
+            Route::Metaspace(rules) | Route::SentencePieceUnigram(rules) => match rules.supports(span) {
+                true => self.metaspace(rules, span, start),
                 false => {
                     // Pending misses are segmented in parts, those of the generic route are not.
-                    self.flush(stages, scratch, out);
-                    let result = Self::Generic.generic_ids(stages, span, start, options, scratch, out);
-                    Self::Generic.flush(stages, scratch, out);
+                    self.flush();
+                    let route = std::mem::replace(&mut self.route, &Route::Generic);
+                    let result = self.generic(span, start);
+                    self.flush();
+                    self.route = route;
                     result
                 }
             },
@@ -90,15 +77,9 @@ impl Route {
     }
 
     /// Append the ids of a span of byte-level text, which is not rewritten unless there is a normalizer.
-    fn byte_level_ids(
-        &self,
-        stages: &Stages,
-        span: &str,
-        options: Options<'_>,
-        scratch: &mut Scratch,
-        out: &mut Vec<u32>,
-    ) -> Result<(), Error> {
-        let Scratch { words, model, parts, split, long_words, .. } = scratch;
+    fn byte_level(&mut self, span: &str) -> Result<(), Error> {
+        let Self { route, stages, options, scratch, ids } = self;
+        let Scratch { words, model, parts, split, long_words, .. } = &mut **scratch;
         let text = match stages.splitter.normalizer() {
             Normalizer::Identity => span,
             normalizer => {
@@ -109,14 +90,14 @@ impl Route {
         };
         let pre_tokenizer = stages.splitter.pre_tokenizer();
         let adjacency = stages.model.byte_adjacency(text.len(), &stages.vocab);
-        let mut segmenter = self.segmenter(stages, model, parts);
+        let mut segmenter = route.segmenter(stages, model, parts);
         for segment in stages.added_tokens.normalized_segments(text, options.parse_special) {
             match segment {
-                Segment::Token(id, ..) => out.push(id),
+                Segment::Token(id, ..) => ids.push(id),
                 Segment::Text(start, end) => {
                     let text = pre_tokenizer.prefixed(&text[start..end], &mut split.prefixed);
                     let spans = ByteSpans::new(pre_tokenizer, adjacency, text, &mut split.scan, long_words);
-                    words.append(spans, &mut segmenter, out)?;
+                    words.append(spans, &mut segmenter, ids)?;
                 }
             }
         }
@@ -124,61 +105,51 @@ impl Route {
     }
 
     /// Append the ids of a span of raw text whose stages decide character by character.
-    fn bert_ids(
-        &self,
-        stages: &Stages,
-        splitter: &BertSplitter,
-        span: &str,
-        scratch: &mut Scratch,
-        out: &mut Vec<u32>,
-    ) -> Result<(), Error> {
-        let Scratch { words, model, parts, split, .. } = scratch;
-        let spans = AsciiSpans::new(stages, splitter, span, &mut split.bert, &mut split.normalized);
-        words.append(spans, &mut self.segmenter(stages, model, parts), out)
+    fn bert(&mut self, splitter: &BertSplitter, span: &str) -> Result<(), Error> {
+        let Scratch { words, model, parts, split, .. } = &mut *self.scratch;
+        let spans = AsciiSpans::new(self.stages, splitter, span, &mut split.bert, &mut split.normalized);
+        words.append(spans, &mut self.route.segmenter(self.stages, model, parts), self.ids)
     }
 
     /// Append the ids of a span of raw text, by all stages before the model.
-    fn generic_ids(
-        &self,
-        stages: &Stages,
-        span: &str,
-        start: usize,
-        options: Options<'_>,
-        scratch: &mut Scratch,
-        out: &mut Vec<u32>,
-    ) -> Result<(), Error> {
-        let Scratch { words, model, parts, split, .. } = scratch;
-        let mut segmenter = self.segmenter(stages, model, parts);
-        let mut text_parts = stages.parts(span, start as u32, options)?;
+    fn generic(&mut self, span: &str, start: usize) -> Result<(), Error> {
+        let Scratch { words, model, parts, split, .. } = &mut *self.scratch;
+        let mut segmenter = self.route.segmenter(self.stages, model, parts);
+        let mut text_parts = self.stages.parts(span, start as u32, self.options)?;
         while let Some(part) = text_parts.next(split)? {
             match part {
-                Part::Token(found) => out.push(found.id),
-                Part::Words(text) => words.append(NormalizedWords::new(text), &mut segmenter, out)?,
+                Part::Token(found) => self.ids.push(found.id),
+                Part::Words(text) => words.append(NormalizedWords::new(text), &mut segmenter, self.ids)?,
             }
         }
         Ok(())
     }
 
     /// Append the ids of a span of text whose words the model sees with a `▁` for each space.
-    fn metaspace_ids(
-        &self,
-        stages: &Stages,
-        rules: &WordRules,
-        text: &str,
-        start: usize,
-        scratch: &mut Scratch,
-        out: &mut Vec<u32>,
-    ) -> Result<(), Error> {
-        let Scratch { words, model, parts, metaspace, unscored, .. } = scratch;
+    fn metaspace(&mut self, rules: &WordRules, text: &str, start: usize) -> Result<(), Error> {
+        let Self { route, stages, scratch, ids, .. } = self;
+        let Scratch { words, model, parts, metaspace, unscored, .. } = &mut **scratch;
         let text = MetaspaceText { rules, normalizer: stages.splitter.normalizer(), text, start };
         let spans = MetaspaceWords::new(text, metaspace);
         if let Model::UnigramF32(unigram) = &*stages.model {
             let scoring = Scoring { model: unigram, scratch: &mut model.unigram_f32, unscored };
-            return append_scored_words(spans, &mut words.cache, &mut words.lookups, scoring, out);
+            return append_scored_words(spans, &mut words.cache, &mut words.lookups, scoring, ids);
         }
-        words.append(spans, &mut self.segmenter(stages, model, parts), out)
+        words.append(spans, &mut route.segmenter(stages, model, parts), ids)
     }
 
+    /// Segment all misses and splice their ids into the output.
+    #[inline]
+    pub(super) fn flush(&mut self) {
+        let Scratch { words, model, parts, .. } = &mut *self.scratch;
+        match words.misses.is_empty() {
+            true => words.misses.finish_rows(),
+            false => words.segment_misses(&mut self.route.segmenter(self.stages, model, parts), self.ids),
+        }
+    }
+}
+
+impl Route {
     /// Return what segments the queued words of the route.
     fn segmenter<'s>(
         &'s self,
@@ -189,21 +160,9 @@ impl Route {
         let method = match self {
             Self::ByteLevel { .. } => Method::Bytes,
             Self::Bert(_) | Self::Generic => Method::Text,
-            Self::Metaspace(rules) | Self::SentencePieceUnigram(rules) => {
-                Method::Parts(WordParts { rules, scratch })
-            }
+            Self::Metaspace(rules) | Self::SentencePieceUnigram(rules) => Method::Parts(rules, scratch),
         };
         Segmenter { stages, model, method }
-    }
-
-    /// Segment all misses and splice their ids into the output.
-    #[inline]
-    pub(super) fn flush(&self, stages: &Stages, scratch: &mut Scratch, out: &mut Vec<u32>) {
-        let Scratch { words, model, parts, .. } = scratch;
-        match words.misses.is_empty() {
-            true => words.misses.finish_rows(),
-            false => words.segment_misses(&mut self.segmenter(stages, model, parts), out),
-        }
     }
 }
 

@@ -3,7 +3,7 @@
 
 use super::stages::Stages;
 use super::word_cache::{hash_of, CacheKey, Lookup, WordCache};
-use super::words::WordParts;
+use super::words::{PartScratch, WordParts, WordRules};
 use crate::model::{BatchWord, ModelScratch};
 use crate::word_key::WordKey;
 
@@ -78,7 +78,7 @@ pub(super) enum Method<'s> {
     /// Bytes of a byte-level vocabulary.
     Bytes,
     /// Text with spaces as `▁`, which is segmented part by part.
-    Parts(WordParts<'s>),
+    Parts(&'s WordRules, &'s mut PartScratch),
 }
 
 impl Segmenter<'_> {
@@ -94,7 +94,9 @@ impl Segmenter<'_> {
         match method {
             Method::Text => stages.model.run_batch(text, words, &stages.vocab, model, ids),
             Method::Bytes => stages.model.run_byte_level_batch(text, words, &stages.vocab, model, ids),
-            Method::Parts(parts) => parts.run_batch(escaped, words, (stages, model), cache, ids),
+            Method::Parts(rules, scratch) => {
+                WordParts { rules, scratch, stages, model, cache, ids }.run_batch(escaped, words);
+            }
         }
         !model.has_failed()
     }

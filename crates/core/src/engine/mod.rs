@@ -39,5 +39,6 @@ mod words;
 pub use decoding::{decoding_chunks, text_of, DecodeStreams, DecodedRows};
 pub use encode::Scratch;
 pub use inspect::{offsets_in, Filling, Origin, ScoredSegmentation, Selection, SpannedPiece, SpannedWord};
-pub use stages::{estimated_tokens, Input, Options, ReadEntries};
+pub(crate) use stages::estimated_tokens;
+pub use stages::{Input, Options, ReadEntries};
 pub use tokenizer::{Memory, Tokenizer};

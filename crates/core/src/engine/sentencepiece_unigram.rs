@@ -108,25 +108,19 @@ fn append_miss(
             return Ok(());
         }
     }
-    segment(words, word, WordKey::of_lookup(lookup).ok(), cache, score, out)
-}
-
-/// Segment a word after the text so far, and cache it if it may be valid elsewhere.
-fn segment(
-    words: &mut MetaspaceWords<'_>,
-    word: WordSpan,
-    key: Option<WordKey>,
-    cache: &mut WordCache,
-    score: &mut TextScore<'_>,
-    out: &mut Vec<u32>,
-) -> Result<(), Error> {
-    let (from, text) = (out.len(), words.text);
+    let from = out.len();
     words.escape(word)?;
     let Some(packed_score) = score.segment(&words.scratch.escaped, word, text, out)? else { return Ok(()) };
     if !word.is_single_chars() && !text.depends_on_space(word) {
         let ids = &out[from..];
         let packed = score.pack(ids, packed_score);
-        cache.insert_scored(key, packed, || text.long_key(word), packed_score, ids);
+        cache.insert_scored(
+            WordKey::of_lookup(lookup).ok(),
+            packed,
+            || text.long_key(word),
+            packed_score,
+            ids,
+        );
     }
     score.finish_word(packed_score, word, from, out);
     Ok(())

@@ -10,7 +10,8 @@ use crate::locks::Late;
 use crate::model::{Model, Sampling};
 use crate::ranks::ranked_model;
 use crate::spec::{
-    BpeSpec, DecoderSpec, ModelSpec, NormalizerSpec, TokenizerSpec, UnknownUnit, WordPieceSpec,
+    BpeSpec, DecoderSpec, ModelSpec, NormalizerSpec, PreTokenizerSpec, TokenizerSpec, UnknownUnit,
+    WordPieceSpec,
 };
 use crate::stages::added_tokens::{AddedTokens, Segment, Selector};
 use crate::stages::decode::Decoder;
@@ -49,8 +50,7 @@ impl<'t> Input<'t> {
 }
 
 /// Return the number of tokens to reserve for a text of `bytes` bytes, estimated for English.
-#[must_use]
-pub fn estimated_tokens(bytes: usize) -> usize {
+pub(crate) fn estimated_tokens(bytes: usize) -> usize {
     bytes / 4 + 16
 }
 
@@ -107,6 +107,8 @@ impl WordNumber {
 pub(super) struct Stages {
     pub(super) added_tokens: AddedTokens,
     pub(super) splitter: Splitter,
+    pub(super) normalizer_spec: Option<NormalizerSpec>,
+    pub(super) pre_tokenizer_spec: Option<PreTokenizerSpec>,
     pub(super) model: Arc<Model>,
     pub(super) model_spec: Arc<ModelSource>,
     pub(super) vocab: Arc<Vocab>,
@@ -202,6 +204,8 @@ impl Stages {
             trims: post_processor.trims(),
             post_processor,
             splitter: Splitter::new(normalizer, PreTokenizer::compile(spec.pre_tokenizer.as_ref())?),
+            normalizer_spec: spec.normalizer.clone(),
+            pre_tokenizer_spec: spec.pre_tokenizer.clone(),
             model: model.model,
             added_ids: added.clone().map(|(id, content)| (content, id)).collect(),
             added: added.collect(),
@@ -228,8 +232,8 @@ impl Stages {
             truncation: None,
             padding: None,
             added_tokens: self.added_tokens.tokens().to_vec(),
-            normalizer: self.splitter.normalizer().spec(),
-            pre_tokenizer: self.splitter.pre_tokenizer().spec(),
+            normalizer: self.normalizer_spec.clone(),
+            pre_tokenizer: self.pre_tokenizer_spec.clone(),
             post_processor: self.post_processor.spec(),
             decoder: self.decoder.spec(),
             model,

@@ -114,7 +114,7 @@ impl Tokenizer {
     ///
     /// Other ids and scores stay, and so do added tokens. Control pieces of SentencePiece behave like this; a
     /// `tokenizer.json` does not distinguish them from other pieces. The vocabulary may lack the tokens.
-    pub fn without_tokens(&self, ids: &HashSet<u32>) -> Result<Option<Self>, Error> {
+    pub(crate) fn without_tokens(&self, ids: &HashSet<u32>) -> Result<Option<Self>, Error> {
         let Some(model) = self.stages().compiled_model().without_tokens(ids)? else { return Ok(None) };
         let spec = self.spec_with(ModelSpec::empty());
         Ok(Some(Self::assemble_unchecked(spec, model)?.with_cache_budget(self.cache_budget)))
@@ -319,8 +319,7 @@ impl Tokenizer {
     }
 
     /// Return whether rows can have type ids other than 0.
-    #[must_use]
-    pub fn has_type_ids(&self, is_pair: bool) -> bool {
+    pub(crate) fn has_type_ids(&self, is_pair: bool) -> bool {
         self.stages().post_processor.has_type_ids(is_pair)
     }
 

@@ -4,19 +4,29 @@ use super::pieces::Pieces;
 use super::{TokenSink, TokenSpan};
 use crate::error::Error;
 use crate::interrupt;
-use crate::spec::{CharSpec, SentencePieceSpec, WordSpec};
+use crate::spec::SentencePieceSpec;
 use crate::vocab::Vocab;
 
-/// The compiled word model.
+/// What is looked up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LookupUnit {
+    /// A whole word; for SentencePiece a metaspace with the text up to the next one.
+    Word,
+    /// A character; for SentencePiece also a user-defined piece.
+    Char,
+}
+
+/// The compiled word or character model.
 #[derive(Clone, Debug)]
-pub struct WordModel {
+pub struct VocabLookup {
+    unit: LookupUnit,
     unk_id: u32,
 }
 
-impl WordModel {
+impl VocabLookup {
     /// Compile the model; the unknown token must be in the vocabulary.
-    pub fn compile(spec: &WordSpec, vocab: &Vocab) -> Result<Self, Error> {
-        Ok(Self { unk_id: vocab.require(&spec.unk_token, "model.unk_token")? })
+    pub(super) fn compile(unit: LookupUnit, unk_token: &str, vocab: &Vocab) -> Result<Self, Error> {
+        Ok(Self { unit, unk_id: vocab.require(unk_token, "model.unk_token")? })
     }
 
     /// Return the id of the unknown token.
@@ -24,37 +34,18 @@ impl WordModel {
         self.unk_id
     }
 
-    /// Look the word up.
-    pub fn run(&self, word: &str, vocab: &Vocab, out: &mut impl TokenSink) {
-        let id = vocab.id_of(word).unwrap_or(self.unk_id);
-        out.push(TokenSpan { id, start: 0, end: word.len() as u32 });
-    }
-}
-
-/// The compiled character model.
-#[derive(Clone, Debug)]
-pub struct CharModel {
-    unk_id: u32,
-}
-
-impl CharModel {
-    /// Compile the model; the unknown token must be in the vocabulary.
-    pub fn compile(spec: &CharSpec, vocab: &Vocab) -> Result<Self, Error> {
-        Ok(Self { unk_id: vocab.require(&spec.unk_token, "model.unk_token")? })
-    }
-
-    /// Return the id of the unknown token.
-    pub(super) fn unk_id(&self) -> u32 {
-        self.unk_id
-    }
-
-    /// Look each character up.
-    pub fn run(&self, word: &str, vocab: &Vocab, out: &mut impl TokenSink) {
-        for (start, c) in word.char_indices() {
-            interrupt::check(1);
-            let end = start + c.len_utf8();
+    /// Look the word up, or each of its characters.
+    pub(super) fn run(&self, word: &str, vocab: &Vocab, out: &mut impl TokenSink) {
+        let mut look_up = |start: usize, end: usize| {
             let id = vocab.id_of(&word[start..end]).unwrap_or(self.unk_id);
             out.push(TokenSpan { id, start: start as u32, end: end as u32 });
+        };
+        match self.unit {
+            LookupUnit::Word => look_up(0, word.len()),
+            LookupUnit::Char => word.char_indices().for_each(|(start, c)| {
+                interrupt::check(1);
+                look_up(start, start + c.len_utf8());
+            }),
         }
     }
 }
@@ -64,15 +55,6 @@ impl CharModel {
 pub struct PieceLookup {
     unit: LookupUnit,
     pieces: Pieces,
-}
-
-/// What is looked up.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum LookupUnit {
-    /// A metaspace with the text up to the next one.
-    Word,
-    /// A character or a user-defined piece.
-    Char,
 }
 
 impl PieceLookup {

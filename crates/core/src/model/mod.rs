@@ -26,7 +26,7 @@ use foldhash::HashSet;
 
 use crate::error::{Error, ErrorKind};
 use crate::locks::Late;
-use crate::spec::{ModelSpec, SentencePieceKind, SentencePieceSpec, UnigramSpec};
+use crate::spec::{ModelSpec, SentencePieceKind, SentencePieceSpec};
 use crate::table_sections::TableSections;
 use crate::text::printable_of;
 use crate::vocab::Vocab;
@@ -37,7 +37,7 @@ use wordpiece::BestSuffix;
 
 pub use adjacency::{ByteAdjacency, CharAdjacency};
 pub use bpe::{Bpe, ScoredBpe};
-pub use lookup::{CharModel, LookupUnit, PieceLookup, WordModel};
+pub use lookup::{LookupUnit, PieceLookup, VocabLookup};
 pub(crate) use pieces::part_end;
 pub use pieces::Pieces;
 pub use sampling::Sampling;
@@ -54,10 +54,8 @@ pub use wordpiece::WordPiece;
 pub enum Model {
     /// Longest match from the left, or the fewest tokens.
     WordPiece(WordPiece),
-    /// Whole words.
-    Word(WordModel),
-    /// Single characters.
-    Char(CharModel),
+    /// Whole words, or single characters.
+    Lookup(VocabLookup),
     /// Characters or bytes merged by ranked merges.
     Bpe(Bpe),
     /// The most probable segmentation.
@@ -74,11 +72,17 @@ impl Model {
     /// Compile a model over its compiled vocabulary; read tables from `sections` that contains them.
     pub fn compile(spec: &ModelSpec, vocab: &Vocab, sections: &TableSections) -> Result<Self, Error> {
         Ok(match spec {
-            ModelSpec::WordPiece(spec) => Self::WordPiece(WordPiece::restore(spec, vocab, sections)?),
-            ModelSpec::Word(spec) => Self::Word(WordModel::compile(spec, vocab)?),
-            ModelSpec::Char(spec) => Self::Char(CharModel::compile(spec, vocab)?),
-            ModelSpec::Bpe(spec) => Self::Bpe(Bpe::restore(spec, vocab, sections)?),
-            ModelSpec::Unigram(spec) => Self::Unigram(Unigram::restore(spec, vocab, sections)?),
+            ModelSpec::WordPiece(spec) => Self::WordPiece(WordPiece::compile(spec, vocab, sections)?),
+            ModelSpec::Word(spec) => {
+                Self::Lookup(VocabLookup::compile(LookupUnit::Word, &spec.unk_token, vocab)?)
+            }
+            ModelSpec::Char(spec) => {
+                Self::Lookup(VocabLookup::compile(LookupUnit::Char, &spec.unk_token, vocab)?)
+            }
+            ModelSpec::Bpe(spec) => Self::Bpe(Bpe::compile(spec, vocab, sections)?),
+            ModelSpec::Unigram(spec) => {
+                Self::Unigram(Unigram::compile(spec, vocab, sections, &HashSet::default())?)
+            }
             ModelSpec::SentencePiece(spec) => Self::compile_pieces(spec, vocab, sections)?,
         })
     }
@@ -90,17 +94,13 @@ impl Model {
     ) -> Result<Self, Error> {
         let look_up = |unit| PieceLookup::compile(unit, spec, vocab).map(Self::PieceLookup);
         Ok(match spec.kind {
-            SentencePieceKind::Bpe => Self::ScoredBpe(Box::new(ScoredBpe::restore(spec, vocab, sections)?)),
+            SentencePieceKind::Bpe => Self::ScoredBpe(Box::new(ScoredBpe::compile(spec, vocab, sections)?)),
             SentencePieceKind::Unigram => {
-                Self::UnigramF32(Box::new(UnigramF32::restore(spec, vocab, sections)?))
+                Self::UnigramF32(Box::new(UnigramF32::compile(spec, vocab, sections)?))
             }
             SentencePieceKind::Word => look_up(LookupUnit::Word)?,
             SentencePieceKind::Char => look_up(LookupUnit::Char)?,
         })
-    }
-
-    fn unigram_without(spec: &UnigramSpec, vocab: &Vocab, ids: &HashSet<u32>) -> Result<Self, Error> {
-        Unigram::compile_without(spec, vocab, ids).map(Self::Unigram)
     }
 
     /// Add the table sections of tables that take long to build.
@@ -111,7 +111,7 @@ impl Model {
             Self::UnigramF32(model) => model.store(sections),
             Self::Bpe(model) => model.store(vocab, sections),
             Self::ScoredBpe(model) => model.store(vocab, sections),
-            Self::Word(_) | Self::Char(_) | Self::PieceLookup(_) => {}
+            Self::Lookup(_) | Self::PieceLookup(_) => {}
         }
     }
 
@@ -123,13 +123,12 @@ impl Model {
             Self::UnigramF32(model) => model.warm_up(),
             Self::Bpe(model) => model.warm_up(vocab),
             Self::ScoredBpe(model) => model.warm_up(vocab),
-            Self::Word(_) | Self::Char(_) | Self::PieceLookup(_) => {}
+            Self::Lookup(_) | Self::PieceLookup(_) => {}
         }
     }
 
     /// Return the ranks of the first merge that occurs twice. The second one counts.
-    #[must_use]
-    pub fn duplicate_merge(&self) -> Option<(usize, usize)> {
+    pub(crate) fn duplicate_merge(&self) -> Option<(usize, usize)> {
         match self {
             Self::Bpe(model) => model.duplicate_merge(),
             _ => None,
@@ -137,15 +136,14 @@ impl Model {
     }
 
     /// Return the bytes of memory of the tables that [`Model::store`] does not store.
-    #[must_use]
-    pub fn derived_bytes(&self) -> usize {
+    pub(crate) fn derived_bytes(&self) -> usize {
         match self {
             Self::WordPiece(model) => model.derived_bytes(),
             Self::Unigram(model) => model.derived_bytes(),
             Self::UnigramF32(model) => model.derived_bytes(),
             Self::Bpe(model) => model.derived_bytes(),
             Self::ScoredBpe(model) => model.derived_bytes(),
-            Self::Word(_) | Self::Char(_) | Self::PieceLookup(_) => 0,
+            Self::Lookup(_) | Self::PieceLookup(_) => 0,
         }
     }
 
@@ -154,8 +152,7 @@ impl Model {
     pub fn unk_id(&self) -> Option<u32> {
         match self {
             Self::WordPiece(model) => Some(model.unk_id()),
-            Self::Word(model) => Some(model.unk_id()),
-            Self::Char(model) => Some(model.unk_id()),
+            Self::Lookup(model) => Some(model.unk_id()),
             Self::Bpe(model) => model.unk_id(),
             Self::Unigram(model) => model.unk_id(),
             Self::ScoredBpe(_) | Self::UnigramF32(_) | Self::PieceLookup(_) => {
@@ -176,8 +173,7 @@ impl Model {
     }
 
     /// Return whether every word has a segmentation, if only an unknown token.
-    #[must_use]
-    pub fn never_fails(&self) -> bool {
+    pub(crate) fn never_fails(&self) -> bool {
         !matches!(self, Self::Unigram(model) if model.unk_id().is_none())
     }
 
@@ -196,8 +192,7 @@ impl Model {
         let ModelScratch { suffixes, bpe, scored_bpe, unigram, unigram_f32, rng, .. } = scratch;
         match self {
             Self::WordPiece(model) => model.run(word, vocab, suffixes, out),
-            Self::Word(model) => model.run(word, vocab, out),
-            Self::Char(model) => model.run(word, vocab, out),
+            Self::Lookup(model) => model.run(word, vocab, out),
             Self::Bpe(model) => model.run(word, vocab, bpe, rng.as_mut(), out),
             Self::Unigram(model) => model.run(word, vocab, unigram, rng.as_mut(), out),
             Self::ScoredBpe(model) => model.run(word, vocab, scored_bpe, rng.as_mut(), out),
@@ -207,7 +202,7 @@ impl Model {
     }
 
     /// Return whether a word of this many bytes can be segmented part by part with [`Model::run_part`].
-    pub fn supports_parts(&self, word_bytes: usize) -> bool {
+    pub(crate) fn supports_parts(&self, word_bytes: usize) -> bool {
         match self {
             Self::Unigram(model) => model.supports_parts(word_bytes),
             _ => true,
@@ -216,7 +211,7 @@ impl Model {
 
     /// Segment a part of a word that does not begin the word and whose boundaries no token crosses. Return whether
     /// the ids are the same in every word; if not, the word must be segmented as a whole.
-    pub fn run_part(
+    pub(crate) fn run_part(
         &self,
         part: &str,
         vocab: &Vocab,
@@ -234,7 +229,7 @@ impl Model {
 
     /// Segment words of `bytes`, which do not overlap, and set the span of the ids of each. Words without bytes keep
     /// their span.
-    pub fn run_batch(
+    pub(crate) fn run_batch(
         &self,
         bytes: &[u8],
         words: &mut [BatchWord],
@@ -252,7 +247,7 @@ impl Model {
 
     /// Segment one non-empty word with a byte-level vocabulary, whose tokens contain printable characters instead of
     /// bytes.
-    pub fn run_byte_level(
+    pub(crate) fn run_byte_level(
         &self,
         word: &str,
         vocab: &Vocab,
@@ -273,8 +268,7 @@ impl Model {
 
     /// Return where words of a byte-level text of `len` bytes can be split before segmentation, if the model has such
     /// positions.
-    #[must_use]
-    pub fn byte_adjacency(&self, len: usize, vocab: &Vocab) -> Option<&ByteAdjacency> {
+    pub(crate) fn byte_adjacency(&self, len: usize, vocab: &Vocab) -> Option<&ByteAdjacency> {
         match self {
             Self::Bpe(model) => model.byte_adjacency(len, vocab),
             _ => None,
@@ -283,7 +277,7 @@ impl Model {
 
     /// Segment byte-level words of `bytes` like `run_byte_level`, several at a time, and set the span of the ids of each. Words
     /// without bytes keep their span.
-    pub fn run_byte_level_batch(
+    pub(crate) fn run_byte_level_batch(
         &self,
         bytes: &[u8],
         words: &mut [BatchWord],
@@ -419,7 +413,13 @@ impl Model {
     }
 
     /// Append the tokens of a path that [`Segmentations`] returned.
-    pub fn push_tokens(&self, word: &str, pieces: &[TokenSpan], vocab: &Vocab, out: &mut impl TokenSink) {
+    pub(crate) fn push_tokens(
+        &self,
+        word: &str,
+        pieces: &[TokenSpan],
+        vocab: &Vocab,
+        out: &mut impl TokenSink,
+    ) {
         match self {
             Self::Unigram(model) => model.push_tokens(word, pieces, vocab, out),
             Self::UnigramF32(model) => model.pieces().push_tokens(word, pieces, out),

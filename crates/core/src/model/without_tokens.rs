@@ -2,7 +2,7 @@
 
 use foldhash::HashSet;
 
-use super::Model;
+use super::{Model, Unigram};
 use crate::error::Error;
 use crate::spec::{BpeSpec, ModelSpec, PieceType, SentencePieceSpec, VocabSpec};
 use crate::table_sections::TableSections;
@@ -18,13 +18,13 @@ impl Model {
     ///
     /// The unknown token and byte tokens may be among `ids`: they still represent unknown text. A token of one character
     /// stays, because its character would have no other.
-    pub fn compile_without(
+    pub(crate) fn compile_without(
         spec: &ModelSpec,
         vocab: &Vocab,
         ids: &HashSet<u32>,
     ) -> Result<Option<(Self, ModelSpec, Vocab)>, Error> {
         if let ModelSpec::Unigram(unigram) = spec {
-            let model = Self::unigram_without(unigram, vocab, ids)?;
+            let model = Self::Unigram(Unigram::compile(unigram, vocab, &TableSections::default(), ids)?);
             // Runs of unknown characters are looked up, and byte tokens are compiled.
             let kept = vocab.iter().filter(|(_, id)| !ids.contains(id));
             let kept: VocabSpec = kept.map(|(token, id)| (token.to_owned(), id)).collect();

@@ -33,7 +33,7 @@ pub use sentencepiece::{
 };
 
 /// The most steps of one stage, including the steps of nested sequences.
-pub const MAX_STEPS: usize = 1024;
+pub(crate) const MAX_STEPS: usize = 1024;
 
 /// Return an error for a stage at `place` that has more than [`MAX_STEPS`] steps.
 pub(crate) fn check_steps(count: usize, place: &str) -> Result<(), Error> {

@@ -51,8 +51,7 @@ pub struct BpeSpec {
 
 impl BpeSpec {
     /// Return whether tokens inside a word or at its end have a prefix or suffix that is not text.
-    #[must_use]
-    pub fn has_affixes(&self) -> bool {
+    pub(crate) fn has_affixes(&self) -> bool {
         let affixes = [&self.continuing_subword_prefix, &self.end_of_word_suffix];
         affixes.into_iter().flatten().any(|affix| !affix.is_empty())
     }

@@ -11,7 +11,13 @@ pub trait NormalizedSink {
     /// Append a character whose source is a byte span of the original.
     fn push_from(&mut self, c: char, source: (u32, u32));
     /// Append text that is unchanged from byte `start` of the original on.
-    fn push_unchanged(&mut self, text: &str, start: u32);
+    fn push_unchanged(&mut self, text: &str, start: u32) {
+        let mut at = start;
+        for c in text.chars() {
+            self.push_from(c, (at, at + c.len_utf8() as u32));
+            at += c.len_utf8() as u32;
+        }
+    }
 }
 
 impl NormalizedSink for String {
@@ -57,7 +63,7 @@ impl Aligned {
     }
 
     /// Append a byte span of another text.
-    pub fn push_part(&mut self, other: &Self, start: usize, end: usize) {
+    pub(crate) fn push_part(&mut self, other: &Self, start: usize, end: usize) {
         self.text.push_str(&other.text[start..end]);
         self.sources.extend_from_slice(&other.sources[start..end]);
     }
@@ -82,14 +88,6 @@ impl NormalizedSink for Aligned {
     fn push_from(&mut self, c: char, source: (u32, u32)) {
         self.text.push(c);
         self.sources.extend(std::iter::repeat_n(source, c.len_utf8()));
-    }
-
-    fn push_unchanged(&mut self, text: &str, start: u32) {
-        let mut at = start;
-        for c in text.chars() {
-            self.push_from(c, (at, at + c.len_utf8() as u32));
-            at += c.len_utf8() as u32;
-        }
     }
 }
 
@@ -139,8 +137,7 @@ impl<'a> CharIndex<'a> {
 }
 
 /// Return the number of units before each character of a text, and of all, given the units of a character.
-#[must_use]
-pub fn units_before_chars(text: &str, units: impl Fn(char) -> usize) -> Vec<usize> {
+pub(crate) fn units_before_chars(text: &str, units: impl Fn(char) -> usize) -> Vec<usize> {
     let ends = text.chars().scan(0, |end, c| {
         *end += units(c);
         Some(*end)
@@ -153,13 +150,12 @@ pub fn units_before_chars(text: &str, units: impl Fn(char) -> usize) -> Vec<usiz
 
 /// The most times longer that a text may become. Published rules need 22: NFKC writes the ligature U+FDFA with 11 times
 /// its bytes, and the byte level doubles these.
-pub const MAX_GROWTH: usize = 64;
+pub(crate) const MAX_GROWTH: usize = 64;
 /// The bytes that every text may be longer.
 const ALWAYS_ALLOWED: usize = 64 << 10;
 
 /// Return the most bytes that stages may write for a text of `len` bytes; offsets in them fit 32 bits.
-#[must_use]
-pub fn max_grown_len(len: usize) -> usize {
+pub(crate) fn max_grown_len(len: usize) -> usize {
     len.saturating_mul(MAX_GROWTH).saturating_add(ALWAYS_ALLOWED).min(u32::MAX as usize)
 }
 
@@ -197,8 +193,7 @@ impl ExpansionLimit {
     }
 
     /// Set the place of an error of this limit to the step's place.
-    #[must_use]
-    pub fn name_step(error: Error, place: &str) -> Error {
+    pub(crate) fn name_step(error: Error, place: &str) -> Error {
         if error.place == PLACE {
             error.at(place)
         } else {
@@ -236,7 +231,7 @@ impl<'t> CharSpans<'t> {
     /// Return the byte span of the next character span, or what was expected instead.
     ///
     /// An empty span is an insertion and becomes the span of the character before it, if there is one.
-    pub fn rising(&mut self, span: (i64, i64)) -> Result<(usize, usize), String> {
+    pub(crate) fn rising(&mut self, span: (i64, i64)) -> Result<(usize, usize), String> {
         let (start, end) = span;
         if start > end || start < 0 || end > self.chars {
             return Err(format!("start <= end, both from 0 to {}", self.chars));

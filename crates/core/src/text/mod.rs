@@ -9,15 +9,13 @@ mod pre_tokenized_text;
 /// The character that stands for a space in SentencePiece.
 pub const METASPACE: char = '\u{2581}';
 /// The same as a string.
-pub const METASPACE_STR: &str = "\u{2581}";
+pub(crate) const METASPACE_STR: &str = "\u{2581}";
 
 pub use align::{align, AlignedRun};
-pub use aligned::CharSpans;
-pub use aligned::{max_grown_len, ExpansionLimit, MAX_GROWTH};
-pub use aligned::{units_before_chars, Aligned, CharIndex, NormalizedSink};
+pub(crate) use aligned::{max_grown_len, units_before_chars, MAX_GROWTH};
+pub use aligned::{Aligned, CharIndex, CharSpans, ExpansionLimit, NormalizedSink};
 pub use byte_tokens::{
     byte_entry, byte_of_entry, byte_of_printable, printable_of, push_bytes_of_printable,
 };
-pub use pattern::Pattern;
-pub use pattern::PrefixSet;
+pub use pattern::{Pattern, PrefixSet};
 pub use pre_tokenized_text::PreTokenizedText;

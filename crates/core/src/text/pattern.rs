@@ -102,21 +102,18 @@ impl PrefixSet {
 
     /// Return whether a text begins with this byte.
     #[inline]
-    #[must_use]
-    pub fn begin_with(&self, byte: u8) -> bool {
+    pub(crate) fn begin_with(&self, byte: u8) -> bool {
         self.begins[usize::from(byte)] != FirstByte::Nothing
     }
 
     /// Return whether this byte is a text and begins no other.
-    #[must_use]
-    pub fn have_alone(&self, byte: u8) -> bool {
+    pub(crate) fn have_alone(&self, byte: u8) -> bool {
         self.begins[usize::from(byte)] == FirstByte::Itself
     }
 
     /// Return the end of the longest text of the set at byte `at` of `text`.
     #[inline]
-    #[must_use]
-    pub fn end_at(&self, text: &str, at: usize) -> Option<usize> {
+    pub(crate) fn end_at(&self, text: &str, at: usize) -> Option<usize> {
         match self.begins[usize::from(*text.as_bytes().get(at)?)] {
             FirstByte::Nothing => return None,
             FirstByte::Itself => return Some(at + 1),

@@ -20,7 +20,7 @@ impl PreTokenizedText {
     }
 
     /// Make the whole text one word.
-    pub fn set_whole(&mut self) {
+    pub(crate) fn set_whole(&mut self) {
         self.spans.clear();
         if !self.text.text().is_empty() {
             self.spans.push((0, self.text.text().len()));
@@ -37,7 +37,7 @@ impl PreTokenizedText {
     }
 
     /// Split every word by a function that may fail; after an error the words are incomplete.
-    pub fn try_split(
+    pub(crate) fn try_split(
         &mut self,
         mut split: impl FnMut(&str, &mut dyn FnMut(usize, usize)) -> Result<(), Error>,
     ) -> Result<(), Error> {
@@ -81,13 +81,5 @@ impl NormalizedSink for TracedSink<'_> {
     fn push_from(&mut self, c: char, source: (u32, u32)) {
         let (start, end) = (self.shift + source.0 as usize, self.shift + source.1 as usize);
         self.out.push_from(c, self.old.source_of(start, end));
-    }
-
-    fn push_unchanged(&mut self, text: &str, start: u32) {
-        let mut at = start;
-        for c in text.chars() {
-            self.push_from(c, (at, at + c.len_utf8() as u32));
-            at += c.len_utf8() as u32;
-        }
     }
 }

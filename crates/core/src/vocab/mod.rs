@@ -231,7 +231,7 @@ impl Vocab {
 }
 
 /// The largest id; tables are indexed by id.
-pub const MAX_ID: u32 = (1 << 28) - 1;
+pub(crate) const MAX_ID: u32 = (1 << 28) - 1;
 
 /// Return the largest id that one of `tokens` tokens may have: tables of mostly unused ids would not fit in memory.
 pub(crate) fn max_id_of(tokens: usize) -> u32 {
@@ -242,7 +242,7 @@ pub(crate) fn max_id_of(tokens: usize) -> u32 {
 pub const MAX_TOKEN_BYTES: usize = 1 << 20;
 
 /// The most bytes of all tokens together, for models with tables of prefixes.
-pub const MAX_VOCAB_BYTES: usize = 64 << 20;
+pub(crate) const MAX_VOCAB_BYTES: usize = 64 << 20;
 
 /// Reject tokens and vocabularies whose tables would not fit in memory.
 fn check_sizes(spec: &ModelSpec) -> Result<(), Error> {

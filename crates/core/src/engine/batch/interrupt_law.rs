@@ -5,7 +5,7 @@ use super::route_law::FIXTURES;
 use super::*;
 use crate::error::ErrorKind;
 use crate::interrupt::testing::polled;
-use crate::model::Model;
+use crate::spec::ModelSpec;
 use crate::stages::added_tokens::Selector;
 
 const ALL: Options<'_> =
@@ -41,7 +41,7 @@ fn encode(encoder: &Encoder, text: &str, offsets: bool) -> Result<BatchIds, Erro
 
 /// Return whether the model segments words of any length.
 fn segments_long_words(tokenizer: &Tokenizer) -> bool {
-    !matches!(tokenizer.model(), Model::WordPiece(_) | Model::Word(_))
+    !matches!(tokenizer.spec().model, ModelSpec::WordPiece(_) | ModelSpec::Word(_))
 }
 
 #[test]

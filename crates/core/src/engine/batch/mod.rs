@@ -29,6 +29,7 @@ use piecework_kernels::level::prefetch_read;
 
 use crate::encoding::Token;
 use crate::engine::definition;
+use crate::engine::encode::Call;
 use crate::engine::excerpts::Excerpts;
 use crate::engine::offsets::Row;
 use crate::engine::route::Route;
@@ -369,7 +370,7 @@ impl<'r> RowEncoder<'r> {
         let first = batch.row_offsets.len();
         let result = rows.try_for_each(|row| {
             if self.excerpts_of(self.sources[row]).is_some() {
-                route.flush(self.tokenizer.stages(), scratch, &mut batch.ids);
+                self.call(route, scratch, &mut batch.ids).flush();
                 self.encode_row(row, scratch, batch)?;
                 scratch.words.misses.end_row();
                 return Ok(());
@@ -421,16 +422,20 @@ impl<'r> RowEncoder<'r> {
         self.with_input(row, self.sources[row], scratch, |input, scratch| {
             ids.extend_from_slice(&frame.before);
             scratch.model.begin_unsampled();
-            let result = route.ids(self.tokenizer.stages(), input, self.options, scratch, ids);
+            let result = self.call(route, scratch, ids).input(input);
             ids.extend_from_slice(&frame.after);
             scratch.words.misses.end_row();
             result
         })
     }
 
+    fn call<'c>(&'c self, route: &'c Route, scratch: &'c mut Scratch, ids: &'c mut Vec<u32>) -> Call<'c> {
+        Call { route, stages: self.tokenizer.stages(), options: self.options, scratch, ids }
+    }
+
     /// Segment the cache misses of all rows since the last call, splice their ids, and move the ends of these rows.
     fn flush(&self, route: &Route, scratch: &mut Scratch, ids: &mut Vec<u32>, ends: &mut [i64]) {
-        route.flush(self.tokenizer.stages(), scratch, ids);
+        self.call(route, scratch, ids).flush();
         let shifts = scratch.words.misses.shifts();
         ends.iter_mut().zip(shifts).for_each(|(end, shift)| *end += shift as i64);
     }
@@ -577,7 +582,7 @@ impl Tokenizer {
         let stages = self.stages();
         stages.model.begin(options.sampling, index.into(), &mut scratch.model)?;
         match self.route_for(options) {
-            Some(route) => route.all_ids(stages, input, options, scratch, out),
+            Some(route) => Call { route, stages, options, scratch, ids: out }.whole_input(input),
             None => definition::ids(stages, input, options, scratch, out),
         }
     }

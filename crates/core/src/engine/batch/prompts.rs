@@ -102,17 +102,16 @@ impl Prompts {
         };
         let (encoder, without) = self.encoder_for(encoder, text, permitted)?;
         let encoding = encode(encoder)?;
-        let made = self.guarded.made_by_model(&encoding, text, permitted);
-        if made.is_none()
-            && !self.guarded.spells_fallback(encoder.tokenizer(), &encoding, text, permitted)?
-        {
+        let encoded = EncodedPrompt { encoding: &encoding, text, permitted };
+        let made = self.guarded.made_by_model(encoded);
+        if made.is_none() && !self.guarded.spells_fallback(encoder.tokenizer(), encoded)? {
             return Ok(encoding);
         }
         let Some(without) = self.without_guarded(encoder.tokenizer(), without)? else {
             return made.map_or(Ok(encoding), |made| Err(made.error(encoder.tokenizer())));
         };
         let encoding = encode(without)?;
-        match self.guarded.made_by_model(&encoding, text, permitted) {
+        match self.guarded.made_by_model(EncodedPrompt { encoding: &encoding, text, permitted }) {
             Some(made) => Err(made.error(encoder.tokenizer())),
             None => Ok(encoding),
         }
@@ -148,6 +147,15 @@ impl Prompts {
         }
         Ok((encoder, &self.without[0]))
     }
+}
+
+/// An encoded prompt.
+#[derive(Clone, Copy)]
+struct EncodedPrompt<'e, 't> {
+    encoding: &'e Encoding,
+    text: &'t str,
+    /// The spans of the text that may become special tokens.
+    permitted: &'e [Range<usize>],
 }
 
 /// A guarded token that the model made from text without permission.
@@ -217,18 +225,16 @@ impl GuardedTokens {
     fn spells_fallback(
         &self,
         tokenizer: &Tokenizer,
-        encoding: &Encoding,
-        text: &str,
-        permitted: &[Range<usize>],
+        encoded: EncodedPrompt<'_, '_>,
     ) -> Result<bool, Error> {
-        let made = self.made(encoding, text, permitted, |id| self.fallback.contains_key(&id));
+        let made = self.made(encoded, |id| self.fallback.contains_key(&id));
         let mut ids: Vec<u32> = made.iter().map(|made| made.id).collect();
         ids.sort_unstable();
         ids.dedup();
         if ids.is_empty() {
             return Ok(false);
         }
-        let normalized = tokenizer.normalize(text)?;
+        let normalized = tokenizer.normalize(encoded.text)?;
         Ok(ids.iter().any(|id| {
             let content = &self.fallback[id];
             // A byte-level pre-tokenizer changes other characters, and spaces.
@@ -237,24 +243,14 @@ impl GuardedTokens {
     }
 
     /// Return the first guarded token that the model made from text without permission.
-    fn made_by_model<'t>(
-        &self,
-        encoding: &Encoding,
-        text: &'t str,
-        permitted: &[Range<usize>],
-    ) -> Option<Made<'t>> {
+    fn made_by_model<'t>(&self, encoded: EncodedPrompt<'_, 't>) -> Option<Made<'t>> {
         let is_guarded = |id| self.ids.contains(&id) && !self.fallback.contains_key(&id);
-        self.made(encoding, text, permitted, is_guarded).into_iter().next()
+        self.made(encoded, is_guarded).into_iter().next()
     }
 
     /// Return the tokens of some ids that the model made from text without permission.
-    fn made<'t>(
-        &self,
-        encoding: &Encoding,
-        text: &'t str,
-        permitted: &[Range<usize>],
-        has: impl Fn(u32) -> bool,
-    ) -> Vec<Made<'t>> {
+    fn made<'t>(&self, encoded: EncodedPrompt<'_, 't>, has: impl Fn(u32) -> bool) -> Vec<Made<'t>> {
+        let EncodedPrompt { encoding, text, permitted } = encoded;
         let is_wanted = |token: &&Token| token.sequence != NONE && has(token.id);
         let tokens: Vec<Token> = encoding.tokens.iter().filter(is_wanted).copied().collect();
         let spans = match tokens.is_empty() {

@@ -40,8 +40,7 @@ impl Tokenizer {
     }
 
     /// Return the ids of the control and user-defined pieces of a SentencePiece model, in order.
-    #[must_use]
-    pub fn symbol_ids(&self) -> Vec<u32> {
+    pub(crate) fn symbol_ids(&self) -> Vec<u32> {
         let Some(spec) = self.sentencepiece_spec() else { return Vec::new() };
         let is_symbol =
             |piece: &ScoredPiece| matches!(piece.kind, PieceType::Control | PieceType::UserDefined);
@@ -50,8 +49,7 @@ impl Tokenizer {
     }
 
     /// Return the control pieces of a SentencePiece model, in order.
-    #[must_use]
-    pub fn control_pieces(&self) -> Vec<String> {
+    pub(crate) fn control_pieces(&self) -> Vec<String> {
         let Some(spec) = self.sentencepiece_spec() else { return Vec::new() };
         let control = spec.pieces.iter().filter(|piece| piece.kind == PieceType::Control);
         control.map(|piece| piece.text.clone()).collect()

@@ -15,6 +15,7 @@ pub(super) use aligner::AlignedIds;
 use piecework_unicode::{begins_char, char_count};
 
 use super::definition;
+use super::encode::Call;
 use super::route::Route;
 use super::stages::{Stages, WordNumber};
 use super::{Input, Options, Scratch, Tokenizer};
@@ -22,7 +23,7 @@ use crate::encoding::{Encoding, Token};
 use crate::error::Error;
 use crate::model::{ModelScratch, TokenSpan};
 use crate::stages::added_tokens::Segment;
-use crate::stages::pretokenize::{ScanScratch, WordSpans};
+use crate::stages::pretokenize::WordSpans;
 use crate::stages::split::bert::{
     AsciiSpan, BertScratch, BertSplitter, FoundSpans, SpanChunk, SpanWord, WordBuffer,
 };
@@ -74,7 +75,8 @@ impl Tokenizer {
         let Some(route) = self.aligning_route(options) else { return Ok(None) };
         let mut ids = std::mem::take(&mut scratch.unaligned);
         ids.clear();
-        let made = route.all_ids(self.stages(), input, options, scratch, &mut ids);
+        let stages = self.stages();
+        let made = Call { route, stages, options, scratch, ids: &mut ids }.whole_input(input);
         let aligned = made.and_then(|()| self.align(input, &ids, options, scratch));
         let tokens = aligned.map(|is_aligned| is_aligned.then(|| scratch.aligned.tokens(&ids, index)));
         scratch.unaligned = ids;
@@ -115,110 +117,108 @@ impl Tokenizer {
         let Some(route) = self.aligning_route(options) else { return Ok(false) };
         let stages = self.stages();
         let mut aligned = std::mem::take(&mut scratch.aligned);
-        let mut aligner = Aligner::new(stages.token_lengths(), ids, &mut aligned);
-        let result = align_texts(stages, route, input, options, scratch, &mut aligner);
-        let is_done = aligner.is_done();
+        let aligner = Aligner::new(stages.token_lengths(), ids, &mut aligned);
+        let mut texts = TextAligner { route, stages, options, scratch, aligner };
+        let result = texts.input(input);
+        let is_done = texts.aligner.is_done();
         scratch.aligned = aligned;
         result.map(|fits| fits && is_done)
     }
 }
 
-/// Align the ids of an input with its words. Return `false` if they do not say how they cover it.
-fn align_texts(
-    stages: &Stages,
-    route: &Route,
-    input: Input<'_>,
-    options: Options<'_>,
-    scratch: &mut Scratch,
-    aligner: &mut Aligner<'_>,
-) -> Result<bool, Error> {
-    for (number, text) in input.texts().enumerate() {
-        aligner.begin_text(WordNumber::of(input, number));
-        for segment in stages.added_tokens.raw_segments(text, options.parse_special) {
+/// Aligns the ids of an input with its texts. Methods return `false` if the ids do not say how they cover the text.
+struct TextAligner<'s, 'l> {
+    route: &'s Route,
+    stages: &'s Stages,
+    options: Options<'s>,
+    scratch: &'s mut Scratch,
+    aligner: Aligner<'l>,
+}
+
+impl TextAligner<'_, '_> {
+    fn input(&mut self, input: Input<'_>) -> Result<bool, Error> {
+        let stages = self.stages;
+        for (number, text) in input.texts().enumerate() {
+            self.aligner.begin_text(WordNumber::of(input, number));
+            for segment in stages.added_tokens.raw_segments(text, self.options.parse_special) {
+                let fits = match segment {
+                    Segment::Token(id, start, end) => self.added_token(id, &text[start..end], start),
+                    Segment::Text(start, end) => self.span(&text[start..end], start)?,
+                };
+                if !fits {
+                    return Ok(false);
+                }
+            }
+        }
+        Ok(true)
+    }
+
+    /// Align an added token, found at a byte of the original.
+    fn added_token(&mut self, id: u32, found: &str, at: usize) -> bool {
+        self.aligner.added_token(self.stages, id, found, at, &mut self.scratch.added_spaces)
+    }
+
+    /// Align a span of raw text that begins at byte `start` of the original.
+    fn span(&mut self, span: &str, start: usize) -> Result<bool, Error> {
+        match self.route {
+            Route::ByteLevel { .. } => self.byte_spans(span, start),
+            Route::Bert(splitter) => self.ascii_spans(splitter, span, start),
+            Route::Metaspace(_) | Route::SentencePieceUnigram(_) | Route::Generic => Ok(false),
+        }
+    }
+
+    /// Align a span of byte-level text. There is no normalizer: added tokens of normalized text are found in the raw text.
+    fn byte_spans(&mut self, span: &str, start: usize) -> Result<bool, Error> {
+        let stages = self.stages;
+        for segment in stages.added_tokens.normalized_segments(span, self.options.parse_special) {
             let fits = match segment {
-                Segment::Token(id, start, end) => {
-                    aligner.added_token(stages, id, &text[start..end], start, &mut scratch.added_spaces)
-                }
-                Segment::Text(start, end) => {
-                    route.align(stages, &text[start..end], start, options, scratch, aligner)?
-                }
+                Segment::Token(id, from, to) => self.added_token(id, &span[from..to], start + from),
+                Segment::Text(from, to) => self.text(&span[from..to], start + from)?,
             };
             if !fits {
                 return Ok(false);
             }
         }
+        Ok(true)
     }
-    Ok(true)
-}
 
-impl Route {
-    /// Align ids with a span of raw text that begins at byte `start` of the original; return `false` if the ids do not
-    /// say how they cover it.
-    fn align(
-        &self,
-        stages: &Stages,
-        span: &str,
-        start: usize,
-        options: Options<'_>,
-        scratch: &mut Scratch,
-        aligner: &mut Aligner<'_>,
-    ) -> Result<bool, Error> {
-        match self {
-            Self::ByteLevel { .. } => align_byte_spans(stages, span, start, options, scratch, aligner),
-            Self::Bert(splitter) => align_ascii_spans(stages, splitter, span, start, scratch, aligner),
-            Self::Metaspace(_) | Self::SentencePieceUnigram(_) | Self::Generic => Ok(false),
+    /// Align the words of a text that begins at a byte of the original.
+    fn text(&mut self, text: &str, start: usize) -> Result<bool, Error> {
+        let scan = &mut self.scratch.split.scan;
+        let mut from = 0;
+        while from < text.len() {
+            let to = self.stages.splitter.pre_tokenizer().find_words(text, from, scan)?;
+            if !align_words(&text[from..to], start + from, scan.words(), &mut self.aligner) {
+                return Ok(false);
+            }
+            from = to;
         }
+        Ok(true)
+    }
+
+    /// Align a text that begins at a byte of the original. Marks may have to be reordered: then it returns `false` too.
+    fn ascii_spans(&mut self, splitter: &BertSplitter, text: &str, start: usize) -> Result<bool, Error> {
+        let Scratch { model, split, spans: tokens, .. } = &mut *self.scratch;
+        let BertScratch { chunk, words } = &mut split.bert;
+        let (stages, aligner) = (self.stages, &mut self.aligner);
+        let mut spans = SpanAligner { stages, splitter, words, model, tokens, aligner };
+        let mut from = 0;
+        while from < text.len() {
+            let (fits, end) = match splitter.find(text, from, chunk) {
+                FoundSpans::Chunk(end) => (spans.chunk(chunk, text, start)?, end),
+                FoundSpans::LongSpan(end) => (spans.split_span(&text[from..end], start + from)?, end),
+            };
+            if !fits {
+                return Ok(false);
+            }
+            from = end;
+        }
+        Ok(true)
     }
 }
 
 /// The number of bytes that are tested for ASCII together.
 const BLOCK: usize = 32;
-
-/// Align ids with a span that begins at a byte of the text. Return `false` if they do not cover its words.
-fn align_byte_spans(
-    stages: &Stages,
-    span: &str,
-    start: usize,
-    options: Options<'_>,
-    scratch: &mut Scratch,
-    aligner: &mut Aligner<'_>,
-) -> Result<bool, Error> {
-    let Scratch { split, added_spaces, .. } = scratch;
-    // There is no normalizer: added tokens of normalized text are found in the raw text.
-    for segment in stages.added_tokens.normalized_segments(span, options.parse_special) {
-        let fits = match segment {
-            Segment::Token(id, from, to) => {
-                aligner.added_token(stages, id, &span[from..to], start + from, added_spaces)
-            }
-            Segment::Text(from, to) => {
-                align_text(stages, &span[from..to], start + from, &mut split.scan, aligner)?
-            }
-        };
-        if !fits {
-            return Ok(false);
-        }
-    }
-    Ok(true)
-}
-
-/// Align ids with a text that begins at a byte of the original.
-fn align_text(
-    stages: &Stages,
-    text: &str,
-    start: usize,
-    scan: &mut ScanScratch,
-    aligner: &mut Aligner<'_>,
-) -> Result<bool, Error> {
-    let mut from = 0;
-    while from < text.len() {
-        let to = stages.splitter.pre_tokenizer().find_words(text, from, scan)?;
-        if !align_words(&text[from..to], start + from, scan.words(), aligner) {
-            return Ok(false);
-        }
-        from = to;
-    }
-    Ok(true)
-}
 
 /// Align ids with the words of a span that begins at a byte of the text; return `false` if they do not cover them.
 fn align_words(span: &str, at: usize, words: WordSpans<'_>, aligner: &mut Aligner<'_>) -> bool {
@@ -257,33 +257,6 @@ fn align_wide_word(word: &[u8], at: usize, aligner: &mut Aligner<'_>) -> bool {
     });
     aligner.pass(word.len(), chars.wrapping_sub(first));
     fits
-}
-
-/// Align ids with a text that begins at a byte of the original. Return `false` if the ids do not say how they cover it,
-/// or if marks may have to be reordered.
-fn align_ascii_spans(
-    stages: &Stages,
-    splitter: &BertSplitter,
-    text: &str,
-    start: usize,
-    scratch: &mut Scratch,
-    aligner: &mut Aligner<'_>,
-) -> Result<bool, Error> {
-    let Scratch { model, split, spans: tokens, .. } = scratch;
-    let BertScratch { chunk, words } = &mut split.bert;
-    let mut spans = SpanAligner { stages, splitter, words, model, tokens, aligner };
-    let mut from = 0;
-    while from < text.len() {
-        let (fits, end) = match splitter.find(text, from, chunk) {
-            FoundSpans::Chunk(end) => (spans.chunk(chunk, text, start)?, end),
-            FoundSpans::LongSpan(end) => (spans.split_span(&text[from..end], start + from)?, end),
-        };
-        if !fits {
-            return Ok(false);
-        }
-        from = end;
-    }
-    Ok(true)
 }
 
 /// Aligns ids with spans.

@@ -43,7 +43,7 @@ impl ByteAdjacency {
     }
 
     /// Split a word of a text before the spaces that no token has; append the starts and ends of its parts.
-    pub fn split_at_spaces(
+    pub(crate) fn split_at_spaces(
         &self,
         text: &str,
         word: (u32, u32),

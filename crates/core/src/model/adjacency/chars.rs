@@ -51,8 +51,7 @@ impl CharAdjacency {
     }
 
     /// Return the end of the part of a word that begins at byte `start`.
-    #[must_use]
-    pub fn part_end(&self, word: &str, start: usize) -> usize {
+    pub(crate) fn part_end(&self, word: &str, start: usize) -> usize {
         let mut chars = word[start..].char_indices();
         let mut previous = chars.next().map(|(_, c)| c);
         let end =
@@ -62,8 +61,7 @@ impl CharAdjacency {
 
     /// Return whether a word can be split between these two characters.
     #[inline]
-    #[must_use]
-    pub fn can_split(&self, one: char, next: char) -> bool {
+    pub(crate) fn can_split(&self, one: char, next: char) -> bool {
         !self.pairs.may_contain(one.into(), next.into())
             && (has(&self.single, one as usize) || has(&self.single, next as usize))
     }

@@ -70,13 +70,9 @@ pub struct Bpe {
 }
 
 impl Bpe {
-    /// Look up all merges; each must merge two tokens to a token.
-    pub fn compile(spec: &BpeSpec, vocab: &Vocab) -> Result<Self, Error> {
-        Self::restore(spec, vocab, &TableSections::default())
-    }
-
-    /// Return the same, with the tables that `sections` contains, and with the merges of ids as ranks if it says so.
-    pub(super) fn restore(spec: &BpeSpec, vocab: &Vocab, sections: &TableSections) -> Result<Self, Error> {
+    /// Look up all merges, each of which must merge two tokens to a token. Use the tables that `sections` contains, and the
+    /// merges of ids as ranks if it says so.
+    pub(super) fn compile(spec: &BpeSpec, vocab: &Vocab, sections: &TableSections) -> Result<Self, Error> {
         check_dropout(spec.dropout)?;
         if sections.has(RANKS) {
             return Ok(Self::ranked(spec, sections));
@@ -196,8 +192,7 @@ impl Bpe {
 
     /// Return where words of a byte-level text of `len` bytes can be split before segmentation, if the model has such
     /// positions.
-    #[must_use]
-    pub fn byte_adjacency(&self, len: usize, vocab: &Vocab) -> Option<&ByteAdjacency> {
+    pub(crate) fn byte_adjacency(&self, len: usize, vocab: &Vocab) -> Option<&ByteAdjacency> {
         let can_wait = self.tables.can_wait() && len <= MAX_FIRST_BYTES;
         let tables = if can_wait { None } else { self.tables(vocab) };
         tables?.bytes.as_ref()?.byte_adjacency()

@@ -31,13 +31,13 @@ fn spec(tokens: &[&str], merges: &[(&str, &str)]) -> BpeSpec {
 fn run(spec: &BpeSpec, word: &str) -> Vec<(u32, u32, u32)> {
     let vocab = Vocab::compile(&spec.vocab).unwrap();
     let mut out: Vec<TokenSpan> = Vec::new();
-    let model = Bpe::compile(spec, &vocab).unwrap();
+    let model = Bpe::compile(spec, &vocab, &TableSections::default()).unwrap();
     model.run(word, &vocab, &mut BpeScratch::default(), None, &mut out);
     out.iter().map(|piece| (piece.id, piece.start, piece.end)).collect()
 }
 
 fn place_of_error(spec: &BpeSpec) -> String {
-    Bpe::compile(spec, &Vocab::compile(&spec.vocab).unwrap()).unwrap_err().place
+    Bpe::compile(spec, &Vocab::compile(&spec.vocab).unwrap(), &TableSections::default()).unwrap_err().place
 }
 
 #[test]
@@ -174,7 +174,8 @@ fn tables_of(model: &Bpe) -> &MergeTables {
 
 /// Return the symbols of a word before any merge.
 fn printable(spec: &BpeSpec, word: &str) -> (Bpe, Vec<Symbol>) {
-    let model = Bpe::compile(spec, &Vocab::compile(&spec.vocab).unwrap()).unwrap();
+    let model =
+        Bpe::compile(spec, &Vocab::compile(&spec.vocab).unwrap(), &TableSections::default()).unwrap();
     let mut symbols = Vec::new();
     tables_of(&model).initial_symbols.push_symbols(word, &mut symbols);
     rank_all(&mut symbols, &mut &tables_of(&model).pairs);
@@ -260,7 +261,7 @@ fn dropout_begins_with_characters_despite_ignore_merges() {
     let mut spec = spec(&["a", "b", "ab"], &[]);
     spec.ignore_merges = true;
     let vocab = Vocab::compile(&spec.vocab).unwrap();
-    let model = Bpe::compile(&spec, &vocab).unwrap();
+    let model = Bpe::compile(&spec, &vocab, &TableSections::default()).unwrap();
     let mut rng = Sampling { alpha: 0.1, nbest: None, seed: 1, row: 0 }.rng(0);
     let mut out: Vec<u32> = Vec::new();
     model.run("ab", &vocab, &mut BpeScratch::default(), Some(&mut rng), &mut out);
@@ -300,7 +301,7 @@ fn print(text: &str) -> String {
 /// Check that backtracking over bytes gives the result of the definition on printable characters.
 fn check_bytes(spec: &BpeSpec, word: &str, must: bool) -> Result<(), TestCaseError> {
     let vocab = Vocab::compile(&spec.vocab).unwrap();
-    let model = Bpe::compile(spec, &vocab).unwrap();
+    let model = Bpe::compile(spec, &vocab, &TableSections::default()).unwrap();
     let mut as_bytes = Vec::new();
     let is_done = model.run_bytes(word.as_bytes(), &mut BpeScratch::default(), &mut as_bytes);
     prop_assert!(is_done || !must);

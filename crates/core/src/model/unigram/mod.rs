@@ -85,35 +85,14 @@ pub(super) struct UnigramScratch {
 }
 
 impl Unigram {
-    /// Build the automaton. Scores must be finite and `unk_id` a piece.
-    pub fn compile(spec: &UnigramSpec, vocab: &Vocab) -> Result<Self, Error> {
-        Self::restore(spec, vocab, &TableSections::default())
-    }
-
     /// Return the id of the unknown token.
     pub(super) fn unk_id(&self) -> Option<u32> {
         self.unk_id
     }
 
-    /// Return the same, with the trie of `sections` if it contains one.
-    pub(super) fn restore(
-        spec: &UnigramSpec,
-        vocab: &Vocab,
-        sections: &TableSections,
-    ) -> Result<Self, Error> {
-        Self::build(spec, vocab, sections, &HashSet::default())
-    }
-
-    /// Return the same without table sections and without the matches of some pieces; all other scores stay.
-    pub(super) fn compile_without(
-        spec: &UnigramSpec,
-        vocab: &Vocab,
-        ids: &HashSet<u32>,
-    ) -> Result<Self, Error> {
-        Self::build(spec, vocab, &TableSections::default(), ids)
-    }
-
-    fn build(
+    /// Build the automaton, with the trie of `sections` if it contains one, and without the matches of some pieces. Scores
+    /// must be finite and `unk_id` a piece.
+    pub(super) fn compile(
         spec: &UnigramSpec,
         vocab: &Vocab,
         sections: &TableSections,

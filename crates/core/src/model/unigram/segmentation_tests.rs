@@ -14,7 +14,13 @@ fn compiled(pieces: &[(String, f64)]) -> Unigram {
     vocab.extend_from_slice(pieces);
     let numbered: Vec<_> = vocab.iter().zip(0..).map(|((token, _), id)| (token.clone(), id)).collect();
     let spec = UnigramSpec { vocab, unk_id: Some(0), byte_fallback: false };
-    Unigram::compile(&spec, &Vocab::compile(&numbered).unwrap()).unwrap()
+    Unigram::compile(
+        &spec,
+        &Vocab::compile(&numbered).unwrap(),
+        &TableSections::default(),
+        &HashSet::default(),
+    )
+    .unwrap()
 }
 
 fn small() -> Unigram {

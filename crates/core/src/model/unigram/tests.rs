@@ -13,7 +13,7 @@ fn spec(pieces: &[(&str, f64)], unk_id: Option<usize>) -> UnigramSpec {
 fn compiled(spec: &UnigramSpec) -> (Vocab, Unigram) {
     let numbered: Vec<_> = spec.vocab.iter().zip(0..).map(|((token, _), id)| (token.clone(), id)).collect();
     let vocab = Vocab::compile(&numbered).unwrap();
-    let model = Unigram::compile(spec, &vocab).unwrap();
+    let model = Unigram::compile(spec, &vocab, &TableSections::default(), &HashSet::default()).unwrap();
     (vocab, model)
 }
 
@@ -72,7 +72,14 @@ fn an_unknown_character_without_an_unknown_token_is_an_error() {
 #[test]
 fn invalid_scores_and_unknown_ids_are_refused() {
     let place = |pieces: &[(&str, f64)], unk_id| {
-        Unigram::compile(&spec(pieces, unk_id), &Vocab::default()).unwrap_err().place
+        Unigram::compile(
+            &spec(pieces, unk_id),
+            &Vocab::default(),
+            &TableSections::default(),
+            &HashSet::default(),
+        )
+        .unwrap_err()
+        .place
     };
     assert_eq!(place(&[], None), "model.vocab");
     assert_eq!(place(&[("a", 0.)], Some(1)), "model.unk_id");

@@ -57,13 +57,8 @@ impl WordPiece {
         self.unk_id
     }
 
-    /// Compile the model. The unknown token must be in the vocabulary.
-    pub fn compile(spec: &WordPieceSpec, vocab: &Vocab) -> Result<Self, Error> {
-        Self::restore(spec, vocab, &TableSections::default())
-    }
-
-    /// Return the same, with the trie of `sections` if it contains one.
-    pub(super) fn restore(
+    /// Compile the model, with the trie of `sections` if it contains one. The unknown token must be in the vocabulary.
+    pub(super) fn compile(
         spec: &WordPieceSpec,
         vocab: &Vocab,
         sections: &TableSections,

@@ -18,7 +18,7 @@ fn spec(tokens: &[&str], unk: UnknownUnit, segmentation: Segmentation) -> WordPi
 fn pieces(spec: &WordPieceSpec, word: &str) -> Vec<String> {
     let vocab = Vocab::compile(&spec.vocab).unwrap();
     let (mut out, mut first): (Vec<TokenSpan>, Vec<TokenSpan>) = (Vec::new(), Vec::new());
-    let model = WordPiece::compile(spec, &vocab).unwrap();
+    let model = WordPiece::compile(spec, &vocab, &TableSections::default()).unwrap();
     let is_built = model.tables.get().is_some();
     assert_eq!(is_built, spec.segmentation == Segmentation::Shortest);
     model.run(word, &vocab, &mut Vec::new(), &mut first);
@@ -84,7 +84,7 @@ fn words_of_one_character_have_the_ids_of_longest_match() {
                 )
             };
             let vocab = Vocab::compile(&spec.vocab).unwrap();
-            let model = WordPiece::compile(&spec, &vocab).unwrap();
+            let model = WordPiece::compile(&spec, &vocab, &TableSections::default()).unwrap();
             for c in "abé漢字#\u{10ffff}\u{e9}\u{ea}".chars() {
                 let mut walked: Vec<u32> = Vec::new();
                 model.run(&c.to_string(), &vocab, &mut Vec::new(), &mut walked);
@@ -98,7 +98,7 @@ fn words_of_one_character_have_the_ids_of_longest_match() {
 fn the_tables_are_built_after_the_first_words() {
     let spec = spec(&["[UNK]", "a", "##b"], UnknownUnit::Word, Segmentation::Greedy);
     let vocab = Vocab::compile(&spec.vocab).unwrap();
-    let model = Model::WordPiece(WordPiece::compile(&spec, &vocab).unwrap());
+    let model = Model::WordPiece(WordPiece::compile(&spec, &vocab, &TableSections::default()).unwrap());
     let is_built = |model: &Model| matches!(model, Model::WordPiece(model) if model.tables.get().is_some());
     let (mut scratch, mut ids) = (ModelScratch::default(), Vec::new());
     let mut word = BatchWord { bytes: (0, 3), ids: (0, 0) };
@@ -107,7 +107,7 @@ fn the_tables_are_built_after_the_first_words() {
         assert_eq!(is_built(&model), count > LOOKUPS);
     }
     assert_eq!(ids, [1, 2, 2].repeat(LOOKUPS + 1));
-    let model = Model::WordPiece(WordPiece::compile(&spec, &vocab).unwrap());
+    let model = Model::WordPiece(WordPiece::compile(&spec, &vocab, &TableSections::default()).unwrap());
     model.run_batch(b"abb", &mut [word; LOOKUPS + 1], &vocab, &mut scratch, &mut ids);
     assert!(is_built(&model));
 }
@@ -117,7 +117,7 @@ fn a_vocabulary_of_huge_tokens_is_refused() {
     let long = "a".repeat(200_000) + "b";
     let spec = spec(&["[UNK]", "a", "##a", &long], UnknownUnit::Word, Segmentation::Greedy);
     let vocab = Vocab::compile(&spec.vocab).unwrap();
-    assert!(WordPiece::compile(&spec, &vocab).is_err());
+    assert!(WordPiece::compile(&spec, &vocab, &TableSections::default()).is_err());
 }
 
 proptest! {
@@ -147,7 +147,7 @@ proptest! {
         vocab.extend(tokens.iter().map(String::as_str));
         let spec = WordPieceSpec { max_input_chars_per_word, ..spec(&vocab, unk, segmentation) };
         let vocab = Vocab::compile(&spec.vocab).unwrap();
-        let model = Model::WordPiece(WordPiece::compile(&spec, &vocab).unwrap());
+        let model = Model::WordPiece(WordPiece::compile(&spec, &vocab, &TableSections::default()).unwrap());
         let mut batch: Vec<BatchWord> = Vec::new();
         for word in &words {
             let from = batch.last().map_or(0, |last| last.bytes.1);

@@ -81,8 +81,7 @@ impl Selector {
     }
 
     /// Return whether a match depends on its position in the original text.
-    #[must_use]
-    pub fn is_positional(&self) -> bool {
+    pub(crate) fn is_positional(&self) -> bool {
         matches!(self, Self::Within(_))
     }
 
@@ -167,21 +166,18 @@ impl AddedTokens {
     }
 
     /// Return the text that the decoder gets for a token, if its normalized form differs from its content.
-    #[must_use]
-    pub fn normalized_form(&self, id: u32) -> Option<&str> {
+    pub(crate) fn normalized_form(&self, id: u32) -> Option<&str> {
         self.normalized_forms.get(&id).map(String::as_str)
     }
 
     /// Return whether any token is matched in normalized text.
-    #[must_use]
-    pub fn has_normalized(&self) -> bool {
+    pub(crate) fn has_normalized(&self) -> bool {
         self.normalized.is_some()
     }
 
     /// Return whether text can be divided before a space that follows a letter or digit: the tokens of the part before it
     /// are those of the text, and so are those of the other part unless [`Self::strip_right`].
-    #[must_use]
-    pub fn divide_at_spaces(&self) -> bool {
+    pub(crate) fn divide_at_spaces(&self) -> bool {
         let crosses = |form: &str| form.trim_start_matches(' ').contains(' ');
         self.tokens.iter().all(|token| {
             let form = self.normalized_form(token.id).unwrap_or(&token.content);
@@ -197,8 +193,7 @@ impl AddedTokens {
     }
 
     /// Return whether `selector` includes a special token that is matched in normalized text.
-    #[must_use]
-    pub fn recognizes_normalized_special(&self, selector: &Selector) -> bool {
+    pub(crate) fn recognizes_normalized_special(&self, selector: &Selector) -> bool {
         self.has_normalized()
             && self
                 .tokens
@@ -209,7 +204,7 @@ impl AddedTokens {
     /// Iterate over the plain text and the added tokens of a whole raw text, in order, without empty segments.
     ///
     /// A token that `selector` excludes does not match.
-    pub fn raw_segments<'t>(
+    pub(crate) fn raw_segments<'t>(
         &'t self,
         text: &'t str,
         selector: &'t Selector,
@@ -221,7 +216,7 @@ impl AddedTokens {
     /// Iterate over the plain text and the added tokens that are matched in normalized text.
     ///
     /// The selector must not be positional, unless no token is matched there.
-    pub fn normalized_segments<'t>(
+    pub(crate) fn normalized_segments<'t>(
         &'t self,
         text: &'t str,
         selector: &'t Selector,
@@ -231,7 +226,7 @@ impl AddedTokens {
     }
 
     /// Iterate over the same of normalized text whose sources in the original are known, for every selector.
-    pub fn aligned_segments<'t>(
+    pub(crate) fn aligned_segments<'t>(
         &'t self,
         text: &'t Aligned,
         selector: &'t Selector,

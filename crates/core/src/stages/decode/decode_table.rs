@@ -71,8 +71,7 @@ const MAX_TEXTS: usize = 1 << 28;
 impl Decoder {
     /// Build the table of a decoder, if it has one; `token_of` returns the token of an id and whether it
     /// is special.
-    #[must_use]
-    pub fn decode_table<'t>(
+    pub(crate) fn decode_table<'t>(
         &self,
         ids: std::ops::Range<u32>,
         token_of: impl Fn(u32) -> Option<(&'t str, bool)>,

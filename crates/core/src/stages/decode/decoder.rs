@@ -1,8 +1,7 @@
 //! A compiled decoder, which runs its stages in sequence.
 
 use super::edits;
-use super::edits::{clean_up_text, text_clean_up};
-use super::edits::{DecodeStageError, TokenTexts};
+use super::edits::{clean_up_text, text_clean_up, DecodeStageError, TokenTexts};
 use super::sentencepiece::SentencePieceDecoder;
 use crate::error::{Error, ErrorKind};
 use crate::spec::{check_steps, DecoderSpec, PatternSpec, PrependScheme};
@@ -58,8 +57,7 @@ impl Decoder {
 
     /// Return the setting of `clean_up` that gives the same text: `None` if no decoder cleans up; if one does, its own
     /// setting instead of `None`.
-    #[must_use]
-    pub fn own_clean_up(&self, clean_up: Option<bool>) -> Option<bool> {
+    pub(crate) fn own_clean_up(&self, clean_up: Option<bool>) -> Option<bool> {
         let mut own = self.stages.iter().filter_map(DecoderStage::clean_up);
         match (own.next(), own.next()) {
             (None, _) => None,

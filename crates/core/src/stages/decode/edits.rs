@@ -253,15 +253,14 @@ pub(super) fn push_fallback_text(bytes: &[u8], text: &mut Vec<u8>) {
 // decoder, so that every method, stream and saved file applies it.
 
 /// Return a text without the spaces before punctuation and English contractions.
-#[must_use]
-pub fn cleaned_up(mut text: String) -> String {
+pub(crate) fn cleaned_up(mut text: String) -> String {
     clean_up_text(&mut text, 0);
     text
 }
 
 /// A text that arrives in parts; each part is returned once later parts cannot change how it is cleaned up.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct CleanUpStream {
+pub(crate) struct CleanUpStream {
     pending: String,
 }
 
@@ -271,26 +270,24 @@ const UNDECIDED: [&str; 8] = [" ", " '", " n", " n'", " 'v", " 'r", "' v", "' r"
 
 impl CleanUpStream {
     /// Continue a stream that still holds this text.
-    #[must_use]
-    pub fn of_pending(pending: String) -> Self {
+    pub(crate) fn of_pending(pending: String) -> Self {
         Self { pending }
     }
 
     /// Return the text that the stream still holds.
-    #[must_use]
-    pub fn pending(&self) -> &str {
+    pub(crate) fn pending(&self) -> &str {
         &self.pending
     }
 
     /// Append text and return the text that is certain, cleaned up.
-    pub fn push(&mut self, text: &str) -> String {
+    pub(crate) fn push(&mut self, text: &str) -> String {
         self.pending.push_str(text);
         let rest = self.pending.split_off(certain_end(&self.pending));
         cleaned_up(std::mem::replace(&mut self.pending, rest))
     }
 
     /// Return the rest, cleaned up.
-    pub fn finish(&mut self) -> String {
+    pub(crate) fn finish(&mut self) -> String {
         cleaned_up(std::mem::take(&mut self.pending))
     }
 }

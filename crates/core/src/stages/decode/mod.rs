@@ -13,5 +13,5 @@ mod tests;
 
 pub use decode_table::{DecodeInput, DecodeTable};
 pub use decoder::Decoder;
-pub use edits::{cleaned_up, CleanUpStream};
+pub(crate) use edits::{cleaned_up, CleanUpStream};
 pub use stream::{DecodeStream, StreamState};

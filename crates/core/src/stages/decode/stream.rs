@@ -33,6 +33,9 @@ pub struct DecodeStream {
 /// boundary, and the ids since then.
 pub type StreamState = (Vec<u32>, String, Vec<usize>, usize, usize);
 
+/// Decodes the ids of a window.
+type Decode<'d> = &'d dyn Fn(&[u32]) -> Result<String, Error>;
+
 /// Decoders write this for bytes that are not, or not yet, a character.
 const UNFINISHED: char = '\u{FFFD}';
 /// A character has at most four bytes: of this many ids, all but the last three are complete.
@@ -61,8 +64,7 @@ impl DecodeStream {
     }
 
     /// Continue where the stream with this state was; `None` for a state that no stream has.
-    #[must_use]
-    pub fn of_state(skip_special_tokens: bool, state: StreamState) -> Option<Self> {
+    pub(crate) fn of_state(skip_special_tokens: bool, state: StreamState) -> Option<Self> {
         let (ids, returned, boundaries, returned_since_boundary, pending) = state;
         let context = returned.len().checked_sub(returned_since_boundary)?;
         let is_increasing = boundaries.windows(2).all(|pair| pair[0] < pair[1]);
@@ -139,11 +141,7 @@ impl DecodeStream {
         Ok(Some(rest).filter(|rest| !rest.is_empty()))
     }
 
-    fn advance(
-        &mut self,
-        id: u32,
-        decode: &impl Fn(&[u32]) -> Result<String, Error>,
-    ) -> Result<Option<String>, Error> {
+    fn advance(&mut self, id: u32, decode: Decode<'_>) -> Result<Option<String>, Error> {
         self.ids.push(id);
         let text = decode(&self.ids)?;
         let is_stuck = self.ids.len() > 2 * MAX_WINDOW;
@@ -171,11 +169,7 @@ impl DecodeStream {
 
     /// Return the text of the window that has not been returned; drop ids from the window if its text
     /// contradicts the returned text.
-    fn rest(
-        &mut self,
-        text: &str,
-        decode: &impl Fn(&[u32]) -> Result<String, Error>,
-    ) -> Result<String, Error> {
+    fn rest(&mut self, text: &str, decode: Decode<'_>) -> Result<String, Error> {
         if let Some(rest) = text.strip_prefix(self.returned.as_str()) {
             return Ok(rest.to_owned());
         }
@@ -201,17 +195,12 @@ impl DecodeStream {
 
     /// Return whether the last id changes the text, or decodes to text on its own; skipped and empty tokens do
     /// neither.
-    fn adds_bytes(
-        &self,
-        id: u32,
-        text: &str,
-        decode: &impl Fn(&[u32]) -> Result<String, Error>,
-    ) -> Result<bool, Error> {
+    fn adds_bytes(&self, id: u32, text: &str, decode: Decode<'_>) -> Result<bool, Error> {
         Ok(decode(&self.ids[..self.ids.len() - 1])? != text || !decode(&[id])?.is_empty())
     }
 
     /// Record that no character is unfinished, and shorten a long window.
-    fn record_boundary(&mut self, decode: &impl Fn(&[u32]) -> Result<String, Error>) -> Result<(), Error> {
+    fn record_boundary(&mut self, decode: Decode<'_>) -> Result<(), Error> {
         self.pending = 0;
         self.returned_since_boundary = 0;
         self.boundaries.push(self.ids.len());
@@ -231,11 +220,7 @@ impl DecodeStream {
 
     /// Return the ids before `end` that stay as context: none if visible text follows, else the last
     /// visible ones, else the last with text, else the first.
-    fn anchor(
-        &self,
-        end: usize,
-        decode: &impl Fn(&[u32]) -> Result<String, Error>,
-    ) -> Result<(usize, usize), Error> {
+    fn anchor(&self, end: usize, decode: Decode<'_>) -> Result<(usize, usize), Error> {
         let is_visible = |text: &str| text.chars().any(|c| !c.is_whitespace() && c != UNFINISHED);
         if is_visible(&decode(&self.ids[end..])?) {
             return Ok((end, end));
@@ -270,11 +255,7 @@ impl DecodeStream {
 }
 
 /// Return the start of the window before `end`, at a character boundary if one is found.
-fn window_start(
-    ids: &[u32],
-    end: usize,
-    decode: &impl Fn(&[u32]) -> Result<String, Error>,
-) -> Result<usize, Error> {
+fn window_start(ids: &[u32], end: usize, decode: Decode<'_>) -> Result<usize, Error> {
     let latest = end.saturating_sub(MAX_WINDOW);
     for start in (latest.saturating_sub(MAX_CHAR_BYTES)..=latest).rev() {
         if !decode(&ids[start..end])?.starts_with(UNFINISHED) {

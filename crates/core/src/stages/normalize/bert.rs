@@ -39,12 +39,6 @@ impl BertNormalizer {
         Self { spec: spec.clone(), strip_accents, touched }
     }
 
-    /// Return the settings.
-    #[must_use]
-    pub fn spec(&self) -> BertNormalizerSpec {
-        self.spec.clone()
-    }
-
     /// Return whether the normalizer lowercases.
     #[must_use]
     pub fn lowercases(&self) -> bool {
@@ -52,8 +46,7 @@ impl BertNormalizer {
     }
 
     /// Return whether the normalizer follows the original code and not `tokenizers`.
-    #[must_use]
-    pub fn is_original(&self) -> bool {
+    pub(crate) fn is_original(&self) -> bool {
         self.spec.cleaning == Cleaning::Original
     }
 
@@ -316,7 +309,7 @@ mod tests {
     }
 
     fn original(text: &str) -> String {
-        let spec = BertNormalizerSpec { cleaning: Cleaning::Original, ..uncased().spec() };
+        let spec = BertNormalizerSpec { cleaning: Cleaning::Original, ..uncased().spec };
         let mut out = String::new();
         BertNormalizer::compile(&spec).run(text, 0, &mut out);
         out

@@ -36,15 +36,13 @@ const PREPENDED: [(u32, u32); 15] = [
 impl Normalizer {
     /// Return the whitespace that is a boundary for words between whitespace, for any length of the
     /// whitespace.
-    #[must_use]
-    pub fn boundary_whitespace(&self) -> Boundaries {
+    pub(crate) fn boundary_whitespace(&self) -> Boundaries {
         let whitespace = std::array::from_fn(|byte| char::from(byte as u8).is_whitespace());
         both(&whitespace, &self.boundaries())
     }
 
     /// Return whether a word normalizes differently after a space.
-    #[must_use]
-    pub fn depends_on_space(&self, word: &str) -> bool {
+    pub(crate) fn depends_on_space(&self, word: &str) -> bool {
         match self {
             Self::Precompiled(rules) => depends_on_space(rules, word),
             Self::Sequence(sequence) => sequence.stages().iter().any(|stage| stage.depends_on_space(word)),
@@ -53,8 +51,7 @@ impl Normalizer {
     }
 
     /// Return the ASCII characters that stay unchanged among each other, in text without whitespace.
-    #[must_use]
-    pub fn kept_among_ascii(&self) -> Boundaries {
+    pub(crate) fn kept_among_ascii(&self) -> Boundaries {
         match self {
             Self::Identity | Self::Form(_) | Self::StripAccents => [true; 128],
             Self::Lowercase => std::array::from_fn(|byte| !(byte as u8).is_ascii_uppercase()),
@@ -74,8 +71,7 @@ impl Normalizer {
 
     /// Return whether text can be divided before a space that follows a letter or digit: both parts normalize on their
     /// own, and the space stays.
-    #[must_use]
-    pub fn divides_at_spaces(&self) -> bool {
+    pub(crate) fn divides_at_spaces(&self) -> bool {
         match self {
             Self::Identity | Self::Form(_) | Self::Lowercase | Self::StripAccents | Self::Bert(_) => true,
             Self::Sequence(sequence) => sequence.stages().iter().all(Self::divides_at_spaces),
@@ -111,8 +107,7 @@ fn chars_outside(text: &str) -> Boundaries {
 
 impl SentencePieceNormalizer {
     /// Return the characters that become a space and are boundaries; none if a rule writes a metaspace.
-    #[must_use]
-    pub fn boundary_spaces(&self) -> Boundaries {
+    pub(crate) fn boundary_spaces(&self) -> Boundaries {
         if self.writes_metaspace() {
             return [false; 128];
         }
@@ -125,8 +120,7 @@ impl SentencePieceNormalizer {
 
     /// Return for each ASCII character the one that it becomes beside any ASCII text and within symbols,
     /// or `None` if it becomes something else or depends on its neighbours.
-    #[must_use]
-    pub fn ascii_alone(&self) -> [Option<u8>; 128] {
+    pub(crate) fn ascii_alone(&self) -> [Option<u8>; 128] {
         if self.continues_with_ascii() {
             return [None; 128];
         }
@@ -145,8 +139,7 @@ impl SentencePieceNormalizer {
 impl Normalizer {
     /// Return for each ASCII character the one that it becomes beside any ASCII text, or `None` if it
     /// becomes something else or depends on its neighbours.
-    #[must_use]
-    pub fn ascii_alone(&self) -> [Option<u8>; 128] {
+    pub(crate) fn ascii_alone(&self) -> [Option<u8>; 128] {
         match self {
             Self::Identity => std::array::from_fn(|byte| Some(byte as u8)),
             Self::SentencePiece(normalizer) => normalizer.ascii_alone(),

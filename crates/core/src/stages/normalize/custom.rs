@@ -20,11 +20,6 @@ impl CustomNormalizer {
         Self { spec: spec.clone(), place: format!("{place} {:?}", spec.name) }
     }
 
-    /// Return the settings.
-    pub(super) fn spec(&self) -> &CustomSpec {
-        &self.spec
-    }
-
     /// Normalize `text`, which begins at byte `start` of the original.
     pub(super) fn run(
         &self,

@@ -8,7 +8,7 @@
 use piecework_unicode::{class_of, lowercase as lowercase_of, Class, FormTraits};
 
 use crate::error::Error;
-use crate::spec::{NormalizerSpec, PatternSpec};
+use crate::spec::PatternSpec;
 use crate::text::{printable_of, ExpansionLimit, NormalizedSink, Pattern};
 
 /// The compiled `Replace`.
@@ -40,11 +40,6 @@ impl Replace {
     /// Return the replacement.
     pub(super) fn content(&self) -> &str {
         &self.content
-    }
-
-    /// Return the specification that it was compiled from.
-    pub(super) fn spec(&self) -> NormalizerSpec {
-        NormalizerSpec::Replace { pattern: self.spec.clone(), content: self.content.clone() }
     }
 
     /// Normalize `text`, which begins at byte `start` of the original.

@@ -89,8 +89,7 @@ impl Normalizer {
 
     /// Return the end offset that SentencePiece reports for a text that normalizes to nothing, if it
     /// reports one.
-    #[must_use]
-    pub fn end_of_empty(&self, text: &str) -> Option<usize> {
+    pub(crate) fn end_of_empty(&self, text: &str) -> Option<usize> {
         match self {
             Self::SentencePiece(normalizer) => normalizer.end_of_empty(text),
             _ => None,
@@ -136,36 +135,11 @@ impl Normalizer {
         }
         Ok(())
     }
-
-    /// Return the specification that it was compiled from.
-    #[must_use]
-    pub fn spec(&self) -> Option<NormalizerSpec> {
-        Some(match self {
-            Self::Identity => return None,
-            Self::Bert(bert) => NormalizerSpec::Bert(bert.spec()),
-            Self::Form(NormalForm::Nfc) => NormalizerSpec::Nfc,
-            Self::Form(NormalForm::Nfd) => NormalizerSpec::Nfd,
-            Self::Form(NormalForm::Nfkc) => NormalizerSpec::Nfkc,
-            Self::Form(NormalForm::Nfkd) => NormalizerSpec::Nfkd,
-            Self::Lowercase => NormalizerSpec::Lowercase,
-            Self::Strip { left, right } => NormalizerSpec::Strip { left: *left, right: *right },
-            Self::StripAccents => NormalizerSpec::StripAccents,
-            Self::Replace(replace) => replace.spec(),
-            Self::Prepend(prepend) => NormalizerSpec::Prepend { prepend: prepend.clone() },
-            Self::Nmt => NormalizerSpec::Nmt,
-            Self::Precompiled(rules) => rules.spec(),
-            Self::SentencePiece(rules) => NormalizerSpec::SentencePiece(rules.spec().clone()),
-            Self::ByteLevel => NormalizerSpec::ByteLevel,
-            Self::Custom(custom) => NormalizerSpec::Custom(custom.spec().clone()),
-            Self::Sequence(sequence) => sequence.spec(),
-        })
-    }
 }
 
 /// Normalizers in sequence, without nested sequences.
 #[derive(Clone, Debug)]
 pub struct Sequence {
-    spec: Vec<NormalizerSpec>,
     stages: Vec<Normalizer>,
     /// The place of each normalizer in the file.
     places: Vec<String>,
@@ -189,12 +163,7 @@ impl Sequence {
             }
         }
         check_steps(stages.len(), place)?;
-        Ok(Self { spec: spec.to_vec(), stages, places })
-    }
-
-    /// Return the specification that it was compiled from.
-    fn spec(&self) -> NormalizerSpec {
-        NormalizerSpec::Sequence(self.spec.clone())
+        Ok(Self { stages, places })
     }
 
     /// Return the normalizers.
@@ -322,14 +291,5 @@ impl<S: NormalizedSink> NormalizedSink for SequenceSink<'_, S> {
             (from, to) => self.earlier.source_of(from as usize, to as usize),
         };
         self.out.push_from(c, source);
-    }
-
-    fn push_unchanged(&mut self, text: &str, start: u32) {
-        let mut at = start;
-        for c in text.chars() {
-            let to = at + c.len_utf8() as u32;
-            self.out.push_from(c, self.earlier.source_of(at as usize, to as usize));
-            at = to;
-        }
     }
 }

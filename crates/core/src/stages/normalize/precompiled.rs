@@ -10,7 +10,6 @@ use super::charsmap::Charsmap;
 use super::forms::SourceCounter;
 use crate::error::Error;
 use crate::interrupt;
-use crate::spec::NormalizerSpec;
 use crate::text::{ExpansionLimit, NormalizedSink};
 
 /// Clusters of this many bytes or more are looked up character by character.
@@ -19,7 +18,6 @@ const LONG_CLUSTER: usize = 6;
 /// The compiled normalizer.
 #[derive(Clone, Debug)]
 pub struct Precompiled {
-    blob: Vec<u8>,
     rules: Charsmap,
     /// The ASCII characters that no rule changes.
     keeps: [bool; 128],
@@ -30,12 +28,7 @@ impl Precompiled {
     pub(super) fn compile(blob: &[u8], place: &str) -> Result<Self, Error> {
         let rules = Charsmap::parse(blob, place)?;
         let keeps = std::array::from_fn(|byte| rules.shortest_match(&[byte as u8]).is_none());
-        Ok(Self { blob: blob.to_vec(), rules, keeps })
-    }
-
-    /// Return the specification that it was compiled from.
-    pub(super) fn spec(&self) -> NormalizerSpec {
-        NormalizerSpec::Precompiled { charsmap: self.blob.clone() }
+        Ok(Self { rules, keeps })
     }
 
     /// Return the ASCII characters that no rule changes.

@@ -16,7 +16,6 @@ mod stage;
 #[cfg(test)]
 mod tests;
 
-pub use pre_tokenizer::write_printable;
-pub use pre_tokenizer::{PreTokenizer, PreTokenizerStages};
+pub use pre_tokenizer::{write_printable, PreTokenizer, PreTokenizerStages};
 pub use scanners::{ScanScratch, WordSpans};
 pub use stage::{refuse_empty_matches, without_empty_matches};

@@ -7,10 +7,9 @@ use piecework_unicode::Class;
 
 use super::scanners::{ScanScratch, Scanner, WordSpans};
 use super::simple::split_at_classes;
-use super::stage::compile_into;
-use super::stage::PreTokenizerStage;
+use super::stage::{compile_into, PreTokenizerStage};
 use crate::error::{Error, ErrorKind};
-use crate::spec::{check_steps, ByteLevelSpec, PreTokenizerSpec, SplitBehavior};
+use crate::spec::{check_steps, ByteLevelSpec, PreTokenizerSpec};
 use crate::text::{printable_of, PreTokenizedText, MAX_GROWTH};
 
 /// A compiled pre-tokenizer.
@@ -32,7 +31,6 @@ pub enum PreTokenizer {
 /// Pre-tokenizers in sequence.
 #[derive(Clone, Debug)]
 pub struct PreTokenizerStages {
-    spec: PreTokenizerSpec,
     pub(super) stages: Vec<PreTokenizerStage>,
     /// The place of each stage in the file.
     places: Vec<String>,
@@ -45,16 +43,16 @@ impl PreTokenizer {
     }
 
     /// Compile the pre-tokenizer at `place` in its file.
-    pub fn compile_at(spec: &PreTokenizerSpec, place: &str) -> Result<Self, Error> {
+    pub(crate) fn compile_at(spec: &PreTokenizerSpec, place: &str) -> Result<Self, Error> {
         let (mut stages, mut places) = (Vec::new(), Vec::new());
         compile_into(spec, place, &mut stages, &mut places)?;
         check_steps(stages.len(), place)?;
-        Ok(match (spec, stages.as_slice()) {
-            (PreTokenizerSpec::Sequence(_), _) => {
-                Self::Stages(Box::new(PreTokenizerStages { spec: spec.clone(), stages, places }))
+        let is_sequence = matches!(spec, PreTokenizerSpec::Sequence(_));
+        Ok(match stages.as_slice() {
+            &[PreTokenizerStage::Classes { removed, isolated }] if !is_sequence => {
+                Self::Classes { removed, isolated }
             }
-            (_, &[PreTokenizerStage::Classes { removed, isolated }]) => Self::Classes { removed, isolated },
-            _ => Self::Stages(Box::new(PreTokenizerStages { spec: spec.clone(), stages, places })),
+            _ => Self::Stages(Box::new(PreTokenizerStages { stages, places })),
         })
     }
 
@@ -69,7 +67,7 @@ impl PreTokenizer {
     ///
     /// Fails if a regular expression exceeds its step bound, a function of the user fails, or a stage
     /// writes more than `max` bytes: [`crate::text::max_grown_len`] of the raw text.
-    pub fn split_words(&self, words: &mut PreTokenizedText, max: usize) -> Result<(), Error> {
+    pub(crate) fn split_words(&self, words: &mut PreTokenizedText, max: usize) -> Result<(), Error> {
         match self {
             Self::Whole => {}
             Self::Classes { removed, isolated } => {
@@ -94,8 +92,7 @@ impl PreTokenizer {
 
     /// Return whether a word begins or ends before every space that follows a letter or digit, and the words on each side
     /// do not depend on the other one.
-    #[must_use]
-    pub fn divides_at_spaces(&self) -> bool {
+    pub(crate) fn divides_at_spaces(&self) -> bool {
         match self {
             Self::Whole => false,
             Self::Classes { removed, .. } => removed.is_some_and(|class| class.has(Class::WHITESPACE)),
@@ -106,20 +103,6 @@ impl PreTokenizer {
                 divider.is_some_and(PreTokenizerStage::divides_at_spaces)
                     && stages.all(PreTokenizerStage::splits_each_word)
             }
-        }
-    }
-
-    /// Return the specification that it was compiled from.
-    #[must_use]
-    pub fn spec(&self) -> Option<PreTokenizerSpec> {
-        match self {
-            Self::Whole | Self::Classes { removed: None, isolated: None } => None,
-            Self::Classes { removed: Some(_), isolated: Some(_) } => Some(PreTokenizerSpec::Bert),
-            Self::Classes { isolated: None, .. } => Some(PreTokenizerSpec::WhitespaceSplit),
-            Self::Classes { removed: None, .. } => {
-                Some(PreTokenizerSpec::Punctuation { behavior: SplitBehavior::Isolated })
-            }
-            Self::Stages(compiled) => Some(compiled.spec.clone()),
         }
     }
 }
@@ -156,7 +139,7 @@ impl PreTokenizer {
     }
 
     /// Return the text that [`Self::find_words`] splits: with a space before it if the byte level adds one.
-    pub fn prefixed<'t>(&self, text: &'t str, prefixed: &'t mut String) -> &'t str {
+    pub(crate) fn prefixed<'t>(&self, text: &'t str, prefixed: &'t mut String) -> &'t str {
         let adds_space = matches!(self, Self::Stages(compiled) if adds_prefix_space(&compiled.stages));
         if !adds_space || text.is_empty() || text.starts_with(' ') {
             return text;
@@ -168,7 +151,12 @@ impl PreTokenizer {
 
     /// Find the words of a window of the text that begins at byte `from`, not the end; requires `is_byte_level`. Return
     /// where the window ends. [`ScanScratch::words`] are the words.
-    pub fn find_words(&self, text: &str, from: usize, scratch: &mut ScanScratch) -> Result<usize, Error> {
+    pub(crate) fn find_words(
+        &self,
+        text: &str,
+        from: usize,
+        scratch: &mut ScanScratch,
+    ) -> Result<usize, Error> {
         let Self::Stages(compiled) = self else { return Ok(text.len()) };
         if let Some(scanner) = only_scanner(&compiled.stages) {
             return Ok(scanner.find_words(text, from, scratch));

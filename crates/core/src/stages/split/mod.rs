@@ -69,8 +69,7 @@ impl Splitter {
 
     /// Return whether text can be divided before a space that follows a letter or digit: the words of both parts are those
     /// of the text.
-    #[must_use]
-    pub fn divides_at_spaces(&self) -> bool {
+    pub(crate) fn divides_at_spaces(&self) -> bool {
         self.normalizer.divides_at_spaces() && self.pre_tokenizer.divides_at_spaces()
     }
 

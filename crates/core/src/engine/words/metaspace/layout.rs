@@ -1,15 +1,13 @@
 //! How a text splits into words, and what a word consists of: one [`Layout`] for each pipeline, chosen when the tokenizer is
 //! compiled.
 
-use std::fmt::Debug;
 use std::ops::Range;
 use std::sync::Arc;
 
 use memchr::memmem::Finder;
 use piecework_unicode::{class_of, Class};
 
-use super::scanner::{Masks, MetaspaceScanner, ScanState};
-use super::scanner::{Preceding, ScannedSpan, WordPrefix, WordSpan};
+use super::scanner::{Masks, MetaspaceScanner, Preceding, ScanState, ScannedSpan, WordPrefix, WordSpan};
 use super::space_runs::LateSpaceRuns;
 use crate::error::Error;
 use crate::model::{part_end, CharAdjacency};
@@ -24,7 +22,7 @@ const NO_TEXT: u8 = 0xFF;
 #[derive(Clone, Debug)]
 pub(in super::super::super) struct WordRules {
     /// What a word consists of.
-    pub(super) layout: Arc<dyn Layout>,
+    pub(super) layout: Layout,
     /// Finds the words.
     pub(super) scanner: MetaspaceScanner,
     /// By ASCII character: it is not whitespace, and normalization leaves it unchanged among such characters.
@@ -54,60 +52,26 @@ pub(super) struct FindState {
 }
 
 /// What the words of a pipeline consist of.
-pub(super) trait Layout: Debug + Send + Sync {
-    /// Append the next words, until there are `count` or the text ends.
-    fn find(
-        &self,
-        text: MetaspaceText<'_>,
-        count: usize,
-        state: &mut FindState,
-        masks: &mut Masks,
-        words: &mut Vec<WordSpan>,
-    );
-
-    /// Append the normalized and escaped text of a word. `normalized` is scratch.
-    fn write_escaped(
-        &self,
-        text: MetaspaceText<'_>,
-        word: WordSpan,
-        normalized: &mut String,
-        out: &mut String,
-    ) -> Result<(), Error>;
-
-    /// Return the end of the pre-token of an escaped word that begins at byte `start`.
-    fn pre_token_end(&self, escaped: &str, start: usize) -> usize {
-        part_end(escaped, start)
-    }
-
-    /// Return the key of the word whose escaped text is this part of one, if it is short; a key that no word has if there
-    /// is no such word.
-    fn key_of_part(&self, _rules: &WordRules, escaped: &str, part: Range<usize>) -> Option<WordKey> {
-        key_after((NO_TEXT, 1), escaped, part)
-    }
-
-    /// Return whether a preceding space changes the normalized text of a word.
-    fn depends_on_space(&self, _text: MetaspaceText<'_>, _word: WordSpan) -> bool {
-        false
-    }
-
-    /// Make every table that is made late.
-    fn warm_up(&self) {}
-
-    /// Return whether a `▁` is added before every text, as for a space.
-    fn adds_metaspace(&self) -> bool {
-        false
-    }
-
-    /// Return whether raw text that has a `▁` splits like other text.
-    fn splits_metaspace(&self) -> bool {
-        false
-    }
+#[derive(Clone, Debug)]
+pub(super) enum Layout {
+    /// The text between whitespace. It is normalized, split at new whitespace, prefixed with `▁` and split before each `▁`.
+    WhitespaceSplit,
+    /// One space and the text up to the next. Extra spaces are removed, and the first word gets a `▁`.
+    SingleSpace,
+    /// A run of spaces and the text up to the next. Normalization only escapes spaces.
+    SpacesBefore {
+        dummy_prefix: DummyPrefix,
+        /// Decides where runs of spaces split from the next word; `None` if they must not split.
+        runs: Option<Arc<LateSpaceRuns>>,
+    },
 }
 
 impl WordRules {
     /// Make every table that is made late.
     pub(in super::super::super) fn warm_up(&self) {
-        self.layout.warm_up();
+        if let Layout::SpacesBefore { runs: Some(runs), .. } = &self.layout {
+            runs.warm_up();
+        }
         if let Some(single_chars) = &self.scanner.late_single_chars {
             single_chars.warm_up();
         }
@@ -115,12 +79,34 @@ impl WordRules {
 
     /// Return whether raw text can be split. A `▁` in it is a space to the model, but not to the normalizer.
     pub(in super::super::super) fn supports(&self, text: &str) -> bool {
-        self.layout.splits_metaspace() || self.metaspace.find(text.as_bytes()).is_none()
+        matches!(self.layout, Layout::WhitespaceSplit) || self.metaspace.find(text.as_bytes()).is_none()
     }
 
     /// Return whether a `▁` is added before every text, as for a space.
     pub(in super::super::super) fn adds_metaspace(&self) -> bool {
-        self.layout.adds_metaspace()
+        matches!(
+            &self.layout,
+            Layout::SingleSpace | Layout::SpacesBefore { dummy_prefix: DummyPrefix::Always, .. }
+        )
+    }
+
+    /// Return the end of the pre-token of an escaped word that begins at byte `start`.
+    pub(super) fn pre_token_end(&self, escaped: &str, start: usize) -> usize {
+        if !matches!(self.layout, Layout::WhitespaceSplit) {
+            return part_end(escaped, start);
+        }
+        let next = escaped[start..].char_indices().skip(1).find(|&(_, c)| c == METASPACE);
+        next.map_or(escaped.len(), |(at, _)| start + at)
+    }
+
+    /// Return the key of the word whose escaped text is this part of one, if it is short; a key that no word has if there
+    /// is no such word.
+    pub(super) fn key_of_part(&self, escaped: &str, part: Range<usize>) -> Option<WordKey> {
+        match self.layout {
+            Layout::WhitespaceSplit => key_after((NO_TEXT, 1), escaped, part),
+            Layout::SingleSpace => key_with_spaces(escaped, part, |text| self.is_unchanged(text)),
+            Layout::SpacesBefore { .. } => key_with_spaces(escaped, part, |_| true),
+        }
     }
 
     /// Return whether normalization leaves a span unchanged. It may return `false` for a span that is unchanged too.
@@ -132,11 +118,7 @@ impl WordRules {
 /// Return the key of a word by its escaped text, a part of a longer one: its first `▁` are spaces. `is_word` decides
 /// whether there is a word with the text after them.
 #[inline]
-pub(super) fn key_with_spaces(
-    escaped: &str,
-    part: Range<usize>,
-    is_word: impl Fn(&str) -> bool,
-) -> Option<WordKey> {
+fn key_with_spaces(escaped: &str, part: Range<usize>, is_word: impl Fn(&str) -> bool) -> Option<WordKey> {
     let mut start = part.start;
     while escaped[start..part.end].starts_with(METASPACE_STR) {
         start += METASPACE_STR.len();
@@ -157,22 +139,6 @@ fn key_after((first, count): (u8, usize), text: &str, part: Range<usize>) -> Opt
     let before = u128::from_le_bytes([first; 16]) & !(u128::MAX << (8 * count));
     let block = block_at(text.as_bytes(), part.start) << (8 * count) | before;
     Some(WordKey::from_block(block, len))
-}
-
-/// The text between whitespace. It is normalized, split at new whitespace, prefixed with `▁` and split before each `▁`.
-#[derive(Debug)]
-pub(super) struct WhitespaceSplit;
-
-/// One space and the text up to the next. Extra spaces are removed, and the first word gets a `▁`.
-#[derive(Debug)]
-pub(super) struct SingleSpace;
-
-/// A run of spaces and the text up to the next. Normalization only escapes spaces.
-#[derive(Debug)]
-pub(super) struct SpacesBefore {
-    pub(super) dummy_prefix: DummyPrefix,
-    /// Decides where runs of spaces split from the next word; `None` if they must not split.
-    pub(super) runs: Option<LateSpaceRuns>,
 }
 
 /// When a `▁` is added before the text.
@@ -202,99 +168,93 @@ impl DummyPrefix {
     }
 }
 
-impl Layout for WhitespaceSplit {
-    fn find(
-        &self,
-        text: MetaspaceText<'_>,
+impl MetaspaceText<'_> {
+    /// Append the next words, until there are `count` or the text ends.
+    pub(super) fn find(
+        self,
         count: usize,
         state: &mut FindState,
         masks: &mut Masks,
         words: &mut Vec<WordSpan>,
     ) {
-        let (scanner, bytes) = (&text.rules.scanner, text.text.as_bytes());
-        scanner.scan(bytes, &mut state.scan, masks, (count, words), |span, words| {
-            words.push(WordSpan::whole(span.start, span.end));
-        });
+        let (scanner, bytes) = (&self.rules.scanner, self.text.as_bytes());
+        let FindState { scan, done } = state;
+        match &self.rules.layout {
+            Layout::WhitespaceSplit => scanner.scan(bytes, scan, masks, (count, words), |span, words| {
+                words.push(WordSpan::whole(span.start, span.end));
+            }),
+            Layout::SingleSpace => scanner.scan(bytes, scan, masks, (count, words), |span, words| {
+                words.push(with_prefix(span));
+            }),
+            Layout::SpacesBefore { dummy_prefix, runs } => {
+                let push = |words: &mut Vec<WordSpan>, done: &mut usize, end: usize| {
+                    if *done < end {
+                        let prefix = if *done == 0 { dummy_prefix.of(self) } else { WordPrefix::None };
+                        words.push(WordSpan { prefix, ..WordSpan::whole(*done, end) });
+                        *done = end;
+                    }
+                };
+                scanner.scan(
+                    bytes,
+                    scan,
+                    masks,
+                    (count, words),
+                    |ScannedSpan { start, end, .. }, words| {
+                        let word_start =
+                            runs.as_ref().map_or(*done, |runs| runs.word_start(bytes, *done, start));
+                        push(words, done, word_start);
+                        push(words, done, end);
+                    },
+                );
+                if scan.is_done() {
+                    push(words, done, bytes.len());
+                }
+            }
+        }
     }
 
-    fn write_escaped(
-        &self,
-        text: MetaspaceText<'_>,
+    /// Return whether a preceding space changes the normalized text of a word.
+    pub(in super::super::super) fn depends_on_space(self, word: WordSpan) -> bool {
+        matches!(self.rules.layout, Layout::WhitespaceSplit)
+            && self.normalizer.depends_on_space(&self.text[word.start..word.end])
+    }
+
+    /// Append the normalized and escaped text of a word. `normalized` is scratch.
+    pub(in super::super::super) fn write_escaped(
+        self,
         word: WordSpan,
         normalized: &mut String,
         out: &mut String,
     ) -> Result<(), Error> {
-        let raw = &text.text[word.start..word.end];
-        if text.rules.is_unchanged(raw) {
+        match self.rules.layout {
+            Layout::WhitespaceSplit => self.write_split(word, normalized, out),
+            Layout::SingleSpace => self.write_single(word, normalized, out),
+            Layout::SpacesBefore { .. } => {
+                self.write_spaces(word, out);
+                Ok(())
+            }
+        }
+    }
+
+    fn write_split(self, word: WordSpan, normalized: &mut String, out: &mut String) -> Result<(), Error> {
+        let raw = &self.text[word.start..word.end];
+        if self.rules.is_unchanged(raw) {
             out.extend([METASPACE_STR, raw]);
             return Ok(());
         }
-        let follows_space = text.text[..word.start].ends_with(' ');
+        let follows_space = self.text[..word.start].ends_with(' ');
         let from = word.start - usize::from(follows_space);
         normalized.clear();
-        text.normalizer.run(&text.text[from..word.end], 0, normalized)?;
+        self.normalizer.run(&self.text[from..word.end], 0, normalized)?;
         escape_words(normalized, out);
         Ok(())
     }
 
-    fn pre_token_end(&self, escaped: &str, start: usize) -> usize {
-        let next = escaped[start..].char_indices().skip(1).find(|&(_, c)| c == METASPACE);
-        next.map_or(escaped.len(), |(at, _)| start + at)
-    }
-
-    fn depends_on_space(&self, text: MetaspaceText<'_>, word: WordSpan) -> bool {
-        text.normalizer.depends_on_space(&text.text[word.start..word.end])
-    }
-
-    fn splits_metaspace(&self) -> bool {
-        true
-    }
-}
-
-/// Append every word between whitespace, with a `▁` before it unless it begins with one.
-fn escape_words(text: &str, out: &mut String) {
-    let words = text.split(|c| class_of(c).has(Class::WHITESPACE)).filter(|word| !word.is_empty());
-    for word in words {
-        if !word.starts_with(METASPACE) {
-            out.push_str(METASPACE_STR);
-        }
-        out.push_str(word);
-    }
-}
-
-impl Layout for SingleSpace {
-    fn find(
-        &self,
-        text: MetaspaceText<'_>,
-        count: usize,
-        state: &mut FindState,
-        masks: &mut Masks,
-        words: &mut Vec<WordSpan>,
-    ) {
-        let (scanner, bytes) = (&text.rules.scanner, text.text.as_bytes());
-        scanner.scan(bytes, &mut state.scan, masks, (count, words), |span, words| {
-            let ScannedSpan { start, end, preceding, kind } = span;
-            words.push(match (preceding, start) {
-                (Preceding::Span, _) => WordSpan { start, end, prefix: WordPrefix::None, kind },
-                (Preceding::Separator, 1..) => {
-                    WordSpan { start: start - 1, end, prefix: WordPrefix::Space, kind }
-                }
-                _ => WordSpan { start, end, prefix: WordPrefix::Added, kind },
-            });
-        });
-    }
-
-    fn write_escaped(
-        &self,
-        text: MetaspaceText<'_>,
-        word: WordSpan,
-        normalized: &mut String,
-        out: &mut String,
-    ) -> Result<(), Error> {
-        let (span, has_prefix) = text.without_prefix(word);
+    fn write_single(self, word: WordSpan, normalized: &mut String, out: &mut String) -> Result<(), Error> {
+        let (span, has_prefix) = self.without_prefix(word);
         let mut new = span;
-        if !text.rules.is_unchanged(span) {
-            if let Normalizer::SentencePiece(normalizer) = text.normalizer {
+        if !self.rules.is_unchanged(span) {
+            if let Normalizer::SentencePiece(normalizer) = self.normalizer {
                 normalized.clear();
                 normalizer.normalize_segment(span, !has_prefix, normalized)?;
                 new = normalized;
@@ -307,70 +267,32 @@ impl Layout for SingleSpace {
         Ok(())
     }
 
-    fn key_of_part(&self, rules: &WordRules, escaped: &str, part: Range<usize>) -> Option<WordKey> {
-        key_with_spaces(escaped, part, |text| rules.is_unchanged(text))
-    }
-
-    fn adds_metaspace(&self) -> bool {
-        true
-    }
-}
-
-impl Layout for SpacesBefore {
-    fn find(
-        &self,
-        text: MetaspaceText<'_>,
-        count: usize,
-        state: &mut FindState,
-        masks: &mut Masks,
-        words: &mut Vec<WordSpan>,
-    ) {
-        let (scanner, bytes) = (&text.rules.scanner, text.text.as_bytes());
-        let FindState { scan, done } = state;
-        let push = |words: &mut Vec<WordSpan>, done: &mut usize, end: usize| {
-            if *done < end {
-                let prefix = if *done == 0 { self.dummy_prefix.of(text) } else { WordPrefix::None };
-                words.push(WordSpan { prefix, ..WordSpan::whole(*done, end) });
-                *done = end;
-            }
-        };
-        scanner.scan(bytes, scan, masks, (count, words), |ScannedSpan { start, end, .. }, words| {
-            let word_start = self.runs.as_ref().map_or(*done, |runs| runs.word_start(bytes, *done, start));
-            push(words, done, word_start);
-            push(words, done, end);
-        });
-        if scan.is_done() {
-            push(words, done, bytes.len());
-        }
-    }
-
-    fn write_escaped(
-        &self,
-        text: MetaspaceText<'_>,
-        word: WordSpan,
-        _: &mut String,
-        out: &mut String,
-    ) -> Result<(), Error> {
+    fn write_spaces(self, word: WordSpan, out: &mut String) {
         out.extend((word.prefix == WordPrefix::Added).then_some(METASPACE));
-        let raw = &text.text[word.start..word.end];
+        let raw = &self.text[word.start..word.end];
         // Every space is a separator, so there are none after the first other character.
         let spaces = raw.bytes().position(|byte| byte != b' ').unwrap_or(raw.len());
         out.extend(std::iter::repeat_n(METASPACE, spaces));
         out.push_str(&raw[spaces..]);
-        Ok(())
     }
+}
 
-    fn key_of_part(&self, _: &WordRules, escaped: &str, part: Range<usize>) -> Option<WordKey> {
-        key_with_spaces(escaped, part, |_| true)
+/// Return the word of a span, with the one space before it.
+fn with_prefix(ScannedSpan { start, end, preceding, kind }: ScannedSpan) -> WordSpan {
+    match (preceding, start) {
+        (Preceding::Span, _) => WordSpan { start, end, prefix: WordPrefix::None, kind },
+        (Preceding::Separator, 1..) => WordSpan { start: start - 1, end, prefix: WordPrefix::Space, kind },
+        _ => WordSpan { start, end, prefix: WordPrefix::Added, kind },
     }
+}
 
-    fn adds_metaspace(&self) -> bool {
-        self.dummy_prefix == DummyPrefix::Always
-    }
-
-    fn warm_up(&self) {
-        if let Some(runs) = &self.runs {
-            runs.warm_up();
+/// Append every word between whitespace, with a `▁` before it unless it begins with one.
+fn escape_words(text: &str, out: &mut String) {
+    let words = text.split(|c| class_of(c).has(Class::WHITESPACE)).filter(|word| !word.is_empty());
+    for word in words {
+        if !word.starts_with(METASPACE) {
+            out.push_str(METASPACE_STR);
         }
+        out.push_str(word);
     }
 }

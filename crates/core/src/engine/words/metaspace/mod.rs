@@ -77,7 +77,7 @@ impl<'t> MetaspaceWords<'t> {
         let (text, MetaspaceScratch { masks, words, .. }) = (self.text, &mut *self.scratch);
         words.drain(..self.count);
         if words.len() < size {
-            text.rules.layout.find(text, size, &mut self.state, masks, words);
+            text.find(size, &mut self.state, masks, words);
         }
         self.count = words.len().min(size);
         let words = self.window();
@@ -194,20 +194,5 @@ impl<'t> MetaspaceText<'t> {
             WordPrefix::Added => &[],
             _ => &self.text.as_bytes()[word.start..word.end],
         }
-    }
-
-    /// Return whether a preceding space changes the normalized text of a word.
-    pub(in super::super) fn depends_on_space(&self, word: WordSpan) -> bool {
-        self.rules.layout.depends_on_space(*self, word)
-    }
-
-    /// Append the normalized and escaped text of a word.
-    pub(in super::super) fn write_escaped(
-        &self,
-        word: WordSpan,
-        normalized: &mut String,
-        out: &mut String,
-    ) -> Result<(), Error> {
-        self.rules.layout.write_escaped(*self, word, normalized, out)
     }
 }

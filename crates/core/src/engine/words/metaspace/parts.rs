@@ -45,69 +45,51 @@ pub(in super::super::super) struct PartScratch {
 pub(in super::super::super) struct WordParts<'s> {
     pub(in super::super::super) rules: &'s WordRules,
     pub(in super::super::super) scratch: &'s mut PartScratch,
+    pub(in super::super::super) stages: &'s Stages,
+    pub(in super::super::super) model: &'s mut ModelScratch,
+    pub(in super::super::super) cache: &'s mut WordCache,
+    pub(in super::super::super) ids: &'s mut Vec<u32>,
 }
-
-/// The model, and what it needs.
-type Segment<'s> = (&'s Stages, &'s mut ModelScratch);
 
 impl WordParts<'_> {
     /// Append the ids of escaped words and set where they are.
-    pub(in super::super::super) fn run_batch(
-        &mut self,
-        text: &str,
-        words: &mut [BatchWord],
-        (stages, model): Segment<'_>,
-        cache: &mut WordCache,
-        ids: &mut Vec<u32>,
-    ) {
-        if interleaves(stages) {
-            self.run_interleaved(text.as_bytes(), words, (stages, model), ids);
+    pub(in super::super::super) fn run_batch(&mut self, text: &str, words: &mut [BatchWord]) {
+        if self.interleaves() {
+            self.run_interleaved(text.as_bytes(), words);
         }
         for word in words.iter_mut().filter(|word| word.bytes.0 < word.bytes.1) {
-            let start = ids.len();
-            self.append(&text[word.bytes.0..word.bytes.1], (stages, model), cache, ids);
-            word.ids = (start, ids.len());
+            let start = self.ids.len();
+            self.append(&text[word.bytes.0..word.bytes.1]);
+            word.ids = (start, self.ids.len());
         }
     }
 
     /// Append the ids of the words that are ASCII apart from `▁`; they have no bytes afterwards.
-    fn run_interleaved(
-        &mut self,
-        text: &[u8],
-        words: &mut [BatchWord],
-        (stages, model): Segment<'_>,
-        ids: &mut Vec<u32>,
-    ) {
-        let PartScratch { steps, ascii, .. } = &mut *self.scratch;
-        let mut interleaved = Interleaved { stages, rules: self.rules, model, steps, ids };
+    fn run_interleaved(&mut self, text: &[u8], words: &mut [BatchWord]) {
+        let mut ascii = std::mem::take(&mut self.scratch.ascii);
         for (number, word) in words.iter_mut().enumerate() {
-            if write_ascii(&text[word.bytes.0..word.bytes.1], ascii) {
-                interleaved.push(ascii, number);
+            if write_ascii(&text[word.bytes.0..word.bytes.1], &mut ascii) {
+                self.push(&ascii, number);
                 word.bytes = (0, 0);
             }
         }
-        interleaved.finish();
-        steps.drain_spans().for_each(|(number, span)| words[number].ids = span);
+        self.finish();
+        self.scratch.ascii = ascii;
+        self.scratch.steps.spans.drain(..).for_each(|(number, span)| words[number].ids = span);
     }
 
     /// Append the ids of an escaped word: part by part if each part has the same ids in every word, otherwise each
     /// pre-token as a whole.
-    fn append(
-        &mut self,
-        escaped: &str,
-        (stages, model): Segment<'_>,
-        cache: &mut WordCache,
-        out: &mut Vec<u32>,
-    ) {
-        let from = out.len();
-        if self.append_parts(escaped, (stages, model), cache, out) {
+    fn append(&mut self, escaped: &str) {
+        let from = self.ids.len();
+        if self.append_parts(escaped) {
             return;
         }
-        out.truncate(from);
+        self.ids.truncate(from);
         let mut start = 0;
         while start < escaped.len() {
-            let end = self.rules.layout.pre_token_end(escaped, start);
-            stages.model.run(&escaped[start..end], &stages.vocab, model, out);
+            let end = self.rules.pre_token_end(escaped, start);
+            self.stages.model.run(&escaped[start..end], &self.stages.vocab, self.model, self.ids);
             interrupt::check(1);
             start = end;
         }
@@ -115,70 +97,66 @@ impl WordParts<'_> {
 
     /// Append the ids of all parts of a word. Return `false`, with only some ids appended, if a part may have other ids in
     /// another word.
-    fn append_parts(
-        &mut self,
-        escaped: &str,
-        (stages, model): Segment<'_>,
-        cache: &mut WordCache,
-        out: &mut Vec<u32>,
-    ) -> bool {
-        let mut holds = stages.model.supports_parts(escaped.len());
+    fn append_parts(&mut self, escaped: &str) -> bool {
+        let mut holds = self.stages.model.supports_parts(escaped.len());
         let (mut start, mut pre_token) = (0, 0..0);
+        let mut parts = std::mem::take(&mut self.scratch.parts);
         while holds && start < escaped.len() {
-            self.find(escaped, &mut start, &mut pre_token, cache);
-            let mut parts = self.scratch.parts.drain(..);
-            holds = parts.all(|part| append_part(part, escaped, (stages, model), cache, out));
+            self.find(escaped, &mut start, &mut pre_token, &mut parts);
+            holds = parts.drain(..).all(|part| self.append_part(part, escaped));
             if start < escaped.len() {
                 interrupt::check(WINDOW);
             }
         }
+        self.scratch.parts = parts;
         holds
     }
 
     /// Find the parts from byte `start` on that are looked up together. `pre_token` is the last one that was found.
-    fn find(&mut self, escaped: &str, start: &mut usize, pre_token: &mut Range<usize>, cache: &WordCache) {
-        let (rules, parts) = (self.rules, &mut self.scratch.parts);
+    fn find(
+        &self,
+        escaped: &str,
+        start: &mut usize,
+        pre_token: &mut Range<usize>,
+        parts: &mut Vec<WordPart>,
+    ) {
+        let rules = self.rules;
         while parts.len() < WINDOW && *start < escaped.len() {
             if *start == pre_token.end {
-                *pre_token = *start..rules.layout.pre_token_end(escaped, *start);
+                *pre_token = *start..rules.pre_token_end(escaped, *start);
             }
             let whole = &escaped[..pre_token.end];
             let end = rules.pairs.as_ref().map_or(whole.len(), |pairs| pairs.part_end(whole, *start));
-            let key = rules.layout.key_of_part(rules, escaped, *start..end);
+            let key = rules.key_of_part(escaped, *start..end);
             if let Some(key) = key {
-                cache.prefetch(key.lookup());
+                self.cache.prefetch(key.lookup());
             }
             parts.push(WordPart { start: *start, end, begins_pre_token: *start == pre_token.start, key });
             *start = end;
         }
     }
-}
 
-/// Append the ids of a part. Return `false` if it may have other ids in another word.
-fn append_part(
-    part: WordPart,
-    escaped: &str,
-    (stages, model): Segment<'_>,
-    cache: &mut WordCache,
-    out: &mut Vec<u32>,
-) -> bool {
-    let WordPart { start, end, begins_pre_token, key } = part;
-    if key.is_some_and(|key| cache.append_cached(key.lookup(), || CacheKey::Short(key), out)) {
-        return true;
+    /// Append the ids of a part. Return `false` if it may have other ids in another word.
+    fn append_part(&mut self, part: WordPart, escaped: &str) -> bool {
+        let Self { stages, model, cache, ids, .. } = self;
+        let WordPart { start, end, begins_pre_token, key } = part;
+        if key.is_some_and(|key| cache.append_cached(key.lookup(), || CacheKey::Short(key), ids)) {
+            return true;
+        }
+        let (from, text) = (ids.len(), &escaped[start..end]);
+        // The sum of the scores of a first part begins at 0. In Unigram only a first part begins with a `▁`, so the two
+        // kinds of part never share a key.
+        if begins_pre_token {
+            stages.model.run(text, &stages.vocab, model, *ids);
+        } else if !stages.model.run_part(text, &stages.vocab, model, *ids) {
+            return false;
+        }
+        // A word without a segmentation must fail each time.
+        if let Some(key) = key.filter(|_| !model.has_failed()) {
+            cache.insert_new(key, &ids[from..]);
+        }
+        true
     }
-    let (from, text) = (out.len(), &escaped[start..end]);
-    // The sum of the scores of a first part begins at 0. In Unigram only a first part begins with a `▁`, so the two kinds
-    // of part never share a key.
-    if begins_pre_token {
-        stages.model.run(text, &stages.vocab, model, out);
-    } else if !stages.model.run_part(text, &stages.vocab, model, out) {
-        return false;
-    }
-    // A word without a segmentation must fail each time.
-    if let Some(key) = key.filter(|_| !model.has_failed()) {
-        cache.insert_new(key, &out[from..]);
-    }
-    true
 }
 
 /// Write an escaped word with a space for each `▁`. Return `false` if the rest is not ASCII, or the word is long.
@@ -204,7 +182,7 @@ const MAX_STEPS: usize = 4 * MAX_WORDS;
 
 /// Steps that are queued until a batch of short words is full.
 #[derive(Clone, Debug, Default)]
-pub(super) struct StepQueue {
+struct StepQueue {
     /// The ASCII text of the steps, with a space for each `▁`.
     text: Vec<u8>,
     steps: Vec<Step>,
@@ -226,32 +204,17 @@ enum Step {
     End(usize),
 }
 
-impl StepQueue {
-    /// Remove and return the spans of finished words.
-    pub(super) fn drain_spans(&mut self) -> impl Iterator<Item = (usize, (usize, usize))> + '_ {
-        self.spans.drain(..)
+/// Several words at once: the last ones are queued until [`WordParts::finish`].
+impl WordParts<'_> {
+    /// Return whether the model merges several words at once.
+    fn interleaves(&self) -> bool {
+        matches!(&*self.stages.model, Model::ScoredBpe(model) if model.merges_in_batches(&self.stages.vocab))
     }
-}
 
-/// Return whether a model merges several words at once.
-pub(super) fn interleaves(stages: &Stages) -> bool {
-    matches!(&*stages.model, Model::ScoredBpe(model) if model.merges_in_batches(&stages.vocab))
-}
-
-/// Segments words and appends their ids in order; the last ones are queued until [`Interleaved::finish`].
-pub(super) struct Interleaved<'s> {
-    pub(super) stages: &'s Stages,
-    pub(super) rules: &'s WordRules,
-    pub(super) model: &'s mut ModelScratch,
-    pub(super) steps: &'s mut StepQueue,
-    pub(super) ids: &'s mut Vec<u32>,
-}
-
-impl Interleaved<'_> {
     /// Append a word, given as ASCII with a space for each `▁`.
-    pub(super) fn push(&mut self, word: &[u8], number: usize) {
-        if self.steps.steps.is_empty() {
-            self.steps.word_start = self.ids.len();
+    fn push(&mut self, word: &[u8], number: usize) {
+        if self.scratch.steps.steps.is_empty() {
+            self.scratch.steps.word_start = self.ids.len();
         }
         match &self.rules.pairs {
             Some(pairs) if word.len() > ShortWordBatch::MAX_BYTES => {
@@ -260,14 +223,14 @@ impl Interleaved<'_> {
             }
             _ => self.push_part(word),
         }
-        self.steps.steps.push(Step::End(number));
+        self.scratch.steps.steps.push(Step::End(number));
     }
 
     fn push_part(&mut self, part: &[u8]) {
-        if self.steps.short_count == MAX_WORDS || self.steps.steps.len() >= MAX_STEPS {
+        if self.scratch.steps.short_count == MAX_WORDS || self.scratch.steps.steps.len() >= MAX_STEPS {
             self.finish();
         }
-        let StepQueue { text, steps, short_count, .. } = &mut *self.steps;
+        let StepQueue { text, steps, short_count, .. } = &mut self.scratch.steps;
         let from = text.len();
         text.extend_from_slice(part);
         let is_short = part.len() <= ShortWordBatch::MAX_BYTES;
@@ -277,9 +240,9 @@ impl Interleaved<'_> {
     }
 
     /// Run all queued steps.
-    pub(super) fn finish(&mut self) {
+    fn finish(&mut self) {
         let Model::ScoredBpe(model) = &*self.stages.model else { return };
-        let mut queue = std::mem::take(self.steps);
+        let mut queue = std::mem::take(&mut self.scratch.steps);
         let StepQueue { text, steps, short_count, .. } = &queue;
         let mut words = [&[][..]; MAX_WORDS];
         let short =
@@ -304,7 +267,7 @@ impl Interleaved<'_> {
         }
         queue.text.clear();
         queue.short_count = 0;
-        *self.steps = queue;
+        self.scratch.steps = queue;
     }
 
     fn segment(&mut self, part: &[u8], text: &mut String) {

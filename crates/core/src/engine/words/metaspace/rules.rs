@@ -4,8 +4,7 @@ use std::sync::Arc;
 
 use memchr::memmem::Finder;
 
-use super::layout::{DummyPrefix, SingleSpace, SpacesBefore, WhitespaceSplit};
-use super::layout::{Layout, WordRules};
+use super::layout::{DummyPrefix, Layout, WordRules};
 use super::scanner::{AsciiSplits, MetaspaceScanner};
 use super::single_chars::LateSingleChars;
 use super::space_runs::LateSpaceRuns;
@@ -21,12 +20,12 @@ use crate::text::{byte_of_entry, METASPACE, METASPACE_STR};
 impl WordRules {
     /// Return the rules of raw text, or `None` if it does not split into words.
     pub(in super::super::super) fn of(stages: &Stages) -> Option<Self> {
-        match (stages.model.pieces(), &stages.splitter.pre_tokenizer().spec()) {
+        match (stages.model.pieces(), &stages.pre_tokenizer_spec) {
             (Some(pieces), None) if pieces.splits() => of_sentencepiece(stages),
             (Some(_), _) => None,
             (_, Some(pre_tokenizer)) if splits_at_whitespace(pre_tokenizer) => {
                 let separators = stages.splitter.normalizer().boundary_whitespace();
-                let rules = Self::new(Arc::new(WhitespaceSplit), separators, AsciiSplits::none(), stages);
+                let rules = Self::new(Layout::WhitespaceSplit, separators, AsciiSplits::none(), stages);
                 rules.map(|rules| Self { pairs: adjacency_of(stages), ..rules })
             }
             _ => with_spaces_before(bpe_dummy_prefix(stages)?, only_space(), stages),
@@ -34,12 +33,7 @@ impl WordRules {
     }
 
     /// Return rules by which misses do not split, or `None` if a space does not separate words.
-    fn new(
-        layout: Arc<dyn Layout>,
-        separators: Boundaries,
-        splits: AsciiSplits,
-        stages: &Stages,
-    ) -> Option<Self> {
+    fn new(layout: Layout, separators: Boundaries, splits: AsciiSplits, stages: &Stages) -> Option<Self> {
         let scanner = MetaspaceScanner::new(|byte| separators[usize::from(byte)], splits);
         let kept = stages.splitter.normalizer().kept_among_ascii();
         let unchanged = std::array::from_fn(|byte| kept[byte] && !char::from(byte as u8).is_whitespace());
@@ -67,7 +61,7 @@ fn of_sentencepiece(stages: &Stages) -> Option<WordRules> {
 fn with_single_space(normalizer: &Arc<SentencePieceNormalizer>, stages: &Stages) -> Option<WordRules> {
     let (pairs, separators) = (adjacency_of(stages), normalizer.boundary_spaces());
     let splits = ascii_splits_of(pairs.as_ref(), stages);
-    let mut rules = WordRules::new(Arc::new(SingleSpace), separators, splits, stages)?;
+    let mut rules = WordRules::new(Layout::SingleSpace, separators, splits, stages)?;
     match &*stages.model {
         // The model splits a miss into parts itself.
         Model::UnigramF32(_) => {
@@ -87,8 +81,8 @@ fn with_spaces_before(
     let pairs = adjacency_of(stages);
     let splits = ascii_splits_of(pairs.as_ref(), stages);
     let pairs = pairs.filter(|_| !matches!(&*stages.model, Model::UnigramF32(_)));
-    let runs = pairs.as_ref().map(|pairs| LateSpaceRuns::of(&stages.model_spec, pairs));
-    let layout = Arc::new(SpacesBefore { dummy_prefix, runs });
+    let runs = pairs.as_ref().map(|pairs| Arc::new(LateSpaceRuns::of(&stages.model_spec, pairs)));
+    let layout = Layout::SpacesBefore { dummy_prefix, runs };
     let rules = WordRules::new(layout, separators, splits, stages)?;
     Some(WordRules { pairs, ..rules })
 }
@@ -111,7 +105,7 @@ fn bpe_dummy_prefix(stages: &Stages) -> Option<DummyPrefix> {
     if !splits_at_metaspace(model) {
         return None;
     }
-    match (stages.splitter.normalizer().spec(), &stages.splitter.pre_tokenizer().spec()) {
+    match (&stages.normalizer_spec, &stages.pre_tokenizer_spec) {
         (
             None,
             Some(PreTokenizerSpec::Metaspace(MetaspaceSpec {
@@ -125,7 +119,7 @@ fn bpe_dummy_prefix(stages: &Stages) -> Option<DummyPrefix> {
             PrependScheme::Never => DummyPrefix::Never,
         }),
         (Some(normalizer), pre_tokenizer) if pre_tokenizer.as_ref().is_none_or(is_noop) => {
-            escaping_prefix(&normalizer)
+            escaping_prefix(normalizer)
         }
         _ => None,
     }

@@ -13,8 +13,7 @@ use foldhash::{HashMap, HashSet};
 use piecework_unicode::{wide_char_at, CodePointMap, CodePointMapBuilder};
 
 use super::scanner::{Preceding, ScannedSpan, SpanKind, SpanWriter, WordSpan};
-use crate::engine::stages::ModelSource;
-use crate::engine::stages::Stages;
+use crate::engine::stages::{ModelSource, Stages};
 use crate::locks::Late;
 use crate::model::{Model, UnigramF32};
 use crate::spec::{ModelSpec, PieceType, ScoredPiece, SentencePieceSpec};

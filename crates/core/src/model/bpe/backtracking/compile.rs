@@ -1,9 +1,7 @@
 //! Build the tables of [`BacktrackingBpe`] from merges.
 
 use super::split_table::SplitTable;
-use super::token_trie::LateTrie;
-use super::token_trie::TokenBytes;
-use super::token_trie::TokenTrie;
+use super::token_trie::{LateTrie, TokenBytes, TokenTrie};
 use super::{token_trie, BacktrackingBpe, MergeIds};
 use crate::model::ByteAdjacency;
 use crate::table_sections::TableSections;

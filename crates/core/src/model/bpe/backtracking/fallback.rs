@@ -5,8 +5,7 @@
 use super::super::merge::{merge_by_heap, merge_by_rank};
 use super::super::scratch::MergeScratch;
 use super::super::symbols::{MergeLookup, Symbol};
-use super::split_table::SplitTable;
-use super::split_table::NONE;
+use super::split_table::{SplitTable, NONE};
 use super::BacktrackingBpe;
 
 /// The longest word, in bytes, that is merged by a heap, which needs no memory for each rank.

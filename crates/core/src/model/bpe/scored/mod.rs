@@ -77,7 +77,7 @@ const FIXED: u32 = u32::MAX;
 
 impl ScoredBpe {
     /// Check the pieces and build the tables; read those that `sections` contains.
-    pub(in crate::model) fn restore(
+    pub(in crate::model) fn compile(
         spec: &SentencePieceSpec,
         vocab: &Vocab,
         sections: &TableSections,

@@ -74,7 +74,7 @@ pub(crate) struct UnigramF32Scratch {
 
 impl UnigramF32 {
     /// Check the pieces and build the tables; read those that `sections` contains.
-    pub(in crate::model) fn restore(
+    pub(in crate::model) fn compile(
         spec: &SentencePieceSpec,
         vocab: &Vocab,
         sections: &TableSections,

@@ -21,8 +21,7 @@ pub struct CharAction<'r> {
 
 impl CharAction<'_> {
     /// Return whether its replacement is empty or contains a space.
-    #[must_use]
-    pub fn is_gap(&self) -> bool {
+    pub(crate) fn is_gap(&self) -> bool {
         self.replacement.is_some_and(is_gap)
     }
 }
@@ -37,8 +36,7 @@ impl SentencePieceNormalizer {
     /// Return the action of the rules on each character that they contain. `None` if a rule continues with
     /// an ASCII character, if a rule writes nothing or a space where its first character alone does not, or
     /// if there are too many rules.
-    #[must_use]
-    pub fn char_actions(&self) -> Option<CharActions<'_>> {
+    pub(crate) fn char_actions(&self) -> Option<CharActions<'_>> {
         let mut char_actions = self.rules().map_or(Some(CharActions::default()), char_actions_of)?;
         for symbol in &self.spec().user_defined_symbols {
             let mut chars = symbol.chars();

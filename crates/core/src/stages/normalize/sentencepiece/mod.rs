@@ -195,8 +195,7 @@ impl SentencePieceNormalizer {
     }
 
     /// Return whether there are rules.
-    #[must_use]
-    pub fn has_rules(&self) -> bool {
+    pub(crate) fn has_rules(&self) -> bool {
         self.rules.is_some()
     }
 
@@ -253,7 +252,12 @@ impl SentencePieceNormalizer {
     /// beginning stay.
     ///
     /// Write the same as `run_with_prefix` without a prefix.
-    pub fn normalize_segment(&self, text: &str, continues: bool, out: &mut String) -> Result<(), Error> {
+    pub(crate) fn normalize_segment(
+        &self,
+        text: &str,
+        continues: bool,
+        out: &mut String,
+    ) -> Result<(), Error> {
         let mut limit = ExpansionLimit::of(text.len());
         let mut writer = StringWriter::new(self.spec(), continues, out);
         let mut at = if continues { 0 } else { self.first_kept(text) };

@@ -4,8 +4,7 @@
 //! The byte-level pattern after it changes none of these words except the two special tokens in raw text,
 //! which it splits like other text. So only a word boundary remains after them.
 
-use super::boundary_rules::BoundaryMask;
-use super::boundary_rules::{AmbiguousBytes, BlockContext};
+use super::boundary_rules::{AmbiguousBytes, BlockContext, BoundaryMask};
 use super::classes::{CLASSES, NUMBER};
 use super::scalar::{contraction_end, KindText};
 use super::scanner::Scanner;

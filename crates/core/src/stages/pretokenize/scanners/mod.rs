@@ -31,5 +31,4 @@ mod tests;
 pub(super) use clip::CLIP;
 pub(super) use deepseek::DEEPSEEK;
 pub use scan::{ScanScratch, WordSpans};
-pub(super) use scanner::NumberSplit;
-pub(super) use scanner::Scanner;
+pub(super) use scanner::{NumberSplit, Scanner};

@@ -4,8 +4,7 @@ use piecework_kernels::classes::BLOCK;
 use piecework_kernels::positions;
 
 use super::boundary_rules::AmbiguousBytes;
-use super::classes::{ClassMasks, ClassTable, NonAsciiScratch, IS_SPACE};
-use super::classes::{NUMBER, SPACE, WORD};
+use super::classes::{ClassMasks, ClassTable, NonAsciiScratch, IS_SPACE, NUMBER, SPACE, WORD};
 use super::scalar::KindText;
 use super::scanner::{PatternFamily, Scanner};
 
