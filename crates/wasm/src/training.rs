@@ -10,7 +10,7 @@ use piecework_core::stages::normalize::Normalizer;
 use piecework_core::stages::pretokenize::PreTokenizer;
 use piecework_core::stages::split::Splitter;
 use piecework_formats::tokenizer_json;
-use piecework_train::count::{Counts, GroupWeights, LineEnds, WordCounter};
+use piecework_train::count::{CounterSettings, Counts, GroupWeights, WordCounter};
 use piecework_train::merges::{PairScore, Ties};
 use piecework_train::unigram::{self, LearnedUnigram, UnigramResume, UnigramTrainSpec};
 use piecework_train::wordpiece::{self, Learner, Merges, Pruning, TopDown, WordPieceTrainSpec};
@@ -168,7 +168,7 @@ impl Corpus {
             PreTokenizer::compile(template.pre_tokenizer.as_ref())?,
         );
         let lines: Vec<&str> = text.split(is_line_end).collect();
-        let mut counter = WordCounter::new(splitter.clone(), LineEnds::Strip, 1);
+        let mut counter = WordCounter::new(splitter.clone(), 1, CounterSettings::default());
         counter.add_texts(&lines, 0)?;
         let counts = counter.finish(&GroupWeights::UNIT)?.into_counts()?;
         let special = template.added_tokens.iter().filter(|token| token.special);
@@ -217,7 +217,7 @@ impl Corpus {
     fn learn_bpe(&self, vocab_size: usize, log: &StepLog) -> Result<Entries, Error> {
         let special_tokens = self.special_tokens.clone();
         let spec = bpe::BpeTrainSpec { vocab_size, min_frequency: 1, special_tokens, ..Default::default() };
-        bpe::resume(&self.counts, &spec, logged(log), &mut go_on).map(Entries::Merged)
+        bpe::resume(&self.counts, None, &spec, logged(log), &mut go_on).map(Entries::Merged)
     }
 
     /// Learn `vocab_size` pieces, or as many as the corpus has.
