@@ -31,52 +31,6 @@ const LONGEST_WORD: usize = 10;
 /// The words that show what the normalizer changes.
 const EXAMPLES: usize = 3;
 
-#[wasm_bindgen(typescript_custom_section)]
-const TYPES: &str = r#"
-export type Learner =
-  | "wordpiece-pruning"
-  | "wordpiece-pmi"
-  | "wordpiece-likelihood"
-  | "wordpiece-frequency"
-  | "wordpiece-top-down"
-  | "bpe"
-  | "unigram";
-/** What `Training.trace` has; names and values are those of `explain_training` in the Python package. */
-export interface Trace {
-  words: [string, number][];
-  special_tokens: string[];
-  alphabet: string[];
-  /** Merges: the symbols of each word at the start. */
-  splits: [string[], number][];
-  /** The initial pieces of Unigram with their scores, or the entries that pruning can remove with their counts. */
-  seeds: [string, number][];
-  /** The number of all steps, of which `steps` has the first. */
-  step_count: number;
-  steps: TrainingStep[];
-  /** Unigram: the lattice of the word with the final pieces. */
-  lattice: TrainingLattice | null;
-  /** The vocabulary in the order of its ids; after a merge, its first `vocab_size` entries. */
-  vocab: string[];
-  /** The scores of the vocabulary of Unigram. */
-  scores: number[];
-  /** Why there are fewer entries than asked for. */
-  stopped_early: string | null;
-  /** What the normalizer changes. */
-  normalized: { words: number; changed: number; examples: [string, string][] };
-}
-/** A step; `kind` is the name of its class in the Python package, whose fields it has. */
-export interface TrainingStep {
-  kind: "TrainingMerge" | "TrainingRemoval" | "TrainingThreshold" | "TrainingEstimate" | "TrainingPruning";
-  number: number;
-  [field: string]: unknown;
-}
-export interface TrainingLattice {
-  word: string;
-  lattice: WordLattice;
-  probabilities: number[];
-}
-"#;
-
 /// A trained tokenizer, and how it was learned.
 #[wasm_bindgen]
 pub struct Training {
