@@ -52,7 +52,7 @@ impl WordCounter {
     ) -> PyResult<Self> {
         let num_threads = thread_count(num_threads)?;
         let splitter = splitter_of(pipeline_json, functions)?;
-        let counter = count::WordCounter::with_settings(splitter, num_threads, settings_of(settings)?);
+        let counter = count::WordCounter::new(splitter, num_threads, settings_of(settings)?);
         Ok(Self { counter: Mutex::new(Some(counter)) })
     }
 

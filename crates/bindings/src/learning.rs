@@ -108,11 +108,9 @@ pub(crate) fn learn_bpe(
     sequences: Option<&RawCounts>,
 ) -> PyResult<LearnedEntries> {
     let (spec, resume) = (settings_of(settings)?, LearningLog::resume(log));
-    let counts = &counts.counts;
-    let learned = watched(py, progress, |pulse| match sequences {
-        None => bpe::resume(counts, &spec, resume, pulse),
-        Some(sequences) => bpe::resume_with_superwords(counts, &sequences.counts, &spec, resume, pulse),
-    })?;
+    let sequences = sequences.map(|sequences| &sequences.counts);
+    let learned =
+        watched(py, progress, |pulse| bpe::resume(&counts.counts, sequences, &spec, resume, pulse))?;
     Ok(LearnedEntries { learned })
 }
 
@@ -194,15 +192,12 @@ pub(crate) fn learn_sentencepiece(
     sequences: Option<&RawCounts>,
 ) -> PyResult<LearnedPieces> {
     let spec = settings_of(settings)?;
-    let counts = &counts.counts;
+    let sequences = sequences.map(|sequences| &sequences.counts);
     let num_threads = thread_count(num_threads)?;
     let (rounds, merges) = (LearningLog::resume_rounds(log), LearningLog::resume(log));
     let resume = SentencePieceResume { rounds, merges };
-    let learned = watched(py, progress, |pulse| match sequences {
-        None => sentencepiece::resume(counts, &spec, num_threads, resume, pulse),
-        Some(sequences) => {
-            sentencepiece::resume_with_superwords(counts, &sequences.counts, &spec, merges, pulse)
-        }
+    let learned = watched(py, progress, |pulse| {
+        sentencepiece::resume(&counts.counts, sequences, &spec, num_threads, resume, pulse)
     })?;
     let pieces = learned.pieces.into_iter().map(|(piece, score)| (piece, f64::from(score))).collect();
     Ok(LearnedPieces::of(pieces, &learned.steps))

@@ -2,7 +2,7 @@
 
 use numpy::{PyArray1, PyReadonlyArray1};
 use piecework_catch_panics::python;
-use piecework_train::unigram::{EmStep, RoundLog, UnigramResume, UnigramRound};
+use piecework_train::unigram::{EmStep, LearnedUnigram, RoundLog, UnigramResume};
 use piecework_train::{ChoiceLog, Merge, MergeLog, Resume, StepLog};
 use pyo3::prelude::*;
 use pythonize::pythonize;
@@ -32,7 +32,7 @@ type GivenMerges<'py> = (
 pub struct LearningLog {
     earlier_merges: Vec<Merge>,
     earlier_choices: Vec<u64>,
-    earlier_round: Option<UnigramRound>,
+    earlier_round: Option<LearnedUnigram>,
     merges: MergeLog,
     choices: ChoiceLog,
     rounds: RoundLog,
@@ -137,7 +137,7 @@ fn merges_of((left, right, merged, counts, scores): GivenMerges<'_>) -> PyResult
 type LearnedRound = (Vec<(String, f64)>, Vec<(usize, f64)>);
 
 /// Return the round of pieces and EM steps.
-fn round_of((pieces, steps): LearnedRound) -> UnigramRound {
+fn round_of((pieces, steps): LearnedRound) -> LearnedUnigram {
     let step = |(pieces, log_likelihood)| EmStep { pieces, log_likelihood };
-    UnigramRound { pieces, steps: steps.into_iter().map(step).collect() }
+    LearnedUnigram { pieces, steps: steps.into_iter().map(step).collect() }
 }

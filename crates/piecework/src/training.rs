@@ -10,8 +10,9 @@ use piecework_core::stages::pretokenize::PreTokenizer;
 use piecework_core::stages::split::Splitter;
 use piecework_core::threads::processors;
 use piecework_formats::vocab_txt;
-use piecework_train::count::{Counts, GroupWeights, LineEnds, WordCounter};
-use piecework_train::wordpiece::{WordPieceTrainSpec, learn};
+use piecework_train::Resume;
+use piecework_train::count::{CounterSettings, Counts, GroupWeights, WordCounter};
+use piecework_train::wordpiece::{WordPieceTrainSpec, resume};
 
 use crate::{Error, ParseSpecial, Tokenizer};
 
@@ -85,7 +86,8 @@ impl WordPieceTrainer {
         mut texts: impl Iterator<Item = T>,
         splitter: &Splitter,
     ) -> Result<Counts, CoreError> {
-        let mut counter = WordCounter::new(splitter.clone(), LineEnds::Strip, self.settings.num_threads);
+        let mut counter =
+            WordCounter::new(splitter.clone(), self.settings.num_threads, CounterSettings::default());
         loop {
             let held: Vec<T> = texts.by_ref().take(TEXTS_AT_ONCE).collect();
             if held.is_empty() {
@@ -131,7 +133,7 @@ impl Tokenizer {
         let counts = trainer.count(texts.into_iter(), &splitter)?;
         let isolated_characters = counts.isolated_characters(&splitter, &[])?;
         let settings = WordPieceTrainSpec { isolated_characters, ..trainer.settings.clone() };
-        let learned = learn(&counts, &settings, &mut |_, _| ControlFlow::Continue(()))?;
+        let learned = resume(&counts, &settings, Resume::default(), &mut |_, _| ControlFlow::Continue(()))?;
         Ok(Self::new(trainer.tokenizer(learned.vocab)?, ParseSpecial::default(), None))
     }
 }

@@ -37,9 +37,15 @@ struct EntryHash {
 }
 
 impl Entries {
-    pub(super) fn new(prefix: &str) -> Self {
+    /// Return entries with these names, each once.
+    pub(super) fn of(prefix: &str, names: impl IntoIterator<Item = impl AsRef<str>>) -> Self {
         let (prefix, base) = (prefix.to_owned(), Base::random());
-        Self { prefix, base, names: Vec::new(), hashes: Vec::new(), ids: HashTable::new() }
+        let mut entries =
+            Self { prefix, base, names: Vec::new(), hashes: Vec::new(), ids: HashTable::new() };
+        names.into_iter().for_each(|name| {
+            entries.add(name.as_ref());
+        });
+        entries
     }
 
     pub(super) fn len(&self) -> usize {

@@ -3,6 +3,7 @@
 use super::entries::Entries;
 use super::progress::Progress;
 use super::resume::Merge;
+use super::trace::StepLog;
 use crate::count::Counts;
 use piecework_core::error::{Error, ErrorKind};
 
@@ -53,17 +54,19 @@ pub(super) fn check_counts(counts: &Counts, progress: &mut Progress<'_>) -> Resu
     Ok(distinct)
 }
 
-/// Return special tokens and alphabet as the first entries; fails if `vocab_size` cannot hold them.
+/// Report the alphabet, and return special tokens and alphabet as the first entries; fails if `vocab_size` cannot hold
+/// them.
 pub(super) fn first_entries(
     prefix: &str,
     special_tokens: &[String],
     alphabet: Vec<String>,
     vocab_size: usize,
+    log: Option<&StepLog>,
 ) -> Result<Entries, Error> {
-    let mut entries = Entries::new(prefix);
-    for token in special_tokens {
-        entries.add(token);
+    if let Some(log) = log {
+        log.set_alphabet(&alphabet);
     }
+    let mut entries = Entries::of(prefix, special_tokens);
     let specials = entries.len();
     for form in alphabet {
         entries.add(&form);

@@ -74,9 +74,44 @@ pub enum Step {
     /// A threshold of the top-down trainer.
     #[serde(rename = "TrainingThreshold")]
     Threshold(ThresholdStep),
-    /// A step of Unigram.
-    #[serde(untagged)]
-    Unigram(UnigramStep),
+    /// An EM step of Unigram: expected counts and new scores.
+    #[serde(rename = "TrainingEstimate")]
+    Estimate {
+        /// The number of the step, from 1.
+        number: usize,
+        /// The round of EM steps and pruning, from 1.
+        round: usize,
+        /// The EM step of the round, from 1.
+        iteration: usize,
+        /// The number of pieces before the step.
+        pieces: usize,
+        /// The log-likelihood of the corpus by these pieces.
+        log_likelihood: f64,
+        /// The pieces with the largest expected counts.
+        estimates: Vec<PieceEstimate>,
+        /// The pieces that are dropped.
+        dropped: Vec<String>,
+        /// The lattice of the word before the step.
+        lattice: Option<TrainingLattice>,
+    },
+    /// A round of pruning of Unigram.
+    #[serde(rename = "TrainingPruning")]
+    Pruning {
+        /// The number of the step, from 1.
+        number: usize,
+        /// The round of EM steps and pruning, from 1.
+        round: usize,
+        /// The number of pieces before the step.
+        pieces: usize,
+        /// The first of the removed pieces, the least loss first.
+        removed: Vec<PieceLoss>,
+        /// The number of removed pieces.
+        removed_count: usize,
+        /// The first of the other pieces, the least loss first.
+        kept: Vec<PieceLoss>,
+        /// The lattice of the word before the step.
+        lattice: Option<TrainingLattice>,
+    },
 }
 
 /// A score, or a count.
@@ -204,50 +239,6 @@ pub struct ThresholdStep {
     pub vocab_size: usize,
     /// The first words as this vocabulary splits them.
     pub splits: Vec<(Vec<String>, u64)>,
-}
-
-/// A step of Unigram; kinds and fields have the names of the Python package.
-#[derive(Clone, Debug, Serialize)]
-#[serde(tag = "kind")]
-pub enum UnigramStep {
-    /// An EM step: expected counts and new scores.
-    #[serde(rename = "TrainingEstimate")]
-    Estimate {
-        /// The number of the step, from 1.
-        number: usize,
-        /// The round of EM steps and pruning, from 1.
-        round: usize,
-        /// The EM step of the round, from 1.
-        iteration: usize,
-        /// The number of pieces before the step.
-        pieces: usize,
-        /// The log-likelihood of the corpus by these pieces.
-        log_likelihood: f64,
-        /// The pieces with the largest expected counts.
-        estimates: Vec<PieceEstimate>,
-        /// The pieces that are dropped.
-        dropped: Vec<String>,
-        /// The lattice of the word before the step.
-        lattice: Option<TrainingLattice>,
-    },
-    /// A round of pruning.
-    #[serde(rename = "TrainingPruning")]
-    Pruning {
-        /// The number of the step, from 1.
-        number: usize,
-        /// The round of EM steps and pruning, from 1.
-        round: usize,
-        /// The number of pieces before the step.
-        pieces: usize,
-        /// The first of the removed pieces, the least loss first.
-        removed: Vec<PieceLoss>,
-        /// The number of removed pieces.
-        removed_count: usize,
-        /// The first of the other pieces, the least loss first.
-        kept: Vec<PieceLoss>,
-        /// The lattice of the word before the step.
-        lattice: Option<TrainingLattice>,
-    },
 }
 
 /// A piece in an EM step.

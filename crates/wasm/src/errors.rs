@@ -4,20 +4,6 @@ use js_sys::Reflect;
 use piecework_core::error::{Error, ErrorKind};
 use wasm_bindgen::prelude::*;
 
-#[wasm_bindgen(typescript_custom_section)]
-const TYPES: &str = r#"
-/** What functions of this module throw: `message` is the place and what is wrong. */
-export interface PieceworkError extends Error {
-  /** The class of the Python package: "FormatError", "ArgumentError", ... */
-  name: string;
-  /** The file, field or argument at fault. */
-  place: string;
-  found: string;
-  /** May be empty. */
-  expected: string;
-}
-"#;
-
 /// Make the JavaScript error for a core error.
 pub(crate) fn thrown(error: Error) -> JsValue {
     let made = js_sys::Error::new(&error.to_string());

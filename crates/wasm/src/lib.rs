@@ -8,6 +8,7 @@
 //! readable   tokens as text
 //! explain    how each word of a text is segmented
 //! training   vocabularies from a text, with the steps of the learner
+//! types      the TypeScript types of results (`types.d.ts`)
 //! ```
 //!
 //! WebAssembly has one thread. A panic stops the module for good: the caller makes a new one, and may ask the stopped
@@ -31,6 +32,9 @@ pub use tokens::Tokens;
 pub use training::{train, Training};
 
 use wasm_bindgen::prelude::*;
+
+#[wasm_bindgen(typescript_custom_section)]
+const TYPES: &str = include_str!("types.d.ts");
 
 /// Return the version of piecework.
 #[wasm_bindgen]

@@ -25,28 +25,6 @@ const MAX_SEGMENTATIONS: usize = 64;
 /// The word cache of each tokenizer, in bytes: several are open at once.
 const CACHE_BYTES: usize = 16 << 20;
 
-#[wasm_bindgen(typescript_custom_section)]
-const TYPES: &str = r#"
-/** What `Tokenizer.describe` returns. */
-export interface Description {
-  /** The kind of model: "WordPiece", "BPE", "SentencePiece unigram", ... */
-  model: string;
-  vocabSize: number;
-  /** How words are explained: the search of WordPiece, the merges of BPE, or the lattice of Unigram. */
-  view: "search" | "merges" | "lattice" | null;
-  /** Whether `segmentations` takes the model. */
-  samples: boolean;
-  /** The special tokens that the post-processor adds to a text. */
-  added: string[];
-}
-/** What `Tokenizer.segmentations` returns; scores are null for BPE. */
-export interface Segmentation {
-  tokens: string[];
-  score: number | null;
-  logProbability: number | null;
-}
-"#;
-
 /// A tokenizer that was loaded or trained.
 ///
 /// Truncation and padding are turned off, and special tokens in text are recognized.

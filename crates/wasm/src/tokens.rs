@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use piecework_core::engine::batch::BatchIds;
 use piecework_core::engine::Tokenizer;
+use piecework_core::text::units_before_chars;
 use wasm_bindgen::prelude::*;
 
 use crate::json::to_js;
@@ -78,7 +79,8 @@ impl Tokens {
         readable: &ReadableTokens,
     ) -> Result<Self, JsValue> {
         let spans = batch.spans.unwrap_or_default();
-        let units = UtfUnits::of(text);
+        let units = units_before_chars(text, char::len_utf16);
+        let before = |chars: u32| units[chars as usize] as u32;
         let is_added: Vec<bool> = match &spans.sequence_ids {
             Some(sequences) => sequences.iter().map(|&sequence| sequence < 0).collect(),
             None => spans.word_ids.iter().map(|&word| word < 0).collect(),
@@ -90,8 +92,8 @@ impl Tokens {
         let flags: Vec<u8> = batch.ids.iter().zip(&is_added).map(flag).collect();
         let names = names_of(&batch.ids, tokenizer, readable);
         Ok(Self {
-            starts: spans.offsets.iter().map(|span| units.before(span[0])).collect(),
-            ends: spans.offsets.iter().map(|span| units.before(span[1])).collect(),
+            starts: spans.offsets.iter().map(|span| before(span[0])).collect(),
+            ends: spans.offsets.iter().map(|span| before(span[1])).collect(),
             unknown: flags.iter().filter(|&flag| flag & UNKNOWN != 0).count(),
             distinct: names.len(),
             names: to_js(&names)?,
@@ -110,34 +112,4 @@ fn names_of(
     ids.iter().for_each(|&id| is_used[id as usize] = true);
     let used = (0_u32..).zip(is_used).filter(|(_, is_used)| *is_used);
     used.map(|(id, _)| (id, readable.of_token(tokenizer.token_of(id).unwrap_or_default()))).collect()
-}
-
-/// The UTF-16 position of each character position.
-enum UtfUnits {
-    /// All characters have one unit.
-    Same,
-    Each(Vec<u32>),
-}
-
-impl UtfUnits {
-    fn of(text: &str) -> Self {
-        if !text.bytes().any(|byte| byte >= 0xf0) {
-            return Self::Same;
-        }
-        let mut units = 0;
-        let mut before: Vec<u32> = Vec::with_capacity(text.len() / 2);
-        for c in text.chars() {
-            before.push(units);
-            units += c.len_utf16() as u32;
-        }
-        before.push(units);
-        Self::Each(before)
-    }
-
-    fn before(&self, char: u32) -> u32 {
-        match self {
-            Self::Same => char,
-            Self::Each(before) => before[char as usize],
-        }
-    }
 }

@@ -10,7 +10,7 @@ use piecework_core::stages::normalize::Normalizer;
 use piecework_core::stages::pretokenize::PreTokenizer;
 use piecework_core::stages::split::Splitter;
 use piecework_formats::tokenizer_json;
-use piecework_train::count::{Counts, GroupWeights, LineEnds, WordCounter};
+use piecework_train::count::{CounterSettings, Counts, GroupWeights, WordCounter};
 use piecework_train::merges::{PairScore, Ties};
 use piecework_train::unigram::{self, LearnedUnigram, UnigramResume, UnigramTrainSpec};
 use piecework_train::wordpiece::{self, Learner, Merges, Pruning, TopDown, WordPieceTrainSpec};
@@ -30,52 +30,6 @@ const SEEDS_PER_ENTRY: usize = 16;
 const LONGEST_WORD: usize = 10;
 /// The words that show what the normalizer changes.
 const EXAMPLES: usize = 3;
-
-#[wasm_bindgen(typescript_custom_section)]
-const TYPES: &str = r#"
-export type Learner =
-  | "wordpiece-pruning"
-  | "wordpiece-pmi"
-  | "wordpiece-likelihood"
-  | "wordpiece-frequency"
-  | "wordpiece-top-down"
-  | "bpe"
-  | "unigram";
-/** What `Training.trace` has; names and values are those of `explain_training` in the Python package. */
-export interface Trace {
-  words: [string, number][];
-  special_tokens: string[];
-  alphabet: string[];
-  /** Merges: the symbols of each word at the start. */
-  splits: [string[], number][];
-  /** The initial pieces of Unigram with their scores, or the entries that pruning can remove with their counts. */
-  seeds: [string, number][];
-  /** The number of all steps, of which `steps` has the first. */
-  step_count: number;
-  steps: TrainingStep[];
-  /** Unigram: the lattice of the word with the final pieces. */
-  lattice: TrainingLattice | null;
-  /** The vocabulary in the order of its ids; after a merge, its first `vocab_size` entries. */
-  vocab: string[];
-  /** The scores of the vocabulary of Unigram. */
-  scores: number[];
-  /** Why there are fewer entries than asked for. */
-  stopped_early: string | null;
-  /** What the normalizer changes. */
-  normalized: { words: number; changed: number; examples: [string, string][] };
-}
-/** A step; `kind` is the name of its class in the Python package, whose fields it has. */
-export interface TrainingStep {
-  kind: "TrainingMerge" | "TrainingRemoval" | "TrainingThreshold" | "TrainingEstimate" | "TrainingPruning";
-  number: number;
-  [field: string]: unknown;
-}
-export interface TrainingLattice {
-  word: string;
-  lattice: WordLattice;
-  probabilities: number[];
-}
-"#;
 
 /// A trained tokenizer, and how it was learned.
 #[wasm_bindgen]
@@ -168,7 +122,7 @@ impl Corpus {
             PreTokenizer::compile(template.pre_tokenizer.as_ref())?,
         );
         let lines: Vec<&str> = text.split(is_line_end).collect();
-        let mut counter = WordCounter::new(splitter.clone(), LineEnds::Strip, 1);
+        let mut counter = WordCounter::new(splitter.clone(), 1, CounterSettings::default());
         counter.add_texts(&lines, 0)?;
         let counts = counter.finish(&GroupWeights::UNIT)?.into_counts()?;
         let special = template.added_tokens.iter().filter(|token| token.special);
@@ -217,7 +171,7 @@ impl Corpus {
     fn learn_bpe(&self, vocab_size: usize, log: &StepLog) -> Result<Entries, Error> {
         let special_tokens = self.special_tokens.clone();
         let spec = bpe::BpeTrainSpec { vocab_size, min_frequency: 1, special_tokens, ..Default::default() };
-        bpe::resume(&self.counts, &spec, logged(log), &mut go_on).map(Entries::Merged)
+        bpe::resume(&self.counts, None, &spec, logged(log), &mut go_on).map(Entries::Merged)
     }
 
     /// Learn `vocab_size` pieces, or as many as the corpus has.

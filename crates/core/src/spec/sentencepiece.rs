@@ -37,6 +37,12 @@ pub enum PieceType {
     Byte,
 }
 
+impl PieceType {
+    /// All types, in the order of their numbers.
+    pub const ALL: [Self; 6] =
+        [Self::Normal, Self::Unknown, Self::Control, Self::UserDefined, Self::Unused, Self::Byte];
+}
+
 /// One piece of the vocabulary; its id is its position.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ScoredPiece {

@@ -21,15 +21,6 @@ const SCORES: &str = "model.scores";
 const PIECE_SCORES: &str = "model.piece_scores";
 const PIECE_TYPES: &str = "model.piece_types";
 
-const TYPES: [PieceType; 6] = [
-    PieceType::Normal,
-    PieceType::Unknown,
-    PieceType::Control,
-    PieceType::UserDefined,
-    PieceType::Unused,
-    PieceType::Byte,
-];
-
 /// Add the sections of a valid model: both tokens of every merge are entries.
 ///
 /// The entries and merges of a model by ranks are those of its vocabulary.
@@ -43,8 +34,7 @@ pub(super) fn add(model: &ModelSpec, by_ranks: bool, sections: &mut TableSection
             sections.put(SCORES, &spec.vocab.iter().map(|(_, score)| *score).collect::<Vec<f64>>().into());
         }
         ModelSpec::SentencePiece(spec) => {
-            let type_of = |piece: &ScoredPiece| TYPES.iter().position(|kind| *kind == piece.kind);
-            let types = spec.pieces.iter().map(|piece| type_of(piece).unwrap_or(0) as u8);
+            let types = spec.pieces.iter().map(|piece| piece.kind as u8);
             sections.put(PIECE_TYPES, &types.collect::<Vec<u8>>().into());
             let scores = spec.pieces.iter().map(|piece| piece.score);
             sections.put(PIECE_SCORES, &scores.collect::<Vec<f32>>().into());
@@ -179,8 +169,9 @@ fn check_len(name: &str, len: usize, vocab: &Vocab) -> Result<(), Error> {
 fn pieces(vocab: &Vocab, sections: &TableSections) -> Result<Vec<ScoredPiece>, Error> {
     let (scores, types) = (sections.get::<f32>(PIECE_SCORES)?, sections.get::<u8>(PIECE_TYPES)?);
     let piece = |(id, (&score, &kind)): (usize, (&f32, &u8))| {
-        let kind = TYPES.get(usize::from(kind)).ok_or_else(|| damaged(PIECE_TYPES, kind.to_string()))?;
-        Ok(ScoredPiece { text: token(vocab, id as u32)?.to_owned(), score, kind: *kind })
+        let known = PieceType::ALL.get(usize::from(kind));
+        let kind = *known.ok_or_else(|| damaged(PIECE_TYPES, kind.to_string()))?;
+        Ok(ScoredPiece { text: token(vocab, id as u32)?.to_owned(), score, kind })
     };
     check_len(PIECE_SCORES, scores.len(), vocab)?;
     check_len(PIECE_TYPES, types.len(), vocab)?;

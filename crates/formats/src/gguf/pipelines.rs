@@ -153,20 +153,15 @@ pub(super) fn read_sentencepiece(
         bos_piece: name(Role::Bos, "<s>"),
         eos_piece: name(Role::Eos, "</s>"),
         pad_piece: name(Role::Pad, "<pad>"),
-        lowest_score: None,
-        self_test: Vec::new(),
-        rest: Vec::new(),
+        ..SentencePieceSpec::default()
     };
     Ok(TokenizerSpec {
-        truncation: None,
-        padding: None,
         // The mask of XLM-RoBERTa, whose files are of the model t5, takes the spaces before it.
         added_tokens: vocabulary.added_tokens(!is_bpe),
         normalizer: Some(NormalizerSpec::SentencePiece(normalizer)),
-        pre_tokenizer: None,
         post_processor: read_framing(keys, &vocabulary, model, &defaults)?,
         decoder: Some(DecoderSpec::SentencePiece(decoder)),
-        model: ModelSpec::SentencePiece(spec),
+        ..TokenizerSpec::of(ModelSpec::SentencePiece(spec))
     })
 }
 
@@ -229,14 +224,11 @@ pub(super) fn read_metaspace_bpe(keys: &Keys, vocabulary: &Vocabulary) -> Result
     let metaspace = PatternSpec::Text(METASPACE.to_owned());
     let to_spaces = DecoderSpec::Replace { pattern: metaspace, content: SPACE.to_owned() };
     Ok(TokenizerSpec {
-        truncation: None,
-        padding: None,
         added_tokens: vocabulary.added_tokens(false),
         normalizer: Some(NormalizerSpec::Replace { pattern: space, content: METASPACE.to_owned() }),
-        pre_tokenizer: None,
         post_processor: read_framing(keys, vocabulary, TokenizerModel::Gemma4, &defaults)?,
         decoder: Some(DecoderSpec::Sequence(vec![to_spaces, DecoderSpec::ByteFallback, DecoderSpec::Fuse])),
-        model: ModelSpec::Bpe(model),
+        ..TokenizerSpec::of(ModelSpec::Bpe(model))
     })
 }
 

@@ -113,17 +113,6 @@ impl Role {
     }
 }
 
-/// The types by their numbers in a file, from 0. Undefined tokens are like normal ones.
-const TYPES: [PieceType; 7] = [
-    PieceType::Normal,
-    PieceType::Normal,
-    PieceType::Unknown,
-    PieceType::Control,
-    PieceType::UserDefined,
-    PieceType::Unused,
-    PieceType::Byte,
-];
-
 /// The tokens, their types and their roles; the id of a token is its position.
 pub(super) struct Vocabulary {
     pub(super) tokens: Vec<String>,
@@ -205,7 +194,8 @@ fn read_types(keys: &Keys, count: usize) -> Result<Option<Vec<PieceType>>, Error
     let Some(numbers) = keys.integers(TOKEN_TYPES)? else { return Ok(None) };
     check_len(keys, TOKEN_TYPES, numbers.len(), count)?;
     let kind = |(at, &number): (usize, &i32)| {
-        let kind = usize::try_from(number).ok().and_then(|number| TYPES.get(number));
+        // A type that is undefined, 0, is a normal one.
+        let kind = usize::try_from(number).ok().and_then(|number| PieceType::ALL.get(number.max(1) - 1));
         let part = format!("[{at}]");
         let error = || keys.error_at(TOKEN_TYPES, &part, number.to_string(), "a type from 0 to 6");
         kind.copied().ok_or_else(error)

@@ -9,7 +9,7 @@
 use std::borrow::Cow;
 
 use piecework_core::error::{Error, ErrorKind};
-use piecework_core::spec::{PieceType, SentencePieceKind};
+use piecework_core::spec::SentencePieceKind;
 
 /// The most bytes of a varint.
 const MAX_VARINT: usize = 10;
@@ -308,18 +308,6 @@ pub(super) const DEFAULT_EOS: &str = "</s>";
 pub(super) const DEFAULT_PAD: &str = "<pad>";
 pub(super) const DEFAULT_UNK: &str = "<unk>";
 
-pub(super) const KINDS: [(u64, SentencePieceKind); 4] = [
-    (1, SentencePieceKind::Unigram),
-    (2, SentencePieceKind::Bpe),
-    (3, SentencePieceKind::Word),
-    (4, SentencePieceKind::Char),
-];
-
-pub(super) const TYPES: [(u64, PieceType); 6] = [
-    (1, PieceType::Normal),
-    (2, PieceType::Unknown),
-    (3, PieceType::Control),
-    (4, PieceType::UserDefined),
-    (5, PieceType::Unused),
-    (6, PieceType::Byte),
-];
+/// The kinds in the order of their numbers, which begin at 1 as those of the types of pieces do.
+pub(super) const KINDS: [SentencePieceKind; 4] =
+    [SentencePieceKind::Unigram, SentencePieceKind::Bpe, SentencePieceKind::Word, SentencePieceKind::Char];

@@ -10,7 +10,7 @@ use super::message::{
     take_field, Field, Message, WireValue, ADD_DUMMY_PREFIX, BOS_PIECE, BYTE_FALLBACK, CHARSMAP,
     DEFAULT_BOS, DEFAULT_EOS, DEFAULT_PAD, DEFAULT_UNK_SURFACE, DENORMALIZER, EOS_PIECE,
     ESCAPE_WHITESPACES, EXPECTED, EXTENSIONS, INPUT, KINDS, MODEL_TYPE, NORMALIZER, PAD_PIECE, PIECE,
-    PIECES, REMOVE_EXTRA_WHITESPACES, SAMPLES, SCORE, SELF_TEST, TRAINER, TYPE, TYPES, UNK_SURFACE,
+    PIECES, REMOVE_EXTRA_WHITESPACES, SAMPLES, SCORE, SELF_TEST, TRAINER, TYPE, UNK_SURFACE,
     WHITESPACE_AS_SUFFIX,
 };
 
@@ -73,7 +73,7 @@ fn read_pieces(file: &Message<'_>) -> Result<Vec<ScoredPiece>, Error> {
         Ok(ScoredPiece {
             text: piece.text(PIECE, "")?,
             score: piece.float(SCORE)?,
-            kind: choice(&piece, TYPE, 1, &TYPES)?,
+            kind: choice(&piece, TYPE, &PieceType::ALL)?,
         })
     };
     file.all(PIECES.0).enumerate().map(read).collect()
@@ -91,9 +91,9 @@ fn valid_piece(bytes: &[u8]) -> Option<ScoredPiece> {
             _ => {}
         }
     }
-    let (_, kind) = TYPES.iter().find(|(number, _)| *number == kind)?;
+    let kind = *numbered(&PieceType::ALL, kind)?;
     let text = text.unwrap_or_default();
-    Some(ScoredPiece { text: std::str::from_utf8(&text).ok()?.to_owned(), score, kind: *kind })
+    Some(ScoredPiece { text: std::str::from_utf8(&text).ok()?.to_owned(), score, kind })
 }
 
 fn read_model(
@@ -114,7 +114,7 @@ fn read_model(
         }
     }
     Ok(SentencePieceSpec {
-        kind: choice(trainer, MODEL_TYPE, 1, &KINDS)?,
+        kind: choice(trainer, MODEL_TYPE, &KINDS)?,
         pieces,
         byte_fallback: trainer.flag(BYTE_FALLBACK, false)?,
         bos_piece: name(trainer, BOS_PIECE, DEFAULT_BOS)?,
@@ -183,14 +183,16 @@ fn name(trainer: &Message<'_>, field: Field, default: &str) -> Result<String, Er
     Ok(if name.is_empty() { default.to_owned() } else { name })
 }
 
-fn choice<T: Copy>(
-    message: &Message<'_>,
-    field: Field,
-    default: u64,
-    known: &[(u64, T)],
-) -> Result<T, Error> {
-    let number = message.number(field, default)?;
-    let found = known.iter().find(|(known, _)| *known == number).map(|(_, value)| *value);
+/// Return the value with a number, the first one without a number.
+fn choice<T: Copy>(message: &Message<'_>, field: Field, known: &[T]) -> Result<T, Error> {
+    let number = message.number(field, 1)?;
     let expected = || format!("1 to {}", known.len());
-    found.ok_or_else(|| message.unexpected(field, &WireValue::Varint(number), &expected()))
+    numbered(known, number)
+        .copied()
+        .ok_or_else(|| message.unexpected(field, &WireValue::Varint(number), &expected()))
+}
+
+/// Return the value with a number, from 1.
+fn numbered<T>(known: &[T], number: u64) -> Option<&T> {
+    known.get(usize::try_from(number.checked_sub(1)?).ok()?)
 }

@@ -2,6 +2,7 @@
 
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::spec::{ModelSpec, ScoredPiece, TokenizerSpec};
+use piecework_core::text::six_digits;
 
 use super::message::{Message, OUTPUT_PIECE_SCORE, TRAINER};
 use crate::text::unmarked_utf8;
@@ -19,7 +20,7 @@ pub fn write_vocab(spec: &TokenizerSpec) -> Result<Vec<u8>, Error> {
 }
 
 fn written(pieces: &[ScoredPiece]) -> String {
-    let line = |piece: &ScoredPiece| format!("{}\t{}\n", piece.text, six_digits(piece.score));
+    let line = |piece: &ScoredPiece| format!("{}\t{}\n", piece.text, six_digits(piece.score.into()));
     pieces.iter().map(line).collect()
 }
 
@@ -51,34 +52,10 @@ fn read_line(number: usize, line: &str) -> Result<(String, f64), Error> {
     }
 }
 
-/// Format a number as `%g`: six significant digits without trailing zeros.
-fn six_digits(value: f32) -> String {
-    let scientific = format!("{:.5e}", f64::from(value));
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let trimmed = |number: &str| match number.contains('.') {
-        true => number.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => number.to_owned(),
-    };
-    if (-4..6).contains(&exponent) {
-        return trimmed(&format!("{:.*}", (5 - exponent).max(0) as usize, f64::from(value)));
-    }
-    let sign = if exponent < 0 { '-' } else { '+' };
-    format!("{}e{sign}{:02}", trimmed(digits), exponent.abs())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
     use piecework_core::spec::PieceType;
-
-    #[test]
-    fn writes_six_digits_as_c_does() {
-        let cases = [(0.0, "0"), (-3.46572, "-3.46572"), (-0.1, "-0.1"), (-1234567.0, "-1.23457e+06")];
-        for (value, expected) in cases.into_iter().chain([(1e-7, "1e-07"), (-31738.0, "-31738")]) {
-            assert_eq!(six_digits(value), expected);
-        }
-    }
 
     #[test]
     fn reads_what_it_writes_and_names_lines() {

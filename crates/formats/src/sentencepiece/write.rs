@@ -12,8 +12,8 @@ use super::message::{
     put_field, Field, Message, WireValue, ADD_DUMMY_PREFIX, BOS_PIECE, BYTE_FALLBACK, CHARSMAP,
     DEFAULT_BOS, DEFAULT_EOS, DEFAULT_PAD, DEFAULT_UNK, DEFAULT_UNK_SURFACE, DENORMALIZER, EOS_PIECE,
     ESCAPE_WHITESPACES, EXPECTED, INPUT, KINDS, MODEL_TYPE, NORMALIZER, PAD_PIECE, PIECE, PIECES,
-    REMOVE_EXTRA_WHITESPACES, SAMPLES, SCORE, SELF_TEST, TRAINER, TYPE, TYPES, UNK_PIECE, UNK_SURFACE,
-    VOCAB_SIZE, WHITESPACE_AS_SUFFIX,
+    REMOVE_EXTRA_WHITESPACES, SAMPLES, SCORE, SELF_TEST, TRAINER, TYPE, UNK_PIECE, UNK_SURFACE, VOCAB_SIZE,
+    WHITESPACE_AS_SUFFIX,
 };
 
 /// Write a `.model`; fails unless the stages are SentencePiece's normalizer, model and decoder only.
@@ -74,7 +74,7 @@ fn trainer(
     let bytes = rest.merged(TRAINER)?;
     let mut trainer = Message::parse(&bytes, TRAINER.1)?;
     let is_new = bytes.is_empty();
-    let kind = KINDS.iter().find(|(_, kind)| *kind == model.kind).map_or(1, |(number, _)| *number);
+    let kind = KINDS.iter().position(|kind| *kind == model.kind).map_or(1, |at| at as u64 + 1);
     set_number(&mut trainer, MODEL_TYPE, kind, 1)?;
     if is_new {
         trainer.set(VOCAB_SIZE, WireValue::Varint(model.pieces.len() as u64));
@@ -110,8 +110,7 @@ fn piece_bytes(piece: &ScoredPiece) -> Vec<u8> {
     put_field(PIECE.0, &WireValue::Bytes(piece.text.as_bytes().into()), &mut out);
     put_field(SCORE.0, &WireValue::Fixed32(piece.score.to_le_bytes()), &mut out);
     if piece.kind != PieceType::Normal {
-        let number = TYPES.iter().find(|(_, kind)| *kind == piece.kind).map_or(1, |(number, _)| *number);
-        put_field(TYPE.0, &WireValue::Varint(number), &mut out);
+        put_field(TYPE.0, &WireValue::Varint(piece.kind as u64 + 1), &mut out);
     }
     out
 }

@@ -7,7 +7,8 @@ use serde_json::{json, Value};
 
 use super::sentencepiece::{read_normalizer, write_normalizer};
 use super::shared::{
-    bare, optional, read_custom, read_replace, sequence, write_custom, write_replace, Functions, BASE64,
+    bare, optional, read_base64, read_custom, read_replace, sequence, write_custom, write_replace,
+    Functions, BASE64,
 };
 use crate::json::Field;
 
@@ -89,12 +90,7 @@ fn read_strip(field: &Field) -> Result<NormalizerSpec, Error> {
 
 fn read_precompiled(field: &Field) -> Result<NormalizerSpec, Error> {
     field.fields(&["type", "precompiled_charsmap"])?;
-    let encoded = field.get("precompiled_charsmap")?;
-    let charsmap = BASE64.decode(encoded.text()?);
-    let charsmap = charsmap.map_err(|error| {
-        let found = format!("text that is not base64 ({error})");
-        encoded.contradiction(found, "a charsmap in base64")
-    })?;
+    let charsmap = read_base64(&field.get("precompiled_charsmap")?, "a charsmap in base64")?;
     Ok(NormalizerSpec::Precompiled { charsmap })
 }
 

@@ -9,7 +9,7 @@ use piecework_core::spec::{
 use serde::ser::{Serialize, SerializeMap, SerializeTuple, Serializer};
 use serde_json::{json, Value};
 
-use super::shared::{optional, BASE64};
+use super::shared::{name_of, optional, read_base64, BASE64};
 use crate::json::Field;
 
 /// The name of all three.
@@ -42,7 +42,7 @@ pub(super) fn read_normalizer(field: &Field) -> Result<SentencePieceNormalizerSp
         "user_defined_symbols",
     ])?;
     Ok(SentencePieceNormalizerSpec {
-        charsmap: bytes(&field.get("precompiled_charsmap")?)?,
+        charsmap: read_base64(&field.get("precompiled_charsmap")?, "bytes in base64")?,
         add_dummy_prefix: field.get("add_dummy_prefix")?.flag()?,
         remove_extra_whitespaces: field.get("remove_extra_whitespaces")?.flag()?,
         escape_whitespaces: field.get("escape_whitespaces")?.flag()?,
@@ -120,23 +120,19 @@ pub(super) fn read_model(field: &Field) -> Result<SentencePieceSpec, Error> {
     };
     Ok(SentencePieceSpec {
         kind: field.get("kind")?.choice(&KINDS)?,
-        pieces: field
-            .get("pieces")?
-            .items()?
-            .map(|piece| read_piece(&piece))
-            .collect::<Result<_, Error>>()?,
+        pieces: field.get("pieces")?.items()?.map(read_piece).collect::<Result<_, Error>>()?,
         byte_fallback: field.get("byte_fallback")?.flag()?,
         bos_piece: field.get("bos_piece")?.text()?.to_owned(),
         eos_piece: field.get("eos_piece")?.text()?.to_owned(),
         pad_piece: field.get("pad_piece")?.text()?.to_owned(),
         lowest_score: optional(field, "lowest_score", score)?,
         self_test: field.get("self_test")?.items()?.map(sample).collect::<Result<_, Error>>()?,
-        rest: bytes(&field.get("rest")?)?,
+        rest: read_base64(&field.get("rest")?, "bytes in base64")?,
     })
 }
 
 /// Read a piece: text, score and, unless it is normal, type.
-fn read_piece(field: &Field) -> Result<ScoredPiece, Error> {
+fn read_piece(field: Field) -> Result<ScoredPiece, Error> {
     let mut items = field.items()?;
     let (Some(text), Some(number), kind, None) = (items.next(), items.next(), items.next(), items.next())
     else {
@@ -162,12 +158,6 @@ fn texts(field: &Field) -> Result<Vec<String>, Error> {
     field.items()?.map(|text| text.text().map(str::to_owned)).collect()
 }
 
-fn bytes(field: &Field) -> Result<Vec<u8>, Error> {
-    BASE64.decode(field.text()?).map_err(|error| {
-        field.contradiction(format!("text that is not base64 ({error})"), "bytes in base64")
-    })
-}
-
 /// A model for writing, without a copy of its pieces.
 pub(super) struct SentencePieceJson<'a>(pub(super) &'a SentencePieceSpec);
 
@@ -177,7 +167,7 @@ impl Serialize for SentencePieceJson<'_> {
         let pieces: Vec<PieceJson<'_>> = spec.pieces.iter().map(PieceJson).collect();
         let mut fields = serializer.serialize_map(None)?;
         fields.serialize_entry("type", KIND)?;
-        fields.serialize_entry("kind", name_of(&spec.kind, &KINDS))?;
+        fields.serialize_entry("kind", name_of(&KINDS, spec.kind))?;
         fields.serialize_entry("byte_fallback", &spec.byte_fallback)?;
         fields.serialize_entry("bos_piece", &spec.bos_piece)?;
         fields.serialize_entry("eos_piece", &spec.eos_piece)?;
@@ -200,12 +190,8 @@ impl Serialize for PieceJson<'_> {
         items.serialize_element(text)?;
         items.serialize_element(&f64::from(*score))?;
         if !is_normal {
-            items.serialize_element(name_of(kind, &TYPES))?;
+            items.serialize_element(name_of(&TYPES, *kind))?;
         }
         items.end()
     }
-}
-
-fn name_of<T: PartialEq>(value: &T, names: &[(&'static str, T)]) -> &'static str {
-    names.iter().find(|(_, known)| known == value).map_or("", |(name, _)| name)
 }

@@ -4,7 +4,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use base64::alphabet;
-use base64::engine::{DecodePaddingMode, GeneralPurpose, GeneralPurposeConfig};
+use base64::engine::{DecodePaddingMode, Engine, GeneralPurpose, GeneralPurposeConfig};
 use piecework_core::error::Error;
 use piecework_core::spec::{
     AddedToken, ByteLevelSpec, CustomSpec, MetaspaceSpec, PatternSpec, PrependScheme, SplitBehavior,
@@ -20,6 +20,12 @@ pub(super) const BASE64: GeneralPurpose = GeneralPurpose::new(
     &alphabet::STANDARD,
     GeneralPurposeConfig::new().with_decode_padding_mode(DecodePaddingMode::Indifferent),
 );
+
+/// Read bytes in base64; `expected` names them in errors.
+pub(super) fn read_base64(field: &Field, expected: &str) -> Result<Vec<u8>, Error> {
+    let found = |error: base64::DecodeError| format!("text that is not base64 ({error})");
+    BASE64.decode(field.text()?).map_err(|error| field.contradiction(found(error), expected))
+}
 
 const BEHAVIORS: [(&str, SplitBehavior); 5] = [
     ("Removed", SplitBehavior::Removed),

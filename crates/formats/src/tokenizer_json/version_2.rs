@@ -8,13 +8,13 @@ use std::collections::HashMap;
 
 use piecework_core::error::Error;
 use piecework_core::spec::{
-    AddedToken, ByteLevelSpec, MetaspaceSpec, ModelSpec, NormalizerSpec, PatternSpec, PostProcessorSpec,
-    PreTokenizerSpec, PrependScheme, SplitBehavior, TemplatePiece, TemplateSpec, TemplateToken,
-    TokenizerSpec,
+    AddedToken, MetaspaceSpec, ModelSpec, NormalizerSpec, PatternSpec, PostProcessorSpec, PreTokenizerSpec,
+    PrependScheme, SplitBehavior, TemplatePiece, TemplateSpec, TemplateToken, TokenizerSpec,
 };
 
 use super::shared::{optional, read_added_tokens, Functions, FIELDS};
 use super::{decoders, lengths, models, normalizers, pre_tokenizers};
+use crate::bytes::byte_level;
 use crate::json::Field;
 
 const PRE_TOKENIZERS: [&str; 10] = [
@@ -146,8 +146,7 @@ fn pre_tokenizer(
     if is_byte_level {
         let use_regex = stages.last() == Some(&gpt2_split());
         stages.truncate(stages.len() - usize::from(use_regex));
-        let spec = ByteLevelSpec { add_prefix_space: false, trim_offsets: true, use_regex };
-        stages.push(PreTokenizerSpec::ByteLevel(spec));
+        stages.push(PreTokenizerSpec::ByteLevel(byte_level(use_regex)));
     }
     Ok(Some(if stages.len() == 1 { stages.remove(0) } else { PreTokenizerSpec::Sequence(stages) }))
 }

@@ -94,7 +94,7 @@ impl CostUnit {
 /// # Ok::<(), piecework_core::error::Error>(())
 /// ```
 ///
-/// Errors: those of [`learn`](super::learn), and `Argument` for fewer than two sources, for parallel texts that are
+/// Errors: those of [`resume`](super::resume), and `Argument` for fewer than two sources, for parallel texts that are
 /// not one for each source, and unless there is either a unit or parallel texts.
 pub fn learn_by_source(
     counts: SourceCounts<'_>,
@@ -113,15 +113,8 @@ pub fn learn_by_source(
     let sizes = counts.sources.iter().map(size).collect();
     let turns = Turns::new(&words.lengths(), sizes, parity.global_merges, parity.window);
     let (settings, limits) = (spec.merge_settings(), spec.limits(&entries));
-    let learned = merges::learn_by_source(
-        words,
-        entries,
-        settings,
-        limits,
-        turns,
-        resume.earlier.into(),
-        &mut progress,
-    )?;
+    let earlier = resume.earlier.into();
+    let learned = merges::learn(words, entries, settings, limits, Some(turns), earlier, &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
 }

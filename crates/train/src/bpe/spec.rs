@@ -60,10 +60,8 @@ impl BpeTrainSpec {
         let affixes = self.affixes();
         let forms = AlphabetForms::StartAndSeen;
         let first = affixes.alphabet_entries(counts, &alphabet, forms, true, self.alphabet_order, initial);
-        if let Some(log) = progress.steps() {
-            log.set_alphabet(&first);
-        }
-        let entries = first_entries(affixes.prefix, &self.special_tokens, first, self.vocab_size)?;
+        let log = progress.steps();
+        let entries = first_entries(affixes.prefix, &self.special_tokens, first, self.vocab_size, log)?;
         Ok((alphabet, entries))
     }
 

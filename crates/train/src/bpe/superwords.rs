@@ -7,8 +7,6 @@
 //! Source: Liu et al. 2025, "SuperBPE: Space Travel for Language Models", section 2. Sequences are counted as Schmidt et al.
 //! 2026, "Faster Superword Tokenization", count their candidates, so that no document stays in memory.
 
-use std::ops::ControlFlow;
-
 use foldhash::HashSet;
 
 use super::spec::{BpeTrainSpec, SuperwordSpec};
@@ -19,7 +17,7 @@ use crate::learned::check_counts;
 use crate::merges::{self, ExistingModel};
 use crate::progress::Progress;
 use crate::resume::EarlierMerges;
-use crate::{Learned, Merge, Resume};
+use crate::{Learned, Merge};
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::model::Model;
 use piecework_core::spec::{BpeSpec, MergeList, ModelSpec};
@@ -29,34 +27,22 @@ use piecework_core::vocab::Vocab;
 /// The bytes of a token at the transition, at least: what is reserved for the tokens of sequences.
 const BYTES_PER_TOKEN: usize = 2;
 
-/// Learn a byte-level vocabulary with superwords, from the counts of sequences of words and of their words.
-///
-/// [`Counts::split`] makes `words` from `sequences`. Continue after the merges of an earlier run, if there are any.
-/// `spec` has no prefix and no suffix; without `superwords`, only the words are learned from.
-///
-/// Errors: those of [`learn`](super::learn), and `Training` if the words yield fewer entries than an exact transition.
-pub fn resume_with_superwords(
+/// Learn the entries of single words, then those that may cross spaces.
+pub(super) fn learn(
     words: &Counts,
     sequences: &Counts,
     spec: &BpeTrainSpec,
-    resume: Resume<'_>,
-    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
+    earlier: &[Merge],
+    progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
-    let mut progress = Progress::start(spec.vocab_size, progress)?;
-    progress.log_to(resume);
     let stage = spec.superwords.and_then(|one| Some((one, one.first_stage(spec.vocab_size)?)));
-    let learned = match stage {
-        None => learn_words(words, spec, resume.earlier.into(), &mut progress)?,
-        Some((superwords, size)) => {
-            let first =
-                learn_first(words, spec, (size, superwords.is_exact), resume.earlier, &mut progress)?;
-            let later = EarlierMerges::after(resume.earlier, &first.merges)?;
-            let rest = learn_further(sequences, spec, superwords, (&first, later), &mut progress)?;
-            Learned { merges: [first.merges, rest.merges].concat(), ..rest }
-        }
+    let Some((superwords, size)) = stage else {
+        return learn_words(words, spec, earlier.into(), progress);
     };
-    progress.finish(learned.vocab.len())?;
-    Ok(learned)
+    let first = learn_first(words, spec, (size, superwords.is_exact), earlier, progress)?;
+    let later = EarlierMerges::after(earlier, &first.merges)?;
+    let rest = learn_further(sequences, spec, superwords, (&first, later), progress)?;
+    Ok(Learned { merges: [first.merges, rest.merges].concat(), ..rest })
 }
 
 /// Learn the entries of single words up to the transition.
@@ -89,15 +75,12 @@ fn learn_further(
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
     let chars = check_counts(sequences, progress)?;
-    let mut entries = Entries::new("");
-    for entry in &learned.vocab {
-        entries.add(entry);
-    }
+    let entries = Entries::of("", &learned.vocab);
     let (model, vocab) = model_of(learned)?;
     let base = ExistingModel { model: &model, vocab: &vocab, barriers: &[] };
     let cells = merges::segmented(sequences, chars / BYTES_PER_TOKEN, base, progress)?;
     let limits = superwords.limits(&entries);
-    merges::learn(cells, entries, spec.merge_settings(), limits, later, progress)
+    merges::learn(cells, entries, spec.merge_settings(), limits, None, later, progress)
 }
 
 /// Return the model of the entries of single words.
@@ -113,13 +96,7 @@ fn model_of(learned: &Learned) -> Result<(Model, Vocab), Error> {
     let spec = ModelSpec::Bpe(BpeSpec {
         vocab: learned.vocab.iter().cloned().zip(0..).collect(),
         merges,
-        dropout: None,
-        unk_token: None,
-        continuing_subword_prefix: None,
-        end_of_word_suffix: None,
-        fuse_unk: false,
-        byte_fallback: false,
-        ignore_merges: false,
+        ..BpeSpec::default()
     });
     let vocab = Vocab::of_model(&spec)?;
     Ok((Model::compile(&spec, &vocab, &TableSections::default())?, vocab))
@@ -132,8 +109,11 @@ fn too_few(learned: &Learned, transition: usize) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use std::ops::ControlFlow;
+
     use super::*;
-    use crate::MergeLog;
+    use crate::bpe::resume;
+    use crate::{MergeLog, Resume};
 
     const SPEC: BpeTrainSpec = BpeTrainSpec {
         vocab_size: 13,
@@ -163,8 +143,8 @@ mod tests {
 
     fn learn(spec: &BpeTrainSpec, earlier: &[Merge], log: &MergeLog) -> Result<Learned, Error> {
         let (words, sequences) = sequences();
-        let resume = Resume { earlier, log: Some(log), ..Resume::default() };
-        resume_with_superwords(&words, &sequences, spec, resume, &mut |_, _| ControlFlow::Continue(()))
+        let start = Resume { earlier, log: Some(log), ..Resume::default() };
+        resume(&words, Some(&sequences), spec, start, &mut |_, _| ControlFlow::Continue(()))
     }
 
     #[test]

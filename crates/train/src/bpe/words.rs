@@ -23,5 +23,5 @@ pub(super) fn learn_words(
     let words = forms.segment(counts, chars, false, progress)?;
     let limits = spec.limits(&entries);
     let earlier = if entries.len() < spec.vocab_size { earlier } else { EarlierMerges::default() };
-    merges::learn(words, entries, spec.merge_settings(), limits, earlier, progress)
+    merges::learn(words, entries, spec.merge_settings(), limits, None, earlier, progress)
 }

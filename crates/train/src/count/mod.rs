@@ -23,11 +23,8 @@ mod word_counter;
 pub use count_map::CountMap;
 pub use counts::Counts;
 pub use ordered_words::OrderedWords;
-pub use sample::TextSample;
-pub use spilled::{GroupWeights, Run, SpillFolder};
-pub use word_counter::{
-    CountPosition, CounterSettings, CounterState, LeftOut, LineEnds, TextFilter, WordCounter,
-};
+pub use spilled::GroupWeights;
+pub use word_counter::{CountPosition, CounterSettings, CounterState, LeftOut, WordCounter};
 
 #[cfg(test)]
 mod tests;

@@ -1,28 +1,11 @@
 //! A random sample of texts that depends on a seed and on their positions only.
 
-/// Contains a share of all text positions.
+/// Whether the text at a position is in a sample of `share`, from 0 to 1, of all texts.
 ///
 /// The choice depends on the seed and the position, so it is the same for any number of threads, and for
 /// shards that number their sources alike.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TextSample {
-    seed: u64,
-    /// Positions whose hash is at most this are in the sample.
-    threshold: u64,
-}
-
-impl TextSample {
-    /// Return a sample of `share`, from 0 to 1, of all texts.
-    #[must_use]
-    pub fn new(share: f64, seed: u64) -> Self {
-        Self { seed, threshold: (share * u64::MAX as f64) as u64 }
-    }
-
-    /// Return whether the text at a position is in the sample.
-    #[must_use]
-    pub fn contains(self, position: u64) -> bool {
-        mixed(mixed(self.seed) ^ position) <= self.threshold
-    }
+pub(super) fn is_sampled(share: f64, seed: u64, position: u64) -> bool {
+    mixed(mixed(seed) ^ position) <= (share * u64::MAX as f64) as u64
 }
 
 /// Apply the output function of SplitMix64 (Steele, Lea and Flood 2014).
@@ -40,9 +23,7 @@ mod tests {
     #[test]
     fn a_sample_has_its_share_and_depends_on_the_seed() {
         let positions = || (0..100_000_u64).map(|line| line * 80);
-        let drawn = |share, seed| {
-            positions().filter(|&at| TextSample::new(share, seed).contains(at)).collect::<Vec<_>>()
-        };
+        let drawn = |share, seed| positions().filter(|&at| is_sampled(share, seed, at)).collect::<Vec<_>>();
         assert!((drawn(0.1, 7).len() as i64 - 10_000).abs() < 500);
         assert_ne!(drawn(0.1, 7), drawn(0.1, 8));
         assert_eq!(drawn(1.0, 7).len(), 100_000);

@@ -8,7 +8,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 
 use super::counts::SOURCE_SHIFT;
-use super::{Counts, GroupWeights, LineEnds, SpillFolder, TextFilter, TextSample, WordCounter};
+use super::{CounterSettings, Counts, GroupWeights, WordCounter};
 use piecework_core::error::ErrorKind;
 use piecework_core::spec::PreTokenizerSpec;
 use piecework_core::stages::normalize::Normalizer;
@@ -25,8 +25,9 @@ impl TestFolder {
         Self(std::env::temp_dir().join(format!("piecework-counts-{}-{number}", std::process::id())))
     }
 
-    fn spill(&self) -> SpillFolder {
-        SpillFolder::new(&self.0, false)
+    /// Return the settings of a counter with a memory limit.
+    fn limit(&self, bytes: usize) -> CounterSettings {
+        CounterSettings { memory: Some(bytes), folder: Some(self.0.clone()), ..CounterSettings::default() }
     }
 }
 
@@ -37,16 +38,16 @@ impl Drop for TestFolder {
 }
 
 fn counter(num_threads: usize) -> WordCounter {
-    counter_of(LineEnds::Strip, num_threads)
+    counter_of(num_threads, CounterSettings::default())
 }
 
-fn counter_of(lines: LineEnds, num_threads: usize) -> WordCounter {
+fn counter_of(num_threads: usize, settings: CounterSettings) -> WordCounter {
     let pre_tokenizer = PreTokenizer::compile(Some(&PreTokenizerSpec::WhitespaceSplit));
     let splitter = Splitter::new(
         Normalizer::compile(None).expect("no normalizer"),
         pre_tokenizer.expect("a known pre-tokenizer"),
     );
-    WordCounter::new(splitter, lines, num_threads)
+    WordCounter::new(splitter, num_threads, settings)
 }
 
 fn add(counter: &mut WordCounter, source: u32, text: &str) {
@@ -83,7 +84,7 @@ proptest! {
     #[test]
     fn a_memory_limit_does_not_change_counts(texts in texts(), threads in 1_usize..4, limit in 0_usize..20_000) {
         let folder = TestFolder::new();
-        let limited = counter(threads).with_memory_limit(limit, folder.spill());
+        let limited = counter_of(threads, folder.limit(limit));
         prop_assert_eq!(counted(limited, &texts), counted(counter(1), &texts));
     }
 
@@ -94,9 +95,9 @@ proptest! {
         keep in any::<bool>(),
         threads in 1_usize..3,
     ) {
-        let ends = if keep { LineEnds::Keep } else { LineEnds::Strip };
-        let filter = TextFilter { sample: Some(TextSample::new(0.7, 1)), ..TextFilter::default() };
-        let new = || counter_of(ends, threads).with_filter(filter.clone());
+        let sample = Some((0.7, 1));
+        let settings = CounterSettings { keep_line_ends: keep, sample, ..CounterSettings::default() };
+        let new = || counter_of(threads, settings.clone());
         let (mut whole, mut divided) = (new(), new());
         whole.add_block(&lines.concat(), 1, 100, false).expect("short lines");
         let (mut offset, mut block) = (100, Vec::new());
@@ -117,7 +118,7 @@ proptest! {
     #[test]
     fn words_in_parts_are_all_words(texts in texts(), part in 1_usize..5, limit in 0_usize..2_000) {
         let folder = TestFolder::new();
-        let mut limited = counter(1).with_memory_limit(limit, folder.spill());
+        let mut limited = counter_of(1, folder.limit(limit));
         texts.iter().zip(0..).for_each(|(text, source)| add(&mut limited, source, text));
         let mut words = limited.finish(&GroupWeights::UNIT).expect("small counts");
         let mut rows = Vec::new();
@@ -141,7 +142,7 @@ proptest! {
     ) {
         let folder = TestFolder::new();
         let stop = stop.min(texts.len());
-        let limited = || counter(2).with_memory_limit(limit, folder.spill());
+        let limited = || counter_of(2, folder.limit(limit));
         let mut first = limited();
         texts[..stop].iter().zip(0..).for_each(|(text, source)| add(&mut first, source, text));
         let state = first.state().expect("a writable folder");
@@ -159,7 +160,7 @@ proptest! {
         texts in texts(), numerators in vec(0_u64..9, 8), denominator in 1_u64..7,
     ) {
         let folder = TestFolder::new();
-        let mut limited = counter(1).with_memory_limit(1 << 20, folder.spill());
+        let mut limited = counter_of(1, folder.limit(1 << 20));
         let mut sums = BTreeMap::<String, u64>::new();
         for (at, text) in texts.iter().enumerate() {
             limited.start_group(at as u32).expect("a memory limit");
@@ -178,7 +179,7 @@ proptest! {
     #[test]
     fn a_damaged_run_is_an_error(at in 0.0..1.0_f64, bit in 0_u32..8, cut in any::<bool>()) {
         let folder = TestFolder::new();
-        let mut limited = counter(1).with_memory_limit(0, folder.spill());
+        let mut limited = counter_of(1, folder.limit(0));
         add(&mut limited, 0, "hug pug hugs a much longer word: internationalization");
         let path = limited.write_runs().expect("a writable folder")[0].path.clone();
         let mut bytes = std::fs::read(&path).expect("the run");
@@ -205,7 +206,7 @@ fn numbered_words(range: std::ops::Range<u32>) -> String {
 fn many_runs_and_large_tables_are_sorted_in_files() {
     let folder = TestFolder::new();
     let texts: Vec<String> = (0..80).map(|at| numbered_words(at * 500..at * 500 + 1000)).collect();
-    let mut limited = counter(2).with_memory_limit(400_000, folder.spill());
+    let mut limited = counter_of(2, folder.limit(400_000));
     for (text, source) in texts.iter().zip(0..) {
         add(&mut limited, source, text);
         limited.write_runs().expect("a writable folder");
@@ -217,7 +218,7 @@ fn many_runs_and_large_tables_are_sorted_in_files() {
 #[test]
 fn maps_stay_within_the_limit() {
     let folder = TestFolder::new();
-    let mut limited = counter(1).with_memory_limit(2_000_000, folder.spill());
+    let mut limited = counter_of(1, folder.limit(2_000_000));
     for source in 0..20 {
         add(&mut limited, source, &numbered_words(source * 5000..source * 5000 + 5000));
         assert!(limited.map_bytes() <= 2_000_000);
@@ -228,8 +229,7 @@ fn maps_stay_within_the_limit() {
 #[test]
 fn sums_beyond_64_bits_are_reported() {
     let folder = TestFolder::new();
-    let filter = TextFilter { with_counts: true, ..TextFilter::default() };
-    let mut limited = counter(1).with_filter(filter).with_memory_limit(0, folder.spill());
+    let mut limited = counter_of(1, CounterSettings { with_counts: true, ..folder.limit(0) });
     let most = format!("hug\t{}\n", u64::MAX);
     for source in 0..2 {
         add(&mut limited, source, &most);
@@ -241,14 +241,13 @@ fn sums_beyond_64_bits_are_reported() {
 
 #[test]
 fn long_words_and_unsampled_texts_are_left_out_and_counted() {
-    let filter = TextFilter { max_word_chars: Some(3), ..TextFilter::default() };
-    let mut short = counter(1).with_filter(filter);
+    let settings = CounterSettings { max_word_length: Some(3), ..CounterSettings::default() };
+    let mut short = counter_of(1, settings);
     add(&mut short, 0, "hug hugs ééé éééé internationalization");
     assert_eq!(short.left_out().long_words, 3);
     assert_eq!(finish(short, &GroupWeights::UNIT).iter().collect::<Vec<_>>(), [("hug", 1), ("ééé", 1)]);
-    let sample = Some(TextSample::new(0.5, 1));
-    let filter = TextFilter { sample, ..TextFilter::default() };
-    let mut sampled = counter(1).with_filter(filter);
+    let settings = CounterSettings { sample: Some((0.5, 1)), ..CounterSettings::default() };
+    let mut sampled = counter_of(1, settings);
     add(&mut sampled, 0, &"hug\n".repeat(1000));
     let left_out = sampled.left_out().unsampled_texts;
     assert!((400..600).contains(&left_out));
@@ -257,7 +256,9 @@ fn long_words_and_unsampled_texts_are_left_out_and_counted() {
 
 #[test]
 fn a_folder_that_cannot_be_made_is_named() {
-    let mut limited = counter(1).with_memory_limit(0, SpillFolder::new("/dev/null/runs", false));
+    let folder = Some("/dev/null/runs".into());
+    let settings = CounterSettings { memory: Some(0), folder, ..CounterSettings::default() };
+    let mut limited = counter_of(1, settings);
     add(&mut limited, 0, "hug");
     let error = limited.write_runs().expect_err("not a folder");
     assert_eq!((error.kind, error.place.as_str()), (ErrorKind::File, "/dev/null/runs"));
@@ -266,7 +267,7 @@ fn a_folder_that_cannot_be_made_is_named() {
 #[test]
 fn positions_order_words_across_sources() {
     let folder = TestFolder::new();
-    let mut limited = counter(1).with_memory_limit(0, folder.spill());
+    let mut limited = counter_of(1, folder.limit(0));
     add(&mut limited, 1, "b a");
     add(&mut limited, 0, "c a");
     let counts = finish(limited, &GroupWeights::UNIT);

@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 use super::count_map::CountMap;
 use super::counts::{Counts, WordOrder, SOURCE_SHIFT};
 use super::ordered_words::OrderedWords;
-use super::sample::TextSample;
+use super::sample::is_sampled;
 use super::spilled::{self, GroupWeights, Run, SpillFolder};
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::stages::pretokenize::write_printable;
@@ -31,10 +31,9 @@ const BYTES_PER_NEW_WORD: usize = 8;
 #[derive(Debug)]
 pub struct WordCounter {
     splitter: Splitter,
-    lines: LineEnds,
     /// Whether words are counted as raw bytes and converted to printable bytes at the end.
     raw: bool,
-    filter: TextFilter,
+    settings: CounterSettings,
     threads: Vec<ThreadCounts>,
     /// By source: the bytes and the texts that `add_texts` has counted.
     added: FxHashMap<u32, (u64, usize)>,
@@ -54,34 +53,6 @@ pub struct WordCounter {
 struct MemoryLimit {
     bytes: usize,
     folder: SpillFolder,
-}
-
-/// Whether the lines of a block keep their ends. Each line is a text.
-///
-/// A word never continues across a line end, so counts do not depend on how lines are divided into blocks,
-/// files or shards. The `tokenizers` library trains from files in the same way.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum LineEnds {
-    /// Remove `\n` or `\r\n`.
-    #[default]
-    Strip,
-    /// Keep line ends, for byte-level pipelines.
-    Keep,
-}
-
-/// The texts that are counted, and how often.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct TextFilter {
-    /// Skip texts with more bytes.
-    pub max_bytes: Option<usize>,
-    /// Skip texts that contain this string; empty skips none.
-    pub reserved: String,
-    /// Each text is followed by a tab and its count; empty lines are skipped.
-    pub with_counts: bool,
-    /// The share of the texts to count; `None` counts all.
-    pub sample: Option<TextSample>,
-    /// Do not count words of more characters.
-    pub max_word_chars: Option<usize>,
 }
 
 /// How far a counter is: after `items` blocks or lists of texts of `source`.
@@ -109,11 +80,14 @@ pub struct CounterState {
     pub progress: (u32, u64, u64),
 }
 
-/// The settings of a counter, as a caller passes them.
+/// Which texts are counted and how often, and the memory of a counter.
+///
+/// Each line of a block is a text. A word never continues across a line end, so counts do not depend on how lines are
+/// divided into blocks, files or shards. The `tokenizers` library trains from files in the same way.
 #[derive(Clone, Debug, Default, PartialEq, Deserialize)]
 #[serde(default, deny_unknown_fields)]
 pub struct CounterSettings {
-    /// Whether the line ends of a block belong to its texts.
+    /// Whether the line ends of a block belong to its texts, for byte-level pipelines; else `\n` or `\r\n` is removed.
     pub keep_line_ends: bool,
     /// Skip texts with more bytes.
     pub max_bytes: Option<usize>,
@@ -138,7 +112,7 @@ pub struct CounterSettings {
 pub struct LeftOut {
     /// Texts with more than `max_bytes` bytes.
     pub long_texts: u64,
-    /// Occurrences of words with more than `max_word_chars` characters.
+    /// Occurrences of words with more than `max_word_length` characters.
     pub long_words: u64,
     /// Texts that are not in the sample.
     pub unsampled_texts: u64,
@@ -159,56 +133,25 @@ type PositionedText<'t> = (&'t str, u64);
 impl WordCounter {
     /// Return a counter that uses at most `num_threads` threads.
     #[must_use]
-    pub fn new(splitter: Splitter, lines: LineEnds, num_threads: usize) -> Self {
-        let threads = (0..num_threads.max(1)).map(|_| ThreadCounts::default()).collect();
-        let raw = splitter.splits_raw();
-        let filter = TextFilter::default();
-        let added = FxHashMap::default();
+    pub fn new(splitter: Splitter, num_threads: usize, settings: CounterSettings) -> Self {
+        let limit = settings.memory.zip(settings.folder.as_ref());
+        let limit = limit.map(|(bytes, folder)| MemoryLimit {
+            bytes,
+            folder: SpillFolder::new(folder, settings.durable),
+        });
         Self {
+            raw: splitter.splits_raw(),
             splitter,
-            lines,
-            raw,
-            filter,
-            threads,
-            added,
-            limit: None,
+            settings,
+            threads: (0..num_threads.max(1)).map(|_| ThreadCounts::default()).collect(),
+            added: FxHashMap::default(),
+            limit,
             group: 0,
             runs: Vec::new(),
             next_run: 0.into(),
             progress: CountPosition::default(),
             is_partial: false,
         }
-    }
-
-    /// Return a counter with these settings.
-    #[must_use]
-    pub fn with_settings(splitter: Splitter, num_threads: usize, settings: CounterSettings) -> Self {
-        let lines = if settings.keep_line_ends { LineEnds::Keep } else { LineEnds::Strip };
-        let counter = Self::new(splitter, lines, num_threads).with_filter(TextFilter {
-            max_bytes: settings.max_bytes,
-            reserved: settings.reserved,
-            with_counts: settings.with_counts,
-            sample: settings.sample.map(|(share, seed)| TextSample::new(share, seed)),
-            max_word_chars: settings.max_word_length,
-        });
-        match settings.memory.zip(settings.folder) {
-            Some((bytes, folder)) => {
-                counter.with_memory_limit(bytes, SpillFolder::new(folder, settings.durable))
-            }
-            None => counter,
-        }
-    }
-
-    /// Return the same counter with a filter of texts.
-    #[must_use]
-    pub fn with_filter(self, filter: TextFilter) -> Self {
-        Self { filter, ..self }
-    }
-
-    /// Return the same counter with a memory limit: maps over `bytes` in total are written as runs in a folder.
-    #[must_use]
-    pub fn with_memory_limit(self, bytes: usize, folder: SpillFolder) -> Self {
-        Self { limit: Some(MemoryLimit { bytes, folder }), ..self }
     }
 
     /// Return what was left out so far.
@@ -244,7 +187,7 @@ impl WordCounter {
     }
 
     /// Write the maps of all threads as runs and return all runs; needs a memory limit.
-    pub fn write_runs(&mut self) -> Result<&[Run], Error> {
+    pub(crate) fn write_runs(&mut self) -> Result<&[Run], Error> {
         let limit = self.limit.clone().ok_or_else(no_limit)?;
         self.write_threads(&limit.folder)?;
         Ok(&self.runs)
@@ -315,7 +258,7 @@ impl WordCounter {
         let (mut text, mut bytes) = (&*text, block);
         while !text.is_empty() {
             let at = offset + (block.len() - bytes.len()) as u64;
-            let (line, end) = self.lines.first(text);
+            let (line, end) = self.settings.first_line(text);
             positioned.push((line, position(source, at)));
             // Replacements change the lengths of lines, but not their number.
             let end_in_block = if replaced == 0 { end } else { line_length(bytes) };
@@ -399,19 +342,19 @@ impl WordCounter {
         let sizes: Vec<usize> = positioned.iter().map(|(text, _)| text.len()).collect();
         let num_threads = self.threads.len();
         let chunks = split_rows(&sizes, num_threads);
-        let (splitter, raw, filter) = (&self.splitter, self.raw, &self.filter);
-        let max_word_chars = filter.max_word_chars.unwrap_or(usize::MAX);
+        let (splitter, raw, settings) = (&self.splitter, self.raw, &self.settings);
+        let max_word_chars = settings.max_word_length.unwrap_or(usize::MAX);
         let (next_run, group) = (&self.next_run, self.group);
         let share = self.limit.as_ref().map(|limit| (limit.bytes / num_threads, &limit.folder));
         run_chunks(chunks.into_iter().zip(&mut self.threads), num_threads, |(rows, thread), stop| {
             stop.rows(rows).try_for_each(|at| {
                 let (text, position) = positioned[at];
-                let counted = filter.counted(text).and_then(|(text, times)| {
-                    if filter.is_too_long(text) {
+                let counted = settings.counted(text).and_then(|(text, times)| {
+                    if settings.is_too_long(text) {
                         thread.left_out.long_texts += 1;
-                    } else if !filter.is_sampled(position) {
+                    } else if !settings.is_sampled(position) {
                         thread.left_out.unsampled_texts += 1;
-                    } else if !filter.is_reserved(text) {
+                    } else if !settings.is_reserved(text) {
                         if let Some((bytes, folder)) = share {
                             thread.write_run_if_full(text, bytes, folder, next_run, group)?;
                         }
@@ -427,7 +370,18 @@ impl WordCounter {
     }
 }
 
-impl TextFilter {
+impl CounterSettings {
+    /// Return the first line of a block, and the length with its end.
+    fn first_line<'t>(&self, block: &'t str) -> (&'t str, usize) {
+        let after = line_length(block.as_bytes());
+        let line = &block[..after];
+        if self.keep_line_ends {
+            return (line, after);
+        }
+        let line = line.strip_suffix('\n').unwrap_or(line);
+        (line.strip_suffix('\r').unwrap_or(line), after)
+    }
+
     /// Return the text of a line, and its count.
     fn counted<'t>(&self, line: &'t str) -> Result<(&'t str, u64), Error> {
         if !self.with_counts || line.is_empty() {
@@ -441,7 +395,7 @@ impl TextFilter {
     }
 
     fn is_sampled(&self, position: u64) -> bool {
-        self.sample.is_none_or(|sample| sample.contains(position))
+        self.sample.is_none_or(|(share, seed)| is_sampled(share, seed, position))
     }
 
     fn is_too_long(&self, text: &str) -> bool {
@@ -451,21 +405,6 @@ impl TextFilter {
     fn is_reserved(&self, text: &str) -> bool {
         let reserved = self.reserved.as_bytes();
         !reserved.is_empty() && memchr::memmem::find(text.as_bytes(), reserved).is_some()
-    }
-}
-
-impl LineEnds {
-    /// Return the first text of a block, and the number of bytes that it takes.
-    fn first(self, block: &str) -> (&str, usize) {
-        let after = line_length(block.as_bytes());
-        let line = &block[..after];
-        match self {
-            Self::Strip => {
-                let line = line.strip_suffix('\n').unwrap_or(line);
-                (line.strip_suffix('\r').unwrap_or(line), after)
-            }
-            Self::Keep => (line, after),
-        }
     }
 }
 
@@ -574,10 +513,11 @@ fn position(source: u32, byte: u64) -> u64 {
 mod tests {
     use super::*;
 
-    fn lines(of: LineEnds, text: &str) -> Vec<&str> {
+    fn lines(keep_line_ends: bool, text: &str) -> Vec<&str> {
+        let settings = CounterSettings { keep_line_ends, ..CounterSettings::default() };
         let (mut all, mut start) = (Vec::new(), 0);
         while start < text.len() {
-            let (line, end) = of.first(&text[start..]);
+            let (line, end) = settings.first_line(&text[start..]);
             all.push(line);
             start += end;
         }
@@ -587,7 +527,7 @@ mod tests {
     #[test]
     fn texts_are_lines_with_or_without_their_ends() {
         let text = "a\nb\r\n\n\r\n c  d\ne";
-        assert_eq!(lines(LineEnds::Keep, text), ["a\n", "b\r\n", "\n", "\r\n", " c  d\n", "e"]);
-        assert_eq!(lines(LineEnds::Strip, text), ["a", "b", "", "", " c  d", "e"]);
+        assert_eq!(lines(true, text), ["a\n", "b\r\n", "\n", "\r\n", " c  d\n", "e"]);
+        assert_eq!(lines(false, text), ["a", "b", "", "", " c  d", "e"]);
     }
 }

@@ -36,7 +36,7 @@ pub struct ExistingModel<'p> {
 ///
 /// The result begins with the entries of the model in the order of their ids; ids in the result are indices
 /// into its vocabulary. `prefix` is the continuation prefix. `progress` and errors are those of
-/// [`learn`](crate::wordpiece::learn).
+/// [`resume`](crate::wordpiece::resume).
 pub fn continue_training(
     counts: &Counts,
     base: ExistingModel<'_>,
@@ -46,14 +46,11 @@ pub fn continue_training(
 ) -> Result<Learned, Error> {
     let mut progress = Progress::start(settings.vocab_size, progress)?;
     let chars = check_counts(counts, &mut progress)?;
-    let mut entries = Entries::new(prefix);
-    for (token, _) in base.vocab.iter() {
-        entries.add(token);
-    }
+    let entries = Entries::of(prefix, base.vocab.iter().map(|(token, _)| token));
     settings.ties.check(counts, "smallest-strings")?;
     let words = segmented(counts, chars, base, &mut progress)?;
-    let learned =
-        learn(words, entries, settings, EntryLimits::default(), EarlierMerges::default(), &mut progress)?;
+    let (limits, earlier) = (EntryLimits::default(), EarlierMerges::default());
+    let learned = learn(words, entries, settings, limits, None, earlier, &mut progress)?;
     progress.finish(learned.vocab.len())?;
     Ok(learned)
 }

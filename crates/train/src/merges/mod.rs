@@ -62,39 +62,19 @@ pub(crate) use word_limit::WordLimit;
 
 /// Merge pairs of segmented words until the vocabulary is full or no pair qualifies.
 ///
-/// The merges of an earlier run are applied, not chosen again.
+/// With `turns`, each merge is that of the most frequent pair of the source whose turn it is. The merges of an earlier run
+/// are applied, not chosen again.
 pub(crate) fn learn(
     words: PackedWords,
     entries: Entries,
     settings: MergeSettings,
     limits: EntryLimits,
+    turns: Option<Turns>,
     earlier: EarlierMerges<'_>,
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
-    let state = MergeState::start(words, entries, settings, limits, None, earlier, progress)?;
-    learn_from(state, progress)
-}
-
-/// Merge the most frequent pair of the source whose turn it is, in all words; else as [`learn`].
-pub(crate) fn learn_by_source(
-    words: PackedWords,
-    entries: Entries,
-    settings: MergeSettings,
-    limits: EntryLimits,
-    turns: Turns,
-    earlier: EarlierMerges<'_>,
-    progress: &mut Progress<'_>,
-) -> Result<Learned, Error> {
-    let sources = Some(Sources::new(turns));
+    let sources = turns.map(Sources::new);
     let state = MergeState::start(words, entries, settings, limits, sources, earlier, progress)?;
-    learn_from(state, progress)
-}
-
-fn learn_from(mut state: MergeState, progress: &mut Progress<'_>) -> Result<Learned, Error> {
-    if let Some(log) = progress.steps() {
-        state.report = steps::log_merge;
-        steps::log_splits(&state, log);
-    }
     match state.settings.ties {
         Ties::LowestIds => learn_with_ties::<LowestIds>(state, progress),
         Ties::SmallestStrings => learn_with_ties::<SmallestStrings>(state, progress),
@@ -104,7 +84,14 @@ fn learn_from(mut state: MergeState, progress: &mut Progress<'_>) -> Result<Lear
     }
 }
 
-fn learn_with_ties<T: TieBreak>(state: MergeState, progress: &mut Progress<'_>) -> Result<Learned, Error> {
+fn learn_with_ties<T: TieBreak>(
+    mut state: MergeState,
+    progress: &mut Progress<'_>,
+) -> Result<Learned, Error> {
+    if let Some(log) = progress.steps() {
+        state.report = steps::log_merge::<T>;
+        steps::log_splits(&state, log);
+    }
     match state.settings.score {
         PairScore::Pmi => best_first::learn::<_, T>(Pmi, state, progress),
         PairScore::Likelihood => {

@@ -98,8 +98,9 @@ impl AddAssign for MergedPositions {
 }
 
 /// The side of the merged pair on which a neighbour occurs.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 pub(super) enum Side {
+    #[default]
     Left,
     Right,
 }
@@ -129,7 +130,7 @@ pub(super) struct GainedPair {
 }
 
 /// The changes of the pairs that contain one neighbour in one source, weighted by word counts.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Default)]
 pub(super) struct NeighbourChange {
     pub(super) side: Side,
     pub(super) neighbour: u32,
@@ -241,15 +242,7 @@ impl NeighbourChanges {
     fn number(&mut self, side: Side, neighbour: u32) -> u32 {
         let number = &mut self.numbers[side as usize][neighbour as usize];
         if *number == 0 {
-            self.changes.push(NeighbourChange {
-                side,
-                neighbour,
-                source: 0,
-                lost: 0,
-                gained: 0,
-                remerged: 0,
-                positions: 0,
-            });
+            self.changes.push(NeighbourChange { side, neighbour, ..NeighbourChange::default() });
             *number = self.changes.len() as u32;
         }
         *number - 1

@@ -5,8 +5,9 @@ use std::cmp::Reverse;
 use super::scores::{Likelihood, Objective, PairCounts, Pmi};
 use super::settings::{PairScore, Ties};
 use super::state::MergeState;
-use super::ties::{FirstSeen, GreatestStrings, LowestIds, ShortestEntries, SmallestStrings, TieBreak};
+use super::ties::{FirstSeen, TieBreak};
 use crate::trace::{MergeStep, Score, ScoredPair, SplitChange, Step, StepLog};
+use piecework_core::text::six_digits;
 
 /// Report the entries of each word before the first merge.
 pub(super) fn log_splits(state: &MergeState, log: &StepLog) {
@@ -16,9 +17,9 @@ pub(super) fn log_splits(state: &MergeState, log: &StepLog) {
 }
 
 /// Report the merge of a pair, before it is made; all pairs that may be merged are tracked.
-pub(super) fn log_merge(state: &mut MergeState, pair: u32, log: &StepLog) {
+pub(super) fn log_merge<T: TieBreak>(state: &mut MergeState, pair: u32, log: &StepLog) {
     let Some(number) = log.next_step() else { return };
-    let (ranked, tied) = ranked_pairs(state);
+    let (ranked, tied) = ranked_pairs::<T>(state);
     let counts = entry_counts(state);
     let top = log.spec.top;
     let named = |state: &MergeState, pairs: &[(u32, Score)]| -> Vec<ScoredPair> {
@@ -51,28 +52,18 @@ pub(super) fn log_merge(state: &mut MergeState, pair: u32, log: &StepLog) {
 }
 
 /// Return the pairs that may be merged with their scores, the best first, and how many share the best score.
-fn ranked_pairs(state: &mut MergeState) -> (Vec<(u32, Score)>, usize) {
+fn ranked_pairs<T: TieBreak>(state: &mut MergeState) -> (Vec<(u32, Score)>, usize) {
     let mergeable = |&pair: &u32| state.is_frequent(pair) && !state.is_excluded(pair);
     let pairs: Vec<u32> = (0..state.pairs.len() as u32).filter(mergeable).collect();
-    let pairs = match state.settings.ties {
-        Ties::LowestIds => by_ties::<LowestIds>(state, pairs),
-        Ties::SmallestStrings => by_ties::<SmallestStrings>(state, pairs),
-        Ties::GreatestStrings => by_ties::<GreatestStrings>(state, pairs),
-        Ties::ShortestEntries => by_ties::<ShortestEntries>(state, pairs),
-        Ties::FirstSeen => by_ties::<FirstSeen>(state, pairs),
-    };
+    let keyed = pairs.into_iter().filter_map(|pair| Some((T::key(state, pair)?, pair)));
+    let mut keyed: Vec<(T::Key, u32)> = keyed.collect();
+    keyed.sort_unstable();
+    let pairs = keyed.into_iter().map(|(_, pair)| pair).collect();
     match state.settings.score {
         PairScore::Pmi => by_score(&Pmi, state, pairs),
         PairScore::Likelihood => by_score(&Likelihood::new(state.total_chars), state, pairs),
         PairScore::Frequency => by_count(state, pairs),
     }
-}
-
-fn by_ties<T: TieBreak>(state: &mut MergeState, pairs: Vec<u32>) -> Vec<u32> {
-    let keyed = pairs.into_iter().filter_map(|pair| Some((T::key(state, pair)?, pair)));
-    let mut keyed: Vec<(T::Key, u32)> = keyed.collect();
-    keyed.sort_unstable();
-    keyed.into_iter().map(|(_, pair)| pair).collect()
 }
 
 fn by_count(state: &MergeState, mut pairs: Vec<u32>) -> (Vec<(u32, Score)>, usize) {
@@ -242,41 +233,12 @@ fn grouped(number: u64) -> String {
     shown
 }
 
-/// Return a number with at most six significant digits, as C's `%.6g` does.
-fn six_digits(number: f64) -> String {
-    let scientific = format!("{number:.5e}");
-    let (digits, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
-    let exponent: i32 = exponent.parse().unwrap_or(0);
-    let trimmed = |shown: &str| match shown.contains('.') {
-        true => shown.trim_end_matches('0').trim_end_matches('.').to_owned(),
-        false => shown.to_owned(),
-    };
-    if !(-4..6).contains(&exponent) {
-        let sign = if exponent < 0 { '-' } else { '+' };
-        return format!("{}e{sign}{:02}", trimmed(digits), exponent.abs());
-    }
-    let decimals = usize::try_from(5 - exponent).unwrap_or(0);
-    trimmed(&format!("{number:.decimals$}"))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn numbers_are_written_as_in_python() {
-        for (number, shown) in [
-            (0.0, "0"),
-            (2.772_588_7, "2.77259"),
-            (-12.5, "-12.5"),
-            (999_999.5, "1e+06"),
-            (1_234_567.0, "1.23457e+06"),
-            (123_456.4, "123456"),
-            (0.000_123_456_78, "0.000123457"),
-            (0.000_012, "1.2e-05"),
-        ] {
-            assert_eq!(six_digits(number), shown);
-        }
         assert_eq!(
             (grouped(7), grouped(1_234), grouped(1_234_567)),
             ("7".into(), "1,234".into(), "1,234,567".into())

@@ -10,8 +10,8 @@ use crate::Learned;
 
 /// Learn up to `vocab_size` entries by the most frequent pair, from words of these entries.
 fn run(names: &[&str], rows: &[(&[u32], u64)], vocab_size: usize) -> Learned {
-    let mut entries = Entries::new("");
-    names.iter().for_each(|name| assert!(entries.add(name).1));
+    let entries = Entries::of("", names);
+    assert_eq!(entries.len(), names.len());
     let chars = rows.iter().map(|(word, _)| word.len()).sum();
     let mut words = PackedWords::with_capacity(chars, rows.len()).expect("memory");
     for (word, count) in rows {
@@ -27,7 +27,7 @@ fn run(names: &[&str], rows: &[(&[u32], u64)], vocab_size: usize) -> Learned {
     };
     let call = &mut |_, _| ControlFlow::Continue(());
     let mut progress = Progress::start(vocab_size, call).expect("a start");
-    learn(words, entries, settings, EntryLimits::default(), EarlierMerges::default(), &mut progress)
+    learn(words, entries, settings, EntryLimits::default(), None, EarlierMerges::default(), &mut progress)
         .expect("few entries")
 }
 

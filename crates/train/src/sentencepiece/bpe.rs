@@ -94,11 +94,7 @@ fn with_superwords(
     let later = EarlierMerges::after(earlier, &first.merges)?;
     let words = segmented_by(input, sequences, &first, progress)?;
     let (settings, limits) = rules(spec.learned(), &superwords.piece_rules);
-    let mut entries = Entries::new("");
-    first.vocab.iter().for_each(|piece| {
-        entries.add(piece);
-    });
-    merges::learn(words, entries, settings, limits, later, progress)
+    merges::learn(words, Entries::of("", &first.vocab), settings, limits, None, later, progress)
 }
 
 /// Learn `size` pieces of single words, characters included.
@@ -110,10 +106,7 @@ fn of_words(
     progress: &mut Progress<'_>,
 ) -> Result<Learned, Error> {
     let ranked = input.alphabet.ranked();
-    let mut entries = Entries::new("");
-    for (character, _) in ranked {
-        entries.add(character.encode_utf8(&mut [0; 4]));
-    }
+    let entries = Entries::of("", ranked.iter().map(|(character, _)| character.to_string()));
     let ids: HashMap<char, u32> =
         ranked.iter().zip(0..).map(|(&(character, _), id)| (character, id)).collect();
     let chars = input.counts.iter().map(|(word, _)| word.chars().count()).sum();
@@ -123,7 +116,7 @@ fn of_words(
     })?;
     let earlier = if entries.len() < size { earlier } else { EarlierMerges::default() };
     let (settings, limits) = rules(size, &spec.piece_rules);
-    merges::learn(words, entries, settings, limits, earlier, progress)
+    merges::learn(words, entries, settings, limits, None, earlier, progress)
 }
 
 /// Segment the sequences with the model of the first pieces.

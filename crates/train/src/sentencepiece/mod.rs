@@ -58,64 +58,31 @@ pub struct SentencePieceResume<'r> {
 
 /// Learn the pieces of a model.
 ///
-/// `progress` is that of `unigram::learn`. Only Unigram uses more than one thread.
+/// Continues after a round or the merges of an earlier run, if there are any; the result equals that of an undisturbed
+/// run. With `sequences`, the counts of sequences of words whose words are `counts`, learns a BPE model with pieces that
+/// cross spaces; without `superwords` in `spec`, only the words are learned from. `progress` is that of
+/// `unigram::resume`. Only Unigram uses more than one thread.
 ///
 /// ```
 /// use std::ops::ControlFlow;
 /// use piecework_core::spec::SentencePieceKind;
-/// use piecework_train::sentencepiece::{learn, SentencePieceTrainSpec};
+/// use piecework_train::sentencepiece::{resume, SentencePieceResume, SentencePieceTrainSpec};
 /// use piecework_train::count::Counts;
 /// let words = ["▁hug", "▁pug", "▁pun", "▁bun", "▁hugs"].map(String::from);
 /// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], None)?;
 /// let spec = SentencePieceTrainSpec { kind: SentencePieceKind::Bpe, vocab_size: Some(14), ..SentencePieceTrainSpec::default() };
-/// let learned = learn(&counts, &spec, 1, &mut |_, _| ControlFlow::Continue(()))?;
+/// let start = SentencePieceResume::default();
+/// let learned = resume(&counts, None, &spec, 1, start, &mut |_, _| ControlFlow::Continue(()))?;
 /// let first: Vec<&str> = learned.pieces[..3].iter().map(|(piece, _)| piece.as_str()).collect();
 /// assert_eq!(first, ["ug", "▁p", "un"]);
 /// # Ok::<(), piecework_core::error::Error>(())
 /// ```
 ///
-/// Errors: those of `unigram::learn`; `Training` also if the corpus has too few pieces.
-pub fn learn(
-    counts: &Counts,
-    spec: &SentencePieceTrainSpec,
-    num_threads: usize,
-    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
-) -> Result<LearnedPieces, Error> {
-    resume(counts, spec, num_threads, SentencePieceResume::default(), progress)
-}
-
-/// Continue after a round or the merges of an earlier run; the result equals that of an undisturbed run.
-///
-/// Errors: those of [`learn`], and `Argument` for a round or merges that these counts and settings do not yield.
+/// Errors: those of `unigram::resume`; `Argument` also for merges that these counts and settings do not yield;
+/// `Training` also if the corpus has too few pieces, or if the words yield fewer than an exact transition.
 pub fn resume(
     counts: &Counts,
-    spec: &SentencePieceTrainSpec,
-    num_threads: usize,
-    resume: SentencePieceResume<'_>,
-    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
-) -> Result<LearnedPieces, Error> {
-    learn_from((counts, None), spec, num_threads, resume, progress)
-}
-
-/// Learn a BPE model with pieces that cross spaces, from the counts of sequences of words and of their words.
-///
-/// Continue after the merges of an earlier run, if there are any. Without `superwords` in `spec`, only the words are
-/// learned from.
-///
-/// Errors: those of [`learn`], and `Training` if the words yield fewer pieces than an exact transition.
-pub fn resume_with_superwords(
-    words: &Counts,
-    sequences: &Counts,
-    spec: &SentencePieceTrainSpec,
-    merges: Resume<'_>,
-    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
-) -> Result<LearnedPieces, Error> {
-    let resume = SentencePieceResume { merges, ..SentencePieceResume::default() };
-    learn_from((words, Some(sequences)), spec, 1, resume, progress)
-}
-
-fn learn_from(
-    (counts, sequences): (&Counts, Option<&Counts>),
+    sequences: Option<&Counts>,
     spec: &SentencePieceTrainSpec,
     num_threads: usize,
     resume: SentencePieceResume<'_>,

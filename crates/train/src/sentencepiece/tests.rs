@@ -26,9 +26,9 @@ fn spec(transition: usize, is_exact: bool) -> SentencePieceTrainSpec {
 fn learn(spec: &SentencePieceTrainSpec, earlier: &[Merge], log: &MergeLog) -> Result<Vec<String>, Error> {
     let words = counts(&[("▁of", 5), ("▁the", 7), ("▁a,", 2)]);
     let sequences = counts(&[("▁of▁the", 3), ("▁a,▁of▁the", 2), ("▁the", 2)]);
-    let resume = Resume { earlier, log: Some(log), ..Resume::default() };
-    let learned =
-        resume_with_superwords(&words, &sequences, spec, resume, &mut |_, _| ControlFlow::Continue(()))?;
+    let merges = Resume { earlier, log: Some(log), ..Resume::default() };
+    let start = SentencePieceResume { merges, ..SentencePieceResume::default() };
+    let learned = resume(&words, Some(&sequences), spec, 1, start, &mut |_, _| ControlFlow::Continue(()))?;
     Ok(learned.pieces.into_iter().map(|(piece, _)| piece).take(learned_merges(spec)).collect())
 }
 

@@ -57,7 +57,7 @@ use reserved_entries::ReservedEntries;
 use segment_text::SegmentText;
 use steps::BegunStep;
 
-pub use crate::trace::{LatticeEdge, PieceEstimate, PieceLoss, TrainingLattice, UnigramStep, WordLattice};
+pub use crate::trace::{LatticeEdge, PieceEstimate, PieceLoss, TrainingLattice, WordLattice};
 pub use spec::UnigramTrainSpec;
 pub use word_lattice::ScoredPieces;
 
@@ -76,19 +76,10 @@ pub struct EmStep {
     pub log_likelihood: f64,
 }
 
-/// The result of Unigram training.
-#[derive(Clone, Debug, PartialEq)]
-pub struct LearnedUnigram {
-    /// Entries in id order with their log probabilities; 0 for reserved entries.
-    pub pieces: Vec<(String, f64)>,
-    /// All EM steps.
-    pub steps: Vec<EmStep>,
-}
-
-/// The pieces between two rounds of a trainer, from which it can continue.
+/// The result of Unigram training, or of a round of it, from which a trainer can continue.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct UnigramRound {
-    /// The pieces by code points, with their scores.
+pub struct LearnedUnigram {
+    /// Entries in id order with their log probabilities, 0 for reserved entries; after a round, the pieces by code points.
     pub pieces: Vec<(String, f64)>,
     /// All EM steps so far.
     pub steps: Vec<EmStep>,
@@ -96,16 +87,16 @@ pub struct UnigramRound {
 
 /// The last round of a trainer that is running, for reading by another thread.
 #[derive(Debug, Default)]
-pub struct RoundLog(Mutex<Option<UnigramRound>>);
+pub struct RoundLog(Mutex<Option<LearnedUnigram>>);
 
 impl RoundLog {
     /// Remove and return the last round, if there is a new one.
     #[must_use]
-    pub fn take(&self) -> Option<UnigramRound> {
+    pub fn take(&self) -> Option<LearnedUnigram> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
     }
 
-    fn set(&self, round: UnigramRound) {
+    fn set(&self, round: LearnedUnigram) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(round);
     }
 }
@@ -114,7 +105,7 @@ impl RoundLog {
 #[derive(Clone, Copy, Debug, Default)]
 pub struct UnigramResume<'r> {
     /// The last round of an earlier run with the same counts and settings.
-    pub earlier: Option<&'r UnigramRound>,
+    pub earlier: Option<&'r LearnedUnigram>,
     /// Receives each round.
     pub log: Option<&'r RoundLog>,
     /// The choices of the pruning that finds seeds, and where it records them; and the log of the steps after it.
@@ -123,37 +114,28 @@ pub struct UnigramResume<'r> {
 
 /// Learn a Unigram vocabulary of `vocab_size` entries from word counts, or of fewer if `hard_limit` is not set.
 ///
+/// Continues after a round of an earlier run, if there is one; the result equals that of an undisturbed run.
 /// Calls `progress(done, vocab_size)` about every 50 ms or more often;
 /// `ControlFlow::Break` stops the trainer.
 ///
 /// ```
 /// use std::ops::ControlFlow;
-/// use piecework_train::unigram::{learn, UnigramTrainSpec};
+/// use piecework_train::unigram::{resume, UnigramResume, UnigramTrainSpec};
 /// use piecework_train::count::Counts;
 /// let words = ["hug", "pug", "pun", "bun", "hugs"].map(String::from);
 /// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], None)?;
 /// let spec = UnigramTrainSpec { vocab_size: 14, ..UnigramTrainSpec::default() };
-/// let learned = learn(&counts, &spec, 1, &mut |_, _| ControlFlow::Continue(()))?;
+/// let start = UnigramResume::default();
+/// let learned = resume(&counts, &spec, 1, start, &mut |_, _| ControlFlow::Continue(()))?;
 /// let best: Vec<&str> = learned.pieces[3..6].iter().map(|(piece, _)| piece.as_str()).collect();
 /// assert_eq!(best, ["pun", "hug", "hugs"]);
 /// # Ok::<(), piecework_core::error::Error>(())
 /// ```
 ///
-/// Errors: `Corpus` for counts without words; `Argument` for a setting out of range; `Training` if `vocab_size`
+/// Errors: `Corpus` for counts without words; `Argument` for a setting out of range, and for a round that these counts
+/// and settings do not yield; `Training` if `vocab_size`
 /// cannot hold the reserved entries and the alphabet, if the corpus has too few substrings for it, or if
 /// counts exceed the integers used here; `Interrupted` if `progress` stops the trainer.
-pub fn learn(
-    counts: &Counts,
-    spec: &UnigramTrainSpec,
-    num_threads: usize,
-    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
-) -> Result<LearnedUnigram, Error> {
-    resume(counts, spec, num_threads, UnigramResume::default(), progress)
-}
-
-/// Continue after a round of an earlier run; the result equals that of an undisturbed run.
-///
-/// Errors: those of [`learn`], and `Argument` for a round that these counts and settings do not yield.
 pub fn resume(
     counts: &Counts,
     spec: &UnigramTrainSpec,
@@ -249,7 +231,7 @@ impl UnigramTrainer<'_> {
                 step.end_pruning(round, pruned.values(self.corpus), &pruned.is_kept);
             }
             if let Some(log) = self.resume.log {
-                log.set(UnigramRound { pieces: pieces.named(self.corpus), steps: self.steps.clone() });
+                log.set(LearnedUnigram { pieces: pieces.named(self.corpus), steps: self.steps.clone() });
             }
             progress.reach(done(seeds, pieces.len(), target, self.spec.vocab_size));
         }

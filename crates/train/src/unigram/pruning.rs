@@ -9,21 +9,15 @@ use super::text_lattice::{LatticeScratch, TextLattice};
 use crate::thread_team::{total, ThreadTeam};
 use piecework_core::error::Error;
 
-/// The decision on a piece.
-#[derive(Clone, Copy, PartialEq)]
-enum PruningDecision {
-    /// A single character: it cannot be replaced.
-    Needed,
-    /// The loss of likelihood without the piece.
-    Loss(f64),
-    /// The piece does not occur in the best segmentation of the corpus, or of its own text.
-    Unused,
-}
+/// The loss of a single character: it cannot be replaced.
+const NEEDED: f64 = f64::INFINITY;
+/// The loss of a piece that does not occur in the best segmentation of the corpus, or of its own text.
+const UNUSED: f64 = f64::NEG_INFINITY;
 
 /// What pruning computed, by piece.
 pub(super) struct Pruned {
     counts: Vec<u64>,
-    decisions: Vec<PruningDecision>,
+    losses: Vec<f64>,
     pub(super) is_kept: Vec<bool>,
 }
 
@@ -32,8 +26,7 @@ impl Pruned {
     /// minus infinity for a piece that is not needed.
     pub(super) fn values(&self, corpus: &SegmentText) -> impl Iterator<Item = (f64, f64)> + '_ {
         let one = corpus.one_use;
-        let values = self.counts.iter().zip(&self.decisions);
-        values.map(move |(&count, &decision)| (count as f64 / one, rank(decision)))
+        self.counts.iter().zip(&self.losses).map(move |(&count, &loss)| (count as f64 / one, loss))
     }
 }
 
@@ -46,31 +39,21 @@ pub(super) fn prune(
     team: &mut ThreadTeam<'_, '_>,
 ) -> Result<Pruned, Error> {
     let counts = counts_in_best(pieces, corpus, team)?;
-    let decisions = decisions(pieces, corpus, &counts, team)?;
+    let losses = losses(pieces, corpus, &counts, team)?;
     let mut order: Vec<usize> = (0..pieces.len()).collect();
     order.sort_by(|&one, &two| {
-        rank(decisions[two]).total_cmp(&rank(decisions[one])).then_with(|| match decisions[one] {
-            PruningDecision::Unused => pieces.links[two].value.total_cmp(&pieces.links[one].value),
+        losses[two].total_cmp(&losses[one]).then_with(|| match losses[one] {
+            UNUSED => pieces.links[two].value.total_cmp(&pieces.links[one].value),
             _ => std::cmp::Ordering::Equal,
         })
     });
-    let count =
-        |wanted: fn(&PruningDecision) -> bool| decisions.iter().filter(|decision| wanted(decision)).count();
-    let needed = count(|decision| *decision == PruningDecision::Needed);
-    let useful = count(|decision| *decision != PruningDecision::Unused);
+    let needed = losses.iter().filter(|&&loss| loss == NEEDED).count();
+    let useful = losses.iter().filter(|&&loss| loss != UNUSED).count();
     order.truncate(useful.min(size).max(needed).max(wanted));
     let mut is_kept = vec![false; pieces.len()];
     order.into_iter().for_each(|piece| is_kept[piece] = true);
     pieces.retain(|piece| is_kept[piece]);
-    Ok(Pruned { counts, decisions, is_kept })
-}
-
-fn rank(decision: PruningDecision) -> f64 {
-    match decision {
-        PruningDecision::Needed => f64::INFINITY,
-        PruningDecision::Loss(loss) => loss,
-        PruningDecision::Unused => f64::NEG_INFINITY,
-    }
+    Ok(Pruned { counts, losses, is_kept })
 }
 
 /// Count each piece in the best segmentations of all segments, in units of `1 / one_use`.
@@ -99,13 +82,13 @@ fn counts_in_best(
     Ok(total(counts.into_iter().map(|(_, counts)| counts)))
 }
 
-/// Decide on all pieces.
-fn decisions(
+/// Estimate the losses of all pieces.
+fn losses(
     pieces: &PieceSet,
     corpus: &SegmentText,
     counts: &[u64],
     team: &mut ThreadTeam<'_, '_>,
-) -> Result<Vec<PruningDecision>, Error> {
+) -> Result<Vec<f64>, Error> {
     let estimator = LossEstimator {
         pieces,
         corpus,
@@ -115,13 +98,13 @@ fn decisions(
     };
     let new_state = || (LatticeScratch::default(), Vec::new());
     let parts = team.run(pieces.len(), new_state, |(scratch, parts), _, numbers| {
-        parts.extend(numbers.map(|piece| (piece, estimator.decision(piece, scratch))));
+        parts.extend(numbers.map(|piece| (piece, estimator.loss(piece, scratch))));
     })?;
-    let mut decisions = vec![PruningDecision::Unused; pieces.len()];
-    for (piece, decision) in parts.into_iter().flat_map(|(_, parts)| parts) {
-        decisions[piece] = decision;
+    let mut losses = vec![UNUSED; pieces.len()];
+    for (piece, loss) in parts.into_iter().flat_map(|(_, parts)| parts) {
+        losses[piece] = loss;
     }
-    Ok(decisions)
+    Ok(losses)
 }
 
 struct LossEstimator<'a> {
@@ -133,13 +116,13 @@ struct LossEstimator<'a> {
 }
 
 impl LossEstimator<'_> {
-    fn decision(&self, piece: usize, scratch: &mut LatticeScratch) -> PruningDecision {
+    fn loss(&self, piece: usize, scratch: &mut LatticeScratch) -> f64 {
         if self.counts[piece] == 0 {
-            return PruningDecision::Unused;
+            return UNUSED;
         }
         let chars = self.pieces.links[piece].chars as usize;
         if chars == 1 {
-            return PruningDecision::Needed;
+            return NEEDED;
         }
         let start = self.pieces.positions[piece] as usize;
         let lattice = TextLattice::new(self.pieces, &self.pieces.links, self.unknown, start..start + chars);
@@ -147,9 +130,9 @@ impl LossEstimator<'_> {
         let without =
             lattice.best(scratch, |start, end| (start, end) != (0, chars), |part| parts.push(part));
         if without > self.pieces.links[piece].value {
-            return PruningDecision::Unused;
+            return UNUSED;
         }
-        PruningDecision::Loss(self.loss(self.uses(piece), &parts))
+        self.loss_by_parts(self.uses(piece), &parts)
     }
 
     fn uses(&self, piece: usize) -> f64 {
@@ -157,7 +140,7 @@ impl LossEstimator<'_> {
     }
 
     /// Return the loss of likelihood when all `count` occurrences of a piece are replaced by `parts`.
-    fn loss(&self, count: f64, parts: &[u32]) -> f64 {
+    fn loss_by_parts(&self, count: f64, parts: &[u32]) -> f64 {
         let total = self.total;
         let log_total_after = (total + count * (parts.len() as f64 - 1.0)).ln();
         let mut after = 0.0;

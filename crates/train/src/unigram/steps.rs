@@ -6,7 +6,7 @@ use super::expectation::ExpectedCounts;
 use super::piece_set::PieceSet;
 use super::segment_text::SegmentText;
 use super::word_lattice::ScoredPieces;
-use crate::trace::{PieceEstimate, PieceLoss, Score, Step, StepLog, TrainingLattice, UnigramStep};
+use crate::trace::{PieceEstimate, PieceLoss, Score, Step, StepLog, TrainingLattice};
 
 /// A step that a log wants, with the pieces before it.
 pub(super) struct BegunStep<'l> {
@@ -42,7 +42,7 @@ impl<'l> BegunStep<'l> {
             score: after.get(piece).copied(),
         };
         let dropped = order.iter().filter(|(piece, _)| !after.contains_key(*piece));
-        let step = UnigramStep::Estimate {
+        let step = Step::Estimate {
             number: self.number,
             round,
             iteration,
@@ -52,7 +52,7 @@ impl<'l> BegunStep<'l> {
             dropped: dropped.map(|(piece, _)| (*piece).to_owned()).collect(),
             lattice: lattice_of(self.log, &self.before),
         };
-        self.log.push(Step::Unigram(step));
+        self.log.push(step);
     }
 
     /// Report a round of pruning: the count and the loss of each piece, and the pieces after it.
@@ -74,7 +74,7 @@ impl<'l> BegunStep<'l> {
             let pieces = order.iter().filter(move |(_, is_kept)| *is_kept == kept);
             pieces.take(top).map(|(piece, _)| piece.shown()).collect()
         };
-        let step = UnigramStep::Pruning {
+        let step = Step::Pruning {
             number: self.number,
             round,
             pieces: order.len(),
@@ -83,7 +83,7 @@ impl<'l> BegunStep<'l> {
             kept: shown(true),
             lattice: lattice_of(self.log, &self.before),
         };
-        self.log.push(Step::Unigram(step));
+        self.log.push(step);
     }
 }
 

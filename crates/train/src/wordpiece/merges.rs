@@ -25,7 +25,8 @@ impl Learn for Merges {
             min_frequency: spec.min_frequency,
             max_token_length: spec.max_token_length,
         };
-        merges::learn(words, entries, settings, EntryLimits::default(), resume.earlier.into(), progress)
+        let (limits, earlier) = (EntryLimits::default(), resume.earlier.into());
+        merges::learn(words, entries, settings, limits, None, earlier, progress)
     }
 
     /// Reject counts without the positions that the ties need.

@@ -32,39 +32,28 @@ pub use spec::{Learner, Merges, Pruning, TopDown, WordPieceTrainSpec};
 
 /// Learn a WordPiece vocabulary from word counts.
 ///
-/// Calls `progress(entries, vocab_size)` about every 50 ms or more often; `ControlFlow::Break` stops the
-/// trainer.
+/// Continues after the merges or choices of an earlier run, if there are any; the result equals that of an undisturbed
+/// run. Calls `progress(entries, vocab_size)` about every 50 ms or more often; `ControlFlow::Break` stops the trainer.
 ///
 /// ```
 /// use std::ops::ControlFlow;
 /// use piecework_train::merges::{PairScore, Ties};
-/// use piecework_train::wordpiece::{learn, Learner, Merges, WordPieceTrainSpec};
+/// use piecework_train::wordpiece::{resume, Learner, Merges, WordPieceTrainSpec};
 /// use piecework_train::count::Counts;
-/// use piecework_train::AlphabetForms;
+/// use piecework_train::{AlphabetForms, Resume};
 /// let words = ["hug", "pug", "pun", "bun", "hugs"].map(String::from);
 /// let counts = Counts::from_parts(&words, &[10, 5, 12, 4, 5], Some(&[0, 1, 2, 3, 4]))?;
 /// let learner = Learner::Merges(Merges { score: PairScore::Pmi, ties: Ties::FirstSeen });
 /// let alphabet_forms = AlphabetForms::Seen; // as published examples print it
 /// let spec = WordPieceTrainSpec { vocab_size: 15, learner, alphabet_forms, ..WordPieceTrainSpec::default() };
-/// let learned = learn(&counts, &spec, &mut |_, _| ControlFlow::Continue(()))?;
+/// let learned = resume(&counts, &spec, Resume::default(), &mut |_, _| ControlFlow::Continue(()))?;
 /// assert_eq!(learned.vocab[12..], ["##gs", "hu", "hugs"]);
 /// # Ok::<(), piecework_core::error::Error>(())
 /// ```
 ///
-/// Errors: `Argument` for ties that need first positions that the counts do not have; `Corpus` for counts
-/// without words; `Training` if `vocab_size` cannot hold the special tokens and the alphabet, or if a sum of
+/// Errors: `Argument` for ties that need first positions that the counts do not have, and for merges or choices that
+/// these counts and settings do not yield; `Corpus` for counts without words; `Training` if `vocab_size` cannot hold the special tokens and the alphabet, or if a sum of
 /// counts exceeds 64 bits; `Interrupted` if `progress` stops the trainer.
-pub fn learn(
-    counts: &Counts,
-    spec: &WordPieceTrainSpec,
-    progress: &mut dyn FnMut(usize, usize) -> ControlFlow<()>,
-) -> Result<Learned, Error> {
-    resume(counts, spec, Resume::default(), progress)
-}
-
-/// Continue after the merges or choices of an earlier run; the result equals that of an undisturbed run.
-///
-/// Errors: those of [`learn`], and `Argument` for merges or choices that these counts and settings do not yield.
 pub fn resume(
     counts: &Counts,
     spec: &WordPieceTrainSpec,
@@ -80,7 +69,7 @@ pub fn resume(
 
 /// Learn vocabularies of several sizes by pruning, in one run; return them in the order of the sizes.
 ///
-/// Each equals that of [`learn`] with its size and the seeds of the largest: the number of seeds is that of
+/// Each equals that of [`resume`] with its size and the seeds of the largest: the number of seeds is that of
 /// `spec.vocab_size`, unless the settings of the learner set it. Errors: those of [`resume`], and `Argument` for
 /// another learner than `Pruning`.
 pub fn learn_sizes(
@@ -117,9 +106,7 @@ pub(crate) fn begin<'r>(
     let bare_first = spec.learner.as_learn().has_tokenizers_alphabet();
     let affixes = spec.affixes();
     let first = affixes.alphabet_entries(&[counts], &alphabet, forms, bare_first, order, initial);
-    if let Some(log) = progress.steps() {
-        log.set_alphabet(&first);
-    }
-    let entries = first_entries(affixes.prefix, &spec.special_tokens, first, least_size)?;
+    let log = progress.steps();
+    let entries = first_entries(affixes.prefix, &spec.special_tokens, first, least_size, log)?;
     Ok(Start { counts, spec, resume, chars, alphabet, entries })
 }

@@ -1,7 +1,7 @@
 //! Byte-pair encoding of one word, step by step: the initial symbols and each merge in order.
 
 use foldhash::{HashMap, HashMapExt};
-use piecework_core::spec::{BpeSpec, ModelSpec, PieceType, SentencePieceSpec};
+use piecework_core::spec::{BpeSpec, PieceType, SentencePieceSpec};
 use piecework_core::text::byte_entry;
 use piecework_core::vocab::Vocab;
 use serde::Serialize;
@@ -30,20 +30,20 @@ impl MergeStep {
 }
 
 /// The merges of a model.
-pub(super) enum Merger {
-    /// Ranks by pair, and the characters of the continuation prefix.
-    Pairs(HashMap<(String, String), usize>, usize),
+pub(crate) enum Merger {
+    /// Ranks by pair.
+    Pairs(HashMap<(String, String), usize>, BpeSpec),
     /// Ranks by merged piece, and the user-defined pieces: SentencePiece.
     Pieces(HashMap<String, usize>, Vec<String>),
 }
 
 impl Merger {
-    pub(super) fn of_bpe(spec: &BpeSpec) -> Self {
+    pub(super) fn of_bpe(spec: BpeSpec) -> Self {
         let mut ranks = HashMap::with_capacity(spec.merges.len());
         for (rank, (left, right)) in spec.merges.iter().enumerate() {
             ranks.entry((left.to_owned(), right.to_owned())).or_insert(rank);
         }
-        Self::Pairs(ranks, spec.continuing_subword_prefix.as_deref().unwrap_or_default().len())
+        Self::Pairs(ranks, spec)
     }
 
     pub(super) fn of_sentencepiece(spec: &SentencePieceSpec) -> Self {
@@ -56,11 +56,10 @@ impl Merger {
     }
 
     /// Return the initial symbols of a word.
-    pub(super) fn symbols(&self, word: &str, model: &ModelSpec, vocab: &Vocab) -> Vec<String> {
-        match (self, model) {
-            (Self::Pieces(_, defined), _) => symbols_around(word, defined),
-            (_, ModelSpec::Bpe(spec)) => symbols_of_bpe(word, spec, vocab),
-            _ => Vec::new(),
+    pub(super) fn symbols(&self, word: &str, vocab: &Vocab) -> Vec<String> {
+        match self {
+            Self::Pairs(_, spec) => symbols_of_bpe(word, spec, vocab),
+            Self::Pieces(_, defined) => symbols_around(word, defined),
         }
     }
 
@@ -78,11 +77,11 @@ impl Merger {
     }
 
     /// Return a note on a word that is an entry, so that encoding does not merge its symbols.
-    pub(super) fn note(&self, word: &str, model: &ModelSpec, vocab: &Vocab) -> Option<String> {
-        let ModelSpec::Bpe(spec) = model else { return None };
+    pub(super) fn note(&self, word: &str, vocab: &Vocab) -> Option<String> {
+        let Self::Pairs(_, spec) = self else { return None };
         let is_whole =
             spec.ignore_merges && vocab.id_of(word).is_some() && word.chars().count() <= MAX_SYMBOLS;
-        let mut symbols = if is_whole { self.symbols(word, model, vocab) } else { return None };
+        let mut symbols = if is_whole { self.symbols(word, vocab) } else { return None };
         if symbols == [word] {
             return None;
         }
@@ -108,9 +107,10 @@ impl Merger {
     /// Return the rank of a pair and the token that it becomes.
     fn merged(&self, left: &str, right: &str) -> Option<(usize, String)> {
         match self {
-            Self::Pairs(ranks, prefix) => {
+            Self::Pairs(ranks, spec) => {
+                let prefix = spec.continuing_subword_prefix.as_deref().unwrap_or_default().len();
                 let rank = ranks.get(&(left.to_owned(), right.to_owned()))?;
-                Some((*rank, format!("{left}{}", right.get(*prefix..).unwrap_or_default())))
+                Some((*rank, format!("{left}{}", right.get(prefix..).unwrap_or_default())))
             }
             Self::Pieces(ranks, defined) => {
                 if [left, right].iter().any(|symbol| defined.iter().any(|piece| piece == symbol)) {

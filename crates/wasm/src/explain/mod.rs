@@ -13,45 +13,14 @@ mod wordpiece;
 use piecework_core::encoding::Token;
 use piecework_core::engine::{Input, Options, Tokenizer};
 use piecework_core::error::Error;
-use piecework_core::spec::{ModelSpec, SentencePieceKind};
+use piecework_core::spec::{ModelSpec, SentencePieceKind, WordPieceSpec};
 use piecework_core::stages::added_tokens::Selector;
 use piecework_train::unigram::{ScoredPieces, WordLattice};
 use serde::Serialize;
-use wasm_bindgen::prelude::*;
 
 use crate::readable::{text_of_bytes, ReadableTokens};
 use merges::{MergeStep, Merger};
 use wordpiece::WordSearch;
-
-#[wasm_bindgen(typescript_custom_section)]
-const TYPES: &str = r#"
-/** What `Tokenizer.explain` returns; names and values are those of `explain` in the Python package. */
-export interface Explanation {
-  words: ExplainedWord[];
-}
-/** A word with its span in characters of the text, and how the model segments it; null for other models. */
-export interface ExplainedWord {
-  word: string;
-  span: [number, number];
-  symbols: string[];
-  /** Null for a word of more than 500 symbols. */
-  merges: { rank: number; at: number; left: string; right: string; token: string }[] | null;
-  search: {
-    positions: { start: number; tried: string[]; match: string | null }[];
-    tokens: string[];
-    greedy: string[] | null;
-    shortest: string[] | null;
-    unknown_because: string | null;
-  } | null;
-  lattice: WordLattice | null;
-  note: string | null;
-}
-export interface WordLattice {
-  edges: { piece: string; start: number; end: number; score: number; is_known: boolean; is_best: boolean }[];
-  best: string[];
-  segmentations: [string[], number][];
-}
-"#;
 
 /// The words of a text.
 #[derive(Serialize)]
@@ -85,13 +54,8 @@ impl ExplainedWord {
 }
 
 /// The tables that explain the words of one tokenizer.
-pub(crate) struct Explainer {
-    model: ModelSpec,
-    kind: ExplainedModel,
-}
-
-enum ExplainedModel {
-    Search,
+pub(crate) enum Explainer {
+    Search(WordPieceSpec),
     Merges(Merger),
     Lattice(ScoredPieces),
     Whole,
@@ -99,19 +63,17 @@ enum ExplainedModel {
 
 impl Explainer {
     pub(crate) fn new(tokenizer: &Tokenizer) -> Self {
-        let model = tokenizer.spec().model;
-        let kind = match &model {
-            ModelSpec::WordPiece(_) => ExplainedModel::Search,
-            ModelSpec::Bpe(spec) => ExplainedModel::Merges(Merger::of_bpe(spec)),
-            ModelSpec::Unigram(spec) => ExplainedModel::Lattice(ScoredPieces::of_unigram(spec)),
+        match tokenizer.spec().model {
+            ModelSpec::WordPiece(spec) => Self::Search(spec),
+            ModelSpec::Bpe(spec) => Self::Merges(Merger::of_bpe(spec)),
+            ModelSpec::Unigram(spec) => Self::Lattice(ScoredPieces::of_unigram(&spec)),
             ModelSpec::SentencePiece(spec) => match spec.kind {
-                SentencePieceKind::Unigram => ExplainedModel::Lattice(ScoredPieces::of_sentencepiece(spec)),
-                SentencePieceKind::Bpe => ExplainedModel::Merges(Merger::of_sentencepiece(spec)),
-                _ => ExplainedModel::Whole,
+                SentencePieceKind::Unigram => Self::Lattice(ScoredPieces::of_sentencepiece(&spec)),
+                SentencePieceKind::Bpe => Self::Merges(Merger::of_sentencepiece(&spec)),
+                _ => Self::Whole,
             },
-            ModelSpec::Word(_) | ModelSpec::Char(_) => ExplainedModel::Whole,
-        };
-        Self { model, kind }
+            ModelSpec::Word(_) | ModelSpec::Char(_) => Self::Whole,
+        }
     }
 
     /// Explain the words of a text.
@@ -154,17 +116,15 @@ impl Explainer {
 
     fn word(&self, tokenizer: &Tokenizer, word: &str) -> ExplainedWord {
         let mut explained = ExplainedWord::new(word);
-        match (&self.kind, &self.model) {
-            (ExplainedModel::Search, ModelSpec::WordPiece(spec)) => {
-                explained.search = WordSearch::of(word, spec, tokenizer.vocab());
-            }
-            (ExplainedModel::Merges(merger), model) => {
-                explained.symbols = merger.symbols(word, model, tokenizer.vocab());
+        match self {
+            Self::Search(spec) => explained.search = WordSearch::of(word, spec, tokenizer.vocab()),
+            Self::Merges(merger) => {
+                explained.symbols = merger.symbols(word, tokenizer.vocab());
                 explained.merges = merger.steps(&explained.symbols);
-                explained.note = merger.note(word, model, tokenizer.vocab());
+                explained.note = merger.note(word, tokenizer.vocab());
             }
-            (ExplainedModel::Lattice(pieces), _) => explained.lattice = pieces.lattice(word),
-            _ => {}
+            Self::Lattice(pieces) => explained.lattice = pieces.lattice(word),
+            Self::Whole => {}
         }
         explained
     }

@@ -48,8 +48,13 @@ impl<'c> Naive<'c> {
         let (order, initial) = (spec.alphabet_order, &spec.initial_alphabet);
         let forms = AlphabetForms::StartAndSeen;
         let first = affixes.alphabet_entries(counts.sources, &alphabet, forms, true, order, initial);
-        let entries =
-            first_entries(&spec.continuing_subword_prefix, &spec.special_tokens, first, spec.vocab_size);
+        let entries = first_entries(
+            &spec.continuing_subword_prefix,
+            &spec.special_tokens,
+            first,
+            spec.vocab_size,
+            None,
+        );
         let vocab = entries.expect("room for the alphabet").into_names();
         let sources = counts.sources.len();
         let mut words = Vec::new();

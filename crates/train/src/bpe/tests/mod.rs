@@ -7,18 +7,19 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 
-use super::{learn, BpeTrainSpec};
+use super::{resume, BpeTrainSpec};
 use crate::alphabet::{char_positions, Alphabet};
 use crate::count::Counts;
 use crate::learned::first_entries;
 use crate::merges::Ties;
 use crate::progress::Progress;
-use crate::sentencepiece::{self, SentencePieceTrainSpec};
-use crate::{AlphabetForms, Learned, PieceRules};
+use crate::sentencepiece::{self, SentencePieceResume, SentencePieceTrainSpec};
+use crate::{AlphabetForms, Learned, PieceRules, Resume};
 use piecework_core::spec::SentencePieceKind;
 
 fn run(counts: &Counts, spec: &BpeTrainSpec) -> Learned {
-    learn(counts, spec, &mut |_, _| ControlFlow::Continue(())).expect("a usable corpus")
+    resume(counts, None, spec, Resume::default(), &mut |_, _| ControlFlow::Continue(()))
+        .expect("a usable corpus")
 }
 
 /// Left, right, merged, count.
@@ -47,7 +48,7 @@ fn run_naively(
         &spec.initial_alphabet,
     );
     let entries =
-        first_entries(&spec.continuing_subword_prefix, &spec.special_tokens, first, spec.vocab_size);
+        first_entries(&spec.continuing_subword_prefix, &spec.special_tokens, first, spec.vocab_size, None);
     let mut vocab = entries.expect("room for the alphabet").into_names();
     let mut words = split(counts, spec, &alphabet, &vocab);
     let mut merges = Vec::new();
@@ -235,7 +236,8 @@ proptest! {
             piece_rules: rules.clone(),
             ..SentencePieceTrainSpec::default()
         };
-        let learned = sentencepiece::learn(&counts, &sentencepiece, 1, &mut |_, _| ControlFlow::Continue(()))
+        let start = SentencePieceResume::default();
+        let learned = sentencepiece::resume(&counts, None, &sentencepiece, 1, start, &mut |_, _| ControlFlow::Continue(()))
             .expect("a usable corpus");
         let spec = BpeTrainSpec { vocab_size, ties: Ties::ShortestEntries, ..BpeTrainSpec::default() };
         let (vocab, naive) = run_naively(&counts, &spec, Some(&rules));
@@ -250,7 +252,8 @@ proptest! {
 fn only_first_seen_needs_first_positions() {
     let counts = Counts::from_parts(&["ba", "ab"], &[2, 2], None).expect("distinct words");
     let spec = BpeTrainSpec { vocab_size: 3, ties: Ties::FirstSeen, ..BpeTrainSpec::default() };
-    let error = learn(&counts, &spec, &mut |_, _| ControlFlow::Continue(())).expect_err("no positions");
+    let error = resume(&counts, None, &spec, Resume::default(), &mut |_, _| ControlFlow::Continue(()))
+        .expect_err("no positions");
     assert_eq!(error.place, "ties");
     let spec = BpeTrainSpec { ties: Ties::LowestIds, ..spec };
     assert_eq!(run(&counts, &spec).vocab, ["a", "b", "ab"]);

@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 pub use merged_runs::GroupWeights;
 pub(crate) use merged_runs::WordsByPosition;
-pub use run_file::Run;
+pub(crate) use run_file::Run;
 pub(super) use run_file::{RunWriter, WordCount};
 
 use merged_runs::MergedRuns;
@@ -69,7 +69,7 @@ fn merge_group(runs: &[Run], group: u32, path: PathBuf) -> Result<Run, Error> {
 
 /// The folder of the runs, made with the first file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SpillFolder {
+pub(crate) struct SpillFolder {
     path: PathBuf,
     /// Wait until the disk has each run; checkpoints name complete files.
     durable: bool,
@@ -78,7 +78,7 @@ pub struct SpillFolder {
 impl SpillFolder {
     /// Describe a folder for runs; `durable` waits until the disk has each run.
     #[must_use]
-    pub fn new(path: impl Into<PathBuf>, durable: bool) -> Self {
+    pub(crate) fn new(path: impl Into<PathBuf>, durable: bool) -> Self {
         Self { path: path.into(), durable }
     }
 

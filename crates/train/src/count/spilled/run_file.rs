@@ -47,7 +47,7 @@ impl RunOrder {
 
 /// A complete run, and the group of sources that it counts.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Run {
+pub(crate) struct Run {
     /// The file.
     pub path: PathBuf,
     /// The number in the name of the file.

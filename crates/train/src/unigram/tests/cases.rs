@@ -4,7 +4,7 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 
-use super::super::{learn, UnigramTrainSpec};
+use super::super::{resume, UnigramResume, UnigramTrainSpec};
 use super::{counts, run, small, words};
 use crate::count::Counts;
 use piecework_core::error::ErrorKind;
@@ -132,6 +132,7 @@ fn long_words_neither_underflow_nor_take_long() {
 #[test]
 fn progress_stops_the_trainer() {
     let counts = plain(&[("hug", 10), ("hugs", 5)]);
-    let error = learn(&counts, &small(8), 1, &mut |_, _| ControlFlow::Break(())).expect_err("stopped");
+    let error = resume(&counts, &small(8), 1, UnigramResume::default(), &mut |_, _| ControlFlow::Break(()))
+        .expect_err("stopped");
     assert_eq!(error.kind, ErrorKind::Interrupted);
 }

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 
 use proptest::prelude::*;
 
-use super::{learn, LearnedUnigram, UnigramTrainSpec};
+use super::{resume, LearnedUnigram, UnigramResume, UnigramTrainSpec};
 use crate::count::Counts;
 use piecework_core::error::Error;
 
@@ -21,7 +21,7 @@ fn counts(words: &[(String, u64)]) -> Counts {
 }
 
 fn run(counts: &Counts, spec: &UnigramTrainSpec, num_threads: usize) -> Result<LearnedUnigram, Error> {
-    learn(counts, spec, num_threads, &mut |_, _| ControlFlow::Continue(()))
+    resume(counts, spec, num_threads, UnigramResume::default(), &mut |_, _| ControlFlow::Continue(()))
 }
 
 fn small(vocab_size: usize) -> UnigramTrainSpec {

@@ -5,8 +5,8 @@ use std::ops::ControlFlow;
 use super::{counts, merges, merges_by, merges_with, run, spec};
 use crate::count::Counts;
 use crate::merges::{PairScore, Ties};
-use crate::wordpiece::{learn, Learner, TopDown, WordPieceTrainSpec};
-use crate::AlphabetForms;
+use crate::wordpiece::{resume, Learner, TopDown, WordPieceTrainSpec};
+use crate::{AlphabetForms, Resume};
 use piecework_core::error::ErrorKind;
 
 const LEARNERS: [Learner; 4] = [
@@ -164,7 +164,8 @@ fn sums_beyond_64_bits_are_errors() {
 fn progress_can_stop_every_learner_at_any_call() {
     for learner in LEARNERS {
         let error =
-            learn(&hugs(), &spec(learner, 30, 1), &mut |_, _| ControlFlow::Break(())).expect_err("stopped");
+            resume(&hugs(), &spec(learner, 30, 1), Resume::default(), &mut |_, _| ControlFlow::Break(()))
+                .expect_err("stopped");
         assert_eq!(error.kind, ErrorKind::Interrupted);
     }
 }

@@ -7,10 +7,10 @@ mod naive_top_down;
 
 use std::ops::ControlFlow;
 
-use super::{learn, Learner, Merges, WordPieceTrainSpec};
+use super::{resume, Learner, Merges, WordPieceTrainSpec};
 use crate::count::Counts;
 use crate::merges::{PairScore, Ties};
-use crate::Learned;
+use crate::{Learned, Resume};
 use piecework_core::error::Error;
 
 /// Counts of words whose first positions are in the order given.
@@ -45,7 +45,7 @@ fn spec(learner: Learner, vocab_size: usize, min_frequency: u64) -> WordPieceTra
 }
 
 fn run(counts: &Counts, spec: &WordPieceTrainSpec) -> Result<Learned, Error> {
-    learn(counts, spec, &mut |_, _| ControlFlow::Continue(()))
+    resume(counts, spec, Resume::default(), &mut |_, _| ControlFlow::Continue(()))
 }
 
 /// Return the merges as strings: left, right and count.
