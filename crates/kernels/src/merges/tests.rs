@@ -54,6 +54,33 @@ fn finds_every_pair_and_no_other() {
     }
 }
 
+#[test]
+fn pairs_of_one_bucket_differ_in_any_bit() {
+    let bits = (0..NUMBER_BITS).map(|bit| 1 << bit);
+    let numbers: Vec<u32> = bits.chain([0, NUMBER_BOUND - 1]).collect();
+    let pairs = || numbers.iter().flat_map(|&left| numbers.iter().map(move |&right| (left, right)));
+    for (stored, &merged) in pairs().zip(numbers.iter().cycle()).step_by(cases(1, 50)) {
+        let mut map = PairMap::with_capacity(1);
+        assert!(map.insert(stored.0, stored.1, merged));
+        for pair in pairs() {
+            let expected = if pair == stored { merged } else { NUMBER_BOUND };
+            assert_eq!(map.get(pair.0, pair.1), expected, "{pair:?} beside {stored:?}");
+        }
+    }
+}
+
+#[test]
+fn the_first_bucket_follows_the_last() {
+    let mut map = PairMap::with_capacity(8);
+    let buckets = (0..1000).map(|right| map.prefetch(0, right));
+    let last = buckets.clone().max();
+    let pairs: Vec<u32> =
+        (0..1000).zip(buckets).filter(|&(_, at)| Some(at) == last).map(|(right, _)| right).collect();
+    assert!(pairs[..8].iter().all(|&right| map.insert(0, right, right)));
+    assert!(pairs[..8].iter().all(|&right| map.get(0, right) == right));
+    assert!(pairs[8..].iter().all(|&right| map.get(0, right) == NUMBER_BOUND));
+}
+
 /// Return a table of pairs, numbered in their order, and how often they were spread again.
 fn table_of(pairs: &[(u32, u32)]) -> (PairMap, usize) {
     let (mut map, mut spreads) = (PairMap::with_capacity(pairs.len()), 0);

@@ -11,6 +11,7 @@ use piecework_kernels::level::Level;
 use proptest::prelude::*;
 
 use super::*;
+use crate::engine::offsets::ROWS_AGAIN;
 use crate::ranks::RanksSpec;
 use crate::spec::{
     AddedToken, BertNormalizerSpec, BpeSpec, ByteLevelSpec, Cleaning, MetaspaceSpec, ModelSpec,
@@ -432,6 +433,28 @@ fn each_route_has_a_fixture() {
     names.sort_unstable();
     names.dedup();
     assert_eq!(names, ["bert", "byte-level", "generic", "metaspace", "sentencepiece-unigram"]);
+}
+
+/// What encodes a text again has the same tokens, so that only this test sees it.
+#[test]
+fn routes_that_align_do_not_encode_again() {
+    let texts = ["ab abab cc", "", "a <x> ab", "cabc\u{e9}漢 ab.", "ab 1 bb\n  a"].map(Input::Text);
+    let sources = texts.map(Source::from);
+    let aligns = |tokenizer: &&Tokenizer| tokenizer.aligning_route(ALL).is_some();
+    let mut names = Vec::new();
+    for tokenizer in FIXTURES.iter().filter(aligns) {
+        for text in texts {
+            let expected = definition::tokens(tokenizer.stages(), text, 0, ALL, &mut tokenizer.scratch());
+            let found = tokenizer.aligned_tokens(text, 0, ALL, &mut tokenizer.scratch());
+            assert_eq!(found.unwrap(), Some(expected.unwrap()), "{text:?} {:?}", tokenizer.spec());
+        }
+        let before = ROWS_AGAIN.get();
+        batch_of(&Encoder::new(tokenizer.clone()), &sources, None, true, 1);
+        assert_eq!(ROWS_AGAIN.get(), before, "{:?}", tokenizer.spec());
+        names.push(tokenizer.route_name());
+    }
+    names.dedup();
+    assert!(["bert", "byte-level"].iter().all(|name| names.contains(name)), "{names:?}");
 }
 
 proptest! {

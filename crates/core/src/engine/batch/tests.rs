@@ -112,7 +112,7 @@ fn spans_one_by_one(
     texts: &[Input<'_>],
     options: Options<'_>,
 ) -> (Vec<[u32; 2]>, Vec<i32>) {
-    let tokenizer = Tokenizer::compile(spec.clone()).expect("a tokenizer");
+    let tokenizer = Tokenizer::compile(spec.clone()).expect("a tokenizer").plain();
     let tokens = texts.iter().flat_map(|&text| {
         tokenizer.encode(text, None, options, &mut tokenizer.scratch()).expect("an encoding").tokens
     });
