@@ -12,7 +12,8 @@ pub const METASPACE: char = '\u{2581}';
 pub(crate) const METASPACE_STR: &str = "\u{2581}";
 
 pub use align::{align, AlignedRun};
-pub(crate) use aligned::{max_grown_len, units_before_chars, MAX_GROWTH};
+pub use aligned::units_before_chars;
+pub(crate) use aligned::{max_grown_len, MAX_GROWTH};
 pub use aligned::{Aligned, CharIndex, CharSpans, ExpansionLimit, NormalizedSink};
 pub use byte_tokens::{
     byte_entry, byte_of_entry, byte_of_printable, printable_of, push_bytes_of_printable,
