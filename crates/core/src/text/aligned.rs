@@ -137,7 +137,8 @@ impl<'a> CharIndex<'a> {
 }
 
 /// Return the number of units before each character of a text, and of all, given the units of a character.
-pub(crate) fn units_before_chars(text: &str, units: impl Fn(char) -> usize) -> Vec<usize> {
+#[must_use]
+pub fn units_before_chars(text: &str, units: impl Fn(char) -> usize) -> Vec<usize> {
     let ends = text.chars().scan(0, |end, c| {
         *end += units(c);
         Some(*end)
