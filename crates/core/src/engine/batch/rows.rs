@@ -545,6 +545,25 @@ mod tests {
     }
 
     #[test]
+    fn rows_are_padded_at_either_end() {
+        let batch = chunk(&[2, 0, 3]);
+        for (direction, expected) in [
+            (Direction::Right, [0, 1, 9, 9, 9, 9, 0, 1, 2]),
+            (Direction::Left, [9, 0, 1, 9, 9, 9, 0, 1, 2]),
+        ] {
+            let padding = Padding { direction, pad_type_id: 5, ..Padding::with("[PAD]", 9) };
+            let padded = batch.padded(&padding);
+            let or_padding = |token: u8, pad: u8| expected.map(|id| if id == 9 { pad } else { token });
+            assert_eq!((padded.ids, padded.row_offsets), (expected.to_vec(), vec![0, 3, 6, 9]));
+            assert_eq!(padded.type_ids, Some(or_padding(1, 5).to_vec()));
+            assert_eq!(padded.attention_mask, Some(or_padding(1, 0).to_vec()));
+            let spans = padded.spans.expect("spans were requested");
+            assert_eq!(spans.word_ids, expected.map(|id| if id == 9 { -1 } else { id as i32 }));
+            assert_eq!(spans.offsets.iter().filter(|&&span| span == [0, 0]).count(), 4);
+        }
+    }
+
+    #[test]
     fn chunks_added_in_any_order_are_appended_in_order() {
         let rows: Vec<usize> = (0..200).map(|i| i * 7 % 11).collect();
         for size in [1, 3, 50, 200] {

@@ -6,7 +6,8 @@ use super::*;
 use crate::model::Sampling;
 use crate::spec::{
     AddedToken, BertNormalizerSpec, BpeSpec, ByteLevelSpec, Cleaning, ModelSpec, NormalizerSpec,
-    PostProcessorSpec, PreTokenizerSpec, Segmentation, TokenizerSpec, UnknownUnit, WordPieceSpec,
+    PostProcessorSpec, PreTokenizerSpec, Segmentation, TokenizerSpec, UnigramSpec, UnknownUnit,
+    WordPieceSpec,
 };
 use crate::stages::added_tokens::Selector;
 use crate::text::printable_of;
@@ -162,6 +163,22 @@ proptest! {
         cache_bytes in prop::sample::select(vec![0, 1 << 10, 1 << 14, 64 << 20]),
     ) {
         check(&if is_bert { bert() } else { byte_level() }, &texts, add_special_tokens, cache_bytes);
+    }
+}
+
+#[test]
+fn a_word_without_a_segmentation_is_an_error_of_its_text() {
+    let vocab = ["a", "b", "ab"].map(|entry| (entry.to_owned(), -1.0)).to_vec();
+    let model = ModelSpec::Unigram(UnigramSpec { vocab, unk_id: None, byte_fallback: false });
+    let encoder = Encoder::new(Tokenizer::compile(framed(0, model, None, PreTokenizerSpec::Bert)).unwrap());
+    let options = Options { add_special_tokens: false, parse_special: &Selector::All, sampling: None };
+    for (texts, wrong) in [(["ab", "x"], 1), (["x", "ab"], 0), (["ab ax", "a"], 0)] {
+        let texts = texts.map(|text| Source::from(Input::Text(text)));
+        for spans in [false, true] {
+            let extra = ExtraColumns { spans, overflow: false };
+            let error = encoder.encode(&texts, None, options, extra, 1).unwrap_err();
+            assert!(error.place.starts_with(&format!("texts[{wrong}]")), "{error}");
+        }
     }
 }
 

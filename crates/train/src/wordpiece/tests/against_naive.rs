@@ -1,16 +1,22 @@
 //! The trainers learn what naive trainers learn.
 
-use proptest::collection::{btree_map, vec};
+use proptest::collection::{btree_map, btree_set, vec};
 use proptest::prelude::*;
 
-use super::{merges, merges_with, naive_merges, naive_top_down, run};
+use super::{merges, merges_with, naive_merges, naive_top_down, run, traced};
 use crate::count::Counts;
 use crate::merges::{PairScore, Ties};
-use crate::wordpiece::{Learner, TopDown, WordPieceTrainSpec};
+use crate::wordpiece::{Learner, Pruning, TopDown, WordPieceTrainSpec};
 use crate::AlphabetForms;
 
 fn corpus() -> impl Strategy<Value = Counts> {
-    let count = prop_oneof![1_u64..4, 1_u64..100, 1_u64..1_000_000];
+    let count = prop_oneof![
+        1_u64..4,
+        1_u64..100,
+        1_u64..1_000_000,
+        // The products of two are beyond the integers of a double.
+        (1_u64..10).prop_map(|count| count * 1_000_000_007),
+    ];
     let words = prop_oneof![
         btree_map("[ab]{1,10}", count.clone(), 1..12),
         btree_map("[abc]{1,7}", count.clone(), 1..25),
@@ -137,6 +143,42 @@ proptest! {
         let (words, numbers): (Vec<&str>, Vec<u64>) = counts.iter().unzip();
         let unknown = Counts::from_parts(&words, &numbers, None).expect("distinct words");
         prop_assert_eq!(run(&unknown, &spec).expect("room for the alphabet"), expected);
+    }
+
+    #[test]
+    fn pruning_after_its_choices_learns_the_same(
+        counts in corpus(),
+        spec in settings(),
+        balance in prop::sample::select(vec![0.0, 1.0]),
+        kept in any::<prop::sample::Index>(),
+    ) {
+        let learner = Learner::Pruning(Pruning { balance, ..Pruning::default() });
+        let max_token_length = spec.max_token_length.map(|longest| longest.max(1));
+        let mut spec = WordPieceTrainSpec { learner, max_token_length, ..spec };
+        spec.vocab_size += naive_merges::alphabet(&counts, &spec).1.len();
+        let (learned, _, choices) = traced(&counts, &spec, &[]);
+        let (again, _, all) = traced(&counts, &spec, &choices[..kept.index(choices.len() + 1)]);
+        prop_assert_eq!((again, all), (learned, choices));
+    }
+
+    /// Counts are at most 12, so that the first threshold is at most 7 and all substrings are in its list.
+    #[test]
+    fn top_down_equals_tables_of_words_that_begin_with_the_prefix(
+        words in btree_set("(##|#)?[ab]{1,3}", 1..6),
+        alphabet_forms in prop::sample::select(vec![AlphabetForms::Possible, AlphabetForms::Seen]),
+        more in 0_usize..12,
+    ) {
+        let words: Vec<String> = words.into_iter().collect();
+        let counts = Counts::from_parts(&words, &vec![1; words.len()], None).expect("distinct words");
+        let mut spec = WordPieceTrainSpec {
+            learner: Learner::TopDown(TopDown {}),
+            min_frequency: 1,
+            alphabet_forms,
+            special_tokens: Vec::new(),
+            ..WordPieceTrainSpec::default()
+        };
+        spec.vocab_size = more + naive_merges::alphabet(&counts, &spec).1.len();
+        prop_assert_eq!(run(&counts, &spec).expect("room for the alphabet").vocab, naive_top_down::learn(&counts, &spec));
     }
 
     #[test]

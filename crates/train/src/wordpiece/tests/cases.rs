@@ -2,11 +2,12 @@
 
 use std::ops::ControlFlow;
 
-use super::{counts, merges, merges_by, merges_with, run, spec};
+use super::{counts, merges, merges_by, merges_with, run, spec, traced};
 use crate::count::Counts;
 use crate::merges::{PairScore, Ties};
-use crate::wordpiece::{resume, Learner, TopDown, WordPieceTrainSpec};
-use crate::{AlphabetForms, Resume};
+use crate::resume::Choices;
+use crate::wordpiece::{resume, Learner, Pruning, TopDown, WordPieceTrainSpec};
+use crate::{AlphabetForms, Resume, Step};
 use piecework_core::error::ErrorKind;
 
 const LEARNERS: [Learner; 4] = [
@@ -246,6 +247,88 @@ fn entries_stay_within_max_token_length() {
         );
         assert!(learned.vocab.iter().any(|name| name.trim_start_matches("##").chars().count() == 2));
     }
+}
+
+#[test]
+fn the_steps_of_merges_are_the_merges() {
+    let runs = counts(&[("aaaaaaa", 5), ("aaaa", 3), ("aaaaa", 2), ("baaa", 2), ("abaaaa", 1)]);
+    for (counts, learner) in
+        [four_sentences(), runs].iter().flat_map(|all| LEARNERS[..3].iter().map(move |one| (all, one)))
+    {
+        let (learned, trace, _) = traced(counts, &spec(learner.clone(), 75, 1), &[]);
+        assert_eq!((trace.steps.len(), trace.step_count), (learned.merges.len(), learned.merges.len()));
+        let name = |id: u32| learned.vocab[id as usize].as_str();
+        let mut size = trace.alphabet.len();
+        for (at, (step, merge)) in trace.steps.iter().zip(&learned.merges).enumerate() {
+            let Step::Merge(step) = step else { panic!("{step:?}") };
+            let winner = &step.winner;
+            assert_eq!((step.number, winner.count), (at + 1, merge.count));
+            assert_eq!((&*winner.left, &*winner.right), (name(merge.left), name(merge.right)));
+            assert_eq!((&*winner.token, &winner.token), (name(merge.merged), &step.candidates[0].token));
+            assert_eq!(step.candidates.len(), step.pairs.min(100));
+            assert_eq!(step.changes.len(), step.changed_words);
+            size += usize::from(step.is_new);
+            assert_eq!((step.vocab_size, step.is_new), (size, merge.merged as usize + 1 == size));
+        }
+        assert_eq!(size, learned.vocab.len());
+    }
+}
+
+#[test]
+fn the_steps_of_pruning_are_the_removals() {
+    for balance in [0.0, 1.0] {
+        let pruning = Pruning { record_removals: true, balance, ..Pruning::default() };
+        let spec = spec(Learner::Pruning(pruning), 75, 1);
+        let (learned, trace, choices) = traced(&four_sentences(), &spec, &[]);
+        assert!(learned.removals.len() > 100);
+        assert_eq!((trace.steps.len(), trace.step_count), (learned.removals.len(), learned.removals.len()));
+        for (at, (step, removal)) in trace.steps.iter().zip(&learned.removals).enumerate() {
+            let Step::Removal(step) = step else { panic!("{step:?}") };
+            let put_back = step.put_back.as_ref().map(|entry| &entry.entry);
+            assert_eq!((step.number, put_back), (at + 1, removal.put_back.as_ref()));
+            assert_eq!((&step.removed.entry, step.removed.loss), (&removal.entry, removal.loss));
+            assert_eq!(step.vocab_size, trace.alphabet.len() + step.removable - 1);
+        }
+        assert_eq!(trace.seeds.len() - learned.removals.len() + trace.alphabet.len(), 75);
+        for kept in [1, choices.len() / 3, choices.len() / 2, choices.len() - 1, choices.len()] {
+            let (again, _, all) = traced(&four_sentences(), &spec, &choices[..kept]);
+            assert_eq!((again.vocab, all), (learned.vocab.clone(), choices.clone()), "{kept} choices");
+        }
+    }
+}
+
+#[test]
+fn the_steps_of_top_down_are_its_thresholds() {
+    let spec = spec(LEARNERS[3].clone(), 75, 1);
+    let (learned, trace, choices) = traced(&four_sentences(), &spec, &[]);
+    assert_eq!((trace.steps.len(), trace.step_count), (choices.len(), choices.len()));
+    let mut bounds = None;
+    for (at, step) in trace.steps.iter().enumerate() {
+        let Step::Threshold(step) = step else { panic!("{step:?}") };
+        assert_eq!((step.number, u64::from(step.fits)), (at + 1, choices[at]));
+        assert_eq!((step.low, step.high), bounds.unwrap_or((step.low, step.high)));
+        assert_eq!(step.threshold, step.low + (step.high - step.low) / 2);
+        assert_eq!(step.fits, step.vocab_size <= 75);
+        assert_eq!(step.vocab_size, trace.alphabet.len() + step.selected);
+        bounds = Some(match step.fits {
+            true => (step.low, step.threshold),
+            false => (step.threshold + 1, step.high),
+        });
+    }
+    assert!(bounds.is_some_and(|(low, high)| low == high));
+    for kept in 1..=choices.len() {
+        let (again, steps, all) = traced(&four_sentences(), &spec, &choices[..kept]);
+        assert_eq!((&again, &all), (&learned, &choices));
+        assert_eq!(format!("{steps:?}"), format!("{trace:?}"));
+    }
+}
+
+#[test]
+fn choices_of_an_earlier_run_are_not_computed() {
+    let mut choices = Choices::new(Resume { earlier_choices: &[7], ..Resume::default() });
+    let computed = choices.next_or(|| panic!("computed"));
+    assert_eq!(computed.expect("a choice"), Some(7));
+    assert_eq!(choices.next_or(|| Ok(Some(8))).expect("a choice"), Some(8));
 }
 
 #[test]

@@ -10,7 +10,7 @@ use std::ops::ControlFlow;
 use super::{resume, Learner, Merges, WordPieceTrainSpec};
 use crate::count::Counts;
 use crate::merges::{PairScore, Ties};
-use crate::{Learned, Resume};
+use crate::{ChoiceLog, Learned, Resume, StepLog, Trace, TraceSpec};
 use piecework_core::error::Error;
 
 /// Counts of words whose first positions are in the order given.
@@ -46,6 +46,20 @@ fn spec(learner: Learner, vocab_size: usize, min_frequency: u64) -> WordPieceTra
 
 fn run(counts: &Counts, spec: &WordPieceTrainSpec) -> Result<Learned, Error> {
     resume(counts, spec, Resume::default(), &mut |_, _| ControlFlow::Continue(()))
+}
+
+/// Learn with all steps, after some choices of an earlier run; return what is learned, the steps and the choices.
+fn traced(
+    counts: &Counts,
+    spec: &WordPieceTrainSpec,
+    earlier_choices: &[u64],
+) -> (Learned, Trace, Vec<u64>) {
+    let steps = StepLog::new(TraceSpec { steps: vec![(1, None)], top: 100, word: None });
+    let choices = ChoiceLog::default();
+    let logs = Resume { steps: Some(&steps), choice_log: Some(&choices), ..Resume::default() };
+    let start = Resume { earlier_choices, ..logs };
+    let learned = resume(counts, spec, start, &mut |_, _| ControlFlow::Continue(()));
+    (learned.expect("room for the alphabet"), steps.take(), choices.choices())
 }
 
 /// Return the merges as strings: left, right and count.

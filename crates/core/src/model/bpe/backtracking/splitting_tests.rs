@@ -1,7 +1,7 @@
 //! A word has the same segmentation as its parts after [`ByteAdjacency::split`](crate::model::ByteAdjacency::split) and
 //! [`ByteAdjacency::split_at_spaces`](crate::model::ByteAdjacency::split_at_spaces).
 
-use super::{BacktrackingBpe, BacktrackingScratch, MergeIds, MergeRules};
+use super::{test_models, BacktrackingBpe, BacktrackingScratch, MergeIds, MergeRules, CHUNK_LEN};
 use crate::table_sections::TableSections;
 use proptest::prelude::*;
 
@@ -50,6 +50,23 @@ fn segment(model: &BacktrackingBpe, word: &str) -> Vec<u32> {
     model.trie();
     model.segment(word.as_bytes(), &mut BacktrackingScratch::default(), |entry, _| entries.push(entry));
     entries
+}
+
+#[test]
+fn a_word_of_several_chunks_is_segmented_whole() {
+    let model = test_models::linear(*b"abc", &[(0, 0), (0, 1), (3, 3), (4, 0), (5, 1)], 12).unwrap();
+    let number = |id: u32| model.entries.iter().position(|&entry| entry == id).unwrap() as u32;
+    for unit in ["a", "ab", "aabac"] {
+        let word = unit.repeat(5 * CHUNK_LEN / 2 / unit.len());
+        let (mut tokens, mut bytes) = (Vec::new(), 0);
+        let found = |id: u32, len: usize| {
+            tokens.push(number(id));
+            bytes += len;
+        };
+        let done = model.segment(word.as_bytes(), &mut BacktrackingScratch::default(), found);
+        assert_eq!((done, bytes), (word.len(), word.len()));
+        assert!(tokens.windows(2).all(|two| model.split_table.is_valid_token_pair(two[0], two[1])));
+    }
 }
 
 proptest! {
