@@ -255,7 +255,7 @@ fn the_steps_of_merges_are_the_merges() {
     for (counts, learner) in
         [four_sentences(), runs].iter().flat_map(|all| LEARNERS[..3].iter().map(move |one| (all, one)))
     {
-        let (learned, trace, _) = traced(counts, &spec(learner.clone(), 75, 1), &[]);
+        let (learned, trace, _) = traced(counts, &spec(*learner, 75, 1), &[]);
         assert_eq!((trace.steps.len(), trace.step_count), (learned.merges.len(), learned.merges.len()));
         let name = |id: u32| learned.vocab[id as usize].as_str();
         let mut size = trace.alphabet.len();
@@ -299,7 +299,7 @@ fn the_steps_of_pruning_are_the_removals() {
 
 #[test]
 fn the_steps_of_top_down_are_its_thresholds() {
-    let spec = spec(LEARNERS[3].clone(), 75, 1);
+    let spec = spec(LEARNERS[3], 75, 1);
     let (learned, trace, choices) = traced(&four_sentences(), &spec, &[]);
     assert_eq!((trace.steps.len(), trace.step_count), (choices.len(), choices.len()));
     let mut bounds = None;
