@@ -159,7 +159,7 @@ fn wordpiece_task<'a>(
         prefix: &spec.continuing_subword_prefix,
         special_tokens: &spec.special_tokens,
         seeds: SeedLimits { number: settings.seeds(spec.vocab_size), min_count: start.min_count() },
-        max_chars: spec.max_token_length.unwrap_or(MAX_CHARS).min(MAX_WORD_CHARS),
+        max_chars: spec.max_token_length.unwrap_or(MAX_CHARS).clamp(1, MAX_WORD_CHARS),
         allows: None,
         num_threads: spec.num_threads,
     })

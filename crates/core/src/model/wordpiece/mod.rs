@@ -19,7 +19,7 @@ use piecework_unicode::{char_count, CodePointMap, CodePointMapBuilder};
 
 use self::lin_max_match::{LinMaxMatch, LinMaxState, INSIDE, START};
 use self::shortest::FewestTokens;
-use super::LateTables;
+use super::late_tables::LateTables;
 use super::{BatchWord, TokenSink, TokenSpan};
 use crate::double_array::Trie;
 use crate::error::Error;

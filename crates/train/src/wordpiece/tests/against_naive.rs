@@ -153,8 +153,7 @@ proptest! {
         kept in any::<prop::sample::Index>(),
     ) {
         let learner = Learner::Pruning(Pruning { balance, ..Pruning::default() });
-        let max_token_length = spec.max_token_length.map(|longest| longest.max(1));
-        let mut spec = WordPieceTrainSpec { learner, max_token_length, ..spec };
+        let mut spec = WordPieceTrainSpec { learner, ..spec };
         spec.vocab_size += naive_merges::alphabet(&counts, &spec).1.len();
         let (learned, _, choices) = traced(&counts, &spec, &[]);
         let (again, _, all) = traced(&counts, &spec, &choices[..kept.index(choices.len() + 1)]);

@@ -7,8 +7,9 @@ use std::sync::Arc;
 use memchr::memmem::Finder;
 use piecework_unicode::{class_of, Class};
 
-use super::scanner::{Masks, MetaspaceScanner, Preceding, ScanState, ScannedSpan, WordPrefix, WordSpan};
+use super::scanner::{Masks, MetaspaceScanner, ScanState};
 use super::space_runs::LateSpaceRuns;
+use super::spans::{Preceding, ScannedSpan, WordPrefix, WordSpan};
 use crate::error::Error;
 use crate::model::{part_end, CharAdjacency};
 use crate::stages::normalize::{Boundaries, Normalizer};

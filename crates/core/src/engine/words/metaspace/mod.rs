@@ -10,7 +10,8 @@
 //! layout         how a text splits into words, and what a word consists of: the text between whitespace, with one space,
 //!                with all spaces
 //! rules          the rules of a pipeline
-//! scanner        splits raw text into spans, 64 bytes at a time; where a word is in its text
+//! scanner        splits raw text into spans, 64 bytes at a time
+//! spans          where a word is in its text, and the spans that it is made of
 //! single_chars   characters that every segmentation leaves alone; they bypass the cache
 //! space_runs     splits a run of spaces from the word after it, for BPE
 //! parts          segments a cache miss part by part, and several ASCII misses at once
@@ -22,11 +23,12 @@ mod rules;
 mod scanner;
 mod single_chars;
 mod space_runs;
+mod spans;
 
 pub(in super::super) use layout::{MetaspaceText, WordRules};
 pub(in super::super) use parts::{PartScratch, WordParts};
-pub(in super::super) use scanner::WordSpan;
 pub(in super::super) use single_chars::WrittenIds;
+pub(in super::super) use spans::WordSpan;
 
 use super::Words;
 use crate::engine::misses::QueuedWords;
@@ -35,7 +37,8 @@ use crate::error::Error;
 use crate::text::ExpansionLimit;
 use crate::word_key::{block_at, WordKey, MAX_KEY_BYTES};
 use layout::FindState;
-use scanner::{Masks, SpanKind, WordPrefix};
+use scanner::Masks;
+use spans::{SpanKind, WordPrefix};
 
 /// Memory of one thread.
 #[derive(Clone, Debug, Default)]

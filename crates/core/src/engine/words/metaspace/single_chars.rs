@@ -12,7 +12,7 @@ use std::sync::Arc;
 use foldhash::{HashMap, HashSet};
 use piecework_unicode::{wide_char_at, CodePointMap, CodePointMapBuilder};
 
-use super::scanner::{Preceding, ScannedSpan, SpanKind, SpanWriter, WordSpan};
+use super::spans::{Preceding, ScannedSpan, SpanKind, SpanWriter, WordSpan};
 use crate::engine::stages::{ModelSource, Stages};
 use crate::locks::Late;
 use crate::model::{Model, UnigramF32};

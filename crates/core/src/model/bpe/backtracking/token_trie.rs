@@ -12,7 +12,7 @@ use super::split_table::SplitTable;
 use crate::double_array::{
     build_breadth_first, sorted_keys, CompactNode, SortedKey, TrieLayout, TrieStep, BLOCK, MAX_BASE,
 };
-use crate::model::LateTables;
+use crate::model::late_tables::LateTables;
 use crate::table_sections::TableSections;
 
 pub(super) const ROOT: usize = 0;

@@ -4,8 +4,7 @@
 use piecework_kernels::classes::BLOCK;
 
 use super::classes::{ClassMasks, FIRST, IS_LETTER, IS_NON_ASCII, IS_NUMBER, IS_SPACE, SECOND};
-use super::scalar::contraction_end;
-use super::scan::is_certain_boundary;
+use super::kind_text::{contraction_end, is_certain_boundary};
 use super::scanner::{Classification, PatternFamily, Scanner, TrailingChars};
 
 impl Scanner {

@@ -6,7 +6,7 @@
 
 use super::boundary_rules::{AmbiguousBytes, BlockContext, BoundaryMask};
 use super::classes::{CLASSES, NUMBER};
-use super::scalar::{contraction_end, KindText};
+use super::kind_text::{contraction_end, KindText};
 use super::scanner::Scanner;
 
 /// The pattern; matches are kept and the text between them is removed.

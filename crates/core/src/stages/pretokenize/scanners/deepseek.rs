@@ -7,7 +7,7 @@
 
 use super::boundary_rules::{AmbiguousBytes, BlockClasses, BlockContext};
 use super::classes::{EAST, LETTER, NEWLINE, NUMBER, SPACE, SYMBOL};
-use super::scalar::KindText;
+use super::kind_text::KindText;
 use super::scanner::Scanner;
 
 /// The patterns, whose matches are isolated one after the other.

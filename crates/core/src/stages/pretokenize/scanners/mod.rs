@@ -11,6 +11,7 @@
 //! classes                         kinds of characters, and class masks
 //! boundary_rules, deepseek, clip  the rules of each family, on the masks of a block with its neighbours, and repairs of
 //!                                 the bytes that they do not decide
+//! kind_text                       a text and the kinds of its characters
 //! scalar                          the patterns character by character: the definition, which also scans short texts
 //! ```
 //!
@@ -22,6 +23,7 @@ mod boundary_rules;
 mod classes;
 mod clip;
 mod deepseek;
+mod kind_text;
 mod scalar;
 mod scan;
 mod scanner;

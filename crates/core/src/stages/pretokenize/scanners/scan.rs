@@ -5,7 +5,7 @@ use piecework_kernels::positions;
 
 use super::boundary_rules::AmbiguousBytes;
 use super::classes::{ClassMasks, ClassTable, NonAsciiScratch, IS_SPACE, NUMBER, SPACE, WORD};
-use super::scalar::KindText;
+use super::kind_text::{follows_word, KindText};
 use super::scanner::{PatternFamily, Scanner};
 
 /// Texts shorter than this, in bytes, use the scalar scanner if there is no scratch.
@@ -155,19 +155,4 @@ impl Scanner {
         let (last, second) = (before.next().unwrap_or(SPACE), before.next().unwrap_or(SPACE));
         last & (SPACE | WORD) == 0 && (last & NUMBER != 0 || second & WORD == 0)
     }
-}
-
-/// Return whether every pattern splits before byte `at` without looking at it for the text before: at an ASCII space
-/// after a word, or after a single line end, except before a slash.
-pub(super) fn is_certain_boundary(text: &str, at: usize) -> bool {
-    match text.as_bytes()[..=at] {
-        [.., b' '] => follows_word(text, at),
-        [.., b'\n', b'/'] => false,
-        [.., b'\n', _] => follows_word(text, at - 1) && !text[at..].starts_with(char::is_whitespace),
-        _ => false,
-    }
-}
-
-fn follows_word(text: &str, at: usize) -> bool {
-    text[..at].chars().next_back().is_some_and(|c| !c.is_whitespace())
 }
