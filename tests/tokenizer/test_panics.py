@@ -19,7 +19,7 @@ from piecework.train import Pipeline, count_texts
 from piecework.train.plan import trainer_for
 
 REPORT = re.escape(f"piecework {_core.__version__}: a panic: a panic on purpose") + (
-    r" \(crates/.*panics_for_tests\.rs:\d+:\d+\); this is a bug, please report it .*https://.*/issues"
+    r" \(crates/.*files\.rs:\d+:\d+\); this is a bug, please report it .*https://.*/issues"
 )
 LONG = "word " * 30_000
 """Texts of many bytes are shared out over threads."""
@@ -154,4 +154,4 @@ def test_every_function_that_python_calls_catches_panics() -> None:
             r"^ *#\[(pyfunction|pymethods)\b", path.read_text(encoding="utf-8"), re.MULTILINE
         )
     ]
-    assert uncaught == [("panics_for_tests.rs", "pyfunction")]
+    assert uncaught == [("files.rs", "pyfunction")]

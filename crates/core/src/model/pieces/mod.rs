@@ -66,7 +66,7 @@ impl Pieces {
         self.unk_id
     }
 
-    /// Return whether a text has the ids of its parts, which end at [`part_end`].
+    /// Return whether a text has the ids of its parts, which end at `part_end`.
     #[must_use]
     pub fn splits(&self) -> bool {
         self.splits

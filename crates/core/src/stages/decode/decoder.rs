@@ -68,7 +68,7 @@ impl Decoder {
 
     /// Decode tokens to text; `clean_up` overrides the decoders' own settings.
     ///
-    /// Fails if a regular expression exceeds its step bound, or a stage writes more than [`max_grown_len`]
+    /// Fails if a regular expression exceeds its step bound, or a stage writes more than `max_grown_len`
     /// of the tokens' bytes, plus one for each token.
     pub fn run<'t>(
         &self,

@@ -22,7 +22,7 @@
 //! of the absolute score so far, in 64ths. A cost is rounded up, and a 64th for each piece covers the rounding of sums
 //! ([`cost_of`]). A cached word is valid if the bound with its cost is below the limit of its class. Then every sum
 //! within it is below `P`, and its ids are those that SentencePiece gives at this position. Otherwise the exact score is
-//! made up for by the same additions in the same order, the part is segmented with it ([`super::viterbi`]), and the bound
+//! made up for by the same additions in the same order, the part is segmented with it ([`super::parts`]), and the bound
 //! becomes exact.
 //!
 //! **What a cache entry keeps** is the class, the cost and whether there are unknown characters, all exactly: a word
