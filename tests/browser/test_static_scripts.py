@@ -89,13 +89,15 @@ def test_a_file_that_does_not_load_leaves_the_view_as_it_is(page: Any) -> None:
     expect(page.locator("#training")).to_be_visible()
 
 
-def test_learners_that_the_module_cannot_replay_are_not_offered(page: Any) -> None:
+def test_every_learner_is_offered_the_default_first(page: Any) -> None:
     page.get_by_role("tab", name="Training").click()
     offered = page.get_by_label("Learner").locator("option").all_text_contents()
     assert offered == [
+        "WordPiece, pruning",
         "WordPiece, pair score",
         "WordPiece, likelihood",
         "WordPiece, frequency",
+        "WordPiece, top-down",
         "BPE",
         "Unigram",
     ]
