@@ -57,22 +57,25 @@ impl Call<'_> {
 
     /// Append the ids of a span of raw text that begins at byte `start` of the original.
     fn span(&mut self, span: &str, start: usize) -> Result<(), Error> {
+        let Some(other) = self.route.instead_for(span) else { return self.words(span, start) };
+        // The misses of a route are segmented by its own method.
+        self.flush();
+        let route = std::mem::replace(&mut self.route, other);
+        let result = self.words(span, start);
+        self.flush();
+        self.route = route;
+        result
+    }
+
+    /// Append the ids of a span by the words of the route.
+    fn words(&mut self, span: &str, start: usize) -> Result<(), Error> {
         match self.route {
             Route::ByteLevel { .. } => self.byte_level(span),
             Route::Bert(splitter) => self.bert(splitter, span),
+            Route::Metaspace(rules) | Route::SentencePieceUnigram(rules) => {
+                self.metaspace(rules, span, start)
+            }
             Route::Generic => self.generic(span, start),
-            Route::Metaspace(rules) | Route::SentencePieceUnigram(rules) => match rules.supports(span) {
-                true => self.metaspace(rules, span, start),
-                false => {
-                    // Pending misses are segmented in parts, those of the generic route are not.
-                    self.flush();
-                    let route = std::mem::replace(&mut self.route, &Route::Generic);
-                    let result = self.generic(span, start);
-                    self.flush();
-                    self.route = route;
-                    result
-                }
-            },
         }
     }
 

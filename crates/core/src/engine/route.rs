@@ -74,6 +74,17 @@ impl Route {
         (options.sampling.is_none() && !needs_sources).then_some(self)
     }
 
+    /// Return the route that a span of raw text takes instead: one with a `▁` is ambiguous to the rules of metaspace.
+    #[inline]
+    pub(super) fn instead_for(&self, span: &str) -> Option<&'static Self> {
+        match self {
+            Self::Metaspace(rules) | Self::SentencePieceUnigram(rules) => {
+                (!rules.supports(span)).then_some(&Self::Generic)
+            }
+            Self::ByteLevel { .. } | Self::Bert(_) | Self::Generic => None,
+        }
+    }
+
     /// Make every table that is made late.
     pub(super) fn warm_up(&self) {
         match self {
