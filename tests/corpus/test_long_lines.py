@@ -74,8 +74,7 @@ def peak_growth(kind: str, source: Path, format: str = "npy", document: str = "l
     [
         ("unigram", "npy", MULTIPLE, LINE_BYTES),
         ("wordpiece", "npy", MULTIPLE // 3, LINE_BYTES),
-        # A word keeps 8 bytes for each token until it ends.
-        ("byte-bpe", "tokens", MULTIPLE // 2, LINE_BYTES),
+        ("byte-bpe", "tokens", MULTIPLE // 3, LINE_BYTES),
         ("byte-bpe", "jsonl", MULTIPLE, LINE_BYTES // 2),
     ],
 )

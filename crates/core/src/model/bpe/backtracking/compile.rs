@@ -2,7 +2,7 @@
 
 use super::split_table::SplitTable;
 use super::token_trie::{LateTrie, TokenBytes, TokenTrie};
-use super::{token_trie, BacktrackingBpe, MergeIds};
+use super::{streaming, token_trie, BacktrackingBpe, MergeIds};
 use crate::model::ByteAdjacency;
 use crate::table_sections::TableSections;
 
@@ -47,6 +47,8 @@ impl BacktrackingBpe {
             let stored = token_trie::restore(rules.stored, &texts, first_whole as u32);
             LateTrie::built(stored.or_else(|| TokenTrie::of(&texts, first_whole as u32))?)
         };
-        Some(Self { split_table, trie, entries, byte_pairs, byte_adjacency })
+        let longest = texts.iter().map(|text| text.len()).max().unwrap_or(0);
+        let chunk_len = streaming::chunk_len(longest);
+        Some(Self { split_table, trie, entries, byte_pairs, byte_adjacency, longest, chunk_len })
     }
 }

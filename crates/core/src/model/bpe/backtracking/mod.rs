@@ -18,6 +18,7 @@
 //! token_trie        the longest token that a text begins with, and its next shorter prefix; built after the first words or
 //!                   read from table sections
 //! scratch           the state of walks, and recent decisions about pairs
+//! streaming         the decided prefix of a long word
 //! fallback          merges the rest of words that take too many steps
 //! ```
 //!
@@ -34,6 +35,7 @@ mod scratch;
 mod split_table;
 #[cfg(test)]
 mod splitting_tests;
+mod streaming;
 #[cfg(test)]
 mod test_models;
 mod token_trie;
@@ -62,15 +64,16 @@ pub(in crate::model) struct BacktrackingBpe {
     byte_pairs: Option<BytePairMap>,
     /// Where words of such a model can be split.
     byte_adjacency: Option<ByteAdjacency>,
+    /// The length of the longest token in bytes.
+    longest: usize,
+    /// The number of bytes of a word after which the walk emits the decided tokens.
+    chunk_len: usize,
 }
-
-/// The number of bytes of a word after which the walk checks for an interrupt.
-const CHUNK_LEN: usize = 1 << 17;
 
 impl BacktrackingBpe {
     /// Segment a word up to an unknown symbol; call `found` with the id and the bytes of each token. Return the
-    /// number of segmented bytes. It segments nothing of a word that takes too many steps. Before the trie is built, it
-    /// segments nothing of the first words of a byte-level model.
+    /// number of segmented bytes. If segmentation takes too many steps, it stops earlier, and the tokens up to there
+    /// are right. Before the trie is built, it segments nothing of the first words of a byte-level model.
     pub(in crate::model) fn segment(
         &self,
         word: &[u8],
@@ -118,22 +121,27 @@ impl BacktrackingBpe {
         word: &[u8],
         first: TokenMatch,
         scratch: &mut BacktrackingScratch,
-        emit: impl FnMut(TokenMatch),
+        mut emit: impl FnMut(TokenMatch),
     ) -> usize {
         scratch.begin(word.len());
-        let mut at = first.len as usize;
+        let (mut at, mut emitted) = (first.len as usize, 0);
         scratch.tokens.extend((first.len > 0).then_some(first));
         loop {
-            let end = word.len().min(at.saturating_add(CHUNK_LEN));
+            let end = word.len().min(at.saturating_add(self.chunk_len));
             match self.extend_to(end, word, at, scratch) {
-                None => return 0,
+                None => return emitted,
                 Some(reached) => at = reached,
             }
             if at < end || at == word.len() {
                 scratch.tokens.drain(..).for_each(emit);
                 return at;
             }
-            interrupt::check(CHUNK_LEN);
+            interrupt::check(self.chunk_len);
+            let decided_count = self.decided_count(word, at, scratch);
+            for token in scratch.tokens.drain(..decided_count) {
+                emitted += token.len as usize;
+                emit(token);
+            }
         }
     }
 

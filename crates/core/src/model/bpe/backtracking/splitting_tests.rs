@@ -1,7 +1,7 @@
 //! A word has the same segmentation as its parts after [`ByteAdjacency::split`](crate::model::ByteAdjacency::split) and
 //! [`ByteAdjacency::split_at_spaces`](crate::model::ByteAdjacency::split_at_spaces).
 
-use super::{test_models, BacktrackingBpe, BacktrackingScratch, MergeIds, MergeRules, CHUNK_LEN};
+use super::{test_models, BacktrackingBpe, BacktrackingScratch, MergeIds, MergeRules};
 use crate::table_sections::TableSections;
 use proptest::prelude::*;
 
@@ -57,7 +57,7 @@ fn a_word_of_several_chunks_is_segmented_whole() {
     let model = test_models::linear(*b"abc", &[(0, 0), (0, 1), (3, 3), (4, 0), (5, 1)], 12).unwrap();
     let number = |id: u32| model.entries.iter().position(|&entry| entry == id).unwrap() as u32;
     for unit in ["a", "ab", "aabac"] {
-        let word = unit.repeat(5 * CHUNK_LEN / 2 / unit.len());
+        let word = unit.repeat(5 * model.chunk_len / 2 / unit.len());
         let (mut tokens, mut bytes) = (Vec::new(), 0);
         let found = |id: u32, len: usize| {
             tokens.push(number(id));
