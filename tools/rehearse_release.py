@@ -14,6 +14,7 @@ import argparse
 import io
 import os
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -75,18 +76,10 @@ def rehearse_crates(index: LocalIndex, folder: Path) -> None:
 
 def copy_of_checkout(folder: Path) -> Path:
     """Write the tracked files into a folder."""
-    folder.mkdir()
     listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
-    names = [name for name in listed.stdout.decode().split("\0") if name]
-    archive = subprocess.Popen(
-        ["tar", "--create", "--null", "--files-from=-", "--file=-"],
-        cwd=ROOT,
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-    )
-    data, _ = archive.communicate("\0".join(names).encode())
-    with tarfile.open(fileobj=io.BytesIO(data)) as members:
-        members.extractall(folder, filter="data")
+    for name in filter(None, listed.stdout.decode().split("\0")):
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(ROOT / name, folder / name, follow_symlinks=False)
     return folder
 
 

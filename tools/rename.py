@@ -17,6 +17,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 NAME = "piecework"
 REPOSITORY = "https://github.com/piecework/piecework"
+SITE = "https://piecework.github.io/piecework/"
 PARTS = ("kernels", "unicode", "regex", "core", "formats", "train")
 # Each states the name of the distribution once.
 OF_PYPI = {
@@ -52,11 +53,14 @@ def main() -> None:
 
 
 def rename_repository(root: Path, address: str) -> None:
-    """Write another address of the repository wherever it stands."""
+    """Write another address of the repository, and of its site, wherever they stand."""
+    owner, name = address.split("/")[-2:]
+    site = f"https://{owner}.github.io/{name}/"
     for path in tracked(root):
         text = path.read_text(encoding="utf-8")
-        if REPOSITORY in text:
-            path.write_text(text.replace(REPOSITORY, address), encoding="utf-8")
+        changed = text.replace(REPOSITORY, address).replace(SITE, site)
+        if changed != text:
+            path.write_text(changed, encoding="utf-8")
 
 
 def rename_package(root: Path, name: str) -> None:
