@@ -383,6 +383,6 @@ impl QueuedWords {
 fn key_of(lookup: Lookup, text: &[u8], word: BatchWord) -> CacheKey<'_> {
     match WordKey::of_lookup(lookup) {
         Ok(key) => CacheKey::Short(key),
-        Err(_) => CacheKey::Long(&text[word.bytes.0..word.bytes.1], 0),
+        Err(_) => CacheKey::Long(&text[word.bytes.0..word.bytes.1], CacheKey::WORD),
     }
 }

@@ -30,13 +30,18 @@ pub(crate) enum CacheKey<'w> {
 }
 
 impl CacheKey<'_> {
+    /// The kind of a long key that is a word.
+    pub(crate) const WORD: u32 = 0;
+    /// The kind of a long key that is raw text, which a word with the same bytes must not match.
+    pub(crate) const RAW: u32 = 1;
+
     /// Return the key of the word at `start..end` of a text; a word of more than `max_bytes` is not cached.
     #[inline(always)]
     pub(crate) fn at(text: &str, (start, end): (usize, usize), max_bytes: usize) -> CacheKey<'_> {
         match WordKey::at(text.as_bytes(), start, end) {
             Some(key) => CacheKey::Short(key),
             None if (1..=max_bytes).contains(&(end - start)) => {
-                CacheKey::Long(&text.as_bytes()[start..end], 0)
+                CacheKey::Long(&text.as_bytes()[start..end], CacheKey::WORD)
             }
             None => CacheKey::Uncached,
         }

@@ -54,9 +54,6 @@ pub(super) trait Words {
 
 /// The longest cached ASCII span, in bytes: longer ones hardly ever occur again.
 const MAX_CACHED_SPAN: usize = 31;
-/// The kind of long keys that are normalized words, and of those that are raw text.
-const WORD: u32 = 0;
-const RAW: u32 = 1;
 
 /// The ASCII spans of the raw text of BERT's pipelines, whose normalizer and pre-tokenizer decide character by character.
 ///
@@ -140,7 +137,7 @@ fn write_word(stages: &Stages, word: SpanWord<'_>, cache: &WordCache, queue: &mu
     match WordKey::of(word.bytes) {
         Some(key) => queue.push_cached(word.bytes, CacheKey::Short(key), cache),
         None if (1..=MAX_CACHED_SPAN).contains(&word.bytes.len()) => {
-            queue.push_cached(word.bytes, CacheKey::Long(word.bytes, WORD), cache);
+            queue.push_cached(word.bytes, CacheKey::Long(word.bytes, CacheKey::WORD), cache);
         }
         None => queue.push(word.bytes),
     }
@@ -155,7 +152,7 @@ fn span_key(chunk: &SpanChunk, span: AsciiSpan) -> CacheKey<'_> {
     }
     let text = chunk.lowered(span);
     if text.len() <= MAX_CACHED_SPAN {
-        CacheKey::Long(text, if span.needs_actions { RAW } else { WORD })
+        CacheKey::Long(text, if span.needs_actions { CacheKey::RAW } else { CacheKey::WORD })
     } else {
         CacheKey::Uncached
     }

@@ -165,7 +165,7 @@ impl<'t> MetaspaceText<'t> {
     fn cache_key(&self, word: WordSpan) -> CacheKey<'t> {
         match (self.short_key(word), self.long_key(word)) {
             (WordKey::ABSENT, _) | (WordKey::NONE, []) => CacheKey::Uncached,
-            (WordKey::NONE, long) => CacheKey::Long(long, 0),
+            (WordKey::NONE, long) => CacheKey::Long(long, CacheKey::WORD),
             (key, _) => CacheKey::Short(key),
         }
     }
