@@ -55,7 +55,7 @@ TASKS = {
     },
     "Compare and check": {
         "compare": "Measure TOKENIZERs on a corpus and print a table.",
-        "verify": "Compare the ids of TOKENIZER with those of its library.",
+        "verify": "Check that TOKENIZER gives the ids of its library.",
         "bench": "Measure how fast TOKENIZER encodes and decodes.",
     },
     "Change a tokenizer": {

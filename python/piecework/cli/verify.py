@@ -61,7 +61,7 @@ def verify(
     hints: Hints,
     reading: Reading,
 ) -> None:
-    """Compare the ids of TOKENIZER with those of its library.
+    """Check that TOKENIZER gives the ids of its library.
 
     With --against, the command encodes CORPUS with both and prints how many texts and ids it compared, and
     each kind of difference with the smallest text that it found. Lines of plain text are joined to texts of

@@ -31,7 +31,7 @@ pub(super) struct Call<'c> {
 }
 
 impl Call<'_> {
-    /// Append the ids of an input, except those of misses, which wait for [`Call::flush`].
+    /// Append the ids of an input; the ids of misses wait for [`Call::flush`].
     #[inline]
     pub(super) fn input(&mut self, input: Input<'_>) -> Result<(), Error> {
         for text in input.texts() {

@@ -209,7 +209,7 @@ impl Tokenizer {
         self.route_for(options).filter(|route| route.aligns())
     }
 
-    /// Return the name of the route: `byte-level`, `bert`, `metaspace`, `generic`, or `plain` if that is forced.
+    /// Return the name of the route: `byte-level`, `bert`, `metaspace`, `sentencepiece-unigram`, `generic`, or `plain` if that is forced.
     #[must_use]
     pub fn route_name(&self) -> &'static str {
         self.route().map_or("plain", Route::name)

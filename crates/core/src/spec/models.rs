@@ -33,7 +33,7 @@ pub struct BpeSpec {
     pub vocab: VocabSpec,
     /// The pairs of tokens to merge, by merge rank.
     pub merges: MergeList,
-    /// The share of merges that training libraries skip at random; encoding ignores it.
+    /// The share of merges that are skipped at random where segmentations are drawn (BPE-dropout).
     pub dropout: Option<f64>,
     /// The token for unknown characters.
     pub unk_token: Option<String>,

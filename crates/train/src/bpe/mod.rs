@@ -33,13 +33,13 @@ use words::learn_words;
 
 /// Learn a BPE vocabulary and its merges from word counts.
 ///
-/// A merge may yield an existing entry, so there can be more merges than new entries. Continues after the merges of an
-/// earlier run, if there are any; the result equals that of an undisturbed run. Calls
+/// A merge may yield an existing entry, so there can be more merges than new entries. Continue after the merges of an
+/// earlier run, if there are any; an interruption does not change the result. Call
 /// `progress(entries, vocab_size)` about every 50 ms or more often; `ControlFlow::Break` stops the trainer.
 ///
-/// With `sequences`, learns a byte-level vocabulary with superwords from the counts of sequences of words, whose words by
-/// [`Counts::split`] are `words`. Then `spec` has no prefix and no suffix; without its `superwords`, only the words are
-/// learned from.
+/// With `sequences`, learn a byte-level vocabulary with superwords from the counts of sequences of words, whose words by
+/// [`Counts::split`] are `words`. Then `spec` has no prefix and no suffix; without its `superwords`, learn from
+/// the words only.
 ///
 /// ```
 /// use std::ops::ControlFlow;

@@ -58,9 +58,9 @@ pub struct SentencePieceResume<'r> {
 
 /// Learn the pieces of a model.
 ///
-/// Continues after a round or the merges of an earlier run, if there are any; the result equals that of an undisturbed
-/// run. With `sequences`, the counts of sequences of words whose words are `counts`, learns a BPE model with pieces that
-/// cross spaces; without `superwords` in `spec`, only the words are learned from. `progress` is that of
+/// Continue after a round or the merges of an earlier run, if there are any; an interruption does not change the result.
+/// With `sequences`, the counts of sequences of words whose words are `counts`, learn a BPE model with pieces that
+/// cross spaces; without `superwords` in `spec`, learn from the words only. `progress` is called as by
 /// `unigram::resume`. Only Unigram uses more than one thread.
 ///
 /// ```

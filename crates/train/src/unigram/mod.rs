@@ -114,8 +114,8 @@ pub struct UnigramResume<'r> {
 
 /// Learn a Unigram vocabulary of `vocab_size` entries from word counts, or of fewer if `hard_limit` is not set.
 ///
-/// Continues after a round of an earlier run, if there is one; the result equals that of an undisturbed run.
-/// Calls `progress(done, vocab_size)` about every 50 ms or more often;
+/// Continue after a round of an earlier run, if there is one; an interruption does not change the result.
+/// Call `progress(done, vocab_size)` about every 50 ms or more often;
 /// `ControlFlow::Break` stops the trainer.
 ///
 /// ```

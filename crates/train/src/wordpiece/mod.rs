@@ -32,8 +32,8 @@ pub use spec::{Learner, Merges, Pruning, TopDown, WordPieceTrainSpec};
 
 /// Learn a WordPiece vocabulary from word counts.
 ///
-/// Continues after the merges or choices of an earlier run, if there are any; the result equals that of an undisturbed
-/// run. Calls `progress(entries, vocab_size)` about every 50 ms or more often; `ControlFlow::Break` stops the trainer.
+/// Continue after the merges or choices of an earlier run, if there are any; an interruption does not change the result.
+/// Call `progress(entries, vocab_size)` about every 50 ms or more often; `ControlFlow::Break` stops the trainer.
 ///
 /// ```
 /// use std::ops::ControlFlow;

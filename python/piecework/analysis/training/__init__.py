@@ -1,6 +1,6 @@
 """Follow a learner step by step on a small corpus.
 
-The compiled trainer reports its steps. The tests compare them with those of `piecework.reference`.
+The compiled trainer reports its steps. The tests compare them with the steps of `piecework.reference`.
 """
 
 from __future__ import annotations
