@@ -185,7 +185,9 @@ class CountSettings:
     seed: int = setting(0, Integer("Seed for all random choices.", least=0))
     max_word_length: int | None = setting(
         None,
-        Integer("Skip longer words, and report how many.", least=1, none="no limit"),
+        Integer(
+            "Skip longer words (in characters), and report how many.", least=1, none="no limit"
+        ),
     )
 
     def __post_init__(self) -> None:
