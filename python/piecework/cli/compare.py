@@ -83,7 +83,7 @@ def _with_name(text: str) -> tuple[str | None, str]:
     type=InputFile(),
     metavar="[NAME=]FILE",
     help="Text, JSON lines or table file, directory, pattern or URL, - for stdin; repeatable. Several "
-    "are also measured one by one, for example a language or a domain each; NAME= names one.",
+    "(such as one for each language) are also measured separately; NAME= names one.",
 )
 @in_corpus(
     "--gold",

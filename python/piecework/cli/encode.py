@@ -178,7 +178,7 @@ folder_options = all_of(
         "--pack",
         type=int,
         metavar="LENGTH",
-        help="Make rows of LENGTH ids from several documents, and keep the lengths of these.",
+        help="Make rows of LENGTH ids from several documents, and write the lengths of the documents.",
     ),
     _in_folder(
         "--strategy",

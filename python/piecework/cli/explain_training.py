@@ -42,7 +42,7 @@ Example:
 @in_explanation(
     "--word",
     metavar="WORD",
-    help="With --model unigram: the lattice of this word of the corpus at each step.",
+    help="With --model unigram, print the lattice of this word of the corpus at each step.",
 )
 @explanation_options("Steps", "1-10")
 @corpus_options()

@@ -39,8 +39,8 @@ Example:
 def find_drift(tokenizer: pw.Tokenizer, files: tuple[str, ...], show: int, as_json: bool) -> None:
     """Print where the ids in the FILEs drift from their text.
 
-    The command decodes each row, encodes the text again, and compares. Models generate such ids, and
-    training on the text instead would use other ids. FILEs have a format that `piecework encode`
+    The command decodes each row, encodes the text again, and compares. Models generate ids that drift, and
+    training on their text would use other ids. FILEs have a format that `piecework encode`
     writes; without FILEs, or for -, the command reads stdin. It stops at an id that is not in the vocabulary.
     """
     counts = {"rows": 0, "ids": 0, "drifting_rows": 0, "drifting_ids": 0}

@@ -72,8 +72,8 @@ def prune(
 ) -> None:
     """Remove tokens from TOKENIZER, and renumber the others.
 
-    The tokens of a file (--keep), the tokens that a corpus uses (--min-count, --size), or both are kept.
-    Special tokens are kept too, and the tokens from which kept tokens are merged. With --corpus, the command
+    The command keeps the tokens in a file (--keep), the tokens that a corpus uses (--min-count, --size), or
+    both. It also keeps special tokens, and the tokens from which kept tokens are merged. With --corpus, it
     prints how many tokens the corpus has before and after.
     """
     by_use = min_count is not None or size is not None

@@ -40,7 +40,7 @@ encoding_errors_option = in_corpus(
     type=click.Choice(["replace", "strict"]),
     default="replace",
     show_default=True,
-    help="Replace invalid UTF-8 by U+FFFD, or stop with an error.",
+    help="Replace invalid UTF-8 with U+FFFD, or stop with an error.",
 )
 
 

@@ -26,7 +26,7 @@ Example:
     default=8000,
     show_default=True,
     type=click.IntRange(0, 65535),
-    help="Port to listen on; a free one if it is in use, or for 0.",
+    help="Port to listen on; another free port if it is in use or 0.",
 )
 @option("--open", "open_page", is_flag=True, help="Open the page in the browser.")
 @partial(tokenizer_options, argument="Each TOKENIZER")

@@ -22,8 +22,8 @@ Hints: TypeAlias = Mapping[str, Any]
 _FORMAT_NAMES = ("encoding_name", "pattern", "special_tokens", "merges", "lowercase")
 _NAMES = (*_FORMAT_NAMES, "download", "revision")
 _KINDS = (
-    "{} is a file, a folder as transformers writes it, an encoding such as cl100k_base, a model such as "
-    "gpt-4o, or a repository of the Hugging Face hub, such as org/name, in its local cache."
+    "{} is a file, a folder of transformers, an encoding such as cl100k_base, a model such as gpt-4o, or a "
+    "repository such as org/name in the local cache of the Hugging Face hub."
 )
 
 

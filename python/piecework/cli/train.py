@@ -43,7 +43,7 @@ def train(corpus: tuple[str, ...], model: str | None, preset: str | None, **opti
 
     CORPUS: {formats}; directories of these, quoted patterns such as 'data/**/*.jsonl.gz', URLs such as
     s3://bucket/data.jsonl, or - for stdin.
-    Counts files of `piecework count` (.parquet, .tsv), recognized by content, work too, with the preset that
-    made them. To weigh sources such as languages against each other, give each as a CORPUS argument.
+    Counts files of `piecework count` (.parquet, .tsv), recognized by content, work too and keep their preset.
+    To weight sources such as languages, give each as one CORPUS argument.
     """
     train_tokenizer(corpus, model, preset, **options)

@@ -41,6 +41,6 @@ Example:
 def train_sentencepiece(corpus: tuple[str, ...], preset: str | None, **options: Any) -> None:
     """Train a SentencePiece model, with spm_train's flags.
 
-    CORPUS: the same kinds of files as for `piecework train`. Words of options are separated by - or _.
+    CORPUS: the same kinds of files as for `piecework train`. In the names of options, _ works like -.
     """
     train_tokenizer(corpus, SENTENCEPIECE, preset, **options)

@@ -133,8 +133,8 @@ parallel_option = option(
     type=InputFile(),
     multiple=True,
     metavar="FILE",
-    help="Text that says the same in the language of a CORPUS argument; give one for each argument, in "
-    "order. Training evens out their numbers of tokens.",
+    help="Translation of one text into the language of a CORPUS argument; give one for each argument, in "
+    "order. Training makes their numbers of tokens about equal.",
 )
 
 balance_option = option(
@@ -142,8 +142,8 @@ balance_option = option(
     section="Large corpora",
     type=click.IntRange(min=1),
     metavar="N",
-    help="Weight the CORPUS arguments in N rounds of learning, so that their --parallel texts need equally "
-    "many tokens; for every model.",
+    help="Weight the CORPUS arguments in N rounds of learning, so that their --parallel texts take about the "
+    "same number of tokens. For every model.",
 )
 
 

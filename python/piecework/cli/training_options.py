@@ -94,7 +94,7 @@ def _how(about: Setting) -> dict[str, Any]:
         case Value():
             how["type"] = CommaSeparated()
         case Tokens():
-            how |= {"multiple": True, "help": f"{about.help} Repeatable."}
+            how |= {"multiple": True, "help": f"{about.help[:-1]}; repeatable."}
     return how
 
 
@@ -218,7 +218,7 @@ def model_option(models: Sequence[str]) -> Callable[[Function], Function]:
         "--model",
         section=SECTION,
         type=click.Choice(list(models)),
-        help="Type of the model.  [default: the preset's model, such as byte-bpe for gpt2; else wordpiece]",
+        help="Type of the model.  [default: the preset's model, such as byte-bpe for gpt2, or wordpiece]",
     )
 
 

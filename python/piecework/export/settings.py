@@ -155,7 +155,7 @@ class EncodeSettings:
     encoding_errors: Utf8Errors = setting(
         "replace",
         Choice(
-            "Replace invalid UTF-8 by U+FFFD, or raise `InvalidUtf8Error`.",
+            "Replace invalid UTF-8 with U+FFFD, or raise `InvalidUtf8Error`.",
             names=("replace", "strict"),
             option=None,
         ),

@@ -166,8 +166,8 @@ class CountSettings:
     memory: int | str | None = setting(
         None,
         MemorySize(
-            "Memory budget for word counts, such as 512MB or 4GiB, at least 128MB; over it, sorted files in "
-            "TMPDIR are used, and training also drops rare words.",
+            "Memory budget for word counts, such as 512MB or 4GiB, at least 128MB; further counts go to "
+            "sorted files in TMPDIR, and training drops rare words.",
             none="a quarter of the memory",
             metavar="SIZE",
         ),
@@ -185,7 +185,9 @@ class CountSettings:
     seed: int = setting(0, Integer("Seed for all random choices.", least=0))
     max_word_length: int | None = setting(
         None,
-        Integer("Skip longer words, and report how many.", least=1, none="no limit"),
+        Integer(
+            "Skip longer words (in characters), and report how many.", least=1, none="no limit"
+        ),
     )
 
     def __post_init__(self) -> None:
@@ -237,7 +239,7 @@ class PartCountSettings(CountSettings):
     encoding_errors: Utf8Errors = setting(
         "replace",
         Choice(
-            "Replace invalid UTF-8 by U+FFFD, with a `TrainingWarning`, or raise `InvalidUtf8Error`.",
+            "Replace invalid UTF-8 with U+FFFD, with a `TrainingWarning`, or raise `InvalidUtf8Error`.",
             names=("replace", "strict"),
             option=None,
         ),
@@ -261,7 +263,7 @@ class FileCountSettings(PartCountSettings):
     source_weights: Sequence[Weight] | None = setting(
         None,
         Value(
-            "Multiply the counts of each path (CORPUS argument) by a number, such as 1,2.5.",
+            "Multiply the counts of each path (CORPUS argument) by a weight, such as 1,2.5.",
             annotation="Sequence[float | str | Fraction | Decimal]",
             check=weights_as_given,
             none="equal",
@@ -271,7 +273,7 @@ class FileCountSettings(PartCountSettings):
     temperature: float | None = setting(
         None,
         Number(
-            "Flatten the shares of the paths: share ** (1 / X).",
+            "Flatten the shares of the paths (CORPUS arguments): share ** (1 / X).",
             above=0,
             none="1",
         ),
@@ -279,7 +281,7 @@ class FileCountSettings(PartCountSettings):
     checkpoint: PathLike | None = setting(
         None,
         File(
-            "Folder for the state of the run; after an interruption, the same call continues.",
+            "Folder for the state of the run; repeat the run to continue after an interruption.",
             metavar="DIR",
             none="no checkpoint",
         ),

@@ -225,7 +225,7 @@ class Pruning(Learner):
     max_use_cost: float | None = setting(
         None,
         Number(
-            "The most that one use of an entry counts for; 1.5 leaves fewer rarely used entries.",
+            "Maximum cost of one use of an entry; 1.5 leaves fewer rarely used entries.",
             least=1e-4,
             most=1e6,
             none="no limit",
@@ -238,8 +238,8 @@ class Pruning(Learner):
     segmentation: Segmentation = setting(
         "greedy",
         Choice(
-            "Learn for longest match, or for the fewest tokens, which WordPiece of other libraries "
-            "does not have.",
+            "Learn for longest match, or for the fewest tokens, which other libraries do not support for "
+            "WordPiece.",
             names=("greedy", "shortest"),
         ),
     )

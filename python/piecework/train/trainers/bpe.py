@@ -89,23 +89,23 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
     parity: bool = setting(
         False,
         Switch(
-            "Choose each merge for the source, such as a language, whose text takes the most tokens; counts "
-            "need sources."
+            "Let the source (such as a language) whose text takes the most tokens choose each merge; needs "
+            "counts of several sources."
         ),
     )
     parity_unit: str | None = setting(
         None,
         Choice(
-            "Unit of text by which the tokens of sources of one script are compared; parallel texts need "
-            "none.",
+            "Without parallel texts, compare the tokens per byte, character or word of the sources; only for "
+            "sources of one script.",
             names=("bytes", "characters", "words"),
-            none="the tokens of parallel texts are compared",
+            none="compare the tokens of parallel texts",
         ),
     )
     parity_window: int | None = setting(
         None,
         Integer(
-            "Number of recent merges of which a source chooses at most twice its equal share.",
+            "Number of recent merges of which a source may choose at most twice its equal share.",
             least=1,
             none="no limit",
         ),
@@ -113,7 +113,7 @@ class _AnyBPETrainer(VocabularyTrainer[BPE], PresetTrainer):
     global_merges: int = setting(
         0,
         Integer(
-            "Number of merges that the counts of all sources choose before sources choose in turns.",
+            "Number of first merges that are chosen by the counts of all sources.",
             least=0,
         ),
     )

@@ -48,7 +48,7 @@ SPECIAL_TOKENS = Tokens(
     metavar="TOKEN",
 )
 UNK_TOKEN = Text(
-    "Token of unknown characters; follows the special tokens if it is none of them.",
+    "Token for unknown characters; added after the special tokens if it is not one of them.",
     metavar="TOKEN",
 )
 MAX_TOKEN_LENGTH = Integer(
@@ -175,7 +175,7 @@ DEFAULT_TRANSITION: Final = 0.75
 """The share of the learned entries that are of single words, unless the caller gives one."""
 
 CROSS_PUNCTUATION = Switch("Let entries that cross spaces contain punctuation.")
-MAX_WORDS = Integer("Most words that an entry spans.", least=1, none="no limit")
+MAX_WORDS = Integer("Maximum number of words in an entry.", least=1, none="no limit")
 
 
 _ENDS: Final = r"▁(?!\p{L})|(?<![^\p{N}▁])▁"
@@ -201,8 +201,8 @@ def ends_of_sequences(*, runs: bool, punctuation: bool = True) -> str:
 def transition_setting(counts: str) -> IntegerOrShare:
     """Return the setting of the transition, which needs these counts."""
     return IntegerOrShare(
-        "Number of entries of single words, or their share of the learned ones; the following ones may cross "
-        f"spaces. Needs counts of {counts}.",
+        "Number of entries within single words, or their share of the learned entries; later entries may "
+        f"cross spaces. Needs counts of {counts}.",
         least=1,
         none="no entry crosses spaces",
     )

@@ -90,7 +90,7 @@ def _role_piece(role: str) -> Text:
 
 _LEARNER = replace(
     LEARNER,
-    help=f"How to choose pieces other than by loss of likelihood (unigram): {Pruning._summary}.",
+    help=f"How to choose pieces instead of by loss of likelihood (unigram): {Pruning._summary}.",
     without=("segmentation",),
 )
 
@@ -166,7 +166,7 @@ class SentencePieceTrainer(Trainer):
         "nmt_nfkc", Choice("Named normalization rules.", names=NormalizationRules.NAMES)
     )
     normalization_rule_tsv: Rules | None = setting(
-        None, RulesFile("File of normalization rules, in place of named ones.")
+        None, RulesFile("File of normalization rules, instead of named rules.")
     )
     denormalization_rule_tsv: Rules | None = setting(
         None, RulesFile("File of rules to apply to decoded text.")
@@ -184,7 +184,7 @@ class SentencePieceTrainer(Trainer):
         "", Text("Characters to include even if the corpus lacks them.", metavar="CHARS")
     )
     required_chars_file: PathLike | None = setting(
-        None, File("File of further required characters.")
+        None, File("File with further required characters.")
     )
 
     max_sentencepiece_length: int = setting(
@@ -221,11 +221,11 @@ class SentencePieceTrainer(Trainer):
         (), Tokens("Pieces that never match text.", option="--control-symbol", metavar="TOKEN")
     )
     control_symbols_file: PathLike | None = setting(
-        None, File("File of further control symbols, one per line.")
+        None, File("File with further control symbols, one per line.")
     )
     user_defined_symbols: tuple[str, ...] = setting((), common.USER_DEFINED_SYMBOLS)
     user_defined_symbols_file: PathLike | None = setting(
-        None, File("File of further user-defined symbols, one per line.")
+        None, File("File with further user-defined symbols, one per line.")
     )
     byte_fallback: bool = setting(False, common.BYTE_FALLBACK)
 

@@ -43,7 +43,7 @@ _MAX_SEEDS = 2**32
 _KEPT_SHARE = 0.75
 
 LEARNER = Variant(
-    f"How to choose pieces other than by their loss of likelihood: {Pruning._summary}.",
+    f"How to choose pieces instead of by loss of likelihood: {Pruning._summary}.",
     annotation="Learner",
     kinds={Pruning.name: Pruning},
     check=lambda learner: check_learner(learner, (Pruning,)),
@@ -72,7 +72,9 @@ class _AnyUnigramTrainer(PresetTrainer):
     shrinking_factor: float = setting(_KEPT_SHARE, common.SHRINKING_FACTOR)
     num_sub_iterations: int = setting(
         2,
-        Integer("EM iterations before each pruning step, or of the pieces of a learner.", least=1),
+        Integer(
+            "EM iterations before each pruning step, or after a learner chose the pieces.", least=1
+        ),
     )
     count_exponent: float = setting(
         1.0,

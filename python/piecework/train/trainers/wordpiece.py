@@ -126,8 +126,8 @@ class WordPieceTrainer(VocabularyTrainer[WordPiece], PresetTrainer):
     alphabet_forms: str = setting(
         "possible",
         Choice(
-            "Entries of each character: at the start of words and inside, unless the pipeline isolates it; "
-            "at the start and where the corpus has it; or only where the corpus has it.",
+            "Forms of each character: at the start and inside of words, unless the pipeline isolates it; at "
+            "the start, and inside if the corpus has it there; or only where the corpus has it.",
             names=("possible", "start-and-seen", "seen"),
         ),
     )
