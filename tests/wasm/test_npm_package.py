@@ -1,4 +1,4 @@
-"""The package for npm: its files, its answers beside those of the Python package, its sentences, its examples."""
+"""The package for npm: its files, its answers compared with the Python package, its errors, its examples."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ import re
 import shutil
 import subprocess
 from base64 import b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ import pytest
 
 import piecework as pw
 from piecework.errors import PieceworkError
+from piecework.tokenizer.segments import SegmentedEncoding
 from tests.playground.tokenizers import all_kinds, hostile
 from tests.wasm.module import FOLDER, ROOT, answered, install_package
 from tests.wasm.test_wasm_conformance import all_cases
@@ -69,7 +71,9 @@ def test_scripts_import_and_types_declare_the_same_names(folder: Path) -> None:
         r"^export (?:class|function) (\w+)", (package / "index.d.ts").read_text(), re.MULTILINE
     )
     for entry in ("node.js", "index.js"):
-        program = f"console.log(Object.keys(await import('./node_modules/piecework/{entry}')).join())"
+        program = (
+            f"console.log(Object.keys(await import('./node_modules/piecework/{entry}')).join())"
+        )
         assert run(folder, program).strip().split(",") == sorted(declared)
 
 
@@ -133,15 +137,17 @@ def batched(batch: pw.Batch, offsets: bool) -> dict[str, Any]:
     return found
 
 
-def segmented(found: pw.SegmentedEncoding, texts: list[str]) -> dict[str, Any]:
-    ends = [len("".join(texts[:number]).encode("utf-16-le")) // 2 for number in range(len(texts) + 1)]
-    spans = [list(span) for span in zip(ends, ends[1:], strict=False)]
+def segmented(found: SegmentedEncoding, texts: list[str]) -> dict[str, Any]:
+    ends = [
+        len("".join(texts[:number]).encode("utf-16-le")) // 2 for number in range(len(texts) + 1)
+    ]
+    spans = [list(span) for span in pairwise(ends)]
     tokens = [list(span) for span in found.token_spans]
     return {**encoded(found.encoding), "charSpans": spans, "tokenSpans": tokens}
 
 
-def streamed(tokenizer: pw.Tokenizer, ids: list[int], **settings: bool) -> list[str]:
-    stream = tokenizer.decode_stream(**settings)
+def streamed(tokenizer: pw.Tokenizer, ids: list[int], skip: bool) -> list[str]:
+    stream = tokenizer.decode_stream(skip_special_tokens=skip)
     return [text or "" for text in [*map(stream.step, ids), stream.finish()]]
 
 
@@ -155,7 +161,10 @@ def or_error(work: Callable[[], Any]) -> Any:
 def pairs(tokenizer: pw.Tokenizer, text: str, special: bool) -> Iterator[tuple[Any, Any]]:
     """Yield calls of the package for npm, and what the Python package answers."""
     other = {"addSpecialTokens": special}
-    yield ["encode", text, other], lambda: encoded(tokenizer.encode(text, add_special_tokens=special))
+    yield (
+        ["encode", text, other],
+        lambda: encoded(tokenizer.encode(text, add_special_tokens=special)),
+    )
     texts = [text, "", f"{text} {text}"]
     for offsets in (True, False):
         yield (
@@ -170,9 +179,7 @@ def pairs(tokenizer: pw.Tokenizer, text: str, special: bool) -> Iterator[tuple[A
     yield (
         ["encodeBatch", texts, {**other, "offsets": True, "pairs": texts[::-1]}],
         lambda: batched(
-            tokenizer.encode_batch(
-                texts, texts[::-1], add_special_tokens=special, offsets="utf16"
-            ),
+            tokenizer.encode_batch(texts, texts[::-1], add_special_tokens=special, offsets="utf16"),
             True,
         ),
     )
@@ -207,16 +214,16 @@ def pairs(tokenizer: pw.Tokenizer, text: str, special: bool) -> Iterator[tuple[A
     segments = [*zip(parts, permitted, strict=True)]
     yield (
         ["encodeSegments", segments, other],
-        lambda: segmented(
-            tokenizer.encode_segments(segments, add_special_tokens=special), parts
-        ),
+        lambda: segmented(tokenizer.encode_segments(segments, add_special_tokens=special), parts),
     )
     for parse in (False, True, "refuse"):
         given = {**other, "parseSpecial": parse}
         yield (
             ["encode", special_text + text, given],
             lambda parse=parse: encoded(
-                tokenizer.encode(special_text + text, add_special_tokens=special, parse_special=parse)
+                tokenizer.encode(
+                    special_text + text, add_special_tokens=special, parse_special=parse
+                )
             ),
         )
     ids = or_error(lambda: tokenizer.encode(text, add_special_tokens=special).ids)
@@ -232,7 +239,7 @@ def decoding_pairs(tokenizer: pw.Tokenizer, ids: list[int]) -> Iterator[tuple[An
         )
         yield (
             ["stream", ids, settings],
-            lambda skip=skip: streamed(tokenizer, ids, skip_special_tokens=skip),
+            lambda skip=skip: streamed(tokenizer, ids, skip),
         )
     yield ["decode", ids, {"cleanUp": True}], lambda: tokenizer.decode(ids, clean_up=True)
     yield ["vocabSize"], lambda: tokenizer.get_vocab_size()
@@ -242,7 +249,7 @@ def test_answers_equal_those_of_the_package(ask: Ask, tmp_path: Path) -> None:
     checks = []
     for case in all_cases():
         tokenizer = pw.Tokenizer.from_spec(case.spec)
-        found = (
+        found: Iterable[tuple[Any, Any]] = (
             pairs(tokenizer, case.text, case.special)
             if case.ids is None
             else decoding_pairs(tokenizer, case.ids)
@@ -275,7 +282,11 @@ def test_files_without_a_pattern_and_merges_take_them_as_options(ask: Ask) -> No
     data = b"".join(b64encode(token) + b" %d\n" % rank for token, rank in ranks.items())
     pattern, special = r"\w+|\W+", {"<|end|>": 258}
     options = {"pattern": pattern, "specialTokens": special, "source": "a.tiktoken"}
-    calls = [["encode", TEXT], ["encode", "<|end|>"], ["encode", "<|end|>", {"parseSpecial": ["<|end|>"]}]]
+    calls = [
+        ["encode", TEXT],
+        ["encode", "<|end|>"],
+        ["encode", "<|end|>", {"parseSpecial": ["<|end|>"]}],
+    ]
     ours = pw.Tokenizer.from_ranks(ranks, pattern=pattern, special_tokens=special)
     [answer] = ask([{"file": b64encode(data).decode(), "options": options, "calls": calls}])
     assert answer[0] == encoded(ours.encode(TEXT))
@@ -283,3 +294,252 @@ def test_files_without_a_pattern_and_merges_take_them_as_options(ask: Ask) -> No
         'text: found the special token "<|end|>"; parseSpecial: true parses it, false encodes it as text'
     )
     assert answer[2]["ids"] == [258]
+
+
+# ---- loading the module
+
+VOCAB = "[UNK]\n[CLS]\n[SEP]\nto\nbe\n"
+START = f"""
+import {{ init, initSync, PieceworkError, Tokenizer, train, version }} from "piecework";
+import {{ readFileSync }} from "node:fs";
+const vocab = new TextEncoder().encode({json.dumps(VOCAB)});
+const shown = (work) => {{
+  try {{
+    return work();
+  }} catch (error) {{
+    if (!(error instanceof PieceworkError)) throw error;
+    return `${{error.kind}}: ${{error.message}}`;
+  }}
+}};
+const module = new URL("node_modules/piecework/piecework_bg.wasm", import.meta.url);
+"""
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "",
+        "module",
+        "module.href",
+        "readFileSync(module)",
+        "readFileSync(module).buffer",
+        "await WebAssembly.compile(readFileSync(module))",
+        "new Response(readFileSync(module), { headers: { 'content-type': 'application/wasm' } })",
+        "Promise.resolve(readFileSync(module))",
+    ],
+)
+def test_the_module_loads_once_from_any_source(folder: Path, source: str) -> None:
+    program = f"""{START}
+        await Promise.all([init({source}), init({source}), init()]);
+        await init("file:///nowhere");
+        initSync();
+        console.log(Tokenizer.load(vocab).count("to be"), version());
+    """
+    assert run(folder, program).split() == ["4", pw.__version__]
+
+
+@pytest.mark.parametrize(
+    "source", ["", "readFileSync(module)", "new WebAssembly.Module(readFileSync(module))"]
+)
+def test_the_module_loads_at_once(folder: Path, source: str) -> None:
+    program = (
+        f"{START} initSync({source}); await init(); console.log(Tokenizer.load(vocab).vocabSize);"
+    )
+    assert run(folder, program).split() == ["5"]
+
+
+def test_a_module_that_does_not_load_says_why_and_can_be_loaded_again(folder: Path) -> None:
+    program = f"""{START}
+        console.log(shown(() => Tokenizer.load(vocab)));
+        const error = await init(new Uint8Array([1, 2, 3])).catch((error) => error);
+        console.log(`${{error.kind}}: ${{error.message}}`);
+        console.log(shown(() => initSync(new Uint8Array())));
+        await init();
+        console.log(Tokenizer.load(vocab).vocabSize);
+    """
+    before, bytes_, sync, after = run(folder, program).splitlines()
+    assert before == "ArgumentError: piecework: is not loaded; run `await init()` first"
+    assert bytes_.startswith("FileError: init: the WebAssembly module does not load: ")
+    assert sync.startswith("FileError: init: the WebAssembly module does not load: ")
+    assert after == "5"
+
+
+def test_a_panic_ends_every_later_call_with_its_message(folder: Path) -> None:
+    program = f"""{START}
+        const core = await import("./node_modules/piecework/piecework.js");
+        await init();
+        const tokenizer = Tokenizer.load(vocab);
+        core.Tokenizer.prototype.decode = () => {{ throw new WebAssembly.RuntimeError("unreachable"); }};
+        console.log(shown(() => tokenizer.decode([3])));
+        console.log(shown(() => tokenizer.count("to")));
+    """
+    first, second = run(folder, program).splitlines()
+    assert first == second
+    assert first.startswith(
+        "MemoryLimitError: piecework: ran out of memory; this thread or process cannot"
+    )
+
+
+# ---- sentences
+
+REFUSED = {
+    "tokenizer.encode(1)": "InputTypeError: text: must be a string, not 1",
+    "tokenizer.encode()": "InputTypeError: text: must be a string, not undefined",
+    "tokenizer.encode(['a'])": (
+        "InputTypeError: text: must be one string (encodeBatch and countBatch take many), not an array"
+    ),
+    "tokenizer.encode('a', true)": "InputTypeError: options: must be an object, not true",
+    "tokenizer.encode('a', { add_special_tokens: true })": (
+        "ArgumentError: options.add_special_tokens: is unknown; "
+        "the options are pair, addSpecialTokens, parseSpecial, truncation"
+    ),
+    "tokenizer.encode('a', { pair: 2 })": "InputTypeError: pair: must be a string, not 2",
+    "tokenizer.encode('a', { addSpecialTokens: 1 })": (
+        "InputTypeError: addSpecialTokens: must be true or false, not 1"
+    ),
+    "tokenizer.encode('a', { parseSpecial: 'all' })": (
+        'InputTypeError: parseSpecial: must be true, false, "refuse" or an array of special tokens, '
+        "not a string"
+    ),
+    "tokenizer.encode('a', { parseSpecial: ['to'] })": (
+        'ArgumentError: parseSpecial: must be special tokens of the tokenizer, not "to"'
+    ),
+    "tokenizer.encode('a[SEP]', { parseSpecial: 'refuse' })": (
+        'SpecialTokenError: text: found the special token "[SEP]"; '
+        "parseSpecial: true parses it, false encodes it as text"
+    ),
+    "tokenizer.encode('a', { truncation: '5' })": (
+        "InputTypeError: truncation: must be a number of tokens or an object, not a string"
+    ),
+    "tokenizer.encode('a', { truncation: 0 })": (
+        "ArgumentError: truncation.maxLength: must be a whole number from 1 to 2147483647, not 0"
+    ),
+    "tokenizer.encode('a', { truncation: 1 })": (
+        "ArgumentError: truncation.maxLength: must be at least 2, the special tokens alone, not 1"
+    ),
+    "tokenizer.encode('a', { truncation: { maxLength: 5, stride: 3 } })": (
+        "ArgumentError: truncation.stride: must be less than 3, "
+        "the tokens left beside the special ones, not 3"
+    ),
+    "tokenizer.encode('a', { truncation: { maxLength: 5, side: 'top' } })": (
+        'ArgumentError: truncation.side: must be "right" or "left", not "top"'
+    ),
+    "tokenizer.encode('a', { truncation: { length: 5 } })": (
+        "ArgumentError: truncation.length: is unknown; the settings are maxLength, stride, side, strategy"
+    ),
+    "tokenizer.encodeBatch('a')": "InputTypeError: texts: must be an array of strings, not a string",
+    "tokenizer.encodeBatch(['a', null])": "InputTypeError: texts[1]: must be a string, not null",
+    "tokenizer.encodeBatch(['a'], { pairs: [] })": (
+        "ArgumentError: pairs: must have one text for each of the 1 texts, not 0"
+    ),
+    "tokenizer.encodeBatch(['a']).offsets": (
+        "ArgumentError: offsets: is not in this batch; encode with { offsets: true }"
+    ),
+    "tokenizer.encodeBatch(['a']).row(1)": "ArgumentError: row: must be a row of a batch of 1, not 1",
+    "tokenizer.countBatch([new Date(0)])": (
+        "InputTypeError: texts[0]: must be a string, not an object of Date"
+    ),
+    "tokenizer.encodeSegments(['a'])": (
+        "InputTypeError: segments[0]: must be a [text, allowSpecial] pair, not a string"
+    ),
+    "tokenizer.encodeSegments([['a', 1]])": "InputTypeError: segments[0][1]: must be true or false, not 1",
+    "tokenizer.encodeSegments([['a', true]], { markers: ['to'] })": (
+        'ArgumentError: markers: must be added tokens of the tokenizer, not "to"'
+    ),
+    "tokenizer.decode('1')": "InputTypeError: ids: must be an array of ids, not a string",
+    "tokenizer.decode([1, -1])": "ArgumentError: ids[1]: must be an id from 0 to 4294967295, not -1",
+    "tokenizer.decode([1.5])": "ArgumentError: ids[0]: must be an id from 0 to 4294967295, not 1.5",
+    "tokenizer.decode(['a'])": "InputTypeError: ids[0]: must be an id, not a string",
+    "tokenizer.decodeStream().step(null)": "InputTypeError: id: must be an id, not null",
+    "tokenizer.idToToken(2 ** 32)": "ArgumentError: id: must be an id from 0 to 4294967295, not 4294967296",
+    "tokenizer.tokenToId(3)": "InputTypeError: token: must be a string, not 3",
+    "new Tokenizer()": "ArgumentError: Tokenizer: has no constructor; call Tokenizer.load",
+    "Tokenizer.load('a.json')": (
+        "InputTypeError: data: must be the bytes of a file, a Uint8Array or an ArrayBuffer, not a string"
+    ),
+    "Tokenizer.load(vocab, { specialTokens: {} })": (
+        "ArgumentError: specialTokens: needs a pattern; other files have their special tokens"
+    ),
+    "Tokenizer.load(vocab, { pattern: 'a', merges: vocab })": (
+        "ArgumentError: merges: and pattern belong to different files; pass one of them"
+    ),
+    "Tokenizer.load(new TextEncoder().encode('{'), { source: 'a.json' }).free()": (
+        "FormatError: a.json: line 1, column 1: found EOF while parsing an object, expected JSON"
+    ),
+    "tokenizer.segmentations('a', { n: 1.5 })": (
+        "ArgumentError: n: must be a whole number from 1 to 2147483647, not 1.5"
+    ),
+    "train('a', { learner: 'bpe', vocabSize: 9 })": (
+        "InputTypeError: template: must be a string, not undefined"
+    ),
+    "(tokenizer.free(), tokenizer.free(), tokenizer.count('a'))": (
+        "ArgumentError: tokenizer: was freed; load it again"
+    ),
+    "(stream.free(), stream.step(1))": "ArgumentError: stream: was freed; load it again",
+}
+
+
+def test_arguments_that_are_refused_have_a_sentence(folder: Path) -> None:
+    calls = "\n".join(f"console.log(shown(() => {call}));" for call in REFUSED)
+    load = 'await init(); const tokenizer = Tokenizer.load(vocab, { source: "vocab.txt" });'
+    found = run(folder, f"{START}{load} const stream = tokenizer.decodeStream();\n{calls}")
+    assert dict(zip(REFUSED, found.splitlines(), strict=True)) == REFUSED
+
+
+def test_lone_surrogates_views_and_numbers_of_64_bits(folder: Path) -> None:
+    program = f"""{START}
+        await init();
+        const padded = new Uint8Array(vocab.length + 8);
+        padded.set(vocab, 4);
+        const tokenizer = Tokenizer.load(new DataView(padded.buffer, 4, vocab.length));
+        const {{ ids, offsets }} = tokenizer.encode("to\\ud800 be");
+        console.log(ids.join(), offsets.join(), tokenizer.decode(new BigInt64Array([3n, 4n])));
+        const segments = [["\\ud83d", false], ["\\ude00", false], ["to", false]];
+        console.log(JSON.stringify(tokenizer.encodeSegments(segments).tokenSpans));
+        const stream = tokenizer.decodeStream({{ prefill: [3] }});
+        console.log([...stream.feed([4, 3])].join("|"));
+        console.log(tokenizer.decodeBatch(tokenizer.encodeBatch(["to", "be be"])).join("|"));
+        console.log(Tokenizer.load(new TextEncoder().encode(tokenizer.toStr())).encode("to be").ids.join());
+    """
+    lines = run(folder, program).splitlines()
+    assert lines[0] == "1,3,4,2 0,0,0,2,4,6,0,0 to be"
+    assert lines[1:] == ["[[0,0],[0,0],[0,1]]", " be| to", "to|be be", "1,3,4,2"]
+
+
+def test_a_text_is_learned(folder: Path) -> None:
+    template = kinds()["byte-bpe"].to_str()
+    program = f"""{START}
+        await init();
+        const options = {{ learner: "bpe", vocabSize: 14, template: {json.dumps(template)}, steps: 2 }};
+        const {{ tokenizer, trace }} = train("low low lower newest newest", options);
+        console.log(tokenizer.vocabSize, trace.steps.length, tokenizer.explain("low").words.length);
+    """
+    assert run(folder, program).split() == ["14", "2", "1"]
+
+
+# ---- examples
+
+EXAMPLE = re.compile(r"^```(js|html)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+
+
+def examples() -> Iterator[Any]:
+    for page in PAGES:
+        found = EXAMPLE.findall(page.read_text(encoding="utf-8"))
+        programs = [text for language, text in found if language == "js" and "self." not in text]
+        yield from (pytest.param(text, id=f"{page.name}-{at}") for at, text in enumerate(programs))
+
+
+@pytest.mark.parametrize("program", examples())
+def test_examples_print_what_they_show(folder: Path, program: str) -> None:
+    """A comment after a call of `console.log` is what it prints."""
+    vocab = "[PAD]\n[UNK]\n[CLS]\n[SEP]\nhug\n##s\nor\nnot\n"
+    (folder / "vocab.txt").write_text(vocab, encoding="utf-8")
+    shown = re.findall(r"^ *console\.log\(.*\); // (.*)$", program, re.MULTILINE)
+    assert len(shown) == program.count("console.log(") > 0
+    found = run(folder, program).splitlines()
+    assert [normal(line) for line in found] == [normal(line) for line in shown]
+
+
+def normal(printed: str) -> str:
+    """Return a printed value without spaces and kinds of quotes."""
+    return re.sub(r"\s", "", printed).replace("'", '"')

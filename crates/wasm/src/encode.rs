@@ -23,6 +23,7 @@ use crate::tokenizer::Tokenizer;
 const FIRST_BYTE_OF_TWO_UNITS: u8 = 0xF0;
 
 #[wasm_bindgen]
+#[expect(clippy::needless_pass_by_value, reason = "strings of JavaScript are passed by value only")]
 impl Tokenizer {
     /// Return the number of tokens: entries of the model and added tokens.
     #[wasm_bindgen(js_name = vocabSize)]
@@ -66,6 +67,7 @@ impl Tokenizer {
     }
 
     /// Encode texts, or pairs if there are second texts.
+    #[expect(clippy::too_many_arguments, reason = "an object of options costs a call for each")]
     #[wasm_bindgen(js_name = encodeRows)]
     pub fn encode_rows(
         &self,
