@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 import subprocess
 import tarfile
@@ -16,6 +17,7 @@ import piecework as pw
 FOLDER = Path(__file__).parent
 ROOT = FOLDER.parent.parent
 MODULE = ROOT / "build" / "wasm"
+PAGES = [ROOT / "crates/wasm/npm/README.md", ROOT / "docs/how-to/use-from-javascript.md"]
 
 Call = tuple[Any, ...]
 
@@ -33,6 +35,12 @@ def install_package(folder: Path) -> Path:
         packed.extractall(folder, filter="data")
     (folder / "node_modules").mkdir()
     return (folder / "package").rename(folder / "node_modules" / "piecework")
+
+
+def examples(page: Path, language: str) -> list[str]:
+    """Return the examples of a page in a language."""
+    text = page.read_text(encoding="utf-8")
+    return re.findall(rf"^```{language}\n(.*?)^```", text, re.MULTILINE | re.DOTALL)
 
 
 def request(files: list[tuple[str, bytes]], *calls: Call, **further: Any) -> dict[str, Any]:

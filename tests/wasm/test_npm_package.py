@@ -18,7 +18,7 @@ import piecework as pw
 from piecework.errors import PieceworkError
 from piecework.tokenizer.segments import SegmentedEncoding
 from tests.playground.tokenizers import all_kinds, hostile
-from tests.wasm.module import FOLDER, ROOT, answered, install_package
+from tests.wasm.module import FOLDER, PAGES, answered, examples, install_package
 from tests.wasm.test_wasm_conformance import all_cases
 from tests.wasm.test_wasm_tokenizer import EXPLAINED, TEXT, kinds
 
@@ -28,7 +28,6 @@ FILES = {
     "LICENSE", "README.md", "THIRD-PARTY-NOTICES", "errors.js", "index.d.ts", "index.js", "module.js",
     "node.js", "package.json", "piecework.js", "piecework_bg.wasm", "tokenizer.js",
 }  # fmt: skip
-PAGES = [ROOT / "crates/wasm/npm/README.md", ROOT / "docs/how-to/use-from-javascript.md"]
 Ask = Callable[[list[dict[str, Any]]], list[Any]]
 
 
@@ -519,17 +518,15 @@ def test_a_text_is_learned(folder: Path) -> None:
 
 # ---- examples
 
-EXAMPLE = re.compile(r"^```(js|html)\n(.*?)^```", re.MULTILINE | re.DOTALL)
+PROGRAMS = [
+    pytest.param(program, id=f"{page.name}-{number}")
+    for page in PAGES
+    for number, program in enumerate(examples(page, "js"))
+    if "self." not in program  # workers run in a browser
+]
 
 
-def examples() -> Iterator[Any]:
-    for page in PAGES:
-        found = EXAMPLE.findall(page.read_text(encoding="utf-8"))
-        programs = [text for language, text in found if language == "js" and "self." not in text]
-        yield from (pytest.param(text, id=f"{page.name}-{at}") for at, text in enumerate(programs))
-
-
-@pytest.mark.parametrize("program", examples())
+@pytest.mark.parametrize("program", PROGRAMS)
 def test_examples_print_what_they_show(folder: Path, program: str) -> None:
     """A comment after a call of `console.log` is what it prints."""
     vocab = "[PAD]\n[UNK]\n[CLS]\n[SEP]\nhug\n##s\nor\nnot\n"
