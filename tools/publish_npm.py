@@ -29,7 +29,9 @@ def main() -> None:
     signed = [] if arguments.no_provenance else ["--provenance"]
     archives = sorted(arguments.folder.glob("*.tgz"))
     if len(archives) != 1:
-        sys.exit(f"{arguments.folder}: found {len(archives)} .tgz files, expected one: run make npm")
+        sys.exit(
+            f"{arguments.folder}: found {len(archives)} .tgz files, expected one: run make npm"
+        )
     publish(archives[0], options, signed)
 
 
@@ -49,7 +51,11 @@ def publish(archive: Path, options: list[str], signed: list[str]) -> None:
 
 def exists(name: str, options: list[str]) -> bool:
     """Return whether the registry has a version; exit if it does not answer."""
-    done = subprocess.run(["npm", "view", name, "version", *options], capture_output=True, text=True)
+    done = subprocess.run(
+        ["npm", "view", name, "version", "--prefer-online", *options],
+        capture_output=True,
+        text=True,
+    )
     if done.returncode and "E404" not in done.stderr:
         sys.exit(f"{name}: the registry does not answer\n{done.stderr}")
     return bool(done.stdout.strip())

@@ -33,8 +33,9 @@ def install_package(folder: Path) -> Path:
     subprocess.run(command, check=True, capture_output=True)
     with tarfile.open(next(folder.glob("*.tgz"))) as packed:
         packed.extractall(folder, filter="data")
-    (folder / "node_modules").mkdir()
-    return (folder / "package").rename(folder / "node_modules" / "piecework")
+    installed = folder / "node_modules" / "piecework"
+    installed.parent.mkdir(parents=True)
+    return (folder / "package").rename(installed)
 
 
 def examples(page: Path, language: str) -> list[str]:
