@@ -49,7 +49,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MATURIN := CARGO_ENCODED_RUSTFLAGS="$$($(PYTHON) tools/remapped_paths.py)" VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates rehearse-release release-page test test-fast test-pythons test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser wasm playground-page test-wasm test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-release test-faults test-soak fuzz test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-instructions bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates rehearse-release release-page test test-fast test-pythons test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser wasm npm publish-npm playground-page test-wasm test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-release test-faults test-soak fuzz test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-instructions bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -77,8 +77,9 @@ help:
 	@echo "make bench-rust   compare the crate with tokenizers and fastokens (250 crates, in build/rust-benchmark)"
 	@echo "make publish-check  package the crates as for crates.io, and compile the packages"
 	@echo "make wasm         build the WebAssembly module (apt install rustc-web cargo-web rust-web-src lld-19)"
+	@echo "make npm          write the package for npm into dist/ (apt install npm)"
 	@echo "make playground-page  write the playground as a static page into build/playground"
-	@echo "make test-wasm    run the module in node and the static page in Chromium (apt install nodejs chromium)"
+	@echo "make test-wasm    run the module and its package in node, and with the static page in Chromium (apt install nodejs npm chromium)"
 	@echo "make test-data    fetch published vocabularies and corpora for the tests (180 MB of downloads)"
 	@echo "make test-full    run the comparisons with other libraries at full size (hours; for a nightly run)"
 	@echo "make test-levels  run the comparisons again with each older kind of instructions"
@@ -249,6 +250,17 @@ publish-check:
 
 wasm: $(WASM)/.built
 
+# The package for npm, which has the version of the crates.
+npm:
+	@command -v npm > /dev/null || { echo "make npm needs npm: apt install npm" >&2; exit 1; }
+	@$(MAKE) --no-print-directory wasm
+	@mkdir -p dist
+	@npm pack ./$(WASM) --pack-destination dist --silent
+
+# The registry refuses a version that exists; then there is nothing to do.
+publish-npm:
+	$(PYTHON) tools/publish_npm.py dist
+
 playground-page: build/playground/index.html
 
 # Without Chromium, the module is tested in node alone.
@@ -397,14 +409,15 @@ $(VENV)/.profile: FORCE | $(VENV)/.tools
 
 FORCE:
 
-$(WASM)/.built: $(SOURCES) $(wildcard crates/wasm/* crates/wasm/src/* crates/wasm/src/*/*) tools/wasm-bindgen/Cargo.lock tools/wasm-bindgen/src/main.rs
+$(WASM)/.built: $(SOURCES) $(wildcard crates/wasm/Cargo.toml crates/wasm/npm/* crates/wasm/src/* crates/wasm/src/*/*) tools/wasm-bindgen/Cargo.lock tools/wasm-bindgen/src/main.rs
 	@tools/check_wasm_toolchain.sh $(WASM_CARGO) $(WASM_RUSTC) $(WASM_LINKER)
 	@echo "Building the WebAssembly module into $(WASM) (some minutes the first time) ..."
 	@cargo build --quiet --locked --manifest-path tools/wasm-bindgen/Cargo.toml --target-dir build/wasm-bindgen
 	@CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$(WASM_LINKER) RUSTC_BOOTSTRAP=1 RUSTC=$(WASM_RUSTC) $(WASM_CARGO) build --quiet --locked \
 	  -Z build-std=std,panic_abort --target $(WASM_TARGET) --profile wasm --package piecework-wasm --target-dir build/wasm-target
 	@build/wasm-bindgen/debug/wasm-bindgen-tool build/wasm-target/$(WASM_TARGET)/wasm/piecework_wasm.wasm $(WASM) piecework
-	@cp crates/wasm/package.json LICENSE $(WASM)
+	@cp crates/wasm/npm/* LICENSE $(WASM)
+	@$(PYTHON) tools/third_party.py --webassembly $(WASM)/THIRD-PARTY-NOTICES
 	@touch $@
 
 PLAYGROUND := $(wildcard python/piecework/cli/playground/*.py python/piecework/cli/playground/static/* python/piecework/analysis/page_files/*)

@@ -2,8 +2,9 @@
 
     python tools/check_release.py dist --tag v0.1.0
 
-The files are one source distribution, a wheel for each platform that loads in every version of CPython, and
-wheels for each free-threaded version. The tag must name the version of Cargo.toml, which CHANGELOG.md lists.
+The files are one source distribution, a wheel for each platform that loads in every version of CPython,
+wheels for each free-threaded version, and the package for npm. The tag must name the version of
+Cargo.toml, which CHANGELOG.md lists.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 
 from build_wheel import PLATFORM_TAGS, ROOT
 
+NPM_NAME = "piecework"
 FREE_THREADED_VERSIONS = ("cp313", "cp314")
 # numpy has free-threaded wheels for them.
 FREE_THREADED_TARGETS = (
@@ -50,6 +52,7 @@ def file_problems(found: set[str]) -> Iterator[str]:
 def release_files(version: str) -> Iterator[str]:
     """Yield the names of all files of a release."""
     yield f"piecework-{version}.tar.gz"
+    yield f"{NPM_NAME.removeprefix('@').replace('/', '-')}-{version}.tgz"
     for tag in PLATFORM_TAGS.values():
         yield f"piecework-{version}-cp310-abi3-{tag}.whl"
     for python in FREE_THREADED_VERSIONS:

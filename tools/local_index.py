@@ -1,11 +1,11 @@
-"""Serve an index of Python packages and a registry of crates from memory, on this machine alone.
+"""Serve an index of Python packages and registries of crates and for npm from memory, on this machine alone.
 
     with LocalIndex(new_crates=5) as index:
-        ...  # index.python_uploads, index.python_index, index.crates
+        ...  # index.python_uploads, index.python_index, index.crates, index.npm
 
-It answers as PyPI and crates.io do where a release depends on it: a file or a version that exists is refused,
-and so is a new crate after `new_crates` others, until `allow_more` is called. `fail_after` uploads of Python
-packages, the connection is cut: an aborted run.
+It answers as PyPI, crates.io and npm do where a release depends on it: a file or a version that exists is
+refused, and so is a new crate after `new_crates` others, until `allow_more` is called. After `fail_after`
+uploads of Python packages, the connection is cut: an aborted run.
 """
 
 from __future__ import annotations
@@ -17,10 +17,11 @@ import struct
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
 from typing import Any
+from urllib.parse import unquote
 
 
 class LocalIndex:
-    """The two indexes; `files` and `versions` are what was published."""
+    """The indexes; `files`, `versions` and `npm_packages` are what was published."""
 
     def __init__(self, new_crates: int = 5, fail_after: int | None = None) -> None:
         self.new_crates = new_crates
@@ -28,12 +29,14 @@ class LocalIndex:
         self.files: dict[str, bytes] = {}
         self.versions: dict[str, list[dict[str, Any]]] = {}
         self.archives: dict[str, bytes] = {}
+        self.npm_packages: dict[str, dict[str, Any]] = {}
         self.refusals: list[str] = []
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler_of(self))
         self.address = f"http://127.0.0.1:{self._server.server_port}"
         self.python_uploads = f"{self.address}/legacy/"
         self.python_index = f"{self.address}/simple/"
         self.crates = f"sparse+{self.address}/crates/"
+        self.npm = f"{self.address}/npm/"
 
     def __enter__(self) -> LocalIndex:
         Thread(target=self._server.serve_forever, daemon=True).start()
@@ -89,6 +92,18 @@ class LocalIndex:
         self.archives[f"{name}/{version}"] = archive
         return 200, ""
 
+    # ---- packages for npm
+
+    def add_npm_package(self, about: dict[str, Any]) -> tuple[int, str]:
+        """Store the versions of an uploaded package; return the status and the text of the answer."""
+        name = about["name"]
+        known = self.npm_packages.setdefault(name, {**about, "versions": {}})
+        if known["versions"].keys() & about["versions"].keys():
+            self.refusals.append(name)
+            return 403, "You cannot publish over the previously published versions"
+        known["versions"] |= about["versions"]
+        return 200, ""
+
 
 def _dependency(about: dict[str, Any]) -> dict[str, Any]:
     """Return a dependency as an index lists it, from what cargo uploads."""
@@ -118,6 +133,10 @@ def _handler_of(index: LocalIndex) -> type[BaseHTTPRequestHandler]:
 
         def do_PUT(self) -> None:
             body = self.rfile.read(int(self.headers["Content-Length"]))
+            if self.path.startswith("/npm/"):
+                status, text = index.add_npm_package(json.loads(body))
+                self.answer(status, json.dumps({"error": text} if text else {}).encode())
+                return
             (size,) = struct.unpack_from("<I", body)
             about = json.loads(body[4 : 4 + size])
             status, text = index.add_crate(about, body[8 + size :])
@@ -151,6 +170,9 @@ def _found(index: LocalIndex, path: str) -> tuple[int, bytes]:
     if path.startswith("/archives/"):
         found = index.archives.get(path.removeprefix("/archives/"))
         return (404, b"") if found is None else (200, found)
+    if path.startswith("/npm/"):
+        package = index.npm_packages.get(unquote(path.removeprefix("/npm/")))
+        return (404, b"{}") if package is None else (200, json.dumps(package).encode())
     entries = index.versions.get(path.rpartition("/")[2])
     if path.startswith("/crates/") and entries:
         return 200, "\n".join(map(json.dumps, entries)).encode()

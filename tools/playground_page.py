@@ -32,7 +32,7 @@ from piecework.train.plan import Plan
 
 SPECIAL = ("[UNK]",)
 EXAMPLE_SIZE = 4_000
-MODULE_FILES = ("piecework.js", "piecework.d.ts", "piecework_bg.wasm")
+MODULE_FILES = ("piecework.js", "piecework_bg.wasm")
 _POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "

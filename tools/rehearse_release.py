@@ -5,7 +5,8 @@
     python tools/rehearse_release.py --crates-only
 
 Nothing leaves the machine; crates of others are downloaded. The crates are published from a copy of the
-tracked files, in which piecework's own crates come from the local registry.
+tracked files, in which piecework's own crates come from the local registry. The package for npm is published
+if the folder has it.
 """
 
 from __future__ import annotations
@@ -43,7 +44,9 @@ def main() -> None:
         rehearse_crates(index, Path(folder))
         if not arguments.crates_only:
             files = sorted(arguments.folder.iterdir())
-            rehearse_packages(index, files)
+            rehearse_packages(index, [path for path in files if path.suffix != ".tgz"])
+            if any(path.suffix == ".tgz" for path in files):
+                rehearse_npm(index, arguments.folder, Path(folder))
             if arguments.install:
                 install(index, Path(folder))
     print("the rehearsal is complete: an aborted run and a second one published each file once")
@@ -133,6 +136,28 @@ def upload(index: LocalIndex, files: list[Path]) -> bool:
         if done.returncode and "already exists" not in done.stdout + done.stderr:
             return False
     return True
+
+
+def rehearse_npm(index: LocalIndex, folder: Path, home: Path) -> None:
+    """Publish the package for npm twice; the second run skips it."""
+    said = [publish_npm(index, folder, home) for _ in range(2)]
+    check("published" in said[0] and "skipped" in said[1], "\n".join(said))
+    [package] = index.npm_packages.values()
+    check(len(package["versions"]) == 1 and not index.refusals, "the package is there twice")
+    print("npm: the first run published the package, and the second one skipped it")
+
+
+def publish_npm(index: LocalIndex, folder: Path, home: Path) -> str:
+    """Publish the package for npm of a folder to the local registry; return what the program prints."""
+    settings = home / "npmrc"
+    settings.write_text(
+        f"{index.npm.removeprefix('http:')}:_authToken=of-this-machine\n", encoding="utf-8"
+    )
+    environment = {**os.environ, "NPM_CONFIG_USERCONFIG": str(settings)}
+    command = [sys.executable, str(ROOT / "tools/publish_npm.py"), str(folder)]
+    command += ["--registry", index.npm, "--no-provenance"]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True)
+    return done.stdout + done.stderr
 
 
 def install(index: LocalIndex, folder: Path) -> None:

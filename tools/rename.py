@@ -1,8 +1,9 @@
-"""Change the name on PyPI, the names of the crates, or the address of the repository, in every tracked file.
+"""Change the names on PyPI, npm and crates.io, or the address of the repository, in every tracked file.
 
-    python tools/rename.py --pypi NAME --crates NAME --repository https://github.com/OWNER/NAME
+    python tools/rename.py --pypi NAME --npm NAME --crates NAME --repository https://github.com/OWNER/NAME
 
-What is imported and called keeps its name: `import piecework`, `use piecework::...`, the command `piecework`.
+What is imported and called keeps its name, except in JavaScript, which imports by the name on npm: `import
+piecework`, `use piecework::...`, the command `piecework`.
 """
 
 from __future__ import annotations
@@ -28,6 +29,17 @@ OF_PYPI = {
     ".github/workflows/release.yml": r"pypi\.org/project/{}/",
 }
 OF_FILES = {"tools/check_release.py": r'f"{}-'}
+# Commands, imports and paths in documents and tests, and the files that state the name.
+OF_NPM = (
+    r"(?<=npm install ){}\b(?!-)",
+    r"(?<=npm view ){}\b",
+    r'(?<=from "){}(?=")',
+    r"(?<=node_modules/){}\b",
+    r'(?<=node_modules" / "){}\b',
+    r'(?<=URL\("){}(?=/)',
+    r'(?<=NPM_NAME = "){}(?=")',
+    r'(?<="name": "){}(?=",\n  "version")',
+)
 LOCKED = (".", "benchmarks/rust", "examples/server")
 # Written from the manifests.
 GENERATORS = ("tools/third_party.py", "tools/pypi_page.py")
@@ -37,6 +49,7 @@ def main() -> None:
     """Rename what the command line names."""
     parser = argparse.ArgumentParser(description="Change names in every tracked file.")
     parser.add_argument("--pypi", help="the name of the package on PyPI")
+    parser.add_argument("--npm", help="the name of the package on npm")
     parser.add_argument("--crates", help="the name of the crate; its parts begin with it")
     parser.add_argument("--repository", help="the address of the repository on GitHub")
     parser.add_argument("--root", type=Path, default=ROOT, help="the checkout to change")
@@ -46,6 +59,8 @@ def main() -> None:
         rename_repository(root, arguments.repository.rstrip("/"))
     if arguments.pypi:
         rename_package(root, arguments.pypi)
+    if arguments.npm:
+        rename_npm_package(root, arguments.npm)
     if arguments.crates:
         rename_crates(root, arguments.crates)
     for script in GENERATORS:
@@ -70,6 +85,17 @@ def rename_package(root: Path, name: str) -> None:
     for file, pattern in OF_FILES.items():
         edit(root / file, pattern.format(NAME), name.replace("-", "_"))
     replace_commands(root, rf"(pip install '?){NAME}\b(?!-)", name)
+
+
+def rename_npm_package(root: Path, name: str) -> None:
+    """Write another name of the package for npm wherever JavaScript installs or imports it."""
+    for path in tracked(root):
+        text = path.read_text(encoding="utf-8")
+        changed = text
+        for pattern in OF_NPM:
+            changed = re.sub(pattern.format(NAME), name, changed)
+        if changed != text:
+            path.write_text(changed, encoding="utf-8")
 
 
 def rename_crates(root: Path, name: str) -> None:

@@ -93,7 +93,18 @@ def test_nothing_goes_to_pypi_before_the_crates_are_published() -> None:
     assert {built[name]["needs"] for name in ("pages", "page")} == {"publish"}
     [upload] = [step for step in built["publish"]["steps"] if "pypi-publish" in step["uses"]]
     assert upload["with"]["skip-existing"] is True
-    assert all("tag" in built[name]["if"] for name in ("crates", "publish", "pages", "page"))
+    after_a_tag = ("crates", "publish", "npm", "pages", "page")
+    assert all("tag" in built[name]["if"] for name in after_a_tag)
+
+
+def test_the_package_for_npm_goes_to_npm_after_the_crates_and_not_to_pypi() -> None:
+    built = jobs("release")
+    assert built["npm"]["needs"] == "crates"
+    assert built["npm"]["permissions"]["id-token"] == "write"
+    [stored] = [
+        step["with"] for step in built["complete"]["steps"] if "upload" in step.get("uses", "")
+    ]
+    assert stored["path"].split() == ["dist/*", "!dist/*.tgz"]
 
 
 def test_one_wheel_is_tested_in_every_supported_version() -> None:

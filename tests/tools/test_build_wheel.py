@@ -89,7 +89,7 @@ def test_paths_of_the_machine_are_left_out(build_wheel: ModuleType) -> None:
 def test_a_complete_release_has_no_problems(check_release: ModuleType) -> None:
     files = set(check_release.release_files(check_release.version()))
     assert list(check_release.file_problems(files)) == []
-    assert len(files) == 1 + 8 + 10
+    assert len(files) == 2 + 8 + 10
 
 
 def test_a_missing_wheel_and_another_file_are_named(check_release: ModuleType) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -101,13 +102,33 @@ def test_an_upload_that_is_cut_is_completed_by_the_second_run(
     assert index.page_of_files().count("#sha256=") == 5
 
 
+@pytest.mark.skipif(shutil.which("npm") is None, reason="npm is not installed")
+def test_the_package_for_npm_is_published_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    rehearsal = tool("rehearse_release", monkeypatch)
+    (tmp_path / "package.json").write_text('{"name": "piecework", "version": "0.1.0"}')
+    packed = ["npm", "pack", str(tmp_path), "--silent", "--pack-destination", str(tmp_path)]
+    subprocess.run(packed, check=True, capture_output=True)
+    (tmp_path / "home").mkdir()
+    with tool("local_index", monkeypatch).LocalIndex() as ended:
+        pass
+    said = rehearsal.publish_npm(ended, tmp_path, tmp_path / "home")
+    assert "piecework@0.1.0: the registry does not answer" in said
+    with tool("local_index", monkeypatch).LocalIndex() as index:
+        rehearsal.rehearse_npm(index, tmp_path, tmp_path / "home")
+        said = rehearsal.publish_npm(index, tmp_path / "home", tmp_path / "home")
+        assert "found 0 .tgz files, expected one: run make npm" in said
+
+
 @pytest.mark.slow
 def test_another_name_is_one_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     copy = tool("rehearse_release", monkeypatch).copy_of_checkout(tmp_path / "copy")
     for command in (["git", "init", "-q"], ["git", "add", "--all"]):
         subprocess.run(command, cwd=copy, check=True)
     address = "https://github.com/someone/else"
-    names = ["--pypi", "piece-work", "--crates", "other", "--repository", address]
+    names = ["--pypi", "piece-work", "--npm", "@some/one", "--crates", "other"]
+    names += ["--repository", address]
     command = [sys.executable, str(copy / "tools/rename.py"), *names, "--root", str(copy)]
     done = subprocess.run(command, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
@@ -120,4 +141,10 @@ def test_another_name_is_one_commit(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         left = subprocess.run(["git", "grep", "-l", gone], cwd=copy, capture_output=True, text=True)
         assert left.stdout.split() == []
     assert 'requires("piece-work")' in (copy / "python/piecework/_internal/extras.py").read_text()
+    assert '"name": "@some/one"' in (copy / "crates/wasm/npm/package.json").read_text()
+    page = (copy / "docs/how-to/use-from-javascript.md").read_text()
+    assert 'from "@some/one"' in page
+    assert "node_modules/@some/one/index.js" in page
+    assert "npm install @some/one" in page
+    assert 'NPM_NAME = "@some/one"' in (copy / "tools/check_release.py").read_text()
     assert "pip install piece-work" in (copy / "docs/how-to/install.md").read_text()

@@ -1,7 +1,7 @@
 //! Files to specifications.
 
 use piecework_core::error::{Error, ErrorKind};
-use piecework_core::spec::{PreTokenizerSpec, TokenizerSpec};
+use piecework_core::spec::{ParseSpecial, PreTokenizerSpec, TokenizerSpec};
 use piecework_core::stages::pretokenize::{refuse_empty_matches, without_empty_matches};
 use piecework_formats::{
     clip, detect, gguf, piecework_file, sentencepiece, tekken, tiktoken, tokenizer_json, vocab_merges,
@@ -29,8 +29,9 @@ pub(crate) fn format_name(data: &[u8]) -> &'static str {
     detect(data).name()
 }
 
-/// Read a file that needs nothing beside it; `source` names it in errors.
-pub(crate) fn read(data: &[u8], source: &str) -> Result<TokenizerSpec, Error> {
+/// Read a file that needs nothing beside it, and which special tokens its tokenizer parses in text; `source` names it in
+/// errors.
+pub(crate) fn read(data: &[u8], source: &str) -> Result<(TokenizerSpec, ParseSpecial), Error> {
     if data.starts_with(GZIP) {
         return Err(needs(source, "gzip", "to be unpacked first"));
     }
@@ -42,7 +43,7 @@ pub(crate) fn read(data: &[u8], source: &str) -> Result<TokenizerSpec, Error> {
             spec.and_then(|spec| without_empty_matches(spec, tekken::PATTERN_FIELD))
                 .map(TokenizerSpec::from)
         }
-        Format::PieceworkFile => piecework_file::read(data).map(|(spec, _)| spec),
+        Format::PieceworkFile => return piecework_file::read(data).map_err(|error| error.within(source)),
         Format::VocabTxt => match other_kind(data) {
             Some((found, expected)) => {
                 return Err(Error::new(ErrorKind::Format, source, found, expected));
@@ -59,7 +60,9 @@ pub(crate) fn read(data: &[u8], source: &str) -> Result<TokenizerSpec, Error> {
             return Err(needs(source, format.name(), "the file that it was made from"))
         }
     };
-    read.map_err(|error| error.within(source))
+    let parse_special =
+        if format == Format::TekkenJson { ParseSpecial::Nothing } else { ParseSpecial::All };
+    read.map(|spec| (spec, parse_special)).map_err(|error| error.within(source))
 }
 
 /// Return what a file is that is no tokenizer, and what to open instead; `None` if that is not known.

@@ -2,11 +2,11 @@
 
 use std::cell::OnceCell;
 
-use piecework_core::engine::batch::{Encoder, ExtraColumns, Source};
+use piecework_core::engine::batch::{Encoder, ExtraColumns, Prompts, Source};
 use piecework_core::engine::{self, Input, Options, Selection};
 use piecework_core::error::{Error, ErrorKind};
 use piecework_core::model::Sampling;
-use piecework_core::spec::{ModelSpec, SentencePieceKind, TokenizerSpec};
+use piecework_core::spec::{ModelSpec, ParseSpecial, SentencePieceKind, TokenizerSpec};
 use piecework_core::stages::added_tokens::Selector;
 use piecework_formats::tokenizer_json;
 use serde::Serialize;
@@ -27,11 +27,14 @@ const CACHE_BYTES: usize = 16 << 20;
 
 /// A tokenizer that was loaded or trained.
 ///
-/// Truncation and padding are turned off, and special tokens in text are recognized.
+/// Truncation and padding of its file are not applied.
 #[wasm_bindgen]
 pub struct Tokenizer {
-    encoder: Encoder,
-    readable: ReadableTokens,
+    pub(crate) encoder: Encoder,
+    pub(crate) parse_special: ParseSpecial,
+    /// What encodes prompts, made at first use.
+    pub(crate) prompts: OnceCell<Prompts>,
+    readable: OnceCell<ReadableTokens>,
     explainer: OnceCell<Explainer>,
 }
 
@@ -59,7 +62,8 @@ impl Tokenizer {
     ///
     /// Its content decides what it is; `source` names it in errors.
     pub fn load(data: &[u8], source: &str) -> Result<Tokenizer, JsValue> {
-        Self::compile(read(data, source), source)
+        let (spec, parse_special) = read(data, source).map_err(thrown)?;
+        Ok(Self { parse_special, ..Self::compile(Ok(spec), source)? })
     }
 
     /// Read vocab.json with merges.txt; the two names are for errors.
@@ -86,7 +90,8 @@ impl Tokenizer {
         #[wasm_bindgen(js_name = specialIds)] special_ids: Vec<u32>,
     ) -> Result<Tokenizer, JsValue> {
         let special: Vec<_> = special_tokens.into_iter().zip(special_ids).collect();
-        Self::compile(read_ranks(data, source, pipeline, &special), source)
+        let tokenizer = Self::compile(read_ranks(data, source, pipeline, &special), source)?;
+        Ok(Self { parse_special: ParseSpecial::Refuse, ..tokenizer })
     }
 
     /// Return the name of the format of a file: "tokenizer.json", "vocab.txt", ...
@@ -109,14 +114,14 @@ impl Tokenizer {
         })
     }
 
-    /// Encode a text; `addSpecialTokens` runs the post-processor.
+    /// Encode a text for a page, which shows its special tokens; `addSpecialTokens` runs the post-processor.
     pub fn encode(
         &self,
         text: &str,
         #[wasm_bindgen(js_name = addSpecialTokens)] add_special_tokens: Option<bool>,
     ) -> Result<Tokens, JsValue> {
         let batch = self.batch(text, add_special_tokens.unwrap_or(false)).map_err(thrown)?;
-        Tokens::of(batch, text, self.tokenizer(), &self.readable)
+        Tokens::of(batch, text, self.tokenizer(), self.readable())
     }
 
     /// Return the text of ids.
@@ -124,8 +129,9 @@ impl Tokenizer {
         &self,
         ids: &[u32],
         #[wasm_bindgen(js_name = skipSpecialTokens)] skip_special_tokens: Option<bool>,
+        #[wasm_bindgen(js_name = cleanUp)] clean_up: Option<bool>,
     ) -> Result<String, JsValue> {
-        self.tokenizer().decode(ids, skip_special_tokens.unwrap_or(false), None).map_err(thrown)
+        self.tokenizer().decode(ids, skip_special_tokens.unwrap_or(false), clean_up).map_err(thrown)
     }
 
     /// Return the token of an id; undefined for an id that is not in the vocabulary.
@@ -147,7 +153,7 @@ impl Tokenizer {
     pub fn explain(&self, text: &str) -> Result<JsValue, JsValue> {
         check_length(text).map_err(thrown)?;
         let explainer = self.explainer.get_or_init(|| Explainer::new(self.tokenizer()));
-        let words = explainer.explain(self.tokenizer(), &self.readable, text).map_err(thrown)?;
+        let words = explainer.explain(self.tokenizer(), self.readable(), text).map_err(thrown)?;
         to_js(&words)
     }
 
@@ -175,7 +181,8 @@ impl Tokenizer {
 }
 
 impl Tokenizer {
-    /// Compile what was read; errors name the source.
+    /// Compile what was read; errors name the source. Its code is in the module once.
+    #[inline(never)]
     pub(crate) fn compile(spec: Result<TokenizerSpec, Error>, source: &str) -> Result<Self, JsValue> {
         let compile = |spec| {
             let tokenizer =
@@ -183,13 +190,26 @@ impl Tokenizer {
             tokenizer.map_err(|error| if source.is_empty() { error } else { error.within(source) })
         };
         let tokenizer = spec.and_then(compile).map_err(thrown)?;
-        let readable = ReadableTokens::of(&tokenizer);
-        let encoder = Encoder::new(tokenizer.with_cache_budget(CACHE_BYTES));
-        Ok(Self { encoder, readable, explainer: OnceCell::new() })
+        Ok(Self::around(tokenizer.with_cache_budget(CACHE_BYTES), ParseSpecial::All))
     }
 
-    fn tokenizer(&self) -> &engine::Tokenizer {
+    /// Return a tokenizer around a compiled one.
+    pub(crate) fn around(tokenizer: engine::Tokenizer, parse_special: ParseSpecial) -> Self {
+        Self {
+            encoder: Encoder::new(tokenizer),
+            parse_special,
+            prompts: OnceCell::new(),
+            readable: OnceCell::new(),
+            explainer: OnceCell::new(),
+        }
+    }
+
+    pub(crate) fn tokenizer(&self) -> &engine::Tokenizer {
         self.encoder.tokenizer()
+    }
+
+    fn readable(&self) -> &ReadableTokens {
+        self.readable.get_or_init(|| ReadableTokens::of(self.tokenizer()))
     }
 
     fn batch(&self, text: &str, add_special_tokens: bool) -> Result<engine::batch::BatchIds, Error> {
@@ -201,7 +221,7 @@ impl Tokenizer {
     fn added_by_template(&self) -> Result<Vec<String>, Error> {
         let ids = self.batch("", true)?.ids;
         let token = |id: u32| self.tokenizer().token_of(id).unwrap_or_default();
-        Ok(ids.into_iter().map(|id| self.readable.text_of(token(id))).collect())
+        Ok(ids.into_iter().map(|id| self.readable().text_of(token(id))).collect())
     }
 
     fn drawn(
@@ -264,7 +284,7 @@ impl Tokenizer {
     }
 
     fn texts(&self, ids: impl Iterator<Item = u32>) -> Vec<String> {
-        ids.map(|id| self.readable.text_of(self.tokenizer().token_of(id).unwrap_or_default())).collect()
+        ids.map(|id| self.readable().text_of(self.tokenizer().token_of(id).unwrap_or_default())).collect()
     }
 }
 
