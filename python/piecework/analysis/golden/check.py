@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -87,7 +87,9 @@ def _cells(one: RowDifference) -> tuple[str, ...]:
     name = one.differs[0]
     found = one.answer.get("error") if name == "error" else one.answer[name]
     expected = "an error" if one.row.error else getattr(one.row, "ids" if name == "error" else name)
-    shown = map(_short, (show_whitespace(text), expected, found if found is not None else one.answer))
+    shown = map(
+        _short, (show_whitespace(text), expected, found if found is not None else one.answer)
+    )
     first, second, third = shown
     return str(one.row.row), first, ", ".join(one.differs), second, third
 

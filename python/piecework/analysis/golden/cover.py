@@ -40,7 +40,9 @@ def chosen(
     return sorted(_greedy(features, costs, most, size))
 
 
-def _greedy(features: Sequence[set[Feature]], costs: Sequence[int], most: int, size: int) -> list[int]:
+def _greedy(
+    features: Sequence[set[Feature]], costs: Sequence[int], most: int, size: int
+) -> list[int]:
     """Return the sets that gain most for their cost, chosen one after the other.
 
     The gain of a set can only fall, so a set whose gain is still the highest is the best one.
@@ -79,19 +81,19 @@ def _value(feature: Feature, times: int) -> float:
 
 
 def _shown_changes(tokenizer: Tokenizer, candidates: Sequence[Candidate]) -> list[set[Feature]]:
-    """Return for each candidate the changes of the specification that change its ids."""
+    """Return for each candidate the changes of the tokenizer that change its ids."""
     texts = [one.text for one in candidates]
-    spec = small_spec(tokenizer, texts)
-    expected = _rows(Tokenizer.from_spec(spec), texts)
     shown: list[set[Feature]] = [set() for _ in candidates]
-    for number, (name, changed) in enumerate(variants(spec)):
+    small = Tokenizer.from_spec(small_spec(tokenizer, texts))
+    expected = _rows(small, texts)
+    for number, (name, make) in enumerate(variants(small)):
         try:
-            rows = _rows(Tokenizer.from_spec(changed), texts)
+            rows = _rows(make(), texts)
         except PieceworkError:  # a pattern that is not valid, or two tokens of one form
             continue
         for at, row in enumerate(rows):
             if row != expected[at] and candidates[at].parse_special:
-                shown[at].add(("change", number, name))
+                shown[at].add(("change", name, number))
     return shown
 
 
@@ -121,7 +123,12 @@ def _seen(tokenizer: Tokenizer, candidate: Candidate) -> Iterator[Feature]:
     for word, (start, end) in tokenizer.pre_tokenize(text):
         if start:
             yield ("boundary", _class(text[start - 1]), _class(text[start]))
-        yield ("word", _class(text[start : start + 1]), _class(text[end - 1 : end]), min(len(word), 5))
+        yield (
+            "word",
+            _class(text[start : start + 1]),
+            _class(text[end - 1 : end]),
+            min(len(word), 5),
+        )
 
 
 def _class(c: str) -> str:

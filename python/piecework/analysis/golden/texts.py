@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from piecework import Tokenizer
+from piecework.analysis.golden.small import by_flags, samples_of
 from piecework.io.normalization_rules import NormalizationRules
 from piecework.spec import (
     AddedToken,
@@ -208,7 +209,9 @@ def _around(flag: str, characters: str) -> Iterator[Candidate]:
             continue
         comment = f"{_name(c)} among letters"
         yield Candidate(f"a{c}b", flag, comment)
-        yield Candidate(f"a{c} {c}b{c}{c}1{c}", flag, f"{_name(c)} beside spaces, digits and itself")
+        yield Candidate(
+            f"a{c} {c}b{c}{c}1{c}", flag, f"{_name(c)} beside spaces, digits and itself"
+        )
         yield Candidate(f"{c}a {c}", flag, f"{_name(c)} at the start and the end")
     kept = [c for c in characters if not "\ud800" <= c <= "\udfff"]
     for start in range(0, len(kept), 6):
@@ -285,7 +288,13 @@ def _spread(items: Sequence[str], number: int) -> list[str]:
 
 def _of_replace(stage: Replace) -> Iterator[Candidate]:
     source = stage.pattern.pattern if isinstance(stage.pattern, Regex) else stage.pattern
-    texts = [f"a{source}b", source * 2 + "a", f"a{source}", stage.content + "a", f"a{stage.content}b"]
+    texts = [
+        f"a{source}b",
+        source * 2 + "a",
+        f"a{source}",
+        stage.content + "a",
+        f"a{stage.content}b",
+    ]
     for text in texts:
         yield Candidate(text, "replacement", "a replacement rule and its result")
 
@@ -330,21 +339,26 @@ def _readable_tokens(tokenizer: Tokenizer, added: set[str]) -> Iterator[str]:
 
 def _of_added_tokens(tokens: Sequence[AddedToken]) -> Iterator[Candidate]:
     """Yield added tokens with neighbours: a few of each set of flags in every way, all of them once."""
-    kinds: dict[tuple[object, ...], list[AddedToken]] = {}
-    for token in tokens:
-        kinds.setdefault(tuple(vars(token).values())[2:], []).append(token)
-    for of_kind in kinds.values():
-        for number, token in enumerate((*of_kind[:2], of_kind[-1])):
-            yield from _beside(token, of_kind[-1 - number] if len(of_kind) > 1 else tokens[0])
+    for like in by_flags(tokens):
+        for token in samples_of(like):
+            yield from _beside(token, like[-1] if token is not like[-1] else tokens[0])
     contents = [token.content for token in tokens]
     for start in range(0, len(contents), 12):
-        yield Candidate("a".join(contents[start : start + 12]), "added-token", "added tokens between letters")
+        yield Candidate(
+            "a".join(contents[start : start + 12]), "added-token", "added tokens between letters"
+        )
     for token in _prefixes(contents):
-        yield Candidate(f"{token[0]}x{token[1]}", "added-token", "an added token that begins another")
-        yield Candidate(token[1][: len(token[0]) + 1] + " ", "added-token", "the start of a longer added token")
+        yield Candidate(
+            f"{token[0]}x{token[1]}", "added-token", "an added token that begins another"
+        )
+        yield Candidate(
+            token[1][: len(token[0]) + 1] + " ", "added-token", "the start of a longer added token"
+        )
     for token in tokens:
         if token.special and token.content:
-            yield Candidate(f"a {token.content} b", "parse-special", "a special token as text", False)
+            yield Candidate(
+                f"a {token.content} b", "parse-special", "a special token as text", False
+            )
 
 
 def _prefixes(contents: Sequence[str]) -> Iterator[tuple[str, str]]:
