@@ -122,8 +122,8 @@ def check_golden(
     `path` of the tokenizer. Rows of a mode that the library lacks are skipped and counted.
 
     `program` is a command: it reads one JSON object a line from its standard input, a row without its
-    answers, and writes one a line: `{"row": 1, "ids": [...]}`, or `"error"` or `"skip"` with a reason in place
-    of the ids. `tokens`, `byte_offsets`, `char_offsets` and `decoded` are compared if it writes them. It has
+    answers, and writes one a line: `{"row": 1, "ids": [...]}`, or `"error"` or `"skip"` with a reason in
+    place of the ids. `tokens`, `byte_offsets`, `char_offsets` and `decoded` are compared if it writes them. It has
     `timeout` seconds.
 
     Raises `FormatError` for a file of another Unicode version or another tokenizer, `ProgramError` for a

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import heapq
 import unicodedata
+import warnings
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
+from itertools import pairwise
 from typing import TypeAlias
 
 from piecework import Tokenizer
+from piecework.analysis.golden.fixed_texts import SPACES, Candidate
 from piecework.analysis.golden.small import small_spec
-from piecework.analysis.golden.texts import SPACES, Candidate
 from piecework.analysis.golden.variants import variants
 from piecework.errors import PieceworkError
 
@@ -86,14 +88,18 @@ def _shown_changes(tokenizer: Tokenizer, candidates: Sequence[Candidate]) -> lis
     shown: list[set[Feature]] = [set() for _ in candidates]
     small = Tokenizer.from_spec(small_spec(tokenizer, texts))
     expected = _rows(small, texts)
-    for number, (name, make) in enumerate(variants(small)):
-        try:
-            rows = _rows(make(), texts)
-        except PieceworkError:  # a pattern that is not valid, or two tokens of one form
-            continue
-        for at, row in enumerate(rows):
-            if row != expected[at] and candidates[at].parse_special:
-                shown[at].add(("change", name, number))
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore"
+        )  # of settings that are mistakes, which is what the changes are
+        for number, (name, make) in enumerate(variants(small)):
+            try:
+                rows = _rows(make(), texts)
+            except PieceworkError:  # a pattern that is not valid, or two tokens of one form
+                continue
+            for at, row in enumerate(rows):
+                if row != expected[at] and candidates[at].parse_special:
+                    shown[at].add(("change", name, number))
     return shown
 
 
@@ -117,7 +123,7 @@ def _seen(tokenizer: Tokenizer, candidate: Candidate) -> Iterator[Feature]:
         if ord(c) > 127 or c in SPACES or not c.isprintable():
             yield ("character", c)
     changed = tokenizer.normalize(text)
-    for before, after in zip(text, text[1:], strict=False):
+    for before, after in pairwise(text):
         yield ("neighbours", _class(before), _class(after))
     yield ("length", min(len(changed) - len(text), 3))
     for word, (start, end) in tokenizer.pre_tokenize(text):

@@ -25,7 +25,7 @@ FLAGS: Final = {
     "byte-fallback": "Unknown characters do not become the byte tokens of their UTF-8.",
     "case": "Letters have another lower case, or case matters where it should not.",
     "chat": "The rendered chat template gives other ids.",
-    "clean-text": "Control, format, private-use or unassigned characters are dropped, kept or replaced wrongly.",
+    "clean-text": "Control, format, private-use or unassigned characters are dropped or kept wrongly.",
     "corpus": "Ordinary text of the corpus has other ids.",
     "digits": "Runs of digits, or other numbers, are split at other places.",
     "empty": "The empty text, or a text that normalizes to nothing, has other ids.",
@@ -118,9 +118,8 @@ class Golden(Displayed):
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
     >>> pins = pw.analysis.golden(tok)
-    >>> pins.tokenizer["model"], pins.rows[0].ids, len(pins.rows) < 400
-    ('Char', (), True)
-    >>> print(pins)
+    >>> pins.tokenizer["model"], pins.rows[0].flags, len(pins.rows) < 400
+    ('Char', ('pattern',), True)
     """
 
     tokenizer: Mapping[str, Any]

@@ -14,7 +14,8 @@ from piecework._internal.validation import check_tokenizer
 from piecework.analysis.corpus_texts import Texts, reading
 from piecework.analysis.golden.cover import chosen
 from piecework.analysis.golden.file import FLAGS, Golden, GoldenRow, header_of, json_line
-from piecework.analysis.golden.texts import Candidate, candidates, members, of_corpus
+from piecework.analysis.golden.fixed_texts import Candidate
+from piecework.analysis.golden.texts import candidates, members, of_corpus
 from piecework.errors import PieceworkError, StageError
 from piecework.spec.custom import CustomStage
 
@@ -201,9 +202,13 @@ def _padded_rows(tokenizer: Tokenizer, row: Any) -> Iterator[GoldenRow]:
 
 _CHATS: tuple[tuple[Mapping[str, str], ...], ...] = (
     ({"role": "user", "content": "Hello, it's 12:30."},),
-    ({"role": "user", "content": " a\n"}, {"role": "assistant", "content": "b  "}, {"role": "user", "content": "c"}),
+    (
+        {"role": "user", "content": " a\n"},
+        {"role": "assistant", "content": "b  "},
+        {"role": "user", "content": "c"},
+    ),
     ({"role": "system", "content": "You are\n\nhelpful."}, {"role": "user", "content": "漢字 😀"}),
-)  # fmt: skip
+)
 
 
 def _chat_rows(tokenizer: Tokenizer) -> Iterator[GoldenRow]:

@@ -1,4 +1,4 @@
-"""A tokenizer whose vocabulary has only the entries that some texts can use, so that variants compile fast."""
+"""A tokenizer whose vocabulary has only the entries that some texts can use: its variants compile fast."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 from piecework import Tokenizer
-from piecework.reference.patterns import to_printable
 from piecework.spec import (
     BPE,
     AddedToken,
@@ -19,6 +18,7 @@ from piecework.spec import (
     WordLevel,
     WordPiece,
 )
+from piecework.spec.byte_alphabet import CHARACTER_OF_BYTE
 
 _INDEXED = 10
 _KEPT_ADDED = 32
@@ -32,7 +32,8 @@ def small_spec(tokenizer: Tokenizer, texts: Sequence[str]) -> TokenizerSpec:
     >>> small_spec(tok, ["hugs"]).model.vocab
     {'[UNK]': 0, 'hug': 1, '##s': 2}
 
-    The tokens of ordinary texts are the same. A few added tokens of each kind are kept. Post-processor, decoder, truncation and padding are left out.
+    The tokens of ordinary texts are the same. A few added tokens of each kind are kept. Post-processor,
+    decoder, truncation and padding are left out.
     """
     spec = tokenizer.spec.without_stages(("post_processor", "decoder", "truncation", "padding"))
     added = tuple(samples_of(spec.added_tokens, _KEPT_ADDED))
@@ -47,9 +48,13 @@ def _forms(tokenizer: Tokenizer, texts: Sequence[str]) -> set[str]:
     forms: set[str] = set()
     for text in texts:
         normalized = f" {tokenizer.normalize(text)} "
-        forms.add(to_printable(normalized) if is_byte_level else normalized.replace(" ", "▁"))
+        forms.add(_as_bytes(normalized) if is_byte_level else normalized.replace(" ", "▁"))
         forms.update(word for word, _ in tokenizer.pre_tokenize(text))
     return forms
+
+
+def _as_bytes(text: str) -> str:
+    return "".join(map(CHARACTER_OF_BYTE.__getitem__, text.encode()))
 
 
 def samples_of(tokens: Sequence[AddedToken], number: int = 3) -> list[AddedToken]:

@@ -96,7 +96,8 @@ def variants(tokenizer: Tokenizer) -> Iterator[tuple[str, Variant]]:
     >>> name, changed().encode("A").ids
     ('normalizer without Lowercase', [0])
 
-    The tables of the model are shared where it does not change. Some of the changes raise, such as a pattern that is not valid.
+    The tables of the model are shared where it does not change. Some of the changes raise, such as a pattern
+    that is not valid.
     """
     spec = tokenizer.spec
     for name, changed in _sequences(spec.normalizer, SequenceNormalizer, "normalizers"):
@@ -143,8 +144,7 @@ def _step(step: Any) -> Iterator[tuple[str, Any]]:
     if step in _FORMS:
         yield from ((f"with {form} for {step}", form) for form in _FORMS if form != step)
     if isinstance(step, SequenceNormalizer | SequencePreTokenizer):
-        field = fields(step)[0].name
-        yield from _sequences(step, type(step), field)
+        yield from _sequences(step, type(step), fields(step)[0].name)
         return
     if isinstance(step, ByteLevel) and step.use_regex:
         plain = replace(step, use_regex=False)
@@ -290,7 +290,8 @@ def _changed_tokens(tokens: Sequence[AddedToken]) -> Iterator[tuple[str, list[Ad
 
 
 def _flipped(token: AddedToken, flag: str) -> AddedToken:
-    return replace(token, **{flag: not getattr(token, flag)})
+    changed: dict[str, Any] = {flag: not getattr(token, flag)}
+    return replace(token, **changed)
 
 
 # ---- models
