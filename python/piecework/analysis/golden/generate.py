@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any, TypeAlias
@@ -105,7 +105,6 @@ def _row_of(candidate: Candidate) -> GoldenRow:
 # ---- rows in other modes
 
 _Row: TypeAlias = Callable[..., GoldenRow]
-
 _FIRST = "Hello world, it's 12:30! Ünïcödé 漢字 and more words"
 _SECOND = "another text\nwith lines"
 _EQUAL = "a b c d e f"
