@@ -13,6 +13,8 @@ from piecework.analysis.check.findings import CheckReport, Finding, sarif
 from piecework.analysis.check.rules import RULES
 from piecework.cli.app import run
 
+MANY = [f"{mark}\n" for mark in ";{}()[],.:!?"]
+
 
 def codes(report: CheckReport) -> list[str]:
     return [finding.code for finding in report.findings]
@@ -81,7 +83,7 @@ def test_the_command_prints_findings_and_writes_sarif(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path, log = tmp_path / "tokenizer.json", tmp_path / "log.sarif"
-    words(";\n").save(path)
+    words(*MANY).save(path)
     options = ["--select", "line-end-entries", "--sarif", str(log)]
     assert run(["check", str(path), *options]) == 0
     assert "warning: line-end-entries" in capsys.readouterr().out
@@ -89,7 +91,7 @@ def test_the_command_prints_findings_and_writes_sarif(
     assert (result["ruleId"], result["level"]) == ("line-end-entries", "warning")
     assert run(["check", str(path), "--json", "--fail-on", "warning", *options]) == 1
     [finding] = json.loads(capsys.readouterr().out)["findings"]
-    assert finding["ids"] == [1]
+    assert finding["ids"] == list(range(1, 13))
 
 
 def test_sarif_names_the_rules_by_index(tmp_path: Path) -> None:
@@ -100,6 +102,19 @@ def test_sarif_names_the_rules_by_index(tmp_path: Path) -> None:
 
 
 # ---- entries
+
+
+def test_many_entries_with_line_ends_are_a_warning_and_few_a_note() -> None:
+    for tokens, severity in ((MANY, "warning"), (MANY[:10], "note")):
+        [found] = check(words(*tokens), select=["line-end-entries"]).findings
+        assert (found.severity, len(found.ids)) == (severity, len(tokens))
+
+
+def test_markers_of_words_are_not_spaces_beside_a_line_end() -> None:
+    marked = words("▁\n", "▁").with_decoder(pw.spec.MetaspaceDecoder())
+    model = pw.spec.BPE({"\n</w>": 0, "\n": 1}, (), end_of_word_suffix="</w>")
+    for tok in (marked, pw.Tokenizer(model)):
+        assert codes(check(tok, select=["line-end-entries"])) == []
 
 
 def test_entries_of_line_ends_alone_are_fine() -> None:

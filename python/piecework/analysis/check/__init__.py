@@ -9,13 +9,13 @@ from collections.abc import Collection, Iterable
 
 from piecework import Tokenizer
 from piecework._internal.validation import PathLike, listed, path_text
-from piecework.analysis.check import files, vocabulary
+from piecework.analysis.check import files, text, vocabulary
 from piecework.analysis.check.findings import CheckReport
 from piecework.analysis.check.rules import Subject, checked, chosen_rules, read_subject
 
 __all__ = ["check"]
 
-GROUPS = (files, vocabulary)  # importing the modules registers their rules
+GROUPS = (files, text, vocabulary)  # importing the modules registers their rules
 
 
 def check(
@@ -32,7 +32,7 @@ def check(
     >>> model = pw.spec.WordLevel({"[UNK]": 0, ";\\n": 1}, unk_token="[UNK]")
     >>> found = check(pw.Tokenizer(model), select=["line-end-entries"])
     >>> [(finding.code, finding.ids) for finding in found.findings], found.worst
-    ([('line-end-entries', (1,))], 'warning')
+    ([('line-end-entries', (1,))], 'note')
 
     `tokenizer` is a tokenizer, or anything that `Tokenizer.load` takes. The files of a folder are compared,
     too. A file that does not load is the first finding, and the rules that read files still run.

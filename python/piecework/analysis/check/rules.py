@@ -8,18 +8,18 @@ fails and one that passes, and sources.
 from __future__ import annotations
 
 import inspect
+import unicodedata
 import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from piecework import PieceworkError, Tokenizer
 from piecework._internal.validation import PathLike, listed, unknown_choice
 from piecework.analysis.check.findings import SEVERITIES, CheckReport, Finding, Severity
-from piecework.analysis.corpus_texts import SCRIPT_TEXTS
 from piecework.analysis.entry_bytes import Entry, vocabulary_entries
-from piecework.analysis.round_trip import RoundTrip, measure_round_trip
+from piecework.analysis.round_trip import lossy_texts
 from piecework.errors import FormatWarning
 from piecework.io.names import tokenizer_path
 from piecework.io.stored_lengths import ignore_warnings_of_lengths
@@ -28,6 +28,8 @@ if TYPE_CHECKING:
     from piecework.spec import TokenizerSpec
 
 Find: TypeAlias = Callable[["Subject"], Iterator[Finding]]
+
+_NOT_TRIED = ("Cc", "Cs", "Co", "Cn", "Zs", "Zl", "Zp")
 
 GROUPS = {
     "loading": "what prevents a check",
@@ -73,9 +75,20 @@ class Subject:
         return vocabulary_entries(self.loaded)
 
     @cached_property
-    def round_trip(self) -> RoundTrip:
-        """What the built-in texts in 22 scripts lose."""
-        return measure_round_trip(self.loaded, SCRIPT_TEXTS)
+    def lost(self) -> list[str]:
+        """The assigned characters of Unicode that a round trip loses, each encoded alone."""
+        return lossy_texts(self.loaded, characters())
+
+
+@cache
+def characters() -> tuple[str, ...]:
+    """Return every character that is assigned in Python's Unicode, without whitespace and controls.
+
+    >>> characters()[:3]
+    ('!', '"', '#')
+    """
+    every = map(chr, range(0x110000))
+    return tuple(one for one in every if unicodedata.category(one) not in _NOT_TRIED)
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 
 from piecework.analysis.check.findings import Finding
 from piecework.analysis.check.rules import Subject, rule
+from piecework.analysis.entry_bytes import space_marker
 
 # A line end with another character beside it that is no line end.
 _FUSED = re.compile(rb"[^\n\r][\n\r]|[\n\r][^\n\r]")
+_FEW = 10
 
 
 @rule(
@@ -31,7 +33,7 @@ def line_end_entries(subject: Subject) -> Iterator[Finding]:
     >>> pw.analysis.check(pw.Tokenizer(fused), select=["line-end-entries"]).findings[0].ids
     (1,)
 
-    Entries of line ends alone are fine.
+    Entries of line ends alone are fine, and so is the marker of a word. Up to ten such entries are a note.
 
     >>> apart = pw.spec.WordLevel({"[UNK]": 0, "\\n\\n": 1, ";": 2}, unk_token="[UNK]")
     >>> pw.analysis.check(pw.Tokenizer(apart), select=["line-end-entries"]).findings
@@ -39,12 +41,19 @@ def line_end_entries(subject: Subject) -> Iterator[Finding]:
 
     Source: TokEval (arXiv 2608.18062).
     """
+    marker = b" " if space_marker(subject.spec.decoder) else b""
+    suffix = b" " if getattr(subject.spec.model, "end_of_word_suffix", None) else b""
     own = (entry for entry in subject.entries if not entry.is_added)
-    fused = [entry for entry in own if _FUSED.search(entry.data)]
+    fused = [
+        entry
+        for entry in own
+        if _FUSED.search(entry.data.removeprefix(marker).removesuffix(suffix))
+    ]
     if fused:
         share = f"{len(fused):,} of {len(subject.entries):,} entries"
         yield Finding(
             f"{share} join a line end to marks, letters or spaces",
+            severity="warning" if len(fused) > _FEW else "note",
             tokens=tuple(entry.data.decode(errors="backslashreplace") for entry in fused),
             ids=tuple(entry.id for entry in fused),
         )
