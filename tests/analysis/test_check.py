@@ -9,8 +9,9 @@ import pytest
 
 import piecework as pw
 from piecework.analysis import check
-from piecework.analysis.check.findings import CheckReport, Finding, sarif
+from piecework.analysis.check.findings import CheckReport, Finding
 from piecework.analysis.check.rules import RULES
+from piecework.analysis.check.sarif import sarif
 from piecework.cli.app import run
 
 MANY = [f"{mark}\n" for mark in ";{}()[],.:!?"]
@@ -96,7 +97,7 @@ def test_the_command_prints_findings_and_writes_sarif(
 
 def test_sarif_names_the_rules_by_index(tmp_path: Path) -> None:
     report = check(words(";\n"))
-    [made] = sarif([report], list(RULES.values()))["runs"]
+    [made] = sarif([report])["runs"]
     rules = made["tool"]["driver"]["rules"]
     assert [rules[one["ruleIndex"]]["id"] for one in made["results"]] == codes(report)
 

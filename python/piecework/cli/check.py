@@ -90,7 +90,7 @@ def check(
     reference describes each rule, with examples. No file is changed: a changed tokenizer no longer fits its
     model.
     """
-    from piecework.analysis.check import findings, rules
+    from piecework.analysis.check import rules
     from piecework.analysis.corpus_texts import sample_of_files
 
     chosen = rules.chosen_rules(select or (), ignore or ())
@@ -102,7 +102,9 @@ def check(
         reports.append(rules.checked(subject, chosen))
         _print(reports[-1], as_json)
     if sarif is not None:
-        log = findings.sarif(reports, list(rules.RULES.values()))
+        from piecework.analysis.check.sarif import sarif as as_sarif
+
+        log = as_sarif(reports)
         with atomic_file(sarif) as temporary:
             temporary.write_text(json.dumps(log, ensure_ascii=False, indent=1), encoding="utf-8")
     if any(report.fails(fail_on) for report in reports):

@@ -1,28 +1,22 @@
-"""What a check found: findings, the report of a tokenizer, and the reports as SARIF."""
+"""What a check found: findings, and the report of a tokenizer."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import Literal, TypeAlias
 
-import piecework as pw
 from piecework._internal.validation import counted
 from piecework.analysis.blocks import Block, Heading, Paragraph, PlainData
 from piecework.analysis.displayed import Displayed
 from piecework.analysis.readable import joined, show_whitespace
-
-if TYPE_CHECKING:
-    from piecework.analysis.check.rules import Rule
 
 Severity: TypeAlias = Literal["error", "warning", "note"]
 
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 """The severities, the worst first."""
 
-PAGE = "https://piecework.github.io/piecework/reference/checks.html"
 _SHOWN = 10
 
 
@@ -99,55 +93,3 @@ class CheckReport(Displayed):
         for finding in self.findings:
             yield Heading(f"{finding.severity}: {finding.code}")
             yield from map(Paragraph, finding.lines())
-
-
-def sarif(reports: Iterable[CheckReport], rules: Sequence[Rule]) -> dict[str, Any]:
-    """Return reports as one SARIF log; the rules are those that the results can name.
-
-    Source: OASIS, Static Analysis Results Interchange Format (SARIF) Version 2.1.0.
-    """
-    codes = [rule.code for rule in rules]
-    driver = {
-        "name": "piecework",
-        "version": pw.__version__,
-        "informationUri": PAGE,
-        "rules": list(map(_sarif_rule, rules)),
-    }
-    results = [
-        _sarif_result(report.name, finding, codes.index(finding.code))
-        for report in reports
-        for finding in report.findings
-    ]
-    return {
-        "$schema": "https://json.schemastore.org/sarif-2.1.0.json",
-        "version": "2.1.0",
-        "runs": [{"tool": {"driver": driver}, "results": results}],
-    }
-
-
-def _sarif_rule(rule: Rule) -> dict[str, Any]:
-    return {
-        "id": rule.code,
-        "shortDescription": {"text": rule.summary},
-        "help": {"text": f"{rule.cost} {rule.advice}".strip() or rule.summary},
-        "helpUri": f"{PAGE}#{rule.code}",
-        "defaultConfiguration": {"level": rule.severity},
-        "properties": {"tags": [rule.group]},
-    }
-
-
-def _sarif_result(name: str, finding: Finding, index: int) -> dict[str, Any]:
-    path = Path(name)
-    uri = path.as_uri() if path.is_absolute() else path.as_posix()
-    return {
-        "ruleId": finding.code,
-        "ruleIndex": index,
-        "level": finding.severity,
-        "message": {"text": "\n".join(finding.lines())},
-        "locations": [{"physicalLocation": {"artifactLocation": {"uri": uri}}}],
-        "properties": {
-            "tokens": list(finding.tokens),
-            "ids": list(finding.ids),
-            "texts": list(finding.texts),
-        },
-    }
