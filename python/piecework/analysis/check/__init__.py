@@ -9,13 +9,19 @@ from collections.abc import Collection, Iterable
 
 from piecework import Tokenizer
 from piecework._internal.validation import PathLike, listed, path_text
-from piecework.analysis.check import files, injection, text, vocabulary
+from piecework.analysis.check import files, injection, patterns, text, vocabulary
 from piecework.analysis.check.findings import CheckReport
 from piecework.analysis.check.rules import Subject, checked, chosen_rules, read_subject
 
 __all__ = ["check"]
 
-GROUPS = (files, text, injection, vocabulary)  # importing the modules registers their rules
+GROUPS = (
+    files,
+    text,
+    injection,
+    patterns,
+    vocabulary,
+)  # importing the modules registers their rules
 
 
 def check(

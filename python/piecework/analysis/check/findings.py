@@ -18,6 +18,7 @@ SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 """The severities, the worst first."""
 
 _SHOWN = 10
+_SHOWN_CHARS = 60
 
 
 @dataclass(frozen=True)
@@ -47,14 +48,19 @@ class Finding(PlainData):
         """Yield the message, the evidence, what it costs and what to do."""
         yield self.message
         for name in ("tokens", "ids", "texts"):
-            shown = [show_whitespace(str(one)) for one in getattr(self, name)]
+            values = getattr(self, name)
+            shown = [_shortened(show_whitespace(str(one))) for one in values[:_SHOWN]]
             if shown:
-                more = f" and {len(shown) - _SHOWN:,} more" if len(shown) > _SHOWN else ""
-                yield f"{name}: {'  '.join(shown[:_SHOWN])}{more}"
+                more = f" and {len(values) - _SHOWN:,} more" if len(values) > _SHOWN else ""
+                yield f"{name}: {'  '.join(shown)}{more}"
         if self.cost:
             yield f"cost: {self.cost}"
         if self.advice:
             yield f"do: {self.advice}"
+
+
+def _shortened(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARS else f"{text[:_SHOWN_CHARS]}..."
 
 
 @dataclass(frozen=True)
