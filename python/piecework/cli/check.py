@@ -85,6 +85,9 @@ def check(
 ) -> None:
     """Judge TOKENIZERs: print what is wrong with each.
 
+    These are judgements without a corpus or another library; `piecework inspect` prints facts, `compare`
+    measures several tokenizers on a corpus, and `verify` compares one with its library.
+
     A finding has the code of its rule, a severity, its evidence, what it costs and what to do. An error loses
     text or contradicts another file, a warning is a probable mistake, a note is a property to know. The
     reference describes each rule, with examples. No file is changed: a changed tokenizer no longer fits its

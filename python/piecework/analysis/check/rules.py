@@ -115,7 +115,7 @@ class Rule:
 
 
 RULES: dict[str, Rule] = {}
-"""Code -> rule, in the order of the reports."""
+"""Code -> rule; reports have them by group, in the order of `GROUPS`."""
 
 
 def rule(code: str, group: str, severity: Severity, **settings: Any) -> Callable[[Find], Find]:
@@ -144,9 +144,10 @@ def chosen_rules(select: Collection[str] = (), ignore: Collection[str] = ()) -> 
         for name in named[argument]:
             if name not in known:
                 raise unknown_choice(argument, name, known)
+    groups = list(GROUPS)
     return [
         rule
-        for rule in RULES.values()
+        for rule in sorted(RULES.values(), key=lambda rule: groups.index(rule.group))
         if (not select or {rule.code, rule.group} & set(named["select"]))
         and not {rule.code, rule.group} & set(named["ignore"])
     ]
