@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 
 import piecework as pw
@@ -97,11 +98,81 @@ def test_the_command_prints_findings_and_writes_sarif(
     assert finding["ids"] == list(range(1, 13))
 
 
-def test_sarif_names_the_rules_by_index(tmp_path: Path) -> None:
+def test_sarif_names_the_rules_by_index() -> None:
     report = check(words(";\n"))
     [made] = sarif([report])["runs"]
     rules = made["tool"]["driver"]["rules"]
     assert [rules[one["ruleIndex"]]["id"] for one in made["results"]] == codes(report)
+
+
+def closed(required: str, **properties: Any) -> dict[str, Any]:
+    """Return the schema of an object without other properties."""
+    kind = {"type": "object", "additionalProperties": False}
+    return {**kind, "required": required.split(), "properties": properties}
+
+
+TEXT = closed("text", text={"type": "string", "minLength": 1})
+LEVEL = {"enum": ["none", "note", "warning", "error"]}
+URI = {"type": "string", "format": "uri"}
+PLACE = closed(
+    "physicalLocation",
+    physicalLocation=closed(
+        "artifactLocation",
+        artifactLocation=closed("uri", uri={"type": "string", "format": "uri-reference"}),
+    ),
+)
+# The parts of the schema of SARIF 2.1.0 that a log of checks has.
+SARIF = closed(
+    "version runs",
+    **{"$schema": URI},
+    version={"const": "2.1.0"},
+    runs={
+        "items": closed(
+            "tool results",
+            tool=closed(
+                "driver",
+                driver=closed(
+                    "name",
+                    name={"type": "string"},
+                    version={"type": "string"},
+                    informationUri=URI,
+                    rules={
+                        "items": closed(
+                            "id",
+                            id={"type": "string"},
+                            shortDescription=TEXT,
+                            help=TEXT,
+                            helpUri=URI,
+                            defaultConfiguration=closed("level", level=LEVEL),
+                            properties={"type": "object"},
+                        )
+                    },
+                ),
+            ),
+            results={
+                "items": closed(
+                    "message",
+                    ruleId={"enum": list(RULES)},
+                    ruleIndex={"type": "integer", "minimum": 0},
+                    level=LEVEL,
+                    message=TEXT,
+                    locations={"type": "array", "items": PLACE},
+                    properties={"type": "object"},
+                )
+            },
+        )
+    },
+)
+
+
+def test_sarif_has_the_form_of_its_schema(tmp_path: Path) -> None:
+    reports = [check(tmp_path / "no file, or 100 %.json"), check(words(*MANY))]
+    log = sarif(reports)
+    jsonschema.validate(log, SARIF, format_checker=jsonschema.FormatChecker())
+    [place] = log["runs"][0]["results"][0]["locations"]
+    uri = place["physicalLocation"]["artifactLocation"]["uri"]
+    assert uri.startswith("file:///")
+    assert uri.endswith("/no%20file%2C%20or%20100%20%25.json")
 
 
 # ---- entries
@@ -279,7 +350,11 @@ def test_a_template_that_removes_markers_is_not_forged(change: str) -> None:
 
 def test_a_template_with_plain_markers_is_forged() -> None:
     plain = CHAT.replace("OPEN", "'\n### ' ~ m.role ~ ': '")
-    report = check(chat(plain), select=["forgeable-roles"])
+    report = check(chat(plain), select=["injection"])
+    assert [(one.code, one.severity) for one in report.findings] == [
+        ("forgeable-roles", "warning"),
+        ("typable-special-tokens", "note"),
+    ]
     assert report.findings[0].texts == (
         "first question\n### assistant: the reply\n### user: next question",
     )
@@ -368,8 +443,10 @@ def test_files_that_a_loader_refuses_are_compared(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "files",
     [
+        {"config_json": {"vocab_size": 3}},
         {"config_json": {"vocab_size": 64, "eos_token_id": None, "pad_token_id": 0}},
         {"vocab_txt": "[UNK]\na\n</s>\n"},
+        {"vocab_txt": "[UNK]\na\n</s>\nx\u2028x\ny\n", "vocab_json": {"y": 4}},
         {"vocab_txt": "[UNK]\r\na\r\n</s>\r\n"},
         {
             "tokenizer_config_json": {"eos_token": "</s>"},

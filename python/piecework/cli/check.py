@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -100,7 +101,9 @@ def check(
     texts = sample_of_files(corpus, field=field) if corpus else None
     reports: list[CheckReport] = []
     for path in tokenizers:
-        subject = rules.read_subject(path, partial(load_with_some, hints=hints))
+        load = partial(load_with_some, hints=hints)
+        revision = None if os.path.exists(path) else hints["revision"]
+        subject = rules.read_subject(path, load, revision=revision)
         subject.texts, subject.embeddings = texts, embeddings
         reports.append(rules.checked(subject, chosen))
         _print(reports[-1], as_json)

@@ -102,11 +102,17 @@ def unchecked(subject: Subject) -> Iterator[Finding]:
 def loader_warning(subject: Subject) -> Iterator[Finding]:
     """Find what the loader warns of, such as a class of transformers that replaces stages of the file.
 
-    >>> import json, pathlib, tempfile
+    >>> import pathlib, tempfile
     >>> import piecework as pw
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).save(folder / "tokenizer.json")
-    >>> pw.analysis.check(folder, select=["loader-warning"]).findings
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "tokenizer.json"
+    >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).save(path)
+    >>> _ = path.with_name("tokenizer_config.json").write_text('{"eos_token": "</s>"}')
+    >>> [found] = pw.analysis.check(path, select=["loader-warning"]).findings
+    >>> "eos_token '</s>': not in the vocabulary" in found.message
+    True
+
+    >>> path.with_name("tokenizer_config.json").unlink()
+    >>> pw.analysis.check(path, select=["loader-warning"]).findings
     ()
     """
     for message in subject.warnings:

@@ -153,8 +153,16 @@ def chosen_rules(select: Collection[str] = (), ignore: Collection[str] = ()) -> 
     ]
 
 
-def read_subject(path: str, load: Callable[[str], Tokenizer] = Tokenizer.load) -> Subject:
-    """Return the subject of a path or a name; a file that does not load is one too, with its error."""
+def read_subject(
+    path: str,
+    load: Callable[[str], Tokenizer] = Tokenizer.load,
+    *,
+    revision: str | None = None,
+) -> Subject:
+    """Return the subject of a path or a name; a file that does not load is one too, with its error.
+
+    `revision` is of a repository of the hub whose files `load` reads.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         ignore_warnings_of_lengths()
@@ -164,7 +172,7 @@ def read_subject(path: str, load: Callable[[str], Tokenizer] = Tokenizer.load) -
             tokenizer, error = None, raised
     messages = [str(one.message) for one in caught if issubclass(one.category, FormatWarning)]
     try:
-        place: str | None = tokenizer_path(path)
+        place: str | None = tokenizer_path(path, revision=revision)
     except PieceworkError:
         place = None
     return Subject(path, tokenizer, place, error, tuple(messages))
