@@ -274,6 +274,12 @@ def test_removed_vowel_signs_of_a_script_in_the_vocabulary_are_a_warning() -> No
     assert (found.severity, found.texts) == ("warning", ("ீ",))
 
 
+def test_removed_points_of_arabic_are_a_note() -> None:
+    model = pw.spec.WordPiece({"[UNK]": 0, "ب": 1})
+    tok = pw.Tokenizer(model, normalizer=pw.spec.BertNormalizer())
+    assert check(tok, select=["changed-text"]).worst == "note"
+
+
 def wordpiece(*tokens: str, **stages: Any) -> pw.Tokenizer:
     vocab = {token: id for id, token in enumerate(("[UNK]", *tokens))}
     return pw.Tokenizer(pw.spec.WordPiece(vocab), **stages)

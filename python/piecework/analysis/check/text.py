@@ -30,6 +30,7 @@ _SPACES = ("a  b", " a", "a\n\tb", "a , b", "(a) b", "it's 1.5 - x", "do n't", *
 _CHANGES = {"case": "case", "accent": "accents", "width": "width", "other": "other characters"}
 _MARKS = ("Combining", "Variation", "Signwriting")
 _KINDS = {"N": "numbers", "P": "punctuation", "S": "symbols", "C": "format characters"}
+_NOT_REORDERED, _VIRAMA = 0, 9  # canonical combining classes
 _LEADING = 6
 _OWN = 40
 _DECODER = "load the folder, which names a class with a decoder, or add one: `with_decoder`."
@@ -139,8 +140,10 @@ def changed_text(subject: Subject) -> Iterator[Finding]:
 
 
 def _is_vowel(character: str) -> bool:
+    """Return whether a mark is a vowel sign or a virama; points of Arabic and Hebrew are optional."""
     name = unicodedata.name(character, "")
-    return "VOWEL SIGN" in name or "VIRAMA" in name
+    is_letter = unicodedata.combining(character) in (_NOT_REORDERED, _VIRAMA)
+    return is_letter and ("VOWEL SIGN" in name or "VIRAMA" in name)
 
 
 @rule(
