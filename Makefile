@@ -402,7 +402,7 @@ $(WASM)/.built: $(SOURCES) $(wildcard crates/wasm/* crates/wasm/src/* crates/was
 	@echo "Building the WebAssembly module into $(WASM) (some minutes the first time) ..."
 	@cargo build --quiet --locked --manifest-path tools/wasm-bindgen/Cargo.toml --target-dir build/wasm-bindgen
 	@CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$(WASM_LINKER) RUSTC_BOOTSTRAP=1 RUSTC=$(WASM_RUSTC) $(WASM_CARGO) build --quiet --locked \
-	  -Z build-std=std,panic_abort --target $(WASM_TARGET) --profile wasm --package piecework-wasm --target-dir build/wasm-target
+	  -Z build-std=std,panic_abort -Z build-std-features=optimize_for_size --target $(WASM_TARGET) --profile wasm --package piecework-wasm --target-dir build/wasm-target
 	@build/wasm-bindgen/debug/wasm-bindgen-tool build/wasm-target/$(WASM_TARGET)/wasm/piecework_wasm.wasm $(WASM) piecework
 	@cp crates/wasm/package.json LICENSE $(WASM)
 	@touch $@
