@@ -408,8 +408,10 @@ $(WASM)/.built: $(SOURCES) $(wildcard crates/wasm/* crates/wasm/src/* crates/was
 	@touch $@
 
 PLAYGROUND := $(wildcard python/piecework/cli/playground/*.py python/piecework/cli/playground/static/* python/piecework/analysis/page_files/*)
-build/playground/index.html: $(WASM)/.built $(VENV)/.built tools/playground_page.py $(PLAYGROUND)
-	@$(BIN)/python tools/playground_page.py $(WASM) build/playground
+PAGE_DATA := $(firstword $(PIECEWORK_DATA) $(wildcard ../shared/data build/test-data))
+build/playground/index.html: $(WASM)/.built $(VENV)/.built tools/playground_page.py tools/vocabulary_notices.txt $(PLAYGROUND)
+	@$(BIN)/python tools/playground_page.py $(WASM) build/playground $(PAGE_DATA)
+	@$(if $(PAGE_DATA),,echo "without published vocabularies: make test-data fetches them")
 	@cp LICENSE build/playground
 	@$(BIN)/python tools/third_party.py --webassembly build/playground/THIRD-PARTY-NOTICES
 

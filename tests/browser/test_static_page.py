@@ -303,7 +303,7 @@ def test_the_keyboard_reaches_everything(page: Any) -> None:
     page.locator("#files button").first.focus()
     page.keyboard.press("Tab")
     labels = []
-    for _ in range(14):
+    for _ in range(18):
         labels.append(
             page.evaluate("() => document.activeElement.ariaLabel ?? document.activeElement.id")
         )

@@ -111,6 +111,23 @@ export const files = {
     return { tokenizers: described(), errors };
   },
 
+  /** Return the names of published tokenizers that the page was built with. */
+  async published() {
+    return (await data).published.map(({ name }) => name);
+  },
+
+  /** Open a published tokenizer; return the descriptions, and a sentence if its file cannot be had. */
+  async openPublished(name) {
+    const { file } = (await data).published.find((one) => one.name === name);
+    const found = await ownFile(file).catch((error) => error);
+    if (found instanceof Error) {
+      return { tokenizers: described(), errors: [`${name} cannot be loaded from the address of this page: ${found.message}.`] };
+    }
+    const source = { name, data: found };
+    await add(name, [source], await ranksOf(source));
+    return { tokenizers: described(), errors: [] };
+  },
+
   /** Close a tokenizer; return the descriptions of the others. */
   async close(index) {
     const [{ key }] = opened.splice(index, 1);
@@ -143,7 +160,7 @@ async function sourceOf(file) {
   try {
     const bytes = new Uint8Array(await file.arrayBuffer());
     const kind = await binaryKind(bytes);
-    if (kind) return { name: file.name, error: `${file.name}: found ${kind}, expected a tokenizer file` };
+    if (kind) return { name: file.name, error: `${file.name} is ${kind}, not a tokenizer.` };
     return { name: file.name, data: bytes };
   } catch (error) {
     return { name: file.name, error: `${file.name}: the browser cannot read it (${error.message})` };
