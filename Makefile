@@ -414,15 +414,17 @@ $(WASM)/.built: $(SOURCES) $(wildcard crates/wasm/Cargo.toml crates/wasm/npm/* c
 	@echo "Building the WebAssembly module into $(WASM) (some minutes the first time) ..."
 	@cargo build --quiet --locked --manifest-path tools/wasm-bindgen/Cargo.toml --target-dir build/wasm-bindgen
 	@CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$(WASM_LINKER) RUSTC_BOOTSTRAP=1 RUSTC=$(WASM_RUSTC) $(WASM_CARGO) build --quiet --locked \
-	  -Z build-std=std,panic_abort --target $(WASM_TARGET) --profile wasm --package piecework-wasm --target-dir build/wasm-target
+	  -Z build-std=std,panic_abort -Z build-std-features=optimize_for_size --target $(WASM_TARGET) --profile wasm --package piecework-wasm --target-dir build/wasm-target
 	@build/wasm-bindgen/debug/wasm-bindgen-tool build/wasm-target/$(WASM_TARGET)/wasm/piecework_wasm.wasm $(WASM) piecework
 	@cp crates/wasm/npm/* LICENSE $(WASM)
 	@$(PYTHON) tools/third_party.py --webassembly $(WASM)/THIRD-PARTY-NOTICES
 	@touch $@
 
 PLAYGROUND := $(wildcard python/piecework/cli/playground/*.py python/piecework/cli/playground/static/* python/piecework/analysis/page_files/*)
-build/playground/index.html: $(WASM)/.built $(VENV)/.built tools/playground_page.py $(PLAYGROUND)
-	@$(BIN)/python tools/playground_page.py $(WASM) build/playground
+PAGE_DATA := $(firstword $(PIECEWORK_DATA) $(wildcard ../shared/data build/test-data))
+build/playground/index.html: $(WASM)/.built $(VENV)/.built tools/playground_page.py tools/vocabulary_notices.txt $(PLAYGROUND)
+	@$(BIN)/python tools/playground_page.py $(WASM) build/playground $(PAGE_DATA)
+	@$(if $(PAGE_DATA),,echo "without published vocabularies: make test-data fetches them")
 	@cp LICENSE build/playground
 	@$(BIN)/python tools/third_party.py --webassembly build/playground/THIRD-PARTY-NOTICES
 

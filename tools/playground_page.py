@@ -1,14 +1,17 @@
-"""Write the playground as a static page: `python tools/playground_page.py MODULE FOLDER`.
+"""Write the playground as a static page: `python tools/playground_page.py MODULE FOLDER [DATA]`.
 
-MODULE is the folder with the WebAssembly module that `make wasm` builds. FOLDER gets the page, which works
-under any address and asks for nothing but its own files:
+MODULE is the folder with the WebAssembly module that `make wasm` builds, DATA the test data, whose published
+vocabularies the page offers as examples. FOLDER gets the page, which works under any address and asks for
+nothing but its own files:
 
-    index.html, page/    the page and the style that reports share with it
-    static/              its scripts, the module, and page_data.json: presets, examples, published encodings
+    index.html, page/         the page and the style that reports share with it
+    static/                   its scripts, the module, tokenizers, and page_data.json: presets, examples, encodings
+    vocabulary-notices.txt    the licenses of published vocabularies
 """
 
 from __future__ import annotations
 
+import gzip
 import json
 import shutil
 import sys
@@ -32,20 +35,31 @@ from piecework.train.plan import Plan
 
 SPECIAL = ("[UNK]",)
 EXAMPLE_SIZE = 4_000
+# Published vocabularies: the file in the test data, and on the page.
+PUBLISHED = {
+    "gpt2": ("vocab/gpt2/tokenizer.json.gz", "gpt2.json"),
+    "bert-base-uncased": ("vocab/bert-base-uncased/vocab.txt", "bert-base-uncased.txt"),
+    "cl100k_base": ("vocab/tiktoken/cl100k_base.tiktoken", "cl100k_base.txt"),
+}
+NOTICES = Path(__file__).parent / "vocabulary_notices.txt"
 MODULE_FILES = ("piecework.js", "piecework_bg.wasm")
 _POLICY = (
     "default-src 'none'; script-src 'self' 'wasm-unsafe-eval'; style-src 'self'; img-src 'self'; "
     "connect-src 'self'; worker-src 'self'; base-uri 'none'; form-action 'none'; "
     "require-trusted-types-for 'script'; trusted-types piecework-worker"
 )
+_MAIN = '<script type="module" src="static/main.js"></script>'
+# It starts the worker, which loads the module meanwhile.
+_BACKEND = '<script type="module" src="static/browser_backend.js"></script>'
+NOT_PRELOADED = {"server_backend.js", "stepper.js", "wasm_worker.js"}
 _NEEDS = (
-    "This page needs JavaScript, WebAssembly and a web server: browsers do not run the scripts of a page "
-    "that was opened as a file. Run <code>python -m http.server</code> in its folder."
+    "This page needs JavaScript and a web server: run <code>python -m http.server</code> in its folder "
+    "and open <code>http://localhost:8000</code>."
 )
 
 
-def write_page(module: Path, folder: Path) -> None:
-    """Write the page with the module of a folder."""
+def write_page(module: Path, folder: Path, data_folder: Path | None = None) -> None:
+    """Write the page with the module of a folder, and published vocabularies of the test data."""
     shutil.rmtree(folder, ignore_errors=True)
     scripts = folder / "static"
     shutil.copytree(
@@ -57,7 +71,10 @@ def write_page(module: Path, folder: Path) -> None:
         shutil.copy(module / name, scripts / "wasm")
     (folder / "index.html").write_text(static_page(), encoding="utf-8")
     data = page_data()
-    data["tokenizers"] = [*write_examples(scripts)]
+    data["tokenizers"] = write_examples(scripts)
+    data["published"] = copy_vocabularies(data_folder, scripts) if data_folder else []
+    if data["published"]:
+        shutil.copy(NOTICES, folder / "vocabulary-notices.txt")
     (scripts / "page_data.json").write_text(json.dumps(data, ensure_ascii=False), encoding="utf-8")
 
 
@@ -72,11 +89,18 @@ def static_page() -> str:
     for served, static in (
         ('data-backend="server"', 'data-backend="browser"'),
         ('<meta charset="utf-8">', f'<meta charset="utf-8">\n{policy}'),
+        (_MAIN, "\n".join([_BACKEND, _MAIN, *preloads()])),
         ("This page needs JavaScript.", _NEEDS),
     ):
         assert served in html, served
         html = html.replace(served, static)
     return html
+
+
+def preloads() -> list[str]:
+    """Return links for the scripts, so that a browser need not find one in another."""
+    scripts = sorted({path.name for path in STATIC.glob("*.js")} - NOT_PRELOADED)
+    return [f'<link rel="modulepreload" href="static/{name}">' for name in scripts]
 
 
 def page_data() -> dict[str, Any]:
@@ -140,6 +164,18 @@ def published(name: str) -> dict[str, Any]:
     }
 
 
+def copy_vocabularies(data: Path, folder: Path) -> list[dict[str, str]]:
+    """Copy the published vocabularies that the test data have; return their names and files."""
+    copied = []
+    for name, (source, file) in PUBLISHED.items():
+        if (data / source).is_file():
+            content = (data / source).read_bytes()
+            unpacked = gzip.decompress(content) if source.endswith(".gz") else content
+            (folder / file).write_bytes(unpacked)
+            copied.append({"name": name, "file": f"./{file}"})
+    return copied
+
+
 def write_examples(folder: Path) -> list[dict[str, str]]:
     """Train the tokenizers that the page has before a file is opened, on text that comes with Python."""
     texts = [topic for _, topic in sorted(topics.topics.items())]
@@ -155,4 +191,4 @@ def write_examples(folder: Path) -> list[dict[str, str]]:
 
 
 if __name__ == "__main__":
-    write_page(Path(sys.argv[1]), Path(sys.argv[2]))
+    write_page(*map(Path, sys.argv[1:]))

@@ -25,7 +25,8 @@ NAMES = ("chromium", "chromium-browser", "google-chrome")
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
+def launched() -> Iterator[Callable[..., Any]]:
+    """Return a function that starts Chromium with options."""
     from playwright.sync_api import expect, sync_playwright
 
     expect.set_options(timeout=1000 * SECONDS)
@@ -33,10 +34,20 @@ def browser() -> Iterator[Any]:
     if path is None:
         pytest.fail(f"found no Chromium ({', '.join(NAMES)}): apt install chromium")
     with sync_playwright() as playwright:
-        # A container often has no user for the sandbox.
-        running = playwright.chromium.launch(executable_path=path, args=["--no-sandbox"])
-        yield running
-        running.close()
+
+        def launch(*options: str) -> Any:
+            # A container often has no user for the sandbox.
+            options = ("--no-sandbox", *options)
+            return playwright.chromium.launch(executable_path=path, args=options)
+
+        yield launch
+
+
+@pytest.fixture(scope="session")
+def browser(launched: Callable[..., Any]) -> Iterator[Any]:
+    running = launched()
+    yield running
+    running.close()
 
 
 def serving(tokenizers: Any) -> Iterator[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import platform
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from playwright.sync_api import expect
 
 import piecework as pw
 from tests.browser.conftest import QuietHandler, serving_folder
-from tests.browser.test_playground import PASTE, SHOWN, broken_rules, tokens_of
+from tests.browser.test_playground import PASTE, SHOWN, broken_rules, tokens_of, wait_until_shown
 from tests.playground.tokenizers import HOSTILE, byte_bpe, hostile, wordpiece
 
 PAGE = Path(__file__).parent.parent.parent / "build" / "playground"
@@ -209,6 +210,68 @@ def test_opened_as_a_file_it_says_that_it_needs_a_server(opened: Open) -> None:
     opened.faults.clear()  # type: ignore[attr-defined]  # the browser says what it did not load
 
 
+# A function of type [] -> [v128].
+KNOWS_SIMD = """() => WebAssembly.validate(new Uint8Array(
+    [0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11]
+))"""
+
+
+def test_a_browser_without_simd_shows_tokens(launched: Open, address: str) -> None:
+    running = launched("--js-flags=--no-enable-sse4-1")
+    page = running.new_page()
+    page.goto(address)
+    expect(page.locator("#stream-2 .t").first).to_be_visible()
+    assert platform.machine() != "x86_64" or page.evaluate(KNOWS_SIMD) is False
+    running.close()
+
+
+def test_a_browser_without_webassembly_has_a_sentence(launched: Open, address: str) -> None:
+    running = launched("--js-flags=--jitless")
+    page = running.new_page()
+    page.goto(address)
+    sentence = "This browser has no WebAssembly, which this page needs."
+    expect(page.locator("#status")).to_have_text(sentence)
+    expect(page.locator(".without-script")).to_be_hidden()
+    running.close()
+
+
+COUNTS = "() => [...document.querySelectorAll('.counts')].map((counts) => counts.textContent)"
+# Edit the text; when the page says that it counts, mark what it shows.
+EDIT = """([at, text]) => {
+    const counts = document.querySelector('.counts');
+    window.counting = 0;
+    new MutationObserver((_, observer) => {
+        if (!counts.textContent.includes('counting …')) return;
+        observer.disconnect();
+        window.counting++;
+        for (const block of document.querySelectorAll('.block')) block.isEarly = true;
+    }).observe(counts, { childList: true, subtree: true });
+    const field = document.getElementById('text');
+    field.setRangeText(text, at, at + 2);
+    field.dispatchEvent(new Event('input'));
+    return field.value;
+}"""
+LATER = "() => [...document.querySelectorAll('.block')].filter((block) => !block.isEarly).length"
+
+
+def test_an_edited_large_text_has_tokens_before_it_is_counted(page: Any) -> None:
+    line = "The tokenization of Zürich’s naïve cafés, unhappily: 日本語 3.14159 👩‍🚀\n"
+    page.get_by_label("special tokens").check()
+    page.evaluate(PASTE, line * 2_000)
+    wait_until_shown(page)
+    size = len((line * 2_000).encode("utf-16-le")) // 2
+    for place, edit in ((0, "q"), (size - 2, ""), (size // 2, "unhappy hugs "), (size // 3, " \n")):
+        text = page.evaluate(EDIT, [place, edit])
+        wait_until_shown(page)
+        assert page.evaluate("counting") == 1
+        assert page.evaluate(LATER) == 0, "the tokens of the whole text are others"
+        counts = page.evaluate(COUNTS)
+        page.fill("#text", "")
+        page.evaluate(PASTE, text)
+        wait_until_shown(page)
+        assert page.evaluate(COUNTS) == counts
+
+
 def test_a_panic_is_reported_and_the_worker_replaced(address: str, opened: Open) -> None:
     page = opened(address)
     page.wait_for_selector("#stream-0 .t")
@@ -240,7 +303,7 @@ def test_the_keyboard_reaches_everything(page: Any) -> None:
     page.locator("#files button").first.focus()
     page.keyboard.press("Tab")
     labels = []
-    for _ in range(14):
+    for _ in range(18):
         labels.append(
             page.evaluate("() => document.activeElement.ariaLabel ?? document.activeElement.id")
         )

@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import gzip
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -32,9 +33,14 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         (module / name).touch()
     shutil.copy(Path(__file__).parent / "stub_core.js", module / "piecework.js")
     folder = tmp_path_factory.mktemp("site") / "page"
+    data = tmp_path_factory.mktemp("data")
+    for source, _ in playground_page.PUBLISHED.values():
+        (data / source).parent.mkdir(parents=True)
+        packed = gzip.compress(b"{}") if source.endswith(".gz") else b"{}"
+        (data / source).write_bytes(packed)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(playground_page, "EXAMPLE_SIZE", 300)
-        playground_page.write_page(module, folder)
+        playground_page.write_page(module, folder, data)
     yield from serving_folder(folder)
 
 
@@ -66,7 +72,7 @@ def test_each_file_that_does_not_load_has_its_line_and_nothing_else(page: Any) -
     lines = page.locator("#files [role=alert] p")
     expect(lines).to_have_text(
         [
-            "photo.jpg: found a JPEG image, expected a tokenizer file",
+            "photo.jpg is a JPEG image, not a tokenizer.",
             "one.txt: found other data, expected a tokenizer file",
         ]
     )
@@ -80,6 +86,45 @@ def test_each_file_that_does_not_load_has_its_line_and_nothing_else(page: Any) -
     page.get_by_label("Close mine.json").click()
     expect(lines).to_have_count(0)
     expect(page.locator("#streams h2")).to_have_text(names[:3])
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "kind"),
+    [
+        ("cat.png", b"\x89PNG\r\n\x1a\n", "a PNG image"),
+        ("cat.pdf", b"%PDF-1.7\n", "a PDF document"),
+        ("cat.zip", b"PK\x03\x04", "a zip archive"),
+    ],
+)
+def test_what_is_no_tokenizer_is_named(page: Any, name: str, data: bytes, kind: str) -> None:
+    open_files(page, (name, data))
+    expect(page.locator("#files [role=alert] p")).to_have_text(f"{name} is {kind}, not a tokenizer.")
+    expect(page.locator("#streams h2")).to_have_count(3)
+
+
+def test_published_tokenizers_are_opened_at_a_click(page: Any) -> None:
+    for name in playground_page.PUBLISHED:
+        page.get_by_role("button", name=name, exact=True).click()
+        expect(page.locator("#streams h2").last).to_have_text(name)
+    notices = page.get_by_role("link", name="licenses").get_attribute("href")
+    text = page.request.get(f"{page.url.split('#')[0]}{notices}").text()
+    assert all(name in text for name in playground_page.PUBLISHED)
+
+
+def test_a_published_tokenizer_that_cannot_be_reached_has_a_sentence(
+    page: Any, opened: Open
+) -> None:
+    page.route("**/gpt2.json", lambda route: route.abort())
+    page.get_by_role("button", name="gpt2").click()
+    expect(page.locator("#files [role=alert] p")).to_have_text(
+        "gpt2 cannot be loaded from the address of this page: Failed to fetch."
+    )
+    expect(page.locator("#streams h2")).to_have_count(3)
+    opened.faults.clear()  # type: ignore[attr-defined]  # the browser says what it did not load
+
+
+def test_without_test_data_no_published_tokenizers_are_offered(tmp_path: Path) -> None:
+    assert playground_page.copy_vocabularies(tmp_path, tmp_path) == []
 
 
 def test_a_file_that_does_not_load_leaves_the_view_as_it_is(page: Any) -> None:

@@ -383,7 +383,8 @@ def test_files_outside_of_the_folder_are_not_served(client: TestClient) -> None:
 def test_the_page_refers_to_its_own_files_only() -> None:
     for path in STATIC.iterdir():
         text = path.read_text(encoding="utf-8").replace("http://www.w3.org/2000/svg", "")
-        text = text.replace(f'"{documentation()}"', "")
+        for name in ("Homepage", "Repository"):
+            text = text.replace(f'"{address(name)}', "")
         assert "http:" not in text
         assert "https:" not in text
         assert not re.search(
@@ -393,11 +394,13 @@ def test_the_page_refers_to_its_own_files_only() -> None:
 
 
 def test_the_page_links_to_the_documentation_of_the_package(client: TestClient) -> None:
-    assert re.findall(r'<a [^>]*href="([^"]+)"', client.get("/").text) == [documentation()]
+    links = re.findall(r'<a [^>]*href="([^"]+)"', client.get("/").text)
+    home = address("Homepage")
+    assert links == [home, f"{home}how-to/playground.html", address("Repository")]
 
 
-def documentation() -> str:
-    found = re.search(r'^Documentation = "(.+)"$', PYPROJECT.read_text(), re.MULTILINE)
+def address(name: str) -> str:
+    found = re.search(rf'^{name} = "(.+)"$', PYPROJECT.read_text(), re.MULTILINE)
     assert found is not None
     return found[1]
 

@@ -7,22 +7,29 @@ import { WorkerClient } from "./worker_client.js";
 
 const FILE_BYTES = 64 * 2 ** 20;
 const TEXT_CHARS = 4_000_000;
+const ONLY_HERE = 1;
 
 /** The tokenizers of the page: name, description, files, and key in the worker. */
 const opened = [];
 const client = new WorkerClient(() => opened.map(({ key, sources, ranks }) => ["open", key, sources, ranks]));
 const data = loadPageData();
 let latest = 0;
+client.start();
 
 /** Return the descriptions of the tokenizers, learner -> preset -> what it does, and the limits of training. */
 export async function loadTokenizers() {
   const { presets, tokenizers, version } = await data;
-  for (const { name, file } of tokenizers) {
-    const found = await fetch(new URL(file, import.meta.url));
-    await add(name, [{ name, data: new Uint8Array(await found.arrayBuffer()) }]);
-  }
+  const files = tokenizers.map(({ file }) => ownFile(file));
+  for (const [i, { name }] of tokenizers.entries()) await add(name, [{ name, data: await files[i] }]);
   const limits = { corpusChars: CORPUS_CHARS, vocabSize: VOCAB_SIZE };
   return { tokenizers: described(), presets, limits, version };
+}
+
+/** Return the bytes of a file of this page. */
+async function ownFile(name) {
+  const answer = await fetch(new URL(name, import.meta.url));
+  if (!answer.ok) throw new Error(`the server answered ${answer.status}`);
+  return new Uint8Array(await answer.arrayBuffer());
 }
 
 function described() {
@@ -39,13 +46,27 @@ async function add(name, sources, ranks) {
 export async function encode(text, indices, special) {
   if (!indices.length) return new Map();
   checkLength("text", text, TEXT_CHARS);
-  const found = await client.call("encode", indices.map(keyOf), text, special);
+  const found = [];
+  // One call for each tokenizer, so that the worker can encode a part of an edited text between two of them.
+  for (const index of indices) found.push({ index, ...(await client.call("encode", keyOf(index), text, special)) });
+  const encoded = found.filter(({ ids }) => ids);
+  const flags = await flagsOf(encoded);
   return new Map(
-    found.map(({ header, ids, starts, ends, flags }, i) => [
-      indices[i],
-      new TokenColumns({ ...header, index: indices[i] }, ids, starts, ends, flags),
+    encoded.map(({ index, header, ids, starts, ends }, i) => [
+      index,
+      new TokenColumns({ ...header, index, onlyHere: onlyHereIn(flags[i]) }, ids, starts, ends, flags[i]),
     ]),
   );
+}
+
+/** Return the flags of each tokenizer; of several, with the tokens that no other has. */
+function flagsOf(encoded) {
+  if (encoded.length < 2) return encoded.map(({ flags }) => flags);
+  return client.call("flagOnlyHere", encoded.map(({ starts, ends, flags }) => ({ starts, ends, flags })));
+}
+
+function onlyHereIn(flags) {
+  return flags.reduce((count, flag) => count + (flag & ONLY_HERE), 0);
 }
 
 function keyOf(index) {
@@ -90,6 +111,23 @@ export const files = {
     return { tokenizers: described(), errors };
   },
 
+  /** Return the names of published tokenizers that the page was built with. */
+  async published() {
+    return (await data).published.map(({ name }) => name);
+  },
+
+  /** Open a published tokenizer; return the descriptions, and a sentence if its file cannot be had. */
+  async openPublished(name) {
+    const { file } = (await data).published.find((one) => one.name === name);
+    const found = await ownFile(file).catch((error) => error);
+    if (found instanceof Error) {
+      return { tokenizers: described(), errors: [`${name} cannot be loaded from the address of this page: ${found.message}.`] };
+    }
+    const source = { name, data: found };
+    await add(name, [source], await ranksOf(source));
+    return { tokenizers: described(), errors: [] };
+  },
+
   /** Close a tokenizer; return the descriptions of the others. */
   async close(index) {
     const [{ key }] = opened.splice(index, 1);
@@ -122,7 +160,7 @@ async function sourceOf(file) {
   try {
     const bytes = new Uint8Array(await file.arrayBuffer());
     const kind = await binaryKind(bytes);
-    if (kind) return { name: file.name, error: `${file.name}: found ${kind}, expected a tokenizer file` };
+    if (kind) return { name: file.name, error: `${file.name} is ${kind}, not a tokenizer.` };
     return { name: file.name, data: bytes };
   } catch (error) {
     return { name: file.name, error: `${file.name}: the browser cannot read it (${error.message})` };

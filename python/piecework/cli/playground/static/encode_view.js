@@ -3,13 +3,14 @@
 import { changedWords, normalizedLine } from "./changes.js";
 import { Details } from "./details.js";
 import { afterPause, element, grouped, visible } from "./dom.js";
+import { editedPart, spliced } from "./edits.js";
 import { encode } from "./requests.js";
 import { TokenStream } from "./token_stream.js";
 
 const SMALL = 20000;
 const LARGE = 50000;
 const MOST = 4000000;
-const PAUSE = 120;
+const PAUSE = 300; // milliseconds without an edit, before all of a large text is encoded again
 const MOST_NAMES = 4;
 const MARGIN = 12; // pixels between a token and the details
 
@@ -30,11 +31,8 @@ export class EncodeView {
     this.isBusy = false;
     this.isStale = false;
     this.setTokenizers(tokenizers);
-    this.updateLater = afterPause(PAUSE, () => this.update());
-    this.text.addEventListener("input", () => {
-      if (this.text.value.length > SMALL) this.updateLater();
-      else this.update();
-    });
+    this.completeLater = afterPause(PAUSE, () => this.complete());
+    this.text.addEventListener("input", () => this.update());
     this.text.addEventListener("paste", (event) => this.paste(event));
     document.getElementById("encode").addEventListener("keydown", (event) => {
       if (event.key === "Escape" && event.target !== this.text) {
@@ -171,30 +169,56 @@ export class EncodeView {
 
   /** Encode the text; while a request is under way, remember only that there is something newer. */
   async update() {
-    if (this.isBusy) {
-      this.isStale = true;
-      return;
-    }
+    this.isStale = this.isBusy;
+    if (this.isBusy) return;
+    await this.whileBusy(async () => {
+      const [text, panels] = [this.text.value, this.panels];
+      const around = await this.aroundEdit(text);
+      const found = around ?? (await encode(text, this.chosen, this.special.checked));
+      if (panels !== this.panels) this.isStale = true;
+      else await this.show(text, found, !around);
+    });
+  }
+
+  /** Return the columns of a large text that was edited, until `complete` has exact ones; null if there are none. */
+  async aroundEdit(text) {
+    const { shown, chosen } = this;
+    const isKnown = shown?.isSpecial === this.special.checked && chosen.every((index) => shown.columns.has(index));
+    const part = isKnown && text.length > SMALL && editedPart(shown.text, text);
+    if (!part) return null;
+    const found = await encode(text.slice(part.from, part.to), chosen, false);
+    const columns = new Map([...found].map(([index, one]) => [index, spliced(shown.columns.get(index), part, one)]));
+    return [...columns.values()].includes(null) ? null : columns;
+  }
+
+  /** Encode the whole of a text that was edited; of a text that is edited meanwhile, the tokens are not shown. */
+  async complete() {
+    const { shown } = this;
+    if (this.isBusy || shown?.isExact !== false) return;
+    const found = await encode(shown.text, this.chosen, this.special.checked).catch((error) => error);
+    if (this.isBusy || shown !== this.shown) return;
+    await this.whileBusy(async () => {
+      if (found instanceof Error) throw found;
+      await this.show(shown.text, found);
+    });
+  }
+
+  async whileBusy(action) {
     this.isBusy = true;
     this.streams.setAttribute("aria-busy", "true");
+    let failure = "";
     try {
-      do {
-        this.isStale = false;
-        const [text, panels] = [this.text.value, this.panels];
-        const found = await encode(text, this.chosen, this.special.checked);
-        if (panels !== this.panels) this.isStale = true;
-        else await this.show(text, found);
-        this.setFailure("");
-        this.say("");
-      } while (this.isStale);
-      this.changed();
+      await action();
+      this.say("");
     } catch (error) {
-      this.setFailure(error.message);
-    } finally {
-      this.isBusy = false;
-      this.streams.removeAttribute("aria-busy");
-      if (this.isStale) this.update();
+      failure = error.message;
     }
+    this.setFailure(failure);
+    this.isBusy = false;
+    if (this.isStale) await this.update();
+    else if (!failure && !this.shown.isExact) this.completeLater();
+    else this.streams.removeAttribute("aria-busy");
+    if (!failure) this.changed();
   }
 
   /** Say why a text has no tokens; tokens of an earlier text are dimmed and cannot be used. */
@@ -206,15 +230,19 @@ export class EncodeView {
     this.failure.replaceChildren(...(message ? [element("span", { class: "error" }, message), about] : []));
   }
 
-  async show(text, columns) {
+  async show(text, columns, isExact = true) {
     const isOther = text !== this.shown?.text;
-    this.shown = { text, columns };
+    this.shown = { text, columns, isExact, isSpecial: this.special.checked };
     const most = Math.max(1, ...[...columns.values()].map(({ count }) => count));
     const characters = text.length;
     for (const [index, found] of columns) {
       const { normalized, counts, stream } = this.panels[index];
-      if (text.length > SMALL) await afterFrame();
+      if (isExact && text.length > SMALL) await afterFrame();
       stream.show(text, found);
+      if (!isExact) {
+        counts.querySelectorAll("dd").forEach((count, i) => (count.textContent = i ? "…" : "counting …"));
+        continue;
+      }
       const changes = changedWords(text, found);
       normalized.replaceChildren(normalizedLine(changes) ?? "");
       this.showCounts(counts, { ...found.header, changes }, characters, most, columns.size > 1);

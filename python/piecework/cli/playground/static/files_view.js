@@ -16,6 +16,7 @@ export class FilesView {
     this.input = element("input", { type: "file", multiple: true, id: "file", hidden: true });
     this.input.addEventListener("change", () => this.open(this.input.files));
     this.progress = element("span", { class: "progress", role: "status" });
+    this.published = element("p", { class: "published", hidden: true });
     this.message = element("div", { role: "alert" });
     root.append(
       element(
@@ -35,10 +36,28 @@ export class FilesView {
         ),
         this.progress,
       ),
+      this.published,
       this.message,
     );
     this.acceptDrops(document.documentElement);
     files.watch((isBusy) => this.showProgress(isBusy));
+    this.offerPublished();
+  }
+
+  /** Show a button for each published tokenizer that the page has. */
+  async offerPublished() {
+    const names = await this.files.published();
+    const buttons = names.map((name) => element("button", { type: "button", on: { click: () => this.add(name) } }, name));
+    this.published.append(
+      element("span", { class: "note" }, "Examples:"),
+      ...buttons,
+      element("a", { class: "note", href: "vocabulary-notices.txt" }, "licenses"),
+    );
+    this.published.hidden = !names.length;
+  }
+
+  add(name) {
+    return this.update(this.files.openPublished(name));
   }
 
   acceptDrops(target) {

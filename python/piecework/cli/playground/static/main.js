@@ -109,4 +109,7 @@ function openedFiles(tokenizers, encodeView) {
   });
 }
 
-start().catch((error) => say(error.message, true));
+start().catch((error) => {
+  document.querySelector(".without-script").hidden = true;
+  say(error.message, true);
+});

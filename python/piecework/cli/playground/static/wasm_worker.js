@@ -28,11 +28,20 @@ const functions = {
 
   formatOf: (data) => Tokenizer.formatOf(data),
 
-  /** Return the columns of the tokens of a text by several tokenizers. */
-  encode(keys, text, special) {
-    const columns = keys.map((key) => columnsOf(tokenizers.get(key).encode(text, special)));
-    if (columns.length > 1) markOnlyHere(columns);
-    return columns;
+  /** Return the columns of the tokens of a text; undefined if the tokenizer was closed. */
+  encode(key, text, special) {
+    return tokenizers.has(key) ? columnsOf(tokenizers.get(key).encode(text, special)) : undefined;
+  },
+
+  /** Return the flags of columns, with the tokens marked whose spans no other columns have. */
+  flagOnlyHere(columns) {
+    const spans = columns.map(spansOf);
+    const ordered = spans.map((one) => (isOrdered(one) ? one : one.slice().sort()));
+    return columns.map(({ flags }, at) => {
+      const isShared = new Uint8Array(flags.length);
+      ordered.forEach((other, i) => i !== at && markShared(spans[at], other, isShared));
+      return flags.map((flag, i) => (flag & TEMPLATE || isShared[i] ? flag : flag | ONLY_HERE));
+    });
   },
 
   decode: (key, ids) => tokenizers.get(key).decode(ids),
@@ -63,31 +72,25 @@ function loaded(files, ranks) {
 
 function columnsOf(tokens) {
   const { ids, starts, ends, flags, distinct, unknown } = tokens;
-  const header = { count: ids.length, distinct, unknown, onlyHere: 0, tokens: tokens.tokens };
+  const header = { count: ids.length, distinct, unknown, tokens: tokens.tokens };
   tokens.free();
   return { header, ids, starts, ends, flags };
 }
 
-/** Return a number for each span, -1 for tokens that the post-processor added. */
+/** Return a number for each span; tokens that the post-processor added have the span before them, or -1. */
 function spansOf({ starts, ends, flags }) {
   const spans = new Float64Array(starts.length);
-  for (let i = 0; i < spans.length; i++) spans[i] = flags[i] & TEMPLATE ? -1 : starts[i] * SPAN + ends[i];
+  let last = -1;
+  for (let i = 0; i < spans.length; i++) {
+    if (!(flags[i] & TEMPLATE)) last = starts[i] * SPAN + ends[i];
+    spans[i] = last;
+  }
   return spans;
 }
 
-/** Mark the tokens with spans that no other tokenizer has. */
-function markOnlyHere(columns) {
-  const spans = columns.map(spansOf);
-  const ordered = spans.map((one) => one.slice().sort());
-  columns.forEach(({ header, flags }, at) => {
-    const isShared = new Uint8Array(flags.length);
-    ordered.forEach((other, i) => i !== at && markShared(spans[at], other, isShared));
-    for (let i = 0; i < flags.length; i++) {
-      if (flags[i] & TEMPLATE || isShared[i]) continue;
-      flags[i] |= ONLY_HERE;
-      header.onlyHere++;
-    }
-  });
+function isOrdered(numbers) {
+  for (let i = 1; i < numbers.length; i++) if (numbers[i] < numbers[i - 1]) return false;
+  return true;
 }
 
 /** Mark the spans that are among others, which are in order; the spans nearly are. */
@@ -127,7 +130,7 @@ self.addEventListener("message", async ({ data: { id, name, given } }) => {
     await ready;
     self.postMessage({ id, result: functions[name](...given) });
   } catch (error) {
-    if (error instanceof WebAssembly.RuntimeError) self.postMessage({ panic: panicMessage() });
+    if (globalThis.WebAssembly && error instanceof WebAssembly.RuntimeError) self.postMessage({ panic: panicMessage() });
     else self.postMessage({ id, error: { message: error.message ?? String(error), name: error.name } });
   }
 });

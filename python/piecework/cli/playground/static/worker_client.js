@@ -20,6 +20,7 @@ export class WorkerClient {
     this.pending = new Map();
     this.latest = 0;
     this.worker = null;
+    this.isBusy = false;
     this.busy = () => {};
   }
 
@@ -48,8 +49,16 @@ export class WorkerClient {
   post(name, given) {
     const id = ++this.latest;
     this.worker.postMessage({ id, name, given });
-    if (!this.pending.size) this.busy(true);
-    return new Promise((resolve, reject) => this.pending.set(id, { resolve, reject }));
+    const answer = new Promise((resolve, reject) => this.pending.set(id, { resolve, reject }));
+    this.reportBusy();
+    return answer;
+  }
+
+  reportBusy() {
+    const isBusy = this.pending.size > 0;
+    if (isBusy === this.isBusy) return;
+    this.isBusy = isBusy;
+    this.busy(isBusy);
   }
 
   answered({ id, result, error, panic }) {
@@ -60,7 +69,8 @@ export class WorkerClient {
     }
     const { resolve, reject } = this.pending.get(id);
     this.pending.delete(id);
-    if (!this.pending.size) this.busy(false);
+    // A call that follows from the answer belongs to the same work.
+    setTimeout(() => this.reportBusy());
     if (error) reject(new WorkerError(error.message, error.name));
     else resolve(result);
   }
@@ -70,7 +80,7 @@ export class WorkerClient {
     this.worker = null;
     const waiting = [...this.pending.values()];
     this.pending.clear();
-    this.busy(false);
+    this.reportBusy();
     for (const { reject } of waiting) reject(error);
   }
 }
