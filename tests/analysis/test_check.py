@@ -208,6 +208,11 @@ def test_byte_level_entries_with_a_line_end_are_decoded() -> None:
 # ---- text
 
 
+def wordpiece(*tokens: str, **stages: Any) -> pw.Tokenizer:
+    vocab = {token: id for id, token in enumerate(("[UNK]", *tokens))}
+    return pw.Tokenizer(pw.spec.WordPiece(vocab), **stages)
+
+
 def byte_bpe(missing: int | None = None) -> pw.Tokenizer:
     """Return byte-level BPE with the bytes that UTF-8 uses, without one of them."""
     alphabet = pw.Tokenizer.train_from_iterator(["a"], model="byte-bpe", vocab_size=257).spec
@@ -267,22 +272,17 @@ def test_what_normalizers_change(normalizer: Any, severities: list[str]) -> None
 
 
 def test_removed_vowel_signs_of_a_script_in_the_vocabulary_are_a_warning() -> None:
-    tok = pw.Tokenizer(
-        pw.spec.WordPiece({"[UNK]": 0, "நலம": 1, "ந": 2}), normalizer=pw.spec.BertNormalizer()
-    )
+    letters = "கஙசஞடணதநபம"
+    tok = wordpiece(*letters, normalizer=pw.spec.BertNormalizer())
     [found, _] = check(tok, select=["changed-text"]).findings
     assert (found.severity, found.texts) == ("warning", ("ீ",))
+    few = wordpiece(*letters[1:], normalizer=pw.spec.BertNormalizer())
+    assert check(few, select=["changed-text"]).worst == "note"
 
 
 def test_removed_points_of_arabic_are_a_note() -> None:
-    model = pw.spec.WordPiece({"[UNK]": 0, "ب": 1})
-    tok = pw.Tokenizer(model, normalizer=pw.spec.BertNormalizer())
+    tok = wordpiece(*"بتثجحخدذرزسشصض", normalizer=pw.spec.BertNormalizer())
     assert check(tok, select=["changed-text"]).worst == "note"
-
-
-def wordpiece(*tokens: str, **stages: Any) -> pw.Tokenizer:
-    vocab = {token: id for id, token in enumerate(("[UNK]", *tokens))}
-    return pw.Tokenizer(pw.spec.WordPiece(vocab), **stages)
 
 
 def test_characters_that_are_split_off_need_one_form() -> None:

@@ -31,6 +31,7 @@ _CHANGES = {"case": "case", "accent": "accents", "width": "width", "other": "oth
 _MARKS = ("Combining", "Variation", "Signwriting")
 _KINDS = {"N": "numbers", "P": "punctuation", "S": "symbols", "C": "format characters"}
 _NOT_REORDERED, _VIRAMA = 0, 9  # canonical combining classes
+_LETTERS = 10
 _LEADING = 6
 _OWN = 40
 _DECODER = "load the folder, which names a class with a decoder, or add one: `with_decoder`."
@@ -97,11 +98,11 @@ def changed_text(subject: Subject) -> Iterator[Finding]:
     """Find what the normalizer changes, in which scripts.
 
     Each assigned character is normalized alone; equivalent forms of Unicode do not count. Lower case is a
-    choice, hence a note. It is a warning if vowel signs are removed in a script whose letters the vocabulary
-    has: they are marks as accents are, but words of Indic scripts or Khmer cannot be read without them.
+    choice, hence a note. It is a warning if vowel signs are removed in a script of which the vocabulary has
+    ten letters or more: they are marks as accents are, but Indic words cannot be read without them.
 
     >>> import piecework as pw
-    >>> model = pw.spec.Char({"[UNK]": 0, "a": 1, "क": 2})
+    >>> model = pw.spec.Char({"[UNK]": 0, **{c: ord(c) for c in "कखगघङचछजझञ"}})
     >>> stripped = pw.spec.BertNormalizer(lowercase=False, strip_accents=True)
     >>> tok = pw.Tokenizer(model, normalizer=stripped)
     >>> found = pw.analysis.check(tok, select=["changed-text"])
@@ -120,12 +121,12 @@ def changed_text(subject: Subject) -> Iterator[Finding]:
     examples: dict[str, str] = {}
     vowels = []
     kept = set(characters()).difference(subject.lost)
-    known = {_script(one) for one in kept if one.isalpha()}
+    known = Counter(_script(one) for one in kept if one.isalpha())
     for character, normalized, changes in changed_texts(subject.loaded, characters()):
         for change in changes:
             kinds[change].append(character)
             examples.setdefault(change, f"{character} -> {normalized}")
-        if not normalized and _is_vowel(character) and _script(character) in known:
+        if not normalized and _is_vowel(character) and known[_script(character)] >= _LETTERS:
             vowels.append(character)
     if vowels:
         message = (
