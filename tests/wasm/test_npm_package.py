@@ -369,8 +369,10 @@ def test_a_panic_ends_every_later_call_with_its_message(folder: Path) -> None:
         await init();
         const tokenizer = Tokenizer.load(vocab);
         core.Tokenizer.prototype.decode = () => {{ throw new WebAssembly.RuntimeError("unreachable"); }};
+        core.Tokenizer.prototype.free = () => {{ throw new Error("borrowed"); }};
         console.log(shown(() => tokenizer.decode([3])));
         console.log(shown(() => tokenizer.count("to")));
+        tokenizer.free();
     """
     first, second = run(folder, program).splitlines()
     assert first == second

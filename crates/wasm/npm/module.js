@@ -54,6 +54,11 @@ export function call(work) {
   }
 }
 
+/** Free an object of the module; one that stopped frees nothing. */
+export function release(raw) {
+  if (!stopped) raw?.free();
+}
+
 /** Return the error of a panic, which leaves the module unusable; without a message, memory ran out. */
 function errorOfPanic(cause) {
   const message = core.panicMessage();

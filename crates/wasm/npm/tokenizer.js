@@ -1,7 +1,7 @@
 // Tokenizers: arguments are checked here, and the WebAssembly module does the work.
 
 import { argumentError, typeError } from "./errors.js";
-import { call } from "./module.js";
+import { call, release } from "./module.js";
 
 const MAX_ID = 2 ** 32 - 1;
 const MAX_NUMBER = 2 ** 31 - 1;
@@ -112,7 +112,7 @@ export class Tokenizer {
     const key = settings.join();
     if (this.#truncated?.key !== key) {
       const made = call(() => raw.withTruncation(...settings));
-      this.#truncated?.raw.free();
+      release(this.#truncated?.raw);
       this.#truncated = { key, raw: made };
     }
     return this.#truncated.raw;
@@ -154,8 +154,8 @@ export class Tokenizer {
   }
 
   free() {
-    this.#truncated?.raw.free();
-    this.#raw?.free();
+    release(this.#truncated?.raw);
+    release(this.#raw);
     this.#truncated = this.#raw = null;
   }
 
@@ -192,7 +192,7 @@ export class DecodeStream {
   }
 
   free() {
-    this.#raw?.free();
+    release(this.#raw);
     this.#raw = null;
   }
 
