@@ -98,7 +98,9 @@ def test_each_file_that_does_not_load_has_its_line_and_nothing_else(page: Any) -
 )
 def test_what_is_no_tokenizer_is_named(page: Any, name: str, data: bytes, kind: str) -> None:
     open_files(page, (name, data))
-    expect(page.locator("#files [role=alert] p")).to_have_text(f"{name} is {kind}, not a tokenizer.")
+    expect(page.locator("#files [role=alert] p")).to_have_text(
+        f"{name} is {kind}, not a tokenizer."
+    )
     expect(page.locator("#streams h2")).to_have_count(3)
 
 
