@@ -5,7 +5,7 @@ vocabularies the page offers as examples. FOLDER gets the page, which works unde
 nothing but its own files:
 
     index.html, page/         the page and the style that reports share with it
-    static/                   its scripts, the module, tokenizers, and page_data.json: presets and examples
+    static/                   its scripts, module and tokenizers; page_data.json: presets, examples, encodings
     vocabulary-notices.txt    the licenses of published vocabularies
 """
 

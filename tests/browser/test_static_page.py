@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import platform
+import random
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -210,10 +211,48 @@ def test_opened_as_a_file_it_says_that_it_needs_a_server(opened: Open) -> None:
     opened.faults.clear()  # type: ignore[attr-defined]  # the browser says what it did not load
 
 
+FLAGS = """async ([address, columns]) => {
+    const { WorkerClient } = await import(`${address}static/worker_client.js`);
+    return (await new WorkerClient().call('flagOnlyHere', columns)).map((flags) => [...flags]);
+}"""
+TEMPLATE = 4
+
+
+def test_the_tokens_of_one_tokenizer_alone_are_flagged(page: Any, address: str) -> None:
+    draw = random.Random(57)
+    for number in (1, 2, 3, 3, 3, 3):
+        columns = []
+        for _ in range(number):
+            spans = [(at, at + draw.randrange(3)) for at in draw.choices(range(6), k=8)]
+            spans = draw.choice([spans, sorted(spans)])
+            flags = [draw.choice([0, 0, 2, TEMPLATE]) for _ in spans]
+            starts, ends = zip(*spans, strict=True)
+            columns.append({"starts": starts, "ends": ends, "flags": flags})
+        assert page.evaluate(FLAGS, [address, columns]) == flagged(columns)
+
+
+def flagged(columns: list[dict[str, Any]]) -> list[list[int]]:
+    """Return the flags of each tokenizer, with 1 for spans that no other has."""
+
+    def spans(one: dict[str, Any]) -> list[tuple[int, int] | None]:
+        rows = zip(one["starts"], one["ends"], one["flags"], strict=True)
+        return [None if flag & TEMPLATE else (start, end) for start, end, flag in rows]
+
+    found = []
+    for one in columns:
+        others = {span for other in columns if other is not one for span in spans(other)}
+        rows = zip(spans(one), one["flags"], strict=True)
+        is_alone = len(columns) > 1
+        found.append(
+            [flag | (is_alone and bool(span) and span not in others) for span, flag in rows]
+        )
+    return found
+
+
 # A function of type [] -> [v128].
 KNOWS_SIMD = """() => WebAssembly.validate(new Uint8Array(
-    [0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123, 3, 2, 1, 0]
-    .concat([10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11])
+    [0, 97, 115, 109, 1, 0, 0, 0, 1, 5, 1, 96, 0, 1, 123,
+     3, 2, 1, 0, 10, 10, 1, 8, 0, 65, 0, 253, 15, 253, 98, 11]
 ))"""
 
 

@@ -7,6 +7,7 @@ import { WorkerClient } from "./worker_client.js";
 
 const FILE_BYTES = 64 * 2 ** 20;
 const TEXT_CHARS = 4_000_000;
+const LARGE = 20_000;
 const ONLY_HERE = 1;
 
 /** The tokenizers of the page: name, description, files, and key in the worker. */
@@ -19,8 +20,8 @@ client.start();
 /** Return the descriptions of the tokenizers, learner -> preset -> what it does, and the limits of training. */
 export async function loadTokenizers() {
   const { presets, tokenizers, version } = await data;
-  const files = tokenizers.map(({ file }) => ownFile(file));
-  for (const [i, { name }] of tokenizers.entries()) await add(name, [{ name, data: await files[i] }]);
+  const files = await Promise.all(tokenizers.map(({ file }) => ownFile(file)));
+  await Promise.all(tokenizers.map(({ name }, i) => add(name, [{ name, data: files[i] }])));
   const limits = { corpusChars: CORPUS_CHARS, vocabSize: VOCAB_SIZE };
   return { tokenizers: described(), presets, limits, version };
 }
@@ -46,27 +47,26 @@ async function add(name, sources, ranks) {
 export async function encode(text, indices, special) {
   if (!indices.length) return new Map();
   checkLength("text", text, TEXT_CHARS);
+  const keys = indices.map(keyOf);
+  const isLarge = text.length > LARGE;
+  const found = isLarge ? await encodeInTurn(keys, text, special) : await client.call("encodeAll", keys, text, special);
+  const encoded = indices.map((index, i) => [index, found[i]]).filter(([, one]) => one);
+  return new Map(encoded.map(([index, one]) => [index, columnsOf(index, one)]));
+}
+
+function columnsOf(index, { header, ids, starts, ends, flags }) {
+  const onlyHere = flags.reduce((count, flag) => count + (flag & ONLY_HERE), 0);
+  return new TokenColumns({ ...header, index, onlyHere }, ids, starts, ends, flags);
+}
+
+/** Encode with one tokenizer a call: between two of them, the worker can encode a part of a text that is edited meanwhile. */
+async function encodeInTurn(keys, text, special) {
   const found = [];
-  // One call for each tokenizer, so that the worker can encode a part of an edited text between two of them.
-  for (const index of indices) found.push({ index, ...(await client.call("encode", keyOf(index), text, special)) });
-  const encoded = found.filter(({ ids }) => ids);
-  const flags = await flagsOf(encoded);
-  return new Map(
-    encoded.map(({ index, header, ids, starts, ends }, i) => [
-      index,
-      new TokenColumns({ ...header, index, onlyHere: onlyHereIn(flags[i]) }, ids, starts, ends, flags[i]),
-    ]),
-  );
-}
-
-/** Return the flags of each tokenizer; of several, with the tokens that no other has. */
-function flagsOf(encoded) {
-  if (encoded.length < 2) return encoded.map(({ flags }) => flags);
-  return client.call("flagOnlyHere", encoded.map(({ starts, ends, flags }) => ({ starts, ends, flags })));
-}
-
-function onlyHereIn(flags) {
-  return flags.reduce((count, flag) => count + (flag & ONLY_HERE), 0);
+  for (const key of keys) found.push(await client.call("encode", key, text, special));
+  const encoded = found.filter(Boolean);
+  const flags = await client.call("flagOnlyHere", encoded.map(({ starts, ends, flags }) => ({ starts, ends, flags })));
+  encoded.forEach((one, i) => (one.flags = flags[i]));
+  return found;
 }
 
 function keyOf(index) {

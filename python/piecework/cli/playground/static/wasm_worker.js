@@ -33,8 +33,16 @@ const functions = {
     return tokenizers.has(key) ? columnsOf(tokenizers.get(key).encode(text, special)) : undefined;
   },
 
-  /** Return the flags of columns, with the tokens marked whose spans no other columns have. */
+  /** Return the columns of the tokens of a text by several tokenizers. */
+  encodeAll(keys, text, special) {
+    const columns = keys.map((key) => functions.encode(key, text, special));
+    const flags = functions.flagOnlyHere(columns);
+    return columns.map((one, i) => ({ ...one, flags: flags[i] }));
+  },
+
+  /** Return the flags of several columns, with the tokens marked whose spans no other columns have. */
   flagOnlyHere(columns) {
+    if (columns.length < 2) return columns.map(({ flags }) => flags);
     const spans = columns.map(spansOf);
     const ordered = spans.map((one) => (isOrdered(one) ? one : one.slice().sort()));
     return columns.map(({ flags }, at) => {
