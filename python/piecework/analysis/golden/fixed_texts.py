@@ -64,6 +64,8 @@ _IDEOGRAPHS = (
     "\U0002fa1f\U00030000々〆〇⺀⿕가힣ㄱ"
 )
 """The first and last characters of the blocks of ideographs, and some beside them."""
+BORDERS = frozenset(SPACES + _IDEOGRAPHS)
+"""Characters that decide by themselves where a word ends."""
 SPECIAL = frozenset(
     _IDEOGRAPHS
     + SPACES
