@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 from piecework.reference.patterns import token_bytes
 from piecework.spec import ByteLevel, TokenizerSpec
 
-from .engine import Ids, Judged, Mutant, Row
+from .engine import Row
 from .mutants import pre_tokenizers_of
 
 # Characters of every kind that stages tell apart, and some texts that patterns know.
@@ -76,11 +76,3 @@ def rows_for(spec: TokenizerSpec, seed: int, number: int) -> list[Row]:
             row["parse_special"] = False
         rows.append(row)
     return rows
-
-
-def witness(
-    judged: Judged, mutant: Mutant, rows: Sequence[Row], right: Sequence[Ids | None]
-) -> Row | None:
-    """Return the first row that shows a divergence."""
-    with judged.encoder(mutant) as encode:
-        return next((row for row, ids in zip(rows, right, strict=True) if encode(row) != ids), None)
