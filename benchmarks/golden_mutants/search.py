@@ -37,6 +37,7 @@ PHRASES = (
 )
 LONG = ("é" * 60, "a" * 101, "中" * 40, "й" * 99)
 MOST_PARTS = 8
+REPEATED = 0.1
 
 
 def texts_for(spec: TokenizerSpec, seed: int) -> Iterator[str]:
@@ -51,8 +52,9 @@ def texts_for(spec: TokenizerSpec, seed: int) -> Iterator[str]:
     while True:
         if draw.random() < 0.02:
             yield draw.choice(LONG)
-        parts = range(draw.randint(1, MOST_PARTS))
-        yield "".join(draw.choice(draw.choice(pools)) for _ in parts)
+        parts = [draw.choice(draw.choice(pools)) for _ in range(draw.randint(1, MOST_PARTS))]
+        times = [draw.randint(2, MOST_PARTS) if draw.random() < REPEATED else 1 for _ in parts]
+        yield "".join(part * number for part, number in zip(parts, times, strict=True))
 
 
 def decoded(entry: str, is_bytes: bool) -> str:
