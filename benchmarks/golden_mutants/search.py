@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from piecework.reference.patterns import token_bytes
 from piecework.spec import ByteLevel, TokenizerSpec
@@ -44,7 +46,8 @@ def texts_for(spec: TokenizerSpec, seed: int) -> Iterator[str]:
     """Yield random texts of characters, phrases, added tokens and entries of a vocabulary."""
     draw = random.Random(seed)
     contents = [token.content for token in spec.added_tokens[:50]]
-    added = [*contents, *map(str.lower, contents), *map(str.upper, contents)]
+    others = (str.lower, str.upper, partial(unicodedata.normalize, "NFD"))
+    added = [*contents, *(other(content) for other in others for content in contents)]
     is_bytes = any(isinstance(one, ByteLevel) for one in pre_tokenizers_of(spec))
     entries = [decoded(entry, is_bytes) for entry in spec.model.vocab]
     pools: list[Sequence[str]] = [CHARACTERS, CHARACTERS, CHARACTERS, PHRASES, entries]
