@@ -24,7 +24,8 @@ Feature: TypeAlias = tuple[Hashable, ...]
 _GAINS: dict[Hashable, tuple[float, ...]] = {
     "change": (60.0, 20.0, 8.0, 4.0, 2.0),
     "group": (6.0,),
-    "space": (6.0, 3.0, 2.0),
+    "space": (8.0, 3.0),
+    "inside": (2.0,),
 }
 _GAIN = (1.0,)
 
@@ -155,10 +156,10 @@ def _changed_segmentation(
 def _seen(tokenizer: Tokenizer, candidate: Candidate, row: GoldenRow) -> Iterator[Feature]:
     """Yield the classes of characters and tokens of a text, and what stands beside each boundary."""
     text = candidate.text
-    for c in text:
+    for before, c, after in zip(f" {text}", text, f"{text[1:]} ", strict=False):
         yield ("character", c) if c in SPECIAL else ("block", ord(c) >> 8)
-        if c in SPACES:
-            yield ("space", c)
+        if c in SPECIAL and after.isalnum() and (before.isalnum() or before == " "):
+            yield ("space" if c in SPACES else "inside", c, before == " ")
     for before, after in pairwise(text):
         yield ("neighbours", _class(before), _class(after))
     yield ("length", min(len(tokenizer.normalize(text)) - len(text), 3))
