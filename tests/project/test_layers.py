@@ -313,6 +313,7 @@ MODULES_FOR_GUESTS = (
 """Modules of the heart whose names guests may import without being public."""
 
 MAY_USE_GUEST = {
+    "analysis": {"analysis", "chat"},
     "cli": {"analysis", "chat", "cli", "integrations"},
     "integrations": {"chat", "integrations"},
 }

@@ -1,4 +1,4 @@
-"""Study tokenizers: explain one text, compare vocabularies on a corpus, inspect entries, measure speed.
+"""Study tokenizers: explain one text, compare vocabularies on a corpus, inspect and check one, measure speed.
 
 >>> import piecework as pw
 >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
@@ -9,6 +9,7 @@
 
 from piecework.analysis.bench import bench, bench_files
 from piecework.analysis.charts import charts, save_plots
+from piecework.analysis.check import check
 from piecework.analysis.compare import compare
 from piecework.analysis.corpus_counts import token_counts
 from piecework.analysis.explain import explain
@@ -29,6 +30,7 @@ __all__ = [
     "bench_files",
     "boundary_scores",
     "charts",
+    "check",
     "compare",
     "explain",
     "explain_training",

@@ -10,8 +10,9 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 import numpy as np
 
@@ -23,6 +24,8 @@ from piecework.analysis.metrics import ratio
 from piecework.analysis.readable import bytes_of, joined, percent, show_whitespace
 from piecework.errors import InputTypeError
 from piecework.spec import ByteLevelNormalizer, SequenceNormalizer
+
+ChangedText: TypeAlias = tuple[str, str, tuple[str, ...]]
 
 _EXAMPLES = 5
 _LOST_SHOWN = 20
@@ -213,12 +216,9 @@ class _Measured:
     def result(self) -> RoundTrip:
         kinds: Counter[str] = Counter()
         changed = []
-        for word, occurrences in self._words.items():
-            normalized = self._normalize(word)
-            found = _changes(word, normalized) if normalized != word else ()
-            if found:
-                kinds.update(dict.fromkeys((*found, "changed"), occurrences))
-                changed.append((word, normalized))
+        for word, normalized, found in _changed(self._normalize, self._words):
+            kinds.update(dict.fromkeys((*found, "changed"), self._words[word]))
+            changed.append((word, normalized))
         return RoundTrip(
             texts=self._texts,
             chars=self._chars,
@@ -285,6 +285,56 @@ def _lost(normalized: str, decoded: str) -> Counter[str]:
     # The decoded text has other characters too, such as U+FFFD.
     missing = Counter(normalized) - Counter(decoded)
     return Counter({c: missing[c] for c in dict.fromkeys(normalized) if c in missing})
+
+
+def lossy_texts(tokenizer: Tokenizer, texts: Sequence[str]) -> list[str]:
+    """Return the texts that lose characters when a tokenizer encodes and decodes them.
+
+    >>> import piecework as pw
+    >>> lossy_texts(pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})), ["a", "ab"])
+    ['ab']
+
+    As in `measure_round_trip`, characters that the normalizer removes and whitespace are not lost.
+    """
+    normalize = _Normalizer(tokenizer)
+    pairs = zip(texts, _decoded(tokenizer, texts, None), strict=True)
+    return [text for text, decoded in pairs if _lost(normalize(text), "".join(decoded.split()))]
+
+
+def respaced_texts(tokenizer: Tokenizer, texts: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield each text whose spaces a round trip changes, with the decoded text.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}))
+    >>> list(respaced_texts(tok, ["a", "aa"]))
+    [('aa', 'a a')]
+    """
+    for text, decoded in zip(texts, _decoded(tokenizer, texts, None), strict=True):
+        measured = _Measured(tokenizer)
+        measured.add(text, decoded)
+        if measured.result().changed_spaces:
+            yield text, decoded
+
+
+def changed_texts(tokenizer: Tokenizer, texts: Iterable[str]) -> Iterator[ChangedText]:
+    """Return an iterator over each text that the normalizer changes, its normalized form, and what changes.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=pw.spec.Lowercase())
+    >>> list(changed_texts(tok, ["a", "B"]))
+    [('B', 'b', ('case',))]
+
+    What changes is one or several of "case", "accent" and "width", or "other".
+    """
+    return _changed(_Normalizer(tokenizer), texts)
+
+
+def _changed(normalize: Callable[[str], str], texts: Iterable[str]) -> Iterator[ChangedText]:
+    for text in texts:
+        normalized = normalize(text)
+        kinds = _changes(text, normalized) if normalized != text else ()
+        if kinds:
+            yield text, normalized, kinds
 
 
 def unknown_id_of(tokenizer: Tokenizer) -> int | None:

@@ -54,6 +54,7 @@ TASKS = {
         "serve": "Serve a local page that shows the tokens of a text.",
     },
     "Compare and check": {
+        "check": "Judge TOKENIZERs: print what is wrong with each.",
         "compare": "Measure TOKENIZERs on a corpus and print a table.",
         "verify": "Check that TOKENIZER gives the ids of its library.",
         "bench": "Measure how fast TOKENIZER encodes and decodes.",

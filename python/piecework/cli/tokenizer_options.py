@@ -165,6 +165,11 @@ def names_of_files(paths: Sequence[str]) -> dict[str, str]:
     }
 
 
+def load_with_some(path: str, hints: Hints) -> pw.Tokenizer:
+    """Load a tokenizer with the given options that its format accepts."""
+    return _load_with_some(path, hints)[0]
+
+
 def _load_with_some(path: str, hints: Hints) -> tuple[pw.Tokenizer, bool]:
     """Load a tokenizer with the given options that its format accepts; return whether it accepts some."""
     given = _arguments(hints)

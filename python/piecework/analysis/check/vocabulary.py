@@ -1,0 +1,59 @@
+"""Rules about the entries of a vocabulary."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from piecework.analysis.check.findings import Finding
+from piecework.analysis.check.rules import Subject, rule
+from piecework.analysis.entry_bytes import space_marker
+
+# A line end with another character beside it that is no line end.
+_FUSED = re.compile(rb"[^\n\r][\n\r]|[\n\r][^\n\r]")
+_FEW = 10
+
+
+@rule(
+    "line-end-entries",
+    "vocabulary",
+    "warning",
+    cost="A model cannot predict a line end apart from the marks before it or the indent after it; one study "
+    "found two thirds of a code benchmark's score lost.",
+    advice="train with a pattern that keeps line ends apart; a trained model keeps its entries.",
+)
+def line_end_entries(subject: Subject) -> Iterator[Finding]:
+    """Find entries that join a line end to marks or to an indent.
+
+    Generators of code end a line after `;` or `{` and begin the next with an indent. With an entry such as
+    `;⏎` or `⏎␣␣`, whether a line ends is decided together with another choice.
+
+    >>> import piecework as pw
+    >>> fused = pw.spec.WordLevel({"[UNK]": 0, ";\\n": 1}, unk_token="[UNK]")
+    >>> pw.analysis.check(pw.Tokenizer(fused), select=["line-end-entries"]).findings[0].ids
+    (1,)
+
+    Entries of line ends alone are fine, and so is the marker of a word. Up to ten such entries are a note.
+
+    >>> apart = pw.spec.WordLevel({"[UNK]": 0, "\\n\\n": 1, ";": 2}, unk_token="[UNK]")
+    >>> pw.analysis.check(pw.Tokenizer(apart), select=["line-end-entries"]).findings
+    ()
+
+    Source: TokEval (arXiv 2608.18062).
+    """
+    marker = b" " if space_marker(subject.spec.decoder) else b""
+    suffix = b" " if getattr(subject.spec.model, "end_of_word_suffix", None) else b""
+    own = (entry for entry in subject.entries if not entry.is_added)
+    fused = [
+        entry
+        for entry in own
+        if _FUSED.search(entry.data.removeprefix(marker).removesuffix(suffix))
+    ]
+    if fused:
+        share = f"{len(fused):,} of {len(subject.entries):,} entries"
+        yield Finding(
+            f"{share} join a line end to marks, letters or spaces",
+            severity="warning" if len(fused) > _FEW else "note",
+            tokens=tuple(entry.data.decode(errors="backslashreplace") for entry in fused),
+            ids=tuple(entry.id for entry in fused),
+        )
