@@ -47,7 +47,8 @@ _BESIDE = (" ", "a", "!", "0", "\n")
 class Reachability:
     """What is known of the entries of a vocabulary that are not added tokens.
 
-    `texts`: id -> a text whose encoding has it. `proofs`: id -> why no text gives the entry, as a clause.
+    `texts`: id -> a text whose encoding has it. `proofs`: id -> why no text gives the entry, as a clause with
+    details after a colon.
     `unfound`: entries without either, after `contexts` contexts. `outside`: entries without a text that none
     shall have, such as control pieces and the unknown token.
     """
@@ -68,7 +69,7 @@ def reachability(tokenizer: Tokenizer, entries: Sequence[Entry]) -> Reachability
     >>> tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.BertPreTokenizer())
     >>> found = reachability(tok, vocabulary_entries(tok))
     >>> found.texts, found.proofs
-    ({1: 'hug', 2: 'as'}, {3: 'the pre-tokenizer always splits it'})
+    ({0: '[UNK]', 1: 'hug', 2: 'hugs'}, {3: 'the pre-tokenizer always splits it'})
 
     Texts are encoded without special tokens, truncation, padding and dropout, and with special tokens in a
     text as plain text.
@@ -90,7 +91,7 @@ def reachability(tokenizer: Tokenizer, entries: Sequence[Entry]) -> Reachability
 def _outside(tokenizer: Tokenizer) -> set[str]:
     """Return the tokens that the model does not output for their own text."""
     model = tokenizer.spec.model
-    found = {model.unk_token or ""}
+    found = set() if model.unk_token is None else {model.unk_token}
     if isinstance(model, SentencePiece):
         types = ("control", "unknown", "unused")
         found.update(piece.text for piece in model.pieces if piece.type in types)
@@ -251,7 +252,8 @@ def _tails(begin: bytes) -> list[bytes]:
     if not begin:
         return [b""]
     [size] = [size for size, leads in _LEADS.items() if begin[0] in leads]
-    return [tail for tail in _continuations(size - len(begin)) if _is_text(begin + tail)]
+    tails = map(bytes, product(_CONTINUATIONS, repeat=size - len(begin)))
+    return [tail for tail in tails if _is_text(begin + tail)]
 
 
 @cache
@@ -269,7 +271,7 @@ def _around(middle: bytes) -> list[tuple[bytes, bytes]]:
 
 
 def _continuations(count: int) -> list[bytes]:
-    values = _CONTINUATIONS if count < 3 else _FEW_CONTINUATIONS
+    values = _CONTINUATIONS if count < 2 else _FEW_CONTINUATIONS
     return [bytes(each) for each in product(values, repeat=count)]
 
 
@@ -319,6 +321,8 @@ class _Proofs:
 
     def _reason(self, entry: Entry) -> str:
         """Return why no text gives an entry, empty without a proof."""
+        if not entry.token:
+            return "it is empty"
         if _is_fallback(entry):
             return self._fallback_reason(entry)
         if self._limits.encodes_bytes and _PART.fullmatch(entry.data) is None:
@@ -408,7 +412,7 @@ class _Proofs:
         shown = " ".join(map(repr, tokens)) if tokens else "nothing"
         model = self._model
         if isinstance(model, BPE) or (isinstance(model, SentencePiece) and model.kind == "bpe"):
-            return f"its own characters merge to {shown}"
+            return f"its own characters merge to others: {shown}"
         if isinstance(model, Char) or (isinstance(model, SentencePiece) and model.kind == "char"):
             return "the model outputs single characters"
         assert isinstance(model, Unigram | SentencePiece)
@@ -416,7 +420,8 @@ class _Proofs:
         if "".join(tokens) != entry.token or self._model.unk_token in tokens:
             return ""
         margin = math.fsum(pieces[id][1] for id in row) - pieces[entry.id][1]
-        return f"{shown} always scores higher, by {margin:.3g}" if margin > _LEAST_MARGIN else ""
+        reason = f"another segmentation always scores higher: {shown}, by {margin:.3g}"
+        return reason if margin > _LEAST_MARGIN else ""
 
     @cached_property
     def _tokens(self) -> dict[int, str]:
@@ -437,7 +442,7 @@ class _Proofs:
         symbols = merge_all(self._merges, self._merges.symbols(form.token, prefix, suffix))
         if symbols == [f"{prefix}{form.token}{suffix}"]:
             return ""
-        return f"its own characters merge to {' '.join(map(repr, symbols))}"
+        return f"its own characters merge to others: {' '.join(map(repr, symbols))}"
 
     def _wordpiece_reason(self, entry: Entry, form: Span) -> str:
         model = self._model
@@ -495,11 +500,11 @@ class _Proofs:
             return ""
         sides = [("first", False)] * bool(match["end"]) + [("last", True)] * bool(match["begin"])
         if self._is_always_split(match):
-            return "the pre-tokenizer or the normalizer excludes each character that completes it"
+            return "no word contains a character that completes it"
         for name, is_after in sides:
             neighbors = self._neighbors(entry, is_after)
             if not neighbors:
-                return f"every entry that completes its {name} character merges with it"
+                return f"each entry that completes a character of it merges with it: its {name} one"
             for data in neighbors[:_NEIGHBORS]:
                 whole = entry.data + data if is_after else data + entry.data
                 self._search.try_texts((entry, text) for text in completed(whole, _NEIGHBORS))

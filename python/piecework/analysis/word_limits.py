@@ -114,12 +114,12 @@ class WordLimits:
         }
         for character in span.text if self._normalizers else "":
             if character not in metaspaces and not self.outputs(character):
-                return f"the normalizer never outputs {character!r}"
+                return f"the normalizer never outputs a character of it: {character!r}"
         last = self._normalizers[-1] if self._normalizers else None
         if isinstance(last, _FORMS):
             text = "".join("\n" if c in metaspaces else c for c in span.text)
             if normalized_by(last, text) != text:
-                return f"the normalizer outputs {type(last).__name__}, which changes it"
+                return f"the normalizer always changes it: it outputs {type(last).__name__}"
         return ""
 
     # ---- the pre-tokenizer

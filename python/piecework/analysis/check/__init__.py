@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable
 
 from piecework import Tokenizer
 from piecework._internal.validation import PathLike, listed, path_text
-from piecework.analysis.check import files, injection, patterns, text, vocabulary
+from piecework.analysis.check import entries, files, injection, patterns, text, vocabulary
 from piecework.analysis.check.findings import CheckReport
 from piecework.analysis.check.rules import Subject, checked, chosen_rules, read_subject
 
@@ -21,6 +21,7 @@ GROUPS = (
     injection,
     patterns,
     vocabulary,
+    entries,
 )  # importing the modules registers their rules
 
 

@@ -19,6 +19,7 @@ from piecework import PieceworkError, Tokenizer
 from piecework._internal.validation import PathLike, listed, unknown_choice
 from piecework.analysis.check.findings import SEVERITIES, CheckReport, Finding, Severity
 from piecework.analysis.entry_bytes import Entry, vocabulary_entries
+from piecework.analysis.reachability import Reachability, reachability
 from piecework.analysis.round_trip import lossy_texts
 from piecework.errors import FormatWarning
 from piecework.io.names import tokenizer_path
@@ -73,6 +74,11 @@ class Subject:
     def entries(self) -> list[Entry]:
         """The entries of the vocabulary, decoded to bytes, in order of ids."""
         return vocabulary_entries(self.loaded)
+
+    @cached_property
+    def reachability(self) -> Reachability:
+        """A text that gives each entry, or a proof that none does."""
+        return reachability(self.loaded, self.entries)
 
     @cached_property
     def lost(self) -> list[str]:
