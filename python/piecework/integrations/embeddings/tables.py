@@ -16,9 +16,9 @@ import numpy.typing as npt
 
 from piecework import IdMap
 from piecework.errors import ArgumentError, FormatError
+from piecework.io.safetensors_files import Rows, TensorType
 
 RowInit: TypeAlias = Literal["mean-of-pieces", "mean", "normal", "zeros", "omp"]
-Rows: TypeAlias = npt.NDArray[np.float64]
 ReadRows: TypeAlias = Callable[[npt.NDArray[np.int64]], Rows]
 """A function from old ids to their rows, float64 of shape (ids, width)."""
 
@@ -34,28 +34,6 @@ _OUTPUT = re.compile(
     r"|(^|\.)final_logits_bias$"
 )
 _ID_SUFFIXES = ("_token_id", "_token_ids")
-
-
-class TensorType(NamedTuple):
-    """The shape of a tensor, the name of its type, and whether that is floating-point."""
-
-    shape: tuple[int, ...]
-    dtype: str
-    is_floating: bool
-
-    @property
-    def rows(self) -> int:
-        """The rows of a table or a bias; a bias of shape (1, n) has n.
-
-        >>> [TensorType(shape, "F32", True).rows for shape in ((5, 8), (5,), (1, 5), ())]
-        [5, 5, 5, 0]
-        """
-        return self.shape[1] if self.is_transposed else self.shape[0] if self.shape else 0
-
-    @property
-    def is_transposed(self) -> bool:
-        """Whether it is a bias of shape (1, n)."""
-        return len(self.shape) == 2 and self.shape[0] == 1
 
 
 class Combination(NamedTuple):
