@@ -113,7 +113,7 @@ def pre_tokenizers() -> st.SearchStrategy[Any]:
             spec.FixedLength(2),
         ]
     )
-    stages = splits | others
+    stages: st.SearchStrategy[Any] = splits | others
     several = st.lists(stages, min_size=2, max_size=3)
     chain = several.map(lambda members: spec.SequencePreTokenizer(tuple(members)))
     return st.none() | stages | chain
@@ -228,7 +228,7 @@ def test_unigram(
 @given(entry_lists(), st.data(), st.sampled_from(["unigram", "bpe", "word", "char"]), st.booleans())
 @patiently
 def test_sentencepiece(tokens: list[str], data: st.DataObject, kind: Any, has_bytes: bool) -> None:
-    types = st.sampled_from(["normal"] * 6 + ["user_defined", "unused", "control"])
+    types: st.SearchStrategy[Any] = st.sampled_from(["normal"] * 6 + ["user_defined", "unused", "control"])
     pieces = [ScoredPiece("<unk>", 0.0, "unknown")]
     pieces += [ScoredPiece(t, data.draw(SCORES), data.draw(types)) for t in numbered(tokens)]
     if has_bytes:
