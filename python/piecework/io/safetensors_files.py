@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, BinaryIO, NamedTuple, TypeAlias
@@ -20,6 +21,12 @@ from piecework.errors import FileError, FormatError
 from piecework.io.read_file import exact_bytes, json_object
 
 Rows: TypeAlias = npt.NDArray[np.float64]
+
+INPUT_TABLE = re.compile(
+    r"(^|\.)(word_embeddings|word_embedding|wte|embed_tokens|tok_embeddings|tokens_embed|embed_in|shared)"
+    r"\.weight$"
+)
+"""The names that transformers gives the table of input embeddings."""
 
 MODEL, INDEX = "model.safetensors", "model.safetensors.index.json"
 _MAX_HEADER_BYTES = 100_000_000  # the limit of the safetensors library

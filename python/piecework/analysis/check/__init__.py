@@ -9,7 +9,15 @@ from collections.abc import Collection, Iterable
 
 from piecework import Tokenizer
 from piecework._internal.validation import PathLike, listed, path_text
-from piecework.analysis.check import entries, files, injection, patterns, text, vocabulary
+from piecework.analysis.check import (
+    embeddings,
+    entries,
+    files,
+    injection,
+    patterns,
+    text,
+    vocabulary,
+)
 from piecework.analysis.check.findings import CheckReport
 from piecework.analysis.check.rules import Subject, checked, chosen_rules, read_subject
 
@@ -22,6 +30,7 @@ GROUPS = (
     patterns,
     vocabulary,
     entries,
+    embeddings,
 )  # importing the modules registers their rules
 
 
