@@ -8,7 +8,7 @@ entry that it outputs, so what it outputs within a text, it also outputs for tha
   of a character is never output if every entry that can complete it merges with it.
 - Unigram: no other segmentation of the entry has a higher score. Scores are compared without rounding; sums
   of the engine round, so a text of many thousand words could differ where the scores differ by a thousandth.
-- WordPiece: an entry inside a word is output only after an entry that no longer match replaces.
+- WordPiece: the longest match excludes no entry, because none is longer than the longest one before it.
 - Normalizers and pre-tokenizers: see `word_limits`.
 """
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import islice, product
@@ -445,39 +445,28 @@ class _Proofs:
         return f"its own characters merge to others: {' '.join(map(repr, symbols))}"
 
     def _wordpiece_reason(self, entry: Entry, form: Span) -> str:
+        """Return whether no word is long enough; try the entries that no longer match replaces before it.
+
+        The longest entry at the start of a word is one of them, so the model alone excludes none.
+        """
         model = self._model
         assert isinstance(model, WordPiece)
         if len(form.token) + form.has_before > model.max_input_chars_per_word:
             return "it is longer than the words that the model segments"
-        if not form.has_before or model.segmentation != "greedy":
-            return ""
-        starts, insides = self._before(form.token)
-        texts = [start + form.token for start in starts]
-        texts += [
-            start + inside + form.token for inside in insides for start in self._starts[:_NEIGHBORS]
-        ]
-        self._search.try_texts((entry, text) for text in texts)
-        is_blocked = not texts and model.unk == "word"
-        return "every entry that can precede it has a longer match" if is_blocked else ""
+        if form.has_before and entry.id not in self._search.texts:
+            starts = islice(filter(self._stays_before(form.token), self._starts), _NEIGHBORS)
+            self._search.try_texts((entry, f"{start}{form.token}") for start in starts)
+        return ""
 
     @cached_property
     def _starts(self) -> list[str]:
         """The entries that a word may start with, the shortest first."""
         return sorted(self._vocab, key=len)
 
-    def _before(self, body: str) -> tuple[list[str], list[str]]:
-        """Return entries at a start and inside a word that no longer match replaces before a body."""
+    def _stays_before(self, body: str) -> Callable[[str], bool]:
+        """Return whether an entry has no longer match with the first characters of a body."""
         parts = [body[:size] for size in range(1, len(body) + 1)]
-
-        def free(entry: str) -> bool:
-            return not any(f"{entry}{part}" in self._vocab for part in parts)
-
-        inside = [token for token in self._starts if token.startswith(self._prefix)]
-        starts = islice(filter(free, self._starts), _NEIGHBORS)
-        insides = islice(filter(free, inside), _NEIGHBORS // 4)
-        return list(starts), [
-            token[len(self._prefix) :] for token in insides if token != self._prefix
-        ]
+        return lambda entry: not any(f"{entry}{part}" in self._vocab for part in parts)
 
     # ---- bytes
 

@@ -43,7 +43,7 @@ def unreachable_entries(subject: Subject) -> Iterator[Finding]:
     - BPE: the characters of the entry do not merge to the entry, or each entry that completes its last
       character merges with it.
     - Unigram: another segmentation of the entry scores higher, by more than sums of floats round.
-    - WordPiece: each entry that can precede it has a longer match.
+    - WordPiece: the entry is longer than the words that the model segments.
     - The normalizer never outputs one of its characters, or the pre-tokenizer always splits it.
 
     >>> import piecework as pw
