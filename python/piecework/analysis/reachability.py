@@ -75,10 +75,10 @@ def reachability(tokenizer: Tokenizer, entries: Sequence[Entry]) -> Reachability
     text as plain text.
     """
     outside = _outside(tokenizer)
-    search = _Search(tokenizer)
+    search = Search(tokenizer)
     left = search.run([entry for entry in entries if not entry.is_added])
     judged = [entry for entry in left if entry.token not in outside]
-    proofs = _Proofs(tokenizer, entries, search).run(judged)
+    proofs = Proofs(tokenizer, entries, search).run(judged)
     return Reachability(
         search.texts,
         proofs,
@@ -101,7 +101,7 @@ def _outside(tokenizer: Tokenizer) -> set[str]:
 # ---- texts
 
 
-class _Search:
+class Search:
     """Tries texts, and keeps the first one for each entry that its encoding contains."""
 
     def __init__(self, tokenizer: Tokenizer) -> None:
@@ -301,10 +301,10 @@ def _characters_with(byte: int) -> list[str]:
 # ---- proofs
 
 
-class _Proofs:
+class Proofs:
     """Proves that no text gives an entry; tries more texts where a proof fails."""
 
-    def __init__(self, tokenizer: Tokenizer, entries: Sequence[Entry], search: _Search) -> None:
+    def __init__(self, tokenizer: Tokenizer, entries: Sequence[Entry], search: Search) -> None:
         self._spec, self._entries, self._search = tokenizer.spec, entries, search
         self._model = self._spec.model
         self._vocab = self._model.vocab
@@ -335,6 +335,8 @@ class _Proofs:
 
     def _forms(self, token: str) -> Iterator[Span]:
         """Yield how words may contain a token: literally, then without the prefix and suffix of the model."""
+        if getattr(self._model, "ignore_merges", False):  # a whole word, looked up as it is
+            yield self._form(token, False, False)._replace(is_start=False, has_after=False)
         for prefix in dict.fromkeys(("", self._prefix)):
             for suffix in dict.fromkeys(("", self._suffix)):
                 body = token[len(prefix) : len(token) - len(suffix)]
@@ -434,9 +436,7 @@ class _Proofs:
 
     def _merged_reason(self, model: BPE, form: Span) -> str:
         """Return what the symbols of a word merge to, if it is something else than the entry."""
-        if self._merges_unknown or (
-            model.ignore_merges and not (form.has_before or form.has_after)
-        ):
+        if self._merges_unknown or (model.ignore_merges and not any(form.sides.values())):
             return ""
         prefix, suffix = self._prefix * form.has_before, self._suffix * form.is_end
         symbols = merge_all(self._merges, self._merges.symbols(form.token, prefix, suffix))
@@ -475,7 +475,8 @@ class _Proofs:
         characters = _characters_with(byte)
         is_literal = not isinstance(self._model, SentencePiece) and not self._apart.get(entry.id)
         is_all = byte < 0x80 or byte in _LEADS[2] or byte in _LEADS[3]
-        if is_literal or (characters and not is_all):
+        has_forms = bool(self._prefix or self._suffix)  # a character has several entries
+        if is_literal or (characters and (has_forms or not is_all)):
             return ""
         if not characters:
             return "no UTF-8 text contains its byte"
