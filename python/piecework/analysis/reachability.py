@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import islice, product
@@ -475,13 +475,23 @@ class Proofs:
         characters = _characters_with(byte)
         is_literal = not isinstance(self._model, SentencePiece) and not self._apart.get(entry.id)
         is_all = byte < 0x80 or byte in _LEADS[2] or byte in _LEADS[3]
-        has_forms = bool(self._prefix or self._suffix)  # a character has several entries
+        # A character with several forms, or a word without an entry, may fall back too.
+        is_word = isinstance(self._model, SentencePiece) and self._model.kind == "word"
+        has_forms = is_word or bool(self._prefix or self._suffix)
         if is_literal or (characters and (has_forms or not is_all)):
             return ""
         if not characters:
             return "no UTF-8 text contains its byte"
-        with_entry = all(c in self._vocab or not self._limits.outputs(c) for c in characters)
+        with_entry = all(c in self._matched or not self._limits.outputs(c) for c in characters)
         return "every character that has its byte has an entry" if with_entry else ""
+
+    @cached_property
+    def _matched(self) -> Collection[str]:
+        """The entries that the model finds in a text."""
+        if not isinstance(self._model, SentencePiece):
+            return self._vocab
+        types = ("normal", "user_defined")
+        return {piece.text for piece in self._model.pieces if piece.type in types}
 
     def _neighbor_reason(self, entry: Entry) -> str:
         """Return why a part of a character never stays apart from the rest of it."""
