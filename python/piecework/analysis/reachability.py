@@ -473,7 +473,9 @@ class Proofs:
     def _fallback_reason(self, entry: Entry) -> str:
         byte = entry.data[0]
         characters = _characters_with(byte)
-        is_literal = not isinstance(self._model, SentencePiece) and not self._apart.get(entry.id)
+        is_looked_up = getattr(self._model, "ignore_merges", False)
+        is_own_text = is_looked_up or not self._apart.get(entry.id)
+        is_literal = is_own_text and not isinstance(self._model, SentencePiece)
         is_all = byte < 0x80 or byte in _LEADS[2] or byte in _LEADS[3]
         # A character with several forms, or a word without an entry, may fall back too.
         is_word = isinstance(self._model, SentencePiece) and self._model.kind == "word"
