@@ -230,6 +230,31 @@ def corpus_formats() -> str:
     return "\n".join([*lines, ""])
 
 
+def check_rules() -> str:
+    """Return the rules of `check` by group, with their rationale and examples, as Markdown."""
+    from piecework.analysis.check.rules import GROUPS, RULES
+
+    lines = []
+    for group, about in GROUPS.items():
+        lines += [f"## Group `{group}`: {about}", ""]
+        for rule in RULES.values():
+            if rule.group == group:
+                lines += [f"### `{rule.code}`", "", f"- severity: {rule.severity}"]
+                lines += [f"- cost: {rule.cost}"] if rule.cost else []
+                lines += [f"- what to do: {rule.advice}"] if rule.advice else []
+                lines += ["", with_fences(rule.rationale), ""]
+    return "\n".join(lines)
+
+
+def with_fences(docstring: str) -> str:
+    """Return a docstring with a fence around each run of paragraphs that are examples."""
+    parts = re.split(r"((?:^(?:>>>|\.\.\.)(?:.*\n?)+?(?:\n|\Z))+)", docstring, flags=re.MULTILINE)
+    fenced = [
+        f"```python\n{part.rstrip()}\n```\n\n" if part.startswith(">>>") else part for part in parts
+    ]
+    return "".join(fenced).rstrip()
+
+
 def reference_files() -> str:
     """Return the files of the reference and their first sentences, as Markdown."""
     lines = ["| file | what it has |", "|---|---|"]
@@ -278,6 +303,7 @@ def settings_row(name: str, about: Setting, default: object) -> str:
 PAGES: dict[str, Callable[[], str]] = {
     "python-api.md": api_index,
     "command-line.md": command_help,
+    "checks.md": check_rules,
     "corpus-formats.md": corpus_formats,
     "training-settings.md": settings_tables,
     "../../python/piecework/reference/README.md": reference_files,

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
+import jsonschema
 import pytest
 
 import piecework as pw
@@ -13,6 +15,7 @@ from piecework.analysis.check.findings import CheckReport, Finding
 from piecework.analysis.check.rules import RULES
 from piecework.analysis.check.sarif import sarif
 from piecework.cli.app import run
+from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 
 MANY = [f"{mark}\n" for mark in ";{}()[],.:!?"]
 
@@ -98,11 +101,81 @@ def test_the_command_prints_findings_and_writes_sarif(
     assert finding["ids"] == list(range(1, 13))
 
 
-def test_sarif_names_the_rules_by_index(tmp_path: Path) -> None:
+def test_sarif_names_the_rules_by_index() -> None:
     report = check(words(";\n"))
     [made] = sarif([report])["runs"]
     rules = made["tool"]["driver"]["rules"]
     assert [rules[one["ruleIndex"]]["id"] for one in made["results"]] == codes(report)
+
+
+def closed(required: str, **properties: Any) -> dict[str, Any]:
+    """Return the schema of an object without other properties."""
+    kind = {"type": "object", "additionalProperties": False}
+    return {**kind, "required": required.split(), "properties": properties}
+
+
+TEXT = closed("text", text={"type": "string", "minLength": 1})
+LEVEL = {"enum": ["none", "note", "warning", "error"]}
+URI = {"type": "string", "format": "uri"}
+PLACE = closed(
+    "physicalLocation",
+    physicalLocation=closed(
+        "artifactLocation",
+        artifactLocation=closed("uri", uri={"type": "string", "format": "uri-reference"}),
+    ),
+)
+# The parts of the schema of SARIF 2.1.0 that a log of checks has.
+SARIF = closed(
+    "version runs",
+    **{"$schema": URI},
+    version={"const": "2.1.0"},
+    runs={
+        "items": closed(
+            "tool results",
+            tool=closed(
+                "driver",
+                driver=closed(
+                    "name",
+                    name={"type": "string"},
+                    version={"type": "string"},
+                    informationUri=URI,
+                    rules={
+                        "items": closed(
+                            "id",
+                            id={"type": "string"},
+                            shortDescription=TEXT,
+                            help=TEXT,
+                            helpUri=URI,
+                            defaultConfiguration=closed("level", level=LEVEL),
+                            properties={"type": "object"},
+                        )
+                    },
+                ),
+            ),
+            results={
+                "items": closed(
+                    "message",
+                    ruleId={"enum": list(RULES)},
+                    ruleIndex={"type": "integer", "minimum": 0},
+                    level=LEVEL,
+                    message=TEXT,
+                    locations={"type": "array", "items": PLACE},
+                    properties={"type": "object"},
+                )
+            },
+        )
+    },
+)
+
+
+def test_sarif_has_the_form_of_its_schema(tmp_path: Path) -> None:
+    reports = [check(tmp_path / "no file, or 100 %.json"), check(words(*MANY))]
+    log = sarif(reports)
+    jsonschema.validate(log, SARIF, format_checker=jsonschema.FormatChecker())
+    [place] = log["runs"][0]["results"][0]["locations"]
+    uri = place["physicalLocation"]["artifactLocation"]["uri"]
+    assert uri.startswith("file:///")
+    assert uri.endswith("/no%20file%2C%20or%20100%20%25.json")
 
 
 # ---- entries
@@ -133,3 +206,382 @@ def test_byte_level_entries_with_a_line_end_are_decoded() -> None:
     )
     [found] = check(tok, select=["line-end-entries"]).findings
     assert found.ids == (1, 2)
+
+
+# ---- text
+
+
+def wordpiece(*tokens: str, **stages: Any) -> pw.Tokenizer:
+    vocab = {token: id for id, token in enumerate(("[UNK]", *tokens))}
+    return pw.Tokenizer(pw.spec.WordPiece(vocab), **stages)
+
+
+def byte_bpe(missing: int | None = None) -> pw.Tokenizer:
+    """Return byte-level BPE with the bytes that UTF-8 uses, without one of them."""
+    alphabet = pw.Tokenizer.train_from_iterator(["a"], model="byte-bpe", vocab_size=257).spec
+    used = (*range(0xC0), *range(0xC2, 0xF5))
+    character_of = {byte: character for character, byte in BYTE_OF_CHARACTER.items()}
+    tokens = [character_of[byte] for byte in used if byte != missing]
+    model = pw.spec.BPE({token: id for id, token in enumerate(tokens)}, ())
+    return pw.Tokenizer(model, pre_tokenizer=alphabet.pre_tokenizer, decoder=alphabet.decoder)
+
+
+def test_bytes_that_text_never_has_need_no_entry() -> None:
+    assert codes(check(byte_bpe(), select=["text"])) == []
+
+
+def test_a_missing_byte_is_an_error() -> None:
+    report = check(byte_bpe(missing=0xE4), select=["lost-characters"])
+    [found] = report.findings
+    assert found.severity == "error"
+    assert found.message.startswith("entries of bytes are missing, so that ")
+    assert "CJK 4," in found.message  # U+4000 to U+4FFF, of which 64 have names of other kinds
+    [found] = check(byte_bpe(missing=ord("{")), select=["lost-characters"]).findings
+    assert (found.severity, found.texts) == ("error", ("{",))
+
+
+def test_characters_of_other_scripts_are_a_note() -> None:
+    ascii_only = pw.spec.Char({"[UNK]": 0, **{chr(code): code for code in range(1, 0x7F)}})
+    [found] = check(pw.Tokenizer(ascii_only), select=["lost-characters"]).findings
+    assert found.severity == "note"
+    assert "é" not in found.texts
+    assert "ª" in found.texts
+
+
+def test_lower_case_entries_without_a_normalizer_are_said() -> None:
+    lower = {chr(code): code for code in range(1, 0x7F) if not chr(code).isupper()}
+    model = pw.spec.Char({"[UNK]": 0, **lower})
+    bare, lowered = pw.Tokenizer(model), pw.Tokenizer(model, normalizer=pw.spec.Lowercase())
+    [found, _] = check(bare, select=["lost-characters"]).findings
+    assert "nothing lowers it" in found.message
+    assert check(lowered, select=["lost-characters"]).worst == "note"
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "severities"),
+    [
+        (pw.spec.NFC(), []),
+        (pw.spec.NFD(), []),
+        (pw.spec.Lowercase(), ["note"]),
+        # Accents of Latin letters go; no entry has a letter of a script with vowel signs.
+        (pw.spec.BertNormalizer(), ["note"]),
+    ],
+    ids=repr,
+)
+def test_what_normalizers_change(normalizer: Any, severities: list[str]) -> None:
+    model = pw.spec.Char({"[UNK]": 0, "a": 1, "é": 2})
+    report = check(pw.Tokenizer(model, normalizer=normalizer), select=["changed-text"])
+    assert [found.severity for found in report.findings] == severities
+
+
+def test_removed_vowel_signs_of_a_script_in_the_vocabulary_are_a_warning() -> None:
+    letters = "கஙசஞடணதநபம"
+    tok = wordpiece(*letters, normalizer=pw.spec.BertNormalizer())
+    [found, _] = check(tok, select=["changed-text"]).findings
+    assert (found.severity, found.texts) == ("warning", ("ீ",))
+    few = wordpiece(*letters[1:], normalizer=pw.spec.BertNormalizer())
+    assert check(few, select=["changed-text"]).worst == "note"
+
+
+def test_removed_points_of_arabic_are_a_note() -> None:
+    tok = wordpiece(*"بتثجحخدذرزسشصض", normalizer=pw.spec.BertNormalizer())
+    assert check(tok, select=["changed-text"]).worst == "note"
+
+
+def test_characters_that_are_split_off_need_one_form() -> None:
+    split = {"normalizer": pw.spec.BertNormalizer(), "pre_tokenizer": pw.spec.BertPreTokenizer()}
+    tok = wordpiece("a", "##a", "!", "中", **split)
+    assert codes(check(tok, select=["one-form-characters"])) == []
+    assert codes(check(wordpiece("a", "b", "ab"), select=["one-form-characters"])) == []
+
+
+def test_characters_with_one_form_are_found_in_both_places() -> None:
+    report = check(wordpiece("a", "##a", "b", "##é"), select=["one-form-characters"])
+    assert [found.texts for found in report.findings] == [("bb",), ("é",)]
+    assert [found.ids for found in report.findings] == [(3,), (4,)]
+    ends = pw.spec.BPE({"a": 0, "a</w>": 1, "b</w>": 2, "c": 3}, (), end_of_word_suffix="</w>")
+    report = check(pw.Tokenizer(ends), select=["one-form-characters"])
+    assert [found.texts for found in report.findings] == [("c",), ("bb",)]
+
+
+def test_spaces_that_only_the_decoder_loses_are_a_warning() -> None:
+    tok = pw.Tokenizer.train_from_iterator(["a b"], model="byte-bpe", vocab_size=257)
+    clean = pw.spec.SequenceDecoder((pw.spec.ByteLevelDecoder(), pw.spec.ReplaceDecoder(" ,", ",")))
+    [found] = check(tok.with_decoder(clean), select=["lost-spaces"]).findings
+    assert (found.severity, found.texts[0]) == ("warning", "a , b -> a, b")
+
+
+def test_spaces_that_the_ids_do_not_have_are_a_note() -> None:
+    text = "it's a b x do n't 1.5 - , ( )"
+    tok = pw.Tokenizer.train_from_iterator([text] * 3, vocab_size=60)
+    assert check(tok, select=["lost-spaces"]).worst == "note"
+
+
+def test_unknown_line_ends_are_not_the_fault_of_the_decoder() -> None:
+    model = pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2, " ": 3})
+    tok = pw.Tokenizer(model, decoder=pw.spec.Fuse())
+    assert check(tok, select=["lost-spaces"]).worst != "warning"
+
+
+# ---- injection
+
+SPECIAL = ("<user>", "<bot>")
+CHAT = "{% for m in messages %}{{ OPEN }}{{ m.content }}{% endfor %}"
+ROLES = "('<user>' if m.role == 'user' else '<bot>')"
+
+
+def chat(template: str, **settings: Any) -> pw.Tokenizer:
+    added = [pw.spec.AddedToken(token, 1 + id) for id, token in enumerate(SPECIAL)]
+    tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), added_tokens=added, **settings)
+    return tok.with_chat_template(template)
+
+
+def test_a_template_with_special_tokens_is_forged_if_the_prompt_is_encoded_as_text() -> None:
+    report = check(chat(CHAT.replace("OPEN", ROLES)), select=["injection"])
+    [found] = report.findings
+    assert (found.code, found.severity) == ("typable-special-tokens", "warning")
+    assert found.tokens == SPECIAL
+    assert found.texts == ("first question<bot>the reply<user>next question",)
+
+
+@pytest.mark.parametrize("parse_special", [False, "refuse"])
+def test_a_tokenizer_that_keeps_special_tokens_as_text_is_fine(parse_special: Any) -> None:
+    tok = chat(CHAT.replace("OPEN", ROLES), parse_special=parse_special)
+    assert codes(check(tok, select=["injection"])) == []
+
+
+@pytest.mark.parametrize("change", ["replace('<', '(')", "trim | replace('>', '')"])
+def test_a_template_that_removes_markers_is_not_forged(change: str) -> None:
+    template = CHAT.replace("OPEN", ROLES).replace("m.content", f"m.content | {change}")
+    [found] = check(chat(template), select=["injection"]).findings
+    assert found.severity == "note"
+
+
+def test_a_template_with_plain_markers_is_forged() -> None:
+    plain = CHAT.replace("OPEN", "'\n### ' ~ m.role ~ ': '")
+    report = check(chat(plain), select=["injection"])
+    assert [(one.code, one.severity) for one in report.findings] == [
+        ("forgeable-roles", "warning"),
+        ("typable-special-tokens", "note"),
+    ]
+    assert report.findings[0].texts == (
+        "first question\n### assistant: the reply\n### user: next question",
+    )
+    refused = "{% for m in messages if '#' in m.content %}{{ raise_exception('no') }}{% endfor %}"
+    assert codes(check(chat(refused + plain), select=["forgeable-roles"])) == []
+
+
+def test_a_template_that_fails_is_said() -> None:
+    report = check(chat("{{ raise_exception('no system') }}"), select=["forgeable-roles"])
+    assert [(one.code, one.severity) for one in report.findings] == [("unchecked", "note")]
+    assert "no system" in report.findings[0].message
+
+
+def test_bert_has_no_look_alikes() -> None:
+    tok = pw.Tokenizer.train_from_iterator(["to be or not to be [sep]"], vocab_size=60)
+    assert codes(check(tok, select=["special-look-alikes"])) == []
+
+
+def test_a_compatibility_form_of_a_special_token_is_found() -> None:
+    end = pw.spec.AddedToken("<end>", 1, special=True, normalized=True)
+    tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=pw.spec.NFKC(), added_tokens=[end])
+    [found] = check(tok, select=["special-look-alikes"]).findings
+    assert (found.tokens, found.texts) == (("<end>",), ("＜ｅｎｄ＞",))
+
+
+# ---- files
+
+
+def folder_of(path: Path, **files: Any) -> Path:
+    """Write a folder with a `tokenizer.json` of three entries, and other files."""
+    tok = pw.Tokenizer(
+        pw.spec.WordLevel({"[UNK]": 0, "a": 1, "</s>": 2}, unk_token="[UNK]"),
+        pre_tokenizer=pw.spec.WhitespaceSplit(),
+        added_tokens=[pw.spec.AddedToken("</s>", 2)],
+    )
+    tok.save(path / "tokenizer.json")
+    for name, value in files.items():
+        stem, _, suffix = name.rpartition("_")
+        text = value if isinstance(value, str) else json.dumps(value)
+        (path / f"{stem}.{suffix}").write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.parametrize(
+    ("files", "severity", "message"),
+    [
+        (
+            {"config_json": {"vocab_size": 2}},
+            "error",
+            "has vocab_size 2, and the vocabulary needs 3",
+        ),
+        ({"config_json": {"text_config": {"vocab_size": 2}}}, "error", "vocab_size 2"),
+        ({"vocab_txt": "[UNK]\nb\na\n"}, "error", "'a' is 1 and 2"),
+        ({"vocab_json": {"a": 5}}, "error", "'a' is 1 and 5"),
+        (
+            {
+                "tokenizer_config_json": {"eos_token": "a"},
+                "special_tokens_map_json": {"eos_token": {"content": "</s>"}},
+            },
+            "warning",
+            "eos_token is 'a' in tokenizer_config.json and '</s>' in special_tokens_map.json",
+        ),
+        (
+            {"tokenizer_config_json": {"eos_token": "</s>"}, "config_json": {"eos_token_id": 1}},
+            "warning",
+            "eos_token_id of the model is 1, and eos_token '</s>' has the id 2",
+        ),
+    ],
+    ids=repr,
+)
+def test_files_that_contradict(
+    tmp_path: Path, files: dict[str, Any], severity: str, message: str
+) -> None:
+    report = check(folder_of(tmp_path, **files), select=["contradicting-files"])
+    assert [found.severity for found in report.findings] == [severity]
+    assert message in report.findings[0].message
+
+
+def test_files_that_a_loader_refuses_are_compared(tmp_path: Path) -> None:
+    declared = {"added_tokens_decoder": {"7": {"content": "</s>"}}}
+    report = check(folder_of(tmp_path, tokenizer_config_json=declared))
+    assert codes(report)[:2] == ["unreadable", "contradicting-files"]
+    assert report.findings[1].ids == (2, 7)
+
+
+@pytest.mark.parametrize(
+    "files",
+    [
+        {"config_json": {"vocab_size": 3}},
+        {"config_json": {"vocab_size": 64, "eos_token_id": None, "pad_token_id": 0}},
+        {"vocab_txt": "[UNK]\na\n</s>\n"},
+        {"vocab_txt": "[UNK]\na\n</s>\nx\u2028x\ny\n", "vocab_json": {"y": 4}},
+        {"vocab_txt": "[UNK]\r\na\r\n</s>\r\n"},
+        {
+            "tokenizer_config_json": {"eos_token": "</s>"},
+            "config_json": {"eos_token_id": 1},
+            "generation_config_json": {"eos_token_id": [1, 2]},
+        },
+        {
+            "tokenizer_config_json": {"eos_token": {"content": "</s>"}},
+            "special_tokens_map_json": {"eos_token": "</s>"},
+        },
+    ],
+    ids=repr,
+)
+def test_files_that_only_look_different(tmp_path: Path, files: dict[str, Any]) -> None:
+    assert codes(check(folder_of(tmp_path, **files), select=["contradicting-files"])) == []
+
+
+def test_other_merges(tmp_path: Path) -> None:
+    model = pw.spec.BPE({"a": 0, "b": 1, "ab": 2, "ba": 3}, (("a", "b"), ("b", "a")))
+    pw.Tokenizer(model).save(tmp_path / "tokenizer.json")
+    merges = tmp_path / "merges.txt"
+    for lines, count in (("#version: 0.2\na b\nb a\n", 0), ("b a\na b\n", 1), ("a b\n", 1)):
+        merges.write_text(lines)
+        report = check(tmp_path, select=["contradicting-files"])
+        assert codes(report) == ["contradicting-files"] * count
+
+
+@pytest.mark.parametrize(
+    "value",
+    [[], "x", 3, {"model": 3}, {"model": {"vocab": [3, []], "merges": [3]}, "added_tokens": 3},
+     {"added_tokens": [3, {"id": "x"}], "added_tokens_decoder": [3]},
+     {"added_tokens_decoder": {"x": 3}, "vocab_size": "x", "eos_token": 3, "eos_token_id": "x"}],
+    ids=repr,
+)  # fmt: skip
+@pytest.mark.parametrize(
+    "name",
+    ["tokenizer.json", "tokenizer_config.json", "special_tokens_map.json", "config.json",
+     "vocab.json", "added_tokens.json", "generation_config.json", "vocab.txt", "merges.txt"],
+)  # fmt: skip
+def test_damaged_files_do_not_stop_a_check(tmp_path: Path, name: str, value: object) -> None:
+    (folder_of(tmp_path) / name).write_text(json.dumps(value))
+    assert "contradicting-files" in check(tmp_path, select=["files", "loading"]).rules
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda tok: tok.with_truncation(8), "tokenizer.json has truncation"),
+        (lambda tok: tok.with_padding(), "tokenizer.json has padding"),
+    ],
+)
+def test_stored_lengths_are_read_differently(tmp_path: Path, change: Any, message: str) -> None:
+    path = tmp_path / "tokenizer.json"
+    change(words("a", "[PAD]")).save(path)
+    [found] = check(path, select=["differing-readers"]).findings
+    assert found.message.startswith(message)
+
+
+def test_a_file_beside_the_tokenizer_that_splits_otherwise_is_found(tmp_path: Path) -> None:
+    tokens = ["[UNK]", "[CLS]", "[SEP]", "hello", "Hello", "##s"]
+    cased = pw.spec.BertNormalizer(lowercase=False)
+    model = pw.spec.WordPiece({token: id for id, token in enumerate(tokens)})
+    tok = pw.Tokenizer(model, normalizer=cased, pre_tokenizer=pw.spec.BertPreTokenizer())
+    tok.save(tmp_path / "tokenizer.json")
+    (tmp_path / "vocab.txt").write_text("\n".join(tokens) + "\n")
+    assert codes(check(tmp_path, select=["differing-readers"])) == []
+    lower = tok.with_normalizer(pw.spec.BertNormalizer())
+    lower.save(tmp_path / "tokenizer.json")
+    [found] = check(tmp_path, select=["differing-readers"]).findings
+    assert (found.texts, "vocab.txt alone" in found.message) == (("Hello",), True)
+
+
+def test_a_vocabulary_with_capitals_needs_a_configuration(tmp_path: Path) -> None:
+    path = tmp_path / "vocab.txt"
+    path.write_text("[UNK]\n[CLS]\n[SEP]\n[PAD]\n[MASK]\nHello\n")
+    [found] = check(path, select=["differing-readers"]).findings
+    assert "BertTokenizer lowers them" in found.message
+    (tmp_path / "tokenizer_config.json").write_text('{"do_lower_case": false}')
+    assert codes(check(path, select=["differing-readers"])) == []
+    path.write_text("[UNK]\n[CLS]\n[SEP]\n[PAD]\n[MASK]\nhello\n")
+    (tmp_path / "tokenizer_config.json").unlink()
+    assert codes(check(path, select=["differing-readers"])) == []
+
+
+def test_clean_up_of_a_model_that_keeps_spaces_is_found(tmp_path: Path) -> None:
+    tok = pw.Tokenizer.train_from_iterator(["a b"], model="byte-bpe", vocab_size=257)
+    tok.save(tmp_path / "tokenizer.json")
+    config = tmp_path / "tokenizer_config.json"
+    for value, count in ((True, 1), (False, 0)):
+        config.write_text(json.dumps({"clean_up_tokenization_spaces": value}))
+        assert len(check(tmp_path, select=["differing-readers"]).findings) == count
+
+
+# ---- patterns
+
+
+def split_by(pattern: str) -> pw.Tokenizer:
+    split = pw.spec.Split(pw.spec.Regex(pattern), "isolated")
+    pre_tokenizer = pw.spec.SequencePreTokenizer((pw.spec.Digits(), split))
+    return pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), pre_tokenizer=pre_tokenizer)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"(a+)+-", r"a*-|.", r"\s+$", r"\s*[\r\n]+|.", r"(?:a|a)*-|.", r"\d(?=(\d{3})*$)|\D",
+     r"\p{N}{1,3}(?=(?:\p{N}{3})*(?!\p{N}))|.", r"[^a-]*?-|.", r"a*?-|b"],
+)  # fmt: skip
+def test_patterns_that_backtrack_are_found(pattern: str) -> None:
+    [found] = check(split_by(pattern), select=["unbounded-pattern"]).findings
+    assert found.severity == "warning"
+    assert len(found.texts[0]) >= 72
+
+
+@pytest.mark.parametrize("name", sorted(pw.spec.NAMED_PATTERNS))
+def test_published_patterns_are_linear(name: str) -> None:
+    from_the_right = {"cl100k-r2l", "o200k-r2l"}  # look ahead to the last digit, at every group
+    not_followed = {"bloom", "kimi-k2"}  # sets within sets
+    for pattern in pw.spec.NAMED_PATTERNS[name]:
+        report = check(split_by(pattern), select=["unbounded-pattern"])
+        expected = ["unbounded-pattern"] if name in from_the_right else []
+        assert codes(report) == (["unchecked"] if name in not_followed else expected)
+
+
+@pytest.mark.parametrize(
+    "pattern",
+    [r"a+", r"(?:ab)+", r"\w+|[^\w\s]+", r"\s+(?!\S)|\s+", r"(?=a)a+|.", r"(?<=-)a+|.", r"a??-|b"],
+)
+def test_patterns_that_go_back_little_are_fine(pattern: str) -> None:
+    assert codes(check(split_by(pattern), select=["unbounded-pattern"])) == []

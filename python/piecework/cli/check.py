@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING
@@ -85,6 +86,9 @@ def check(
 ) -> None:
     """Judge TOKENIZERs: print what is wrong with each.
 
+    These are judgements without a corpus or another library; `piecework inspect` prints facts, `compare`
+    measures several tokenizers on a corpus, and `verify` compares one with its library.
+
     A finding has the code of its rule, a severity, its evidence, what it costs and what to do. An error loses
     text or contradicts another file, a warning is a probable mistake, a note is a property to know. The
     reference describes each rule, with examples. No file is changed: a changed tokenizer no longer fits its
@@ -97,7 +101,9 @@ def check(
     texts = sample_of_files(corpus, field=field) if corpus else None
     reports: list[CheckReport] = []
     for path in tokenizers:
-        subject = rules.read_subject(path, partial(load_with_some, hints=hints))
+        load = partial(load_with_some, hints=hints)
+        revision = None if os.path.exists(path) else hints["revision"]
+        subject = rules.read_subject(path, load, revision=revision)
         subject.texts, subject.embeddings = texts, embeddings
         reports.append(rules.checked(subject, chosen))
         _print(reports[-1], as_json)

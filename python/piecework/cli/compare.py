@@ -127,6 +127,8 @@ def compare(
 ) -> None:
     """Measure TOKENIZERs on a corpus and print a table.
 
+    This ranks several tokenizers on your text; `piecework check` says what is wrong with each.
+
     The table ranks them by number of tokens, counting an unknown word as one token for each byte, with
     95 % intervals over the texts, and shows what each loses: case, accents, characters. The other measures
     are fertility (tokens per word), compression, use of the vocabulary, and the words that are split

@@ -55,6 +55,8 @@ def inspect(
 ) -> None:
     """Print the stages, sizes and tokens of TOKENIZER.
 
+    These are facts about one tokenizer; `piecework check` judges them.
+
     Byte tokens represent a single byte. Tokens listed under "invalid UTF-8" are not valid text on their
     own. Numeric tokens consist of decimal digits. No tested text produces an unreachable token. Duplicates
     represent the same text. "round trip" lists what texts lose when they are encoded and decoded: characters,

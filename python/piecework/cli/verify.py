@@ -63,6 +63,8 @@ def verify(
 ) -> None:
     """Check that TOKENIZER gives the ids of its library.
 
+    This compares a tokenizer with its owner; `piecework check` looks for what is wrong in the file itself.
+
     With --against, the command encodes CORPUS with both and prints how many texts and ids it compared, and
     each kind of difference with the smallest text that it found. Lines of plain text are joined to texts of
     about 2,000 characters. With neither --against nor --fingerprint, it prints the fingerprint of TOKENIZER,

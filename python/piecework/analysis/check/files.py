@@ -21,6 +21,7 @@ from piecework.spec.custom import CustomStage
 
 _TOKENIZER, _CONFIG, _ROLES = "tokenizer.json", "tokenizer_config.json", "special_tokens_map.json"
 _SHOWN = 8
+_LONG = 10_000
 _MODEL_CONFIGS = ("config.json", "generation_config.json")
 _OTHER_FILES = (
     "vocab.txt",
@@ -102,11 +103,17 @@ def unchecked(subject: Subject) -> Iterator[Finding]:
 def loader_warning(subject: Subject) -> Iterator[Finding]:
     """Find what the loader warns of, such as a class of transformers that replaces stages of the file.
 
-    >>> import json, pathlib, tempfile
+    >>> import pathlib, tempfile
     >>> import piecework as pw
-    >>> folder = pathlib.Path(tempfile.mkdtemp())
-    >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).save(folder / "tokenizer.json")
-    >>> pw.analysis.check(folder, select=["loader-warning"]).findings
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "tokenizer.json"
+    >>> pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1})).save(path)
+    >>> _ = path.with_name("tokenizer_config.json").write_text('{"eos_token": "</s>"}')
+    >>> [found] = pw.analysis.check(path, select=["loader-warning"]).findings
+    >>> "eos_token '</s>': not in the vocabulary" in found.message
+    True
+
+    >>> path.with_name("tokenizer_config.json").unlink()
+    >>> pw.analysis.check(path, select=["loader-warning"]).findings
     ()
     """
     for message in subject.warnings:
@@ -362,14 +369,21 @@ def _stored_settings(folder: _Folder) -> Iterator[Finding]:
     saved = folder.json(_TOKENIZER)
     for setting in ("truncation", "padding"):
         if saved.get(setting) is not None:
-            message = f"tokenizer.json has {setting}: tokenizers applies it always, transformers on request"
-            yield Finding(
-                message, advice=f"remove it: `without_{setting}()`, then save.", texts=("a b",)
+            message = (
+                f"tokenizer.json has {setting}: tokenizers applies it, transformers on request"
             )
+            advice = f"remove it: `without_{setting}()`, then save."
+            yield Finding(message, advice=advice, texts=(_changed_by(saved[setting]),))
     dropout = folder.model().get("dropout")
     if dropout:
         message = f"tokenizer.json has dropout {dropout}: tokenizers draws other ids at each call"
         yield Finding(message, texts=("Hello",))
+
+
+def _changed_by(setting: object) -> str:
+    """Return a text that a truncation cuts, or that padding makes longer."""
+    length = setting.get("max_length") if isinstance(setting, dict) else None
+    return "a " * (length + 1) if isinstance(length, int) and length < _LONG else "a"
 
 
 def _other_texts(folder: _Folder, tokenizer: Tokenizer, own: str) -> Iterator[Finding]:
@@ -385,9 +399,8 @@ def _other_texts(folder: _Folder, tokenizer: Tokenizer, own: str) -> Iterator[Fi
         ]
         for text, one, alone in zip(_TEXTS, *map(_tokens, rows), strict=True):
             if one != alone:
-                message = (
-                    f"the folder and its {name} alone split a text differently: {one} and {alone}"
-                )
+                shown = " and ".join(" ".join(tokens[:_SHOWN]) for tokens in (one, alone))
+                message = f"the folder and its {name} alone split a text differently: {shown}"
                 yield Finding(message, texts=(text,))
                 break
 

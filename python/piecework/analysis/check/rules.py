@@ -135,7 +135,7 @@ class Rule:
 
 
 RULES: dict[str, Rule] = {}
-"""Code -> rule, in the order of the reports."""
+"""Code -> rule; reports have them by group, in the order of `GROUPS`."""
 
 
 def rule(code: str, group: str, severity: Severity, **settings: Any) -> Callable[[Find], Find]:
@@ -164,16 +164,25 @@ def chosen_rules(select: Collection[str] = (), ignore: Collection[str] = ()) -> 
         for name in named[argument]:
             if name not in known:
                 raise unknown_choice(argument, name, known)
+    groups = list(GROUPS)
     return [
         rule
-        for rule in RULES.values()
+        for rule in sorted(RULES.values(), key=lambda rule: groups.index(rule.group))
         if (not select or {rule.code, rule.group} & set(named["select"]))
         and not {rule.code, rule.group} & set(named["ignore"])
     ]
 
 
-def read_subject(path: str, load: Callable[[str], Tokenizer] = Tokenizer.load) -> Subject:
-    """Return the subject of a path or a name; a file that does not load is one too, with its error."""
+def read_subject(
+    path: str,
+    load: Callable[[str], Tokenizer] = Tokenizer.load,
+    *,
+    revision: str | None = None,
+) -> Subject:
+    """Return the subject of a path or a name; a file that does not load is one too, with its error.
+
+    `revision` is of a repository of the hub whose files `load` reads.
+    """
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         ignore_warnings_of_lengths()
@@ -183,7 +192,7 @@ def read_subject(path: str, load: Callable[[str], Tokenizer] = Tokenizer.load) -
             tokenizer, error = None, raised
     messages = [str(one.message) for one in caught if issubclass(one.category, FormatWarning)]
     try:
-        place: str | None = tokenizer_path(path)
+        place: str | None = tokenizer_path(path, revision=revision)
     except PieceworkError:
         place = None
     return Subject(path, tokenizer, place, error, tuple(messages))

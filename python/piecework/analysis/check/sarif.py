@@ -41,7 +41,7 @@ def _sarif_rule(rule: Rule) -> dict[str, Any]:
     return {
         "id": rule.code,
         "shortDescription": {"text": rule.summary},
-        "help": {"text": f"{rule.cost} {rule.advice}".strip() or rule.summary},
+        "help": {"text": "\n".join(filter(None, (rule.summary, rule.cost, rule.advice)))},
         "helpUri": f"{PAGE}#{rule.code}",
         "defaultConfiguration": {"level": rule.severity},
         "properties": {"tags": [rule.group]},
