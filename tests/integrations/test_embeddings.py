@@ -14,7 +14,8 @@ from safetensors.numpy import load_file, save_file
 import piecework as pw
 from piecework.errors import ArgumentError, FileError, FormatError
 from piecework.integrations.embeddings import resize_embeddings
-from piecework.integrations.embeddings.safetensors import as_bytes, as_float64, read_header
+from piecework.integrations.embeddings.safetensors import as_bytes
+from piecework.io.safetensors_files import as_float64, read_header
 
 WIDTH = 6
 TEXTS = ["hug hugs pug pun bun hugging", "the hugs of the pug"] * 5

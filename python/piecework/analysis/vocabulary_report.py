@@ -3,109 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-
-import numpy as np
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 from piecework import Tokenizer
 from piecework._internal.validation import check_tokenizer
 from piecework.analysis.blocks import PlainData
 from piecework.analysis.corpus_texts import SCRIPT_TEXTS
-from piecework.analysis.entry_bytes import PLAIN_TEXT, Entry, family, vocabulary_entries
+from piecework.analysis.entry_bytes import Entry, family, vocabulary_entries
+from piecework.analysis.reachability import reachability
 from piecework.analysis.round_trip import RoundTrip, measure_round_trip
-from piecework.spec import BPE
-
-_LETTERS, _OTHERS = 40, 24
-_BYTE_TRIALS = 128
-# All characters of two bytes, and every 61st of the longer ones: 61 is prime, so every byte value occurs.
-_TEST_CHARACTERS = (*range(0x80, 0x800), *range(0x800, 0xD800, 61), *range(0xE000, 0x110000, 61))
-
-
-def unreachable(tokenizer: Tokenizer, entries: Sequence[Entry]) -> list[Entry]:
-    """Return the entries that no tested text produces, in order; added tokens count as reachable."""
-    own = [entry for entry in entries if not entry.is_added]
-    partial = [entry for entry in own if entry.text is None and not entry.is_byte]
-    missing_bytes = _missing_bytes(tokenizer, [entry for entry in own if entry.is_byte])
-    missing = _not_merged(tokenizer, partial)
-    missing |= {entry.id for entry in missing_bytes if entry.text is None}
-    texts = [entry for entry in own if entry.text is not None and not entry.is_byte]
-    texts += [entry for entry in missing_bytes if entry.text is not None]
-    for before, after in _contexts(texts):
-        if before or not all(entry.is_inside for entry in texts):
-            texts = _not_produced(tokenizer, texts, before, after)
-    missing |= {entry.id for entry in texts}
-    return [entry for entry in own if entry.id in missing]
-
-
-def _contexts(entries: Sequence[Entry]) -> Iterator[tuple[str, str]]:
-    """Yield contexts (before, after): first none, then short tokens of the vocabulary."""
-    yield "", ""
-    shortest = sorted((entry for entry in entries if not entry.is_inside), key=lambda e: e.chars)
-    texts = [entry.text or "" for entry in shortest]
-    carriers = [text for text in texts if text.strip().isalpha()][:_LETTERS]
-    carriers += [text for text in texts if not text.strip().isalpha()][:_OTHERS]
-    yield from ((carrier, "") for carrier in carriers)
-    yield from (("", carrier) for carrier in carriers)
-
-
-def _not_produced(
-    tokenizer: Tokenizer, entries: Sequence[Entry], before: str, after: str
-) -> list[Entry]:
-    """Return the entries that are missing from the encoding of their text in this context."""
-    texts = [f"{before}{entry.text}{after}" for entry in entries]
-    produced = _contains(tokenizer, texts, [entry.id for entry in entries])
-    return [entry for entry, found in zip(entries, produced, strict=True) if not found]
-
-
-def _missing_bytes(tokenizer: Tokenizer, entries: Sequence[Entry]) -> list[Entry]:
-    """Return the byte tokens that no encoding of a tested character contains."""
-    holders: dict[int, list[str]] = {byte: [chr(byte)] for byte in range(0x80)}
-    for code in _TEST_CHARACTERS:
-        for byte in set(chr(code).encode()):
-            holders.setdefault(byte, []).append(chr(code))
-    trials = []
-    for entry in entries:
-        characters = holders.get(entry.data[0], [])
-        every = max(1, len(characters) // _BYTE_TRIALS)
-        trials += [(entry.id, character) for character in characters[::every]]
-    ids = [id for id, _ in trials]
-    produced = _contains(tokenizer, [text for _, text in trials], ids)
-    found = {id for id, ok in zip(ids, produced, strict=True) if ok}
-    return [entry for entry in entries if entry.id not in found]
-
-
-def _not_merged(tokenizer: Tokenizer, entries: Sequence[Entry]) -> set[int]:
-    """Return the ids of entries that the merges do not produce from their own symbols.
-
-    The merges inside a token are the same in every text that produces it, so this condition is necessary.
-    """
-    missing = {entry.id for entry in entries}
-    model = tokenizer.spec.model
-    if not entries or not isinstance(model, BPE):
-        return missing
-    # With ignore_merges, a whole word in the vocabulary skips the merges; a partial character is not a word.
-    at_ends = replace(model, ignore_merges=False)
-    suffix = model.end_of_word_suffix or ""
-    for bare, is_end in ((at_ends, True), (replace(at_ends, end_of_word_suffix=None), False)):
-        chosen = [
-            entry for entry in entries if (bool(suffix) and entry.token.endswith(suffix)) == is_end
-        ]
-        texts = [entry.token.removesuffix(suffix) for entry in chosen]
-        ids = [entry.id for entry in chosen]
-        produced = _contains(Tokenizer(bare), texts, ids)
-        missing -= {id for id, ok in zip(ids, produced, strict=True) if ok}
-    return missing
-
-
-def _contains(tokenizer: Tokenizer, texts: Sequence[str], ids: Sequence[int]) -> list[bool]:
-    """Return for each text whether its encoding contains the id at the same position of `ids`."""
-    if not texts:
-        return []
-    batch = tokenizer.encode_batch(texts, **PLAIN_TEXT)
-    rows = np.repeat(np.arange(len(texts)), batch.lengths)
-    hits = rows[batch.ids == np.asarray(ids, np.int64)[rows]]
-    return [count > 0 for count in np.bincount(hits, minlength=len(texts)).tolist()]
 
 
 @dataclass(frozen=True)
@@ -156,6 +63,7 @@ def inspect(tokenizer: Tokenizer, texts: Iterable[str] | None = None) -> Inspect
     """
     check_tokenizer(tokenizer)
     entries = vocabulary_entries(tokenizer)
+    reached = reachability(tokenizer, entries).texts
     added = sorted(tokenizer.added_tokens, key=lambda token: token.id)
     return Inspection(
         family=family(tokenizer.spec),
@@ -166,7 +74,9 @@ def inspect(tokenizer: Tokenizer, texts: Iterable[str] | None = None) -> Inspect
         byte_tokens=tuple(entry.token for entry in entries if entry.is_byte),
         invalid_utf8=tuple(entry.token for entry in entries if entry.text is None),
         numeric=tuple(entry.token for entry in entries if is_numeric(entry)),
-        unreachable=tuple(entry.token for entry in unreachable(tokenizer, entries)),
+        unreachable=tuple(
+            entry.token for entry in entries if not entry.is_added and entry.id not in reached
+        ),
         duplicates=_duplicates(entries),
         entry_lengths=entry_lengths(entries),
         round_trip=measure_round_trip(tokenizer, SCRIPT_TEXTS if texts is None else texts),

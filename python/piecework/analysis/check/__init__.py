@@ -9,7 +9,15 @@ from collections.abc import Collection, Iterable
 
 from piecework import Tokenizer
 from piecework._internal.validation import PathLike, listed, path_text
-from piecework.analysis.check import files, injection, patterns, text, vocabulary
+from piecework.analysis.check import (
+    embeddings,
+    entries,
+    files,
+    injection,
+    patterns,
+    text,
+    vocabulary,
+)
 from piecework.analysis.check.findings import CheckReport
 from piecework.analysis.check.rules import Subject, checked, chosen_rules, read_subject
 
@@ -21,6 +29,8 @@ GROUPS = (
     injection,
     patterns,
     vocabulary,
+    entries,
+    embeddings,
 )  # importing the modules registers their rules
 
 

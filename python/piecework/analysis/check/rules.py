@@ -16,9 +16,11 @@ from functools import cache, cached_property
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from piecework import PieceworkError, Tokenizer
-from piecework._internal.validation import PathLike, listed, unknown_choice
+from piecework._internal.validation import PathLike, listed, path_text, unknown_choice
 from piecework.analysis.check.findings import SEVERITIES, CheckReport, Finding, Severity
+from piecework.analysis.embedding_table import Table, read_table
 from piecework.analysis.entry_bytes import Entry, vocabulary_entries
+from piecework.analysis.reachability import Reachability, reachability
 from piecework.analysis.round_trip import lossy_texts
 from piecework.errors import FormatWarning
 from piecework.io.names import tokenizer_path
@@ -73,6 +75,24 @@ class Subject:
     def entries(self) -> list[Entry]:
         """The entries of the vocabulary, decoded to bytes, in order of ids."""
         return vocabulary_entries(self.loaded)
+
+    @cached_property
+    def reachability(self) -> Reachability:
+        """A text that gives each entry, or a proof that none does."""
+        return reachability(self.loaded, self.entries)
+
+    @cached_property
+    def unused_ids(self) -> set[int]:
+        """The ids that no text gives: proven, or control pieces."""
+        found = self.reachability
+        return {*found.proofs, *(entry.id for entry in found.outside)}
+
+    @cached_property
+    def embedding_table(self) -> Table:
+        """The table of `embeddings`, which must be given."""
+        assert self.embeddings is not None
+        path = path_text(self.embeddings, "embeddings")
+        return read_table(path, max(entry.id for entry in self.entries) + 1, self.unused_ids)
 
     @cached_property
     def lost(self) -> list[str]:

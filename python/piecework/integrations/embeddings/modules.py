@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from piecework._internal.extras import import_extra
-from piecework.integrations.embeddings.tables import Change, NewRows, TensorType
+from piecework.integrations.embeddings.tables import Change, NewRows
+from piecework.io.safetensors_files import TensorType
 
 
 def resize_module(module: Any, change: Change) -> dict[str, int]:

@@ -21,19 +21,14 @@ from piecework._internal.validation import (
 )
 from piecework.errors import ArgumentError, FileError, FormatError, InputTypeError, PieceworkError
 from piecework.integrations.embeddings.modules import resize_module
-from piecework.integrations.embeddings.safetensors import (
-    SafetensorsFile,
-    read_header,
-    resized_header,
-    write_resized,
-)
+from piecework.integrations.embeddings.safetensors import resized_header, write_resized
 from piecework.integrations.embeddings.tables import Change, RowInit
 from piecework.integrations.embeddings.transplantation import donor_combinations
 from piecework.io.atomic_files import atomic_file, check_writable
 from piecework.io.read_file import json_object
+from piecework.io.safetensors_files import INDEX, SafetensorsFile, read_header, weight_files
 from piecework.vocabulary.changed_vocabulary import check_id_map
 
-_MODEL, _INDEX = "model.safetensors", "model.safetensors.index.json"
 _CONFIGS = ("config.json", "generation_config.json")
 _NUM_ANCHORS = 16
 
@@ -156,7 +151,7 @@ def _planned(source: str, change: Change) -> _Plan:
     index: dict[str, Any] | None = None
     if is_folder := os.path.isdir(source):
         _check_tokenizer(source, change.id_map)
-        names, index = _weight_files(source)
+        names, index = weight_files(source)
     files = {name: read_header(os.path.join(source, name) if name else source) for name in names}
     file_of: dict[str, str] = {}
     for file_name, file in files.items():
@@ -168,7 +163,7 @@ def _planned(source: str, change: Change) -> _Plan:
     for name, file_name in () if index is None else index["weight_map"].items():
         if file_of.get(name) != file_name:
             problem = f"has {name!r} in {file_name}, but it is in {file_of.get(name, 'no file')}"
-            raise FormatError(os.path.join(source, _INDEX), problem)
+            raise FormatError(os.path.join(source, INDEX), problem)
     types = {name: tensor.type for file in files.values() for name, tensor in file.tensors.items()}
     found = change.tables_of(types, source)
     rows = next(iter(found.values()))
@@ -179,7 +174,7 @@ def _planned(source: str, change: Change) -> _Plan:
         if os.path.exists(path):
             configs[name] = change.config_of(json_object(path), rows, path)
     if index is not None:
-        configs[_INDEX] = _resized_index(index, files, tables, len(change.old_ids))
+        configs[INDEX] = _resized_index(index, files, tables, len(change.old_ids))
     texts = {
         name: json.dumps(config, indent=2, ensure_ascii=False) + "\n"
         for name, config in configs.items()
@@ -195,23 +190,6 @@ def _check_tokenizer(folder: str, id_map: IdMap) -> None:
         return  # a folder without a tokenizer, or with one that is not read here
     if not id_map.is_of(vocab):
         raise ArgumentError("id_map", f"is the map of another tokenizer than that in {folder}")
-
-
-def _weight_files(folder: str) -> tuple[list[str], dict[str, Any] | None]:
-    """Return the names of the weight files of a folder, and the index if there are several."""
-    path = os.path.join(folder, _INDEX)
-    if not os.path.exists(path):
-        if not os.path.exists(os.path.join(folder, _MODEL)):
-            raise FileError(folder, f"has no weights; it needs {_MODEL} or {_INDEX}")
-        return [_MODEL], None
-    index = json_object(path)
-    weight_map = index.get("weight_map")
-    if not isinstance(weight_map, dict) or not weight_map:
-        raise FormatError(path, "has no weight_map, an object of tensor names and files")
-    for name in weight_map.values():
-        if not isinstance(name, str) or os.path.basename(name) != name or name in ("", ".", ".."):
-            raise FormatError(path, f"{name!r} is not the name of a file in the folder")
-    return sorted(set(weight_map.values())), index
 
 
 def _resized_index(

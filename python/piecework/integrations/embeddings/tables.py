@@ -16,17 +16,13 @@ import numpy.typing as npt
 
 from piecework import IdMap
 from piecework.errors import ArgumentError, FormatError
+from piecework.io.safetensors_files import INPUT_TABLE, Rows, TensorType
 
 RowInit: TypeAlias = Literal["mean-of-pieces", "mean", "normal", "zeros", "omp"]
-Rows: TypeAlias = npt.NDArray[np.float64]
 ReadRows: TypeAlias = Callable[[npt.NDArray[np.int64]], Rows]
 """A function from old ids to their rows, float64 of shape (ids, width)."""
 
 BLOCK_BYTES = 4 << 20
-_INPUT = re.compile(
-    r"(^|\.)(word_embeddings|word_embedding|wte|embed_tokens|tok_embeddings|tokens_embed|embed_in|shared)"
-    r"\.weight$"
-)
 _OUTPUT = re.compile(
     r"(^|\.)(lm_head|lm_head\.decoder|predictions\.decoder|predictions|vocab_projector|generator_lm_head"
     r"|embed_out|lm_loss|pred_layer\.proj)\.(weight|bias)$"
@@ -34,28 +30,6 @@ _OUTPUT = re.compile(
     r"|(^|\.)final_logits_bias$"
 )
 _ID_SUFFIXES = ("_token_id", "_token_ids")
-
-
-class TensorType(NamedTuple):
-    """The shape of a tensor, the name of its type, and whether that is floating-point."""
-
-    shape: tuple[int, ...]
-    dtype: str
-    is_floating: bool
-
-    @property
-    def rows(self) -> int:
-        """The rows of a table or a bias; a bias of shape (1, n) has n.
-
-        >>> [TensorType(shape, "F32", True).rows for shape in ((5, 8), (5,), (1, 5), ())]
-        [5, 5, 5, 0]
-        """
-        return self.shape[1] if self.is_transposed else self.shape[0] if self.shape else 0
-
-    @property
-    def is_transposed(self) -> bool:
-        """Whether it is a bias of shape (1, n)."""
-        return len(self.shape) == 2 and self.shape[0] == 1
 
 
 class Combination(NamedTuple):
@@ -103,7 +77,7 @@ class Change:
                 "has no embedding table with a known name, such as wte.weight; name the tables"
             )
             raise FormatError(place, problem)
-        first = next((name for name in chosen if _INPUT.search(name)), chosen[0])
+        first = next((name for name in chosen if INPUT_TABLE.search(name)), chosen[0])
         rows, wanted = tensors[first].rows, len(self.id_map.new_ids)
         for name in chosen:
             shape, dtype, is_floating = tensors[name]
@@ -157,7 +131,7 @@ class Change:
 
 def _known(tensors: Mapping[str, TensorType]) -> list[str]:
     sizes = {name: len(tensor.shape) for name, tensor in tensors.items()}
-    inputs = [name for name, size in sizes.items() if _INPUT.search(name) and size == 2]
+    inputs = [name for name, size in sizes.items() if INPUT_TABLE.search(name) and size == 2]
     outputs = [name for name, size in sizes.items() if _OUTPUT.search(name) and size in (1, 2)]
     return inputs + outputs if inputs else []
 
