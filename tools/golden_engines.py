@@ -1,0 +1,114 @@
+"""Run the golden files of published tokenizers with several versions of each library.
+
+python tools/golden_engines.py DATA FOLDER           # write the tables of conformance/published/README.md
+python tools/golden_engines.py DATA FOLDER --report  # and print every difference
+
+Versions that FOLDER lacks are installed there, each in a folder of its own (2 GB). DATA is the folder of the
+test data.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from golden_sets import README, run_checker, sets, unpack
+
+VERSIONS = {
+    "tokenizers": "0.13.3 0.15.2 0.19.1 0.20.3 0.21.4 0.22.2 0.23.3 1.0.0rc3".split(),
+    "transformers": "4.36.2 4.41.2 4.46.3 4.57.6 5.0.0 5.8.1 5.21.1 5.22.2 5.24.0".split(),
+    "tiktoken": "0.5.2 0.7.0 0.9.0 0.12.0 0.14.0".split(),
+    "sentencepiece": "0.1.99 0.2.0 0.2.1 0.2.2 0.2.3".split(),
+    "mistral_common": ["1.13.1"],
+}
+# What a version needs besides its own requirements.
+BESIDES = {"transformers": ["sentencepiece==0.2.1", "protobuf", "jinja2", "numpy<2.3"]}
+BEGIN, END = "<!-- engines: written by `make golden-engines` -->\n", "<!-- end of engines -->\n"
+ROW = re.compile(r"^row \d+ .*\n((?:  .*\n)*)", re.MULTILINE)
+
+
+def main() -> int:
+    """Write the tables; return the exit code."""
+    parser = argparse.ArgumentParser(description="Run the golden files with several versions.")
+    parser.add_argument("data", type=Path, help="the folder of the test data")
+    parser.add_argument("folder", type=Path, help="where the versions are installed")
+    parser.add_argument("--report", action="store_true", help="print every difference")
+    given = parser.parse_args()
+    lines: list[str] = []
+    for library in VERSIONS:
+        lines += [*table(library, given.data, given.folder, given.report), ""]
+    before, rest = README.read_text(encoding="utf-8").split(BEGIN)
+    page = before + BEGIN + "\n".join(lines) + END + rest.split(END)[1]
+    README.write_text(page, encoding="utf-8")
+    return 0
+
+
+def table(library: str, data: Path, folder: Path, is_reported: bool) -> Iterator[str]:
+    """Yield the lines of a table: a row for each tokenizer, a column for each version."""
+    versions = VERSIONS[library]
+    yield f"| {library} | {' | '.join(versions)} |"
+    yield "|---" * (len(versions) + 1) + "|"
+    for name, entry in sets().items():
+        if library not in (entry["library"], *(["transformers"] if "class" in entry else [])):
+            continue
+        cells = []
+        for version in versions:
+            output = output_of(library, version, name, entry, data, folder)
+            if is_reported:
+                print(f"==== {name}: {library} {version}", output, sep="\n", flush=True)
+            cells.append(cell(output))
+        yield f"| {name} | {' | '.join(cells)} |"
+
+
+def output_of(
+    library: str, version: str, name: str, entry: Mapping[str, Any], data: Path, folder: Path
+) -> str:
+    """Return what the checker prints with a version of a library."""
+    packages = installed(library, version, folder)
+    with tempfile.TemporaryDirectory() as unpacked:
+        source = unpack(entry, data, Path(unpacked))
+        if library == "transformers":
+            source = folder_with_class(entry, Path(unpacked))
+        done = run_checker(name, library, source, str(packages))
+    return done.stdout if done.stdout else done.stderr
+
+
+def installed(library: str, version: str, folder: Path) -> Path:
+    """Return the folder of a version, installed if it is not there."""
+    target = folder / f"{library.replace('_', '-')}-{version}"
+    if not target.is_dir():
+        wanted = [f"{library}=={version}", *BESIDES.get(library, [])]
+        options = ["--quiet", "--only-binary", ":all:", "--target", target]
+        subprocess.run([sys.executable, "-m", "pip", "install", *options, *wanted], check=True)
+    return target
+
+
+def folder_with_class(entry: Mapping[str, Any], folder: Path) -> Path:
+    """Name the class and the type of model in a folder, as the published one does."""
+    for file, key in (("tokenizer_config.json", "class"), ("config.json", "model_type")):
+        if key in entry:
+            field = "tokenizer_class" if key == "class" else key
+            (folder / file).write_text(json.dumps({field: entry[key]}), encoding="utf-8")
+    return folder
+
+
+def cell(output: str) -> str:
+    """Return a mark, or the numbers of rows with other ids and of rows with other offsets or text."""
+    fields = [re.findall(r"^  (\w+):", lines, re.MULTILINE) for lines in ROW.findall(output)]
+    ids = sum(not {"ids", "error"}.isdisjoint(names) for names in fields)
+    if not fields:
+        return "✓" if " compared rows differ" in output else "fails"
+    return ", ".join(
+        f"{count} {what}" for count, what in ((ids, "ids"), (len(fields) - ids, "rest")) if count
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
