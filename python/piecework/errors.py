@@ -19,6 +19,7 @@
     ├── FileError           (OSError)      a path cannot be opened, read or written
     ├── MissingExtraError   (ImportError)  an optional dependency is not installed
     ├── WorkerError         (RuntimeError) a cluster, or a worker of it, cannot run piecework
+    ├── ProgramError        (RuntimeError) a program that answers a golden file fails, hangs or is wrong
     └── InternalError       (RuntimeError) a defect of piecework: please report it
 
 Warnings are subclasses of `UserWarning`: `TrainingWarning`, `CorpusWarning`, `FormatWarning` and
@@ -375,6 +376,16 @@ class WorkerError(PieceworkError, RuntimeError):
 
     >>> issubclass(WorkerError, RuntimeError)
     True
+    """
+
+
+class ProgramError(PieceworkError, RuntimeError):
+    """A program that answers the rows of a golden file fails, hangs or writes something else.
+
+    >>> issubclass(ProgramError, RuntimeError)
+    True
+
+    Its `kind` is "start", "exit", "timeout", "output" or "row".
     """
 
 

@@ -36,6 +36,7 @@ ERROR_TREE = {
     "StageError": RuntimeError,
     "FileError": OSError,
     "MissingExtraError": ImportError,
+    "ProgramError": RuntimeError,
     "WorkerError": RuntimeError,
     "InternalError": RuntimeError,
 }

@@ -13,6 +13,7 @@ from piecework.analysis.compare import compare
 from piecework.analysis.corpus_counts import token_counts
 from piecework.analysis.explain import explain
 from piecework.analysis.gold import Gold, boundary_scores, read_gold
+from piecework.analysis.golden import Golden, GoldenCheck, check_golden, golden
 from piecework.analysis.lineage import lineage
 from piecework.analysis.prune_plan import plan_prune
 from piecework.analysis.report import html_report
@@ -25,13 +26,17 @@ from piecework.analysis.vocabulary_report import inspect
 __all__ = [
     "EXAMPLES",
     "Gold",
+    "Golden",
+    "GoldenCheck",
     "bench",
     "bench_files",
     "boundary_scores",
     "charts",
+    "check_golden",
     "compare",
     "explain",
     "explain_training",
+    "golden",
     "html_report",
     "inspect",
     "lineage",

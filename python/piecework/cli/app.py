@@ -56,6 +56,7 @@ TASKS = {
     "Compare and check": {
         "compare": "Measure TOKENIZERs on a corpus and print a table.",
         "verify": "Check that TOKENIZER gives the ids of its library.",
+        "golden": "Write texts and their ids that judge any engine.",
         "bench": "Measure how fast TOKENIZER encodes and decodes.",
     },
     "Change a tokenizer": {

@@ -1,0 +1,240 @@
+"""Make a golden file: choose texts, encode them in every mode, and compare the ids with the definition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from itertools import islice
+from typing import Any
+
+import piecework as pw
+from piecework import Encoding, Tokenizer
+from piecework._internal._core import UNICODE_VERSION
+from piecework._internal.validation import check_tokenizer
+from piecework.analysis.corpus_texts import Texts, reading
+from piecework.analysis.golden.cover import chosen
+from piecework.analysis.golden.file import FLAGS, Golden, GoldenRow, header_of, json_line
+from piecework.analysis.golden.texts import Candidate, candidates, members, of_corpus
+from piecework.errors import ArgumentError, InternalError, PieceworkError, StageError
+from piecework.spec.custom import CustomStage
+
+MAX_ROWS = 400
+MAX_BYTES = 100_000
+_HEADER_BYTES = 3_500
+_CORPUS_TEXTS = 4_000
+_CORPUS_SHARE = 5  # of the rows and bytes, a fifth is for texts of a corpus
+
+
+def golden(
+    tokenizer: Tokenizer, *, corpus: Texts | None = None, name: str = "", format: str = ""
+) -> Golden:
+    """Choose texts that tell engines apart, with the ids that a tokenizer gives them.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
+    >>> pins = golden(tok, name="hugs")
+    >>> pins.tokenizer["name"], pins.rows[0].comment
+    ('hugs', 'the empty text')
+
+    At most 400 rows of about 100,000 bytes. The texts come from the tokenizer: its normalizer, its pattern,
+    its added tokens and its vocabulary; equal tokenizers get equal rows. `corpus` adds lines of texts, which
+    are then in the file. `name` and `format` are for the header.
+
+    Raises `StageError` for a tokenizer with a stage in Python, which no other engine has.
+    """
+    check_tokenizer(tokenizer)
+    _refuse_custom(tokenizer)
+    special = [answered_row(tokenizer, row) for row in _special_rows(tokenizer)]
+    rows, size = MAX_ROWS - len(special), MAX_BYTES - _HEADER_BYTES - sum(map(_size, special))
+    lines: list[GoldenRow] = []
+    if corpus is not None:
+        texts = list(islice(of_corpus(_texts_of(corpus)), _CORPUS_TEXTS))
+        lines = _chosen_rows(tokenizer, texts, rows // _CORPUS_SHARE, size // _CORPUS_SHARE)
+        rows, size = rows - len(lines), size - sum(map(_size, lines))
+    plain = _chosen_rows(tokenizer, candidates(tokenizer), rows, size)
+    every = (*plain, *special, *lines)
+    answered = tuple(replace(row, row=number) for number, row in enumerate(every, 1))
+    used = {flag for row in answered for flag in row.flags}
+    return Golden(
+        tokenizer=header_of(tokenizer, name, format),
+        unicode=UNICODE_VERSION,
+        generator=f"piecework {pw.__version__}",
+        flags={flag: about for flag, about in FLAGS.items() if flag in used},
+        rows=answered,
+        corpus=corpus is not None,
+    )
+
+
+def _refuse_custom(tokenizer: Tokenizer) -> None:
+    spec = tokenizer.spec
+    for stage in (
+        *members(spec.normalizer, pw.spec.SequenceNormalizer, "normalizers"),
+        *members(spec.pre_tokenizer, pw.spec.SequencePreTokenizer, "pretokenizers"),
+    ):
+        if isinstance(stage, CustomStage):
+            problem = "is a Python function, which no other engine runs"
+            advice = "make the golden file of the tokenizer without it"
+            raise StageError(repr(stage), problem, hint=advice)
+
+
+def _texts_of(corpus: Texts) -> Iterator[str]:
+    with reading("reading", [corpus], None) as rows_of:
+        for rows in rows_of(corpus):
+            yield from rows.to_list()
+
+
+def _chosen_rows(
+    tokenizer: Tokenizer, texts: Sequence[Candidate], most: int, size: int
+) -> list[GoldenRow]:
+    rows = [answered_row(tokenizer, _row_of(one)) for one in texts]
+    return [rows[at] for at in chosen(tokenizer, texts, list(map(_size, rows)), most, size)]
+
+
+def _size(row: GoldenRow) -> int:
+    """Return the bytes of a row in the file, with two more for its number."""
+    return len(json_line(row.to_dict()).encode()) + 3
+
+
+def _row_of(candidate: Candidate) -> GoldenRow:
+    return GoldenRow(
+        0,
+        candidate.text,
+        add_special_tokens=False,
+        parse_special=candidate.parse_special,
+        flags=(candidate.flag,),
+        comment=candidate.comment,
+    )
+
+
+# ---- rows in other modes
+
+_FIRST = "Hello world, it's 12:30! Ünïcödé 漢字 and more words"
+_SECOND = "another text\nwith lines"
+
+
+def _special_rows(tokenizer: Tokenizer) -> Iterator[GoldenRow]:
+    """Yield rows with special tokens, pairs, truncation, padding and the chat template."""
+
+    def row(flag: str, comment: str, text: str = _FIRST, **settings: Any) -> GoldenRow:
+        return GoldenRow(0, text, flags=(flag,), comment=comment, **settings)
+
+    yield row("special-tokens", "one text with the tokens of the post-processor", "Hello world")
+    yield row("special-tokens", "the empty text with the tokens of the post-processor", "")
+    yield row("special-tokens", "spaces alone with the tokens of the post-processor", "  ")
+    yield row("special-tokens", "leading and trailing spaces", "  Hello  ")
+    yield row("pair", "two texts", "Hello", pair="world a")
+    yield row("pair", "two texts without special tokens", "Hello", pair="world a", add_special_tokens=False)
+    yield row("pair", "spaces at the seam", "a ", pair=" b")
+    yield row("pair", "an empty first text", "", pair="b")
+    yield row("pair", "an empty second text", "a", pair="")
+    added = tokenizer.added_tokens
+    for token in [one for one in added if one.special][:2]:
+        yield row("pair", "a special token in both texts", f"{token.content}a", pair=f"b {token.content}")
+        yield row("special-tokens", "a special token at the start of the text", f"{token.content} a")
+    yield from _truncated_rows(tokenizer, row)
+    yield from _padded_rows(tokenizer, row)
+    yield from _chat_rows(tokenizer)
+
+
+def _truncated_rows(tokenizer: Tokenizer, row: Any) -> Iterator[GoldenRow]:
+    cases: tuple[tuple[int, str, str, str | None, str], ...] = (
+        (7, "right", "longest_first", None, "the end is cut off"),
+        (7, "left", "longest_first", None, "the start is cut off"),
+        (6, "right", "longest_first", _SECOND, "both texts of a pair are cut"),
+        (9, "right", "longest_first", "a b", "the longer text of a pair is cut"),
+        (9, "left", "longest_first", _SECOND, "both texts of a pair are cut at the start"),
+        (12, "right", "only_first", "a b", "the first text of a pair is cut"),
+        (12, "left", "only_first", "a b", "the first text of a pair is cut at the start"),
+        (60, "right", "only_second", _SECOND * 9, "the second text of a pair is cut"),
+        (60, "left", "only_second", _SECOND * 9, "the second text of a pair is cut at the start"),
+        (100, "right", "longest_first", None, "a length that cuts nothing"),
+    )
+    for length, side, strategy, pair, comment in cases:
+        truncation = {"max_length": length, "side": side, "stride": 0, "strategy": strategy}
+        yield row("truncation", comment, pair=pair, truncation=truncation)
+    truncation = {"max_length": 8, "side": "left", "stride": 2, "strategy": "longest_first"}
+    yield row("truncation", "a stride, which matters for later windows only", truncation=truncation)
+    truncation = {"max_length": 5, "side": "right", "stride": 0, "strategy": "longest_first"}
+    yield row("truncation", "without special tokens", truncation=truncation, add_special_tokens=False)
+    exact = tokenizer.without_truncation().without_padding().count("Hello world")
+    for length in (exact - 1, exact, exact + 1):
+        truncation = {**truncation, "max_length": max(length, 1)}
+        yield row("truncation", "a length beside the length of the text", "Hello world", truncation=truncation)
+
+
+def _padded_rows(tokenizer: Tokenizer, row: Any) -> Iterator[GoldenRow]:
+    stored = tokenizer.spec.padding
+    role = tokenizer.special_tokens_map.get("pad_token")
+    pad_id = tokenizer.token_to_id(role) if isinstance(role, str) else None
+    if pad_id is None:
+        pad_id = stored.pad_id if stored else 0
+    if tokenizer.id_to_token(pad_id) is None:
+        return
+    for side in ("right", "left"):
+        padding = {"length": 12, "side": side, "id": pad_id}
+        yield row("padding", f"padded on the {side}", "Hello world", padding=padding)
+    padding = {"length": 12, "side": "right", "id": pad_id}
+    yield row("padding", "a pair is padded", "Hello", pair="b", padding=padding)
+    yield row("padding", "an empty text is padded", "", padding={**padding, "length": 4})
+    yield row("padding", "a length shorter than the text", padding={**padding, "length": 3})
+    truncation = {"max_length": 8, "side": "right", "stride": 0, "strategy": "longest_first"}
+    both = {"truncation": truncation, "padding": {**padding, "length": 10}}
+    yield row("padding", "truncated, then padded", **both)
+
+
+_CHATS: tuple[tuple[Mapping[str, str], ...], ...] = (
+    ({"role": "user", "content": "Hello, it's 12:30."},),
+    ({"role": "user", "content": " a\n"}, {"role": "assistant", "content": "b  "}, {"role": "user", "content": "c"}),
+    ({"role": "system", "content": "You are\n\nhelpful."}, {"role": "user", "content": "漢字 😀"}),
+)  # fmt: skip
+
+
+def _chat_rows(tokenizer: Tokenizer) -> Iterator[GoldenRow]:
+    if tokenizer.chat_template is None:
+        return
+    for messages in _CHATS:
+        try:
+            text = pw.chat.apply_chat_template(tokenizer, messages).text
+        except PieceworkError:  # a template without a system role, or that needs tools
+            continue
+        comment = f"a chat of {len(messages)} messages"
+        yield GoldenRow(
+            0, text, messages=messages, add_special_tokens=False, flags=("chat",), comment=comment
+        )
+
+
+# ---- answers
+
+
+def encoding_of(tokenizer: Tokenizer, row: GoldenRow) -> Encoding:
+    """Encode a row in its mode."""
+    mode = tokenizer.without_truncation().without_padding()
+    if row.truncation is not None:
+        settings = dict(row.truncation)
+        mode = mode.with_truncation(settings.pop("max_length"), **settings)
+    if row.padding is not None:
+        length, side, pad_id = (row.padding[name] for name in ("length", "side", "id"))
+        token = mode.id_to_token(pad_id)
+        mode = mode.with_padding(length, side=side, pad_id=pad_id, pad_token=token)
+    return mode.encode(
+        row.text,
+        row.pair,
+        add_special_tokens=row.add_special_tokens,
+        parse_special=row.parse_special,
+    )
+
+
+def answered_row(tokenizer: Tokenizer, row: GoldenRow) -> GoldenRow:
+    """Return a row with the ids, tokens, offsets and decoded text of a tokenizer."""
+    try:
+        encoding = encoding_of(tokenizer, row)
+    except PieceworkError:
+        return replace(row, error=True)
+    return replace(
+        row,
+        ids=tuple(encoding.ids),
+        tokens=tuple(encoding.tokens),
+        byte_offsets=tuple(encoding.byte_offsets),
+        char_offsets=tuple(encoding.offsets),
+        decoded=tokenizer.decode(encoding.ids, skip_special_tokens=False),
+    )

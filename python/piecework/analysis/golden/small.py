@@ -1,0 +1,137 @@
+"""A tokenizer whose vocabulary has only the entries that some texts can use, so that variants compile fast."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from piecework import Tokenizer
+from piecework.reference.patterns import to_printable
+from piecework.spec import (
+    BPE,
+    Char,
+    Model,
+    SentencePiece,
+    TokenizerSpec,
+    Unigram,
+    WordLevel,
+    WordPiece,
+)
+
+_INDEXED = 10
+
+
+def small_spec(tokenizer: Tokenizer, texts: Iterable[str]) -> TokenizerSpec:
+    """Return the specification with the entries that are part of the texts, numbered anew.
+
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "pug": 1, "hug": 2, "##s": 3}))
+    >>> small_spec(tok, ["hugs"]).model.vocab
+    {'[UNK]': 0, 'hug': 1, '##s': 2}
+
+    The tokens of all texts are the same. Post-processor, decoder, truncation and padding are left out.
+    """
+    spec = tokenizer.spec.without_stages(("post_processor", "decoder", "truncation", "padding"))
+    spec = replace(spec, parse_special=True)
+    is_part = _substrings(_forms(tokenizer, texts))
+    return _renumbered(spec, _small_model(spec.model, is_part))
+
+
+def _forms(tokenizer: Tokenizer, texts: Iterable[str]) -> set[str]:
+    """Return the texts as the model can see them, also without the normalizer and in other letter case."""
+    forms: set[str] = set()
+    for text in texts:
+        plain = {text, text.lower(), text.upper(), tokenizer.normalize(text)}
+        spaced = {"▁" + one.replace(" ", "▁") + "▁" for one in plain}
+        forms |= plain | spaced | {to_printable(f" {one}") for one in plain}
+        forms.update(word for word, _ in tokenizer.pre_tokenize(text))
+    return forms
+
+
+def _substrings(forms: set[str]) -> Callable[[str], bool]:
+    """Return a test whether a string is part of one of the forms."""
+    starts = {
+        form[at : at + length]
+        for form in forms
+        for at in range(len(form))
+        for length in range(1, _INDEXED + 1)
+    }
+    joined = "\n".join(sorted(form for form in forms if len(form) > _INDEXED))
+    return lambda text: text[:_INDEXED] in starts and (len(text) <= _INDEXED or text in joined)
+
+
+def _small_model(model: Model, is_part: Callable[[str], bool]) -> Model:
+    if isinstance(model, WordPiece):
+        prefix = model.continuing_subword_prefix
+
+        def is_used(token: str) -> bool:
+            return token == model.unk_token or is_part(token.removeprefix(prefix))
+
+        return replace(model, vocab=_filtered(model.vocab, is_used))
+    if isinstance(model, WordLevel | Char):
+        unknown = model.unk_token
+        return replace(model, vocab=_filtered(model.vocab, lambda t: t == unknown or is_part(t)))
+    if isinstance(model, BPE):
+        return _small_bpe(model, is_part)
+    if isinstance(model, Unigram):
+        lowest = min((score for _, score in model.pieces), default=0.0)
+        kept = [
+            (text, score)
+            for text, score in model.pieces
+            if score == lowest or text == model.unk_token or _is_byte(text) or is_part(text)
+        ]
+        unk_id = next((at for at, one in enumerate(kept) if one[0] == model.unk_token), None)
+        return replace(model, pieces=tuple(kept), unk_id=unk_id)
+    return _small_sentencepiece(model, is_part)
+
+
+def _small_bpe(model: BPE, is_part: Callable[[str], bool]) -> BPE:
+    prefix, suffix = model.continuing_subword_prefix or "", model.end_of_word_suffix or ""
+
+    def is_used(token: str) -> bool:
+        text = token.removeprefix(prefix).removesuffix(suffix)
+        return len(text) <= 1 or token == model.unk_token or _is_byte(token) or is_part(text)
+
+    vocab = _filtered(model.vocab, is_used)
+    merges = tuple(
+        (left, right)
+        for left, right in model.merges
+        if left in vocab and right in vocab and left + right[len(prefix) :] in vocab
+    )
+    return replace(model, vocab=vocab, merges=merges)
+
+
+def _small_sentencepiece(model: SentencePiece, is_part: Callable[[str], bool]) -> SentencePiece:
+    normal = [one.score for one in model.pieces if one.type == "normal"]
+    lowest = model.lowest_score
+    if lowest is None and normal:
+        lowest = min(normal)
+    pieces = tuple(one for one in model.pieces if one.type != "normal" or is_part(one.text))
+    return replace(model, pieces=pieces, lowest_score=lowest)
+
+
+def _is_byte(token: str) -> bool:
+    return len(token) == 6 and token.startswith("<0x")
+
+
+def _filtered(vocab: Any, is_used: Callable[[str], bool]) -> dict[str, int]:
+    kept = sorted((id, token) for token, id in vocab.items() if is_used(token))
+    return {token: id for id, token in kept}
+
+
+def _renumbered(spec: TokenizerSpec, model: Model) -> TokenizerSpec:
+    """Give the tokens of a model and the added tokens new ids, in the order of the old ones."""
+    vocab = model.vocab
+    if not isinstance(model, Unigram | SentencePiece):
+        model = replace(model, vocab={token: id for id, token in enumerate(vocab)})
+        vocab = model.vocab
+    others = sorted(
+        (token for token in spec.added_tokens if token.content not in vocab), key=lambda t: t.id
+    )
+    new_ids = {token.content: len(vocab) + at for at, token in enumerate(others)}
+    added = tuple(
+        replace(token, id=new_ids.get(token.content, vocab.get(token.content, -1)))
+        for token in spec.added_tokens
+    )
+    return replace(spec, model=model, added_tokens=added)
