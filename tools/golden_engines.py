@@ -15,6 +15,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -73,7 +74,7 @@ def output_of(
     """Return what the checker prints with a version of a library."""
     packages = installed(library, version, folder)
     with tempfile.TemporaryDirectory() as unpacked:
-        source = unpack(entry, data, Path(unpacked))
+        source = unpack(entry, [data / file for file in entry["files"]], Path(unpacked))
         if library == "transformers":
             source = folder_with_class(entry, Path(unpacked))
         done = run_checker(name, library, source, str(packages))
@@ -100,14 +101,16 @@ def folder_with_class(entry: Mapping[str, Any], folder: Path) -> Path:
 
 
 def cell(output: str) -> str:
-    """Return a mark, or the numbers of rows with other ids and of rows with other offsets or text."""
-    fields = [re.findall(r"^  (\w+):", lines, re.MULTILINE) for lines in ROW.findall(output)]
-    ids = sum(not {"ids", "error"}.isdisjoint(names) for names in fields)
+    """Return a mark, or the numbers of rows by what differs first: an error, ids, or offsets and text."""
+    fields = [
+        re.findall(r"^  (\w+): expected", lines, re.MULTILINE) for lines in ROW.findall(output)
+    ]
     if not fields:
-        return "✓" if " compared rows differ" in output else "fails"
-    return ", ".join(
-        f"{count} {what}" for count, what in ((ids, "ids"), (len(fields) - ids, "rest")) if count
+        return "✓" if " compared rows differ" in output else "does not load"
+    kinds = Counter(
+        {"error": "errors", "ids": "ids"}.get(names[0], "offsets or text") for names in fields
     )
+    return ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
 
 
 if __name__ == "__main__":

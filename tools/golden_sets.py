@@ -17,13 +17,12 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import piecework as pw
-from piecework.analysis.golden import Golden, golden
 
 if sys.version_info >= (3, 11):
     import tomllib
@@ -63,12 +62,13 @@ def sets() -> dict[str, dict[str, Any]]:
 def write(name: str, data: Path, is_check: bool) -> bool:
     """Write or compare the golden file of a tokenizer; return whether it is as its library says."""
     entry = sets()[name]
-    if missing := [file for file in entry["files"] if not (data / file).is_file()]:
-        print(f"{name}: not written, because DATA has no {missing[0]}")
+    files = [data / file for file in entry["files"]]
+    if missing := [file for file in files if not file.is_file()]:
+        print(f"{name}: not written, because there is no {missing[0]}")
         return True
     target = PUBLISHED / f"{name}.jsonl"
     with tempfile.TemporaryDirectory() as folder:
-        source = unpack(entry, data, Path(folder))
+        source = unpack(entry, files, Path(folder))
         made = Path(folder) / "golden.jsonl"
         golden_of(name, source).save(made)
         is_equal = target.is_file() and target.read_bytes() == made.read_bytes()
@@ -77,12 +77,12 @@ def write(name: str, data: Path, is_check: bool) -> bool:
         return (is_equal or not is_check) and is_verified(name, source)
 
 
-def unpack(entry: Mapping[str, Any], data: Path, folder: Path) -> Path:
+def unpack(entry: Mapping[str, Any], files: Sequence[Path], folder: Path) -> Path:
     """Write the files of a tokenizer into a folder as its library reads them; return the path to load."""
-    for file in entry["files"]:
-        raw = (data / file).read_bytes()
-        target = folder / Path(file).name.removesuffix(".gz")
-        target.write_bytes(gzip.decompress(raw) if file.endswith(".gz") else raw)
+    for file in files:
+        raw = file.read_bytes()
+        target = folder / file.name.removesuffix(".gz")
+        target.write_bytes(gzip.decompress(raw) if file.suffix == ".gz" else raw)
     if entry["library"] == "tiktoken":
         (folder / cached_name(target.stem)).write_bytes(raw)
     if "config" not in entry:
@@ -98,11 +98,11 @@ def cached_name(encoding: str) -> str:
     return hashlib.sha1(address.encode()).hexdigest()
 
 
-def golden_of(name: str, source: Path) -> Golden:
+def golden_of(name: str, source: Path) -> pw.analysis.Golden:
     """Return the golden file of a tokenizer that `unpack` wrote."""
     options = {"encoding_name": source.stem} if source.suffix == ".tiktoken" else {}
     tokenizer = pw.Tokenizer.load(source, **options).without_padding().without_truncation()
-    return golden(tokenizer, name=name)
+    return pw.analysis.golden(tokenizer, name=name)
 
 
 def is_verified(name: str, source: Path) -> bool:
