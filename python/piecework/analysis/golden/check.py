@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
@@ -87,7 +87,9 @@ def _cells(one: RowDifference) -> tuple[str, ...]:
     name = one.differs[0]
     found = one.answer.get("error") if name == "error" else one.answer[name]
     expected = "an error" if one.row.error else getattr(one.row, "ids" if name == "error" else name)
-    shown = map(_short, (show_whitespace(text), expected, found if found is not None else one.answer))
+    shown = map(
+        _short, (show_whitespace(text), expected, found if found is not None else one.answer)
+    )
     first, second, third = shown
     return str(one.row.row), first, ", ".join(one.differs), second, third
 
@@ -120,8 +122,8 @@ def check_golden(
     `path` of the tokenizer. Rows of a mode that the library lacks are skipped and counted.
 
     `program` is a command: it reads one JSON object a line from its standard input, a row without its
-    answers, and writes one a line: `{"row": 1, "ids": [...]}`, or `"error"` or `"skip"` with a reason in place
-    of the ids. `tokens`, `byte_offsets`, `char_offsets` and `decoded` are compared if it writes them. It has
+    answers, and writes one a line: `{"row": 1, "ids": [...]}`, or `"error"` or `"skip"` with a reason in
+    place of the ids. `tokens`, `byte_offsets`, `char_offsets` and `decoded` are compared if it writes them. It has
     `timeout` seconds.
 
     Raises `FormatError` for a file of another Unicode version or another tokenizer, `ProgramError` for a

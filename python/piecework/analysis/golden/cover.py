@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import heapq
 import unicodedata
+import warnings
 from collections import Counter
 from collections.abc import Hashable, Iterator, Sequence
+from itertools import pairwise
 from typing import TypeAlias
 
 from piecework import Tokenizer
+from piecework.analysis.golden.fixed_texts import SPACES, Candidate
 from piecework.analysis.golden.small import small_spec
-from piecework.analysis.golden.texts import SPACES, Candidate
 from piecework.analysis.golden.variants import variants
 from piecework.errors import PieceworkError
 
@@ -40,7 +42,9 @@ def chosen(
     return sorted(_greedy(features, costs, most, size))
 
 
-def _greedy(features: Sequence[set[Feature]], costs: Sequence[int], most: int, size: int) -> list[int]:
+def _greedy(
+    features: Sequence[set[Feature]], costs: Sequence[int], most: int, size: int
+) -> list[int]:
     """Return the sets that gain most for their cost, chosen one after the other.
 
     The gain of a set can only fall, so a set whose gain is still the highest is the best one.
@@ -79,19 +83,23 @@ def _value(feature: Feature, times: int) -> float:
 
 
 def _shown_changes(tokenizer: Tokenizer, candidates: Sequence[Candidate]) -> list[set[Feature]]:
-    """Return for each candidate the changes of the specification that change its ids."""
+    """Return for each candidate the changes of the tokenizer that change its ids."""
     texts = [one.text for one in candidates]
-    spec = small_spec(tokenizer, texts)
-    expected = _rows(Tokenizer.from_spec(spec), texts)
     shown: list[set[Feature]] = [set() for _ in candidates]
-    for number, (name, changed) in enumerate(variants(spec)):
-        try:
-            rows = _rows(Tokenizer.from_spec(changed), texts)
-        except PieceworkError:  # a pattern that is not valid, or two tokens of one form
-            continue
-        for at, row in enumerate(rows):
-            if row != expected[at] and candidates[at].parse_special:
-                shown[at].add(("change", number, name))
+    small = Tokenizer.from_spec(small_spec(tokenizer, texts))
+    expected = _rows(small, texts)
+    with warnings.catch_warnings():
+        warnings.simplefilter(
+            "ignore"
+        )  # of settings that are mistakes, which is what the changes are
+        for number, (name, make) in enumerate(variants(small)):
+            try:
+                rows = _rows(make(), texts)
+            except PieceworkError:  # a pattern that is not valid, or two tokens of one form
+                continue
+            for at, row in enumerate(rows):
+                if row != expected[at] and candidates[at].parse_special:
+                    shown[at].add(("change", name, number))
     return shown
 
 
@@ -115,13 +123,18 @@ def _seen(tokenizer: Tokenizer, candidate: Candidate) -> Iterator[Feature]:
         if ord(c) > 127 or c in SPACES or not c.isprintable():
             yield ("character", c)
     changed = tokenizer.normalize(text)
-    for before, after in zip(text, text[1:], strict=False):
+    for before, after in pairwise(text):
         yield ("neighbours", _class(before), _class(after))
     yield ("length", min(len(changed) - len(text), 3))
     for word, (start, end) in tokenizer.pre_tokenize(text):
         if start:
             yield ("boundary", _class(text[start - 1]), _class(text[start]))
-        yield ("word", _class(text[start : start + 1]), _class(text[end - 1 : end]), min(len(word), 5))
+        yield (
+            "word",
+            _class(text[start : start + 1]),
+            _class(text[end - 1 : end]),
+            min(len(word), 5),
+        )
 
 
 def _class(c: str) -> str:

@@ -8,12 +8,11 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, fields
 from typing import Any, Final
 
-import piecework as pw
 from piecework import Tokenizer
 from piecework._internal._core import UNICODE_VERSION
-from piecework._internal.validation import PathLike, check_tokenizer, path_text
-from piecework.analysis.displayed import Displayed
+from piecework._internal.validation import PathLike, path_text
 from piecework.analysis.blocks import Block, Grid, Paragraph
+from piecework.analysis.displayed import Displayed
 from piecework.errors import FormatError
 from piecework.io.atomic_files import atomic_stream
 from piecework.io.read_file import file_bytes
@@ -26,7 +25,7 @@ FLAGS: Final = {
     "byte-fallback": "Unknown characters do not become the byte tokens of their UTF-8.",
     "case": "Letters have another lower case, or case matters where it should not.",
     "chat": "The rendered chat template gives other ids.",
-    "clean-text": "Control, format, private-use or unassigned characters are dropped, kept or replaced wrongly.",
+    "clean-text": "Control, format, private-use or unassigned characters are dropped or kept wrongly.",
     "corpus": "Ordinary text of the corpus has other ids.",
     "digits": "Runs of digits, or other numbers, are split at other places.",
     "empty": "The empty text, or a text that normalizes to nothing, has other ids.",
@@ -51,8 +50,10 @@ FLAGS: Final = {
 """Flag -> what an engine does wrong if only rows of this flag fail."""
 
 # Characters that editors and line readers change; JSON escapes keep them.
-_ESCAPED = re.compile("[\x7f-\xa0\xad\u0300-\u036f\u0600-\u0605\u2000-\u200f\u2028-\u202f\u205f-\u2064\u3000"
-                      "\ue000-\uf8ff\ufe00-\ufe0f\ufeff\ufff0-\uffff\U000e0000-\U0010ffff]")
+_ESCAPED = re.compile(
+    "[\x7f-\xa0\xad\u0300-\u036f\u0600-\u0605\u2000-\u200f\u2028-\u202f\u205f-\u2064\u3000"
+    "\ue000-\uf8ff\ufe00-\ufe0f\ufeff\ufff0-\uffff\U000e0000-\U0010ffff]"
+)
 _OPTIONAL = ("pair", "messages", "truncation", "padding")
 _ANSWERS = ("ids", "tokens", "byte_offsets", "char_offsets", "decoded")
 _REQUIRED = ("row", "text", "add_special_tokens", "parse_special", "flags", "comment")
@@ -117,9 +118,8 @@ class Golden(Displayed):
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1, "b": 2}))
     >>> pins = pw.analysis.golden(tok)
-    >>> pins.tokenizer["model"], pins.rows[0].ids, len(pins.rows) < 400
-    ('Char', (), True)
-    >>> print(pins)
+    >>> pins.tokenizer["model"], pins.rows[0].flags, len(pins.rows) < 400
+    ('Char', ('pattern',), True)
     """
 
     tokenizer: Mapping[str, Any]

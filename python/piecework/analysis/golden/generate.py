@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Any
@@ -14,8 +14,9 @@ from piecework._internal.validation import check_tokenizer
 from piecework.analysis.corpus_texts import Texts, reading
 from piecework.analysis.golden.cover import chosen
 from piecework.analysis.golden.file import FLAGS, Golden, GoldenRow, header_of, json_line
-from piecework.analysis.golden.texts import Candidate, candidates, members, of_corpus
-from piecework.errors import ArgumentError, InternalError, PieceworkError, StageError
+from piecework.analysis.golden.fixed_texts import Candidate
+from piecework.analysis.golden.texts import candidates, members, of_corpus
+from piecework.errors import PieceworkError, StageError
 from piecework.spec.custom import CustomStage
 
 MAX_ROWS = 400
@@ -123,14 +124,24 @@ def _special_rows(tokenizer: Tokenizer) -> Iterator[GoldenRow]:
     yield row("special-tokens", "spaces alone with the tokens of the post-processor", "  ")
     yield row("special-tokens", "leading and trailing spaces", "  Hello  ")
     yield row("pair", "two texts", "Hello", pair="world a")
-    yield row("pair", "two texts without special tokens", "Hello", pair="world a", add_special_tokens=False)
+    yield row(
+        "pair",
+        "two texts without special tokens",
+        "Hello",
+        pair="world a",
+        add_special_tokens=False,
+    )
     yield row("pair", "spaces at the seam", "a ", pair=" b")
     yield row("pair", "an empty first text", "", pair="b")
     yield row("pair", "an empty second text", "a", pair="")
     added = tokenizer.added_tokens
     for token in [one for one in added if one.special][:2]:
-        yield row("pair", "a special token in both texts", f"{token.content}a", pair=f"b {token.content}")
-        yield row("special-tokens", "a special token at the start of the text", f"{token.content} a")
+        yield row(
+            "pair", "a special token in both texts", f"{token.content}a", pair=f"b {token.content}"
+        )
+        yield row(
+            "special-tokens", "a special token at the start of the text", f"{token.content} a"
+        )
     yield from _truncated_rows(tokenizer, row)
     yield from _padded_rows(tokenizer, row)
     yield from _chat_rows(tokenizer)
@@ -155,11 +166,18 @@ def _truncated_rows(tokenizer: Tokenizer, row: Any) -> Iterator[GoldenRow]:
     truncation = {"max_length": 8, "side": "left", "stride": 2, "strategy": "longest_first"}
     yield row("truncation", "a stride, which matters for later windows only", truncation=truncation)
     truncation = {"max_length": 5, "side": "right", "stride": 0, "strategy": "longest_first"}
-    yield row("truncation", "without special tokens", truncation=truncation, add_special_tokens=False)
+    yield row(
+        "truncation", "without special tokens", truncation=truncation, add_special_tokens=False
+    )
     exact = tokenizer.without_truncation().without_padding().count("Hello world")
     for length in (exact - 1, exact, exact + 1):
         truncation = {**truncation, "max_length": max(length, 1)}
-        yield row("truncation", "a length beside the length of the text", "Hello world", truncation=truncation)
+        yield row(
+            "truncation",
+            "a length beside the length of the text",
+            "Hello world",
+            truncation=truncation,
+        )
 
 
 def _padded_rows(tokenizer: Tokenizer, row: Any) -> Iterator[GoldenRow]:
@@ -184,9 +202,13 @@ def _padded_rows(tokenizer: Tokenizer, row: Any) -> Iterator[GoldenRow]:
 
 _CHATS: tuple[tuple[Mapping[str, str], ...], ...] = (
     ({"role": "user", "content": "Hello, it's 12:30."},),
-    ({"role": "user", "content": " a\n"}, {"role": "assistant", "content": "b  "}, {"role": "user", "content": "c"}),
+    (
+        {"role": "user", "content": " a\n"},
+        {"role": "assistant", "content": "b  "},
+        {"role": "user", "content": "c"},
+    ),
     ({"role": "system", "content": "You are\n\nhelpful."}, {"role": "user", "content": "漢字 😀"}),
-)  # fmt: skip
+)
 
 
 def _chat_rows(tokenizer: Tokenizer) -> Iterator[GoldenRow]:

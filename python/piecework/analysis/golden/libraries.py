@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeAlias
 
@@ -54,14 +54,18 @@ def _lacks(library: str, tokenizer: Tokenizer, row: GoldenRow, peer: Peer) -> st
     for name in ("pair", "truncation", "padding"):
         if getattr(row, name) is not None:
             return f"{library} is not called with {name}"
-    if row.add_special_tokens and not peer.adds_special_tokens:
-        if _ids(tokenizer, row) != _ids(tokenizer, replace(row, add_special_tokens=False)):
-            return f"{library} adds no special tokens"
+    adds = peer.adds_special_tokens or not row.add_special_tokens
+    if not adds and _matters(tokenizer, row, add_special_tokens=False):
+        return f"{library} adds no special tokens"
     parses = library in _PARSES_SPECIAL
-    if row.parse_special != parses:
-        if _ids(tokenizer, row) != _ids(tokenizer, replace(row, parse_special=parses)):
-            return f"{library} {'parses' if parses else 'does not parse'} special tokens in text"
+    if row.parse_special != parses and _matters(tokenizer, row, parse_special=parses):
+        return f"{library} {'parses' if parses else 'does not parse'} special tokens in text"
     return ""
+
+
+def _matters(tokenizer: Tokenizer, row: GoldenRow, **mode: Any) -> bool:
+    """Return whether a row has other ids in another mode."""
+    return _ids(tokenizer, row) != _ids(tokenizer, replace(row, **mode))
 
 
 def _ids(tokenizer: Tokenizer, row: GoldenRow) -> list[int] | None:

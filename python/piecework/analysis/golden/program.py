@@ -88,7 +88,7 @@ class _Run:
         assert self._process.stdout is not None
         read: list[bytes] = []
         size = 0
-        while size <= MAX_OUTPUT and (data := self._process.stdout.read1(1 << 16)):
+        while size <= MAX_OUTPUT and (data := os.read(self._process.stdout.fileno(), 1 << 16)):
             read.append(data)
             size += len(data)
         self._output = b"".join(read)

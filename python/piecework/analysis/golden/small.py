@@ -1,15 +1,15 @@
-"""A tokenizer whose vocabulary has only the entries that some texts can use, so that variants compile fast."""
+"""A tokenizer whose vocabulary has only the entries that some texts can use: its variants compile fast."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
 
 from piecework import Tokenizer
-from piecework.reference.patterns import to_printable
 from piecework.spec import (
     BPE,
+    AddedToken,
     Char,
     Model,
     SentencePiece,
@@ -18,11 +18,13 @@ from piecework.spec import (
     WordLevel,
     WordPiece,
 )
+from piecework.spec.byte_alphabet import CHARACTER_OF_BYTE
 
 _INDEXED = 10
+_KEPT_ADDED = 32
 
 
-def small_spec(tokenizer: Tokenizer, texts: Iterable[str]) -> TokenizerSpec:
+def small_spec(tokenizer: Tokenizer, texts: Sequence[str]) -> TokenizerSpec:
     """Return the specification with the entries that are part of the texts, numbered anew.
 
     >>> import piecework as pw
@@ -30,34 +32,55 @@ def small_spec(tokenizer: Tokenizer, texts: Iterable[str]) -> TokenizerSpec:
     >>> small_spec(tok, ["hugs"]).model.vocab
     {'[UNK]': 0, 'hug': 1, '##s': 2}
 
-    The tokens of all texts are the same. Post-processor, decoder, truncation and padding are left out.
+    The tokens of ordinary texts are the same. A few added tokens of each kind are kept. Post-processor,
+    decoder, truncation and padding are left out.
     """
     spec = tokenizer.spec.without_stages(("post_processor", "decoder", "truncation", "padding"))
-    spec = replace(spec, parse_special=True)
+    added = tuple(samples_of(spec.added_tokens, _KEPT_ADDED))
+    spec = replace(spec, parse_special=True, added_tokens=added)
     is_part = _substrings(_forms(tokenizer, texts))
     return _renumbered(spec, _small_model(spec.model, is_part))
 
 
-def _forms(tokenizer: Tokenizer, texts: Iterable[str]) -> set[str]:
-    """Return the texts as the model can see them, also without the normalizer and in other letter case."""
+def _forms(tokenizer: Tokenizer, texts: Sequence[str]) -> set[str]:
+    """Return the texts as the model sees them, split into words and not split."""
+    is_byte_level = tokenizer.token_to_id("Ġ") is not None
     forms: set[str] = set()
     for text in texts:
-        plain = {text, text.lower(), text.upper(), tokenizer.normalize(text)}
-        spaced = {"▁" + one.replace(" ", "▁") + "▁" for one in plain}
-        forms |= plain | spaced | {to_printable(f" {one}") for one in plain}
+        normalized = f" {tokenizer.normalize(text)} "
+        forms.add(_as_bytes(normalized) if is_byte_level else normalized.replace(" ", "▁"))
         forms.update(word for word, _ in tokenizer.pre_tokenize(text))
     return forms
 
 
-def _substrings(forms: set[str]) -> Callable[[str], bool]:
-    """Return a test whether a string is part of one of the forms."""
+def _as_bytes(text: str) -> str:
+    return "".join(map(CHARACTER_OF_BYTE.__getitem__, text.encode()))
+
+
+def samples_of(tokens: Sequence[AddedToken], number: int = 3) -> list[AddedToken]:
+    """Return the first tokens of each set of flags, and the last one."""
+    return [
+        one for like in by_flags(tokens) for one in (*like[: number - 1], *like[number - 1 :][-1:])
+    ]
+
+
+def by_flags(tokens: Sequence[AddedToken]) -> list[list[AddedToken]]:
+    """Return the tokens that have the same flags together."""
+    kinds: dict[tuple[Any, ...], list[AddedToken]] = {}
+    for token in tokens:
+        kinds.setdefault(tuple(vars(token).values())[2:], []).append(token)
+    return list(kinds.values())
+
+
+def _substrings(words: set[str]) -> Callable[[str], bool]:
+    """Return a test whether a string is part of one of the words."""
     starts = {
-        form[at : at + length]
-        for form in forms
-        for at in range(len(form))
+        word[at : at + length]
+        for word in words
+        for at in range(len(word))
         for length in range(1, _INDEXED + 1)
     }
-    joined = "\n".join(sorted(form for form in forms if len(form) > _INDEXED))
+    joined = "\n".join(sorted(word for word in words if len(word) > _INDEXED))
     return lambda text: text[:_INDEXED] in starts and (len(text) <= _INDEXED or text in joined)
 
 

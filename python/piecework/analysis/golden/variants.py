@@ -1,12 +1,15 @@
-"""Specifications that differ from one in a single setting, as an engine with one error behaves."""
+"""Tokenizers that differ from one in a single setting, as an engine with one error behaves."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import fields, is_dataclass, replace
-from typing import Any, get_args
+from dataclasses import fields, replace
+from functools import partial
+from typing import Any, TypeAlias, get_args
 
+from piecework import Tokenizer
+from piecework.analysis.golden.small import by_flags, samples_of
 from piecework.spec import (
     BPE,
     NAMED_PATTERNS,
@@ -31,13 +34,14 @@ from piecework.spec import (
     Split,
     Strip,
     StripAccents,
-    TokenizerSpec,
     Unigram,
     Whitespace,
     WhitespaceSplit,
     WordPiece,
 )
 from piecework.spec.patterns import Behavior, PrependScheme
+
+Variant: TypeAlias = Callable[[], Tokenizer]
 
 _CHOICES: dict[str, tuple[Any, ...]] = {
     "behavior": get_args(Behavior),
@@ -83,22 +87,30 @@ _REPLACED_STEPS: tuple[Any, ...] = (
 )
 
 
-def variants(spec: TokenizerSpec) -> Iterator[tuple[str, TokenizerSpec]]:
-    """Yield a name and a specification for each single change; some of them do not compile.
+def variants(tokenizer: Tokenizer) -> Iterator[tuple[str, Variant]]:
+    """Yield a name and a function that makes the changed tokenizer, for each change.
 
-    >>> from piecework.spec import Char
-    >>> spec = TokenizerSpec(Char({"[UNK]": 0}), normalizer=Lowercase())
-    >>> next(variants(spec))[0]
-    'normalizer without Lowercase'
+    >>> import piecework as pw
+    >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "a": 1}), normalizer=Lowercase())
+    >>> name, changed = next(variants(tok))
+    >>> name, changed().encode("A").ids
+    ('normalizer without Lowercase', [0])
+
+    The tables of the model are shared where it does not change. Some of the changes raise, such as a pattern
+    that is not valid.
     """
+    spec = tokenizer.spec
     for name, changed in _sequences(spec.normalizer, SequenceNormalizer, "normalizers"):
-        yield f"normalizer {name}", replace(spec, normalizer=changed)
+        yield f"normalizer {name}", partial(tokenizer.with_normalizer, changed)
     for name, changed in _sequences(spec.pre_tokenizer, SequencePreTokenizer, "pretokenizers"):
-        yield f"pre-tokenizer {name}", replace(spec, pre_tokenizer=changed)
-    for name, tokens in _added_tokens(spec.added_tokens):
-        yield f"added token {name}", replace(spec, added_tokens=tokens)
+        yield f"pre-tokenizer {name}", partial(tokenizer.with_pre_tokenizer, changed)
+    for name, tokens in _changed_tokens(spec.added_tokens):
+        yield f"added token {name}", partial(tokenizer.with_added_tokens, tokens)
+    for token in samples_of(spec.added_tokens):
+        name = f"added token {token.content} missing"
+        yield name, partial(tokenizer.without_added_tokens, [token.content])
     for name, model in _models(spec.model):
-        yield f"model {name}", replace(spec, model=model)
+        yield f"model {name}", partial(Tokenizer.from_spec, replace(spec, model=model))
 
 
 # ---- normalizers and pre-tokenizers
@@ -132,8 +144,7 @@ def _step(step: Any) -> Iterator[tuple[str, Any]]:
     if step in _FORMS:
         yield from ((f"with {form} for {step}", form) for form in _FORMS if form != step)
     if isinstance(step, SequenceNormalizer | SequencePreTokenizer):
-        field = fields(step)[0].name
-        yield from _sequences(step, type(step), field)
+        yield from _sequences(step, type(step), fields(step)[0].name)
         return
     if isinstance(step, ByteLevel) and step.use_regex:
         plain = replace(step, use_regex=False)
@@ -164,7 +175,10 @@ def _values(name: str, value: Any) -> Iterator[Any]:
 
 # ---- patterns
 
-_TOKEN = re.compile(r"\\[pP]\{\^?\w+\}|\\.|\[\^?|\]|\{\d+,?\d*\}|\(\?i:|\(\?!\\S\)|\(\?<?[:!=]|[+*?]\+?|.", re.DOTALL)
+_TOKEN = re.compile(
+    r"\\[pP]\{\^?\w+\}|\\.|\[\^?|\]|\{\d+,?\d*\}|\(\?i:|\(\?!\\S\)|\(\?<?[:!=]|[+*?]\+?|.",
+    re.DOTALL,
+)
 # Token -> what an engine has in its place; inside brackets without the brackets.
 _TOKEN_CHANGES = {
     r"\p{L}": ("[A-Za-z]", r"[\p{L}\p{M}]", r"[\p{Lu}\p{Ll}]"),
@@ -178,7 +192,12 @@ _TOKEN_CHANGES = {
     r"\p{Lm}": ("",),
     r"\p{Lo}": ("",),
     r"\p{Ll}": ("[a-z]",),
-    r"\s": ("[ \\t\\r\\n]", "[ \\t\\r\\n\\f\\v]", "[ ]", r"[\t\r\n\f\v \x{a0}\x{2000}-\x{200a}\x{3000}]"),
+    r"\s": (
+        "[ \\t\\r\\n]",
+        "[ \\t\\r\\n\\f\\v]",
+        "[ ]",
+        r"[\t\r\n\f\v \x{a0}\x{2000}-\x{200a}\x{3000}]",
+    ),
     r"\S": ("[^ \\t\\r\\n]",),
     r"\w": ("[A-Za-z0-9_]", r"[\p{L}\p{N}_]"),
     r"\d": ("[0-9]",),
@@ -261,30 +280,18 @@ def _alternatives(source: str) -> list[str]:
 _TOKEN_FLAGS = ("single_word", "lstrip", "rstrip", "normalized")
 
 
-def _added_tokens(tokens: Sequence[AddedToken]) -> Iterator[tuple[str, tuple[AddedToken, ...]]]:
-    """Yield the tokens with a flag of one changed or without it, for three of each set of flags."""
-    kinds: dict[tuple[Any, ...], list[AddedToken]] = {}
-    for token in tokens:
-        kinds.setdefault(tuple(vars(token).values())[2:], []).append(token)
-    for of_kind in kinds.values():
-        for token in {id(one): one for one in (*of_kind[:2], of_kind[-1])}.values():
-            for flag in _TOKEN_FLAGS:
-                changed = replace(token, **{flag: not getattr(token, flag)})
-                yield f"{token.content} {flag}", _with(tokens, token, changed)
-            yield f"{token.content} missing", _with(tokens, token)
-        for flag in _TOKEN_FLAGS:
-            chosen = {id(token) for token in of_kind}
-            changed_all = tuple(
-                replace(one, **{flag: not getattr(one, flag)}) if id(one) in chosen else one
-                for one in tokens
-            )
-            yield f"{flag} of all like {of_kind[0].content}", changed_all
+def _changed_tokens(tokens: Sequence[AddedToken]) -> Iterator[tuple[str, list[AddedToken]]]:
+    """Yield tokens with one flag changed: some of them alone, and all that have the same flags."""
+    for flag in _TOKEN_FLAGS:
+        for token in samples_of(tokens):
+            yield f"{token.content} {flag}", [_flipped(token, flag)]
+        for like in by_flags(tokens):
+            yield f"{flag} of all like {like[0].content}", [_flipped(one, flag) for one in like]
 
 
-def _with(
-    tokens: Sequence[AddedToken], old: AddedToken, *new: AddedToken
-) -> tuple[AddedToken, ...]:
-    return tuple(other for one in tokens for other in (new if one is old else (one,)))
+def _flipped(token: AddedToken, flag: str) -> AddedToken:
+    changed: dict[str, Any] = {flag: not getattr(token, flag)}
+    return replace(token, **changed)
 
 
 # ---- models
@@ -296,7 +303,10 @@ def _models(model: Model) -> Iterator[tuple[str, Model]]:
     if isinstance(model, WordPiece):
         limit = model.max_input_chars_per_word
         for changed in (limit - 1, limit + 1, 100, 200, 1 << 20):
-            yield f"with words of {changed} characters", replace(model, max_input_chars_per_word=changed)
+            yield (
+                f"with words of {changed} characters",
+                replace(model, max_input_chars_per_word=changed),
+            )
     if isinstance(model, Unigram):
         yield from _scores(model)
     if isinstance(model, SentencePiece):
