@@ -10,7 +10,6 @@ test data.
 from __future__ import annotations
 
 import argparse
-import json
 import re
 import subprocess
 import sys
@@ -20,7 +19,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from golden_sets import README, run_checker, sets, unpack
+from golden_sets import README, folder_for_transformers, run_checker, sets, unpack
 
 VERSIONS = {
     "tokenizers": "0.13.3 0.15.2 0.19.1 0.20.3 0.21.4 0.22.2 0.23.3 1.0.0rc3".split(),
@@ -57,7 +56,7 @@ def table(library: str, data: Path, folder: Path, is_reported: bool) -> Iterator
     yield f"| {library} | {' | '.join(versions)} |"
     yield "|---" * (len(versions) + 1) + "|"
     for name, entry in sets().items():
-        if library not in (entry["library"], *(["transformers"] if "class" in entry else [])):
+        if library not in (entry["library"], *(["transformers"] if "config" in entry else [])):
             continue
         cells = []
         for version in versions:
@@ -76,7 +75,7 @@ def output_of(
     with tempfile.TemporaryDirectory() as unpacked:
         source = unpack(entry, [data / file for file in entry["files"]], Path(unpacked))
         if library == "transformers":
-            source = folder_with_class(entry, Path(unpacked))
+            source = folder_for_transformers(entry, Path(unpacked))
         done = run_checker(name, library, source, str(packages))
     return done.stdout if done.stdout else done.stderr
 
@@ -91,25 +90,14 @@ def installed(library: str, version: str, folder: Path) -> Path:
     return target
 
 
-def folder_with_class(entry: Mapping[str, Any], folder: Path) -> Path:
-    """Name the class and the type of model in a folder, as the published one does."""
-    for file, key in (("tokenizer_config.json", "class"), ("config.json", "model_type")):
-        if key in entry:
-            field = "tokenizer_class" if key == "class" else key
-            (folder / file).write_text(json.dumps({field: entry[key]}), encoding="utf-8")
-    return folder
-
-
 def cell(output: str) -> str:
-    """Return a mark, or the numbers of rows by what differs first: an error, ids, or offsets and text."""
+    """Return a mark, or the numbers of rows by the first field that differs."""
     fields = [
         re.findall(r"^  (\w+): expected", lines, re.MULTILINE) for lines in ROW.findall(output)
     ]
     if not fields:
         return "✓" if " compared rows differ" in output else "does not load"
-    kinds = Counter(
-        {"error": "errors", "ids": "ids"}.get(names[0], "offsets or text") for names in fields
-    )
+    kinds = Counter(names[0].removeprefix("char_") for names in fields)
     return ", ".join(f"{count} {kind}" for kind, count in sorted(kinds.items()))
 
 

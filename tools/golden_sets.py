@@ -85,10 +85,16 @@ def unpack(entry: Mapping[str, Any], files: Sequence[Path], folder: Path) -> Pat
         target.write_bytes(gzip.decompress(raw) if file.suffix == ".gz" else raw)
     if entry["library"] == "tiktoken":
         (folder / cached_name(target.stem)).write_bytes(raw)
-    if "config" not in entry:
-        return target
+    return folder_for_transformers(entry, folder) if entry["library"] == "transformers" else target
+
+
+def folder_for_transformers(entry: Mapping[str, Any], folder: Path) -> Path:
+    """Write the configuration of an unpacked tokenizer; return its folder."""
     config = folder / "tokenizer_config.json"
     config.write_text(json.dumps(entry["config"]), encoding="utf-8")
+    if "model_type" in entry:
+        model = {"model_type": entry["model_type"]}
+        (folder / "config.json").write_text(json.dumps(model), encoding="utf-8")
     return folder
 
 
