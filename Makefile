@@ -76,7 +76,7 @@ help:
 	@echo "make test-rust-server  start the example server in Rust and compare its ids (60 crates, in build/rust-server)"
 	@echo "make test-golden-rust  run the checker of golden files over the crate tokenizers (60 crates, in build/golden-rust)"
 	@echo "make golden-sets  write and verify the golden files of published tokenizers (GOLDEN_DATA: the test data)"
-	@echo "make golden-engines  run them with 28 versions of other libraries (2 GB, in build/golden-engines)"
+	@echo "make golden-engines  run them with 20 versions of other libraries (2 GB, in build/golden-engines)"
 	@echo "make bench-rust   compare the crate with tokenizers and fastokens (250 crates, in build/rust-benchmark)"
 	@echo "make publish-check  package the crates as for crates.io, and compile the packages"
 	@echo "make wasm         build the WebAssembly module (apt install rustc-web cargo-web rust-web-src lld-19)"
