@@ -95,7 +95,8 @@ def _gain(feature: Feature, times: int) -> float:
 
 
 def _changed_ids(tokenizer: Tokenizer, rows: Sequence[GoldenRow]) -> Iterator[tuple[int, str]]:
-    texts = [row.text for row in rows]
+    answered = [at for at, row in enumerate(rows) if not row.error]
+    texts = [rows[at].text for at in answered]
     small = Tokenizer.from_spec(small_spec(tokenizer, texts))
     expected = _ids(small, texts)
     with warnings.catch_warnings():
@@ -105,8 +106,8 @@ def _changed_ids(tokenizer: Tokenizer, rows: Sequence[GoldenRow]) -> Iterator[tu
                 found = _ids(make(), texts)
             except PieceworkError:  # a pattern that is not valid, or two tokens of one form
                 continue
-            for at, ids in enumerate(found):
-                if ids != expected[at]:
+            for at, ids, right in zip(answered, found, expected, strict=True):
+                if ids != right:
                     yield at, f"{number} {name}"
 
 
