@@ -56,6 +56,7 @@ def test_offsets_count_bytes_and_code_points(kind: str) -> None:
         if row.error:
             continue
         if row.pair is None:
+            data = row.text.encode()
             for (start, end), (first, last) in zip(row.char_offsets, row.byte_offsets, strict=True):
                 assert row.text[start:end].encode() == data[first:last]
         assert encoding_of(small(kind), row).ids == list(row.ids)

@@ -18,7 +18,7 @@ from piecework.analysis.golden.fixed_texts import Candidate
 from piecework.analysis.golden.small import samples_of
 from piecework.analysis.golden.texts import candidates, members, of_corpus
 from piecework.errors import PieceworkError, StageError
-from piecework.spec.custom import CustomStage
+from piecework.spec import CustomNormalizer, CustomPreTokenizer
 
 MAX_ROWS = 400
 MAX_BYTES = 100_000
@@ -73,7 +73,7 @@ def _refuse_custom(tokenizer: Tokenizer) -> None:
         *members(spec.normalizer, pw.spec.SequenceNormalizer, "normalizers"),
         *members(spec.pre_tokenizer, pw.spec.SequencePreTokenizer, "pretokenizers"),
     ):
-        if isinstance(stage, CustomStage):
+        if isinstance(stage, CustomNormalizer | CustomPreTokenizer):
             problem = "is a Python function, which no other engine runs"
             advice = "make the golden file of the tokenizer without it"
             raise StageError(repr(stage), problem, hint=advice)
