@@ -31,6 +31,7 @@ else:
 
 ROOT = Path(__file__).resolve().parent.parent
 PUBLISHED = ROOT / "conformance" / "published"
+SETS = PUBLISHED / "sets.toml"
 README = PUBLISHED / "README.md"
 CHECK_GOLDEN = ROOT / "examples" / "golden" / "check_golden.py"
 BEGIN, END = "<!-- sets: written by `make golden-sets` -->\n", "<!-- end of sets -->\n"
@@ -56,7 +57,7 @@ def main() -> int:
 
 def sets() -> dict[str, dict[str, Any]]:
     """Return the published tokenizers by name."""
-    return tomllib.loads((PUBLISHED / "sets.toml").read_text(encoding="utf-8"))
+    return tomllib.loads(SETS.read_text(encoding="utf-8"))
 
 
 def write(name: str, data: Path, is_check: bool) -> bool:

@@ -60,11 +60,15 @@ def test_a_wrong_id_is_found_with_each_library(
 ) -> None:
     name = A_SET_OF_EACH_LIBRARY[library]
     source = unpacked(name, tmp_path)
-    header, first, *lines = (TOOL.PUBLISHED / f"{name}.jsonl").read_text("utf-8").splitlines()
-    row = json.loads(lines[0])
+    lines = (TOOL.PUBLISHED / f"{name}.jsonl").read_text("utf-8").splitlines()
+    at, row = next(
+        (at, row)
+        for at, row in enumerate(map(json.loads, lines))
+        if row.get("flags") == ["pattern"]
+    )
     row["ids"][0] += 1
-    planted = tmp_path / f"{name}.jsonl"
-    planted.write_text("\n".join([header, first, json.dumps(row), *lines[1:]]), encoding="utf-8")
+    lines[at] = json.dumps(row)
+    (tmp_path / f"{name}.jsonl").write_text("\n".join(lines), encoding="utf-8")
     monkeypatch.setattr(TOOL, "PUBLISHED", tmp_path)
     done = TOOL.run_checker(name, library, source)
     assert done.returncode == 1, done.stderr
