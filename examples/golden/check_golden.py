@@ -221,7 +221,7 @@ def main(name, golden, file, fields=FIELDS):
         print(f"  text: {json.dumps(row['text'])[:200]}")
         for field in fields:
             value = found["message"] if "error" in found else found.get(field)
-            print(f"  {field}: expected {row.get(field)}, {name} has {value}")
+            print(f"  {field}: expected {row.get(field)!r}, {name} has {value!r}")
     for flag in dict.fromkeys(flag for row, _, _ in differing for flag in row["flags"]):
         print(f"{flag}: {header['flags'][flag]}")
     for reason, count in skipped.items():

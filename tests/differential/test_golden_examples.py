@@ -66,7 +66,7 @@ def test_each_field_that_differs_is_named(
     done = check("tokenizers", wrong, tokenizer)
     assert done.returncode == 1, done.stderr
     assert "row 2 (" in done.stdout
-    assert f"  {field}: expected planted, " in done.stdout
+    assert f"  {field}: expected 'planted', " in done.stdout
     if field not in ("ids", "error"):
         assert check("tokenizers", wrong, tokenizer, "ids").returncode == 0
 
