@@ -49,7 +49,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MATURIN := CARGO_ENCODED_RUSTFLAGS="$$($(PYTHON) tools/remapped_paths.py)" VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates rehearse-release release-page test test-fast test-pythons test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser wasm npm publish-npm playground-page test-wasm test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-release test-faults test-soak fuzz test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-instructions bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates rehearse-release release-page test test-fast test-pythons test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser golden-sets golden-engines wasm npm publish-npm playground-page test-wasm test-golden-rust test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-release test-faults test-soak fuzz test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-instructions bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -74,6 +74,9 @@ help:
 	@echo "make test-remote  run the tests that read from S3, against a local server (150 MB, in build/remote-venv)"
 	@echo "make test-browser run the tests of the playground in Chromium (apt install chromium; 150 MB, in build/browser-venv)"
 	@echo "make test-rust-server  start the example server in Rust and compare its ids (60 crates, in build/rust-server)"
+	@echo "make test-golden-rust  run the checker of golden files over the crate tokenizers (60 crates, in build/golden-rust)"
+	@echo "make golden-sets  write and verify the golden files of published tokenizers (GOLDEN_DATA: the test data)"
+	@echo "make golden-engines  run them with 20 versions of other libraries (2 GB, in build/golden-engines)"
 	@echo "make bench-rust   compare the crate with tokenizers and fastokens (250 crates, in build/rust-benchmark)"
 	@echo "make publish-check  package the crates as for crates.io, and compile the packages"
 	@echo "make wasm         build the WebAssembly module (apt install rustc-web cargo-web rust-web-src lld-19)"
@@ -243,6 +246,17 @@ test-browser: $(VENV)/.built $(BROWSER_VENV)/.tools
 
 test-rust-server:
 	cargo test --locked --quiet --manifest-path examples/server/Cargo.toml --target-dir build/rust-server
+
+test-golden-rust:
+	cargo test --locked --quiet --manifest-path examples/golden/rust/Cargo.toml --target-dir build/golden-rust
+
+# A tokenizer that the data lack keeps its file.
+GOLDEN_DATA ?= $(firstword $(PIECEWORK_DATA) $(wildcard ../shared/data build/test-data))
+golden-sets: $(VENV)/.built $(VENV)/.test-tools
+	$(BIN)/python tools/golden_sets.py $(GOLDEN_DATA)
+
+golden-engines: $(VENV)/.built $(VENV)/.test-tools
+	$(BIN)/python tools/golden_engines.py $(GOLDEN_DATA) build/golden-engines
 
 # Packages as crates.io would get them; VERIFY=--no-verify does not compile them.
 publish-check:
