@@ -122,8 +122,8 @@ def corpora(file: Path | None, number: int) -> dict[str, list[str]]:
 
 
 def evenly(lines: Sequence[str], number: int) -> list[str]:
-    """Return `number` lines that are not blank, from all parts of a text."""
-    kept = [line for line in lines if line.strip()]
+    """Return the beginnings of `number` lines that are not blank, from all parts of a text."""
+    kept = [line[:PASSAGE] for line in lines if line.strip()]
     return kept[:: max(1, len(kept) // number)][:number]
 
 

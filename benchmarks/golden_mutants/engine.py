@@ -1,8 +1,9 @@
 """The reference as an engine that a golden file judges: rows in, ids out, functions replaced.
 
 The reference builds the tables of its model for every word, which takes milliseconds with 100,000 entries.
-Here a word is segmented by the same functions with the entries that occur in it, and each word once: a
-divergence outside the model shares the segmented words with all others.
+Here a word is segmented by the same functions with the entries that occur in it. Normalized texts, the
+tokens of a text and the pieces of a word are kept, and divergences of other stages share them. Offsets and
+type ids are left out, as rows judge ids.
 """
 
 from __future__ import annotations
@@ -10,13 +11,14 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 from unittest import mock
 
 from piecework.errors import PieceworkError
 from piecework.reference import bpe, lattice, tokenizer
-from piecework.reference.encoding import Piece
+from piecework.reference.aligned import Aligned, align, as_text
+from piecework.reference.encoding import Piece, Token
 from piecework.spec import (
     BPE,
     AddedToken,
@@ -32,18 +34,34 @@ Row = Mapping[str, Any]
 Ids = list[int]
 # Replacements by "module.function" of `piecework.reference`.
 Patches = Mapping[str, Any]
-Words = dict[str, list[Piece]]
 
-# A divergence that replaces one of these segments words in another way.
-MODEL_PARTS = (
-    "bpe_model.",
-    "lattice.",
-    "sentencepiece_model.",
-    "sentencepiece_unigram.",
-    "wordpiece_model.",
-    "tokenizer.Lattice",
-    "tokenizer.unknown_run",
-)
+# What a divergence shares with all others, by the beginning of the name that it replaces; else nothing.
+SHARED = {
+    "post_processors.": {"normalized", "tokens", "words"},
+    "tokenizer.matches": {"normalized", "tokens", "words"},
+    "aligned.in_canonical_order": {"tokens", "words"},
+    "normalizers.": {"tokens", "words"},
+    "sentencepiece_stages.": {"tokens", "words"},
+    "bert.lowercase": {"tokens", "words"},
+    "bert.strip_accents": {"tokens", "words"},
+    "bert.CJK_RANGES": {"tokens", "words"},
+    "bert.is_dropped": {"tokens", "words"},
+    "pre_tokenizers.": {"normalized", "words"},
+    "patterns.": {"words"},
+    "bpe_model.": {"normalized"},
+    "lattice.": {"normalized"},
+    "sentencepiece_model.": {"normalized"},
+    "sentencepiece_unigram.": {"normalized"},
+    "wordpiece_model.": {"normalized"},
+    "tokenizer.Lattice": {"normalized"},
+    "tokenizer.unknown_run": {"normalized"},
+}
+# The same by the field of the specification that a divergence replaces.
+SHARED_FIELDS = {
+    "normalizer": {"tokens", "words"},
+    "pre_tokenizer": {"normalized", "words"},
+    "model": {"normalized"},
+}
 
 
 def unchanged(spec: TokenizerSpec) -> TokenizerSpec:
@@ -80,30 +98,43 @@ class Mutant:
 CONTROL = Mutant("control", "the reference itself", lambda _: True)
 
 
+@dataclass
+class Kept:
+    """What was computed so far: normalized texts and tokens by text and whether it begins the row, words."""
+
+    normalized: dict[tuple[str, bool], Aligned] = field(default_factory=dict)
+    tokens: dict[tuple[str, bool], list[Token]] = field(default_factory=dict)
+    words: dict[str, list[Piece]] = field(default_factory=dict)
+
+
 class Judged:
-    """A tokenizer whose words are segmented once for all divergences outside its model."""
+    """A tokenizer, with what its encoders share."""
 
     def __init__(self, spec: TokenizerSpec) -> None:
         self.spec = replace(spec, truncation=None, padding=None)
-        self.words: Words = {}
+        self.kept = Kept()
 
     @contextmanager
     def encoder(self, mutant: Mutant = CONTROL) -> Iterator[Callable[[Row], Ids | None]]:
         """Plant a divergence, and yield the function that returns the ids of a row, None for an error."""
-        patches = mutant.patches(self.spec)
-        spec = mutant.spec(self.spec)
-        in_model = spec.model is not self.spec.model or any(
-            name.startswith(MODEL_PARTS) for name in patches
-        )
-        words = {} if in_model else self.words
-        with planted({**tables(spec, words), **patches}):
-            yield Engine(spec).ids
+        patches, spec = mutant.patches(self.spec), mutant.spec(self.spec)
+        names = {"normalized", "tokens", "words"}
+        for patch in patches:
+            found = (shared for start, shared in SHARED.items() if patch.startswith(start))
+            names &= next(found, set())
+        for stage, shared in SHARED_FIELDS.items():
+            if getattr(spec, stage) is not getattr(self.spec, stage):
+                names &= shared
+        kept = replace(Kept(), **{name: getattr(self.kept, name) for name in names})
+        with planted({**tables(spec, kept), **patches}):
+            yield Engine(spec, kept).ids
 
 
 class Engine(tokenizer.ReferenceTokenizer):
     """The reference, with the settings of each row."""
 
-    def __init__(self, spec: TokenizerSpec) -> None:
+    def __init__(self, spec: TokenizerSpec, kept: Kept) -> None:
+        self.kept = kept
         super().__init__(spec)
         self.forms: dict[tuple[bool, Any], dict[str, list[AddedToken]]] = {}
 
@@ -122,11 +153,39 @@ class Engine(tokenizer.ReferenceTokenizer):
         except PieceworkError:
             return None
 
+    def sequence(self, text: str, sequence_id: int, permits: Any = None) -> Iterator[Token]:
+        """Encode one text without special tokens; tokens have no offsets."""
+        for part, added in self._split_added_tokens(align(text)):
+            if added is None:
+                yield from self._tokens(part)
+            else:
+                yield Token(added.content)
+
+    def normalize(self, text: Aligned) -> Aligned:
+        """Apply the normalizer."""
+        key = key_of(text)
+        if key not in self.kept.normalized:
+            self.kept.normalized[key] = super().normalize(text)
+        return self.kept.normalized[key]
+
+    def _tokens(self, part: Aligned) -> list[Token]:
+        key = key_of(part)
+        if key not in self.kept.tokens:
+            words = tokenizer.pre_tokenize(part, self.spec.pre_tokenizer)
+            pieces = (tokenizer.encode_word(as_text(word), self.spec.model) for word in words)
+            self.kept.tokens[key] = [Token(piece.token) for found in pieces for piece in found]
+        return self.kept.tokens[key]
+
     def _searched_forms(self, *, normalized: bool) -> dict[str, list[AddedToken]]:
         key = normalized, self.spec.parse_special
         if key not in self.forms:
             self.forms[key] = super()._searched_forms(normalized=normalized)
         return self.forms[key]
+
+
+def key_of(text: Aligned) -> tuple[str, bool]:
+    """Return a text and whether it begins the row, on which a prefix may depend."""
+    return as_text(text), bool(text) and text[0][1][0] == 0
 
 
 @contextmanager
@@ -143,22 +202,28 @@ def planted(patches: Patches) -> Iterator[None]:
 # ---- tables built once
 
 
-def tables(spec: TokenizerSpec, words: Words) -> dict[str, Any]:
-    """Return the replacements that change no id and build no table twice."""
+def tables(spec: TokenizerSpec, kept: Kept) -> dict[str, Any]:
+    """Return the replacements that change no id and compute nothing twice."""
     encode_word, split_added_tokens = tokenizer.encode_word, tokenizer.split_added_tokens
-    part_of = part_of_model(spec.model)
+    part_of, words = part_of_model(spec.model), kept.words
 
-    def segment(word: str, _: Model, __: Any = None) -> list[Piece]:
+    def segment(word: str, _: Model) -> list[Piece]:
         if word not in words:
             words[word] = encode_word(word, part_of(word))
         return words[word]
 
-    def split(text: Any, forms: Any, permits: Any = tokenizer.everywhere) -> Any:
-        plain = "".join(character for character, _ in text)
+    def split(text: Aligned, forms: Any, permits: Any) -> Any:
+        plain = as_text(text)
         found = {form: tokens for form, tokens in forms.items() if form in plain}
-        return split_added_tokens(text, found, permits)
+        if found:
+            return split_added_tokens(text, found, permits)
+        return [(text, None)] if text else []
 
-    patches = {"tokenizer.encode_word": segment, "tokenizer.split_added_tokens": split}
+    patches = {
+        "tokenizer.encode_word": segment,
+        "tokenizer.split_added_tokens": split,
+        "post_processors.typed": lambda part, _: part,
+    }
     if isinstance(spec.model, BPE):
         patches["bpe_model.best_pair"] = best_pair_of(ranks_of(spec.model))
     if isinstance(spec.model, Unigram):

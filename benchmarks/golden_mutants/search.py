@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import random
+import unicodedata
 from collections.abc import Iterator, Sequence
+from functools import partial
 
 from piecework.reference.patterns import token_bytes
 from piecework.spec import ByteLevel, TokenizerSpec
@@ -37,13 +39,15 @@ PHRASES = (
 )
 LONG = ("é" * 60, "a" * 101, "中" * 40, "й" * 99)
 MOST_PARTS = 8
+REPEATED = 0.1
 
 
 def texts_for(spec: TokenizerSpec, seed: int) -> Iterator[str]:
     """Yield random texts of characters, phrases, added tokens and entries of a vocabulary."""
     draw = random.Random(seed)
     contents = [token.content for token in spec.added_tokens[:50]]
-    added = [*contents, *map(str.lower, contents), *map(str.upper, contents)]
+    others = (str.lower, str.upper, partial(unicodedata.normalize, "NFD"))
+    added = [*contents, *(other(content) for other in others for content in contents)]
     is_bytes = any(isinstance(one, ByteLevel) for one in pre_tokenizers_of(spec))
     entries = [decoded(entry, is_bytes) for entry in spec.model.vocab]
     pools: list[Sequence[str]] = [CHARACTERS, CHARACTERS, CHARACTERS, PHRASES, entries]
@@ -51,8 +55,9 @@ def texts_for(spec: TokenizerSpec, seed: int) -> Iterator[str]:
     while True:
         if draw.random() < 0.02:
             yield draw.choice(LONG)
-        parts = range(draw.randint(1, MOST_PARTS))
-        yield "".join(draw.choice(draw.choice(pools)) for _ in parts)
+        parts = [draw.choice(draw.choice(pools)) for _ in range(draw.randint(1, MOST_PARTS))]
+        times = [draw.randint(2, MOST_PARTS) if draw.random() < REPEATED else 1 for _ in parts]
+        yield "".join(part * number for part, number in zip(parts, times, strict=True))
 
 
 def decoded(entry: str, is_bytes: bool) -> str:

@@ -123,8 +123,8 @@ def check_golden(
 
     `program` is a command: it reads one JSON object a line from its standard input, a row without its
     answers, and writes one a line: `{"row": 1, "ids": [...]}`, or `"error"` or `"skip"` with a reason in
-    place of the ids. `tokens`, `byte_offsets`, `char_offsets` and `decoded` are compared if it writes them. It has
-    `timeout` seconds.
+    place of the ids. `tokens`, `byte_offsets`, `char_offsets` and `decoded` are compared if it writes them.
+    It has `timeout` seconds.
 
     Raises `FormatError` for a file of another Unicode version or another tokenizer, `ProgramError` for a
     program that fails, hangs or writes something else, and the errors of `verify_files` for a library.

@@ -11,35 +11,48 @@ from itertools import pairwise
 from typing import TypeAlias
 
 from piecework import Tokenizer
+from piecework.analysis.golden.file import GoldenRow, json_line
 from piecework.analysis.golden.fixed_texts import SPACES, Candidate
+from piecework.analysis.golden.segmenters import MAX_CHARS, segmenters
 from piecework.analysis.golden.small import small_spec
-from piecework.analysis.golden.variants import variants
+from piecework.analysis.golden.variants import decoder_variants, variants
 from piecework.errors import PieceworkError
 
-Feature: TypeAlias = Hashable
+Feature: TypeAlias = tuple[Hashable, ...]
 
-_SHOWN_BY = 3
-"""The number of texts that show each change of the specification."""
-_WEIGHT_OF_CHANGE = 12.0
+# The gain of a feature the first time, the second time, and so on.
+_GAINS: dict[Hashable, tuple[float, ...]] = {
+    "change": (60.0, 20.0, 8.0, 4.0, 2.0),
+    "group": (5.0,),
+    "space": (4.0, 2.0),
+}
+_GAIN = (1.0,)
 
 
 def chosen(
     tokenizer: Tokenizer,
     candidates: Sequence[Candidate],
-    costs: Sequence[int],
+    rows: Sequence[GoldenRow],
     most: int,
     size: int,
 ) -> list[int]:
-    """Return the indices of the candidates that cover most features for their costs, in their order.
+    """Return the indices of the candidates that cover most features for their bytes, in their order.
 
-    At most `most` are returned, whose costs are at most `size` together. A feature is a change of the
-    specification that changes the ids of the text, a kind of character, or a boundary between words.
+    `rows` are the candidates with answers. At most `most` are chosen, of at most `size` bytes together. A
+    feature is a change of the tokenizer that changes the ids or the decoded text, a kind of character or
+    token, or a boundary between words.
     """
     plain = tokenizer.without_truncation().without_padding()
-    features = [set(_seen(plain, one)) for one in candidates]
-    for number, found in enumerate(_shown_changes(plain, candidates)):
-        features[number] |= found
-    return sorted(_greedy(features, costs, most, size))
+    features = [set(_seen(plain, *pair)) for pair in zip(candidates, rows, strict=True)]
+    for shown in (_changed_ids, _changed_decoding, _changed_segmentation):
+        for number, name in shown(plain, rows):
+            features[number].add(("change", name))
+    return sorted(_greedy(features, list(map(row_size, rows)), most, size))
+
+
+def row_size(row: GoldenRow) -> int:
+    """Return the bytes of a row in the file, with a number of three digits and its line end."""
+    return len(json_line(row.to_dict()).encode()) + 3
 
 
 def _greedy(
@@ -52,7 +65,7 @@ def _greedy(
     covered: Counter[Feature] = Counter()
 
     def gain(at: int) -> float:
-        return sum(_value(one, covered[one]) for one in features[at]) / costs[at]
+        return sum(_gain(one, covered[one]) for one in features[at]) / costs[at]
 
     heap = [(-gain(at), at) for at in range(len(features))]
     heapq.heapify(heap)
@@ -73,68 +86,85 @@ def _greedy(
     return picked
 
 
-def _value(feature: Feature, times: int) -> float:
-    if isinstance(feature, tuple) and feature[0] == "change":
-        return _WEIGHT_OF_CHANGE / 2**times if times < _SHOWN_BY else 0.0
-    return 0.0 if times else 1.0
+def _gain(feature: Feature, times: int) -> float:
+    gains = _GAINS.get(feature[0], _GAIN)
+    return gains[times] if times < len(gains) else 0.0
 
 
-# ---- changes of the specification
+# ---- changes: the index of a row that shows one, and the name of the change
 
 
-def _shown_changes(tokenizer: Tokenizer, candidates: Sequence[Candidate]) -> list[set[Feature]]:
-    """Return for each candidate the changes of the tokenizer that change its ids."""
-    texts = [one.text for one in candidates]
-    shown: list[set[Feature]] = [set() for _ in candidates]
+def _changed_ids(tokenizer: Tokenizer, rows: Sequence[GoldenRow]) -> Iterator[tuple[int, str]]:
+    texts = [row.text for row in rows]
     small = Tokenizer.from_spec(small_spec(tokenizer, texts))
-    expected = _rows(small, texts)
+    expected = _ids(small, texts)
     with warnings.catch_warnings():
-        warnings.simplefilter(
-            "ignore"
-        )  # of settings that are mistakes, which is what the changes are
+        warnings.simplefilter("ignore")  # about mistakes in settings, which the changes are
         for number, (name, make) in enumerate(variants(small)):
             try:
-                rows = _rows(make(), texts)
+                found = _ids(make(), texts)
             except PieceworkError:  # a pattern that is not valid, or two tokens of one form
                 continue
-            for at, row in enumerate(rows):
-                if row != expected[at] and candidates[at].parse_special:
-                    shown[at].add(("change", name, number))
-    return shown
+            for at, ids in enumerate(found):
+                if ids != expected[at]:
+                    yield at, f"{number} {name}"
 
 
-def _rows(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:
+def _ids(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:
     batch = tokenizer.encode_batch(
         texts, add_special_tokens=False, parse_special=True, num_threads=1
     )
     return batch.to_lists()
 
 
-# ---- characters and boundaries
+def _changed_decoding(tokenizer: Tokenizer, rows: Sequence[GoldenRow]) -> Iterator[tuple[int, str]]:
+    ids = [list(row.ids) for row in rows]
+    for number, (name, make) in enumerate(decoder_variants(tokenizer)):
+        try:
+            texts = make().decode_batch(ids, skip_special_tokens=False)
+        except PieceworkError:
+            continue
+        for at, text in enumerate(texts):
+            if text != rows[at].decoded:
+                yield at, f"{number} {name}"
 
 
-def _seen(tokenizer: Tokenizer, candidate: Candidate) -> Iterator[Feature]:
-    """Yield the classes of characters in a text, and what stands on both sides of each boundary."""
+def _changed_segmentation(
+    tokenizer: Tokenizer, rows: Sequence[GoldenRow]
+) -> Iterator[tuple[int, str]]:
+    words = [
+        [word for word, _ in tokenizer.pre_tokenize(row.text) if len(word) <= MAX_CHARS]
+        for row in rows
+    ]
+    distinct = sorted({word for of_row in words for word in of_row})
+    for name, wrong, right in segmenters(small_spec(tokenizer, distinct).model):
+        shown = {word for word in distinct if wrong(word) != right(word)}
+        for at, of_row in enumerate(words):
+            if not shown.isdisjoint(of_row):
+                yield at, name
+
+
+# ---- characters, tokens and boundaries
+
+
+def _seen(tokenizer: Tokenizer, candidate: Candidate, row: GoldenRow) -> Iterator[Feature]:
+    """Yield the classes of characters and tokens of a text, and what stands beside each boundary."""
     text = candidate.text
-    yield ("flag", candidate.flag, candidate.comment if candidate.flag == "added-token" else "")
-    if not candidate.parse_special:
-        yield ("parse special", text)
-    for c in text:
+    yield from (("group", candidate.flag, group) for group in candidate.groups)
+    for before, c in zip(" " + text, text, strict=False):
         if ord(c) > 127 or c in SPACES or not c.isprintable():
-            yield ("character", c)
-    changed = tokenizer.normalize(text)
+            yield ("space" if c in SPACES else "character", c)
+            yield ("character", c, _class(before)[:1])
     for before, after in pairwise(text):
         yield ("neighbours", _class(before), _class(after))
-    yield ("length", min(len(changed) - len(text), 3))
+    yield ("length", min(len(tokenizer.normalize(text)) - len(text), 3))
     for word, (start, end) in tokenizer.pre_tokenize(text):
         if start:
             yield ("boundary", _class(text[start - 1]), _class(text[start]))
-        yield (
-            "word",
-            _class(text[start : start + 1]),
-            _class(text[end - 1 : end]),
-            min(len(word), 5),
-        )
+        first, last = text[start : start + 1], text[end - 1 : end]
+        yield ("word", _class(first), _class(last), min(len(word), 5))
+    for id, token in zip(row.ids, row.tokens, strict=True):
+        yield ("token", id.bit_length(), min(len(token), 12))
 
 
 def _class(c: str) -> str:

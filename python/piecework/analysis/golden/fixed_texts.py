@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 
@@ -11,14 +11,16 @@ from dataclasses import dataclass
 class Candidate:
     """A text that may become a row, with its flag and the reason to have it.
 
-    >>> Candidate("İ", "case", "a capital whose lower case has two characters").parse_special
-    True
+    A text of each of the `groups` should be chosen.
+
+    >>> Candidate("İ", "case", "a capital whose lower case has two characters").groups
+    ()
     """
 
     text: str
     flag: str
     comment: str
-    parse_special: bool = True
+    groups: tuple[str, ...] = ()
 
 
 # ---- characters
@@ -172,7 +174,6 @@ _KNOWN = (
 
 def fixed_candidates() -> Iterator[Candidate]:
     """Yield the texts that are the same for every tokenizer."""
-    yield Candidate("", "empty", "the empty text")
     for flag, comment, texts in (
         ("pattern", "contractions", _CONTRACTIONS),
         ("pattern", "words and symbols", _WORDS),
@@ -188,8 +189,11 @@ def fixed_candidates() -> Iterator[Candidate]:
         ("script", "emoji sequences", _EMOJI),
         ("unknown", "characters that few vocabularies have", _UNKNOWN),
     ):
-        yield from (Candidate(text, flag, comment) for text in texts)
-    yield from (Candidate(text, "known-divergence", comment) for text, comment in _KNOWN)
+        yield from (Candidate(text, flag, comment, groups=(text,)) for text in texts)
+        if flag not in ("spaces", "line-ends", "long-word"):
+            yield from _joined(flag, comment, texts)
+    for text, comment in _KNOWN:
+        yield Candidate(text, "known-divergence", comment, groups=(text,))
     for flag, characters in (
         ("spaces", SPACES),
         ("clean-text", _DROPPED),
@@ -204,6 +208,13 @@ def fixed_candidates() -> Iterator[Candidate]:
     for group in _PUNCTUATION:
         yield from _around("punctuation", group)
         yield Candidate(group, "punctuation", "punctuation and symbols without spaces")
+
+
+def _joined(flag: str, comment: str, texts: Sequence[str]) -> Iterator[Candidate]:
+    """Yield three texts as one, which is smaller than three rows."""
+    for start in range(0, len(texts), 3):
+        three = texts[start : start + 3]
+        yield Candidate(" ".join(three), flag, f"{comment}, three texts", groups=tuple(three))
 
 
 def _around(flag: str, characters: str) -> Iterator[Candidate]:

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
-from typing import Any
+from typing import Any, TypeAlias
 
 import piecework as pw
 from piecework import Encoding, Tokenizer
 from piecework._internal._core import UNICODE_VERSION
 from piecework._internal.validation import check_tokenizer
 from piecework.analysis.corpus_texts import Texts, reading
-from piecework.analysis.golden.cover import chosen
-from piecework.analysis.golden.file import FLAGS, Golden, GoldenRow, header_of, json_line
+from piecework.analysis.golden.cover import chosen, row_size
+from piecework.analysis.golden.file import FLAGS, Golden, GoldenRow, header_of
 from piecework.analysis.golden.fixed_texts import Candidate
+from piecework.analysis.golden.small import samples_of
 from piecework.analysis.golden.texts import candidates, members, of_corpus
 from piecework.errors import PieceworkError, StageError
 from piecework.spec.custom import CustomStage
@@ -35,7 +36,7 @@ def golden(
     >>> tok = pw.Tokenizer(pw.spec.WordPiece({"[UNK]": 0, "hug": 1, "##s": 2}))
     >>> pins = golden(tok, name="hugs")
     >>> pins.tokenizer["name"], pins.rows[0].comment
-    ('hugs', 'the empty text')
+    ('hugs', 'contractions, three texts')
 
     At most 400 rows of about 100,000 bytes. The texts come from the tokenizer: its normalizer, its pattern,
     its added tokens and its vocabulary; equal tokenizers get equal rows. `corpus` adds lines of texts, which
@@ -46,12 +47,12 @@ def golden(
     check_tokenizer(tokenizer)
     _refuse_custom(tokenizer)
     special = [answered_row(tokenizer, row) for row in _special_rows(tokenizer)]
-    rows, size = MAX_ROWS - len(special), MAX_BYTES - _HEADER_BYTES - sum(map(_size, special))
+    rows, size = MAX_ROWS - len(special), MAX_BYTES - _HEADER_BYTES - sum(map(row_size, special))
     lines: list[GoldenRow] = []
     if corpus is not None:
         texts = list(islice(of_corpus(_texts_of(corpus)), _CORPUS_TEXTS))
         lines = _chosen_rows(tokenizer, texts, rows // _CORPUS_SHARE, size // _CORPUS_SHARE)
-        rows, size = rows - len(lines), size - sum(map(_size, lines))
+        rows, size = rows - len(lines), size - sum(map(row_size, lines))
     plain = _chosen_rows(tokenizer, candidates(tokenizer), rows, size)
     every = (*plain, *special, *lines)
     answered = tuple(replace(row, row=number) for number, row in enumerate(every, 1))
@@ -88,12 +89,7 @@ def _chosen_rows(
     tokenizer: Tokenizer, texts: Sequence[Candidate], most: int, size: int
 ) -> list[GoldenRow]:
     rows = [answered_row(tokenizer, _row_of(one)) for one in texts]
-    return [rows[at] for at in chosen(tokenizer, texts, list(map(_size, rows)), most, size)]
-
-
-def _size(row: GoldenRow) -> int:
-    """Return the bytes of a row in the file, with two more for its number."""
-    return len(json_line(row.to_dict()).encode()) + 3
+    return [rows[at] for at in chosen(tokenizer, texts, rows, most, size)]
 
 
 def _row_of(candidate: Candidate) -> GoldenRow:
@@ -101,7 +97,6 @@ def _row_of(candidate: Candidate) -> GoldenRow:
         0,
         candidate.text,
         add_special_tokens=False,
-        parse_special=candidate.parse_special,
         flags=(candidate.flag,),
         comment=candidate.comment,
     )
@@ -109,8 +104,10 @@ def _row_of(candidate: Candidate) -> GoldenRow:
 
 # ---- rows in other modes
 
+_Row: TypeAlias = Callable[..., GoldenRow]
 _FIRST = "Hello world, it's 12:30! Ünïcödé 漢字 and more words"
 _SECOND = "another text\nwith lines"
+_EQUAL = "a b c d e f"
 
 
 def _special_rows(tokenizer: Tokenizer) -> Iterator[GoldenRow]:
@@ -119,6 +116,7 @@ def _special_rows(tokenizer: Tokenizer) -> Iterator[GoldenRow]:
     def row(flag: str, comment: str, text: str = _FIRST, **settings: Any) -> GoldenRow:
         return GoldenRow(0, text, flags=(flag,), comment=comment, **settings)
 
+    yield row("empty", "the empty text", "", add_special_tokens=False)
     yield row("special-tokens", "one text with the tokens of the post-processor", "Hello world")
     yield row("special-tokens", "the empty text with the tokens of the post-processor", "")
     yield row("special-tokens", "spaces alone with the tokens of the post-processor", "  ")
@@ -135,7 +133,10 @@ def _special_rows(tokenizer: Tokenizer) -> Iterator[GoldenRow]:
     yield row("pair", "an empty first text", "", pair="b")
     yield row("pair", "an empty second text", "a", pair="")
     added = tokenizer.added_tokens
-    for token in [one for one in added if one.special][:2]:
+    for token in samples_of([one for one in added if one.special], 2):
+        text = f"a {token.content}b {token.content}"
+        comment = "a special token that is text"
+        yield row("parse-special", comment, text, add_special_tokens=False, parse_special=False)
         yield row(
             "pair", "a special token in both texts", f"{token.content}a", pair=f"b {token.content}"
         )
@@ -147,40 +148,33 @@ def _special_rows(tokenizer: Tokenizer) -> Iterator[GoldenRow]:
     yield from _chat_rows(tokenizer)
 
 
-def _truncated_rows(tokenizer: Tokenizer, row: Any) -> Iterator[GoldenRow]:
-    cases: tuple[tuple[int, str, str, str | None, str], ...] = (
-        (7, "right", "longest_first", None, "the end is cut off"),
-        (7, "left", "longest_first", None, "the start is cut off"),
-        (6, "right", "longest_first", _SECOND, "both texts of a pair are cut"),
-        (9, "right", "longest_first", "a b", "the longer text of a pair is cut"),
-        (9, "left", "longest_first", _SECOND, "both texts of a pair are cut at the start"),
-        (12, "right", "only_first", "a b", "the first text of a pair is cut"),
-        (12, "left", "only_first", "a b", "the first text of a pair is cut at the start"),
-        (60, "right", "only_second", _SECOND * 9, "the second text of a pair is cut"),
-        (60, "left", "only_second", _SECOND * 9, "the second text of a pair is cut at the start"),
-        (100, "right", "longest_first", None, "a length that cuts nothing"),
-    )
-    for length, side, strategy, pair, comment in cases:
-        truncation = {"max_length": length, "side": side, "stride": 0, "strategy": strategy}
-        yield row("truncation", comment, pair=pair, truncation=truncation)
-    truncation = {"max_length": 8, "side": "left", "stride": 2, "strategy": "longest_first"}
-    yield row("truncation", "a stride, which matters for later windows only", truncation=truncation)
-    truncation = {"max_length": 5, "side": "right", "stride": 0, "strategy": "longest_first"}
-    yield row(
-        "truncation", "without special tokens", truncation=truncation, add_special_tokens=False
-    )
+def _truncated_rows(tokenizer: Tokenizer, row: _Row) -> Iterator[GoldenRow]:
+    def cut(comment: str, length: int, *texts: str, **settings: Any) -> GoldenRow:
+        default = {"side": "right", "stride": 0, "strategy": "longest_first"}
+        mode = {name: settings.pop(name, value) for name, value in default.items()}
+        truncation = {"max_length": length, **mode}
+        text, pair = (*texts, None)[:2]
+        return row("truncation", comment, text, pair=pair, truncation=truncation, **settings)
+
+    yield cut("the end is cut off", 7, _FIRST)
+    yield cut("the start is cut off", 7, _FIRST, side="left")
+    yield cut("a stride, which only later windows need", 8, _FIRST, side="left", stride=2)
+    yield cut("the limit without special tokens", 5, _FIRST, add_special_tokens=False)
+    for side in ("right", "left"):
+        yield cut("both texts of a pair are cut", 9, _FIRST, _SECOND, side=side)
+        yield cut("the longer text of a pair is cut", 8, "a b", _FIRST, side=side)
+        yield cut(
+            "two texts of equal length, of which one loses more", 8, _EQUAL, _EQUAL, side=side
+        )
+        yield cut("the first text is cut", 12, _FIRST, "a b", side=side, strategy="only_first")
+        yield cut("the second text is cut", 12, "a b", _FIRST, side=side, strategy="only_second")
+    yield cut("a strategy that cannot cut enough", 8, "a", _FIRST, strategy="only_first")
     exact = tokenizer.without_truncation().without_padding().count("Hello world")
     for length in (exact - 1, exact, exact + 1):
-        truncation = {**truncation, "max_length": max(length, 1)}
-        yield row(
-            "truncation",
-            "a length beside the length of the text",
-            "Hello world",
-            truncation=truncation,
-        )
+        yield cut("a limit beside the length of the text", max(length, 1), "Hello world")
 
 
-def _padded_rows(tokenizer: Tokenizer, row: Any) -> Iterator[GoldenRow]:
+def _padded_rows(tokenizer: Tokenizer, row: _Row) -> Iterator[GoldenRow]:
     stored = tokenizer.spec.padding
     role = tokenizer.special_tokens_map.get("pad_token")
     pad_id = tokenizer.token_to_id(role) if isinstance(role, str) else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import pairwise
 
@@ -30,7 +31,7 @@ def candidates(tokenizer: Tokenizer) -> list[Candidate]:
         *_of_vocabulary(tokenizer),
         *_of_added_tokens(spec.added_tokens),
     ]
-    return list({(one.text, one.parse_special): one for one in reversed(found)}.values())[::-1]
+    return list({one.text: one for one in reversed(found)}.values())[::-1]
 
 
 def members(stage: object, of: type, name: str) -> Iterator[object]:
@@ -93,6 +94,7 @@ def _of_replace(stage: Replace) -> Iterator[Candidate]:
 
 
 _SAMPLED = 48
+_TIED = 150
 
 
 def _of_vocabulary(tokenizer: Tokenizer) -> Iterator[Candidate]:
@@ -101,6 +103,8 @@ def _of_vocabulary(tokenizer: Tokenizer) -> Iterator[Candidate]:
     words = [word for word in _readable_tokens(tokenizer, added) if word.strip()]
     spread = _spread(words, _SAMPLED)
     longest = sorted(words, key=lambda word: (-len(word), word))[:12]
+    for word in _tied_words(words):
+        yield Candidate(word, "merges", "short entries joined, whose ties tell segmenters apart")
     for word in spread:
         yield Candidate(word, "merges", "an entry of the vocabulary")
     for word in longest:
@@ -113,6 +117,16 @@ def _of_vocabulary(tokenizer: Tokenizer) -> Iterator[Candidate]:
         yield Candidate(word.upper(), "case", "an entry in capitals")
         yield Candidate(word.strip()[1:] + word.strip()[:1], "merges", "an entry that is rotated")
         yield Candidate(word * 3, "merges", "an entry three times")
+
+
+def _tied_words(words: Sequence[str]) -> Iterator[str]:
+    """Yield words of few letters and of short entries, the same ones for the same vocabulary."""
+    draw = random.Random(58)
+    short = [word.strip() for word in words if len(word.strip()) in (1, 2, 3)][:400] or ["a"]
+    for _ in range(_TIED):
+        units = [*draw.choices(short, k=2), "a", "0"]
+        yield "".join(draw.choices(units, k=draw.randint(3, 9)))
+        yield " ".join("".join(draw.choices(short, k=draw.randint(2, 4))) for _ in range(3))
 
 
 def _readable_tokens(tokenizer: Tokenizer, added: set[str]) -> Iterator[str]:
@@ -132,9 +146,10 @@ def _readable_tokens(tokenizer: Tokenizer, added: set[str]) -> Iterator[str]:
 
 def _of_added_tokens(tokens: Sequence[AddedToken]) -> Iterator[Candidate]:
     """Yield added tokens with neighbours: a few of each set of flags in every way, all of them once."""
-    for like in by_flags(tokens):
+    for number, like in enumerate(by_flags(tokens)):
         for token in samples_of(like):
-            yield from _beside(token, like[-1] if token is not like[-1] else tokens[0])
+            other = like[-1] if token is not like[-1] else tokens[0]
+            yield from _beside(token, other, str(number))
     contents = [token.content for token in tokens]
     for start in range(0, len(contents), 12):
         yield Candidate(
@@ -142,13 +157,8 @@ def _of_added_tokens(tokens: Sequence[AddedToken]) -> Iterator[Candidate]:
         )
     for short, long in _prefixes(contents):
         yield Candidate(f"{short}x{long}", "added-token", "an added token that begins another")
-        start = long[: len(short) + 1]
-        yield Candidate(f"{start} ", "added-token", "the start of a longer added token")
-    for token in tokens:
-        if token.special and token.content:
-            yield Candidate(
-                f"a {token.content} b", "parse-special", "a special token as text", False
-            )
+        cut = long[: len(short) + 1]
+        yield Candidate(f"{cut} ", "added-token", "the start of a longer added token")
 
 
 def _prefixes(contents: Sequence[str]) -> Iterator[tuple[str, str]]:
@@ -157,7 +167,9 @@ def _prefixes(contents: Sequence[str]) -> Iterator[tuple[str, str]]:
     yield from found[:6]
 
 
-def _beside(token: AddedToken, other: AddedToken) -> Iterator[Candidate]:
+def _beside(token: AddedToken, other: AddedToken, kind: str) -> Iterator[Candidate]:
+    """Yield a token in many neighbourhoods; each is a group of its own for the tokens with flags."""
+    has_flags = token.single_word or token.lstrip or token.rstrip or token.normalized
     text, half = token.content, len(token.content) // 2
     for one, comment in (
         (text, "alone"),
@@ -191,7 +203,8 @@ def _beside(token: AddedToken, other: AddedToken) -> Iterator[Candidate]:
         (f"a{text}", "at the end of a text"),
         (f"{text}'s", "before a contraction"),
     ):
-        yield Candidate(one, "added-token", f"an added token {comment}")
+        group = f"{kind if has_flags else ''} {comment}"
+        yield Candidate(one, "added-token", f"an added token {comment}", groups=(group,))
 
 
 def of_corpus(texts: Iterable[str]) -> Iterator[Candidate]:

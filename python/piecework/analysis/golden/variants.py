@@ -29,6 +29,7 @@ from piecework.spec import (
     Regex,
     Replace,
     SentencePiece,
+    SequenceDecoder,
     SequenceNormalizer,
     SequencePreTokenizer,
     Split,
@@ -113,6 +114,13 @@ def variants(tokenizer: Tokenizer) -> Iterator[tuple[str, Variant]]:
         yield f"model {name}", partial(Tokenizer.from_spec, replace(spec, model=model))
 
 
+def decoder_variants(tokenizer: Tokenizer) -> Iterator[tuple[str, Variant]]:
+    """Yield a name and a function that makes a tokenizer with a changed decoder, for each change."""
+    for name, changed in _sequences(tokenizer.spec.decoder, SequenceDecoder, "decoders"):
+        yield f"decoder {name}", partial(tokenizer.with_decoder, changed)
+    yield "decoder missing", partial(tokenizer.with_decoder, None)
+
+
 # ---- normalizers and pre-tokenizers
 
 
@@ -134,7 +142,7 @@ def _sequences(stage: Any, sequence: Any, field: str) -> Iterator[tuple[str, Any
         for step in _ADDED_STEPS:
             yield f"with {step} first", of([step, *steps])
             yield f"with {step} last", of([*steps, step])
-    else:
+    elif sequence is SequencePreTokenizer:
         for step in _REPLACED_STEPS:
             yield f"with {step} first", of([step, *steps])
 
@@ -143,7 +151,7 @@ def _step(step: Any) -> Iterator[tuple[str, Any]]:
     """Yield a step with another kind or with one field changed."""
     if step in _FORMS:
         yield from ((f"with {form} for {step}", form) for form in _FORMS if form != step)
-    if isinstance(step, SequenceNormalizer | SequencePreTokenizer):
+    if isinstance(step, SequenceNormalizer | SequencePreTokenizer | SequenceDecoder):
         yield from _sequences(step, type(step), fields(step)[0].name)
         return
     if isinstance(step, ByteLevel) and step.use_regex:
@@ -169,7 +177,7 @@ def _values(name: str, value: Any) -> Iterator[Any]:
         yield from (value - 1, value + 1)
     elif isinstance(value, Regex):
         yield from (Regex(pattern) for _, pattern in _patterns(value.pattern))
-    elif isinstance(value, str) and name in ("content", "prepend"):
+    elif isinstance(value, str) and name in ("content", "prepend", "suffix", "prefix"):
         yield from ("" if value else " ", value * 2)
 
 
