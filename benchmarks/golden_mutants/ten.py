@@ -307,16 +307,11 @@ def one_begin_token(_: Spec) -> Patches:
 
     def process(sequences: Any, spec: Any, *, add_special_tokens: bool = True) -> Windows:
         made = post_process(sequences, spec, add_special_tokens=add_special_tokens)
-        return [window[1:] if begins_twice(window) else window for window in made]
+        text = sequences[0][0]
+        is_double = add_special_tokens and bool(text) and text[0].token == made[0][0].token
+        return [window[1:] for window in made] if is_double else made
 
     return {"tokenizer.post_process": process}
-
-
-def begins_twice(window: Sequence[Token]) -> bool:
-    """Return whether a window begins with a special token, and its text with the same one."""
-    first = next((token for token in window if token.sequence_id is not None), None)
-    is_inserted = bool(window) and window[0].sequence_id is None
-    return is_inserted and first is not None and first.token == window[0].token
 
 
 def framed_then_cut(_: Spec) -> Patches:
