@@ -18,7 +18,7 @@ from piecework.train.trainers.bpe import BYTE_ALPHABET
 from tests.cli.start.command_names import Run, command_named
 
 READS_A_TOKENIZER = (
-    "encode decode find-drift inspect explain compare verify bench extend add prune shrink convert"
+    "encode decode find-drift inspect explain compare verify golden bench extend add prune shrink convert"
 ).split()
 
 
@@ -272,6 +272,7 @@ def test_every_command_reads_ranks(
         "explain": ["hug <end>"],
         "compare": ["--corpus", corpus, "--json"],
         "verify": [corpus, "--against", "tiktoken"],
+        "golden": ["-o", out],
         "bench": [*[corpus] * 4, "--repetitions", "1", "--json"],
         "extend": [corpus, "-n", "1", "-o", out],
         "add": [str(words), "-o", out],

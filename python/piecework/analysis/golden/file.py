@@ -225,7 +225,7 @@ def header_of(tokenizer: Tokenizer, name: str, format: str) -> dict[str, Any]:
 def _object(line: bytes, place: str) -> dict[str, Any]:
     try:
         value = json.loads(line)
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise FormatError(place, f"is not JSON: {error}", kind="schema") from None
     if not isinstance(value, dict):
         raise FormatError(place, "is not a JSON object", kind="schema")

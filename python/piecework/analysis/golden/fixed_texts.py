@@ -58,6 +58,10 @@ _PUNCTUATION = (
     "՚։־׀؟٪।॥๏༄჻፡᐀᙭᠀។᳓",
     "\u2e3c\u2e4f\u2e52\u1bfc\u08b6\U00011660\U00016e97\U0001da87",
 )
+SPECIAL = frozenset(
+    SPACES + _DROPPED + _EDGES + _CASED + _ACCENTED + _MARKS + _COMPATIBLE + _COMPOSED + _NUMBERS
+).union(*_PUNCTUATION)
+"""Characters that engines are known to treat in different ways."""
 _EMOJI = (
     "😀", "👍🏽", "👩‍👩‍👧", "🏳️‍🌈", "🇩🇪🇫🇷", "1️⃣#️⃣", "❤️❤", "🫠🫩", "👩🏾‍💻👨", "☺︎☺️",
 )  # fmt: skip
@@ -190,8 +194,11 @@ def fixed_candidates() -> Iterator[Candidate]:
         ("unknown", "characters that few vocabularies have", _UNKNOWN),
     ):
         yield from (Candidate(text, flag, comment, groups=(text,)) for text in texts)
-        if flag not in ("spaces", "line-ends", "long-word"):
-            yield from _joined(flag, comment, texts)
+        if flag in ("spaces", "line-ends"):
+            inside = [text for text in texts if text[0].isalpha() and text[-1].isalpha()]
+            yield from _joined(flag, comment, inside, "")
+        elif flag != "long-word":
+            yield from _joined(flag, comment, texts, " ")
     for text, comment in _KNOWN:
         yield Candidate(text, "known-divergence", comment, groups=(text,))
     for flag, characters in (
@@ -210,11 +217,11 @@ def fixed_candidates() -> Iterator[Candidate]:
         yield Candidate(group, "punctuation", "punctuation and symbols without spaces")
 
 
-def _joined(flag: str, comment: str, texts: Sequence[str]) -> Iterator[Candidate]:
+def _joined(flag: str, comment: str, texts: Sequence[str], joint: str) -> Iterator[Candidate]:
     """Yield three texts as one, which is smaller than three rows."""
     for start in range(0, len(texts), 3):
         three = texts[start : start + 3]
-        yield Candidate(" ".join(three), flag, f"{comment}, three texts", groups=tuple(three))
+        yield Candidate(joint.join(three), flag, f"{comment}, three texts", groups=tuple(three))
 
 
 def _around(flag: str, characters: str) -> Iterator[Candidate]:

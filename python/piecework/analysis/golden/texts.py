@@ -12,6 +12,7 @@ from piecework.analysis.golden.small import by_flags, samples_of
 from piecework.io.normalization_rules import NormalizationRules
 from piecework.spec import (
     AddedToken,
+    Model,
     Precompiled,
     Prepend,
     Regex,
@@ -19,6 +20,7 @@ from piecework.spec import (
     SentencePieceNormalizer,
     SequenceNormalizer,
     TokenizerSpec,
+    WordPiece,
 )
 
 
@@ -29,6 +31,7 @@ def candidates(tokenizer: Tokenizer) -> list[Candidate]:
         *fixed_candidates(),
         *_of_normalizer(spec),
         *_of_vocabulary(tokenizer),
+        *_of_limit(spec.model),
         *_of_added_tokens(spec.added_tokens),
     ]
     return list({one.text: one for one in reversed(found)}.values())[::-1]
@@ -117,6 +120,26 @@ def _of_vocabulary(tokenizer: Tokenizer) -> Iterator[Candidate]:
         yield Candidate(word.upper(), "case", "an entry in capitals")
         yield Candidate(word.strip()[1:] + word.strip()[:1], "merges", "an entry that is rotated")
         yield Candidate(word * 3, "merges", "an entry three times")
+
+
+def _of_limit(model: Model) -> Iterator[Candidate]:
+    """Yield words of known entries beside the limit of a WordPiece model, in characters and in bytes."""
+    if not isinstance(model, WordPiece):
+        return
+    prefix, limit = model.continuing_subword_prefix, min(model.max_input_chars_per_word, 1_000)
+    inside = [token[len(prefix) :] for token in model.vocab if token.startswith(prefix)]
+    starts = [token for token in model.vocab if token.isalpha()]
+    for kind in (str.isascii, lambda text: not text.isascii()):
+        known = sorted(
+            filter(kind, filter(str.isalpha, inside)), key=lambda text: (-len(text), text)
+        )
+        first = next(filter(kind, starts), "")
+        if not known or not first:
+            continue
+        for length in (limit - 1, limit, limit + 1, limit // 2 + 1):
+            whole, rest = divmod(length - len(first), len(known[0]))
+            word = first + known[0] * whole + known[-1] * rest
+            yield Candidate(word, "long-word", f"a word of {len(word)} characters", groups=(word,))
 
 
 def _tied_words(words: Sequence[str]) -> Iterator[str]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import fields, replace
 from functools import partial
-from typing import Any, TypeAlias, get_args
+from typing import Any, TypeAlias
 
 from piecework import Tokenizer
 from piecework.analysis.golden.small import by_flags, samples_of
@@ -40,13 +40,18 @@ from piecework.spec import (
     WhitespaceSplit,
     WordPiece,
 )
-from piecework.spec.patterns import Behavior, PrependScheme
 
 Variant: TypeAlias = Callable[[], Tokenizer]
 
 _CHOICES: dict[str, tuple[Any, ...]] = {
-    "behavior": get_args(Behavior),
-    "prepend_scheme": get_args(PrependScheme),
+    "behavior": (
+        "removed",
+        "isolated",
+        "merged_with_previous",
+        "merged_with_next",
+        "contiguous",
+    ),
+    "prepend_scheme": ("always", "never", "first"),
     "cleaning": ("tokenizers", "original"),
     "strip_accents": (None, True, False),
     "unk": ("word", "char"),
