@@ -127,13 +127,16 @@ def test_the_last_lines_of_a_program_are_shown() -> None:
     )
 
 
-def test_a_program_that_hangs_ends_with_its_children() -> None:
-    sleeps = "import time; time.sleep(60)"
-    script = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {sleeps!r}])"
+def test_a_program_that_hangs_ends_with_its_children(tmp_path: Path) -> None:
+    late = tmp_path / "late"
+    child = f"import time; time.sleep(3); open({str(late)!r}, 'w')"
+    script = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {child!r}])"
     start = time.monotonic()
-    error = failure(script, timeout=0.5)
-    assert (error.kind, error.message) == ("timeout", "has not ended after 0.5 seconds")
+    error = failure(script, timeout=1.5)
+    assert (error.kind, error.message) == ("timeout", "has not ended after 1.5 seconds")
     assert time.monotonic() - start < 20
+    time.sleep(4)
+    assert not late.exists()
 
 
 def test_a_child_that_keeps_the_output_open_does_not_hang_the_check() -> None:

@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from piecework import Tokenizer
 from piecework.analysis.golden.file import GoldenRow, json_line
-from piecework.analysis.golden.fixed_texts import SPACES, SPECIAL, Candidate
+from piecework.analysis.golden.fixed_texts import BORDERS, SPACES, SPECIAL, Candidate
 from piecework.analysis.golden.segmenters import MAX_CHARS, segmenters
 from piecework.analysis.golden.small import small_spec
 from piecework.analysis.golden.variants import decoder_variants, variants
@@ -22,9 +22,10 @@ Feature: TypeAlias = tuple[Hashable, ...]
 
 # The gain of a feature the first time, the second time, and so on.
 _GAINS: dict[Hashable, tuple[float, ...]] = {
-    "change": (60.0, 20.0, 8.0, 4.0, 2.0),
-    "group": (6.0,),
-    "space": (6.0, 3.0, 2.0),
+    "change": (60.0, 15.0, 4.0),
+    "group": (9.0,),
+    "border": (16.0, 2.0),
+    "inside": (2.0,),
 }
 _GAIN = (1.0,)
 
@@ -155,10 +156,10 @@ def _changed_segmentation(
 def _seen(tokenizer: Tokenizer, candidate: Candidate, row: GoldenRow) -> Iterator[Feature]:
     """Yield the classes of characters and tokens of a text, and what stands beside each boundary."""
     text = candidate.text
-    for c in text:
+    for before, c, after in zip(f" {text}", text, f"{text[1:]} ", strict=False):
         yield ("character", c) if c in SPECIAL else ("block", ord(c) >> 8)
-        if c in SPACES:
-            yield ("space", c)
+        if c in SPECIAL and after.isalnum() and (before.isalnum() or before == " "):
+            yield ("border" if c in BORDERS else "inside", c, before == " ")
     for before, after in pairwise(text):
         yield ("neighbours", _class(before), _class(after))
     yield ("length", min(len(tokenizer.normalize(text)) - len(text), 3))

@@ -58,8 +58,25 @@ _PUNCTUATION = (
     "՚։־׀؟٪।॥๏༄჻፡᐀᙭᠀។᳓",
     "\u2e3c\u2e4f\u2e52\u1bfc\u08b6\U00011660\U00016e97\U0001da87",
 )
+_IDEOGRAPHS = (
+    "\u33ff\u3400\u4dbf\u4dc0\u4dff\u4e00\u9fff\ua000\uf8ff\uf900\ufaff\ufb00\U00020000\U0002a6df"
+    "\U0002a700\U0002b73f\U0002b740\U0002b81f\U0002b820\U0002b91f\U0002b920\U0002ceaf\U0002f800"
+    "\U0002fa1f\U00030000々〆〇⺀⿕가힣ㄱ"
+)
+"""The first and last characters of the blocks of ideographs, and some beside them."""
+BORDERS = frozenset(SPACES + _IDEOGRAPHS)
+"""Characters that decide by themselves where a word ends."""
 SPECIAL = frozenset(
-    SPACES + _DROPPED + _EDGES + _CASED + _ACCENTED + _MARKS + _COMPATIBLE + _COMPOSED + _NUMBERS
+    _IDEOGRAPHS
+    + SPACES
+    + _DROPPED
+    + _EDGES
+    + _CASED
+    + _ACCENTED
+    + _MARKS
+    + _COMPATIBLE
+    + _COMPOSED
+    + _NUMBERS
 ).union(*_PUNCTUATION)
 """Characters that engines are known to treat in different ways."""
 _EMOJI = (
@@ -73,12 +90,6 @@ _SCRIPTS = (
     "ᚠᚢᚦ", "សួស្តី", "ᠮᠣᠩᠭᠣᠯ", "ひらがな", "カタカナ", "ラーメン", "漢字かな", "你好世界", "中文English",
     "㐀㐁", "𠀀𠮷", "𫠝", "ㄅㄆㄇ", "ꆈꌠ", "𞤀𞤣𞤤𞤢𞤥", "𐍅𐌿𐌻", "Tiếng Việt", "Ⓗⓔ", "ʻōlelo", "ə̃ʃ",
 )  # fmt: skip
-_IDEOGRAPHS = (
-    "\u3400\u4dbf", "\u33ff\u4dc0", "\u4e00\u9fff", "\u4dff\ua000", "\uf900\ufaff", "\uf8ffﬀ",
-    "\U00020000\U0002a6df", "\U0002a700\U0002b73f", "\U0002b740\U0002b81f", "\U0002b820\U0002ceaf",
-    "\U0002f800\U0002fa1f", "\U0002b91f\U0002b920", "\U00030000", "々〆〇", "⺀⿕", "가힣ㄱ",
-)  # fmt: skip
-
 # ---- texts: flag, comment, texts
 
 _CONTRACTIONS = (
@@ -189,7 +200,6 @@ def fixed_candidates() -> Iterator[Candidate]:
         ("case", "letters with special cases", _CASES),
         ("normal-form", "characters that a normalization form changes", _FORMS),
         ("script", "a word of a script", _SCRIPTS),
-        ("script", "edges of the blocks of ideographs", _IDEOGRAPHS),
         ("script", "emoji sequences", _EMOJI),
         ("unknown", "characters that few vocabularies have", _UNKNOWN),
     ):
@@ -210,6 +220,7 @@ def fixed_candidates() -> Iterator[Candidate]:
         ("accents", _MARKS),
         ("normal-form", _COMPATIBLE + _COMPOSED),
         ("digits", _NUMBERS),
+        ("script", _IDEOGRAPHS),
     ):
         yield from _around(flag, characters)
     for group in _PUNCTUATION:
@@ -241,6 +252,7 @@ def _around(flag: str, characters: str) -> Iterator[Candidate]:
         names = f"{_name(group[0])} to {_name(group[-1])}"
         yield Candidate("a" + "b".join(group) + "c", flag, f"{names}, each between letters")
         yield Candidate(" ".join(group), flag, f"{names}, each between spaces")
+        yield Candidate("a " + "b ".join(group) + "c", flag, f"{names}, each after a space")
 
 
 def _name(c: str) -> str:

@@ -194,7 +194,7 @@ def _beside(token: AddedToken, other: AddedToken, kind: str) -> Iterator[Candida
     """Yield a token in many neighbourhoods; each is a group of its own for the tokens with flags."""
     has_flags = token.single_word or token.lstrip or token.rstrip or token.normalized
     text, half = token.content, len(token.content) // 2
-    for one, comment in (
+    found = (
         (text, "alone"),
         (f"a {text} b", "between spaces"),
         (f"a{text}b", "between letters"),
@@ -225,9 +225,19 @@ def _beside(token: AddedToken, other: AddedToken, kind: str) -> Iterator[Candida
         (f"{text}a", "at the start of a text"),
         (f"a{text}", "at the end of a text"),
         (f"{text}'s", "before a contraction"),
-    ):
-        group = f"{kind if has_flags else ''} {comment}"
-        yield Candidate(one, "added-token", f"an added token {comment}", groups=(group,))
+    )
+    for one, comment in found:
+        groups = (comment, f"{kind} {comment}") if has_flags else (comment,)
+        yield Candidate(one, "added-token", f"an added token {comment}", groups=groups)
+    if has_flags:
+        # The neighbourhoods that begin and end with letters, three in one text.
+        inside = [(one, comment) for one, comment in found if (one[0] + one[-1]).isalpha()]
+        for at in range(0, len(inside), 3):
+            texts, comments = zip(*inside[at : at + 3], strict=True)
+            of_kind = [f"{kind} {comment}" for comment in comments]
+            comment = f"an added token {', '.join(comments)}"
+            groups = (*comments, *of_kind)
+            yield Candidate("".join(texts), "added-token", comment, groups=groups)
 
 
 def of_corpus(texts: Iterable[str]) -> Iterator[Candidate]:
