@@ -4,6 +4,7 @@
     python -m benchmarks.golden_mutants --golden FOLDER    # NAME.jsonl of a folder, for the names it has
     python -m benchmarks.golden_mutants --corpus FILE      # lines of FILE, not of English and many languages
     python -m benchmarks.golden_mutants --only gpt2 --lines 0 --search 0
+    python -m benchmarks.golden_mutants --ten              # by the ten of `ten.py`
 
 A divergence is caught if the ids of a row differ. Where the reference itself differs from the file, the row
 judges nothing and is counted as `control`, which should be 0. Divergences that no text can show with a
@@ -33,6 +34,7 @@ from .engine import Ids, Judged, Mutant, Row
 from .mutants import MUTANTS
 from .search import rows_for
 from .subjects import subjects
+from .ten import TEN
 
 CORPORA = DATA.parent / "corpora"
 PASSAGE = 200  # characters
@@ -76,15 +78,16 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parsed(arguments)
     texts = corpora(options.corpus, options.lines)
     training = [text for lines in corpora(None, 1_000).values() for text in lines]
+    mutants = TEN if options.ten else MUTANTS
     judgements = []
     for name, tokenizer in subjects(DATA, training):
         if options.only and name not in options.only:
             continue
         golden = golden_text(name, tokenizer, options.golden)
         if golden is not None:
-            judgements.append(judged(name, tokenizer, golden, texts, options.search))
+            judgements.append(judged(name, tokenizer, golden, texts, options.search, mutants))
             print(summary(judgements[-1]), file=sys.stderr, flush=True)
-    print("\n".join(report(judgements, list(texts))))
+    print("\n".join(report(judgements, list(texts), mutants)))
 
 
 def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -94,6 +97,7 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--corpus", type=Path, help="a text file")
     parser.add_argument("--lines", type=int, default=1_000, help="lines of each corpus; 0 for none")
     parser.add_argument("--search", type=int, default=10_000, help="random rows for each survivor")
+    parser.add_argument("--ten", action="store_true", help="judge by the ten, not by the thirty")
     parser.add_argument("--only", nargs="*", help="names of tokenizers")
     return parser.parse_args(arguments)
 
@@ -135,7 +139,12 @@ def golden_text(name: str, tokenizer: pw.Tokenizer, folder: Path | None) -> str 
 
 
 def judged(
-    name: str, tokenizer: pw.Tokenizer, golden: str, texts: Mapping[str, list[str]], search: int
+    name: str,
+    tokenizer: pw.Tokenizer,
+    golden: str,
+    texts: Mapping[str, list[str]],
+    search: int,
+    mutants: Sequence[Mutant] = MUTANTS,
 ) -> Judgement:
     """Judge a golden file by every divergence that applies to its tokenizer."""
     lines = golden.splitlines()[1:]
@@ -148,7 +157,7 @@ def judged(
     result = Judgement(name, len(rows), len(golden.encode()), len(rows) - len(agreed))
     random_rows = rows_for(subject.spec, 1, search)
     random_answers: list[Answered] = []
-    for mutant in MUTANTS:
+    for mutant in mutants:
         if not mutant.applies(subject.spec):
             continue
         verdict = Verdict(
@@ -197,12 +206,14 @@ def marked(verdict: Verdict) -> str:
     return verdict.mutant.name + ("?" if verdict.is_shown is False else "")
 
 
-def report(judgements: Sequence[Judgement], texts: Sequence[str]) -> list[str]:
+def report(
+    judgements: Sequence[Judgement], texts: Sequence[str], mutants: Sequence[Mutant] = MUTANTS
+) -> list[str]:
     """Return the lines of the tables: by tokenizer, by divergence, and the arguments."""
     return [
         *by_tokenizer(judgements, texts),
         "",
-        *by_mutant(judgements, texts),
+        *by_mutant(judgements, texts, mutants),
         "",
         "Not counted, as no text can show them:",
         "",
@@ -237,10 +248,12 @@ def sums(judgements: Sequence[Judgement]) -> tuple[str, str, str]:
     )
 
 
-def by_mutant(judgements: Sequence[Judgement], texts: Sequence[str]) -> Iterator[str]:
+def by_mutant(
+    judgements: Sequence[Judgement], texts: Sequence[str], mutants: Sequence[Mutant]
+) -> Iterator[str]:
     """Yield the table with a row for each divergence."""
     yield from heading("divergence", "tokenizers", "caught", *texts, "missed with")
-    for mutant in MUTANTS:
+    for mutant in mutants:
         found = [(one, v) for one in judgements for v in one.counted if v.mutant is mutant]
         missed = ", ".join(one.name for one, verdict in found if not verdict.is_caught)
         yield line(mutant.name, *shares([verdict for _, verdict in found], texts), missed)

@@ -39,6 +39,8 @@ Patches = Mapping[str, Any]
 SHARED = {
     "post_processors.": {"normalized", "tokens", "words"},
     "tokenizer.matches": {"normalized", "tokens", "words"},
+    "tokenizer.post_process": {"normalized", "tokens", "words"},
+    "tokenizer.truncate": {"normalized", "tokens", "words"},
     "aligned.in_canonical_order": {"tokens", "words"},
     "normalizers.": {"tokens", "words"},
     "sentencepiece_stages.": {"tokens", "words"},
@@ -46,6 +48,7 @@ SHARED = {
     "bert.strip_accents": {"tokens", "words"},
     "bert.CJK_RANGES": {"tokens", "words"},
     "bert.is_dropped": {"tokens", "words"},
+    "bert.isolate_punctuation": {"normalized", "words"},
     "pre_tokenizers.": {"normalized", "words"},
     "patterns.": {"words"},
     "bpe_model.": {"normalized"},
