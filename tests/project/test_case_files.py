@@ -9,7 +9,12 @@ import pytest
 
 from tests.case_files import CASES, CONFORMANCE, check_cases, read_cases
 
-FILES = sorted(str(path.relative_to(CONFORMANCE)) for path in CONFORMANCE.rglob("*.toml"))
+# `published/` has golden files, and the list that they are made from.
+FILES = sorted(
+    str(path.relative_to(CONFORMANCE))
+    for path in CONFORMANCE.rglob("*.toml")
+    if path.parent.name != "published"
+)
 VALID: dict[str, Any] = {
     "case": [
         {

@@ -273,7 +273,7 @@ class FileCountSettings(PartCountSettings):
     temperature: float | None = setting(
         None,
         Number(
-            "Flatten the shares of the paths (CORPUS arguments): share ** (1 / X).",
+            "Flatten the shares of the paths: share ** (1 / X).",
             above=0,
             none="1",
         ),

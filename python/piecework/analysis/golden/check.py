@@ -7,14 +7,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import piecework as pw
 from piecework import Tokenizer
-from piecework._internal.validation import PathLike, counted
+from piecework._internal.validation import (
+    PathLike,
+    check_choice,
+    check_positive,
+    check_tokenizer,
+    check_type,
+    counted,
+    listed,
+)
 from piecework.analysis.blocks import Block, Grid, Paragraph
 from piecework.analysis.displayed import LINES, Displayed
 from piecework.analysis.golden.file import Golden, GoldenRow
 from piecework.analysis.golden.generate import answered_row
 from piecework.analysis.golden.libraries import library_answers
 from piecework.analysis.golden.program import program_answers
+from piecework.analysis.peers import PEERS
 from piecework.analysis.readable import show_whitespace
 from piecework.errors import ArgumentError
 
@@ -59,13 +69,14 @@ class GoldenCheck(Displayed):
 
     @property
     def is_equal(self) -> bool:
-        """Whether all compared rows are equal."""
-        return not self.differences
+        """Whether a row was compared, and all that were are equal."""
+        return bool(self.rows) and not self.differences
 
     def blocks(self) -> Iterator[Block]:
         """Yield the verdict, and for each flag the smallest rows that differ."""
         differing = len(self.differences)
-        verdict = f"{counted(differing, 'row')} differ" if differing else "all are equal"
+        equal = "all are equal" if self.rows else "none was compared"
+        verdict = f"{counted(differing, 'row')} differ" if differing else equal
         yield Paragraph(f"{self.engine}: {counted(self.rows, 'row')}: {verdict}")
         for reason, rows in self.skipped.items():
             yield Paragraph(f"skipped {counted(rows, 'row')}: {reason}")
@@ -156,14 +167,20 @@ def _engine(
     """Return the name of the engine and its answers by row."""
     if program is not None and library is not None:
         raise ArgumentError("program", "cannot be combined", also=["library"])
+    check_type("golden", golden, Golden, "a Golden")
+    check_positive("timeout", timeout)
+    if tokenizer is not None:
+        check_tokenizer(tokenizer)
     golden.check_header(tokenizer)
     if program is not None:
+        program = program if isinstance(program, str) else listed(program, "program")
         return program_answers(program, golden.rows, timeout)
     if tokenizer is None:
         raise ArgumentError("tokenizer", "is missing; pass a tokenizer or a program")
     if library is None:
         rows = {row.row: answered_row(tokenizer, row).to_dict() for row in golden.rows}
-        return f"piecework {golden.generator.partition(' ')[2]}", rows
+        return f"piecework {pw.__version__}", rows
+    check_choice("library", library, PEERS)
     if path is None:
         raise ArgumentError("path", "is missing; a library reads the file of the tokenizer")
     return library_answers(library, path, tokenizer, golden.rows)

@@ -13,7 +13,6 @@ from collections.abc import Mapping, Sequence
 from threading import Thread
 from typing import IO, Any, NoReturn
 
-from piecework._internal.validation import check_positive
 from piecework.analysis.golden.file import GoldenRow, json_line
 from piecework.errors import ArgumentError, ProgramError
 
@@ -32,7 +31,6 @@ def program_answers(
     Raises `ProgramError` if it cannot be started, exits with another code than 0, takes more than `timeout`
     seconds, writes too much or anything but one answer for each row.
     """
-    check_positive("timeout", timeout)
     command = shlex.split(program) if isinstance(program, str) else list(program)
     if not command:
         raise ArgumentError("program", "is empty; pass a command")
