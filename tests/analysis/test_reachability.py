@@ -67,6 +67,15 @@ def test_segmentations_that_score_higher_and_ties() -> None:
     assert found == {"ba": "another segmentation always scores higher: 'b' 'a', by 0.5"}
 
 
+@pytest.mark.parametrize(("margin", "is_proof"), [(0.0005, False), (0.002, True)])
+def test_a_margin_that_sums_of_floats_can_round_away_proves_nothing(
+    margin: float, is_proof: bool
+) -> None:
+    pieces = (("<unk>", 0.0), ("a", -1.0), ("b", -1.0), ("ab", -2.0 - margin))
+    tok = pw.Tokenizer(pw.spec.Unigram(pieces, unk_id=0))
+    assert (3 in reachability(tok, vocabulary_entries(tok)).proofs) == is_proof
+
+
 def test_user_defined_pieces_are_no_argument() -> None:
     # "b" is split off before "ab" could win, but only where no other symbol takes it first.
     piece = pw.spec.ScoredPiece
@@ -97,6 +106,9 @@ def test_user_defined_pieces_are_no_argument() -> None:
         (pw.spec.Replace("aa", "b"), "a", True),
         # NFC composes what the replacement did not see.
         (pw.spec.SequenceNormalizer((pw.spec.Replace("é", ""), pw.spec.NFC())), "é", True),
+        # Only this replacement outputs a capital letter, after a text that no other entry has.
+        (pw.spec.SequenceNormalizer((pw.spec.Lowercase(), pw.spec.Replace("qq", "B"))), "B", True),
+        (pw.spec.SequenceNormalizer((pw.spec.Lowercase(), pw.spec.Replace("q", "b"))), "B", False),
         (pw.spec.BertNormalizer(cleaning="original"), "ς", True),
         (pw.spec.BertNormalizer(), "\ue000", False),
     ],
@@ -175,6 +187,16 @@ def test_parts_of_characters_get_the_bytes_that_complete_them() -> None:
     assert set(proofs(tok)) == {PRINTABLE[byte] for byte in (0xC0, 0xC1, *range(0xF5, 0x100))}
 
 
+def test_a_part_of_a_character_is_not_looked_up_as_a_whole_word() -> None:
+    tok = byte_level(["ãĢ"], ())
+    whole = pw.Tokenizer(
+        pw.spec.BPE(tok.spec.model.vocab, (), ignore_merges=True),
+        pre_tokenizer=tok.spec.pre_tokenizer,
+        decoder=tok.spec.decoder,
+    )
+    assert proofs(whole)["ãĢ"] == "its own characters merge to others: 'ã' 'Ģ'"
+
+
 def test_a_lead_byte_that_each_continuation_merges_with() -> None:
     lead = PRINTABLE[0xC3]
     merges = tuple((lead, PRINTABLE[byte]) for byte in range(0x80, 0xC0))
@@ -216,7 +238,7 @@ def test_bytes_of_characters_that_have_entries() -> None:
                 "the normalizer never outputs a character of it": 236,
                 "the normalizer always changes it": 12,
                 "no UTF-8 text contains its bytes": 13,
-                "no word contains a character that completes it": 7,
+                "no word contains it with a character that its last bytes begin": 7,
             },
         ),
     ],

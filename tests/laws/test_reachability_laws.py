@@ -6,6 +6,7 @@ import os
 from itertools import product
 from typing import Any
 
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -259,3 +260,15 @@ def test_sentencepiece(tokens: list[str], data: st.DataObject, kind: Any, has_by
 def test_words_and_characters(tokens: list[str], parts: dict[str, Any], is_char: bool) -> None:
     kind = pw.spec.Char if is_char else pw.spec.WordLevel
     check(pw.Tokenizer(kind(numbered(["[UNK]", *tokens])), **parts))
+
+
+@pytest.mark.parametrize("pattern", PIECES)
+@pytest.mark.parametrize("behavior", ["isolated", "removed"])
+@pytest.mark.parametrize("inverted", [False, True])
+def test_every_short_word_of_each_pattern(pattern: str, behavior: Any, inverted: bool) -> None:
+    words = ["".join(chars) for n in range(1, 4) for chars in product("ab!1 ", repeat=n)]
+    model = pw.spec.WordLevel(numbered(["[UNK]", *words]))
+    split = pw.spec.Split(Regex(pattern), behavior, inverted)
+    found = check(pw.Tokenizer(model, pre_tokenizer=split), "ab!1 ", 4)
+    if behavior == "removed" and inverted and "(?!" not in pattern:
+        assert not any(len(entry.token) > 1 for entry in found.unfound)

@@ -502,7 +502,7 @@ class Proofs:
             return ""
         sides = [("first", False)] * bool(match["end"]) + [("last", True)] * bool(match["begin"])
         if self._is_always_split(match):
-            return "no word contains a character that completes it"
+            return "no word contains it with a character that its last bytes begin"
         for name, is_after in sides:
             neighbors = self._neighbors(entry, is_after)
             if not neighbors:
