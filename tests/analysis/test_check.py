@@ -14,6 +14,7 @@ from piecework.analysis import check
 from piecework.analysis.check.findings import CheckReport, Finding
 from piecework.analysis.check.rules import RULES
 from piecework.analysis.check.sarif import sarif
+from piecework.analysis.round_trip import changed_texts
 from piecework.cli.app import run
 from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
 
@@ -68,6 +69,14 @@ def test_a_file_that_does_not_load_is_the_first_finding(tmp_path: Path) -> None:
     assert codes(report)[0] == "unreadable"
     assert "line-end-entries" not in report.rules
     assert str(path) in report.findings[0].message
+
+
+def test_ranks_without_a_pattern_name_the_options(tmp_path: Path) -> None:
+    path = tmp_path / "any.tiktoken"
+    path.write_text("YQ== 0\n")
+    [found] = check(path).findings
+    assert found.message == f"{path} has tiktoken ranks without a pattern"
+    assert found.advice.endswith("; options: --encoding-name, --pattern")
 
 
 def test_a_custom_stage_is_said(tmp_path: Path) -> None:
@@ -192,6 +201,18 @@ def test_markers_of_words_are_not_spaces_beside_a_line_end() -> None:
     model = pw.spec.BPE({"\n</w>": 0, "\n": 1}, (), end_of_word_suffix="</w>")
     for tok in (marked, pw.Tokenizer(model)):
         assert codes(check(tok, select=["line-end-entries"])) == []
+
+
+def test_entries_with_a_carriage_return_only_are_a_note() -> None:
+    returns = [token.replace("\n", "\r") for token in MANY]
+    [found] = check(words(*returns), select=["line-end-entries"]).findings
+    assert found.severity == "note"
+    assert found.message == "12 of 13 entries join a carriage return to marks, letters or spaces"
+    [both] = check(words(*returns, *MANY), select=["line-end-entries"]).findings
+    assert both.severity == "warning"
+    [one] = check(words("\n\xa0"), select=["line-end-entries"]).findings
+    assert one.message.startswith("1 of 2 entries joins a line end")
+    assert "few" in one.cost
 
 
 def test_entries_of_line_ends_alone_are_fine() -> None:
@@ -323,6 +344,66 @@ def test_unknown_line_ends_are_not_the_fault_of_the_decoder() -> None:
     assert check(tok, select=["lost-spaces"]).worst != "warning"
 
 
+@pytest.mark.parametrize(
+    ("suffix", "tokens"), [("</w>", ["a</w>", "b</w>"]), (None, ["▁a", "▁b"]), (None, ["Ġa", "Ġb"])]
+)
+def test_marks_of_words_that_no_decoder_removes_are_a_warning(
+    suffix: str | None, tokens: list[str]
+) -> None:
+    vocab = {token: id for id, token in enumerate(["a", "b", *tokens])}
+    mark = pw.spec.Metaspace() if "▁a" in vocab else pw.spec.ByteLevel()
+    model = pw.spec.BPE(vocab, (), end_of_word_suffix=suffix, ignore_merges=suffix is None)
+    tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.Whitespace() if suffix else mark)
+    [found] = check(tok, select=["lost-spaces"]).findings
+    assert found.severity == "warning"
+    assert found.message.endswith("which marks words: no decoder removes it")
+    decoders = {"▁": pw.spec.MetaspaceDecoder(), "Ġ": pw.spec.ByteLevelDecoder()}
+    decoder = pw.spec.BPEDecoder() if suffix else decoders[tokens[0][0]]
+    assert not any(
+        "marks words" in one.message for one in check(tok.with_decoder(decoder)).findings
+    )
+
+
+def test_a_letter_that_looks_like_a_mark_of_words_is_none() -> None:
+    tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "Ġ": 1, "a": 2, " ": 3}), decoder=pw.spec.Fuse())
+    found = check(tok, select=["lost-spaces"]).findings
+    assert not any("marks words" in one.message for one in found)
+
+
+@pytest.mark.parametrize(
+    ("normalizer", "text", "changes"),
+    [
+        (pw.spec.Lowercase(), "ϴ", ("case",)),  # a compatibility form of Θ, whose lower case is θ
+        (pw.spec.NFKC(), "ϴ", ("width",)),
+        (pw.spec.BertNormalizer(), "\u0f77", ("accent",)),
+        (pw.spec.NFKC(), "\u0f77", ("width",)),
+        (
+            pw.spec.SequenceNormalizer((pw.spec.NFKC(), pw.spec.Lowercase())),
+            "Ａ",
+            ("case", "width"),
+        ),
+    ],
+)
+def test_what_changes_in_a_character(normalizer: Any, text: str, changes: tuple[str, ...]) -> None:
+    tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=normalizer)
+    assert [found for _, _, found in changed_texts(tok, [text])] == [changes]
+
+
+def test_advice_about_case_is_for_findings_about_case() -> None:
+    for normalizer, is_about_case in ((pw.spec.Lowercase(), True), (pw.spec.NFKC(), False)):
+        tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=normalizer)
+        [found] = check(tok, select=["changed-text"]).findings
+        assert ("case and accents" in found.advice) == is_about_case
+
+
+def test_three_scripts_are_printed_and_all_are_in_the_data() -> None:
+    [_, found] = check(words("a"), select=["lost-characters"]).findings
+    assert found.message.count(" of ") == 2 + 3
+    assert len(found.details) > 100
+    assert "Cherokee 172 of 172" in found.to_dict()["details"]
+    assert not any("Cherokee 172" in line for line in found.lines())
+
+
 # ---- injection
 
 SPECIAL = ("<user>", "<bot>")
@@ -387,6 +468,22 @@ def test_a_compatibility_form_of_a_special_token_is_found() -> None:
     tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), normalizer=pw.spec.NFKC(), added_tokens=[end])
     [found] = check(tok, select=["special-look-alikes"]).findings
     assert (found.tokens, found.texts) == (("<end>",), ("＜ｅｎｄ＞",))
+
+
+def test_an_unknown_token_that_also_ends_the_text_can_be_written() -> None:
+    model = pw.spec.BPE(
+        {c: id for id, c in enumerate(["a", "<", "e", ">", "<e>"])}, (), unk_token="<e>"
+    )
+    added = [pw.spec.AddedToken("<e>", 4)]
+    bare = pw.Tokenizer(model, added_tokens=added)
+    assert codes(check(bare, select=["injection"])) == []
+    [found] = check(bare.with_roles(eos_token="<e>"), select=["injection"]).findings
+    assert (found.code, found.tokens) == ("typable-special-tokens", ("<e>",))
+
+
+def test_an_unknown_token_whose_text_is_unknown_proves_nothing() -> None:
+    tok = words("a").with_roles(eos_token="[UNK]")
+    assert codes(check(tok, select=["injection"])) == []
 
 
 # ---- files

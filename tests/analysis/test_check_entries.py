@@ -12,6 +12,8 @@ import pytest
 import piecework as pw
 from piecework.analysis import check
 from piecework.analysis.check.findings import Finding
+from piecework.cli.app import run
+from piecework.spec.byte_alphabet import CHARACTER_OF_BYTE
 
 DTYPES = {"F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 
@@ -51,6 +53,25 @@ def test_duplicates_after_decoding_and_after_normalization() -> None:
     marked = pw.Tokenizer(model, decoder=pw.spec.MetaspaceDecoder())
     [decoded] = found(marked, "duplicate-entries")
     assert decoded.ids == (1, 2)
+
+
+def test_entries_that_look_alike_have_code_points() -> None:
+    tok = words("\u1f77", "ί", "é", normalizer=pw.spec.NFC())
+    [found_entry] = found(tok, "unreachable-entries")
+    assert "such as '\u1f77' (U+1F77):" in found_entry.message
+    [double] = found(tok, "duplicate-entries")
+    assert double.message.endswith("such as '\u1f77' (U+1F77) and 'ί'")
+
+
+def test_bytes_are_shown_as_bytes() -> None:
+    vocab = {character: id for id, character in enumerate(CHARACTER_OF_BYTE)}
+    stages: dict[str, Any] = {
+        "pre_tokenizer": pw.spec.ByteLevel(),
+        "decoder": pw.spec.ByteLevelDecoder(),
+    }
+    tok = pw.Tokenizer(pw.spec.BPE(vocab, ()), **stages)
+    [reserved] = found(tok, "reserved-entries")
+    assert reserved.message == "13 of 256 entries reserved: 13 unused bytes, such as '\\xc0'"
 
 
 def test_residues_need_texts_and_steps() -> None:
@@ -121,6 +142,26 @@ def test_several_files_and_other_tables(tmp_path: Path) -> None:
     for place in (path, tmp_path):
         [equal] = found(words("hug", "pug"), "equal-rows", embeddings=place)
         assert "x.table" in equal.message
+
+
+def test_the_command_reads_folders_and_an_index_and_refuses_others(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tok, model = tmp_path / "tokenizer.json", tmp_path / "model"
+    words("hug", "pug").save(tok)
+    model.mkdir()
+    write(model / "a.safetensors", [[1, 2], [3, 4], [3, 4]])
+    index = json.dumps({"weight_map": {"wte.weight": "a.safetensors"}})
+    for name in ("model.safetensors.index.json", "other.json"):
+        (model / name).write_text(index)
+    rows = ["check", str(tok), "--select", "equal-rows", "--embeddings"]
+    for place in (model, model / "model.safetensors.index.json", model / "a.safetensors"):
+        assert run([*rows, str(place)]) == 0
+        assert "2 entries share 1 row of 'wte.weight'" in capsys.readouterr().out
+    assert run([*rows, str(model / "other.json")]) == 0
+    assert "is not model.safetensors.index.json" in capsys.readouterr().out
+    assert run([*rows, str(model / "absent.safetensors")]) == 2
+    assert "absent.safetensors: cannot be read" in capsys.readouterr().err
 
 
 def test_a_file_of_another_model_is_named(tmp_path: Path) -> None:

@@ -65,6 +65,9 @@ def _place_of_table(path: str, size: int) -> tuple[str, str]:
     The name of an input table comes first; else the shape decides, with at most a tenth more rows.
     """
     folder = path if os.path.isdir(path) else os.path.dirname(path)
+    if path.endswith(".json") and os.path.basename(path) != INDEX:
+        problem = f"is not {INDEX}; pass that file, a .safetensors file or the folder of the model"
+        raise FormatError(path, problem)
     is_several = os.path.isdir(path) or os.path.basename(path) == INDEX
     files = (
         [os.path.join(folder, name) for name in weight_files(folder)[0]] if is_several else [path]

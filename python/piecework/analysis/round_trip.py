@@ -356,6 +356,11 @@ def _changes(word: str, normalized: str) -> tuple[str, ...]:
         return ()
     kinds = {"case": _is_upper, "accent": _is_mark, "width": _is_compatibility_form}
     found = [name for name, test in kinds.items() if sum(map(test, before)) > sum(map(test, after))]
+    # A change of case or a removed mark can remove a compatibility form along with it.
+    rest = before.lower() if "case" in found else before
+    rest = "".join(c for c in rest if not ("accent" in found and _is_mark(c)))
+    if "width" in found and not any(map(_is_compatibility_form, rest)):
+        found.remove("width")
     return tuple(found) or ("other",)
 
 

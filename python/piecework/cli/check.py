@@ -18,6 +18,7 @@ from piecework.cli.tokenizer_options import (
     tokenizer_argument,
     tokenizer_options,
 )
+from piecework.errors import FileError
 from piecework.io.atomic_files import atomic_file
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ Example:
 @option(
     "--embeddings",
     type=InputFile(),
-    help="A .safetensors file of the model, to find entries without training.",
+    help="A .safetensors file, an index or a folder of the model, to find untrained entries.",
 )
 @tokenizer_options
 @option(
@@ -97,6 +98,9 @@ def check(
     from piecework.analysis.check import rules
     from piecework.analysis.corpus_texts import sample_of_files
 
+    if embeddings is not None:
+        with FileError.while_reading(embeddings):
+            os.stat(embeddings)
     chosen = rules.chosen_rules(select or (), ignore or ())
     texts = sample_of_files(corpus, field=field) if corpus else None
     reports: list[CheckReport] = []

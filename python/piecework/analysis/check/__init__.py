@@ -53,7 +53,8 @@ def check(
     `tokenizer` is a tokenizer, or anything that `Tokenizer.load` takes. The files of a folder are compared,
     too. A file that does not load is the first finding, and the rules that read files still run.
     `select` and `ignore` have codes of rules and names of groups; by default all rules run. `texts` are
-    texts of yours, to count how often entries are used. `embeddings` is a `.safetensors` file of the model.
+    texts of yours, to count how often entries are used. `embeddings` is a
+    `.safetensors` file of the model, an index of several, or a folder with one.
     The reference describes each rule, with examples. No file is changed.
 
     Raises `ArgumentError` for an unknown code.

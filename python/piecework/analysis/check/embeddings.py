@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from piecework._internal.validation import counted
 from piecework.analysis.check.findings import Finding
 from piecework.analysis.check.rules import Subject, rule
 from piecework.analysis.embedding_table import Table
@@ -63,7 +64,7 @@ def equal_rows(subject: Subject) -> Iterator[Finding]:
         found = [entry for group in chosen for entry in group]
         if found:
             kind = "entries that no text gives, or added tokens," if is_expected else "entries"
-            share = f"{len(found):,} {kind} have {len(chosen):,} different rows in {table.name!r}"
+            share = f"{len(found):,} {kind} share {counted(len(chosen), 'row')} of {table.name!r}"
             yield Finding(
                 share,
                 severity="note" if is_expected else "warning",
@@ -117,7 +118,7 @@ def untrained_rows(subject: Subject) -> Iterator[Finding]:
     ):
         if entries:
             yield Finding(
-                f"the rows of {len(entries):,} entries in {table.name!r} {reason}",
+                f"rows of {table.name!r} {reason}: {counted(len(entries), 'entry')}",
                 tokens=tuple(entry.token for entry in entries),
                 ids=tuple(entry.id for entry in entries),
             )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 
@@ -90,7 +91,7 @@ def _by_reason(subject: Subject, entries: Iterable[Entry]) -> Iterator[Finding]:
     for cause, group in groups.items():
         detail = f" ({details[cause]})" if details[cause] else ""
         share = f"{len(group):,} of {len(subject.entries):,} entries"
-        example = f"such as {_shown(group[0])!r}"
+        example = f"such as {_quoted(group[0])}"
         yield _with_entries(f"{share} in no encoding, {example}: {cause}{detail}", group)
 
 
@@ -106,7 +107,17 @@ def _with_entries(message: str, entries: Sequence[Entry], texts: Sequence[str] =
 def _shown(entry: Entry) -> str:
     """Return an entry as the vocabulary writes it, or its text if that is in bytes."""
     text = entry.text
+    if text is None and entry.token not in BYTE_TOKENS:
+        return entry.data.decode(errors="backslashreplace")
     return entry.token if text is None or entry.is_inside or text.isascii() else text
+
+
+def _quoted(entry: Entry) -> str:
+    """Return an entry in quotes, with its code points if another character looks the same."""
+    shown = show_whitespace(_shown(entry))
+    points = " ".join(f"U+{ord(character):04X}" for character in shown)
+    has_double = unicodedata.normalize("NFC", shown) != shown
+    return f"'{shown}' ({points})" if has_double else f"'{shown}'"
 
 
 @rule("unfound-entries", "vocabulary", "note", cost=_ROWS)
@@ -162,10 +173,10 @@ def reserved_entries(subject: Subject) -> Iterator[Finding]:
     reserved = [e for e in subject.entries if e.id in found.proofs and _is_reserved(e)]
     names = [entry for entry in reserved if _NAME.fullmatch(entry.token) and not entry.is_byte]
     data = [entry for entry in reserved if entry not in names]
-    kinds = {"control piece": control, "name": names, "byte": data}
+    kinds = {"control piece": control, "name": names, "unused byte": data}
     if any(kinds.values()):
         counts = ", ".join(
-            f"{counted(len(group), kind)}, such as {group[0].token!r}"
+            f"{counted(len(group), kind)}, such as {_quoted(group[0])}"
             for kind, group in kinds.items()
             if group
         )
@@ -303,6 +314,6 @@ def _equal(subject: Subject, groups: list[list[Entry]], when: str) -> Iterator[F
         first, *_, last = groups[0]
         verb = "is the text of another one" if more == 1 else "are the texts of others"
         share = f"{more:,} of {len(subject.entries):,} entries"
-        example = f"{show_whitespace(_shown(first))!r} and {show_whitespace(_shown(last))!r}"
+        example = f"{_quoted(first)} and {_quoted(last)}"
         found = [entry for group in groups for entry in group]
         yield _with_entries(f"{share} {verb} {when}, such as {example}", found)

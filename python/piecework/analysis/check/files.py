@@ -14,6 +14,7 @@ from piecework.analysis.check.rules import Subject, rule
 from piecework.analysis.corpus_texts import SCRIPT_TEXTS
 from piecework.analysis.entry_bytes import PLAIN_TEXT
 from piecework.analysis.round_trip import without_truncation_and_padding
+from piecework.errors import ArgumentError
 from piecework.io.names import tokenizer_file
 from piecework.io.read_file import file_bytes, json_object
 from piecework.spec import BPE
@@ -62,7 +63,12 @@ def unreadable(subject: Subject) -> Iterator[Finding]:
     ()
     """
     if subject.error is not None:
-        yield Finding(str(subject.error), advice=subject.error.hint)
+        error = subject.error
+        if not isinstance(error, ArgumentError):
+            yield Finding(": ".join(filter(None, (error.place, error.message))), advice=error.hint)
+            return
+        flags = ", ".join(f"--{name.replace('_', '-')}" for name in (error.place, *error.also))
+        yield Finding(error.message, advice=f"{error.hint}; options: {flags}" if error.hint else "")
 
 
 @rule("unchecked", "loading", "note")
@@ -211,9 +217,7 @@ def differing_readers(subject: Subject) -> Iterator[Finding]:
     is_cased = name == "vocab.txt" and subject.loaded.normalize("A") == "A"
     if is_cased and "do_lower_case" not in config:
         message = f"no {_CONFIG} says that vocab.txt has capital letters: BertTokenizer lowers them"
-        yield Finding(
-            message, texts=("Hello",), advice="add do_lower_case: false to the configuration."
-        )
+        yield Finding(message, texts=("Hello",), advice=f"add do_lower_case: false to {_CONFIG}.")
 
 
 class _Folder:

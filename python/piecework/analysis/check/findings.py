@@ -17,7 +17,7 @@ Severity: TypeAlias = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 """The severities, the worst first."""
 
-_SHOWN = 10
+_SHOWN = {"tokens": 10, "ids": 10, "texts": 5}
 _SHOWN_CHARS = 60
 
 
@@ -33,6 +33,7 @@ class Finding(PlainData):
     - `cost`, `advice`: what it costs, and what to do; of the rule, unless the finding has its own.
     - `tokens`, `ids`: entries of the vocabulary that show it.
     - `texts`: texts that show it, such as one whose characters are lost.
+    - `details`: figures behind the message that are not printed, such as of each script.
     """
 
     message: str
@@ -43,15 +44,16 @@ class Finding(PlainData):
     tokens: tuple[str, ...] = ()
     ids: tuple[int, ...] = ()
     texts: tuple[str, ...] = ()
+    details: tuple[str, ...] = ()
 
     def lines(self) -> Iterator[str]:
         """Yield the message, the evidence, what it costs and what to do."""
         yield self.message
-        for name in ("tokens", "ids", "texts"):
+        for name, most in _SHOWN.items():
             values = getattr(self, name)
-            shown = [_shortened(show_whitespace(str(one))) for one in values[:_SHOWN]]
+            shown = [_shortened(show_whitespace(str(one))) for one in values[:most]]
             if shown:
-                more = f" and {len(values) - _SHOWN:,} more" if len(values) > _SHOWN else ""
+                more = f" and {len(values) - most:,} more" if len(values) > most else ""
                 yield f"{name}: {'  '.join(shown)}{more}"
         if self.cost:
             yield f"cost: {self.cost}"

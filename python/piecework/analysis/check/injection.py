@@ -10,6 +10,7 @@ from piecework import Sampling, Tokenizer
 from piecework._internal.validation import counted
 from piecework.analysis.check.findings import Finding, Severity
 from piecework.analysis.check.rules import Subject, rule
+from piecework.analysis.entry_bytes import PLAIN_TEXT
 from piecework.analysis.round_trip import unknown_id_of, without_truncation_and_padding
 from piecework.chat import apply_chat_template
 from piecework.errors import TemplateError
@@ -29,7 +30,7 @@ _ACCENT, _SOFT_HYPHEN, _ZERO_WIDTH = "\u0301", "\u00ad", "\u200b"
     "typable-special-tokens",
     "injection",
     "note",
-    cost="Text of a user that contains such a token ends a turn or a document, or begins another one.",
+    cost="Text of a user with such a token passes for markup: the end of a document or a turn, or a mask.",
     advice="encode text of users with `parse_special=False`, conversations with `chat.apply_chat_template`.",
 )
 def typable_special_tokens(subject: Subject) -> Iterator[Finding]:
@@ -59,7 +60,8 @@ def typable_special_tokens(subject: Subject) -> Iterator[Finding]:
     typable = [token for (token, id), ids in rows if id in ids]
     if not typable:
         return
-    message = f"{counted(len(typable), 'special token')} can be written in a text"
+    read = "is" if len(typable) == 1 else "are"
+    message = f"{counted(len(typable), 'special token')} {read} read in plain text, such as {typable[0]!r}"
     ids = tuple(special[token] for token in typable)
     forged = [one for one in _forgeries(tokenizer) if one.is_forged_as_text(tokenizer)]
     if forged:
@@ -103,7 +105,11 @@ def special_look_alikes(subject: Subject) -> Iterator[Finding]:
     tokenizer = subject.loaded
     special = _special_tokens(tokenizer)
     tried = [
-        (token, text) for token in special for text in _look_alikes(token) if token not in text
+        (token, text)
+        for token, id in special.items()
+        if id != unknown_id_of(tokenizer)  # which any unknown text gives
+        for text in _look_alikes(token)
+        if token not in text
     ]
     found: dict[str, str] = {}
     for (token, text), row in zip(
@@ -113,7 +119,8 @@ def special_look_alikes(subject: Subject) -> Iterator[Finding]:
             found.setdefault(token, text)
     if found:
         ids = tuple(special[token] for token in found)
-        message = f"{counted(len(found), 'special token')} can be written as another text"
+        have = "has" if len(found) == 1 else "have"
+        message = f"{counted(len(found), 'special token')} {have} look-alikes that become the token"
         yield Finding(message, tokens=tuple(found), ids=ids, texts=tuple(found.values()))
 
 
@@ -196,12 +203,29 @@ def _special_ids(tokenizer: Tokenizer, ids: Sequence[int]) -> list[int]:
 
 
 def _special_tokens(tokenizer: Tokenizer) -> dict[str, int]:
-    """Return special token -> id, without those of a single character and the unknown token."""
+    """Return special token -> id, without those of a single character.
+
+    The unknown token is one of them only if it has another role, as CLIP's, which ends each text.
+    """
     names = [tokenizer.id_to_token(id) for id in sorted(tokenizer.special_token_ids)]
     roles = [role for role in tokenizer.special_tokens_map.values() if isinstance(role, str)]
     tokens = {name: tokenizer.token_to_id(name) for name in (*names, *roles) if name is not None}
-    others = (None, unknown_id_of(tokenizer))
+    others = (None, _plain_unknown_id(tokenizer))
     return {token: id for token, id in tokens.items() if id not in others and len(token) > 1}
+
+
+def _plain_unknown_id(tokenizer: Tokenizer) -> int | None:
+    """Return the id of the unknown token, None if it has another role and its text is not unknown."""
+    unknown = unknown_id_of(tokenizer)
+    roles = tokenizer.special_tokens_map.items()
+    others = [
+        tokenizer.token_to_id(x) for role, x in roles if role != "unk_token" and isinstance(x, str)
+    ]
+    added = without_truncation_and_padding(tokenizer).encode("").ids
+    if unknown is None or unknown not in (*others, *added):
+        return unknown
+    text = tokenizer.id_to_token(unknown) or ""
+    return unknown if unknown in tokenizer.encode(text, **PLAIN_TEXT).ids else None
 
 
 def _rows(tokenizer: Tokenizer, texts: list[str]) -> list[list[int]]:

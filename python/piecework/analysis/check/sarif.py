@@ -61,5 +61,6 @@ def _sarif_result(name: str, finding: Finding, index: int) -> dict[str, Any]:
             "tokens": list(finding.tokens),
             "ids": list(finding.ids),
             "texts": list(finding.texts),
+            "details": list(finding.details),
         },
     }

@@ -27,13 +27,21 @@ from piecework.analysis.round_trip import (
 )
 
 _SPACES = ("a  b", " a", "a\n\tb", "a , b", "(a) b", "it's 1.5 - x", "do n't", *SCRIPT_TEXTS)
-_CHANGES = {"case": "case", "accent": "accents", "width": "width", "other": "other characters"}
+_CHANGES = {
+    "case": "case",
+    "accent": "accents",
+    "width": "compatibility forms",
+    "other": "other characters",
+}
 _MARKS = ("Combining", "Variation", "Signwriting")
 _KINDS = {"N": "numbers", "P": "punctuation", "S": "symbols", "C": "format characters"}
 _NOT_REORDERED, _VIRAMA = 0, 9  # canonical combining classes
 _LETTERS = 10
-_LEADING = 6
+_LEADING, _SCRIPTS = 6, 3
 _OWN = 40
+_FORMS = (
+    "keep it if these characters do not matter to the task; else train with NFC or no normalizer."
+)
 _DECODER = "load the folder, which names a class with a decoder, or add one: `with_decoder`."
 
 
@@ -83,7 +91,10 @@ def lost_characters(subject: Subject) -> Iterator[Finding]:
     if has_bytes:
         message = f"entries of bytes are missing, so that {message}"
     yield Finding(
-        message, severity="error" if has_bytes else "note", texts=tuple(_one_of_each(others))
+        message,
+        severity="error" if has_bytes else "note",
+        texts=tuple(_one_of_each(others)),
+        details=tuple(_figures(others)),
     )
 
 
@@ -125,7 +136,7 @@ def changed_text(subject: Subject) -> Iterator[Finding]:
     for character, normalized, changes in changed_texts(subject.loaded, characters()):
         for change in changes:
             kinds[change].append(character)
-            examples.setdefault(change, f"{character} -> {normalized}")
+            examples.setdefault(change, f"{character} -> {normalized or 'nothing or a space'}")
         if not normalized and _is_vowel(character) and known[_script(character)] >= _LETTERS:
             vowels.append(character)
     if vowels:
@@ -137,7 +148,16 @@ def changed_text(subject: Subject) -> Iterator[Finding]:
         yield Finding(message, severity="warning", advice=advice, texts=shown)
     if kinds:
         parts = [f"{_CHANGES[change]} ({_by_script(found)})" for change, found in kinds.items()]
-        yield Finding(f"the normalizer changes {joined(parts)}", texts=tuple(examples.values()))
+        yield Finding(
+            f"the normalizer changes {joined(parts)}",
+            advice="" if kinds.keys() & {"case", "accent"} else _FORMS,
+            texts=tuple(examples.values()),
+            details=tuple(
+                f"{_CHANGES[change]}: {figure}"
+                for change, found in kinds.items()
+                for figure in _figures(found)
+            ),
+        )
 
 
 def _is_vowel(character: str) -> bool:
@@ -208,7 +228,8 @@ def lost_spaces(subject: Subject) -> Iterator[Finding]:
 
     Texts with runs of spaces, line ends and punctuation are encoded and decoded. If their ids have lost the
     spaces already, as those of BERT, it is a note. It is a warning if the ids still have them, so that only
-    the decoder loses them: it is missing, or cleans up.
+    the decoder loses them: it is missing, or cleans up. It is a warning, too, if the decoded text has the
+    marks of words: `▁`, `Ġ`, and the prefix or suffix of the model.
 
     >>> import piecework as pw
     >>> bare = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "h": 1, "i": 2}))
@@ -226,6 +247,12 @@ def lost_spaces(subject: Subject) -> Iterator[Finding]:
     own = [entry.text.strip() for entry in subject.entries if entry.text and not entry.is_added]
     letters = [text for text in own if text.isalpha()][:_OWN]
     texts = (*_SPACES, "".join(letters), " ".join(letters), "  ".join(letters))
+    decoder = "no decoder" if subject.spec.decoder is None else "the decoder"
+    for mark, text, decoded in _written_marks(tokenizer, ("a b", *texts)):
+        verb = "removes" if subject.spec.decoder is None else "does not remove"
+        message = f"decoded text has {mark!r}, which marks words: {decoder} {verb} it"
+        yield Finding(message, severity="warning", advice=_DECODER, texts=(f"{text} -> {decoded}",))
+        return
     changed = list(respaced_texts(tokenizer, texts))
     shown = [f"{text} -> {decoded}" for text, decoded in changed]
     kept = [
@@ -234,7 +261,6 @@ def lost_spaces(subject: Subject) -> Iterator[Finding]:
         if _decoder_loses(tokenizer, pair)
     ]
     if kept:
-        decoder = "no decoder" if subject.spec.decoder is None else "the decoder"
         figures = f"{len(kept)} of {len(texts)} texts"
         message = f"{figures} change with {decoder}, though the ids have their spaces"
         yield Finding(message, severity="warning", advice=_DECODER, texts=tuple(kept))
@@ -245,6 +271,20 @@ def lost_spaces(subject: Subject) -> Iterator[Finding]:
         yield Finding(message, texts=tuple(shown))
 
 
+def _written_marks(tokenizer: Tokenizer, texts: Iterable[str]) -> Iterator[tuple[str, str, str]]:
+    """Yield each mark of words that decoding writes into a text without it, the text, and what is decoded."""
+    model = tokenizer.spec.model
+    own = (
+        getattr(model, name, None) for name in ("continuing_subword_prefix", "end_of_word_suffix")
+    )
+    marks = [*filter(None, own), "▁", "Ġ"]
+    for text in texts:
+        decoded = tokenizer.decode(tokenizer.encode(text, **PLAIN_TEXT).ids)
+        for mark in marks:
+            if mark in decoded and mark not in text:
+                yield mark, text, decoded
+
+
 def _decoder_loses(tokenizer: Tokenizer, pair: tuple[str, str]) -> bool:
     """Return whether a text and its decoded form have other ids, with nothing unknown."""
     ids, others = tokenizer.encode_batch(pair, **PLAIN_TEXT).to_lists()
@@ -253,14 +293,16 @@ def _decoder_loses(tokenizer: Tokenizer, pair: tuple[str, str]) -> bool:
 
 def _by_script(characters: Iterable[str]) -> str:
     """Return how many of the characters of each script these are, the scripts with most first."""
+    figures = list(_figures(characters))
+    others = len(figures) - _SCRIPTS
+    more = [counted(others, "other script")] if others > 0 else []
+    return joined([*figures[:_SCRIPTS], *more])
+
+
+def _figures(characters: Iterable[str]) -> Iterator[str]:
     totals = _totals()
-    counts = Counter(map(_script, characters))
-    shown = [
-        f"{script} {number:,} of {totals[script]:,}"
-        for script, number in counts.most_common(_LEADING)
-    ]
-    others = len(counts) - _LEADING
-    return joined([*shown, f"{counted(others, 'other script')}"] if others > 0 else shown)
+    for script, number in Counter(map(_script, characters)).most_common():
+        yield f"{script} {number:,} of {totals[script]:,}"
 
 
 def _one_of_each(characters: Iterable[str]) -> Iterator[str]:

@@ -12,6 +12,9 @@ from piecework.analysis.entry_bytes import space_marker
 # A line end with another character beside it that is no line end.
 _FUSED = re.compile(rb"[^\n\r][\n\r]|[\n\r][^\n\r]")
 _FEW = 10
+_LITTLE = (
+    "A model cannot predict {} apart from what is joined to it; few entries or few texts do so."
+)
 
 
 @rule(
@@ -34,6 +37,7 @@ def line_end_entries(subject: Subject) -> Iterator[Finding]:
     (1,)
 
     Entries of line ends alone are fine, and so is the marker of a word. Up to ten such entries are a note.
+    Entries with a carriage return only, such as `;␍`, are one too: only the line ends of Windows have it.
 
     >>> apart = pw.spec.WordLevel({"[UNK]": 0, "\\n\\n": 1, ";": 2}, unk_token="[UNK]")
     >>> pw.analysis.check(pw.Tokenizer(apart), select=["line-end-entries"]).findings
@@ -51,9 +55,13 @@ def line_end_entries(subject: Subject) -> Iterator[Finding]:
     ]
     if fused:
         share = f"{len(fused):,} of {len(subject.entries):,} entries"
+        ends = sum(b"\n" in entry.data for entry in fused)
+        end = "a line end" if ends else "a carriage return"
+        verb = "joins" if len(fused) == 1 else "join"
         yield Finding(
-            f"{share} join a line end to marks, letters or spaces",
-            severity="warning" if len(fused) > _FEW else "note",
+            f"{share} {verb} {end} to marks, letters or spaces",
+            severity="warning" if ends > _FEW else "note",
+            cost="" if ends > _FEW else _LITTLE.format(end),
             tokens=tuple(entry.data.decode(errors="backslashreplace") for entry in fused),
             ids=tuple(entry.id for entry in fused),
         )
