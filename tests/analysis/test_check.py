@@ -304,6 +304,12 @@ def test_removed_vowel_signs_of_a_script_in_the_vocabulary_are_a_warning() -> No
     assert check(few, select=["changed-text"]).worst == "note"
 
 
+def test_vowel_signs_that_unicode_reorders_are_vowel_signs() -> None:
+    tok = wordpiece(*"ཀཁགངཅཆཇཉཏཐད", normalizer=pw.spec.BertNormalizer())
+    [found, _] = check(tok, select=["changed-text"]).findings
+    assert found.message == "the normalizer removes 15 vowel signs: Tibetan 15 of 127"
+
+
 def test_removed_points_of_arabic_are_a_note() -> None:
     tok = wordpiece(*"بتثجحخدذرزسشصض", normalizer=pw.spec.BertNormalizer())
     assert check(tok, select=["changed-text"]).worst == "note"

@@ -35,7 +35,6 @@ _CHANGES = {
 }
 _MARKS = ("Combining", "Variation", "Signwriting")
 _KINDS = {"N": "numbers", "P": "punctuation", "S": "symbols", "C": "format characters"}
-_NOT_REORDERED, _VIRAMA = 0, 9  # canonical combining classes
 _LETTERS = 10
 _LEADING, _SCRIPTS = 6, 3
 _OWN = 40
@@ -163,8 +162,7 @@ def changed_text(subject: Subject) -> Iterator[Finding]:
 def _is_vowel(character: str) -> bool:
     """Return whether a mark is a vowel sign or a virama; points of Arabic and Hebrew are optional."""
     name = unicodedata.name(character, "")
-    is_letter = unicodedata.combining(character) in (_NOT_REORDERED, _VIRAMA)
-    return is_letter and ("VOWEL SIGN" in name or "VIRAMA" in name)
+    return ("VOWEL SIGN" in name or "VIRAMA" in name) and not name.startswith("ARABIC ")
 
 
 @rule(
