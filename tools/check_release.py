@@ -35,6 +35,8 @@ def main() -> None:
     parser.add_argument("folder", type=Path, help="the folder with the wheels and the sdist")
     parser.add_argument("--tag", help="the tag of the release, such as v0.1.0")
     arguments = parser.parse_args()
+    if not arguments.folder.is_dir():
+        sys.exit(f"{arguments.folder} does not exist: `make wheels sdist npm` writes it")
     found = {path.name for path in arguments.folder.iterdir()}
     problems = [*file_problems(found), *tag_problems(arguments.tag)]
     if problems:

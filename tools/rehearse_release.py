@@ -40,6 +40,8 @@ def main() -> None:
     arguments = parser.parse_args()
     if arguments.folder is None and not arguments.crates_only:
         parser.error("name the folder with the packages, or give --crates-only")
+    if not arguments.crates_only and not arguments.folder.is_dir():
+        sys.exit(f"{arguments.folder} does not exist: `make wheel sdist` writes it")
     with tempfile.TemporaryDirectory() as folder, LocalIndex(new_crates=AT_ONCE) as index:
         rehearse_crates(index, Path(folder))
         if not arguments.crates_only:

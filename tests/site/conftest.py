@@ -10,9 +10,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.browser.conftest import browser, collect_ignore_glob, opened, serving_folder
+from tests.browser.conftest import (
+    browser,
+    collect_ignore_glob,
+    launched,
+    opened,
+    serving_folder,
+)
 
-__all__ = ["browser", "collect_ignore_glob", "opened"]
+__all__ = ["browser", "collect_ignore_glob", "launched", "opened"]
 SITE = Path(__file__).parents[2] / "build" / "docs" / "site"
 
 
