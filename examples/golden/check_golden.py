@@ -214,6 +214,7 @@ def main(name, golden, file, fields=FIELDS):
     """Print what differs; return the exit code."""
     with open(golden, encoding="utf-8") as lines:
         header, *rows = map(json.loads, lines)
+    rows = [{"decoded": row["text"], **row} for row in rows]
     answer = LIBRARIES[name](importlib.import_module(name), file)
     differing, skipped = compare(rows, answer, fields.split(","))
     for row, found, fields in differing:
