@@ -25,8 +25,8 @@ def always(tokenizer: Tokenizer) -> Iterator[Candidate]:
 
     >>> import piecework as pw
     >>> tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0, "σ": 1}), normalizer=pw.spec.Lowercase())
-    >>> [(one.text, one.comment) for one in always(tok)]
-    []
+    >>> [(one.text, one.comment) for one in always(tok)][0]
+    ('ΑΣ', 'a sigma at the end of a word')
     """
     yield from _final_sigma(tokenizer)
     if tokenizer.normalize("o\u0302\u0323") == tokenizer.normalize("o\u0323\u0302"):
