@@ -186,7 +186,7 @@ def answer_or_error(answer, row):
 def compare(rows, answer, compared):
     """Return the differing rows with the differing fields, and the reasons of skipped rows."""
     differing, skipped = [], Counter()
-    for row in rows:
+    for row in ({"decoded": each["text"], **each} for each in rows):
         try:
             found = answer_or_error(answer, row)
         except Skip as reason:
@@ -214,7 +214,6 @@ def main(name, golden, file, fields=FIELDS):
     """Print what differs; return the exit code."""
     with open(golden, encoding="utf-8") as lines:
         header, *rows = map(json.loads, lines)
-    rows = [{"decoded": row["text"], **row} for row in rows]
     answer = LIBRARIES[name](importlib.import_module(name), file)
     differing, skipped = compare(rows, answer, fields.split(","))
     for row, found, fields in differing:
