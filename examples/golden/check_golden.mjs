@@ -46,7 +46,8 @@ const isEqual = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 const [, ...rows] = readFileSync(golden, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
 const skipped = new Map();
 let [compared, differing] = [0, 0];
-for (const row of rows.sort((one, other) => one.text.length - other.text.length)) {
+for (const given of rows.sort((one, other) => one.text.length - other.text.length)) {
+  const row = { decoded: given.text, ...given };
   const reason = reasonToSkip(row);
   if (reason) {
     skipped.set(reason, (skipped.get(reason) ?? 0) + 1);

@@ -186,7 +186,7 @@ def answer_or_error(answer, row):
 def compare(rows, answer, compared):
     """Return the differing rows with the differing fields, and the reasons of skipped rows."""
     differing, skipped = [], Counter()
-    for row in rows:
+    for row in ({"decoded": each["text"], **each} for each in rows):
         try:
             found = answer_or_error(answer, row)
         except Skip as reason:

@@ -144,4 +144,5 @@ def test_a_known_divergence_is_found(
     source.write_text(json.dumps(content), encoding="utf-8")
     pw.analysis.golden(pw.Tokenizer.load(source)).save(tmp_path / "golden.jsonl")
     found = compare(tmp_path / "golden.jsonl", source)
-    assert any(flag in row["flags"] and fields[0] == field for row, _, fields in found)
+    # tokenizers draws which of two added tokens with one normalized form has its id, so ids may differ too.
+    assert any(flag in row["flags"] and field in fields for row, _, fields in found)

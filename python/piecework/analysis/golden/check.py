@@ -178,12 +178,18 @@ def _engine(
     if tokenizer is None:
         raise ArgumentError("tokenizer", "is missing; pass a tokenizer or a program")
     if library is None:
-        rows = {row.row: answered_row(tokenizer, row).to_dict() for row in golden.rows}
+        rows = {row.row: _own_answer(answered_row(tokenizer, row)) for row in golden.rows}
         return f"piecework {pw.__version__}", rows
     check_choice("library", library, PEERS)
     if path is None:
         raise ArgumentError("path", "is missing; a library reads the file of the tokenizer")
     return library_answers(library, path, tokenizer, golden.rows)
+
+
+def _own_answer(row: GoldenRow) -> Answer:
+    if row.error:
+        return {"error": True}
+    return {name: getattr(row, name) for name in _COMPARED}
 
 
 def _differs(row: GoldenRow, answer: Answer) -> tuple[str, ...]:

@@ -22,6 +22,7 @@ Feature: TypeAlias = tuple[Hashable, ...]
 
 # The gain of a feature the first time, the second time, and so on.
 _GAINS: dict[Hashable, tuple[float, ...]] = {
+    "always": (1e6,),
     "change": (60.0, 15.0, 4.0),
     "group": (9.0,),
     "border": (16.0, 2.0),
@@ -49,6 +50,7 @@ def chosen(
     answers = {row.text: row.ids for row in rows if row.flags[0] in ("spaces", "line-ends")}
     for found, one in zip(features, candidates, strict=True):
         found.update(("group", one.flag, answers.get(group, group)) for group in one.groups)
+        found.update({("always", one.always)} if one.always else ())
     for shown in (_changed_ids, _changed_decoding, _changed_segmentation):
         for number, name in shown(plain, rows):
             features[number].add(("change", name))

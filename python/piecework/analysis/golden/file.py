@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
+from itertools import accumulate
 from typing import Any, Final
 
 from piecework import Tokenizer
@@ -56,6 +57,7 @@ _ESCAPED = re.compile(
 )
 _OPTIONAL = ("pair", "messages", "truncation", "padding")
 _ANSWERS = ("ids", "tokens", "byte_offsets", "char_offsets", "decoded")
+_DERIVED = ("byte_offsets", "decoded")
 _REQUIRED = ("row", "text", "add_special_tokens", "parse_special", "flags", "comment")
 
 
@@ -67,6 +69,7 @@ class GoldenRow:
     {'row': 1, 'text': 'a', 'add_special_tokens': True, 'parse_special': True}
 
     Offsets count bytes of UTF-8 and code points of the row's own text. `error` says that encoding raises.
+    The file leaves out `byte_offsets` that follow from `char_offsets`, and `decoded` that is the text.
     """
 
     row: int
@@ -98,13 +101,28 @@ class GoldenRow:
         """Return the JSON object of the row."""
         left_out = {name for name in _OPTIONAL if getattr(self, name) is None}
         left_out |= set(_ANSWERS) if self.error else {"error"}
+        left_out |= {
+            name for name, value in self._derived().items() if value == getattr(self, name)
+        }
         names = (field.name for field in fields(self))
         return {name: getattr(self, name) for name in names if name not in left_out}
+
+    def _derived(self) -> dict[str, Any]:
+        """Return what answers are if the file leaves them out."""
+        lengths = [0, *accumulate(len(c.encode()) for c in self.text)]
+        last = len(self.text)  # an offset of a second text may be larger
+        in_bytes = tuple(
+            (lengths[min(start, last)], lengths[min(end, last)]) for start, end in self.char_offsets
+        )
+        return {"byte_offsets": in_bytes, "decoded": self.text}
 
     @classmethod
     def from_dict(cls, value: Mapping[str, Any]) -> GoldenRow:
         """Read the JSON object of a row."""
-        return cls(**{name: _frozen(one) for name, one in value.items()})
+        row = cls(**{name: _frozen(one) for name, one in value.items()})
+        if row.error:
+            return row
+        return replace(row, **{k: one for k, one in row._derived().items() if k not in value})
 
 
 def _frozen(value: Any) -> Any:
@@ -246,7 +264,8 @@ def _check_schema(header: Mapping[str, Any], place: str) -> None:
 
 def _row(value: dict[str, Any], place: str) -> GoldenRow:
     answers = ("error",) if value.get("error") else _ANSWERS
-    missing = [name for name in (*_REQUIRED, *answers) if name not in value]
+    needed = (*_REQUIRED, *(name for name in answers if name not in _DERIVED))
+    missing = [name for name in needed if name not in value]
     unknown = sorted(value.keys() - {field.name for field in fields(GoldenRow)})
     if missing or unknown:
         problem = f"lacks {missing[0]!r}" if missing else f"has an unknown key {unknown[0]!r}"

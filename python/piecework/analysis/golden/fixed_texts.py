@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -11,7 +10,7 @@ from dataclasses import dataclass
 class Candidate:
     """A text that may become a row, with its flag and the reason to have it.
 
-    A text of each of the `groups` should be chosen.
+    A text of each of the `groups` should be chosen, and one of each of `always` is.
 
     >>> Candidate("İ", "case", "a capital whose lower case has two characters").groups
     ()
@@ -21,6 +20,7 @@ class Candidate:
     flag: str
     comment: str
     groups: tuple[str, ...] = ()
+    always: str = ""
 
 
 # ---- characters
@@ -256,4 +256,4 @@ def _around(flag: str, characters: str) -> Iterator[Candidate]:
 
 
 def _name(c: str) -> str:
-    return f"U+{ord(c):04X} {unicodedata.name(c, '')}".strip()
+    return f"U+{ord(c):04X}"

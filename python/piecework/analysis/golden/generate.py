@@ -12,9 +12,11 @@ from piecework import Encoding, Tokenizer
 from piecework._internal._core import UNICODE_VERSION
 from piecework._internal.validation import check_tokenizer
 from piecework.analysis.corpus_texts import Texts, reading
+from piecework.analysis.golden.always import always
 from piecework.analysis.golden.cover import chosen, row_size
 from piecework.analysis.golden.file import FLAGS, Golden, GoldenRow, header_of
 from piecework.analysis.golden.fixed_texts import Candidate
+from piecework.analysis.golden.searched import searched
 from piecework.analysis.golden.small import samples_of
 from piecework.analysis.golden.texts import candidates, members, of_corpus
 from piecework.errors import PieceworkError, StageError
@@ -53,7 +55,9 @@ def golden(
         texts = list(islice(of_corpus(_texts_of(corpus)), _CORPUS_TEXTS))
         lines = _chosen_rows(tokenizer, texts, rows // _CORPUS_SHARE, size // _CORPUS_SHARE)
         rows, size = rows - len(lines), size - sum(map(row_size, lines))
-    plain = _chosen_rows(tokenizer, candidates(tokenizer), rows, size)
+    texts = [*always(tokenizer), *candidates(tokenizer), *searched(tokenizer)]
+    once = list({one.text: one for one in reversed(texts)}.values())[::-1]
+    plain = _chosen_rows(tokenizer, once, rows, size)
     every = (*plain, *special, *lines)
     answered = tuple(replace(row, row=number) for number, row in enumerate(every, 1))
     used = {flag for row in answered for flag in row.flags}
@@ -143,6 +147,11 @@ def _special_rows(tokenizer: Tokenizer) -> Iterator[GoldenRow]:
         yield row(
             "special-tokens", "a special token at the start of the text", f"{token.content} a"
         )
+    framed = answered_row(tokenizer, GoldenRow(0, "")).tokens
+    for frame in dict.fromkeys((*framed[:1], *framed[-1:])):
+        comment = "a token of the post-processor that is in the text"
+        for text in (frame, f"{frame} a", f"a{frame}"):
+            yield row("special-tokens", comment, text)
     yield from _truncated_rows(tokenizer, row)
     yield from _padded_rows(tokenizer, row)
     yield from _chat_rows(tokenizer)

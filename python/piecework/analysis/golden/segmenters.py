@@ -38,12 +38,19 @@ def segmenters(model: Model) -> Iterator[tuple[str, Segmenter, Segmenter]]:
         isinstance(model, SentencePiece) and model.kind == "unigram"
     ):
         scores = _scores(model)
+        unknown = min(scores.values(), default=0.0) - 10
         best = _viterbi(scores, float, later_wins=False)
         yield "longest match for scores", _longest(scores, ""), best
         yield "ties for the later piece", _viterbi(scores, float, later_wins=True), best
         yield "sums in 32 bits", _viterbi(scores, _to_32_bits, later_wins=False), best
         in_32_bits = _viterbi(scores, _to_32_bits, later_wins=True)
         yield "sums in 32 bits, ties for the later piece", in_32_bits, best
+        narrow = {text: _to_32_bits(score) for text, score in scores.items()}
+        yield "scores in 32 bits", _viterbi(narrow, float, later_wins=False), best
+        for name, rounded in (("", float), (", in 32 bits", _to_32_bits)):
+            of_file = _viterbi(scores, rounded, later_wins=False, unknown=0.0)
+            lowest = _viterbi(scores, rounded, later_wins=False, unknown=unknown)
+            yield f"unknown characters of score 0{name}", of_file, lowest
 
 
 def _scores(model: Unigram | SentencePiece) -> dict[str, float]:
@@ -116,7 +123,11 @@ def _merging(ranks: Mapping[tuple[str, str], int], key: _Key) -> Segmenter:
 
 
 def _viterbi(
-    scores: Mapping[str, float], rounded: Callable[[float], float], *, later_wins: bool
+    scores: Mapping[str, float],
+    rounded: Callable[[float], float],
+    *,
+    later_wins: bool,
+    unknown: float = -100.0,
 ) -> Segmenter:
     longest = max(map(len, scores), default=1)
 
@@ -124,7 +135,7 @@ def _viterbi(
         best = [(0.0, 0)] + [(_WORST, 0)] * len(word)
         for end in range(1, len(word) + 1):
             for start in range(max(0, end - longest), end):
-                score = scores.get(word[start:end], -100.0 if end - start == 1 else _WORST)
+                score = scores.get(word[start:end], unknown if end - start == 1 else _WORST)
                 total = rounded(best[start][0] + score)
                 if total > best[end][0] or (later_wins and total == best[end][0]):
                     best[end] = total, start

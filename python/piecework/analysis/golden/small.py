@@ -10,6 +10,7 @@ from piecework import Tokenizer
 from piecework.spec import (
     BPE,
     AddedToken,
+    ByteLevel,
     Char,
     Model,
     SentencePiece,
@@ -33,11 +34,14 @@ def small_spec(tokenizer: Tokenizer, texts: Sequence[str]) -> TokenizerSpec:
     {'[UNK]': 0, 'hug': 1, '##s': 2}
 
     The tokens of ordinary texts are the same. A few added tokens of each kind are kept. Post-processor,
-    decoder, truncation and padding are left out.
+    decoder, truncation and padding are left out, and the prefix space of `ByteLevel`, so that a changed
+    pattern can stand before it.
     """
     spec = tokenizer.spec.without_stages(("post_processor", "decoder", "truncation", "padding"))
     added = tuple(samples_of(spec.added_tokens, _KEPT_ADDED))
     spec = replace(spec, parse_special=True, added_tokens=added)
+    if isinstance(spec.pre_tokenizer, ByteLevel):
+        spec = replace(spec, pre_tokenizer=replace(spec.pre_tokenizer, add_prefix_space=False))
     is_part = _substrings(_forms(tokenizer, texts))
     return _renumbered(spec, _small_model(spec.model, is_part))
 

@@ -12,7 +12,6 @@ from piecework.analysis.golden.small import by_flags, samples_of
 from piecework.io.normalization_rules import NormalizationRules
 from piecework.spec import (
     AddedToken,
-    Model,
     Precompiled,
     Prepend,
     Regex,
@@ -31,7 +30,7 @@ def candidates(tokenizer: Tokenizer) -> list[Candidate]:
         *fixed_candidates(),
         *_of_normalizer(spec),
         *_of_vocabulary(tokenizer),
-        *_of_limit(spec.model),
+        *_of_limit(tokenizer),
         *_of_added_tokens(spec.added_tokens),
     ]
     return list({one.text: one for one in reversed(found)}.values())[::-1]
@@ -103,11 +102,11 @@ _TIED = 150
 def _of_vocabulary(tokenizer: Tokenizer) -> Iterator[Candidate]:
     """Yield words of the vocabulary from every depth, and words that join two of its tokens."""
     added = {token.content for token in tokenizer.added_tokens}
-    words = [word for word in _readable_tokens(tokenizer, added) if word.strip()]
+    words = [word for word in readable_tokens(tokenizer, added) if word.strip()]
     spread = _spread(words, _SAMPLED)
     longest = sorted(words, key=lambda word: (-len(word), word))[:12]
     for word in _tied_words(words):
-        yield Candidate(word, "merges", "short entries joined, whose ties tell segmenters apart")
+        yield Candidate(word, "merges", "short entries joined")
     for word in spread:
         yield Candidate(word, "merges", "an entry of the vocabulary")
     for word in longest:
@@ -122,24 +121,29 @@ def _of_vocabulary(tokenizer: Tokenizer) -> Iterator[Candidate]:
         yield Candidate(word * 3, "merges", "an entry three times")
 
 
-def _of_limit(model: Model) -> Iterator[Candidate]:
+def _of_limit(tokenizer: Tokenizer) -> Iterator[Candidate]:
     """Yield words of known entries beside the limit of a WordPiece model, in characters and in bytes."""
+    model = tokenizer.spec.model
     if not isinstance(model, WordPiece):
         return
     prefix, limit = model.continuing_subword_prefix, min(model.max_input_chars_per_word, 1_000)
     inside = [token[len(prefix) :] for token in model.vocab if token.startswith(prefix)]
     starts = [token for token in model.vocab if token.isalpha()]
-    for kind in (str.isascii, lambda text: not text.isascii()):
-        known = sorted(
-            filter(kind, filter(str.isalpha, inside)), key=lambda text: (-len(text), text)
-        )
-        first = next(filter(kind, starts), "")
-        if not known or not first:
+
+    def stays(text: str) -> bool:
+        return text.isalpha() and tokenizer.pre_tokenize(f"{text}{text}")[0][0] == text * 2
+
+    for is_ascii in (True, False):
+        known = [text for text in inside if text.isascii() is is_ascii and stays(text)]
+        known.sort(key=lambda text: (-len(text), text))
+        first = next((text for text in starts if text.isascii() is is_ascii and stays(text)), "a")
+        if not known:
             continue
         for length in (limit - 1, limit, limit + 1, limit // 2 + 1):
             whole, rest = divmod(length - len(first), len(known[0]))
             word = first + known[0] * whole + known[-1] * rest
-            yield Candidate(word, "long-word", f"a word of {len(word)} characters", groups=(word,))
+            always = f"{length} {is_ascii}"
+            yield Candidate(word, "long-word", f"a word of {len(word)} letters", always=always)
 
 
 def _tied_words(words: Sequence[str]) -> Iterator[str]:
@@ -152,7 +156,7 @@ def _tied_words(words: Sequence[str]) -> Iterator[str]:
         yield " ".join("".join(draw.choices(short, k=draw.randint(2, 4))) for _ in range(3))
 
 
-def _readable_tokens(tokenizer: Tokenizer, added: set[str]) -> Iterator[str]:
+def readable_tokens(tokenizer: Tokenizer, added: set[str]) -> Iterator[str]:
     """Yield the texts of entries in the order of their ids."""
     vocab = tokenizer.get_vocab(with_added_tokens=False)
     for token, id in sorted(vocab.items(), key=lambda item: item[1]):

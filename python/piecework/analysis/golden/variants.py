@@ -247,6 +247,9 @@ def _patterns(source: str) -> Iterator[tuple[str, str]]:
         if tokens.count(token) > 1:
             for number in range(len(_TOKEN_CHANGES[token])):
                 yield f"pattern {token} everywhere", _everywhere(tokens, token, number)
+    if "(?i:" not in source:
+        of_any_case = (f"(?i:{part})" if part[:1] == "'" else part for part in parts)
+        yield "pattern with contractions of any case", "|".join(of_any_case)
     for name, patterns in NAMED_PATTERNS.items():
         if source not in patterns:
             yield f"pattern of {name}", patterns[0]
