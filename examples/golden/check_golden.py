@@ -156,10 +156,11 @@ def over_mistral_common(library, file):
     """Return the function that answers a row with the class `Tekkenizer` of `mistral_common`."""
     tekken = importlib.import_module("mistral_common.tokens.tokenizers.tekken").Tekkenizer
     tokenizer = tekken.from_file(file)
+    special = [tokenizer.id_to_piece(id) for id in range(tokenizer.num_special_tokens)]
 
     def answer(row):
         need_one_text(row)
-        if row["parse_special"]:
+        if row["parse_special"] and any(token in row["text"] for token in special):
             raise Skip("special tokens in text are never parsed")
         return {"ids": tokenizer.encode(row["text"], bos=False, eos=False)}
 

@@ -142,7 +142,9 @@ def changed_text(subject: Subject) -> Iterator[Finding]:
         message = (
             f"the normalizer removes {counted(len(vowels), 'vowel sign')}: {_by_script(vowels)}"
         )
-        advice = "train again with spec.BertNormalizer(strip_accents=False), or with a cased preset."
+        advice = (
+            "train again with spec.BertNormalizer(strip_accents=False), or with a cased preset."
+        )
         shown = tuple(_one_of_each(vowels))
         yield Finding(message, severity="warning", advice=advice, texts=shown)
     if kinds:
