@@ -44,8 +44,8 @@ def found(tmp_path_factory: pytest.TempPathFactory) -> Comparison:
 
 def rows_of_the_page() -> dict[str, list[str]]:
     """Return the cells of the table, by the name of the row."""
-    table = PAGE.read_text(encoding="utf-8").partition("## A parallel text")[2]
-    table = table.partition("## In Python")[0]
+    table = PAGE.read_text(encoding="utf-8").partition("## Compare the cost of languages")[2]
+    table = table.partition("## Compare in Python")[0]
     rows = re.findall(r"^\| ([^|]+) \| (.+) \|$", table, re.MULTILINE)
     return {name: cells.split(" | ") for name, cells in rows}
 

@@ -91,10 +91,9 @@ def test_fallback_bytes_and_tokens_that_repeat_them_are_counted() -> None:
     assert found.family == "Unigram"
     assert len(found.byte_tokens) == 256
     assert found.duplicates == (("<0x41>", "A"),)
-    # "A" has an entry; but tokenizers also matches the text "<0x41>" as an entry.
-    assert "<0x41>" not in found.unreachable
+    # "A" has an entry, and a space is written as a mark; but the texts "<0x41>" and "<0x20>" are entries too.
+    assert not {"<0x41>", "<0x20>"} & set(found.unreachable)
     assert {"<0xC0>", "<0xFF>"} <= set(found.unreachable)  # UTF-8 does not have them
-    assert "<0x20>" in found.unreachable  # the mark is written for it
     assert not {"<0x42>", "<0xE2>", "<0xBF>", "A", "▁A"} & set(found.unreachable)
 
 

@@ -148,12 +148,13 @@ def commands_with_output(block: str) -> Iterator[tuple[str, str]]:
 
 
 def folder_with_piecework(folder: Path) -> Path:
-    """Write the command `piecework` of this interpreter into a folder, for the PATH."""
+    """Write the commands `piecework` and `python` of this interpreter into a folder, for the PATH."""
     bin_folder = folder / ".bin"
     bin_folder.mkdir()
-    command = bin_folder / "piecework"
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m piecework "$@"\n')
-    command.chmod(0o755)
+    for name, arguments in (("piecework", "-m piecework "), ("python", "")):
+        command = bin_folder / name
+        command.write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments}"$@"\n')
+        command.chmod(0o755)
     return bin_folder
 
 
