@@ -144,7 +144,7 @@ def test_a_known_divergence_is_found(
     source.write_text(json.dumps(content), encoding="utf-8")
     pw.analysis.golden(pw.Tokenizer.load(source)).save(tmp_path / "golden.jsonl")
     found = compare(tmp_path / "golden.jsonl", source)
-    # tokenizers draws which of two added tokens with one normalized form is found: then ids differ before tokens.
+    # tokenizers draws which of two added tokens with one normalized form it finds: ids differ before tokens.
     first = {"ids", "tokens"} if field == "tokens" else {field}
     assert any(
         flag in row["flags"] and field in fields and fields[0] in first for row, _, fields in found
