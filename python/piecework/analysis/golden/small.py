@@ -20,6 +20,7 @@ from piecework.spec import (
     WordPiece,
 )
 from piecework.spec.byte_alphabet import CHARACTER_OF_BYTE
+from piecework.vocabulary.alphabet import BYTE_TOKENS
 
 _INDEXED = 10
 _KEPT_ADDED = 32
@@ -106,7 +107,7 @@ def _small_model(model: Model, is_part: Callable[[str], bool]) -> Model:
         kept = [
             (text, score)
             for text, score in model.pieces
-            if score == lowest or text == model.unk_token or _is_byte(text) or is_part(text)
+            if score == lowest or text == model.unk_token or text in BYTE_TOKENS or is_part(text)
         ]
         unk_id = next((at for at, one in enumerate(kept) if one[0] == model.unk_token), None)
         return replace(model, pieces=tuple(kept), unk_id=unk_id)
@@ -118,7 +119,7 @@ def _small_bpe(model: BPE, is_part: Callable[[str], bool]) -> BPE:
 
     def is_used(token: str) -> bool:
         text = token.removeprefix(prefix).removesuffix(suffix)
-        return len(text) <= 1 or token == model.unk_token or _is_byte(token) or is_part(text)
+        return len(text) <= 1 or token == model.unk_token or token in BYTE_TOKENS or is_part(text)
 
     vocab = _filtered(model.vocab, is_used)
     merges = tuple(
@@ -136,10 +137,6 @@ def _small_sentencepiece(model: SentencePiece, is_part: Callable[[str], bool]) -
         lowest = min(normal)
     pieces = tuple(one for one in model.pieces if one.type != "normal" or is_part(one.text))
     return replace(model, pieces=pieces, lowest_score=lowest)
-
-
-def _is_byte(token: str) -> bool:
-    return len(token) == 6 and token.startswith("<0x")
 
 
 def _filtered(vocab: Any, is_used: Callable[[str], bool]) -> dict[str, int]:
