@@ -50,8 +50,6 @@ from piecework.spec import (
     SentencePiece,
     SentencePieceNormalizer,
     SequenceNormalizer,
-    SequencePreTokenizer,
-    SequenceProcessing,
     Split,
     StripAccents,
     TemplateProcessing,
@@ -61,6 +59,7 @@ from piecework.spec import (
     WhitespaceSplit,
     WordPiece,
 )
+from piecework.spec.sequences import single_stages
 
 from .engine import Mutant, Patches, ranks_of
 
@@ -72,28 +71,12 @@ Spec = TokenizerSpec
 
 def normalizers_of(spec: Spec) -> list[Normalizer]:
     """Return the normalizers in their order, those of sequences too."""
-
-    def flat(one: Normalizer | None) -> Iterator[Normalizer]:
-        if isinstance(one, SequenceNormalizer):
-            for part in one.normalizers:
-                yield from flat(part)
-        elif one is not None:
-            yield one
-
-    return list(flat(spec.normalizer))
+    return list(single_stages(spec.normalizer))
 
 
 def pre_tokenizers_of(spec: Spec) -> list[PreTokenizer]:
     """Return the pre-tokenizers in their order, those of sequences too."""
-
-    def flat(one: PreTokenizer | None) -> Iterator[PreTokenizer]:
-        if isinstance(one, SequencePreTokenizer):
-            for part in one.pretokenizers:
-                yield from flat(part)
-        elif one is not None:
-            yield one
-
-    return list(flat(spec.pre_tokenizer))
+    return list(single_stages(spec.pre_tokenizer))
 
 
 def patterns_of(spec: Spec) -> list[str]:
@@ -974,9 +957,7 @@ KEPT_LENGTHS = post_processors.kept_lengths
 
 def processors_of(spec: Spec) -> list[Any]:
     """Return the post-processors in their order, those of sequences too."""
-    one = spec.post_processor
-    parts = one.processors if isinstance(one, SequenceProcessing) else [one]
-    return [part for part in parts if part is not None]
+    return list(single_stages(spec.post_processor))
 
 
 def between(items: Sequence[str]) -> slice:

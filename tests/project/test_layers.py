@@ -287,6 +287,7 @@ MODULES_FOR_GUESTS = (
     "io.stored_lengths",
     "spec.byte_alphabet",
     "spec.custom",
+    "spec.sequences",
     "spec.split_patterns",
     "spec.text_cuts",
     "tokenizer.encoding",

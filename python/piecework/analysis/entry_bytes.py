@@ -6,7 +6,7 @@ Decoding removes the notation of the model: `##`, `</w>`, `▁`, byte-level char
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -22,12 +22,12 @@ from piecework.spec import (
     ReplaceDecoder,
     SentencePiece,
     SentencePieceDecoder,
-    SequenceDecoder,
     TokenizerSpec,
     Unigram,
     WordLevel,
     WordPiece,
 )
+from piecework.spec.sequences import single_stages
 
 PLAIN_TEXT: dict[str, Any] = {
     "add_special_tokens": False,
@@ -139,7 +139,7 @@ def _entry_decoder(spec: TokenizerSpec) -> Callable[[int, str], Entry]:
 
 def space_marker(decoder: Decoder | None) -> str | None:
     """Return the character that replaces a space in tokens, None if there is none."""
-    for part in _flatten(decoder):
+    for part in single_stages(decoder):
         if isinstance(part, MetaspaceDecoder):
             return part.replacement
         if isinstance(part, SentencePieceDecoder):
@@ -151,12 +151,4 @@ def space_marker(decoder: Decoder | None) -> str | None:
 
 def _has_byte_entries(spec: TokenizerSpec) -> bool:
     falls_back = getattr(spec.model, "byte_fallback", False)
-    return falls_back or any(isinstance(part, ByteFallback) for part in _flatten(spec.decoder))
-
-
-def _flatten(decoder: Decoder | None) -> Iterator[Decoder]:
-    if isinstance(decoder, SequenceDecoder):
-        for part in decoder.decoders:
-            yield from _flatten(part)
-    elif decoder is not None:
-        yield decoder
+    return falls_back or any(isinstance(part, ByteFallback) for part in single_stages(spec.decoder))

@@ -13,9 +13,8 @@ Source: UAX #15, section 1.3 (closure under substrings).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from functools import cached_property, lru_cache
-from typing import Any, NamedTuple, TypeAlias
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -43,14 +42,13 @@ from piecework.spec import (
     Punctuation,
     Replace,
     SentencePieceNormalizer,
-    SequenceNormalizer,
-    SequencePreTokenizer,
     Split,
     Strip,
     TokenizerSpec,
     Whitespace,
     WhitespaceSplit,
 )
+from piecework.spec.sequences import single_stages
 from piecework.spec.split_patterns import GPT2_PATTERN
 
 Characters: TypeAlias = npt.NDArray[np.bool_]
@@ -85,10 +83,8 @@ class WordLimits:
     """What the words of a pipeline cannot contain."""
 
     def __init__(self, spec: TokenizerSpec) -> None:
-        self._normalizers = list(_flat(spec.normalizer, SequenceNormalizer, "normalizers"))
-        self._pre_tokenizers = list(
-            _flat(spec.pre_tokenizer, SequencePreTokenizer, "pretokenizers")
-        )
+        self._normalizers = list(single_stages(spec.normalizer))
+        self._pre_tokenizers = list(single_stages(spec.pre_tokenizer))
         self._reads_bytes = any(isinstance(each, ByteLevelNormalizer) for each in self._normalizers)
         self.encodes_bytes = self._reads_bytes or any(
             isinstance(each, ByteLevel) for each in self._pre_tokenizers
@@ -148,14 +144,6 @@ class WordLimits:
         alone = len(span.text) == 1 and not (span.has_before or span.has_after)
         last = self._normalizers[-1]
         return not alone and any(normalized_by(last, c) == f" {c} " for c in span.text)
-
-
-def _flat(stage: Any, sequence: type, members: str) -> Iterator[Any]:
-    if isinstance(stage, sequence):
-        for member in getattr(stage, members):
-            yield from _flat(member, sequence, members)
-    elif stage is not None:
-        yield stage
 
 
 # ---- normalizers

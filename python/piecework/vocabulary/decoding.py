@@ -20,12 +20,12 @@ from piecework.spec import (
     MetaspaceDecoder,
     ReplaceDecoder,
     SentencePieceDecoder,
-    SequenceDecoder,
     StripDecoder,
     TokenizerSpec,
     WordPieceDecoder,
 )
 from piecework.spec.byte_alphabet import BYTE_OF_CHARACTER
+from piecework.spec.sequences import single_stages
 
 if TYPE_CHECKING:
     from piecework.tokenizer import Tokenizer
@@ -218,7 +218,7 @@ def _steps(spec: TokenizerSpec) -> Iterator[Step]:
     if spec.decoder is None:
         yield lambda token: f" {token}"
         return
-    for decoder in _without_steps_for_texts(list(_flat(spec.decoder))):
+    for decoder in _without_steps_for_texts(list(single_stages(spec.decoder))):
         step = _step(decoder)
         if step is not None:
             yield step
@@ -230,14 +230,6 @@ def _without_steps_for_texts(decoders: list[Decoder]) -> list[Decoder]:
         if [decoder.to_json() for decoder in decoders[-len(steps) :]] == steps:
             decoders = decoders[: -len(steps)]
     return decoders
-
-
-def _flat(decoder: Decoder) -> Iterator[Decoder]:
-    if isinstance(decoder, SequenceDecoder):
-        for part in decoder.decoders:
-            yield from _flat(part)
-    else:
-        yield decoder
 
 
 def _step(decoder: Decoder) -> Step | None:

@@ -9,9 +9,10 @@ from itertools import islice
 from piecework import Tokenizer
 from piecework.analysis.golden.fixed_texts import Candidate
 from piecework.analysis.golden.small import samples_of
-from piecework.analysis.golden.texts import members, readable_tokens
+from piecework.analysis.golden.texts import readable_tokens
 from piecework.errors import PieceworkError
-from piecework.spec import AddedToken, ByteLevel, SequencePreTokenizer, Split
+from piecework.spec import AddedToken, ByteLevel, Split
+from piecework.spec.sequences import single_stages
 
 _SIGMAS = ("ΑΣ", "ΟΣ", "aΣ", "οΣ", "ΟΔΟΣ", "ΌΣ", "Σ\u0301Σ")
 _MARKS_IN_WRONG_ORDER = ("o\u0302\u0323", "s\u0307\u0323", "a\u0301\u0327", "\u0651\u064e\u0628")
@@ -33,7 +34,7 @@ def always(tokenizer: Tokenizer) -> Iterator[Candidate]:
         for text in _MARKS_IN_WRONG_ORDER:
             yield Candidate(text, "accents", "marks that are put in order", always=text)
     pre_tokenizer = tokenizer.spec.pre_tokenizer
-    steps = members(pre_tokenizer, SequencePreTokenizer, "pretokenizers")
+    steps = single_stages(pre_tokenizer)
     if any(isinstance(step, Split | ByteLevel) for step in steps):
         for text in ("𠀀's", "a𐐀're"):
             comment = "a letter beyond U+FFFF before a contraction"

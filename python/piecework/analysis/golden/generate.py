@@ -18,9 +18,10 @@ from piecework.analysis.golden.file import FLAGS, Golden, GoldenRow, header_of
 from piecework.analysis.golden.fixed_texts import Candidate
 from piecework.analysis.golden.searched import searched
 from piecework.analysis.golden.small import samples_of
-from piecework.analysis.golden.texts import candidates, members, of_corpus
+from piecework.analysis.golden.texts import candidates, of_corpus
 from piecework.errors import PieceworkError, StageError
 from piecework.spec import CustomNormalizer, CustomPreTokenizer
+from piecework.spec.sequences import single_stages
 
 MAX_ROWS = 400
 MAX_BYTES = 100_000
@@ -74,8 +75,8 @@ def golden(
 def _refuse_custom(tokenizer: Tokenizer) -> None:
     spec = tokenizer.spec
     for stage in (
-        *members(spec.normalizer, pw.spec.SequenceNormalizer, "normalizers"),
-        *members(spec.pre_tokenizer, pw.spec.SequencePreTokenizer, "pretokenizers"),
+        *single_stages(spec.normalizer),
+        *single_stages(spec.pre_tokenizer),
     ):
         if isinstance(stage, CustomNormalizer | CustomPreTokenizer):
             problem = "is a Python function, which no other engine runs"

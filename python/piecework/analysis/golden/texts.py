@@ -17,10 +17,10 @@ from piecework.spec import (
     Regex,
     Replace,
     SentencePieceNormalizer,
-    SequenceNormalizer,
     TokenizerSpec,
     WordPiece,
 )
+from piecework.spec.sequences import single_stages
 
 
 def candidates(tokenizer: Tokenizer) -> list[Candidate]:
@@ -36,17 +36,8 @@ def candidates(tokenizer: Tokenizer) -> list[Candidate]:
     return list({one.text: one for one in reversed(found)}.values())[::-1]
 
 
-def members(stage: object, of: type, name: str) -> Iterator[object]:
-    """Yield the stages of nested sequences in order."""
-    if isinstance(stage, of):
-        for one in getattr(stage, name):
-            yield from members(one, of, name)
-    elif stage is not None:
-        yield stage
-
-
 def _of_normalizer(spec: TokenizerSpec) -> Iterator[Candidate]:
-    for stage in members(spec.normalizer, SequenceNormalizer, "normalizers"):
+    for stage in single_stages(spec.normalizer):
         if isinstance(stage, Replace):
             yield from _of_replace(stage)
         elif isinstance(stage, Prepend):
