@@ -5,6 +5,7 @@
     python -m benchmarks.golden_mutants --corpus FILE      # lines of FILE, not of English and many languages
     python -m benchmarks.golden_mutants --only gpt2 --lines 0 --search 0
     python -m benchmarks.golden_mutants --ten              # by the ten of `ten.py`
+    python -m benchmarks.golden_mutants --ten more         # by the ten of `ten_more.py`
 
 A divergence is caught if the ids of a row differ. Where the reference itself differs from the file, the row
 judges nothing and is counted as `control`, which should be 0. Divergences that no text can show with a
@@ -35,9 +36,11 @@ from .mutants import MUTANTS
 from .search import rows_for
 from .subjects import subjects
 from .ten import TEN
+from .ten_more import TEN_MORE
 
 CORPORA = DATA.parent / "corpora"
 PASSAGE = 200  # characters
+TENS = {"first": TEN, "more": TEN_MORE}
 Answered = tuple[Row, Ids | None]
 
 
@@ -78,7 +81,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     options = parsed(arguments)
     texts = corpora(options.corpus, options.lines)
     training = [text for lines in corpora(None, 1_000).values() for text in lines]
-    mutants = TEN if options.ten else MUTANTS
+    mutants = TENS[options.ten] if options.ten else MUTANTS
     judgements = []
     for name, tokenizer in subjects(DATA, training):
         if options.only and name not in options.only:
@@ -97,7 +100,8 @@ def parsed(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--corpus", type=Path, help="a text file")
     parser.add_argument("--lines", type=int, default=1_000, help="lines of each corpus; 0 for none")
     parser.add_argument("--search", type=int, default=10_000, help="random rows for each survivor")
-    parser.add_argument("--ten", action="store_true", help="judge by the ten, not by the thirty")
+    judge = "judge by the first ten or by ten more, not by the thirty"
+    parser.add_argument("--ten", nargs="?", const="first", choices=[*TENS], help=judge)
     parser.add_argument("--only", nargs="*", help="names of tokenizers")
     return parser.parse_args(arguments)
 

@@ -41,7 +41,7 @@ SHARED = {
     "tokenizer.matches": {"normalized", "tokens", "words"},
     "tokenizer.post_process": {"normalized", "tokens", "words"},
     "tokenizer.truncate": {"normalized", "tokens", "words"},
-    "aligned.in_canonical_order": {"tokens", "words"},
+    "aligned.": {"tokens", "words"},
     "normalizers.": {"tokens", "words"},
     "sentencepiece_stages.": {"tokens", "words"},
     "bert.lowercase": {"tokens", "words"},
@@ -77,6 +77,11 @@ def no_patches(_: TokenizerSpec) -> Patches:
     return {}
 
 
+def as_given(row: Row) -> Row:
+    """Return a row as it is."""
+    return row
+
+
 def never(_: TokenizerSpec) -> str:
     """Return no argument: some text shows the divergence."""
     return ""
@@ -84,7 +89,7 @@ def never(_: TokenizerSpec) -> str:
 
 @dataclass(frozen=True)
 class Mutant:
-    """One divergence: another specification, or functions of the reference replaced.
+    """One divergence: another specification, functions of the reference replaced, or another row.
 
     `stands_for` names the engine or the mistake. `equivalent` returns why no text can show the divergence
     with a specification to which it applies, or an empty string.
@@ -96,6 +101,7 @@ class Mutant:
     spec: Callable[[TokenizerSpec], TokenizerSpec] = unchanged
     patches: Callable[[TokenizerSpec], Patches] = no_patches
     equivalent: Callable[[TokenizerSpec], str] = never
+    row: Callable[[Row], Row] = as_given
 
 
 CONTROL = Mutant("control", "the reference itself", lambda _: True)
@@ -130,7 +136,8 @@ class Judged:
                 names &= shared
         kept = replace(Kept(), **{name: getattr(self.kept, name) for name in names})
         with planted({**tables(spec, kept), **patches}):
-            yield Engine(spec, kept).ids
+            engine = Engine(spec, kept)
+            yield lambda row: engine.ids(mutant.row(row))
 
 
 class Engine(tokenizer.ReferenceTokenizer):
