@@ -162,6 +162,7 @@ def _seen(tokenizer: Tokenizer, candidate: Candidate, row: GoldenRow) -> Iterato
         yield ("character", c) if c in SPECIAL else ("block", ord(c) >> 8)
         if c in SPECIAL and after.isalnum() and (before.isalnum() or before == " "):
             yield ("border" if c in BORDERS else "inside", c, before == " ")
+    yield from (("byte", byte) for byte in text.encode())
     for before, after in pairwise(text):
         yield ("neighbours", _class(before), _class(after))
     yield ("length", min(len(tokenizer.normalize(text)) - len(text), 3))

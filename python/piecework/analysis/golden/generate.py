@@ -113,6 +113,8 @@ _Row: TypeAlias = Callable[..., GoldenRow]
 _FIRST = "Hello world, it's 12:30! Ünïcödé 漢字 and more words"
 _SECOND = "another text\nwith lines"
 _EQUAL = "a b c d e f"
+_SMALL_PAIRS = (("a", "x"), ("a b", "x y"), ("a", "x y z"), ("a b c", "x"), ("a b c", "x y"))
+_SMALL_ROOM = 8
 
 
 def _special_rows(tokenizer: Tokenizer) -> Iterator[GoldenRow]:
@@ -182,6 +184,14 @@ def _truncated_rows(tokenizer: Tokenizer, row: _Row) -> Iterator[GoldenRow]:
     exact = len(answered_row(tokenizer, GoldenRow(0, "Hello world")).ids)
     for length in (exact - 1, exact, exact + 1):
         yield cut("a limit beside the length of the text", max(length, 1), "Hello world")
+    for texts in (("",), ("", "")):
+        special = len(answered_row(tokenizer, GoldenRow(0, *texts)).ids)
+        for length in dict.fromkeys((max(special - 1, 1), max(special, 1))):
+            yield cut("no room beside the special tokens", length, *texts[:-1], "a b", side="left")
+    for first, second in _SMALL_PAIRS:
+        needed = len(answered_row(tokenizer, GoldenRow(0, first, second)).ids)
+        for length in range(special + 1, min(needed, special + _SMALL_ROOM)):
+            yield cut("a small pair, cut to every length", length, first, second)
 
 
 def _padded_rows(tokenizer: Tokenizer, row: _Row) -> Iterator[GoldenRow]:
@@ -196,7 +206,9 @@ def _padded_rows(tokenizer: Tokenizer, row: _Row) -> Iterator[GoldenRow]:
         padding = {"length": 12, "side": side, "id": pad_id}
         yield row("padding", f"padded on the {side}", "Hello world", padding=padding)
     padding = {"length": 12, "side": "right", "id": pad_id}
-    yield row("padding", "a pair is padded", "Hello", pair="b", padding=padding)
+    for side in ("right", "left"):
+        sided = {**padding, "side": side}
+        yield row("padding", f"a pair is padded on the {side}", "Hello", pair="b", padding=sided)
     yield row("padding", "an empty text is padded", "", padding={**padding, "length": 4})
     yield row("padding", "a length shorter than the text", padding={**padding, "length": 3})
     truncation = {"max_length": 8, "side": "right", "stride": 0, "strategy": "longest_first"}

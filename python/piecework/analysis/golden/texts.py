@@ -198,6 +198,7 @@ def _beside(token: AddedToken, other: AddedToken, kind: str) -> Iterator[Candida
         (f"a\n{text}\nb", "between line ends"),
         (f"a\t{text}\tb", "between tabs"),
         (f"a\u3000{text}\xa0b", "between other spaces"),
+        (f"a\xa0\u0301{text}\xa0\u0301b", "between spaces with marks"),
         (f"a \n {text} \n b", "among spaces and line ends"),
         (f".{text}!", "between punctuation"),
         (f"1{text}2", "between digits"),
