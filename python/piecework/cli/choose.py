@@ -148,8 +148,8 @@ def choose(
     """Choose the size and the learner of a vocabulary.
 
     Documents of CORPUS are held out by a hash of their text. One count of the others gives every size and
-    learner, and the held-out documents measure them. One sentence says which learner takes the fewest tokens, where more
-    entries stop paying, and what the documents cannot tell apart.
+    learner, and the held-out documents measure them. One sentence says which learner takes the fewest tokens,
+    where more entries stop paying, and what the documents cannot tell apart.
 
     CORPUS: {formats}; directories of these, quoted patterns, or URLs. The files are read three times.
     Several CORPUS arguments, such as one for each language, also give parity; NAME=CORPUS names one.
