@@ -28,6 +28,8 @@ from piecework._internal.validation import (
     check_choice,
     check_fraction,
     check_positive,
+    check_tokenizer,
+    check_type,
     counted,
     listed,
     path_text,
@@ -40,7 +42,6 @@ from piecework.analysis.corpus_texts import Texts, TextSample, reading, texts_to
 from piecework.analysis.entry_bytes import PLAIN_TEXT, family
 from piecework.analysis.metrics import TokenSums, parity, ratio
 from piecework.analysis.round_trip import measure_round_trip
-from piecework.analysis.side_by_side import check_tokenizers
 from piecework.analysis.word_differences import single_token_rate
 from piecework.corpus import Corpus
 from piecework.errors import ArgumentError, CorpusError, TrainingWarning
@@ -123,40 +124,31 @@ def choose(
     sources = {name: texts_to_read_twice(one) for name, one in named_sources(texts).items()}
     plans = _plans(model, preset, learners, _checked_sizes(sizes))
     check_fraction("hold_out", hold_out)
-    whole_number("min_uses", min_uses, 1)
     share = _embedding_share(model_size, width)
     if least_gain is None:
         least_gain = _LEAST_GAIN if share is None else _PER * share
     check_positive("least_gain", least_gain)
-    if against:
-        check_tokenizers(against)
+    limits = _Limits(whole_number("min_uses", min_uses, 1), least_gain, share)
+    others = dict(_checked_tokenizers(against))
     how = {"num_threads": num_threads, "memory": memory, "progress": progress}
-    chosen = plans.first.preset
-    assert chosen is not None  # only SentencePiece trainers have none
     documents = _Documents(sources, hold_out, whole_number("seed", seed, 0), how)
     with _work_folder(checkpoint, documents, plans) as folder:
         counts = documents.counts(plans.first, folder)
-        cells = {
-            cell: tokenizer
-            for learner in plans.of
-            for cell, tokenizer in _learned(plans, learner, counts, folder, how)
-        }
-        measured = documents.measured([*cells.values(), *(against or {}).values()])
-        found = _Result(plans, cells, measured, counts[0], min_uses, share, num_threads)
-        return Choice(
-            model=plans.first.trainer.kind,
-            preset=chosen.name,
-            sources=tuple(name for name in sources if name is not None),
-            documents=measured.documents,
-            held_out=measured.held_out,
-            words=measured.sums.tokens[0],
-            bytes=measured.sums.tokens[1],
-            replacements=measured.replacements,
-            min_uses=min_uses,
-            least_gain=least_gain,
-            candidates=tuple(found.candidates()),
-            losses=tuple(found.losses(against or {})),
-        )
+        cells: dict[_Cell, Tokenizer] = {}
+        for learner in plans.of:
+            cells.update(_learned(plans, learner, counts, folder, how))
+        measured = documents.measured([*cells.values(), *others.values()])
+        result = _Result(plans, cells, measured, counts[0], limits, num_threads)
+        names = tuple(name for name in sources if name is not None)
+        return result.choice(names, others)
+
+
+class _Limits(NamedTuple):
+    """What decides whether an entry is rare and whether more entries pay; the share that one entry takes."""
+
+    min_uses: int
+    least_gain: float
+    embedding_share: float | None
 
 
 # ---- what to learn
@@ -226,6 +218,16 @@ def _embedding_share(model_size: int | None, width: int | None) -> float | None:
         raise ArgumentError(missing, f"is missing: {other} alone does not give a share")
     check_positive("model_size", model_size)
     return whole_number("width", width, 1) / model_size
+
+
+def _checked_tokenizers(
+    against: Mapping[str, Tokenizer] | None,
+) -> Iterator[tuple[str, Tokenizer]]:
+    """Yield the further tokenizers; raise unless they are a mapping of names to tokenizers, or None."""
+    check_type("against", against, Mapping | None, "a mapping of names to tokenizers")
+    for name, tokenizer in (against or {}).items():
+        check_tokenizer(tokenizer, f"against[{name!r}]")
+        yield name, tokenizer
 
 
 def _learned(
@@ -380,16 +382,37 @@ class _Result:
     cells: Mapping[_Cell, Tokenizer]
     measured: _Measured
     counts: Counts
-    min_uses: int
-    embedding_share: float | None
+    limits: _Limits
     num_threads: int | None
 
     @cached_property
     def _rows(self) -> dict[_Cell, int]:
         return {cell: at for at, cell in enumerate(self.cells, _FIXED_ROWS)}
 
-    def candidates(self) -> Iterator[Candidate]:
-        """Yield the figures of each size and learner."""
+    @cached_property
+    def _words(self) -> list[str]:
+        return [word for word, _ in self.measured.words.most_common()]
+
+    def choice(self, sources: tuple[str, ...], against: Mapping[str, Tokenizer]) -> Choice:
+        """Return the figures of the documents, of each size and learner, and of further tokenizers."""
+        first, measured = self.plans.first, self.measured
+        assert first.preset is not None  # only SentencePiece trainers have none
+        return Choice(
+            model=first.trainer.kind,
+            preset=first.preset.name,
+            sources=sources,
+            documents=measured.documents,
+            held_out=measured.held_out,
+            words=measured.sums.tokens[0],
+            bytes=measured.sums.tokens[1],
+            replacements=measured.replacements,
+            min_uses=self.limits.min_uses,
+            least_gain=self.limits.least_gain,
+            candidates=tuple(self._candidates()),
+            losses=tuple(self._losses(against)),
+        )
+
+    def _candidates(self) -> Iterator[Candidate]:
         for size, larger in zip(self.plans.sizes, (*self.plans.sizes[1:], None), strict=True):
             for learner in self.plans.of:
                 yield self._candidate(_Cell(learner, size, is_half=False), larger)
@@ -398,9 +421,8 @@ class _Result:
         row, sums = self._rows[cell], self.measured.sums
         counts = self.measured.counts[row - _FIXED_ROWS]
         words, size = sums.tokens[:_FIXED_ROWS]
-        known = [word for word, _ in self.measured.words.most_common()]
         entries = self._entries(cell)
-        share = self.embedding_share
+        share = self.limits.embedding_share
         return Candidate(
             learner=cell.learner,
             vocab_size=cell.size,
@@ -413,7 +435,7 @@ class _Result:
             more=self._more(cell),
             gain=None if larger is None else self._gain(cell, larger),
             unknown_share=ratio(counts.unknown_bytes, size),
-            single_token_rate=single_token_rate(counts.tokenizer, known, self.num_threads),
+            single_token_rate=single_token_rate(counts.tokenizer, self._words, self.num_threads),
             rare_share=self._rare_share(counts.tokenizer),
             embedding_share=None if share is None else entries * share,
             parity=self._parity(row),
@@ -471,9 +493,9 @@ class _Result:
             uses += np.bincount(batch.ids, weights, minlength=len(uses))
         special = {token.content for token in tokenizer.added_tokens}
         ids = [id for token, id in tokenizer.get_vocab().items() if token not in special]
-        return ratio(int((uses[ids] < self.min_uses).sum()), len(ids))
+        return ratio(int((uses[ids] < self.limits.min_uses).sum()), len(ids))
 
-    def losses(self, against: Mapping[str, Tokenizer]) -> Iterator[Loss]:
+    def _losses(self, against: Mapping[str, Tokenizer]) -> Iterator[Loss]:
         """Yield what the best candidate at the largest size loses, then what the other tokenizers lose."""
         sums, size = self.measured.sums, self.plans.sizes[-1]
         cells = [_Cell(learner, size, is_half=False) for learner in self.plans.of]
