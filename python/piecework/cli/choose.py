@@ -11,7 +11,7 @@ import click
 
 import piecework as pw
 from piecework.cli.compare import sources_of_corpus
-from piecework.cli.options import ALL_PRESETS
+from piecework.cli.options import PRESETS
 from piecework.cli.outputs import check_output, print_blocks, print_json, terminal_width
 from piecework.cli.parameters import (
     CommaSeparated,
@@ -41,7 +41,7 @@ Example:
 """
 _COUNT = re.compile(r"(\d+(?:\.\d+)?)([kKmMbB]?)")
 _UNITS = {"": 1, "k": 10**3, "m": 10**6, "b": 10**9}
-_PRESET = NameChoice(ALL_PRESETS, "preset")
+_PRESET = NameChoice(PRESETS, "preset")
 
 
 class ParameterCount(click.ParamType):  # type: ignore[type-arg]
