@@ -47,6 +47,8 @@ class Estimate(PlainData):
     `interval` is None for fewer than 10 documents, and `of_half` if half of the text is not enough to learn.
     """
 
+    _computed = ("range",)
+
     share: float
     interval: Interval
     of_half: float | None

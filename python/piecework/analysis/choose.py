@@ -11,11 +11,13 @@ from __future__ import annotations
 import json
 import shutil
 import warnings
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import blake2b
+from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -43,7 +45,7 @@ from piecework.analysis.entry_bytes import PLAIN_TEXT, family
 from piecework.analysis.metrics import TokenSums, parity, ratio
 from piecework.analysis.round_trip import measure_round_trip
 from piecework.analysis.word_differences import single_token_rate
-from piecework.corpus import Corpus
+from piecework.corpus import Corpus, Rows
 from piecework.errors import ArgumentError, CorpusError, TrainingWarning
 from piecework.io.atomic_files import atomic_file, locked_folder
 from piecework.io.read_file import file_bytes
@@ -295,30 +297,24 @@ class _Documents:
 
     def _half(self, number: int, plan: Plan, rows_of: Any) -> Counts:
         """Count one half; raise `CorpusError` for a source of which nothing is held out."""
-        held_out = dict.fromkeys(self.sources, 0)
-        documents = dict.fromkeys(self.sources, 0)
+        documents: Counter[str | None] = Counter()
+        held_out: Counter[str | None] = Counter()
 
         def texts() -> Iterator[str]:
             for name, source in self.sources.items():
-                for rows in rows_of(source):
-                    for text in filter(str.strip, rows.to_list()):
-                        part = self.part(text)
-                        documents[name] += 1
-                        held_out[name] += part == _HELD_OUT
-                        if part == number:
-                            yield text
+                for text in chain.from_iterable(map(_documents_of, rows_of(source))):
+                    part = self.part(text)
+                    documents[name] += 1
+                    held_out[name] += part == _HELD_OUT
+                    if part == number:
+                        yield text
 
         how = {name: self.how[name] for name in ("num_threads", "memory")}
         counts = count_texts(texts(), preset=plan.pipeline, source=number, **how)
-        for name, many in held_out.items():
-            if not many:
+        for name in self.sources:
+            if not held_out[name]:
                 place = "corpus" if name is None else f"source {name!r}"
-                found = counted(documents[name], "document")
-                problem = f"has {found}, none of which is held out"
-                hint = "hold out a larger share, or read shorter documents"
-                raise CorpusError(
-                    place, f"{problem}; {hint}" if documents[name] else "has no texts"
-                )
+                raise CorpusError(place, _problem_of_hold_out(documents[name]))
         return counts
 
     def measured(self, tokenizers: Sequence[Tokenizer]) -> _Measured:
@@ -327,12 +323,25 @@ class _Documents:
         with reading("measuring", list(self.sources.values()), self.how["progress"]) as rows_of:
             for source in self.sources.values():
                 for rows in rows_of(source):
-                    texts = list(filter(str.strip, rows.to_list()))
+                    texts = _documents_of(rows)
                     found.documents += len(texts)
                     found.replacements += rows.replacements
                     found.add([text for text in texts if self.part(text) == _HELD_OUT])
                 found.end_source()
         return found
+
+
+def _documents_of(rows: Rows) -> list[str]:
+    """Return the texts that are not only whitespace."""
+    return list(filter(str.strip, rows.to_list()))
+
+
+def _problem_of_hold_out(documents: int) -> str:
+    if not documents:
+        return "has no texts"
+    found = counted(documents, "document")
+    advice = "hold out a larger share, or read shorter documents"
+    return f"has {found}, none of which is held out; {advice}"
 
 
 class _Measured:
