@@ -49,6 +49,7 @@ OTHERS: dict[str, Any] = {
     "ranks": {bytes([byte]): byte for byte in range(256)},
     "segments": [("hug", True)],
     "size": 30,
+    "sizes": [25],
     "sources": {"a": "corpus.txt", "b": "corpus.txt"},
     "spec": TOK.spec,
     "text": "hug",

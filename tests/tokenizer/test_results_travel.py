@@ -75,6 +75,7 @@ RESULTS: dict[str, Callable[[], object]] = {
     "side by side": lambda: pw.analysis.side_by_side({"a": bert(), "b": KINDS["gpt2"]()}, "hugs"),
     "lineage": lambda: pw.analysis.lineage(KINDS["bpe"](), "hug"),
     "inspection": lambda: pw.analysis.inspect(bert()),
+    "choice": lambda: pw.analysis.choose([f"hugs {number}" for number in range(99)], [34]),
     "comparison": lambda: pw.analysis.compare({"a": bert(), "b": KINDS["gpt2"]()}, CORPUS),
     "id map": lambda: pw.vocabulary.prune(KINDS["bert"](), ["hug"])[1],
     "memory": lambda: bert().memory(),

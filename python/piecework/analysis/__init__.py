@@ -10,6 +10,7 @@
 from piecework.analysis.bench import bench, bench_files
 from piecework.analysis.charts import charts, save_plots
 from piecework.analysis.check import check
+from piecework.analysis.choose import choose
 from piecework.analysis.compare import compare
 from piecework.analysis.corpus_counts import token_counts
 from piecework.analysis.explain import explain
@@ -35,6 +36,7 @@ __all__ = [
     "charts",
     "check",
     "check_golden",
+    "choose",
     "compare",
     "explain",
     "explain_training",

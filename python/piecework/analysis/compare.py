@@ -77,7 +77,7 @@ def compare(
         check_type("gold", gold, Gold, "a Gold")
     check_tokenizers(tokenizers)
     corpus = _Corpus(tokenizers, words, num_threads)
-    sources = _named(texts)
+    sources = named_sources(texts)
     with reading("comparing", list(sources.values()), progress) as rows_of:
         for name, source in sources.items():
             for rows in rows_of(source):
@@ -86,7 +86,7 @@ def compare(
     return corpus.comparison(gold, _document_of(sources.values()))
 
 
-def _named(texts: Texts | Mapping[str, Texts]) -> Mapping[str | None, Texts]:
+def named_sources(texts: Texts | Mapping[str, Texts]) -> Mapping[str | None, Texts]:
     """Return the named sources of a corpus; one without a name is named None."""
     if not isinstance(texts, Mapping):
         return {None: texts}

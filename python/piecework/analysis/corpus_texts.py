@@ -15,6 +15,7 @@ from piecework.corpus import Corpus, Rows, corpus_files, read_corpus
 from piecework.corpus.iterables import rows_of_texts, text_total
 from piecework.corpus.paths import corpus_bytes
 from piecework.corpus.rows import OnError, Utf8Errors
+from piecework.errors import ArgumentError
 
 Texts: TypeAlias = Iterable[str | Sequence[str]] | Corpus
 
@@ -51,6 +52,20 @@ def reading(
                 update(done, total)
 
         yield rows_of
+
+
+def texts_to_read_twice(texts: Texts) -> Texts:
+    """Return texts that can be read more than once; raise `ArgumentError` for the standard input.
+
+    >>> texts_to_read_twice(iter(["hug", "pug"]))
+    ['hug', 'pug']
+    """
+    if isinstance(texts, Corpus):
+        if "-" in texts.files:
+            problem = "must be files, which are read twice; '-' is the standard input"
+            raise ArgumentError("texts", problem)
+        return texts
+    return texts if isinstance(texts, str | bytes) or not isinstance(texts, Iterable) else [*texts]
 
 
 DOCUMENT_CHARS = 2_000

@@ -196,7 +196,8 @@ class TokenSums:
     def __init__(self, tokenizers: int) -> None:
         self._texts = 0
         # Python integers: products of corpora of any size are exact.
-        self._tokens = [0] * tokenizers
+        self.tokens = [0] * tokenizers
+        """The tokens of each tokenizer so far."""
         self._products = [[0] * tokenizers for _ in range(tokenizers)]
 
     def add(self, tokens: npt.NDArray[np.int64]) -> None:
@@ -205,21 +206,21 @@ class TokenSums:
         for at, (total, products) in enumerate(
             zip(tokens.sum(axis=1).tolist(), (tokens @ tokens.T).tolist(), strict=True)
         ):
-            self._tokens[at] += total
+            self.tokens[at] += total
             self._products[at] = [a + b for a, b in zip(self._products[at], products, strict=True)]
 
     def ranks(self, names: Sequence[str]) -> tuple[TokenRank, ...]:
         """Return the ranks of the tokenizers, by charged tokens; equal ones stay in order."""
-        order = sorted(range(len(names)), key=lambda at: self._tokens[at])
+        order = sorted(range(len(names)), key=lambda at: self.tokens[at])
         return tuple(self._rank(at, names[at], order) for at in order)
 
     def _rank(self, at: int, name: str, order: Sequence[int]) -> TokenRank:
         cheapest = order[0]
-        more = ratio(self._tokens[at] - self._tokens[cheapest], self._tokens[cheapest])
-        margin = self._margin(at, cheapest)
+        more = ratio(self.tokens[at] - self.tokens[cheapest], self.tokens[cheapest])
+        margin = self.margin(at, cheapest)
         return TokenRank(
             name=name,
-            charged_tokens=self._tokens[at],
+            charged_tokens=self.tokens[at],
             best=1 + sum(self._is_before(other, at) for other in order),
             worst=len(order) - sum(self._is_before(at, other) for other in order),
             more=more,
@@ -228,15 +229,15 @@ class TokenSums:
 
     def _is_before(self, at: int, other: int) -> bool:
         """Return whether a tokenizer needs fewer tokens than another one, beyond the margin."""
-        fewer = self._tokens[other] - self._tokens[at]
-        return fewer > 0 and ratio(fewer, self._tokens[at]) > (self._margin(other, at) or 0.0)
+        fewer = self.tokens[other] - self.tokens[at]
+        return fewer > 0 and ratio(fewer, self.tokens[at]) > (self.margin(other, at) or 0.0)
 
-    def _margin(self, at: int, base: int) -> float | None:
+    def margin(self, at: int, base: int) -> float | None:
         """Return half the width of the 95 % interval of tokens[at] / tokens[base], None without one.
 
         Source: Cochran 1977, "Sampling Techniques", chapter 6, the large-sample variance of a ratio.
         """
-        x, y = self._tokens[base], self._tokens[at]
+        x, y = self.tokens[base], self.tokens[at]
         if self._texts < FEWEST_TEXTS or not x:
             return None
         products = self._products

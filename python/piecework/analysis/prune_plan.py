@@ -13,8 +13,7 @@ from piecework import Tokenizer
 from piecework._internal.types import Progress
 from piecework._internal.validation import check_size, listed
 from piecework.analysis.corpus_counts import CorpusCounts
-from piecework.analysis.corpus_texts import Texts, reading
-from piecework.corpus import Corpus
+from piecework.analysis.corpus_texts import Texts, reading, texts_to_read_twice
 from piecework.errors import ArgumentError
 from piecework.vocabulary import prune
 from piecework.vocabulary.changed_vocabulary import IdMap, changed
@@ -119,7 +118,7 @@ def plan_prune(
     It keeps the tokens that `vocabulary.prune` always keeps. Raises `ArgumentError` for settings that
     contradict each other, and for a size below the number of tokens that are always kept.
     """
-    source = _source(texts)
+    source = texts_to_read_twice(texts)
     chosen = _Settings(
         min_count,
         size,
@@ -152,16 +151,6 @@ def plan_prune(
         unknown_before=before.unknown_tokens,
         unknown_after=after.unknown_tokens,
     )
-
-
-def _source(texts: Texts) -> Texts:
-    """Return texts that can be read twice."""
-    if isinstance(texts, Corpus):
-        if "-" in texts.files:
-            problem = "must be files, which are read twice; '-' is the standard input"
-            raise ArgumentError("texts", problem)
-        return texts
-    return texts if isinstance(texts, str | bytes) or not isinstance(texts, Iterable) else [*texts]
 
 
 class _Settings(NamedTuple):

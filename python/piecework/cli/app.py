@@ -40,6 +40,7 @@ TASKS = {
         "train": "Train a tokenizer on CORPUS.",
         "train-sentencepiece": "Train a SentencePiece model, with spm_train's flags.",
         "count": "Count the words of CORPUS, for later training.",
+        "choose": "Choose the size and the learner of a vocabulary.",
     },
     "Encode and decode": {
         "encode": "Encode each line of the FILEs with TOKENIZER.",

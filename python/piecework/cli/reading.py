@@ -17,6 +17,8 @@ Reading: TypeAlias = Mapping[str, Any]
 # Choices that help lists, of modules that import numpy. tests/cli/start/test_options.py compares them.
 PEER_NAMES = ("tokenizers", "transformers", "sentencepiece", "tiktoken")
 """The keys of `piecework.analysis.peers.PEERS`."""
+CHOICE_MODELS = ("wordpiece", "bpe", "byte-bpe", "unigram", "byte-unigram")
+"""The keys of `piecework.analysis.choose.LEARNERS_OF_MODELS`."""
 TRAINING_EXAMPLES = ("course", "hugs")
 """`piecework.analysis.EXAMPLES`."""
 OUTPUT_FORMATS = (

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from piecework._internal.validation import PathLike
 from piecework.corpus.formats import Input, check_documents, format_of
@@ -23,7 +24,9 @@ from piecework.corpus.rows import (
     TextPosition,
     Utf8Errors,
 )
+from piecework.corpus.urls import is_url, url_identity
 from piecework.errors import CorpusError, FileError, MemoryLimitError
+from piecework.io.read_file import file_identity
 
 
 def read_corpus(
@@ -100,6 +103,12 @@ class Corpus:
     def document(self) -> str:
         """What counts as one text in plain text: "line", "blank-line" or "file"."""
         return self._options().document
+
+    @property
+    def identity(self) -> dict[str, Any]:
+        """The files with their sizes and times of change, and how they are read, as JSON data."""
+        files = [url_identity(one) if is_url(one) else file_identity(one) for one in self.files]
+        return {"files": files, "options": repr(replace(self._options(), skipped=None))}
 
     def __iter__(self) -> Iterator[Rows]:
         """Read the files; at the end, warn if something was skipped."""

@@ -25,7 +25,9 @@ def test_every_help_shows_an_example(cli: Run, verb: str | None) -> None:
 
 
 def test_the_verbs_are_those_documented() -> None:
-    verbs = "train train-sentencepiece count encode decode normalize find-drift inspect explain"
+    verbs = (
+        "train train-sentencepiece count choose encode decode normalize find-drift inspect explain"
+    )
     verbs += (
         " explain-training serve check compare verify golden bench convert extend add prune shrink"
     )

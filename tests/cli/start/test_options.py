@@ -10,6 +10,7 @@ import click
 import pytest
 
 import piecework as pw
+from piecework.analysis.choose import LEARNERS_OF_MODELS
 from piecework.analysis.peers import PEERS
 from piecework.cli import reading
 from piecework.cli.app import VERBS
@@ -392,6 +393,7 @@ def test_every_preset_works_in_every_command_that_takes_one(
 def test_choices_that_are_listed_twice_agree_with_the_library() -> None:
     formats = dict.fromkeys((*pw.export.FORMATS, *pw.export.SHARD_FORMATS))
     assert tuple(PEERS) == reading.PEER_NAMES
+    assert tuple(LEARNERS_OF_MODELS) == reading.CHOICE_MODELS
     assert reading.TRAINING_EXAMPLES == pw.analysis.EXAMPLES
     assert tuple(formats) == reading.OUTPUT_FORMATS
     assert reading.PACKING_STRATEGIES == pw.export.STRATEGIES

@@ -15,7 +15,9 @@ from piecework.cli.app import run
 from tests.cli.start.command_names import Run, command_named
 from tests.processes import PIECEWORK, POSIX
 
-LONG = "train count encode decode find-drift compare verify bench extend prune convert normalize".split()
+LONG = (
+    "train count choose encode decode find-drift compare verify bench extend prune convert normalize"
+).split()
 
 
 @pytest.mark.parametrize("verb", LONG)
