@@ -171,7 +171,17 @@ def test_on_a_phone_the_first_tokens_are_on_the_first_screen(address: str, opene
     page = opened(address, **SMALL_PHONE)
     expect(page.locator("#stream-0 .t").first).to_be_in_viewport(ratio=1)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    expect(page.locator("#files")).to_contain_text("nothing is sent anywhere")
+    expect(page.get_by_text("nothing is sent anywhere")).to_be_in_viewport(ratio=1)
+
+
+def test_on_a_phone_files_and_examples_come_first(address: str, opened: Open) -> None:
+    page = opened(address, **SMALL_PHONE)
+    top = page.locator("#text").bounding_box()["y"]
+    for name in ("Open tokenizer files", *playground_page.PUBLISHED):
+        button = page.get_by_role("button", name=name, exact=True)
+        expect(button).to_be_in_viewport(ratio=1)
+        box = button.bounding_box()
+        assert box["y"] + box["height"] < top
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
