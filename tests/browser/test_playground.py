@@ -448,7 +448,9 @@ def test_on_a_phone_the_details_are_whole_and_cover_nothing(
 ) -> None:
     page = opened(site, **{**PHONE, "viewport": {"width": 390, "height": 664}})
     type_text(page, "hugs, unhappy hug\n" * 8 + "unhappyhughu")
-    page.locator(f"#stream-{stream} .t").last.tap()
+    token = page.locator(f"#stream-{stream} .t").last
+    token.evaluate("(token) => token.scrollIntoView({ block: 'end' })")
+    token.tap()
     title = page.locator(".word h3").first
     expect(title).to_be_in_viewport(ratio=1)
     expect(page.locator(".word .diagram")).to_be_attached()

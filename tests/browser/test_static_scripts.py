@@ -184,6 +184,17 @@ def test_on_a_phone_files_and_examples_come_first(address: str, opened: Open) ->
         assert box["y"] + box["height"] < top
 
 
+def test_on_a_phone_details_outlive_the_panel_that_is_closed(address: str, opened: Open) -> None:
+    page = opened(address, **SMALL_PHONE)
+    page.locator("#stream-0 .t").first.tap()
+    expect(page.locator(".panel").first.locator("#details")).to_be_visible()
+    page.get_by_label("Close WordPiece example").tap()
+    expect(page.locator("#streams .panel")).to_have_count(2)
+    expect(page.locator("#workspace > #details")).to_contain_text("A token")
+    page.locator("#stream-0 .t").first.tap()
+    expect(page.locator(".panel").first.locator("#details")).to_be_visible()
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_accessibility_rules_hold(address: str, opened: Open, scheme: str) -> None:
     page = opened(address, color_scheme=scheme, bypass_csp=True, **PHONE)

@@ -50,9 +50,9 @@ export class EncodeView {
     this.tokenizers = tokenizers;
     this.hidden = new Set();
     this.shown = null;
-    this.details.clear();
     this.panels = tokenizers.map((tokenizer, i) => this.panel(tokenizer, i));
     this.streams.replaceChildren(...this.panels.map((panel) => panel.root));
+    this.details.clear();
     this.addOptions();
   }
 
