@@ -432,10 +432,10 @@ FORCE:
 
 $(WASM)/.built: $(SOURCES) $(wildcard crates/wasm/Cargo.toml crates/wasm/npm/* crates/wasm/src/* crates/wasm/src/*/*) tools/wasm-bindgen/Cargo.lock tools/wasm-bindgen/src/main.rs
 	@tools/check_wasm_toolchain.sh $(WASM_CARGO) $(WASM_RUSTC) $(WASM_LINKER)
-	@echo "Building the WebAssembly module into $(WASM): three to five minutes on two cores that have nothing else to do."
-	@echo "1 of 3: the tool that writes its JavaScript (20 seconds the first time) ..."
+	@echo "Building the WebAssembly module into $(WASM): about three minutes on two cores that have nothing else to do."
+	@echo "1 of 3: the tool that writes its JavaScript (half a minute the first time) ..."
 	@cargo build --quiet --locked --manifest-path tools/wasm-bindgen/Cargo.toml --target-dir build/wasm-bindgen
-	@echo "2 of 3: the module; the standard library is compiled too (one minute the first time), and the last crate takes minutes ..."
+	@echo "2 of 3: the standard library, the crates of piecework, and the module, which takes the longest ..."
 	@mkdir -p build/wasm-target
 	@tools/show_build.sh build/wasm-target/build.log env CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$(WASM_LINKER) RUSTC_BOOTSTRAP=1 RUSTC=$(WASM_RUSTC) $(WASM_CARGO) build --locked \
 	  -Z build-std=std,panic_abort -Z build-std-features=optimize_for_size --target $(WASM_TARGET) --profile wasm --package piecework-wasm --target-dir build/wasm-target
