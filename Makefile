@@ -49,7 +49,7 @@ unexport PYTHONDONTWRITEBYTECODE
 MATURIN := CARGO_ENCODED_RUSTFLAGS="$$($(PYTHON) tools/remapped_paths.py)" VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates rehearse-release release-page test test-fast test-pythons test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser golden-sets golden-engines wasm npm publish-npm playground-page test-wasm test-golden-rust test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-release test-faults test-soak fuzz test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-instructions bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates rehearse-release release-page test test-fast test-pythons test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser golden-sets golden-engines wasm npm publish-npm playground-page test-wasm test-npm test-golden-rust test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-release test-faults test-soak fuzz test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-instructions bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -82,6 +82,7 @@ help:
 	@echo "make wasm         build the WebAssembly module (apt install rustc-web cargo-web rust-web-src lld-19)"
 	@echo "make npm          write the package for npm into dist/ (apt install npm)"
 	@echo "make playground-page  write the playground as a static page into build/playground"
+	@echo "make test-npm     check the types of the package, and bundle it (apt install npm node-typescript esbuild)"
 	@echo "make test-wasm    run the module and its package in node, and with the static page in Chromium (apt install nodejs npm chromium)"
 	@echo "make test-data    fetch published vocabularies and corpora for the tests (180 MB of downloads)"
 	@echo "make test-full    run the comparisons with other libraries at full size (hours; for a nightly run)"
@@ -277,6 +278,12 @@ publish-npm:
 
 playground-page: build/playground/index.html
 
+# Types with the compiler of TypeScript, and a bundle by esbuild.
+test-npm: $(WASM)/.built $(VENV)/.test-tools
+	@for tool in npm tsc esbuild; do command -v $$tool > /dev/null || { \
+	  echo "make test-npm needs $$tool: apt install npm node-typescript esbuild" >&2; exit 1; }; done
+	$(BIN)/python -m pytest tests/wasm/test_npm_tools.py $(PYTEST)
+
 # Without Chromium, the module is tested in node alone.
 test-wasm: build/playground/index.html $(VENV)/.test-tools $(BROWSER_VENV)/.tools
 	$(BIN)/python -m pytest tests/wasm $(PYTEST)
@@ -425,10 +432,14 @@ FORCE:
 
 $(WASM)/.built: $(SOURCES) $(wildcard crates/wasm/Cargo.toml crates/wasm/npm/* crates/wasm/src/* crates/wasm/src/*/*) tools/wasm-bindgen/Cargo.lock tools/wasm-bindgen/src/main.rs
 	@tools/check_wasm_toolchain.sh $(WASM_CARGO) $(WASM_RUSTC) $(WASM_LINKER)
-	@echo "Building the WebAssembly module into $(WASM) (some minutes the first time) ..."
+	@echo "Building the WebAssembly module into $(WASM): about three minutes on two cores that have nothing else to do."
+	@echo "1 of 3: the tool that writes its JavaScript (half a minute the first time) ..."
 	@cargo build --quiet --locked --manifest-path tools/wasm-bindgen/Cargo.toml --target-dir build/wasm-bindgen
-	@CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$(WASM_LINKER) RUSTC_BOOTSTRAP=1 RUSTC=$(WASM_RUSTC) $(WASM_CARGO) build --quiet --locked \
+	@echo "2 of 3: the standard library, the crates of piecework, and the module, which takes the longest ..."
+	@mkdir -p build/wasm-target
+	@tools/show_build.sh build/wasm-target/build.log env CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER=$(WASM_LINKER) RUSTC_BOOTSTRAP=1 RUSTC=$(WASM_RUSTC) $(WASM_CARGO) build --locked \
 	  -Z build-std=std,panic_abort -Z build-std-features=optimize_for_size --target $(WASM_TARGET) --profile wasm --package piecework-wasm --target-dir build/wasm-target
+	@echo "3 of 3: its JavaScript and the files of the package ..."
 	@build/wasm-bindgen/debug/wasm-bindgen-tool build/wasm-target/$(WASM_TARGET)/wasm/piecework_wasm.wasm $(WASM) piecework
 	@cp crates/wasm/npm/* LICENSE $(WASM)
 	@$(PYTHON) tools/third_party.py --webassembly $(WASM)/THIRD-PARTY-NOTICES

@@ -1,56 +1,58 @@
-// Compare the ids of piecework's WebAssembly module with a golden file.
+// Compare the ids of piecework in JavaScript with a golden file.
 //
-//     node check_golden.mjs build/wasm golden.jsonl tokenizer.json
+//     node check_golden.mjs node_modules/piecework golden.jsonl tokenizer.json
 //
-// The first argument is the folder that `make wasm` builds. Prints the rows that differ, the shortest text first, and counts
-// the rows that the module has no call for. The exit code is 0 if all compared rows are equal, and 1 if a row differs or
-// none was compared.
+// The first argument is the folder of the npm package, which `make wasm` writes into build/wasm. Prints the rows that differ,
+// the shortest text first, and counts the rows that the package has no call for. The exit code is 0 if all compared rows are
+// equal, 1 if a row differs or none was compared, and 2 for other arguments.
 
 import { readFileSync } from "node:fs";
 import { resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 
+if (process.argv.length !== 5) {
+  console.error("usage: node check_golden.mjs FOLDER_OF_THE_PACKAGE GOLDEN_JSONL TOKENIZER");
+  process.exit(2);
+}
 const [folder, golden, file] = process.argv.slice(2);
-const { initSync, Tokenizer } = await import(pathToFileURL(resolve(folder, "piecework.js")));
-initSync({ module: readFileSync(resolve(folder, "piecework_bg.wasm")) });
-const tokenizer = Tokenizer.load(readFileSync(file), file);
+const { init, PieceworkError, Tokenizer } = await import(pathToFileURL(resolve(folder, "node.js")));
+await init();
+const tokenizer = Tokenizer.load(readFileSync(file), { source: file });
 
-/** Return why the module cannot answer a row, or undefined. */
-function reasonToSkip(row) {
-  if (!row.parse_special) return "special tokens in text are always parsed";
-  return ["pair", "truncation", "padding"].find((key) => key in row);
+function optionsOf({ pair, add_special_tokens: addSpecialTokens, parse_special: parseSpecial, truncation }) {
+  if (!truncation) return { pair, addSpecialTokens, parseSpecial };
+  const { max_length: maxLength, ...others } = truncation;
+  return { pair, addSpecialTokens, parseSpecial, truncation: { maxLength, ...others } };
 }
 
-/** Return offsets in UTF-16 units as offsets in code points. */
-function inCodePoints(text, units) {
-  return Array.from(units, (unit) => Array.from(text.slice(0, unit)).length);
+/** Return the span of each token in code points; the package counts UTF-16 units. */
+function charOffsets({ length, offsets, sequenceIds }, texts) {
+  const inCodePoints = (unit, sequence) => Array.from((texts[sequence] ?? "").slice(0, unit)).length;
+  return Array.from({ length }, (_, i) => [offsets[2 * i], offsets[2 * i + 1]].map((unit) => inCodePoints(unit, sequenceIds[i])));
 }
 
 function answer(row) {
   try {
-    const { ids, starts, ends, tokens } = tokenizer.encode(row.text, row.add_special_tokens);
-    const [from, to] = [starts, ends].map((units) => inCodePoints(row.text, units));
+    const encoding = tokenizer.encode(row.text, optionsOf(row));
     return {
-      ids: [...ids],
-      tokens: Array.from(ids, (id) => tokens[id][0]),
-      char_offsets: from.map((start, index) => [start, to[index]]),
-      decoded: tokenizer.decode(ids, false),
+      ids: [...encoding.ids],
+      tokens: encoding.tokens,
+      char_offsets: charOffsets(encoding, [row.text, row.pair]),
+      decoded: tokenizer.decode(encoding.ids, { skipSpecialTokens: false }),
     };
   } catch (error) {
-    if (error instanceof WebAssembly.RuntimeError) throw error;
+    if (!(error instanceof PieceworkError) || error.kind === "InternalError") throw error;
     return { error: true, message: error.message };
   }
 }
 
 const isEqual = (one, other) => JSON.stringify(one) === JSON.stringify(other);
 const [, ...rows] = readFileSync(golden, "utf8").trimEnd().split("\n").map((line) => JSON.parse(line));
-const skipped = new Map();
-let [compared, differing] = [0, 0];
+let [compared, differing, skipped] = [0, 0, 0];
 for (const given of rows.sort((one, other) => one.text.length - other.text.length)) {
   const row = { decoded: given.text, ...given };
-  const reason = reasonToSkip(row);
-  if (reason) {
-    skipped.set(reason, (skipped.get(reason) ?? 0) + 1);
+  if ("padding" in row) {
+    skipped += 1;
     continue;
   }
   compared += 1;
@@ -64,6 +66,6 @@ for (const given of rows.sort((one, other) => one.text.length - other.text.lengt
     console.log(`  ${field}: expected ${JSON.stringify(row[field])}, found ${found.message ?? JSON.stringify(found[field])}`);
   }
 }
-for (const [reason, count] of skipped) console.log(`skipped ${count} rows: ${reason}`);
+if (skipped) console.log(`skipped ${skipped} rows: no padding`);
 console.log(`piecework: ${differing} of ${compared} compared rows differ`);
 process.exitCode = differing || !compared ? 1 : 0;

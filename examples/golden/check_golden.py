@@ -7,8 +7,9 @@
     python check_golden.py mistral_common golden.jsonl tekken.json
 
 Prints the rows that differ, the shortest text first, and counts the rows that the library has no call for.
-The exit code is 0 if all compared rows are equal, and 1 if a row differs or none was compared. A last
-argument such as `ids,decoded` limits what is compared; otherwise it is all that the library gives.
+The exit code is 0 if all compared rows are equal, 1 if a row differs or none was compared, and 2 for
+other arguments. A last argument such as `ids,decoded` limits what is compared; otherwise it is all that
+the library gives.
 """
 
 import importlib
@@ -211,7 +212,19 @@ LIBRARIES = {
 }
 
 
-def main(name, golden, file, fields=FIELDS):
+USAGE = f"""usage: python check_golden.py LIBRARY GOLDEN_JSONL TOKENIZER [FIELDS]
+LIBRARY is one of {", ".join(LIBRARIES)}"""
+
+
+def main(arguments):
+    """Compare, or say how to call this program; return the exit code."""
+    if len(arguments) not in (3, 4) or arguments[0] not in LIBRARIES:
+        print(USAGE, file=sys.stderr)
+        return 2
+    return check(*arguments)
+
+
+def check(name, golden, file, fields=FIELDS):
     """Print what differs; return the exit code."""
     with open(golden, encoding="utf-8") as lines:
         header, *rows = map(json.loads, lines)
@@ -233,4 +246,4 @@ def main(name, golden, file, fields=FIELDS):
 
 
 if __name__ == "__main__":
-    sys.exit(main(*sys.argv[1:]))
+    sys.exit(main(sys.argv[1:]))

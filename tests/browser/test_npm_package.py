@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -96,6 +98,32 @@ def test_a_worker_takes_the_compiled_module_of_its_page(
       worker.postMessage([module, vocab]);
     </script>"""
     expect(show(folder, address, opened, html)).to_have_title("5 and 5 tokens")
+
+
+@pytest.mark.skipif(shutil.which("esbuild") is None, reason="apt install esbuild")
+@pytest.mark.parametrize("is_imported", [False, True])
+def test_a_bundle_finds_its_module(
+    folder: Path, tmp_path: Path, opened: Open, is_imported: bool
+) -> None:
+    source = "new URL(module, import.meta.url)" if is_imported else ""
+    (folder / "program.mjs").write_text(
+        f"""
+        import {{ init, Tokenizer }} from "piecework";
+        {'import module from "piecework/piecework_bg.wasm";' if is_imported else ""}
+        await init({source});
+        const vocab = await (await fetch("vocab.txt")).arrayBuffer();
+        document.title = `${{Tokenizer.load(vocab).count("Hugs or not")}} tokens`;
+        """,
+        encoding="utf-8",
+    )
+    options = ["--bundle", "--format=esm", "--loader:.wasm=file", f"--outdir={tmp_path}"]
+    subprocess.run(["esbuild", "program.mjs", *options], cwd=folder, check=True)
+    (tmp_path / "vocab.txt").write_text(VOCAB, encoding="utf-8")
+    if not is_imported:
+        shutil.copy(folder / "node_modules/piecework/piecework_bg.wasm", tmp_path)
+    with contextmanager(serving_folder)(tmp_path) as address:
+        script = '<script type="module" src="program.js"></script>'
+        expect(show(tmp_path, address, opened, script)).to_have_title("6 tokens")
 
 
 def test_a_missing_module_is_an_error_with_its_address(

@@ -400,24 +400,28 @@ def test_without_javascript_the_page_says_that_it_needs_it(site: str, opened: Op
 PHONE = {"viewport": {"width": 390, "height": 844}, "has_touch": True, "is_mobile": True}
 
 
-def test_on_a_phone_the_details_cover_nothing_until_a_token_is_tapped(
+def test_on_a_phone_the_details_are_in_the_panel_of_the_token_that_was_tapped(
     site: str, opened: Open
 ) -> None:
     page = opened(site, **PHONE)
     wait_until_shown(page)
     details, panel = page.locator("#details"), page.locator(".panel").nth(2)
-    assert details.bounding_box()["y"] >= sum(panel.bounding_box()[key] for key in ("y", "height"))
+    assert details.bounding_box()["y"] >= bottom_of(panel)
     hint = details.inner_text()
     assert "Tap a token" in hint
     assert not re.search("Point|Enter|Arrow", hint)
     page.locator("#stream-0 .t").first.tap()
-    expect(page.locator(".word h3").first).to_be_visible()
-    box = details.bounding_box()
-    assert box["y"] + box["height"] <= 844
-    page.get_by_role("button", name="Close").tap()
+    expect(page.locator(".panel").first.locator(".details .word h3").first).to_be_visible()
+    page.get_by_role("button", name="Close", exact=True).tap()
     expect(page.locator(".word h3")).to_have_count(0)
     expect(page.locator("#stream-0 .active")).to_have_count(0)
+    assert details.bounding_box()["y"] >= bottom_of(panel)
     assert "Tap a token" in details.inner_text()
+
+
+def bottom_of(locator: Any) -> float:
+    box = locator.bounding_box()
+    return float(box["y"] + box["height"])
 
 
 NOT_COVERED = """() => {
@@ -432,19 +436,76 @@ SPLIT_FIRST = """() => {
     return title.getBoundingClientRect().bottom <= facts.getBoundingClientRect().top;
 }"""
 
+# Parts of the details that are wider or higher than what is seen of them.
+CUT = """() => [...document.querySelectorAll('#details, #details *')].filter((one) =>
+    one.clientWidth && (one.scrollWidth > one.clientWidth || one.scrollHeight > one.clientHeight) &&
+    getComputedStyle(one).overflowX !== 'visible').map((one) => one.className)"""
+
 
 @pytest.mark.parametrize("stream", [0, 1, 2])
-def test_on_a_phone_the_details_do_not_cover_the_token_that_was_tapped(
+def test_on_a_phone_the_details_are_whole_and_cover_nothing(
     site: str, opened: Open, stream: int
 ) -> None:
     page = opened(site, **{**PHONE, "viewport": {"width": 390, "height": 664}})
-    type_text(page, "hugs, unhappy hug\n" * 8 + "hugs hug")
-    page.locator(f"#stream-{stream} .t").last.tap()
+    type_text(page, "hugs, unhappy hug\n" * 8 + "unhappyhughu")
+    token = page.locator(f"#stream-{stream} .t").last
+    token.evaluate("(token) => token.scrollIntoView({ block: 'end' })")
+    token.tap()
     title = page.locator(".word h3").first
     expect(title).to_be_in_viewport(ratio=1)
+    expect(page.locator(".word .diagram")).to_be_attached()
     # The split is first in the details, before id and bytes.
     assert page.evaluate(SPLIT_FIRST)
     wait_until(page, NOT_COVERED)
+    assert page.evaluate(CUT) == []
+    assert page.evaluate("document.documentElement.scrollWidth") <= 390
+
+
+COVERED = """() => {
+    const { left, right, top, bottom } = document.getElementById('details').getBoundingClientRect();
+    return [...document.querySelectorAll('.panel, #text, #options')].map((one) => one.getBoundingClientRect())
+        .filter((one) => one.left < right && left < one.right && one.top < bottom && top < one.bottom).length;
+}"""
+
+
+def test_on_a_large_screen_the_details_cover_nothing(site: str, opened: Open) -> None:
+    page = opened(site, viewport={"width": 1440, "height": 900})
+    type_text(page, "hugs, unhappy hug\n" * 40)
+    lower = "document.querySelector('.panel').cloneNode(true)"
+    page.evaluate(f"for (let i = 0; i < 6; i++) document.getElementById('streams').append({lower})")
+    for pick in (False, True):
+        if pick:
+            page.locator("#stream-0 .t").first.click()
+            expect(page.locator("#details .word h3").first).to_be_in_viewport()
+        for share in (0, 0.5, 1):
+            page.evaluate(f"scrollTo(0, {share} * document.body.scrollHeight)")
+            expect(page.locator("#details")).to_be_in_viewport()
+            assert page.evaluate(COVERED) == 0
+
+
+def test_in_a_narrow_window_the_facts_of_a_token_end_with_the_pointer(
+    site: str, opened: Open
+) -> None:
+    page = opened(site, viewport={"width": 1024, "height": 700})
+    type_text(page, "hugs hug")
+    page.locator("#stream-1 .t").first.hover()
+    expect(page.locator("#details")).to_contain_text("bytes, token 1")
+    expect(page.locator("#details")).to_be_in_viewport()
+    page.locator("#text").hover()
+    expect(page.locator("#details")).to_contain_text("Point at a token")
+
+
+def test_details_move_when_the_window_becomes_narrow(site: str, opened: Open) -> None:
+    page = opened(site, viewport={"width": 1440, "height": 900})
+    type_text(page, "hugs")
+    page.locator("#stream-1 .t").first.click()
+    expect(page.locator("#workspace > #details h3").first).to_be_visible()
+    page.set_viewport_size({"width": 800, "height": 900})
+    expect(page.locator(".word h3")).to_have_count(0)
+    page.locator("#stream-1 .t").first.click()
+    expect(page.locator(".panel").nth(1).locator("#details h3").first).to_be_visible()
+    page.set_viewport_size({"width": 1440, "height": 900})
+    expect(page.locator("#workspace > #details")).to_contain_text("A token")
 
 
 def test_the_field_is_as_high_as_its_text(site: str, opened: Open) -> None:
@@ -499,12 +560,12 @@ def test_tokens_of_an_earlier_text_are_dimmed_after_the_server_ended(
     reason = page.locator("#failure")
     expect(reason).to_contain_text("The server does not answer")
     expect(reason).to_contain_text("belong to an earlier text")
-    assert page.locator("#workspace").evaluate(OPACITY) < 0.5
+    assert page.locator("#streams").evaluate(OPACITY) < 0.5
     expect(page.locator("#status")).to_have_text("")
     page.unroute("**/api/**")
     page.fill("#text", "hugs")
     expect(reason).to_have_text("")
-    assert page.locator("#workspace").evaluate(OPACITY) == 1
+    assert page.locator("#streams").evaluate(OPACITY) == 1
     assert tokens_of(page, 0) == ["hugs"]
     opened.faults.clear()  # type: ignore[attr-defined]
 
@@ -517,7 +578,7 @@ def test_tokens_of_an_earlier_text_cannot_be_used_after_an_error(
     wait_until_shown(page)
     page.evaluate(PASTE, "a" * 2_000_001)
     expect(page.locator("#failure")).to_contain_text("more than 2,000,000 bytes")
-    assert page.locator("#workspace").evaluate(OPACITY) < 0.5
+    assert page.locator("#streams").evaluate(OPACITY) < 0.5
     page.locator("#stream-0 .t").first.click(force=True)
     expect(page.locator(".word h3")).to_have_count(0)
     assert broken_rules(page) == []
@@ -561,8 +622,12 @@ def test_accessibility_rules_hold(site: str, opened: Open, scheme: str) -> None:
     assert broken_rules(page) == []
 
 
+# A rule that is off by default: the name of a button has the words that it shows.
+LABELS = {"rules": {"label-content-name-mismatch": {"enabled": True}}}
+
+
 def broken_rules(page: Any) -> list[str]:
-    found = Axe().run(page).response["violations"]
+    found = Axe().run(page, options=LABELS).response["violations"]
     return [
         f"{rule['id']}: {rule['help']}: {node['html'][:160]} {node.get('failureSummary', '')[:200]}"
         for rule in found

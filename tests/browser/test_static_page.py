@@ -188,14 +188,31 @@ def test_a_text_is_learned_stepped_through_and_used(page: Any) -> None:
     expect(page.locator("#training .steps output")).to_have_text("before step 1 of 9")
     page.get_by_role("button", name="Next step").click()
     expect(page.locator("#training .chip.new").first).to_have_text("lo")
-    page.get_by_role("button", name="Encode with the trained tokenizer").click()
-    expect(page.locator("#streams h2").last).to_have_text("BPE, 18 tokens")
+    page.get_by_role("button", name="Encode with it").click()
+    expect(page.locator("#streams .panel header").last).to_have_text(
+        "✕Trained BPEBPE, 18 tokens", use_inner_text=False
+    )
     page.fill("#text", "lowest")
     expect(page.locator("#stream-3 .t").first).to_be_visible()
     with page.expect_download() as download:
         page.get_by_role("tab", name="Training").click()
-        page.get_by_role("button", name="Download it as a tokenizer.json").click()
+        page.get_by_role("button", name="Download tokenizer.json").click()
     assert pw.Tokenizer.load(download.value.path()).get_vocab_size() == 18
+
+
+def test_each_training_that_is_used_has_a_name(page: Any) -> None:
+    for name in ("Trained WordPiece, pair score", "Trained WordPiece, pair score (2)"):
+        page.get_by_role("tab", name="Training").click()
+        page.get_by_role("button", name="Encode with it").click()
+        expect(page.locator("#streams h2").last).to_have_text(name)
+
+
+def test_the_first_text_shows_well_on_each_example(page: Any) -> None:
+    for stream in range(3):
+        tokens = page.locator(f"#stream-{stream} .t")
+        assert 40 < tokens.count() < 80
+        assert page.locator(f"#stream-{stream} .unknown").count() <= 3
+        assert page.locator(f"#stream-{stream} .ghost").count() <= 5
 
 
 def test_the_published_example_has_its_first_merge(page: Any) -> None:

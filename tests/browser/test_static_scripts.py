@@ -171,7 +171,28 @@ def test_on_a_phone_the_first_tokens_are_on_the_first_screen(address: str, opene
     page = opened(address, **SMALL_PHONE)
     expect(page.locator("#stream-0 .t").first).to_be_in_viewport(ratio=1)
     assert page.evaluate("document.documentElement.scrollWidth") <= 390
-    expect(page.locator("#files")).to_contain_text("nothing is sent anywhere")
+    expect(page.get_by_text("nothing is sent anywhere")).to_be_in_viewport(ratio=1)
+
+
+def test_on_a_phone_files_and_examples_come_first(address: str, opened: Open) -> None:
+    page = opened(address, **SMALL_PHONE)
+    top = page.locator("#text").bounding_box()["y"]
+    for name in ("Open tokenizer files", *playground_page.PUBLISHED):
+        button = page.get_by_role("button", name=name, exact=True)
+        expect(button).to_be_in_viewport(ratio=1)
+        box = button.bounding_box()
+        assert box["y"] + box["height"] < top
+
+
+def test_on_a_phone_details_outlive_the_panel_that_is_closed(address: str, opened: Open) -> None:
+    page = opened(address, **SMALL_PHONE)
+    page.locator("#stream-0 .t").first.tap()
+    expect(page.locator(".panel").first.locator("#details")).to_be_visible()
+    page.get_by_label("Close WordPiece example").tap()
+    expect(page.locator("#streams .panel")).to_have_count(2)
+    expect(page.locator("#workspace > #details")).to_contain_text("A token")
+    page.locator("#stream-0 .t").first.tap()
+    expect(page.locator(".panel").first.locator("#details")).to_be_visible()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -93,6 +93,16 @@ def test_skipped_rows_are_counted_and_alone_do_not_pass(
     assert "0 of 0 compared rows differ" in done.stdout
 
 
+@pytest.mark.parametrize("arguments", [(), ("tokenizers",), ("torch", "golden.jsonl", "x.json")])
+def test_other_arguments_have_a_line_on_usage(arguments: tuple[str, ...]) -> None:
+    command = [sys.executable, EXAMPLES / "check_golden.py", *arguments]
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+    assert done.returncode == 2
+    usage, libraries = done.stderr.splitlines()
+    assert usage.startswith("usage: python check_golden.py LIBRARY ")
+    assert libraries.startswith("LIBRARY is one of tokenizers, transformers, ")
+
+
 def test_the_adapter_answers_the_protocol(files: tuple[Path, Path], tmp_path: Path) -> None:
     golden, tokenizer = files
     program = [sys.executable, str(EXAMPLES / "adapter.py"), str(tokenizer)]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -58,3 +59,12 @@ def test_every_target_that_builds_checks_the_toolchain() -> None:
         recipe = makefile.partition(f"\n{target}")[2].split("\n\n")[0]
         assert "tools/check_toolchain.sh $(PYTHON)" in recipe, target
     assert "tools/check_wasm_toolchain.sh" in makefile.partition("\n$(WASM)/.built:")[2]
+
+
+def test_the_module_for_browsers_says_how_long_it_takes() -> None:
+    command = ["make", "--dry-run", "--always-make", "build/wasm/.built"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=True)
+    said = [line for line in done.stdout.splitlines() if line.startswith("echo ")]
+    assert re.search("minutes on two cores", said[0])
+    assert [line.split()[1] for line in said[1:]] == ['"1', '"2', '"3']
+    assert "tools/show_build.sh build/wasm-target/build.log" in done.stdout

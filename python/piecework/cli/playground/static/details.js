@@ -6,12 +6,14 @@ import { segmentationsView } from "./segmentations_view.js";
 import { wordView } from "./word_views.js";
 
 const MOST_UNITS = 240;
+const FRAME = 4; // pixels around a drawing
 const isTouch = () => matchMedia("(hover: none)").matches;
 
 export class Details {
   /** `closed()` is called when the reader closes the details. */
   constructor(root, closed) {
     this.root = root;
+    this.home = root.parentNode;
     this.picked = null;
     this.latest = 0;
     this.facts = element("div", { class: "facts" });
@@ -25,6 +27,7 @@ export class Details {
   clear() {
     this.picked = null;
     this.latest++;
+    if (this.root.parentNode !== this.home) this.home.append(this.root);
     this.word.replaceChildren();
     this.root.classList.add("idle");
     this.facts.replaceChildren(element("h2", {}, "A token"), element("p", { class: "note" }, ...hint()));
@@ -76,7 +79,7 @@ export class Details {
       const others = tokenizer.samples ? segmentationsView(tokenizer.index, tokenizer.view, part.text) : null;
       this.word.replaceChildren(
         element("h3", {}, "How ", element("code", {}, visible(word.word)), " is split"),
-        ...wordView(word),
+        ...wordView(word, this.facts.clientWidth - FRAME),
         ...(others ? [element("h3", {}, "Other segmentations"), ...others.elements] : []),
       );
       this.root.scrollTop = 0;

@@ -12,7 +12,9 @@ const LARGE = 50000;
 const MOST = 4000000;
 const PAUSE = 300; // milliseconds without an edit, before all of a large text is encoded again
 const MOST_NAMES = 4;
-const MARGIN = 12; // pixels between a token and the details
+const MARGIN = 12; // pixels between what is scrolled to and the edge of the window
+// As in page.css, where the details then have a column of their own.
+const isWide = matchMedia("(min-width: 72rem)");
 
 export class EncodeView {
   /**
@@ -28,6 +30,7 @@ export class EncodeView {
     this.details = new Details(document.getElementById("details"), () => this.unmark());
     this.workspace = document.getElementById("workspace");
     this.failure = document.getElementById("failure");
+    isWide.addEventListener("change", () => this.details.clear());
     this.isBusy = false;
     this.isStale = false;
     this.setTokenizers(tokenizers);
@@ -154,7 +157,7 @@ export class EncodeView {
     const stream = new TokenStream(`stream-${i}`, tokenizer.name, {
       point: (token) => this.point(i, token),
       pick: (token) => this.pick(i, token),
-      leave: () => this.leave(),
+      leave: (isOutside) => this.leave(isOutside),
       cross: (step) => this.cross(i, step),
     });
     root.append(normalized, counts, stream.root);
@@ -301,9 +304,11 @@ export class EncodeView {
     }
   }
 
-  leave() {
+  leave(isOutside) {
     if (this.details.picked) return;
     for (const { stream } of this.panels) stream?.echo([]);
+    // In a narrow window they cover panels.
+    if (isOutside && !isWide.matches) this.details.clear();
   }
 
   unmark() {
@@ -316,17 +321,20 @@ export class EncodeView {
   pick(index, i) {
     this.details.picked = null;
     this.point(index, i);
-    const { text, columns } = this.panels[index].stream.state;
-    this.details.pick(this.tokenizers[index], text, columns, i).then(() => this.uncover(index, i));
+    const { stream } = this.panels[index];
+    const { text, columns } = stream.state;
+    const picked = this.details.pick(this.tokenizers[index], text, columns, i);
+    if (isWide.matches) return;
+    stream.root.after(this.details.root);
+    picked.then(() => this.scrollToDetails(stream.spanOf(i)));
   }
 
-  /** If the details cover a token, scroll the page to its panel, and on until they do not. */
-  uncover(index, i) {
-    const { root, stream } = this.panels[index];
-    const token = stream.spanOf(i)?.getBoundingClientRect();
-    const over = token ? token.bottom + MARGIN - this.details.root.getBoundingClientRect().top : 0;
-    const above = root.getBoundingClientRect().top - MARGIN;
-    if (over > 0) scrollBy({ top: Math.max(over, above), behavior: "smooth" });
+  /** Scroll the page until the details below a token are visible, as far as the token stays visible. */
+  scrollToDetails(token) {
+    const hidden = this.details.root.getBoundingClientRect().bottom + MARGIN - innerHeight;
+    const most = (token ?? this.details.root).getBoundingClientRect().top - MARGIN;
+    const top = Math.min(most, Math.max(hidden, 0));
+    if (top !== 0) scrollBy({ top, behavior: "smooth" });
   }
 
   /** Move to the token of the next stream at the same place. */

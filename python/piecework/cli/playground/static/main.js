@@ -9,9 +9,8 @@ import { TrainingView } from "./training_view.js";
 import { afterPause, element } from "./dom.js";
 
 const EXAMPLE =
-  "Hugging faces, unhappily: the tokenization of Zürich’s naïve cafés.\n" +
-  "def tokenize(text):\n    return text.split()  # 3.14159\n" +
-  "日本語の文章 · Привет, мир! · 👩‍🚀 🇨🇭";
+  "Tokenization splits unhappily long words, even in Zürich’s cafés, and leaves the short ones whole 👍\n" +
+  "def tokenize(text):\n    return text.split()  # 3.14159";
 const NOTICE = 4000;
 const DRAWN = 200;
 // The comparison needs Python.

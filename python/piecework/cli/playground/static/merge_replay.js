@@ -107,7 +107,8 @@ export class MergeReplay {
   pairRow(pair, next, most, isHidden, guess, step) {
     const isWinner = pair.token === next.winner.token && pair.left === next.winner.left;
     const name = `${pair.left} ${pair.right}`;
-    const label = element("span", { class: "chips" }, ...[pair.left, pair.right].map((t, i) => element("span", { class: `chip c${i}` }, visible(t))));
+    const [left, right] = [pair.left, pair.right].map((token, i) => element("span", { class: `chip c${i}` }, visible(token)));
+    const label = element("span", { class: "chips" }, left, " ", right);
     const choose = () => {
       this.guesses.set(step, name);
       this.show(step, true);
@@ -120,7 +121,7 @@ export class MergeReplay {
     return element(
       "tr",
       { class: isHidden ? null : isWinner ? "winner" : null },
-      element("td", {}, isHidden ? element("button", { type: "button", class: "guess", "aria-label": `Guess ${name}`, on: { click: choose } }, label) : label),
+      element("td", {}, isHidden ? element("button", { type: "button", class: "guess", "aria-label": `Guess ${label.textContent}`, on: { click: choose } }, label) : label),
       number(grouped(pair.count)),
       number(grouped(pair.left_count)),
       number(grouped(pair.right_count)),

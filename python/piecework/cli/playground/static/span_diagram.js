@@ -3,6 +3,9 @@
 import { svg, visible } from "./dom.js";
 
 const CELL = 42;
+const SMALLEST = 22;
+const LETTER = 8;
+const SQUEEZED = 5.5;
 const ROW = 28;
 const PAD = 10;
 const MOST_ROWS = 60;
@@ -13,9 +16,11 @@ const MOST_ROWS = 60;
  * `bars` have `start`, `end`, `label`, `note`, `short` (shown where the note has no room), `kind` ("best", "match",
  * "failed" or "plain") and optionally `row`, counted from the bottom; others go to the first free row. A `weight` from
  * 0 to 1 is the strength of the colour. `pick(bar)` is called for a bar that is clicked. Labels are in the middle of
- * their bars; at the start with `labels` "start", and in drawings that are wider than the window.
+ * their bars; at the start with `labels` "start", and in drawings that are wider than the window. Columns become
+ * narrower, down to a limit, so that a drawing fits into `room` pixels.
  */
-export function spanDiagram({ cells, bars, title, nodes = false, pick = null, cellWidth = CELL, labels = "middle" }) {
+export function spanDiagram({ cells, bars, title, nodes = false, pick = null, labels = "middle", ...size }) {
+  const { room = Infinity, cellWidth = fitting((room - 2 * PAD) / cells.length) } = size;
   const placed = place(bars).filter((bar) => bar.row < MOST_ROWS);
   const rows = Math.max(1, ...placed.map((bar) => bar.row + 1));
   const width = cells.length * cellWidth + 2 * PAD;
@@ -52,6 +57,10 @@ export function spanDiagram({ cells, bars, title, nodes = false, pick = null, ce
   return drawing;
 }
 
+function fitting(width) {
+  return Math.max(SMALLEST, Math.min(CELL, width));
+}
+
 function drawnBar(bar, bottom, pick, cellWidth, isAtStart) {
   const x = PAD + bar.start * cellWidth + 2;
   const width = (bar.end - bar.start) * cellWidth - 4;
@@ -60,13 +69,18 @@ function drawnBar(bar, bottom, pick, cellWidth, isAtStart) {
   const rect = svg("rect", { x, y, width, height: ROW - 5, rx: 6 });
   if (bar.weight !== undefined) rect.style.setProperty("--weight", bar.weight);
   group.append(rect);
-  const most = Math.max(1, Math.floor((width - 4) / 8));
+  const most = Math.max(1, Math.floor((width - 4) / SQUEEZED));
+  const indent = cellWidth < CELL ? 3 : 8;
   const label = visible(bar.label);
   const room = Math.floor((width - 8) / 7.4) - label.length - 1;
   const fitting = [bar.note, bar.short].find((one) => one && one.length <= room);
   const note = fitting ? ` ${fitting}` : "";
-  const text = svg("text", { class: isAtStart ? "start" : null, x: isAtStart ? x + 8 : x + width / 2, y: y + 16 });
+  const text = svg("text", { class: isAtStart ? "start" : null, x: isAtStart ? x + indent : x + width / 2, y: y + 16 });
   text.textContent = label.length > most ? `${label.slice(0, Math.max(1, most - 1))}…` : label;
+  if (text.textContent.length * LETTER > width - 4) {
+    text.setAttribute("textLength", width - 4);
+    text.setAttribute("lengthAdjust", "spacingAndGlyphs");
+  }
   if (note) {
     const small = svg("tspan", { class: "note" });
     small.textContent = note;

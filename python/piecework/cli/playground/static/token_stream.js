@@ -11,7 +11,10 @@ const COLORS = 5;
 const CHARACTER_WIDTH = 9.2; // pixels, in the font of the stream
 
 export class TokenStream {
-  /** `listener` has the functions `point(index)`, `leave()` and `pick(index)`, called with indices of tokens. */
+  /**
+   * `listener` has the functions `point(index)` and `pick(index)`, called with indices of tokens, and `leave(isOutside)`
+   * for a pointer between tokens or outside of the stream.
+   */
   constructor(id, name, listener) {
     this.listener = listener;
     this.blocks = [];
@@ -29,7 +32,7 @@ export class TokenStream {
       rootMargin: "800px 0px",
     });
     this.root.addEventListener("pointerover", (event) => this.pointed(event, (i) => listener.point(i)));
-    this.root.addEventListener("pointerleave", () => listener.leave());
+    this.root.addEventListener("pointerleave", () => listener.leave(true));
     this.root.addEventListener("click", (event) => this.pointed(event, (i) => listener.pick(i)));
     this.root.addEventListener("keydown", (event) => this.pressed(event));
     this.root.addEventListener("focus", () => this.focused());

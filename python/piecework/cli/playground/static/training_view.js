@@ -32,6 +32,7 @@ export class TrainingView {
     this.use = use;
     this.isStarted = false;
     this.latest = 0;
+    this.used = 0;
     const choice = (options) =>
       element("select", {}, ...Object.entries(options).map(([value, label]) => element("option", { value }, label)));
     this.corpus = choice(CORPORA);
@@ -51,21 +52,21 @@ export class TrainingView {
     this.word = "";
     this.message = element("p", { class: "error", role: "alert" });
     const field = (label, input) => element("label", {}, `${label} `, input);
-    const button = (label, title, action) =>
-      element("button", { type: "button", class: "plain", title, "aria-label": title, on: { click: action } }, label);
-    this.play = button("Play", "Play the steps", () => this.toggle());
+    const button = (label, action, name) =>
+      element("button", { type: "button", class: "plain", title: name, "aria-label": name, on: { click: action } }, label);
+    this.play = button("Play", () => this.toggle());
     this.predictLabel = element("label", {}, this.predict, " guess the next merge");
     this.steps = element(
       "div",
       { class: "bar steps" },
-      button("◀", "Previous step", () => this.step(-1)),
+      button("◀", () => this.step(-1), "Previous step"),
       this.slider,
-      button("▶", "Next step", () => this.step(1)),
+      button("▶", () => this.step(1), "Next step"),
       this.play,
       this.position,
       this.predictLabel,
-      use ? button("Encode with it", "Encode with the trained tokenizer", () => this.encode()) : "",
-      use ? button("Download", "Download it as a tokenizer.json", () => this.download()) : "",
+      use ? button("Encode with it", () => this.encode()) : "",
+      use ? button("Download tokenizer.json", () => this.download()) : "",
     );
     this.steps.hidden = true;
     root.append(
@@ -187,7 +188,8 @@ export class TrainingView {
 
   /** Add the trained tokenizer to those that encode. */
   encode() {
-    return this.use(`${LEARNERS[this.learner.value]}, ${grouped(this.trace.vocab.length)} tokens`);
+    const number = ++this.used;
+    return this.use(`Trained ${LEARNERS[this.learner.value]}${number > 1 ? ` (${number})` : ""}`);
   }
 
   async download() {

@@ -5,13 +5,13 @@ import { spanDiagram } from "./span_diagram.js";
 
 const MOST_CELLS = 64;
 
-/** Return the elements that show a word, as `explain` describes it. */
-export function wordView(word) {
+/** Return the elements that show a word, as `explain` describes it, in drawings for a width of `room` pixels. */
+export function wordView(word, room) {
   if ([...word.word].length > MOST_CELLS) return [note(`Drawings show words of at most ${MOST_CELLS} characters.`)];
-  if (word.search) return searchView(word.word, word.search);
-  if (word.lattice) return latticeView(word.word, word.lattice);
+  if (word.search) return searchView(word.word, word.search, room);
+  if (word.lattice) return latticeView(word.word, word.lattice, room);
   const why = word.note ? [note(word.note)] : [];
-  if (word.merges && word.symbols.length > 1) return [...why, ...mergesView(word.symbols, word.merges)];
+  if (word.merges && word.symbols.length > 1) return [...why, ...mergesView(word.symbols, word.merges, room)];
   if (word.note) return why;
   if (word.symbols?.length === 1) return [note("One symbol: there is nothing to merge.")];
   return [note("This model takes words whole, or character by character.")];
@@ -35,7 +35,7 @@ export function chips(tokens, kind = "") {
 
 // ---- WordPiece
 
-function searchView(word, search) {
+function searchView(word, search, room) {
   const cells = [...word];
   const bars = [];
   const tried = search.positions.flatMap(({ start, tried, match }) =>
@@ -49,7 +49,7 @@ function searchView(word, search) {
   const made = [];
   if (tried.length) {
     made.push(note("Prefixes in the order of the search: the longest first. A dashed one is no entry of the vocabulary; the first that is one becomes a token."));
-    made.push(scrolled(spanDiagram({ cells, bars, title: `Prefixes tried for ${word}`, labels: "start" })));
+    made.push(scrolled(spanDiagram({ cells, bars, title: `Prefixes tried for ${word}`, labels: "start", room })));
   }
   made.push(element("p", {}, chips(search.tokens)));
   if (search.unknown_because) made.push(element("p", { class: "reason" }, `Unknown: ${search.unknown_because}.`));
@@ -62,7 +62,7 @@ function searchView(word, search) {
 
 // ---- Unigram
 
-function latticeView(word, lattice) {
+function latticeView(word, lattice, room) {
   const bars = lattice.edges.map((edge) => ({
     start: edge.start,
     end: edge.end,
@@ -85,7 +85,7 @@ function latticeView(word, lattice) {
   const head = ["pieces", "log probability", "relative"].map((name) => element("th", { scope: "col" }, name));
   return [
     note("Every piece that occurs in the word is a bar; the path with the highest sum of scores is at the bottom."),
-    scrolled(spanDiagram({ cells: [...word], bars, title, nodes: true })),
+    scrolled(spanDiagram({ cells: [...word], bars, title, nodes: true, room })),
     element("table", { class: "grid" }, element("thead", {}, element("tr", {}, ...head)), element("tbody", {}, ...rows)),
   ];
 }
@@ -108,7 +108,7 @@ function mergeNodes(symbols, merges) {
   return { leaves, inner };
 }
 
-function mergesView(symbols, merges) {
+function mergesView(symbols, merges, room) {
   const { leaves, inner } = mergeNodes(symbols, merges);
   const undone = new Set();
   const drawing = element("div");
@@ -140,7 +140,7 @@ function mergesView(symbols, merges) {
     }));
     const title = `Merges of ${symbols.join("")}`;
     const undo = (bar) => (undone.add(bar.node), show());
-    drawing.replaceChildren(scrolled(spanDiagram({ cells: symbols, bars, title, pick: undo })));
+    drawing.replaceChildren(scrolled(spanDiagram({ cells: symbols, bars, title, pick: undo, room })));
     const parts = top.map((node, i) =>
       node.left
         ? element(
