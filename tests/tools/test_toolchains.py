@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 pytestmark = pytest.mark.skipif(os.name == "nt", reason="scripts of sh")
+needs_make = pytest.mark.skipif(shutil.which("make") is None, reason="make is not installed")
 
 
 def path_with(folder: Path, *programs: str) -> str:
@@ -58,3 +60,40 @@ def test_every_target_that_builds_checks_the_toolchain() -> None:
         recipe = makefile.partition(f"\n{target}")[2].split("\n\n")[0]
         assert "tools/check_toolchain.sh $(PYTHON)" in recipe, target
     assert "tools/check_wasm_toolchain.sh" in makefile.partition("\n$(WASM)/.built:")[2]
+
+
+def make(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the Makefile in a folder, without the test data that the environment names."""
+    environment = {k: v for k, v in os.environ.items() if k != "PIECEWORK_DATA"}
+    command = ["make", "-C", str(folder), "-f", str(ROOT / "Makefile"), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, env=environment)
+
+
+@needs_make
+def test_a_wheel_has_the_profile_of_published_wheels_and_a_build_the_flags_of_pip() -> None:
+    assert "build --profile release" in make(ROOT, "--dry-run", "wheel").stdout
+    assert "build --profile quick" in make(ROOT, "--dry-run", "wheel", "PROFILE=quick").stdout
+    printed = make(ROOT, "--dry-run", "--always-make", "build").stdout
+    [build] = [line for line in printed.splitlines() if "maturin develop" in line]
+    assert build.endswith("--profile quick")
+    assert "RUSTFLAGS" not in build
+
+
+@needs_make
+def test_a_target_without_its_data_names_the_target_that_fetches_them(tmp_path: Path) -> None:
+    done = make(tmp_path, "bench-rust")
+    assert done.returncode == 2
+    assert "make bench-rust needs published vocabularies and corpora: make test-data" in done.stderr
+
+
+def test_a_python_that_pyenv_does_not_select_counts_as_missing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "tools"))
+    starts = importlib.import_module("test_wheel").starts
+    shim = tmp_path / "python3.10"
+    shim.write_text("#!/bin/sh\necho 'pyenv: command not found' >&2\nexit 127\n")
+    shim.chmod(0o755)
+    assert starts(sys.executable)
+    assert not starts(str(shim))
+    assert not starts(str(tmp_path / "python3.12"))
