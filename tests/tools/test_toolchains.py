@@ -30,6 +30,14 @@ def path_with(folder: Path, *programs: str) -> str:
     return str(folder)
 
 
+def unselected(folder: Path) -> str:
+    """Return a program like the one that pyenv has for an installed Python that is not selected."""
+    shim = folder / "python3.10"
+    shim.write_text("#!/bin/sh\necho 'pyenv: command not found' >&2\nexit 127\n")
+    shim.chmod(0o755)
+    return str(shim)
+
+
 @pytest.mark.parametrize(
     ("programs", "said"),
     [
@@ -44,6 +52,16 @@ def test_a_build_names_what_it_lacks(tmp_path: Path, programs: tuple[str, ...], 
     done = subprocess.run(command, capture_output=True, text=True, env={"PATH": path})
     assert (done.returncode, bool(done.stderr)) == (int(bool(said)), bool(said))
     assert said in done.stderr
+
+
+def test_a_build_names_a_python_that_pyenv_does_not_select(tmp_path: Path) -> None:
+    command = ["/bin/sh", str(ROOT / "tools/check_toolchain.sh"), unselected(tmp_path)]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 1
+    assert done.stderr.endswith(
+        "python3.10 does not start: name another one (make PYTHON=python3.12 ...)\n"
+    )
+    assert len(done.stderr.splitlines()) == 1
 
 
 def test_the_module_for_browsers_names_its_linker() -> None:
@@ -91,9 +109,6 @@ def test_a_python_that_pyenv_does_not_select_counts_as_missing(
 ) -> None:
     monkeypatch.syspath_prepend(str(ROOT / "tools"))
     starts = importlib.import_module("test_wheel").starts
-    shim = tmp_path / "python3.10"
-    shim.write_text("#!/bin/sh\necho 'pyenv: command not found' >&2\nexit 127\n")
-    shim.chmod(0o755)
     assert starts(sys.executable)
-    assert not starts(str(shim))
+    assert not starts(unselected(tmp_path))
     assert not starts(str(tmp_path / "python3.12"))
