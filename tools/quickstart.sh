@@ -3,7 +3,7 @@
 set -eu
 bin=$1
 demo=$2
-sentence="Tokenizers cut unfamiliar words into familiar pieces."
+sentence="Tokenization keeps common words and splits others: helpfully, unreadable, standardization."
 
 title() { printf '\n\033[1m%s\033[0m\n' "$1"; }
 plain() { printf '\n%s\n' "$1"; }

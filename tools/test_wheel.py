@@ -30,16 +30,23 @@ def main() -> None:
     parser.add_argument("pytest", nargs="*", help="further options of pytest, after --")
     arguments = parser.parse_args()
     [wheel] = arguments.folder.resolve().glob("*.whl")
-    missing, failed = [], []
-    for interpreter in arguments.python or [sys.executable]:
-        if shutil.which(interpreter) is None:
-            missing.append(interpreter)
-        elif not passes(wheel, interpreter, arguments.pytest):
-            failed.append(interpreter)
-    for interpreter in missing:
-        print(f"NOT RUN: {interpreter} is not installed")
+    interpreters = arguments.python or [sys.executable]
+    found = [each for each in interpreters if starts(each)]
+    failed = [each for each in found if not passes(wheel, each, arguments.pytest)]
+    for interpreter in interpreters:
+        if interpreter not in found:
+            print(f"NOT RUN: {interpreter} is not installed, or not selected by pyenv")
     if failed:
         sys.exit(f"{wheel.name}: tests failed in {', '.join(failed)}")
+    if not found:
+        sys.exit(f"{wheel.name}: not tested, as no interpreter starts")
+
+
+def starts(interpreter: str) -> bool:
+    """Return whether an interpreter runs; pyenv also has a program for each version that is not selected."""
+    if shutil.which(interpreter) is None:
+        return False
+    return subprocess.run([interpreter, "-c", ""], stderr=subprocess.DEVNULL).returncode == 0
 
 
 def passes(wheel: Path, interpreter: str, options: list[str]) -> bool:

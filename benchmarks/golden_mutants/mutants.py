@@ -70,12 +70,12 @@ Spec = TokenizerSpec
 
 
 def normalizers_of(spec: Spec) -> list[Normalizer]:
-    """Return the normalizers in their order, those of sequences too."""
+    """Return the normalizers in their order, with the members of sequences."""
     return list(single_stages(spec.normalizer))
 
 
 def pre_tokenizers_of(spec: Spec) -> list[PreTokenizer]:
-    """Return the pre-tokenizers in their order, those of sequences too."""
+    """Return the pre-tokenizers in their order, with the members of sequences."""
     return list(single_stages(spec.pre_tokenizer))
 
 
@@ -535,7 +535,7 @@ def without_next_line(name: str) -> str:
 
 
 def ascii_numbers(name: str) -> str:
-    """Return the members of a class; numbers are those of ASCII."""
+    """Return the members of a class; numbers are the ASCII digits."""
     return "0-9" if name in ("p{N}", "p{Nd}") else RANGES(name)
 
 
@@ -956,7 +956,7 @@ KEPT_LENGTHS = post_processors.kept_lengths
 
 
 def processors_of(spec: Spec) -> list[Any]:
-    """Return the post-processors in their order, those of sequences too."""
+    """Return the post-processors in their order, with the members of sequences."""
     return list(single_stages(spec.post_processor))
 
 

@@ -35,7 +35,12 @@ def test_the_command_writes_the_file_of_the_library(
     path = tmp_path / "golden.jsonl"
     code, out, err = cli("golden", tokenizer, "-o", str(path))
     found = Golden.load(path)
-    assert (code, out, err) == (0, "", f"{len(found.rows)} rows\n")
+    following = f"next: piecework golden {tokenizer} --check {path}\n"
+    assert (code, out, err) == (
+        0,
+        "",
+        f"{len(found.rows)} rows, saved as {path}\n{following}",
+    )
     assert found.rows == pins("wordpiece").rows
     assert found.tokenizer["name"] == found.tokenizer["format"] == "tokenizer.json"
 
@@ -75,8 +80,8 @@ def test_other_ids_exit_with_1(cli: Cli, pinned: str) -> None:
 @pytest.mark.parametrize(
     ("arguments", "problem"),
     [
-        ("TOKENIZER", "TOKENIZER and --output are needed, or --check"),
-        ("-o out.jsonl", "TOKENIZER and --output are needed, or --check"),
+        ("TOKENIZER", "tokenizer.json -o golden.jsonl; or one to compare with: --check FILE"),
+        ("-o out.jsonl", "Missing argument 'TOKENIZER'. (see piecework golden --help)"),
         ("TOKENIZER -o out.jsonl --library tokenizers", "--library needs --check"),
         ("TOKENIZER -o out.jsonl --json", "--json needs --check"),
         ("TOKENIZER --check PINNED -o out.jsonl", "--output cannot be combined with --check"),

@@ -186,7 +186,7 @@ fn row_of(encoding: &Encoding) -> BatchIds {
     }
 }
 
-/// Count the offsets of a batch in UTF-16 units of its texts, in place of characters.
+/// Convert the offsets of a batch from characters to UTF-16 units of its texts.
 fn count_in_utf16(batch: &mut BatchIds, texts: &[String], pairs: Option<&[String]>) {
     let Some(spans) = &mut batch.spans else { return };
     let mut units = (usize::MAX, [None, None]);

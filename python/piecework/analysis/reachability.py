@@ -366,7 +366,7 @@ class Proofs:
             return self._wordpiece_reason(entry, form)
         if isinstance(model, BPE) and (self._prefix or self._suffix):
             return self._merged_reason(model, form)
-        # A whole word in the vocabulary is not merged, but a part of a character is no word.
+        # A whole word in the vocabulary is not merged, but a part of a character cannot be a word.
         is_looked_up = isinstance(model, BPE) and model.ignore_merges and entry.text is not None
         return "" if is_looked_up else self._apart.get(entry.id, "")
 

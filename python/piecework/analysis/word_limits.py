@@ -215,7 +215,7 @@ def _lines_of(characters: Characters) -> str:
 
 
 def _mapped(normalizer: Normalizer, before: Characters) -> Characters:
-    """Return the image of a normalizer that maps each character by itself."""
+    """Return the image of a normalizer that maps a character regardless of its neighbors."""
     return _set_of(normalized_by(normalizer, _lines_of(before)))
 
 

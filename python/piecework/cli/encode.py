@@ -360,6 +360,8 @@ def encode(
     for name in given_options({name: settings.pop(name) for name in FOLDER_NAMES}):
         raise ArgumentError(name, "needs --out-dir DIR")
     settings["format"] = settings["format"] or "ids"
+    if not outputs:
+        _check_stdout(settings["format"])
     outputs = outputs or ("-",)
     done = pw.encode_files(loaded, inputs or ["-"], outputs, progress=not is_quiet(), **settings)
     to_files = "-" not in outputs
@@ -378,6 +380,15 @@ def encode(
     saved = list(outputs) if to_files else None
     summary = {"document": document, "saved": saved, "next": following}
     _print_summary(done, line, loaded, timing, as_json, **summary)
+
+
+def _check_stdout(name: str) -> None:
+    """Raise for a format that stdout cannot receive."""
+    form = pw.export.FORMATS.get(name)
+    if form is None:
+        raise click.UsageError(f"--format {name} needs a folder to write: --out-dir DIR")
+    if not form.is_stream:
+        raise click.UsageError(f"--format {name} writes two files, so name one: -o ids{form.suffix}")
 
 
 def check_no_text(paths: Sequence[str], command: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from shlex import quote
 
 import click
 
@@ -66,12 +67,11 @@ def explain(
         )
         show(pw.analysis.lineage(learned, token), as_json, html_path, lines)
         return
-    if len(arguments) < 2:
-        found = f"{len(arguments)} argument{'' if len(arguments) == 1 else 's'}"
-        message = (
-            f"there is {found}; give TOKENIZER... and TEXT (in quotes), or TOKENIZER and --token"
-        )
-        raise pw.errors.ArgumentError("token", message)
+    if not arguments:
+        raise click.UsageError("Missing argument 'TOKENIZER...'.")
+    if len(arguments) == 1:
+        example = f'piecework explain {quote(arguments[0])} "some text"'
+        raise click.UsageError(f"Missing argument 'TEXT'; give one in quotes: {example}")
     text = arguments[-1].encode(errors="surrogateescape").decode(errors="replace")
     if len(arguments) > 2:
         loaded_by_name = load_each(names_of_files(arguments[:-1]), hints)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from shlex import quote
 
 import click
 
@@ -88,8 +89,12 @@ def golden(
     """
     if golden_path is None:
         _refuse({"--library": library, "--with": program, "--json": as_json}, "needs --check")
-        if tokenizer is None or path is None:
-            raise click.UsageError("TOKENIZER and --output are needed, or --check.")
+        if tokenizer is None:
+            raise click.UsageError("Missing argument 'TOKENIZER'.")
+        if path is None:
+            writing = f"piecework golden {quote(tokenizer)} -o golden.jsonl"
+            message = f"give a file to write: {writing}; or one to compare with: --check FILE"
+            raise click.UsageError(message)
         _write(tokenizer, hints, corpus, path)
         return
     _refuse({"--output": path, "--corpus": corpus}, "cannot be combined with --check")
@@ -128,7 +133,10 @@ def _write(tokenizer: str, hints: Hints, corpus: tuple[str, ...], path: str) -> 
     pins = pw.analysis.golden(loaded, corpus=texts, name=name, format=_format_of(tokenizer))
     pins.save(path)
     kept = f"{len(pins.rows):,} rows"
-    note(f"{kept}, with texts of {', '.join(corpus)}" if corpus else kept)
+    kept += f", with texts of {', '.join(corpus)}" if corpus else ""
+    note(kept + ("" if path == "-" else f", saved as {path}"))
+    if path != "-":
+        note(f"next: piecework golden {quote(tokenizer)} --check {quote(path)}")
 
 
 def _format_of(tokenizer: str) -> str:

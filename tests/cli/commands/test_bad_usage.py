@@ -55,7 +55,18 @@ def test_bad_usage_is_one_line_and_code_two(
             "--output: must be a file name that ends in .parquet or .tsv, or - for stdout, not 'counts.csv'",
         ),
         (["encode", tokenizer, "--format", "xml"], "'xml' is not one of"),
-        (["encode", tokenizer, corpus, "--format", "npy"], "--output: must be a path, not '-'"),
+        (
+            ["encode", tokenizer, corpus, "--format", "npy"],
+            "--format npy writes two files, so name one: -o ids.npy (see piecework encode --help)",
+        ),
+        (
+            ["encode", tokenizer, corpus, "--format", "npy", "-o", "-"],
+            "--output: must be a path, not '-'",
+        ),
+        (
+            ["encode", tokenizer, corpus, "--format", "datasets"],
+            "--format datasets needs a folder to write: --out-dir DIR",
+        ),
         (["encode", tokenizer, corpus, "-o", corpus], "corpus.txt' is one of them"),
         (["encode", tokenizer, "a", "b", "-o", "c", "-o", "d", "-o", "e"], "3 for 2 inputs"),
         (
@@ -64,8 +75,9 @@ def test_bad_usage_is_one_line_and_code_two(
         ),
         (
             ["explain", tokenizer],
-            "there is 1 argument; give TOKENIZER... and TEXT (in quotes), or TOKENIZER and --token",
+            f"Missing argument 'TEXT'; give one in quotes: piecework explain {tokenizer} \"some text\"",
         ),
+        (["explain"], "Missing argument 'TOKENIZER...'. (see piecework explain --help)"),
     ):
         code, out, err = cli(*arguments)
         assert (code, out) == (2, ""), arguments

@@ -1,9 +1,9 @@
 //! The tokens at the start of a long word that are decided before its end is reached, so that they can be emitted and
 //! dropped.
 //!
-//! Of as many adjacent positions as the longest token has bytes, at least one is a token boundary of the
-//! segmentation, and up to there the segmentation is that of the word cut off there. So the tokens that the
-//! segmentations of all these prefixes have in common begin the segmentation of the word.
+//! Among as many adjacent positions as the longest token has bytes, at least one is a token boundary of the
+//! segmentation. Up to that boundary, the word has the segmentation of its prefix that ends there. So the tokens that
+//! the segmentations of all these prefixes have in common begin the segmentation of the word.
 
 use super::token_trie::TokenMatch;
 use super::{BacktrackingBpe, BacktrackingScratch};
