@@ -1,4 +1,4 @@
-"""Programs in C call every function, right and wrong, alone and under valgrind."""
+"""Programs in C and C++ call every function, right and wrong, alone and under valgrind."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ import pytest
 
 import piecework as pw
 from tests.capi.library import PROGRAMS, VALGRIND, compile_program, run
-
-pytestmark = pytest.mark.skipif(shutil.which("cc") is None, reason="needs cc")
 
 
 @pytest.fixture(scope="module")
@@ -23,16 +21,17 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 CALLS = {
-    "functions": ["vocab.txt"],
-    "bad_input": ["."],
-    "threads": [],
-    "random_calls": ["tokenizer.json", "1", "20000"],
+    "functions.c": ["vocab.txt"],
+    "bad_input.c": ["."],
+    "threads.c": [],
+    "random_calls.c": ["tokenizer.json", "1", "20000"],
+    "objects.cpp": [],
 }
 
 
 @pytest.mark.parametrize("name", CALLS)
 def test_a_program_finds_what_it_expects(name: str, folder: Path, tmp_path: Path) -> None:
-    program = compile_program(PROGRAMS / f"{name}.c", tmp_path)
+    program = compile_program(PROGRAMS / name, tmp_path)
     done = run([program, *CALLS[name]], cwd=folder)
     assert (done.returncode, done.stdout, done.stderr) == (0, "equal\n", "")
 
@@ -40,7 +39,7 @@ def test_a_program_finds_what_it_expects(name: str, folder: Path, tmp_path: Path
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind: apt install valgrind")
 @pytest.mark.parametrize("name", CALLS)
 def test_valgrind_finds_no_error_and_no_leak(name: str, folder: Path, tmp_path: Path) -> None:
-    program = compile_program(PROGRAMS / f"{name}.c", tmp_path)
+    program = compile_program(PROGRAMS / name, tmp_path)
     arguments = ["600" if argument == "20000" else argument for argument in CALLS[name]]
     done = run([*VALGRIND, program, *arguments], cwd=folder)
     assert (done.returncode, done.stdout, done.stderr[-3000:]) == (0, "equal\n", "")

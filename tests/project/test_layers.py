@@ -1,4 +1,4 @@
-"""Imports run one way, one file chooses the route, and `unsafe` code is in the kernels and in one file of capi.
+"""Imports run one way, one file chooses the route, and `unsafe` code is in the kernels and one file of capi.
 
 import-linter checks the Python packages (pyproject.toml), cargo and clippy the Rust crates; the rules that
 they cannot express are below.

@@ -57,7 +57,7 @@ typedef struct piecework_span {
 /* ---- Errors */
 
 /* Later versions may add kinds. */
-enum piecework_error_kind {
+enum piecework_kind {
   PIECEWORK_ERROR_ARGUMENT = 1,      /* an argument or option cannot be used */
   PIECEWORK_ERROR_UTF8 = 2,          /* a text is not UTF-8 */
   PIECEWORK_ERROR_SPECIAL_TOKEN = 3, /* a text contains a special token, and the tokenizer refuses them */
@@ -69,7 +69,7 @@ enum piecework_error_kind {
   PIECEWORK_ERROR_OTHER = 9
 };
 
-/* Return an enum piecework_error_kind; 0 for NULL. */
+/* Return an enum piecework_kind; 0 for NULL. */
 uint32_t piecework_error_kind(const piecework_error *error);
 /* Return what is wrong, for people, followed by NUL; it is freed with the error. `len` may be NULL. */
 const char *piecework_error_message(const piecework_error *error, size_t *len);

@@ -9,7 +9,7 @@ use piecework::ErrorKind;
 /// What a function returns in place of a length if it fails: `PIECEWORK_FAILED`.
 pub(crate) const FAILED: usize = usize::MAX;
 
-// `enum piecework_error_kind`.
+// `enum piecework_kind`.
 const ARGUMENT: u32 = 1;
 const UTF8: u32 = 2;
 const SPECIAL_TOKEN: u32 = 3;
