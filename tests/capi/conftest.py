@@ -1,4 +1,4 @@
-"""Tests in this folder need a C compiler and what `make capi` builds; without them they are not collected."""
+"""Tests in this folder are run by `make test-capi`, which names the library; others do not collect them."""
 
 from __future__ import annotations
 
