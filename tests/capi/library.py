@@ -11,6 +11,7 @@ import subprocess
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
 LIBRARY = Path(os.environ.get("PIECEWORK_CAPI", "/nowhere"))
@@ -32,8 +33,7 @@ def is_at_hand() -> bool:
 def compile_program(source: Path, folder: Path, *flags: str) -> Path:
     """Compile a program in C or C++ with the flags of pkg-config; return its path."""
     program = folder / source.stem
-    command = [*LANGUAGES[source.suffix], *WARNINGS, str(source), *flags, *linked(), "-o", program]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = run([*LANGUAGES[source.suffix], *WARNINGS, source, *flags, *linked(), "-o", program])
     assert done.returncode == 0, done.stderr
     return program
 
@@ -52,14 +52,8 @@ def pkg_config(*arguments: str) -> list[str]:
     return subprocess.check_output(command, text=True, env=environment).split()
 
 
-def run(command: Sequence[str | Path], **options: object) -> subprocess.CompletedProcess[str]:
+def run(command: Sequence[object], **options: Any) -> subprocess.CompletedProcess[str]:
     """Run a program to its end."""
-    return subprocess.run(
-        [str(part) for part in command],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        errors="replace",
-        check=False,
-        **options,  # type: ignore[call-overload]
-    )
+    arguments = [str(part) for part in command]
+    settings: dict[str, Any] = {"text": True, "encoding": "utf-8", "errors": "replace", **options}
+    return subprocess.run(arguments, capture_output=True, check=False, **settings)

@@ -12,7 +12,7 @@ import pytest
 
 import piecework as pw
 from piecework.analysis import golden
-from piecework.spec import Split, named_encoding
+from piecework.spec import Regex, Split, named_encoding
 from tests import data
 from tests.capi.library import ROOT, VALGRIND, compile_program, run
 from tests.case_files import read_cases
@@ -39,7 +39,7 @@ def options_of(source: Path) -> Iterator[str]:
 def pattern_options(tok: pw.Tokenizer) -> Iterator[str]:
     stages = getattr(tok.spec.pre_tokenizer, "pretokenizers", ())
     for stage in stages:
-        if isinstance(stage, Split):
+        if isinstance(stage, Split) and isinstance(stage.pattern, Regex):
             yield from ("--pattern", stage.pattern.pattern)
     if not stages:
         yield from ("--pattern", GPT2)
