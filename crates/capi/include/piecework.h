@@ -31,6 +31,8 @@
 extern "C" {
 #endif
 
+/* ---- Types */
+
 /* The version of this header; piecework_version() returns the version of the library. */
 #define PIECEWORK_VERSION "0.1.0"
 
