@@ -260,8 +260,7 @@ install-capi:
 	@$(RUN_BUILD_CAPI) release "$(DESTDIR)$(PREFIX)" "$(PREFIX)"
 
 test-capi: $(CAPI)/.built $(VENV)/.test-tools
-	cargo test --locked --quiet --package piecework-capi --profile checks
-	PIECEWORK_CAPI="$(CURDIR)/$(CAPI)" $(BIN)/python -m pytest tests/capi $(PYTEST)
+	PIECEWORK_CAPI="$(CURDIR)/$(CAPI)" $(BIN)/python -m pytest --numprocesses logical --dist loadfile tests/capi $(PYTEST)
 
 test-golden-rust:
 	cargo test --locked --quiet --manifest-path examples/golden/rust/Cargo.toml --target-dir build/golden-rust
