@@ -55,7 +55,7 @@ pub(crate) fn text(
         input = input.with_pair(encoding.texts.read(pair.slice(pair_len, "pair")?, "pair")?);
     }
     let found = tokenizer.encode_with(input.clone(), &encoding.options)?;
-    Ok(Box::into_raw(Box::new(Encoding::new(&found, encoding.unit, &input))))
+    Ok(Box::into_raw(Box::new(Encoding::new(found, encoding.unit, &input))))
 }
 
 pub(crate) fn segments(
@@ -88,7 +88,7 @@ pub(crate) fn segments(
             markers.map(|marker| options::string(marker, "markers")).collect::<Result<_, _>>()?;
         tokenizer.encode_segments_with_markers(parts, markers)?
     };
-    let mut result = Encoding::new(found.encoding(), encoding.unit, &EncodeInput::from(prompt));
+    let mut result = Encoding::new(found.encoding().clone(), encoding.unit, &EncodeInput::from(prompt));
     result.add_segments(found.token_spans());
     Ok(Box::into_raw(Box::new(result)))
 }

@@ -37,7 +37,7 @@ pub(crate) struct Encoding {
 }
 
 impl Encoding {
-    pub(crate) fn new(encoding: &piecework::Encoding, unit: OffsetUnit, input: &EncodeInput<'_>) -> Self {
+    pub(crate) fn new(encoding: piecework::Encoding, unit: OffsetUnit, input: &EncodeInput<'_>) -> Self {
         let indices =
             |indices: &[Option<u32>]| indices.iter().map(|at| at.map_or(-1, |at| at as i32)).collect();
         let offsets = match unit {
@@ -48,9 +48,13 @@ impl Encoding {
             offsets,
             word_ids: indices(encoding.word_ids()),
             sequence_ids: indices(encoding.sequence_ids()),
-            windows: encoding.overflowing().iter().map(|window| Self::new(window, unit, input)).collect(),
+            windows: encoding
+                .overflowing()
+                .iter()
+                .map(|window| Self::new(window.clone(), unit, input))
+                .collect(),
             segments: Vec::new(),
-            encoding: encoding.clone(),
+            encoding,
         }
     }
 

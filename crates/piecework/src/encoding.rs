@@ -6,7 +6,7 @@ use std::ops::Range;
 use piecework_core::encoding::{Encoding as Fields, NONE, Token};
 use piecework_core::engine::Input;
 
-use crate::offsets::{byte_offsets, offsets_in_unit};
+use crate::offsets::offsets_in_unit;
 use crate::{EncodeInput, OffsetUnit, Tokenizer};
 
 /// An encoded text: one item for each token in every field.
@@ -52,7 +52,7 @@ impl Columns {
         Self {
             ids: tokens.iter().map(|token| token.id).collect(),
             type_ids: tokens.iter().map(|token| token.type_id).collect(),
-            offsets: byte_offsets(tokens, texts),
+            offsets: offsets_in_unit(tokens, texts, OffsetUnit::Bytes),
             char_offsets: tokens.iter().map(|token| (token.start as usize, token.end as usize)).collect(),
             word_ids: indices(|token| token.word),
             sequence_ids: indices(|token| token.sequence),

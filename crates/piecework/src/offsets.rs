@@ -1,4 +1,4 @@
-//! Offsets in bytes of the text, from those of the core, which count characters.
+//! Offsets in the units of a text, from those of the core, which count characters.
 
 use piecework_core::encoding::Token;
 use piecework_core::engine::{Input, offsets_in};
@@ -22,19 +22,10 @@ pub(crate) fn offsets_in_unit(
     texts: &[Input<'_>],
     unit: OffsetUnit,
 ) -> Vec<(usize, usize)> {
+    let is_ascii = || texts.iter().all(|input| input.texts().all(str::is_ascii));
     match unit {
-        OffsetUnit::Bytes => byte_offsets(tokens, texts),
-        OffsetUnit::Chars => {
-            tokens.iter().map(|token| (token.start as usize, token.end as usize)).collect()
-        }
-        OffsetUnit::Utf16 => offsets_in(tokens, texts, char::len_utf16),
+        OffsetUnit::Bytes if !is_ascii() => offsets_in(tokens, texts, char::len_utf8),
+        OffsetUnit::Utf16 if !is_ascii() => offsets_in(tokens, texts, char::len_utf16),
+        _ => tokens.iter().map(|token| (token.start as usize, token.end as usize)).collect(),
     }
-}
-
-/// Return the byte span of each token in its text; (0, 0) for tokens that the post-processor inserts.
-pub(crate) fn byte_offsets(tokens: &[Token], texts: &[Input<'_>]) -> Vec<(usize, usize)> {
-    if texts.iter().all(|input| input.texts().all(str::is_ascii)) {
-        return tokens.iter().map(|token| (token.start as usize, token.end as usize)).collect();
-    }
-    offsets_in(tokens, texts, char::len_utf8)
 }
