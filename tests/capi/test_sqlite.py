@@ -125,6 +125,19 @@ def test_wrong_arguments_are_errors(folder: Path) -> None:
     assert "wrong number of arguments" in error(folder, "piecework_count('to')")
 
 
+def test_results_of_every_length(folder: Path) -> None:
+    # The first buffer is too small from some length on.
+    numbers = "WITH RECURSIVE c(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM c WHERE n < 100)"
+    text = "rtrim(replace(hex(zeroblob(n)), '00', '{}'), '{}')"
+    ids = f"'[' || {text.format('1,', ',')} || ']'"
+    encoded = f"piecework_encode({text.format('.', ' ')}, 'words', 0) = {ids}"
+    special = f"'[' || {text.format('2,', ',')} || ']'"
+    decoded = f"piecework_decode({special}, 'words', 0) = {text.format('[CLS] ', ' ')}"
+    query = f"{numbers} SELECT min({encoded}), min({decoded}) FROM c;"
+    found = sqlite(folder, f"SELECT piecework_folder('tokenizers'); {query}")
+    assert found == ("tokenizers\n1|1", "")
+
+
 def test_a_view_counts_but_does_not_choose_the_folder(folder: Path) -> None:
     chosen = "SELECT piecework_folder('tokenizers');"
     found, errors = sqlite(
