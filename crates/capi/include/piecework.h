@@ -18,7 +18,7 @@
  * written: call again with a larger buffer.
  *
  * Structures of options begin with their size, so that later versions can append fields. Write `{.size = sizeof(options)}`: all other
- * fields are then 0, which is the default. NULL in place of a structure is the default of each field, too. */
+ * fields are then 0, which is the default. A structure that is NULL has the defaults, too. */
 
 #ifndef PIECEWORK_H
 #define PIECEWORK_H
@@ -36,7 +36,7 @@ extern "C" {
 /* The version of this header; piecework_version() returns the version of the library. */
 #define PIECEWORK_VERSION "0.1.0"
 
-/* What functions that return a length return if they fail. */
+/* The length that a failing function returns. */
 #define PIECEWORK_FAILED SIZE_MAX
 
 typedef struct piecework_tokenizer piecework_tokenizer;

@@ -6,7 +6,7 @@ use std::str::Utf8Error;
 
 use piecework::ErrorKind;
 
-/// What a function returns in place of a length if it fails: `PIECEWORK_FAILED`.
+/// The length that a failing function returns: `PIECEWORK_FAILED`.
 pub(crate) const FAILED: usize = usize::MAX;
 
 // `enum piecework_kind`.

@@ -1,4 +1,4 @@
-//! Offsets in the units of a text, from those of the core, which count characters.
+//! Offsets in bytes, characters or UTF-16 units of a text; the core counts characters.
 
 use piecework_core::encoding::Token;
 use piecework_core::engine::{Input, offsets_in};
