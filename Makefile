@@ -55,7 +55,7 @@ REMAPPED := CARGO_ENCODED_RUSTFLAGS="$$($(PYTHON) tools/remapped_paths.py)"
 BUILD_FLAGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates rehearse-release release-page test test-fast test-pythons test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser golden-sets golden-engines wasm npm publish-npm playground-page test-wasm test-npm test-golden-rust test-rust-server bench-rust publish-check java-runtime test-data test-full test-levels test-release test-faults test-soak fuzz test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-instructions bench-smoke corpora unicode-tables clean
+.PHONY: help quickstart build rust-tests wheel wheels reproducible sdist deny check-oldest-rust check-release publish-crates rehearse-release release-page test test-fast test-pythons test-transformers test-peers test-clients test-torch test-embeddings test-serving test-notebooks test-ray test-spark test-remote test-browser golden-sets golden-engines wasm npm publish-npm playground-page test-wasm test-npm test-golden-rust test-rust-server capi install-capi test-capi bench-rust publish-check java-runtime test-data test-full test-levels test-release test-faults test-soak fuzz test-neon test-miri lint lint-python lint-rust docs test-docs docs-check bench bench-full bench-instructions bench-smoke corpora unicode-tables clean
 
 help:
 	@echo "make quickstart   build, train WordPiece on text that came with Python, encode a sentence"
@@ -80,6 +80,9 @@ help:
 	@echo "make test-remote  run the tests that read from S3, against a local server (150 MB, in build/remote-venv)"
 	@echo "make test-browser run the tests of the playground in Chromium (apt install chromium; 150 MB, in build/browser-venv)"
 	@echo "make test-rust-server  start the example server in Rust and compare its ids (60 crates, in build/rust-server)"
+	@echo "make capi         build libpiecework and its header for C into build/capi/PROFILE"
+	@echo "make install-capi install them, with the profile release (PREFIX=/usr/local)"
+	@echo "make test-capi    run them from C, C++, PostgreSQL and SQLite, as far as installed"
 	@echo "make test-golden-rust  run the checker of golden files over the crate tokenizers (60 crates, in build/golden-rust)"
 	@echo "make golden-sets  write and verify the golden files of published tokenizers (GOLDEN_DATA: the test data)"
 	@echo "make golden-engines  run them with 20 versions of other libraries (2 GB, in build/golden-engines)"
@@ -254,6 +257,18 @@ test-browser: $(VENV)/.built $(BROWSER_VENV)/.tools
 
 test-rust-server:
 	cargo test --locked --quiet --manifest-path examples/server/Cargo.toml --target-dir build/rust-server
+
+# The flags of `build`, so that cargo compiles only what is not part of the package.
+CAPI := build/capi/$(PROFILE)
+RUN_BUILD_CAPI = CARGO_ENCODED_RUSTFLAGS="$$($(PYTHON) tools/remapped_paths.py)" tools/build_capi.sh
+PREFIX ?= /usr/local
+capi: $(CAPI)/.built
+
+install-capi:
+	@$(RUN_BUILD_CAPI) release "$(DESTDIR)$(PREFIX)" "$(PREFIX)"
+
+test-capi: $(CAPI)/.built $(VENV)/.test-tools
+	PIECEWORK_CAPI="$(CURDIR)/$(CAPI)" $(BIN)/python -m pytest --numprocesses logical --dist loadfile tests/capi $(PYTEST)
 
 test-golden-rust:
 	cargo test --locked --quiet --manifest-path examples/golden/rust/Cargo.toml --target-dir build/golden-rust
@@ -438,6 +453,11 @@ $(VENV)/.profile: FORCE | $(VENV)/.tools
 	@echo $(PROFILE) | cmp --silent - $@ || echo $(PROFILE) > $@
 
 FORCE:
+
+$(CAPI)/.built: $(SOURCES) tools/build_capi.sh $(wildcard crates/capi/* crates/capi/include/*)
+	@echo "Building libpiecework into $(CAPI) ($(PROFILE) build) ..."
+	@$(RUN_BUILD_CAPI) $(PROFILE) $(CAPI) "$(CURDIR)/$(CAPI)"
+	@touch $@
 
 $(WASM)/.built: $(SOURCES) $(wildcard crates/wasm/Cargo.toml crates/wasm/npm/* crates/wasm/src/* crates/wasm/src/*/*) tools/wasm-bindgen/Cargo.lock tools/wasm-bindgen/src/main.rs
 	@tools/check_wasm_toolchain.sh $(WASM_CARGO) $(WASM_RUSTC) $(WASM_LINKER)

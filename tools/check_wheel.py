@@ -33,8 +33,8 @@ IN_EVERY_WHEEL = (
 )
 # One wheel for all versions of Python; one for each free-threaded version, which cannot load the former.
 PYTHON_TAGS = r"-(cp310-abi3|(cp3\d+)-\2t)-(manylinux|musllinux|macosx|win)"
-# Crates for programs in Rust and JavaScript, which the Python package does not use.
-CRATES_OF_OTHERS = ("crates/piecework/", "crates/wasm/")
+# Crates for programs in Rust, C and JavaScript, which the Python package does not use.
+CRATES_OF_OTHERS = ("crates/piecework/", "crates/capi/", "crates/wasm/")
 SBOM = "piecework.cdx.json"
 NOTICES = "THIRD-PARTY-NOTICES"
 

@@ -109,7 +109,7 @@ def rename_crates(root: Path, name: str) -> None:
         text = text.replace(f"--package {NAME}-{part}", f"--package {name}-{part}")
         (root / "Makefile").write_text(text, encoding="utf-8")
     rename_crate(root / "crates/piecework/Cargo.toml", NAME, name)
-    for folder in LOCKED[1:]:
+    for folder in LOCKED:
         add_package(root / folder / "Cargo.toml", NAME, name)
     edit(root / "Makefile", rf"--features {NAME}/", name)
     replace_commands(root, rf"(cargo add '?){NAME}\b(?!-)", name)

@@ -54,6 +54,7 @@ GENERATORS = {
     "tools/train_settings.py": ["--check"],
     "tools/public_api.py": ["--check"],
     "tools/rust_api.py": ["--check"],
+    "tools/c_reference.py": ["--check"],
     "tools/third_party.py": ["--check"],
     "tools/pypi_page.py": ["--check"],
     "benchmarks/speed_chart.py": ["--check"],

@@ -1,4 +1,4 @@
-"""Imports run one way, one file chooses the route, and `unsafe` code is in the kernels only.
+"""Imports run one way, one file chooses the route, and `unsafe` code is in the kernels and one file of capi.
 
 import-linter checks the Python packages (pyproject.toml), cargo and clippy the Rust crates; the rules that
 they cannot express are below.
@@ -52,11 +52,12 @@ CRATE_MAY_USE = {
     "train": {"kernels", "unicode", "core"},
     "formats": {"unicode", "core"},
     "piecework": {"core", "train", "formats"},
+    "capi": {"piecework"},
     "bindings/catch-panics": set(),
     "bindings": {"kernels", "capsules", "unicode", "core", "train", "formats", "catch-panics"},
     "wasm": {"core", "train", "formats"},
 }
-UNSAFE = {"kernels", "kernels/capsules"}
+UNSAFE = {"kernels", "kernels/capsules", "capi"}
 USE_OF_CORE = {
     "train": FOUNDATION | {"model", "stages"},
     "formats": FOUNDATION - {"word_key", "encoding", "locks", "hash_runs", "threads"},
@@ -195,6 +196,16 @@ def test_crates_depend_downwards(crate: str) -> None:
 def test_crates_forbid_unsafe_code(crate: str) -> None:
     lib = (CRATES / crate / "src" / "lib.rs").read_text(encoding="utf-8")
     assert "#![forbid(unsafe_code)]" in lib
+
+
+def test_one_file_of_the_c_interface_has_unsafe_code() -> None:
+    unsafe = {
+        path.name
+        for path in (CRATES / "capi" / "src").rglob("*.rs")
+        if re.search(r"\bunsafe\b(?! code)|allow\(unsafe_code", path.read_text(encoding="utf-8"))
+    }
+    assert unsafe == {"pointers.rs"}
+    assert "#![deny(unsafe_code)]" in (CRATES / "capi/src/lib.rs").read_text(encoding="utf-8")
 
 
 def test_every_crate_is_listed_and_denies_unsafe_code_without_an_argument() -> None:

@@ -5,8 +5,8 @@ use std::ops::Range;
 use piecework_core::encoding::{NONE, Token};
 use piecework_core::engine::batch::{BatchIds, Spans};
 
-use crate::EncodeInput;
-use crate::offsets::byte_offsets;
+use crate::offsets::offsets_in_unit;
+use crate::{EncodeInput, OffsetUnit};
 
 /// Many encoded texts: rows of ids in one column, and further columns with an item for each id.
 ///
@@ -29,14 +29,17 @@ impl Batch {
     /// Add the offsets in bytes to the columns of the core, if it has spans.
     pub(crate) fn new(columns: BatchIds, inputs: &[EncodeInput<'_>]) -> Self {
         let mut batch = Self { columns, offsets: None };
-        if let Some(spans) = &batch.columns.spans {
-            let of_row = |row: usize| {
-                let texts: Vec<_> = inputs[batch.text_of_row(row)].texts().collect();
-                byte_offsets(&tokens(spans, batch.range(row)), &texts)
-            };
-            batch.offsets = Some((0..batch.len()).flat_map(of_row).collect());
-        }
+        batch.offsets = batch.spans_in(OffsetUnit::Bytes, inputs);
         batch
+    }
+
+    fn spans_in(&self, unit: OffsetUnit, inputs: &[EncodeInput<'_>]) -> Option<Vec<(usize, usize)>> {
+        let spans = self.columns.spans.as_ref()?;
+        let of_row = |row: usize| {
+            let texts: Vec<_> = inputs[self.text_of_row(row)].texts().collect();
+            offsets_in_unit(&tokens(spans, self.range(row)), &texts, unit)
+        };
+        Some((0..self.len()).flat_map(of_row).collect())
     }
 
     /// Return the number of rows: one for each text, or for each window with
@@ -105,6 +108,18 @@ impl Batch {
     #[must_use]
     pub fn offsets(&self) -> Option<&[(usize, usize)]> {
         self.offsets.as_deref()
+    }
+
+    /// Return the spans in another unit; `inputs` are those that were encoded. `None` without offsets.
+    ///
+    /// # Panics
+    /// Panics if there are fewer inputs.
+    #[must_use]
+    pub fn offsets_in<'t, I>(&self, unit: OffsetUnit, inputs: I) -> Option<Vec<(usize, usize)>>
+    where
+        I: IntoIterator<Item: Into<EncodeInput<'t>>>,
+    {
+        self.spans_in(unit, &inputs.into_iter().map(Into::into).collect::<Vec<_>>())
     }
 
     /// Return the index of each token's word, or -1; `None` without offsets.

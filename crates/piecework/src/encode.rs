@@ -41,7 +41,7 @@ impl Tokenizer {
 
     /// Encode one text into ids with other options than the default.
     pub fn encode_ids_with(&self, text: &str, options: &EncodeOptions) -> Result<Vec<u32>, Error> {
-        self.look_at_ids(text, options, <[u32]>::to_vec)
+        self.with_ids(text, options, <[u32]>::to_vec)
     }
 
     /// Count the tokens of a text: the length of its encoding before padding.
@@ -51,10 +51,21 @@ impl Tokenizer {
 
     /// Count the tokens of a text with other options than the default.
     pub fn count_with(&self, text: &str, options: &EncodeOptions) -> Result<usize, Error> {
-        self.look_at_ids(text, options, <[u32]>::len)
+        self.with_ids(text, options, <[u32]>::len)
     }
 
-    fn look_at_ids<R>(
+    /// Encode one text, pass its ids to `look` and return its result. No ids are copied.
+    ///
+    /// ```
+    /// use piecework::{EncodeOptions, Tokenizer};
+    ///
+    /// let tokenizer = Tokenizer::from_bytes(b"[UNK]\nto\nbe\n")?;
+    /// let mut ids = Vec::new();
+    /// tokenizer.with_ids("to be", &EncodeOptions::new(), |found| ids.extend_from_slice(found))?;
+    /// assert_eq!(ids, [1, 2]);
+    /// # Ok::<(), piecework::Error>(())
+    /// ```
+    pub fn with_ids<R>(
         &self,
         text: &str,
         options: &EncodeOptions,

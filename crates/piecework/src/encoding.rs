@@ -6,8 +6,8 @@ use std::ops::Range;
 use piecework_core::encoding::{Encoding as Fields, NONE, Token};
 use piecework_core::engine::Input;
 
-use crate::Tokenizer;
-use crate::offsets::byte_offsets;
+use crate::offsets::offsets_in_unit;
+use crate::{EncodeInput, OffsetUnit, Tokenizer};
 
 /// An encoded text: one item for each token in every field.
 ///
@@ -52,7 +52,7 @@ impl Columns {
         Self {
             ids: tokens.iter().map(|token| token.id).collect(),
             type_ids: tokens.iter().map(|token| token.type_id).collect(),
-            offsets: byte_offsets(tokens, texts),
+            offsets: offsets_in_unit(tokens, texts, OffsetUnit::Bytes),
             char_offsets: tokens.iter().map(|token| (token.start as usize, token.end as usize)).collect(),
             word_ids: indices(|token| token.word),
             sequence_ids: indices(|token| token.sequence),
@@ -111,6 +111,34 @@ impl Encoding {
     #[must_use]
     pub fn char_offsets(&self) -> &[(usize, usize)] {
         &self.columns.char_offsets
+    }
+
+    /// Return the spans in another unit; `input` is what was encoded.
+    ///
+    /// ```
+    /// use piecework::{OffsetUnit, Tokenizer};
+    ///
+    /// let (tokenizer, text) = (Tokenizer::from_bytes(b"[UNK]\nhug\n")?, "\u{1F917} hug");
+    /// let encoding = tokenizer.encode(text)?;
+    /// assert_eq!(encoding.offsets()[1], (5, 8));
+    /// assert_eq!(encoding.offsets_in(OffsetUnit::Utf16, text)[1], (3, 6));
+    /// # Ok::<(), piecework::Error>(())
+    /// ```
+    #[must_use]
+    pub fn offsets_in<'t>(
+        &self,
+        unit: OffsetUnit,
+        input: impl Into<EncodeInput<'t>>,
+    ) -> Vec<(usize, usize)> {
+        let (input, columns) = (input.into(), &self.columns);
+        let token = |at: usize| {
+            let (start, end) = columns.char_offsets[at];
+            let [word, sequence] =
+                [columns.word_ids[at], columns.sequence_ids[at]].map(|index| index.unwrap_or(NONE));
+            Token { sequence, ..Token::of_word(0, [start as u32, end as u32], word, 0) }
+        };
+        let tokens: Vec<Token> = (0..self.len()).map(token).collect();
+        offsets_in_unit(&tokens, &input.texts().collect::<Vec<_>>(), unit)
     }
 
     /// Return the type ids: usually 0 for the first sequence and 1 for the second.

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use piecework::{
-    DecodeOptions, EncodeInput, EncodeOptions, ErrorKind, Padding, ParseSpecial, Tokenizer, Truncation,
+    DecodeOptions, EncodeInput, EncodeOptions, ErrorKind, OffsetUnit, Padding, ParseSpecial, Tokenizer,
+    Truncation,
 };
 
 const TEXTS: [&str; 5] = ["to be", "", "bes \u{E9}\u{1F917} to", "[SEP] be", "be\u{4E2D}be"];
@@ -208,4 +209,26 @@ fn entries_are_looked_up() {
     assert_eq!(tokenizer.vocab_size(), 9);
     assert_eq!(tokenizer.vocab().filter(|(token, _)| *token == "[SEP]").count(), 2);
     assert!(format!("{tokenizer:?}").contains("bert"));
+}
+
+#[test]
+fn offsets_in_each_unit_are_the_same_text() {
+    let (tokenizer, options) = (tokenizer(), EncodeOptions::new().offsets(true));
+    let batch = tokenizer.encode_batch_with(TEXTS, &options).unwrap();
+    for unit in [OffsetUnit::Bytes, OffsetUnit::Chars, OffsetUnit::Utf16] {
+        let of_batch = batch.offsets_in(unit, TEXTS).unwrap();
+        for (row, text) in TEXTS.into_iter().enumerate() {
+            let encoding = tokenizer.encode(text).unwrap();
+            let offsets = encoding.offsets_in(unit, text);
+            let length = |text: &str| match unit {
+                OffsetUnit::Bytes => text.len(),
+                OffsetUnit::Chars => text.chars().count(),
+                _ => text.encode_utf16().count(),
+            };
+            let of_bytes = |&(start, end): &(usize, usize)| (length(&text[..start]), length(&text[..end]));
+            assert_eq!(offsets, encoding.offsets().iter().map(of_bytes).collect::<Vec<_>>());
+            assert_eq!(offsets, of_batch[batch.range(row)]);
+        }
+    }
+    assert_eq!(tokenizer.encode_batch(TEXTS).unwrap().offsets_in(OffsetUnit::Utf16, TEXTS), None);
 }

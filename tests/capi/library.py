@@ -1,0 +1,59 @@
+"""libpiecework, and programs that are compiled with it.
+
+PIECEWORK_CAPI names the folder that `make capi` filled; `make test-capi` sets it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+ROOT = Path(__file__).parents[2]
+LIBRARY = Path(os.environ.get("PIECEWORK_CAPI", "/nowhere"))
+HEADER = ROOT / "crates" / "capi" / "include" / "piecework.h"
+SHARED = LIBRARY / "lib" / "libpiecework.so"
+STATIC = LIBRARY / "lib" / "libpiecework.a"
+PROGRAMS = ROOT / "tests" / "capi" / "programs"
+
+WARNINGS = ("-Wall", "-Wextra", "-pedantic", "-Werror", "-g")
+LANGUAGES = {".c": ("cc", "-std=c99", "-D_POSIX_C_SOURCE=200809L"), ".cpp": ("c++", "-std=c++17")}
+VALGRIND = ("valgrind", "--quiet", "--error-exitcode=99", "--leak-check=full")
+
+
+def is_at_hand() -> bool:
+    """Whether there are a C compiler and the library."""
+    return shutil.which("cc") is not None and SHARED.is_file()
+
+
+def compile_program(source: Path, folder: Path, *flags: str) -> Path:
+    """Compile a program in C or C++ with the flags of pkg-config; return its path."""
+    program = folder / source.stem
+    done = run([*LANGUAGES[source.suffix], *WARNINGS, source, *flags, *linked(), "-o", program])
+    assert done.returncode == 0, done.stderr
+    return program
+
+
+@cache
+def linked() -> tuple[str, ...]:
+    """Return the flags that compile and link a program with the shared library."""
+    flags = pkg_config("--cflags", "--libs")
+    return (*flags, "-lpthread", f"-Wl,-rpath,{LIBRARY / 'lib'}")
+
+
+def pkg_config(*arguments: str) -> list[str]:
+    """Return what pkg-config says about the library."""
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(LIBRARY / "lib" / "pkgconfig")}
+    command = ["pkg-config", *arguments, "piecework"]
+    return subprocess.check_output(command, text=True, env=environment).split()
+
+
+def run(command: Sequence[object], **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run a program to its end."""
+    arguments = [str(part) for part in command]
+    settings: dict[str, Any] = {"text": True, "encoding": "utf-8", "errors": "replace", **options}
+    return subprocess.run(arguments, capture_output=True, check=False, **settings)
