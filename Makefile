@@ -260,12 +260,12 @@ test-rust-server:
 
 # The flags of `build`, so that cargo compiles only what is not part of the package.
 CAPI := build/capi/$(PROFILE)
-RUN_BUILD_CAPI = CARGO_ENCODED_RUSTFLAGS="$$($(PYTHON) tools/remapped_paths.py)" tools/build_capi.sh
+INSTALL_CAPI = $(REMAPPED) tools/build_capi.sh
 PREFIX ?= /usr/local
 capi: $(CAPI)/.built
 
 install-capi:
-	@$(RUN_BUILD_CAPI) release "$(DESTDIR)$(PREFIX)" "$(PREFIX)"
+	@$(INSTALL_CAPI) release "$(DESTDIR)$(PREFIX)" "$(PREFIX)"
 
 test-capi: $(CAPI)/.built $(VENV)/.test-tools
 	PIECEWORK_CAPI="$(CURDIR)/$(CAPI)" $(BIN)/python -m pytest --numprocesses logical --dist loadfile tests/capi $(PYTEST)
@@ -456,7 +456,7 @@ FORCE:
 
 $(CAPI)/.built: $(SOURCES) tools/build_capi.sh $(wildcard crates/capi/* crates/capi/include/*)
 	@echo "Building libpiecework into $(CAPI) ($(PROFILE) build) ..."
-	@$(RUN_BUILD_CAPI) $(PROFILE) $(CAPI) "$(CURDIR)/$(CAPI)"
+	@env $(BUILD_FLAGS) tools/build_capi.sh $(PROFILE) $(CAPI) "$(CURDIR)/$(CAPI)"
 	@touch $@
 
 $(WASM)/.built: $(SOURCES) $(wildcard crates/wasm/Cargo.toml crates/wasm/npm/* crates/wasm/src/* crates/wasm/src/*/*) tools/wasm-bindgen/Cargo.lock tools/wasm-bindgen/src/main.rs
