@@ -492,6 +492,56 @@ def test_an_unknown_token_whose_text_is_unknown_proves_nothing() -> None:
     assert codes(check(tok, select=["injection"])) == []
 
 
+def unigram_with_markup(*declared: str) -> pw.Tokenizer:
+    """Return a Unigram model whose vocabulary has `</s>` and, learned from text, `<b>`."""
+    scores = {"<unk>": 0.0, "</s>": 0.0, "<b>": -3.0, **dict.fromkeys("</sb>", -2.0)}
+    model = pw.spec.Unigram(tuple(scores.items()), unk_id=0)
+    added = [pw.spec.AddedToken(token, model.vocab[token]) for token in declared]
+    return pw.Tokenizer(model, normalizer=pw.spec.NFKC(), added_tokens=added)
+
+
+def test_a_special_token_that_no_file_declares_is_found() -> None:
+    [alike, found] = check(unigram_with_markup(), select=["injection"]).findings
+    assert (found.code, found.severity, found.tokens) == ("typable-special-tokens", "note", ("</s>",))
+    assert found.message.endswith("read in plain text, and not declared special")
+    assert (alike.code, alike.texts) == ("special-look-alikes", ("＜／ｓ＞",))
+
+
+def test_user_defined_pieces_with_a_name_are_found() -> None:
+    pieces = (
+        pw.spec.ScoredPiece("<unk>", 0.0, "unknown"),
+        pw.spec.ScoredPiece("<end_of_turn>", 0.0, "user_defined"),
+        pw.spec.ScoredPiece("...", 0.0, "user_defined"),
+    )
+    model = pw.spec.SentencePiece(pieces, kind="bpe")
+    [found] = check(pw.Tokenizer(model), select=["typable-special-tokens"]).findings
+    assert found.tokens == ("<end_of_turn>",)
+
+
+def test_added_tokens_that_are_not_special_are_found() -> None:
+    added = [pw.spec.AddedToken("<tool_call>", 1, special=False)]
+    tok = pw.Tokenizer(pw.spec.Char({"[UNK]": 0}), added_tokens=added)
+    [found] = check(tok, select=["typable-special-tokens"]).findings
+    assert found.tokens == ("<tool_call>",)
+
+
+@pytest.mark.parametrize("code", ["typable-special-tokens", "special-look-alikes"])
+@pytest.mark.parametrize("is_in_model", [False, True])
+def test_the_advice_about_special_tokens_keeps_them_text(code: str, is_in_model: bool) -> None:
+    tok = unigram_with_markup("</s>")
+    if not is_in_model:
+        end = pw.spec.AddedToken("<end>", 1, normalized=True)
+        tok = pw.Tokenizer(
+            pw.spec.Char({"[UNK]": 0}), normalizer=pw.spec.NFKC(), added_tokens=[end]
+        )
+    [found] = check(tok, select=[code]).findings
+    text = (*found.texts, *found.tokens)[0]
+    kept = tok.encode(text, parse_special=False).ids
+    assert (1 in kept) == is_in_model
+    assert ("has all, also with `parse_special=False`" in found.advice) == is_in_model
+    assert 1 not in tok.encode_segments([(text, False)]).ids
+
+
 # ---- files
 
 

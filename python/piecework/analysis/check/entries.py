@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import unicodedata
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -13,15 +12,13 @@ from piecework import Tokenizer
 from piecework._internal.validation import counted
 from piecework.analysis.check.findings import Finding
 from piecework.analysis.check.rules import Subject, rule
-from piecework.analysis.entry_bytes import PLAIN_TEXT, Entry
+from piecework.analysis.entry_bytes import NAME, PLAIN_TEXT, Entry
 from piecework.analysis.readable import show_whitespace
 from piecework.analysis.round_trip import without_truncation_and_padding
 from piecework.spec import BPE, SentencePiece
 from piecework.vocabulary.alphabet import BYTE_TOKENS
 from piecework.vocabulary.derivations import Derivations
 
-# Names such as [unused12], <extra_id_0> and <|endoftext|>.
-_NAME = re.compile(r"[<\[]\|?[^\W\d][\w.-]*\|?[>\]]")
 _STEPS, _STEPS_PER_USE = 20, 100
 
 _ROWS = "A model keeps a row for each in every table of embeddings, and training never changes these rows."
@@ -75,7 +72,7 @@ def _judged(subject: Subject) -> list[Entry]:
 def _is_reserved(entry: Entry) -> bool:
     """Return whether no text is meant to give an entry, or it is a byte that any vocabulary of bytes has."""
     return (
-        bool(_NAME.fullmatch(entry.token))
+        bool(NAME.fullmatch(entry.token))
         or (len(entry.data.strip()) <= 1 and entry.text is None)
         or entry.is_byte
     )
@@ -171,7 +168,7 @@ def reserved_entries(subject: Subject) -> Iterator[Finding]:
     unknown = subject.spec.model.unk_token
     control = [entry for entry in found.outside if entry.token != unknown]
     reserved = [e for e in subject.entries if e.id in found.proofs and _is_reserved(e)]
-    names = [entry for entry in reserved if _NAME.fullmatch(entry.token) and not entry.is_byte]
+    names = [entry for entry in reserved if NAME.fullmatch(entry.token) and not entry.is_byte]
     data = [entry for entry in reserved if entry not in names]
     kinds = {"control piece": control, "name": names, "unused byte": data}
     if any(kinds.values()):
