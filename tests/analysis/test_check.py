@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 from pathlib import Path
 from typing import Any
@@ -661,10 +662,16 @@ def test_damaged_files_do_not_stop_a_check(tmp_path: Path, name: str, value: obj
     ],
 )
 def test_stored_lengths_are_read_differently(tmp_path: Path, change: Any, message: str) -> None:
-    path = tmp_path / "tokenizer.json"
-    change(words("a", "[PAD]")).save(path)
-    [found] = check(path, select=["differing-readers"]).findings
-    assert found.message.startswith(message)
+    tok = change(words("a", "[PAD]"))
+    tok.save(tmp_path / "tokenizer.json")
+    stored = (tmp_path / "tokenizer.json").read_bytes()
+    (tmp_path / "copy.json").write_bytes(stored)
+    (tmp_path / "tokenizer.json.gz").write_bytes(gzip.compress(stored))
+    for name in ("tokenizer.json", "copy.json", "tokenizer.json.gz"):
+        [found] = check(tmp_path / name, select=["differing-readers"]).findings
+        assert found.message.startswith(message.replace("tokenizer.json", name))
+    tok.save(tmp_path / "own.piecework")  # which no other library reads
+    assert codes(check(tmp_path / "own.piecework", select=["differing-readers"])) == []
 
 
 def test_a_file_beside_the_tokenizer_that_splits_otherwise_is_found(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import warnings
 from collections.abc import Iterable, Iterator
@@ -16,7 +17,8 @@ from piecework.analysis.entry_bytes import PLAIN_TEXT
 from piecework.analysis.round_trip import without_truncation_and_padding
 from piecework.errors import ArgumentError
 from piecework.io.names import tokenizer_file
-from piecework.io.read_file import file_bytes, json_object
+from piecework.io.read_file import file_bytes
+from piecework.io.source_bytes import gunzipped, source_bytes
 from piecework.spec import BPE
 from piecework.spec.custom import CustomStage
 
@@ -180,7 +182,7 @@ def differing_readers(subject: Subject) -> Iterator[Finding]:
 
     Texts with spaces, digits and many scripts are encoded with the folder, as transformers reads it, and with
     each of its files alone, as tokenizers, sentencepiece and slow classes read them. Further: truncation,
-    padding and dropout in `tokenizer.json`, which tokenizers applies to every text and transformers on
+    padding and dropout in a file such as `tokenizer.json`, which tokenizers applies to every text and transformers on
     request; `clean_up_tokenization_spaces` of BPE, which transformers 4 applies and 5 does not; and the
     capital letters of a `vocab.txt` alone, which BERT's class lowers by default.
 
@@ -204,8 +206,7 @@ def differing_readers(subject: Subject) -> Iterator[Finding]:
     source = tokenizer_file(subject.path)
     folder = _Folder(subject.path if os.path.isdir(subject.path) else os.path.dirname(source))
     name = os.path.basename(source)
-    if name == _TOKENIZER:
-        yield from _stored_settings(folder)
+    yield from _stored_settings(name, _object_in(source))
     if os.path.isdir(subject.path):
         yield from _other_texts(folder, subject.loaded, name)
     config = folder.json(_CONFIG)
@@ -233,10 +234,7 @@ class _Folder:
         return os.path.isfile(self.path(name))
 
     def json(self, name: str) -> dict[str, Any]:
-        try:
-            return json_object(self.path(name)) if self.has(name) else {}
-        except PieceworkError:
-            return {}
+        return _object_in(self.path(name)) if self.has(name) else {}
 
     def lines(self, name: str) -> list[str]:
         data = file_bytes(self.path(name), "lines") if self.has(name) else b""
@@ -255,6 +253,15 @@ class _Folder:
                 return Tokenizer.load(self.path(name), merges=merges)
         except PieceworkError:
             return None
+
+
+def _object_in(path: str) -> dict[str, Any]:
+    """Return the JSON object in a file, gzipped or not; another file has an empty one."""
+    try:
+        found = json.loads(gunzipped(source_bytes(path), path))
+    except (PieceworkError, ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 # ---- files that contradict each other
@@ -369,18 +376,16 @@ def _ids(value: object) -> list[int]:
 # ---- settings that libraries read in different ways
 
 
-def _stored_settings(folder: _Folder) -> Iterator[Finding]:
-    saved = folder.json(_TOKENIZER)
+def _stored_settings(name: str, saved: dict[str, Any]) -> Iterator[Finding]:
     for setting in ("truncation", "padding"):
         if saved.get(setting) is not None:
-            message = (
-                f"tokenizer.json has {setting}: tokenizers applies it, transformers on request"
-            )
+            message = f"{name} has {setting}: tokenizers applies it, transformers on request"
             advice = f"remove it: `without_{setting}()`, then save."
             yield Finding(message, advice=advice, texts=(_changed_by(saved[setting]),))
-    dropout = folder.model().get("dropout")
+    model = saved.get("model")
+    dropout = model.get("dropout") if isinstance(model, dict) else None
     if dropout:
-        message = f"tokenizer.json has dropout {dropout}: tokenizers draws other ids at each call"
+        message = f"{name} has dropout {dropout}: tokenizers draws other ids at each call"
         yield Finding(message, texts=("Hello",))
 
 
