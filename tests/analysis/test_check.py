@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -186,6 +187,69 @@ def test_sarif_has_the_form_of_its_schema(tmp_path: Path) -> None:
     uri = place["physicalLocation"]["artifactLocation"]["uri"]
     assert uri.startswith("file:///")
     assert uri.endswith("/no%20file%2C%20or%20100%20%25.json")
+
+
+# ---- what the rules advise
+
+
+@pytest.mark.parametrize(
+    "command",
+    sorted(
+        {
+            command
+            for rule in RULES.values()
+            for command in re.findall(r"`(piecework \w+ [^`]+)`", f"{rule.advice} {rule.rationale}")
+        }
+    ),
+)
+def test_each_command_that_a_rule_advises_runs_as_printed(tmp_path: Path, command: str) -> None:
+    if "--against" in command:
+        pytest.importorskip("transformers")
+    folder, words, written = tmp_path / "folder", tmp_path / "words.txt", tmp_path / "new.json"
+    special = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused0]"]
+    tok = pw.Tokenizer.train_from_iterator(["to be or not"], vocab_size=18, special_tokens=special)
+    tok.save(tmp_path / "tokenizer.json")
+    tok.save(f"{folder}/")
+    words.write_text("question\n", encoding="utf-8")
+    is_read = "convert" in command
+    names = {
+        "TOKENIZER": tmp_path / "tokenizer.json",
+        "FILE": tmp_path / "tokenizer.json" if is_read else written,
+        "FOLDER": folder,
+        "WORDS": words,
+        "CORPUS": words,
+    }
+    arguments = command.removeprefix("piecework ").split()
+    for name, path in names.items():
+        arguments = [one.replace(name, str(path)) for one in arguments]
+    assert run(arguments) == 0
+
+
+def test_words_that_are_added_have_characters_that_were_lost(tmp_path: Path) -> None:
+    corpus = ["to be or not to be"] * 3
+    for model in ("wordpiece", "unigram", "bpe"):
+        size = {"wordpiece": 18, "unigram": 17, "bpe": 17}[model]
+        tok = pw.Tokenizer.train_from_iterator(corpus, model=model, vocab_size=size)
+        [*_, found] = check(tok, select=["lost-characters"]).findings
+        assert "`piecework add " in found.advice
+        more, _ = pw.vocabulary.add_words(tok, ["жук"])
+        assert tok.decode(tok.encode("жук").ids) != "жук"
+        assert more.decode(more.encode("жук").ids) == "жук"
+
+
+def test_the_advice_about_vowel_signs_keeps_them() -> None:
+    corpus = ["கீ ஙீ சீ ஞீ டீ ணீ தீ நீ பீ மீ"] * 3
+    uncased = pw.Tokenizer.train_from_iterator(corpus, preset="bert-uncased", vocab_size=25)
+    [found, _] = check(uncased, select=["changed-text"]).findings
+    assert "the preset bert-cased" in found.advice
+    assert "`spec.BertNormalizer(strip_accents=False)`" in found.advice
+    pipeline = pw.train.Pipeline(
+        pw.spec.BertNormalizer(strip_accents=False), pw.spec.BertPreTokenizer()
+    )
+    for preset in ("bert-cased", pw.train.Preset("marked", pipeline)):
+        kept = pw.Tokenizer.train_from_iterator(corpus, preset=preset, vocab_size=27)
+        assert check(kept, select=["changed-text"]).worst == "note"
+        assert kept.normalize("கீ") == "கீ"
 
 
 # ---- entries
@@ -503,7 +567,11 @@ def unigram_with_markup(*declared: str) -> pw.Tokenizer:
 
 def test_a_special_token_that_no_file_declares_is_found() -> None:
     [alike, found] = check(unigram_with_markup(), select=["injection"]).findings
-    assert (found.code, found.severity, found.tokens) == ("typable-special-tokens", "note", ("</s>",))
+    assert (found.code, found.severity, found.tokens) == (
+        "typable-special-tokens",
+        "note",
+        ("</s>",),
+    )
     assert found.message.endswith("read in plain text, and not declared special")
     assert (alike.code, alike.texts) == ("special-look-alikes", ("＜／ｓ＞",))
 

@@ -82,6 +82,9 @@ def test_residues_need_texts_and_steps() -> None:
     assert found(tok, "residue-entries", texts=["hug"] * 19) == []
     [one] = found(tok, "residue-entries", texts=["hug"] * 200 + ["hu", "pu"])
     assert one.tokens == ("hu",)
+    assert "`piecework prune` keeps them" in one.advice
+    pruned, _ = pw.vocabulary.prune(tok, ["hug"])
+    assert "hu" in pruned.get_vocab()
 
 
 # ---- embeddings

@@ -148,9 +148,9 @@ def unfound_entries(subject: Subject) -> Iterator[Finding]:
 def reserved_entries(subject: Subject) -> Iterator[Finding]:
     """Find entries that no text is meant to give: control pieces, reserved names, bytes without use.
 
-    They are no mistake. Names such as `[unused12]` are there for tokens of yours: `piecework add
-    --replace-unused`. A vocabulary of all 256 bytes has 13 that UTF-8 never contains, and byte pieces such as
-    `<0x41>` are not used where the character has an entry.
+    They are no mistake. Names such as `[unused12]` are there for tokens of yours:
+    `piecework add TOKENIZER WORDS --replace-unused -o FILE`. A vocabulary of all 256 bytes has 13 that UTF-8
+    never contains, and byte pieces such as `<0x41>` are not used where the character has an entry.
 
     >>> import piecework as pw
     >>> model = pw.spec.WordPiece({"[UNK]": 0, "[unused0]": 1, "hug": 2})
@@ -187,7 +187,7 @@ def reserved_entries(subject: Subject) -> Iterator[Finding]:
     "vocabulary",
     "note",
     cost="Each takes a row of the embeddings that training seldom changes.",
-    advice="`piecework prune` removes them before a model is trained.",
+    advice="train Unigram, which has no steps; `piecework prune` keeps them, as BPE merges by way of them.",
 )
 def residue_entries(subject: Subject) -> Iterator[Finding]:
     """Find BPE entries that your texts use only as steps to longer entries.

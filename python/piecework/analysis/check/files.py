@@ -106,7 +106,8 @@ def unchecked(subject: Subject) -> Iterator[Finding]:
     "warning",
     reads_files=True,
     cost="Other libraries give other ids for the same text.",
-    advice="load the file by its own path, or compare with `piecework verify --against`.",
+    advice="load the file by its own path, or compare with `piecework verify FOLDER --against transformers "
+    "CORPUS`.",
 )
 def loader_warning(subject: Subject) -> Iterator[Finding]:
     """Find what the loader warns of, such as a class of transformers that replaces stages of the file.
@@ -134,7 +135,7 @@ def loader_warning(subject: Subject) -> Iterator[Finding]:
     "error",
     reads_files=True,
     cost="Libraries read different files, so that a text has other ids in training and in use.",
-    advice="write the folder again from the file of the training: `piecework convert FILE FOLDER`.",
+    advice="write the folder again from the file of the training: `piecework convert FILE FOLDER/`.",
 )
 def contradicting_files(subject: Subject) -> Iterator[Finding]:
     """Find files of a folder that say different things about the same entry, role or size.
@@ -175,16 +176,16 @@ def contradicting_files(subject: Subject) -> Iterator[Finding]:
     "files",
     "warning",
     cost="The same folder gives other ids, or other text, in another library.",
-    advice="keep the files of one reader, and compare ids with `piecework verify --against`.",
+    advice="keep the files of one reader; compare: `piecework verify FOLDER --against transformers CORPUS`.",
 )
 def differing_readers(subject: Subject) -> Iterator[Finding]:
     """Find settings and files that libraries read in different ways, with a text that shows it.
 
     Texts with spaces, digits and many scripts are encoded with the folder, as transformers reads it, and with
     each of its files alone, as tokenizers, sentencepiece and slow classes read them. Further: truncation,
-    padding and dropout in a file such as `tokenizer.json`, which tokenizers applies to every text and transformers on
-    request; `clean_up_tokenization_spaces` of BPE, which transformers 4 applies and 5 does not; and the
-    capital letters of a `vocab.txt` alone, which BERT's class lowers by default.
+    padding and dropout in a file such as `tokenizer.json`, which tokenizers applies to every text and
+    transformers on request; `clean_up_tokenization_spaces` of BPE, which transformers 4 applies and 5 does
+    not; and the capital letters of a `vocab.txt` alone, which BERT's class lowers by default.
 
     >>> import pathlib, tempfile
     >>> import piecework as pw

@@ -24,7 +24,9 @@ _TURNS = [
     {"role": "assistant", "content": _REPLY},
     {"role": "user", "content": _NEXT},
 ]
-_SEGMENTS = "encode text of users with `encode_segments([(text, False)])`, which gives no such token"
+_SEGMENTS = (
+    "encode text of users with `encode_segments([(text, False)])`, which gives no such token"
+)
 _WIDE = {code: code + 0xFEE0 for code in range(0x21, 0x7F)}
 _ACCENT, _SOFT_HYPHEN, _ZERO_WIDTH = "\u0301", "\u00ad", "\u200b"
 
@@ -74,7 +76,9 @@ def typable_special_tokens(subject: Subject) -> Iterator[Finding]:
 def _typable(tokenizer: Tokenizer, typable: Sequence[TextAndId]) -> Finding:
     tokens, ids = zip(*typable, strict=True)
     read = "is" if len(typable) == 1 else "are"
-    message = f"{counted(len(typable), 'special token')} {read} read in plain text, such as {tokens[0]!r}"
+    message = (
+        f"{counted(len(typable), 'special token')} {read} read in plain text, such as {tokens[0]!r}"
+    )
     forged = [one for one in _forgeries(tokenizer) if one.is_forged_as_text(tokenizer)]
     if forged:
         message += (
@@ -271,9 +275,7 @@ def _plain_unknown_id(tokenizer: Tokenizer) -> int | None:
     return unknown if unknown in tokenizer.encode(text, **PLAIN_TEXT).ids else None
 
 
-def _read_in(
-    tokenizer: Tokenizer, texts: Iterable[TextAndId], **options: Any
-) -> list[TextAndId]:
+def _read_in(tokenizer: Tokenizer, texts: Iterable[TextAndId], **options: Any) -> list[TextAndId]:
     """Return the texts whose encoding has the id beside them."""
     listed = list(texts)
     rows = _rows(tokenizer, [text for text, _ in listed], **options)
