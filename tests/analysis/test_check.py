@@ -756,6 +756,17 @@ def test_a_file_beside_the_tokenizer_that_splits_otherwise_is_found(tmp_path: Pa
     assert (found.texts, "vocab.txt alone" in found.message) == (("Hello",), True)
 
 
+def test_the_tokens_of_two_readers_are_shown_from_the_first_that_differs(tmp_path: Path) -> None:
+    tokens = ["[UNK]", "[CLS]", "[SEP]", "'"]
+    model = pw.spec.WordPiece({token: id for id, token in enumerate(tokens)})
+    tok = pw.Tokenizer(model, pre_tokenizer=pw.spec.WhitespaceSplit())
+    tok.save(tmp_path / "tokenizer.json")  # "don't" is one word there
+    (tmp_path / "vocab.txt").write_text("\n".join(tokens) + "\n")
+    [found] = check(tmp_path, select=["differing-readers"]).findings
+    assert found.texts == ("don't I'LL",)
+    assert found.message.endswith("differently: [UNK] and ' [UNK] [UNK] ' [UNK]")
+
+
 def test_a_vocabulary_with_capitals_needs_a_configuration(tmp_path: Path) -> None:
     path = tmp_path / "vocab.txt"
     path.write_text("[UNK]\n[CLS]\n[SEP]\n[PAD]\n[MASK]\nHello\n")

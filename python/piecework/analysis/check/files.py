@@ -409,8 +409,11 @@ def _other_texts(folder: _Folder, tokenizer: Tokenizer, own: str) -> Iterator[Fi
         ]
         for text, one, alone in zip(_TEXTS, *map(_tokens, rows), strict=True):
             if one != alone:
-                shown = " and ".join(" ".join(tokens[:_SHOWN]) for tokens in (one, alone))
-                message = f"the folder and its {name} alone split a text differently: {shown}"
+                pairs = enumerate(zip(one, alone, strict=False))
+                first = next((at for at, (a, b) in pairs if a != b), min(len(one), len(alone)))
+                shown = (" ".join(tokens[first : first + _SHOWN]) for tokens in (one, alone))
+                message = f"the folder and its {name} alone split a text differently: "
+                message += " and ".join(tokens or "nothing more" for tokens in shown)
                 yield Finding(message, texts=(text,))
                 break
 
