@@ -42,7 +42,8 @@ def unreachable_entries(subject: Subject) -> Iterator[Finding]:
       character merges with it.
     - Unigram: another segmentation of the entry scores higher, by more than sums of floats round.
     - WordPiece: the entry is longer than the words that the model segments.
-    - The normalizer never outputs one of its characters, or the pre-tokenizer always splits it.
+    - The normalizer never outputs one of its characters, or the pre-tokenizer always splits it, or
+      splits it off from what would be beside it.
 
     >>> import piecework as pw
     >>> pieces = (("<unk>", 0.0), ("hug", -1.0), ("s", -2.0), ("hugs", -3.5))
